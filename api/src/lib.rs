@@ -1,0 +1,1 @@
+//! What OpenCL objects are and do.

@@ -1,0 +1,2 @@
+//! The wgclc command.
+fn main() {}

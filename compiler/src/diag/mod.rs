@@ -1,0 +1,126 @@
+//! Diagnostics as data: what is wrong and where. Wording stands with the check that finds it, rendering in `render`.
+
+use std::fmt;
+
+/// A range of bytes in the concatenation of all files of a compilation ([`SourceMap`](crate::diag::SourceMap) knows the files).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// First byte.
+    pub lo: u32,
+    /// One past the last byte.
+    pub hi: u32,
+}
+
+impl Span {
+    /// A span that points nowhere: things that no source stands for.
+    pub const NONE: Self = Self { lo: 0, hi: 0 };
+
+    /// A span of both.
+    pub fn to(self, other: Self) -> Self {
+        if self == Self::NONE {
+            return other;
+        }
+        if other == Self::NONE {
+            return self;
+        }
+        Self { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Explains another one.
+    Note,
+    /// The build goes on, unless `-Werror`.
+    Warning,
+    /// The build fails.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad.
+    pub severity: Severity,
+    /// Where.
+    pub span: Span,
+    /// What, without trailing full stop, in lower case as clang has it.
+    pub message: String,
+    /// Explanations, each with a place of its own.
+    pub notes: Vec<(Span, String)>,
+}
+
+impl Diagnostic {
+    /// An error.
+    pub fn error(span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, span, message: message.into(), notes: Vec::new() }
+    }
+
+    /// A warning.
+    pub fn warning(span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, span, message: message.into(), notes: Vec::new() }
+    }
+
+    /// Adds an explanation.
+    #[must_use]
+    pub fn with_note(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.notes.push((span, message.into()));
+        self
+    }
+}
+
+/// Collects diagnostics during a compilation.
+#[derive(Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+    errors: usize,
+}
+
+impl Diagnostics {
+    /// After that many errors a compilation gives up (as clang's `-ferror-limit`).
+    pub const ERROR_LIMIT: usize = 20;
+
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if diagnostic.severity == Severity::Error {
+            self.errors += 1;
+        }
+        self.list.push(diagnostic);
+    }
+
+    /// Adds an error.
+    pub fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.push(Diagnostic::error(span, message));
+    }
+
+    /// Adds a warning.
+    pub fn warning(&mut self, span: Span, message: impl Into<String>) {
+        self.push(Diagnostic::warning(span, message));
+    }
+
+    /// Whether any error is among them.
+    pub const fn has_errors(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// Whether so many errors were found that it is time to stop.
+    pub const fn too_many(&self) -> bool {
+        self.errors >= Self::ERROR_LIMIT
+    }
+
+    /// All of them, in order of finding.
+    pub fn list(&self) -> &[Diagnostic] {
+        &self.list
+    }
+}

@@ -1,0 +1,582 @@
+//! The intermediate representation: typed, in SSA form over structured control flow, with real pointers in named address spaces.
+//!
+//! # Shape
+//! A [`Module`] has functions and module-level memory objects ([`GlobalVar`]). A [`Function`] has parameters, private variables
+//! ([`VarData`], memory of one work-item) and a body. The body is a [`Region`]: a list of instructions that own nested regions
+//! (`if`, `loop`, `switch`). There are no basic blocks, no jumps but `break`, `continue` and `return`, and no phis: an `if` or
+//! `switch` has results, given by the `yield` that ends each of its regions; a `loop` has parameters (loop-carried values, given by
+//! its operands at first and by `continue` later) and results (given by `break`).
+//!
+//! # Rules (the verifier checks them)
+//! * A value is defined once, before its uses, in the same region or in one that encloses it.
+//! * Every region ends in exactly one terminator, and nothing follows it: `yield` in the regions of `if` and `switch`;
+//!   `break`, `continue`, `return`, `unreachable` anywhere (the first two inside a loop; they mean the innermost *loop*:
+//!   a `switch` is no target of `break`, and cases never fall through). The body of a loop never ends in `yield`;
+//!   the body of a function ends in `return` or `unreachable`.
+//! * The values of `yield`, `break` and `continue` agree in number and type with the results or parameters that they give.
+//! * Integers are signless; `bool` (and vectors of it) is a type of its own, distinct from `i8`.
+//! * Operands of element-wise operations have one type. A `select` may have a scalar `bool` condition for vectors.
+//! * An access names its alignment in bytes; it is a promise of the front end, and a power of two.
+//! * `private` memory is reached through [`Op::VarAddr`], module memory through [`Op::GlobalAddr`], buffers through the parameters
+//!   of kernels.
+//!
+//! # Two stages
+//! The front end writes *memory form*: every OpenCL C variable is a private variable with loads and stores, regions yield nothing.
+//! `passes::inline` and `passes::promote` bring it into SSA form. Both forms follow the rules above.
+//!
+//! # Meaning
+//! Shifts take their amount modulo the width (OpenCL C 6.3.j). Integer division by zero and `INT_MIN / -1` give an unspecified value,
+//! never a trap. Pointers are byte addresses; [`Op::PtrAdd`] wraps. `load`s from private variables that were never stored
+//! give unspecified values.
+
+#![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
+
+pub mod types;
+
+pub use types::{Scalar, Space, Type};
+
+use crate::diag::Span;
+use std::fmt;
+
+macro_rules! entity {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+        impl $name {
+            /// The index into the table that this entity names an entry of.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
+entity!(
+    /// An SSA value of a function.
+    Value, "%"
+);
+entity!(
+    /// A private variable of a function.
+    Var, "$"
+);
+entity!(
+    /// A module-level memory object.
+    Global, "@g"
+);
+entity!(
+    /// A function of the module.
+    Func, "@f"
+);
+
+/// A compiled program before it is specialised for a launch.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// Functions, indexed by [`Func`]. Helper functions and kernels alike.
+    pub functions: Vec<Function>,
+    /// Memory objects of program scope and `__local` variables, indexed by [`Global`].
+    pub globals: Vec<GlobalVar>,
+}
+
+/// A memory object that belongs to the module: a program-scope variable, a string literal, or a `__local` variable of a kernel.
+#[derive(Clone, Debug)]
+pub struct GlobalVar {
+    /// Source name, for dumps and messages.
+    pub name: String,
+    /// `Local`, `Global` or `Constant`.
+    pub space: Space,
+    /// Bytes.
+    pub size: u32,
+    /// Bytes, a power of two.
+    pub align: u32,
+    /// Initial contents: `None` for `Local` and for zero-initialised memory; otherwise `size` bytes.
+    pub init: Option<Vec<u8>>,
+    /// Places in `init` (and in zero memory) that hold addresses of other globals: written when the program is loaded.
+    pub relocs: Vec<Reloc>,
+}
+
+/// An address stored in the initial contents of a global.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reloc {
+    /// Byte offset of the pointer in the global's memory.
+    pub at: u32,
+    /// What it points to.
+    pub target: Global,
+    /// Byte offset in the target.
+    pub addend: i64,
+}
+
+/// A function, kernel or helper.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Source name. Unique among kernels; helpers may share names (overloads).
+    pub name: String,
+    /// Kernel data; `None` for helpers.
+    pub kernel: Option<Kernel>,
+    /// Values that hold the parameters, in order. A kernel's struct parameter is a `ptr.constant` to its bytes.
+    pub params: Vec<Value>,
+    /// Return type; `Void` for kernels.
+    pub ret: Type,
+    /// Type (and more) of every value, indexed by [`Value`].
+    pub values: Vec<ValueData>,
+    /// Private variables, indexed by [`Var`].
+    pub vars: Vec<VarData>,
+    /// The body.
+    pub body: Region,
+    /// Whether the source asks for it never to be inlined (`noinline`), as long as that is possible.
+    pub no_inline: bool,
+}
+
+/// What is special about a kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Kernel {
+    /// How each parameter is passed, in order of the parameters.
+    pub params: Vec<KernelParam>,
+    /// `__attribute__((reqd_work_group_size))`.
+    pub reqd_work_group_size: Option<[u32; 3]>,
+}
+
+/// How a kernel's parameter is passed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelParam {
+    /// A scalar or vector, in the argument buffer.
+    Value,
+    /// A struct or union of that size and alignment, in the argument buffer: the parameter is a `ptr.constant` to it.
+    Bytes {
+        /// Bytes.
+        size: u32,
+        /// Bytes.
+        align: u32,
+    },
+    /// A pointer to a buffer (`__global` or `__constant`).
+    Buffer {
+        /// `Global` or `Constant`.
+        space: Space,
+        /// Whether the source says that nothing is written through it (`const`, or constant space).
+        read_only: bool,
+        /// `restrict`.
+        restrict: bool,
+    },
+    /// A pointer to workgroup memory whose size the host gives.
+    Local {
+        /// Alignment of what it points to, in bytes.
+        align: u32,
+    },
+    /// A sampler.
+    Sampler,
+    /// An image.
+    Image,
+}
+
+/// What is known of a value.
+#[derive(Clone, Debug)]
+pub struct ValueData {
+    /// Its type.
+    pub ty: Type,
+}
+
+/// A private variable: memory of one work-item.
+#[derive(Clone, Debug)]
+pub struct VarData {
+    /// Source name; empty for temporaries.
+    pub name: String,
+    /// Bytes.
+    pub size: u32,
+    /// Bytes, a power of two.
+    pub align: u32,
+}
+
+/// A list of instructions, the last of which is a terminator.
+#[derive(Clone, Debug, Default)]
+pub struct Region {
+    /// In order of execution.
+    pub insts: Vec<Inst>,
+}
+
+/// An instruction.
+#[derive(Clone, Debug)]
+pub struct Inst {
+    /// What it does.
+    pub op: Op,
+    /// Values that it defines: none or one, but for `if`, `switch` and `loop`, which may define several.
+    pub results: Vec<Value>,
+    /// Where it comes from.
+    pub span: Span,
+}
+
+/// A constant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Const {
+    /// The bits of a scalar, zero-extended; floats by their IEEE bits; `bool` 0 or 1.
+    Bits(u64),
+    /// One a lane.
+    Lanes(Vec<u64>),
+    /// The null pointer.
+    Null,
+    /// Any value.
+    Undef,
+}
+
+/// Operations of one operand, element-wise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnOp {
+    /// Bitwise complement; negation of `bool`.
+    Not,
+    /// Two's complement negation.
+    Neg,
+    /// Sign flip of a float, NaN included.
+    FNeg,
+}
+
+/// Operations of two operands of one type, element-wise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    /// Signed division.
+    SDiv,
+    UDiv,
+    /// Signed remainder, sign of the dividend.
+    SRem,
+    URem,
+    /// Shift left, amount modulo the width.
+    Shl,
+    /// Logical shift right, amount modulo the width.
+    LShr,
+    /// Arithmetic shift right, amount modulo the width.
+    AShr,
+    /// Also of `bool`s.
+    And,
+    /// Also of `bool`s.
+    Or,
+    /// Also of `bool`s.
+    Xor,
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    /// Signed minimum.
+    SMin,
+    UMin,
+    SMax,
+    UMax,
+    /// IEEE minNum: the other operand where one is a NaN (`fmin`).
+    FMin,
+    FMax,
+    /// High half of the full product, signed (`mul_hi`).
+    SMulHi,
+    UMulHi,
+    /// Saturating additions and subtractions (`add_sat`, `sub_sat`).
+    SAddSat,
+    UAddSat,
+    SSubSat,
+    USubSat,
+    /// Rotate left, amount modulo the width (`rotate`).
+    Rotate,
+}
+
+/// Comparisons; the result is `bool` or a vector of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CmpOp {
+    /// Integers, bools and pointers.
+    Eq,
+    Ne,
+    SLt,
+    SLe,
+    SGt,
+    SGe,
+    ULt,
+    ULe,
+    UGt,
+    UGe,
+    /// Ordered comparisons: false where an operand is a NaN.
+    FEq,
+    /// Unordered: true where an operand is a NaN (C's `!=`).
+    FNe,
+    FLt,
+    FLe,
+    FGt,
+    FGe,
+}
+
+/// Conversions, element-wise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CastOp {
+    /// To a narrower integer.
+    Trunc,
+    /// From a narrower integer or `bool` (to 0 or 1).
+    ZExt,
+    /// From a narrower integer or `bool` (to 0 or -1).
+    SExt,
+    /// Float to signed integer, toward zero; unspecified where it does not fit.
+    FToS,
+    FToU,
+    /// Signed integer to float, to nearest even.
+    SToF,
+    UToF,
+    /// Between float types, to nearest even.
+    FToF,
+    /// Same size, other type: between integers and floats, and between vectors of other lane counts.
+    Bitcast,
+    /// Pointer to integer of the pointer's size.
+    PtrToInt,
+    /// Integer of the pointer's size to pointer.
+    IntToPtr,
+    /// Between a named space and generic.
+    SpaceCast,
+}
+
+/// Mathematical functions that a device offers, element-wise. What the library builds upon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MathOp {
+    FAbs,
+    Floor,
+    Ceil,
+    /// Toward zero.
+    FTrunc,
+    /// To nearest even.
+    Rint,
+    /// Within the device's square root bound.
+    Sqrt,
+    RSqrt,
+    /// Truly fused multiply-add, one rounding (emulated where the device does not fuse).
+    Fma,
+    /// `a * b + c`, fused where the device does so quickly, two roundings otherwise (`mad`, and contraction in an expression).
+    FMulAdd,
+    /// The device's own function: nothing is promised of its accuracy.
+    NativeSin,
+    NativeCos,
+    NativeTan,
+    NativeExp2,
+    NativeLog2,
+    NativeRecip,
+    /// `x / y` by the device's quickest means.
+    NativeDivide,
+    NativePow,
+    /// Absolute value of a signed integer, as unsigned.
+    SAbs,
+    /// Leading zeros; the width for 0.
+    Clz,
+    /// Trailing zeros; the width for 0.
+    Ctz,
+    Popcount,
+    ReverseBits,
+}
+
+/// Questions of a work-item about itself; dimension 0, 1 or 2 where one applies. Results are `i32`, unsigned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WorkItem {
+    /// Includes the global offset.
+    GlobalId(u8),
+    LocalId(u8),
+    GroupId(u8),
+    GlobalSize(u8),
+    /// The enqueued local size; the actual one of a smaller last group with `LocalSize`.
+    EnqueuedLocalSize(u8),
+    LocalSize(u8),
+    NumGroups(u8),
+    GlobalOffset(u8),
+    WorkDim,
+    SubgroupSize,
+    SubgroupLocalId,
+    SubgroupId,
+    NumSubgroups,
+}
+
+/// Read-modify-write operations on 32- or 64-bit memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AtomicOp {
+    Add,
+    Sub,
+    And,
+    Or,
+    Xor,
+    SMin,
+    SMax,
+    UMin,
+    UMax,
+    Xchg,
+    /// On floats, where the device has it.
+    FAdd,
+    FMin,
+    FMax,
+    Load,
+    Store,
+}
+
+/// What a barrier or fence orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fence {
+    /// CLK_LOCAL_MEM_FENCE.
+    pub local: bool,
+    /// CLK_GLOBAL_MEM_FENCE.
+    pub global: bool,
+    /// CLK_IMAGE_MEM_FENCE.
+    pub image: bool,
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub enum Op {
+    Const(Const),
+    Un(UnOp, Value),
+    Bin(BinOp, Value, Value),
+    Cmp(CmpOp, Value, Value),
+    /// The result's type is the target's.
+    Cast(CastOp, Value),
+    /// condition, value if true, value if false.
+    Select(Value, Value, Value),
+    Math(MathOp, Vec<Value>),
+    /// Whether all lanes of a `bool` vector (or the scalar) are true.
+    All(Value),
+    Any(Value),
+
+    /// One scalar a lane.
+    Construct(Vec<Value>),
+    Splat(Value),
+    Extract(Value, u8),
+    /// Lane by run-time index (`i32`); unspecified where it is out of range.
+    ExtractDyn(Value, Value),
+    /// vector, lane, scalar.
+    Insert(Value, u8, Value),
+    /// vector, index, scalar.
+    InsertDyn(Value, Value, Value),
+    /// Lanes of the concatenation of two vectors of one type (or scalars); `None` lanes are unspecified.
+    Shuffle(Value, Value, Vec<Option<u8>>),
+
+    WorkItem(WorkItem),
+
+    VarAddr(Var),
+    GlobalAddr(Global),
+    /// pointer, byte offset (`i32` or `i64`, signed).
+    PtrAdd(Value, Value),
+    Load {
+        ptr: Value,
+        align: u32,
+        volatile: bool,
+    },
+    Store {
+        ptr: Value,
+        value: Value,
+        align: u32,
+        volatile: bool,
+    },
+    /// Copies `size` bytes between memories that do not overlap (or are the same).
+    Copy {
+        dst: Value,
+        src: Value,
+        size: u32,
+        align: u32,
+    },
+    /// Zeroes `size` bytes.
+    Zero {
+        dst: Value,
+        size: u32,
+        align: u32,
+    },
+    /// Sequentially consistent within the device. The result is the old value (`Store` has none, `Load` no operand).
+    Atomic {
+        op: AtomicOp,
+        ptr: Value,
+        value: Option<Value>,
+        /// Type of the memory: `i32`, `i64`, `f32`, `f64`.
+        ty: Scalar,
+    },
+    /// The result is the old value.
+    CmpXchg {
+        ptr: Value,
+        expected: Value,
+        desired: Value,
+        ty: Scalar,
+    },
+    /// Work-group barrier with memory fences.
+    Barrier(Fence),
+    /// Memory fence without execution barrier.
+    MemFence(Fence),
+    /// `printf`: format (a constant global) and arguments; the result is an `i32`.
+    Printf {
+        format: Global,
+        args: Vec<Value>,
+    },
+
+    Call(Func, Vec<Value>),
+
+    If {
+        cond: Value,
+        then: Region,
+        els: Region,
+    },
+    /// The body runs until `break`.
+    Loop {
+        init: Vec<Value>,
+        params: Vec<Value>,
+        body: Region,
+        /// A hint from the source (`opencl_unroll_hint`): `Some(0)` full, `Some(1)` never.
+        unroll: Option<u32>,
+    },
+    /// An integer selector; each case has the values for which its region runs.
+    Switch {
+        selector: Value,
+        cases: Vec<(Vec<u64>, Region)>,
+        default: Region,
+    },
+
+    Yield(Vec<Value>),
+    Break(Vec<Value>),
+    Continue(Vec<Value>),
+    Return(Option<Value>),
+    Unreachable,
+}
+
+impl Op {
+    /// Whether this ends a region.
+    pub const fn is_terminator(&self) -> bool {
+        matches!(self, Self::Yield(_) | Self::Break(_) | Self::Continue(_) | Self::Return(_) | Self::Unreachable)
+    }
+}
+
+impl Function {
+    /// An empty function without body.
+    pub fn new(name: impl Into<String>, ret: Type) -> Self {
+        Self {
+            name: name.into(),
+            kernel: None,
+            params: Vec::new(),
+            ret,
+            values: Vec::new(),
+            vars: Vec::new(),
+            body: Region::default(),
+            no_inline: false,
+        }
+    }
+
+    /// A new value of a type, not yet defined by anything.
+    pub fn new_value(&mut self, ty: Type) -> Value {
+        let value = Value(u32::try_from(self.values.len()).unwrap_or(u32::MAX));
+        self.values.push(ValueData { ty });
+        value
+    }
+
+    /// A new private variable.
+    pub fn new_var(&mut self, name: impl Into<String>, size: u32, align: u32) -> Var {
+        let var = Var(u32::try_from(self.vars.len()).unwrap_or(u32::MAX));
+        self.vars.push(VarData { name: name.into(), size, align });
+        var
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value.index()].ty
+    }
+}

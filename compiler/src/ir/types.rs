@@ -1,0 +1,186 @@
+//! First-class types of the IR. Aggregates do not exist here: memory is bytes, a struct is a variable or a range of a buffer.
+
+use std::fmt;
+
+/// An address space (OpenCL C 6.7), as part of a pointer's type and of a memory object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Space {
+    /// Function memory of one work-item: variables ([`super::Var`]).
+    Private,
+    /// Workgroup memory.
+    Local,
+    /// Buffers, program-scope `__global` variables.
+    Global,
+    /// Read-only memory: `__constant` arguments, program-scope constants, string literals, by-value aggregate arguments of kernels.
+    Constant,
+    /// Private, local or global, known at run time only.
+    Generic,
+}
+
+/// A scalar. Integers carry no sign: operations do. [`Scalar::Bool`] has no size in memory and is never loaded or stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scalar {
+    /// One bit: results of comparisons, conditions.
+    Bool,
+    /// 8-bit integer.
+    I8,
+    /// 16-bit integer.
+    I16,
+    /// 32-bit integer.
+    I32,
+    /// 64-bit integer.
+    I64,
+    /// IEEE half.
+    F16,
+    /// IEEE single.
+    F32,
+    /// IEEE double.
+    F64,
+}
+
+impl Scalar {
+    /// Size in memory in bytes; 0 for `Bool`.
+    pub const fn size(self) -> u32 {
+        match self {
+            Self::Bool => 0,
+            Self::I8 => 1,
+            Self::I16 | Self::F16 => 2,
+            Self::I32 | Self::F32 => 4,
+            Self::I64 | Self::F64 => 8,
+        }
+    }
+
+    /// Width in bits; 1 for `Bool`.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Bool => 1,
+            other => other.size() * 8,
+        }
+    }
+
+    /// Whether this is one of the IEEE types.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F16 | Self::F32 | Self::F64)
+    }
+
+    /// Whether this is an integer type (not `Bool`).
+    pub const fn is_int(self) -> bool {
+        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
+    }
+
+    /// The integer type of a size in bytes (1, 2, 4, 8).
+    pub const fn int_of_size(bytes: u32) -> Option<Self> {
+        match bytes {
+            1 => Some(Self::I8),
+            2 => Some(Self::I16),
+            4 => Some(Self::I32),
+            8 => Some(Self::I64),
+            _ => None,
+        }
+    }
+
+    /// All-ones mask of the scalar's width.
+    pub const fn mask(self) -> u64 {
+        match self.bits() {
+            64 => u64::MAX,
+            n => (1 << n) - 1,
+        }
+    }
+}
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Type {
+    /// No value (functions' return type only).
+    Void,
+    /// One scalar.
+    Scalar(Scalar),
+    /// 2, 3, 4, 8 or 16 lanes. Three lanes take the memory of four where OpenCL C says so: the size of an access is
+    /// always the lanes' (12 bytes for a `float3`), layout is the front end's matter.
+    Vector(Scalar, u8),
+    /// An address in a space. 8 bytes in memory where the target has 64-bit integers, 4 otherwise.
+    Ptr(Space),
+}
+
+impl Type {
+    /// `Type::Scalar(Scalar::Bool)`.
+    pub const BOOL: Self = Self::Scalar(Scalar::Bool);
+    /// `Type::Scalar(Scalar::I32)`.
+    pub const I32: Self = Self::Scalar(Scalar::I32);
+    /// `Type::Scalar(Scalar::I64)`.
+    pub const I64: Self = Self::Scalar(Scalar::I64);
+
+    /// The scalar of a scalar or vector type.
+    pub const fn scalar(self) -> Option<Scalar> {
+        match self {
+            Self::Scalar(s) | Self::Vector(s, _) => Some(s),
+            Self::Void | Self::Ptr(_) => None,
+        }
+    }
+
+    /// Number of lanes: 1 for a scalar or a pointer.
+    pub const fn lanes(self) -> u8 {
+        match self {
+            Self::Vector(_, n) => n,
+            _ => 1,
+        }
+    }
+
+    /// A scalar (`lanes == 1`) or vector type.
+    pub const fn of(scalar: Scalar, lanes: u8) -> Self {
+        if lanes == 1 { Self::Scalar(scalar) } else { Self::Vector(scalar, lanes) }
+    }
+
+    /// The same shape with another scalar.
+    pub const fn with_scalar(self, scalar: Scalar) -> Self {
+        Self::of(scalar, self.lanes())
+    }
+
+    /// Bytes that a load or store of this type touches (12 for three 4-byte lanes), for pointers `ptr_size`.
+    pub const fn access_size(self, ptr_size: u32) -> u32 {
+        match self {
+            Self::Void => 0,
+            Self::Scalar(s) => s.size(),
+            Self::Vector(s, n) => s.size() * n as u32,
+            Self::Ptr(_) => ptr_size,
+        }
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Private => "private",
+            Self::Local => "local",
+            Self::Global => "global",
+            Self::Constant => "constant",
+            Self::Generic => "generic",
+        })
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bool => "bool",
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::F16 => "f16",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        })
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Void => f.write_str("void"),
+            Self::Scalar(s) => write!(f, "{s}"),
+            Self::Vector(s, n) => write!(f, "{s}x{n}"),
+            Self::Ptr(space) => write!(f, "ptr.{space}"),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Specialisation: what is known only when a kernel is launched, and what comes out for the device.
+//!
+//! # The argument buffer
+//! One uniform binding (group 0, binding 0), an array of `vec4<u32>`, holds the hidden values of [`hidden`] in its first
+//! [`ArgLayout::HEADER`] bytes and then every by-value argument at its own offset ([`ArgLayout::values`]). It is little-endian, and its
+//! size is rounded up to 16 bytes. Everything else is a binding of its own in group 0, listed in [`Shader::bindings`].
+
+use crate::ir;
+use crate::target::Target;
+
+/// Byte offsets of the hidden values in the argument buffer; each is a `u32`.
+pub mod hidden {
+    /// Three words: the global offset.
+    pub const GLOBAL_OFFSET: u32 = 0;
+    /// The number of dimensions.
+    pub const WORK_DIM: u32 = 12;
+    /// Three words: the global size.
+    pub const GLOBAL_SIZE: u32 = 16;
+    /// Three words: number of groups of the whole NDRange.
+    pub const NUM_GROUPS: u32 = 32;
+    /// Three words: the first group of this dispatch, where an NDRange is split.
+    pub const GROUP_BASE: u32 = 48;
+}
+
+/// Where the by-value arguments of a kernel are in the argument buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArgLayout {
+    /// For each parameter of the kernel: byte offset and size in the argument buffer if it is passed by value, else `None`.
+    pub values: Vec<Option<(u32, u32)>>,
+    /// Bytes of the whole, a multiple of 16.
+    pub size: u32,
+}
+
+impl ArgLayout {
+    /// Bytes taken by the hidden values.
+    pub const HEADER: u32 = 64;
+}
+
+/// How a `__constant` argument is bound in a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConstantBinding {
+    /// A uniform buffer of that many bytes (a power of two from 256 to the device's limit): the binding must be as large.
+    Uniform(u32),
+    /// A read-write storage buffer (like a `__global` argument): too large for a uniform binding, or also bound writable.
+    Storage,
+}
+
+/// What is known at launch. Equal keys give equal shaders; keep it small.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LaunchKey {
+    /// Work-items a group in each dimension.
+    pub local_size: [u32; 3],
+    /// Bytes of each `__local` argument, in order of the kernel's `KernelParam::Local` parameters.
+    pub local_args: Vec<u32>,
+    /// How each `__constant` argument is bound, in order of the kernel's `Buffer { space: Constant, .. }` parameters.
+    pub constant_args: Vec<ConstantBinding>,
+    /// Whether the global offset is zero in all dimensions.
+    pub zero_offset: bool,
+    /// Whether the NDRange fits one dispatch: the group base is zero.
+    pub single_dispatch: bool,
+}
+
+impl LaunchKey {
+    /// A key for `wgclc` and tests: the required work-group size or `local_size`, 4 KiB for each local argument, 64 KiB uniforms.
+    pub fn example(function: &ir::Function, local_size: [u32; 3]) -> Self {
+        let mut key = Self { local_size, local_args: Vec::new(), constant_args: Vec::new(), zero_offset: true, single_dispatch: true };
+        if let Some(kernel) = &function.kernel {
+            if let Some(size) = kernel.reqd_work_group_size {
+                key.local_size = size;
+            }
+            for param in &kernel.params {
+                match param {
+                    ir::KernelParam::Local { .. } => key.local_args.push(4096),
+                    ir::KernelParam::Buffer { space: ir::Space::Constant, .. } => {
+                        key.constant_args.push(ConstantBinding::Uniform(65536));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        key
+    }
+}
+
+/// What a binding is filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BindingSource {
+    /// The argument buffer.
+    Arguments,
+    /// The buffer given for the kernel's parameter of that index.
+    Param(u32),
+    /// The program's constant data: [`Shader::constant_data`], the same for all kernels of a module.
+    ConstantData,
+    /// The program's `__global` variables: one buffer a program and device, initialised once from `ProgramData`.
+    GlobalVariables,
+    /// The printf buffer.
+    Printf,
+    /// Scratch memory for private variables that are too large for registers: `bytes_per_item` for each work-item of a dispatch.
+    Scratch {
+        /// Bytes for one work-item.
+        bytes_per_item: u32,
+    },
+}
+
+/// The type of a binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BindingKind {
+    /// A uniform buffer of at least `size` bytes.
+    Uniform {
+        /// Bytes that the binding must have.
+        size: u32,
+    },
+    /// A storage buffer, always read-write (one buffer may be bound twice).
+    Storage,
+}
+
+/// One entry of bind group 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Binding {
+    /// The binding number.
+    pub binding: u32,
+    /// Its type.
+    pub kind: BindingKind,
+    /// Its contents.
+    pub source: BindingSource,
+}
+
+/// A kernel made for a launch.
+#[derive(Clone, Debug)]
+pub struct Shader {
+    /// The naga module; valid under full validation where `Target::spirv` is false.
+    pub naga: naga::Module,
+    /// SPIR-V, post-processed, where `Target::spirv` is set.
+    pub spirv: Option<Vec<u32>>,
+    /// Name of the entry point in both.
+    pub entry_point: String,
+    /// The entries of bind group 0 that the shader uses, in order of their numbers.
+    pub bindings: Vec<Binding>,
+    /// Where the by-value arguments are.
+    pub args: ArgLayout,
+    /// Workgroup memory in bytes.
+    pub local_memory: u32,
+    /// Private memory of a work-item in bytes, as far as it is known here.
+    pub private_memory: u32,
+}
+
+/// Initial contents of the memory that belongs to a program rather than to a launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProgramData {
+    /// Contents of `BindingSource::ConstantData`; empty if there is none.
+    pub constant: Vec<u8>,
+    /// Contents of `BindingSource::GlobalVariables`; empty if there is none.
+    pub global: Vec<u8>,
+}
+
+/// Why a kernel could not be specialised. A defect of ours or a limit of the device, never of the source's form.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum LaunchError {
+    /// No kernel of that name.
+    #[error("no kernel named `{0}`")]
+    NoKernel(String),
+    /// The kernel needs more of something than the device has.
+    #[error("kernel `{kernel}` needs {needed} {what}, the device has {limit}")]
+    Limit {
+        /// The kernel.
+        kernel: String,
+        /// What there is not enough of.
+        what: &'static str,
+        /// How much it takes.
+        needed: u64,
+        /// How much there is.
+        limit: u64,
+    },
+    /// A construct that this device or this version cannot express.
+    #[error("kernel `{kernel}`: {what} is not supported")]
+    Unsupported {
+        /// The kernel.
+        kernel: String,
+        /// The construct.
+        what: String,
+    },
+    /// A pass or naga rejected what we made: a defect of the compiler.
+    #[error("kernel `{kernel}`: internal compiler error in {stage}: {message}")]
+    Internal {
+        /// The kernel.
+        kernel: String,
+        /// Where.
+        stage: &'static str,
+        /// What was said.
+        message: String,
+    },
+}
+
+/// Convenience for passes and emission.
+pub type LaunchResult<T> = Result<T, LaunchError>;
+
+/// Makes the shader of a kernel for one launch key and device.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
+    crate::emit::specialise(module, kernel, key, target)
+}

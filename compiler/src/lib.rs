@@ -1,0 +1,15 @@
+//! OpenCL C to naga: the compiler of wgcl.
+//!
+//! ```text
+//! source -> preprocess -> parse -> ast -> sema -> thir -> lower -> ir -> passes -> [launch] -> emit -> naga
+//! ```
+//! Everything up to the IR happens when a program is built; [`launch::specialise`] makes a shader when a kernel is launched.
+
+pub mod ast;
+pub mod diag;
+pub mod emit;
+pub mod ir;
+pub mod launch;
+pub mod passes;
+pub mod target;
+pub mod thir;

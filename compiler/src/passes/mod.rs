@@ -1,0 +1,1 @@
+//! Transformations of the IR, one a file, listed in their order here.

@@ -1,0 +1,102 @@
+//! What the compiler has to know of a device.
+
+/// Properties of a device that decide what a program may use and how it is emitted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// 64-bit integers. Without them pointers have 32 bits and `long` is refused.
+    pub int64: bool,
+    /// `double`.
+    pub fp64: bool,
+    /// `half` arithmetic.
+    pub fp16: bool,
+    /// 16-bit integers in storage and arithmetic.
+    pub int16: bool,
+    /// 64-bit integer atomics in storage.
+    pub int64_atomics: bool,
+    /// Atomic addition of floats in storage.
+    pub float_atomics: bool,
+    /// Subgroup operations.
+    pub subgroups: bool,
+    /// SPIR-V is written and post-processed here (Vulkan). Otherwise strictly valid naga for Metal, DX12, WebGPU.
+    pub spirv: bool,
+    /// The device's `fma` is fused and quick.
+    pub fused_fma: bool,
+    /// Single-precision denormals are kept.
+    pub denormals: bool,
+    /// The driver stops each loop after 65,535 iterations in total (lavapipe).
+    pub loop_limit: bool,
+    /// Storage buffers that one kernel can bind.
+    pub max_storage_buffers: u32,
+    /// Uniform buffers that one kernel can bind.
+    pub max_uniform_buffers: u32,
+    /// Bytes of the largest uniform binding.
+    pub max_uniform_size: u32,
+    /// Bytes of workgroup memory.
+    pub max_local_memory: u32,
+    /// Images (`__IMAGE_SUPPORT__`).
+    pub images: bool,
+    /// Extensions that the device reports, in order: each is a predefined macro.
+    pub extensions: Vec<String>,
+    /// OpenCL C 3.0 feature macros that the device reports.
+    pub features: Vec<String>,
+}
+
+impl Target {
+    /// A target that has everything: what `wgclc` compiles for if not told otherwise.
+    pub fn full() -> Self {
+        Self {
+            int64: true,
+            fp64: true,
+            fp16: true,
+            int16: true,
+            int64_atomics: true,
+            float_atomics: true,
+            subgroups: true,
+            spirv: true,
+            fused_fma: false,
+            denormals: true,
+            loop_limit: false,
+            max_storage_buffers: 32,
+            max_uniform_buffers: 12,
+            max_uniform_size: 65536,
+            max_local_memory: 32768,
+            images: false,
+            extensions: Vec::new(),
+            features: Vec::new(),
+        }
+        .with_extensions()
+    }
+
+    /// Bytes of a pointer and of `size_t`.
+    pub const fn pointer_size(&self) -> u32 {
+        if self.int64 { 8 } else { 4 }
+    }
+
+    /// Fills in `extensions` and `features` from the other fields: the one place that says what is reported when.
+    #[must_use]
+    pub fn with_extensions(mut self) -> Self {
+        let mut extensions = vec![
+            "cl_khr_byte_addressable_store",
+            "cl_khr_global_int32_base_atomics",
+            "cl_khr_global_int32_extended_atomics",
+            "cl_khr_local_int32_base_atomics",
+            "cl_khr_local_int32_extended_atomics",
+        ];
+        if self.fp64 {
+            extensions.push("cl_khr_fp64");
+        }
+        if self.fp16 {
+            extensions.push("cl_khr_fp16");
+        }
+        let mut features = Vec::new();
+        if self.int64 {
+            features.push("__opencl_c_int64");
+        }
+        if self.fp64 {
+            features.push("__opencl_c_fp64");
+        }
+        self.extensions = extensions.into_iter().map(str::to_owned).collect();
+        self.features = features.into_iter().map(str::to_owned).collect();
+        self
+    }
+}
