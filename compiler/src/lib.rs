@@ -11,5 +11,6 @@ pub mod emit;
 pub mod ir;
 pub mod launch;
 pub mod passes;
+pub mod program;
 pub mod target;
 pub mod thir;

@@ -1,0 +1,313 @@
+//! What a backend has to offer: devices, memory, programs, and commands that a device runs in the order in which it gets them.
+//!
+//! The dependency graph of events, queues and callbacks is the matter of this crate; a backend sees commands only when everything that they
+//! depend upon is complete or was given to the same device earlier. A device runs its commands as if one after the other, in the order of
+//! [`Device::enqueue`], batching them as it likes until [`Device::flush`].
+//!
+//! # Clock
+//! All times are nanoseconds of one clock per backend, that of [`Device::now`] (the host's monotonic clock; GPU timestamps are converted).
+
+use std::fmt;
+use std::sync::Arc;
+
+use wgcl_compiler::{ir, target::Target};
+
+/// What kind of device it is, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DeviceKind {
+    /// A GPU with memory of its own.
+    DiscreteGpu,
+    /// A GPU that shares the host's memory.
+    IntegratedGpu,
+    /// A GPU of a virtual machine.
+    VirtualGpu,
+    /// The CPU (lavapipe, SwiftShader, WARP).
+    Cpu,
+    /// Unknown.
+    Other,
+}
+
+/// Facts about a device, as far as they do not depend on OpenCL.
+#[derive(Clone, Debug)]
+pub struct DeviceProperties {
+    /// The adapter's name.
+    pub name: String,
+    /// Kind.
+    pub kind: DeviceKind,
+    /// PCI vendor.
+    pub vendor_id: u32,
+    /// PCI device.
+    pub device_id: u32,
+    /// A human-readable vendor.
+    pub vendor: String,
+    /// The driver below and its version, for CL_DRIVER_VERSION's tail and dumps.
+    pub driver: String,
+    /// "Vulkan", "Metal", "DX12".
+    pub api: &'static str,
+    /// Bytes of memory that may be allocated in all.
+    pub global_memory: u64,
+    /// Bytes of the largest single allocation.
+    pub max_allocation: u64,
+    /// Bytes of workgroup memory.
+    pub local_memory: u32,
+    /// Bytes of the largest uniform binding.
+    pub max_constant_size: u32,
+    /// Uniform bindings a kernel may have for `__constant` arguments.
+    pub max_constant_args: u32,
+    /// Work-items a group.
+    pub max_group_invocations: u32,
+    /// Work-items a group in each dimension.
+    pub max_group_size: [u32; 3],
+    /// Groups a dispatch in each dimension; larger NDRanges are split by the backend.
+    pub max_groups: [u32; 3],
+    /// Smallest alignment, in bytes, of the offset of a sub-buffer.
+    pub base_alignment: u32,
+    /// Parallel processors, for CL_DEVICE_MAX_COMPUTE_UNITS: the host's cores on a CPU, the best estimate otherwise.
+    pub compute_units: u32,
+    /// MHz, 0 where unknown.
+    pub clock_mhz: u32,
+    /// Work-items that run in lock step; 1 where unknown.
+    pub subgroup_size: u32,
+    /// Host and device share memory: maps cost nothing.
+    pub unified_memory: bool,
+    /// Nanoseconds of one tick of the device's timestamps.
+    pub timer_resolution: u64,
+    /// Divisions and square roots are correctly rounded.
+    pub correctly_rounded: bool,
+    /// 16 bytes that name the device and 16 the driver (cl_khr_device_uuid), where known.
+    pub uuid: Option<([u8; 16], [u8; 16])>,
+}
+
+/// What went wrong in a backend.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum BackendError {
+    /// Device memory.
+    #[error("out of device memory")]
+    OutOfDeviceMemory,
+    /// Host memory.
+    #[error("out of host memory")]
+    OutOfHostMemory,
+    /// The device does not answer any more.
+    #[error("the device was lost: {0}")]
+    DeviceLost(String),
+    /// The kernel cannot be made for this launch.
+    #[error(transparent)]
+    Launch(#[from] wgcl_compiler::launch::LaunchError),
+    /// Anything else that the layers below reported.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// A result of a backend.
+pub type BackendResult<T> = Result<T, BackendError>;
+
+/// Memory of the application, read by a command. Implemented by the C ABI (over a raw pointer) and by owned vectors.
+pub trait HostSource: Send + Sync + fmt::Debug {
+    /// Hands the bytes to `f`. They may change while `f` runs if the application misbehaves.
+    fn with(&self, f: &mut dyn FnMut(&[u8]));
+}
+
+/// Memory of the application, written by a command.
+pub trait HostTarget: Send + Sync + fmt::Debug {
+    /// Hands the bytes to `f`.
+    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8]));
+}
+
+impl HostSource for Vec<u8> {
+    fn with(&self, f: &mut dyn FnMut(&[u8])) {
+        f(self);
+    }
+}
+
+/// A piece of a transfer between a buffer and the host, or between two buffers (`host` is then the destination's offset).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyRegion {
+    /// Byte offset in the (source) buffer.
+    pub buffer: u64,
+    /// Byte offset in the host's memory, or in the destination buffer.
+    pub host: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// Device memory. Dropping it frees it once the commands that use it are done.
+pub trait Memory: Send + Sync + fmt::Debug {
+    /// Bytes.
+    fn size(&self) -> u64;
+    /// The address at which the host sees this memory all the time (unified memory), as an integer; never dereferenced in this crate.
+    fn host_address(&self) -> Option<usize>;
+    /// The implementation, for the backend that made it.
+    fn as_any(&self) -> &dyn std::any::Any;
+}
+
+/// A part of a memory object: what a command or a kernel argument refers to.
+#[derive(Clone, Debug)]
+pub struct MemoryRange {
+    /// The memory.
+    pub memory: Arc<dyn Memory>,
+    /// Byte offset: a multiple of [`DeviceProperties::base_alignment`] where a kernel uses it.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// A kernel argument as captured when the kernel is enqueued.
+#[derive(Clone, Debug)]
+pub enum LaunchArg {
+    /// Bytes of a by-value argument.
+    Value(Vec<u8>),
+    /// A buffer; `None` for a null pointer.
+    Buffer(Option<MemoryRange>),
+    /// Bytes of workgroup memory.
+    Local(u32),
+}
+
+/// A launch of a kernel.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The program on this device.
+    pub program: Arc<dyn LoadedProgram>,
+    /// The kernel's name.
+    pub kernel: Arc<str>,
+    /// One a parameter.
+    pub args: Vec<LaunchArg>,
+    /// Number of dimensions, 1 to 3; the others have size 1 and offset 0.
+    pub work_dim: u32,
+    /// Global offset.
+    pub global_offset: [u64; 3],
+    /// Global size; a multiple of `local_size`.
+    pub global_size: [u64; 3],
+    /// Work-items a group.
+    pub local_size: [u32; 3],
+}
+
+/// A command.
+#[derive(Debug)]
+pub enum Command {
+    /// Host to device.
+    Write {
+        /// Where to.
+        dst: Arc<dyn Memory>,
+        /// Where from.
+        src: Box<dyn HostSource>,
+        /// Pieces; `buffer` offsets in `dst`, `host` offsets in `src`.
+        regions: Vec<CopyRegion>,
+    },
+    /// Device to host.
+    Read {
+        /// Where from.
+        src: Arc<dyn Memory>,
+        /// Where to.
+        dst: Box<dyn HostTarget>,
+        /// Pieces; `buffer` offsets in `src`, `host` offsets in `dst`.
+        regions: Vec<CopyRegion>,
+    },
+    /// Device to device; pieces do not overlap.
+    Copy {
+        /// Where from (`buffer` offsets).
+        src: Arc<dyn Memory>,
+        /// Where to (`host` offsets).
+        dst: Arc<dyn Memory>,
+        /// Pieces.
+        regions: Vec<CopyRegion>,
+    },
+    /// Repeats a pattern of 1 to 128 bytes.
+    Fill {
+        /// Where to.
+        dst: Arc<dyn Memory>,
+        /// What.
+        pattern: Vec<u8>,
+        /// Byte offset, a multiple of the pattern's size.
+        offset: u64,
+        /// Bytes, a multiple of the pattern's size.
+        size: u64,
+    },
+    /// Runs a kernel.
+    Launch(Launch),
+    /// Does nothing: markers, barriers, maps and unmaps of memory that the host sees anyway. Completes after everything before it.
+    Nop,
+    /// Runs on the device's thread when everything before it is complete (native kernels, host-side work of the API).
+    Host(HostWork),
+}
+
+/// Work on the host that is part of the order of commands.
+pub struct HostWork(pub Box<dyn FnOnce() -> BackendResult<()> + Send>);
+
+impl fmt::Debug for HostWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HostWork")
+    }
+}
+
+/// When a command ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Began on the device.
+    pub start: u64,
+    /// Ended on the device.
+    pub end: u64,
+}
+
+/// Learns of a command's progress. Called from the device's thread, never with a lock of the backend held; it may call back into the device's
+/// `enqueue` and `flush`, but must not wait for anything.
+pub trait Progress: Send + Sync {
+    /// Handed to the driver below.
+    fn submitted(&self, now: u64);
+    /// Began, as far as is known (called at the latest before `complete`).
+    fn running(&self);
+    /// Done. `times` are exact where profiling was asked for, otherwise estimates.
+    fn complete(&self, result: BackendResult<Times>);
+}
+
+/// A program on a device: the IR, its constant data and global variables, and the cache of its shaders and pipelines.
+pub trait LoadedProgram: Send + Sync + fmt::Debug {
+    /// Begins to make the pipeline for a probable launch in the background (a hint).
+    fn warm(&self, kernel: &str, local_size: [u32; 3]);
+    /// Specialises and compiles a kernel for a typical launch now and says what it needs: for clBuildProgram's diagnosis and
+    /// clGetKernelWorkGroupInfo.
+    ///
+    /// # Errors
+    /// If the kernel cannot be made for this device.
+    fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage>;
+    /// The implementation, for the backend that made it.
+    fn as_any(&self) -> &dyn std::any::Any;
+}
+
+/// What a kernel takes on a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelUsage {
+    /// Bytes of workgroup memory of its `__local` variables (arguments not counted).
+    pub local_memory: u32,
+    /// Bytes of private memory a work-item, as far as known.
+    pub private_memory: u32,
+}
+
+/// A device. Opened (wgpu's device made) when first needed for more than its properties.
+pub trait Device: Send + Sync + fmt::Debug {
+    /// Facts.
+    fn properties(&self) -> &DeviceProperties;
+    /// What the compiler has to know.
+    fn target(&self) -> &Target;
+    /// Makes memory; its contents are undefined.
+    ///
+    /// # Errors
+    /// When there is none, or the device is lost.
+    fn allocate(&self, size: u64) -> BackendResult<Arc<dyn Memory>>;
+    /// Brings a built program onto the device.
+    ///
+    /// # Errors
+    /// When there is no memory, or the device is lost.
+    fn load(&self, module: Arc<ir::Module>) -> BackendResult<Arc<dyn LoadedProgram>>;
+    /// Appends a command to what the device runs, in order. Never blocks for earlier commands to finish. `profile` asks for exact times.
+    fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>);
+    /// Sees to it that everything enqueued so far runs.
+    fn flush(&self);
+    /// The clock, in nanoseconds.
+    fn now(&self) -> u64;
+}
+
+/// A family of devices.
+pub trait Backend: Send + Sync {
+    /// The devices worth having, best first. Called once, when the application first asks.
+    fn devices(&self) -> Vec<Arc<dyn Device>>;
+}
