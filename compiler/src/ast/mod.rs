@@ -1,1 +1,419 @@
-//! Syntax.
+//! Syntax of OpenCL C as the parser finds it: names are not resolved, types are not computed, nothing is checked beyond the grammar.
+//!
+//! A declaration keeps C's shape: specifiers shared by several declarators. A [`Declarator`] lists its parts from the name outward, so
+//! `int *(*f)[3]` is `f`: pointer, array of 3, pointer, to `int`.
+
+#![allow(missing_docs, reason = "fields and variants that are the grammar's own terms")]
+
+use std::sync::Arc;
+
+use crate::diag::Span;
+
+/// An identifier's text.
+pub type Name = Arc<str>;
+
+/// An identifier with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ident {
+    pub name: Name,
+    pub span: Span,
+}
+
+/// A whole source.
+#[derive(Clone, Debug, Default)]
+pub struct TranslationUnit {
+    pub items: Vec<Item>,
+}
+
+/// A top-level construct.
+#[derive(Clone, Debug)]
+pub enum Item {
+    Function(Box<FunctionDef>),
+    Declaration(Declaration),
+    Pragma(Pragma),
+}
+
+/// `#pragma` lines that reach the compiler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pragma {
+    pub kind: PragmaKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PragmaKind {
+    /// `OPENCL EXTENSION name : enable|disable` (or `require`, `warn`).
+    Extension { name: Name, enable: bool },
+    /// `OPENCL FP_CONTRACT ON|OFF|DEFAULT` (also `STDC FP_CONTRACT`); default is on.
+    FpContract(bool),
+    /// `unroll [N]` and `nounroll` (as `Some(1)`); full unrolling is `Some(0)`.
+    Unroll(Option<u32>),
+    /// Anything else, ignored.
+    Unknown,
+}
+
+#[derive(Clone, Debug)]
+pub struct FunctionDef {
+    pub specs: DeclSpecs,
+    /// Its first part is [`DeclaratorPart::Function`].
+    pub declarator: Declarator,
+    pub body: Compound,
+    pub span: Span,
+}
+
+/// `specs declarator = init, ...;`
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    pub specs: DeclSpecs,
+    pub declarators: Vec<InitDeclarator>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct InitDeclarator {
+    pub declarator: Declarator,
+    pub init: Option<Initializer>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StorageClass {
+    Typedef,
+    Extern,
+    Static,
+    Auto,
+    Register,
+}
+
+/// An address space qualifier as written (OpenCL C 6.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AddrSpace {
+    Global,
+    Local,
+    Constant,
+    Private,
+    Generic,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    ReadOnly,
+    WriteOnly,
+    ReadWrite,
+}
+
+/// Type qualifiers; the address space is one of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Qualifiers {
+    pub is_const: bool,
+    pub is_volatile: bool,
+    pub is_restrict: bool,
+    pub space: Option<(AddrSpace, Span)>,
+}
+
+/// Everything before the declarators.
+#[derive(Clone, Debug)]
+pub struct DeclSpecs {
+    pub storage: Option<(StorageClass, Span)>,
+    pub is_inline: bool,
+    pub is_kernel: bool,
+    pub quals: Qualifiers,
+    pub access: Option<(Access, Span)>,
+    pub ty: TypeSpec,
+    pub attributes: Vec<Attribute>,
+    pub span: Span,
+}
+
+/// `__attribute__((name(args)))`; the leading and trailing underscores of the name are removed.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    pub name: Ident,
+    /// Expressions, in which a bare identifier or a type (`vec_type_hint(float4)`) may stand.
+    pub args: Vec<AttributeArg>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum AttributeArg {
+    Expr(Expr),
+    Type(TypeName),
+}
+
+/// Scalar types of OpenCL C. `size_t` and relatives stay names of their own because their size depends on the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ScalarKind {
+    Bool,
+    Char,
+    UChar,
+    Short,
+    UShort,
+    Int,
+    UInt,
+    Long,
+    ULong,
+    Half,
+    Float,
+    Double,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ImageKind {
+    Image1d,
+    Image1dArray,
+    Image1dBuffer,
+    Image2d,
+    Image2dArray,
+    Image2dDepth,
+    Image2dArrayDepth,
+    Image3d,
+    Image2dMsaa,
+    Image2dArrayMsaa,
+    Image2dMsaaDepth,
+    Image2dArrayMsaaDepth,
+}
+
+/// A type specifier, multi-word ones (`unsigned long int`) already combined.
+#[derive(Clone, Debug)]
+pub enum TypeSpec {
+    /// No specifier was written: an error that the parser reported.
+    Missing,
+    Void,
+    Scalar(ScalarKind),
+    /// 2, 3, 4, 8 or 16 lanes.
+    Vector(ScalarKind, u8),
+    SizeT,
+    PtrdiffT,
+    IntptrT,
+    UintptrT,
+    Image(ImageKind),
+    Sampler,
+    Event,
+    Queue,
+    ClkEvent,
+    NdRange,
+    ReserveId,
+    /// A typedef name of the source, or a predeclared one (`atomic_int`, `cl_mem_fence_flags`, `memory_order`, ...).
+    Typedef(Name),
+    Record(Box<RecordSpec>),
+    Enum(Box<EnumSpec>),
+    /// `typeof(expr)`, `__typeof__(type)`.
+    TypeofExpr(Box<Expr>),
+    TypeofType(Box<TypeName>),
+}
+
+/// `struct` or `union`.
+#[derive(Clone, Debug)]
+pub struct RecordSpec {
+    pub is_union: bool,
+    pub tag: Option<Ident>,
+    /// `None` where only the tag is mentioned.
+    pub fields: Option<Vec<FieldDecl>>,
+    pub attributes: Vec<Attribute>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct FieldDecl {
+    pub specs: DeclSpecs,
+    /// Empty for an anonymous struct or union. The expression is a bit-field's width (refused by sema).
+    pub declarators: Vec<(Declarator, Option<Expr>)>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct EnumSpec {
+    pub tag: Option<Ident>,
+    pub enumerators: Option<Vec<(Ident, Option<Expr>)>>,
+    pub attributes: Vec<Attribute>,
+    pub span: Span,
+}
+
+/// A name and what is around it, from the name outward.
+#[derive(Clone, Debug)]
+pub struct Declarator {
+    /// `None` in an abstract declarator.
+    pub name: Option<Ident>,
+    pub parts: Vec<DeclaratorPart>,
+    pub attributes: Vec<Attribute>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum DeclaratorPart {
+    /// The qualifiers are the pointer's own (`int * const p`); its `space` is where the pointer lives.
+    Pointer { quals: Qualifiers, span: Span },
+    Array { size: Option<Expr>, quals: Qualifiers, span: Span },
+    Function { params: Vec<ParamDecl>, variadic: bool, span: Span },
+    /// `^`, refused by sema.
+    Block { span: Span },
+}
+
+#[derive(Clone, Debug)]
+pub struct ParamDecl {
+    pub specs: DeclSpecs,
+    pub declarator: Declarator,
+    pub span: Span,
+}
+
+/// A type in a cast, `sizeof` and the like.
+#[derive(Clone, Debug)]
+pub struct TypeName {
+    pub specs: DeclSpecs,
+    /// Without a name.
+    pub declarator: Declarator,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum Initializer {
+    Expr(Expr),
+    List(InitList),
+}
+
+#[derive(Clone, Debug)]
+pub struct InitList {
+    pub items: Vec<(Vec<Designator>, Initializer)>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum Designator {
+    Index(Expr),
+    Field(Ident),
+}
+
+/// `{ ... }`
+#[derive(Clone, Debug)]
+pub struct Compound {
+    pub items: Vec<Stmt>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    Empty,
+    Expr(Expr),
+    Declaration(Declaration),
+    Compound(Compound),
+    If { cond: Expr, then: Box<Stmt>, els: Option<Box<Stmt>> },
+    While { cond: Expr, body: Box<Stmt> },
+    DoWhile { body: Box<Stmt>, cond: Expr },
+    /// `init` is a declaration, an expression statement or empty.
+    For { init: Box<Stmt>, cond: Option<Expr>, step: Option<Expr>, body: Box<Stmt> },
+    Switch { cond: Expr, body: Box<Stmt> },
+    /// `case value:` or, as GNU has it, `case value ... end:`.
+    Case { value: Expr, end: Option<Expr>, body: Box<Stmt> },
+    Default { body: Box<Stmt> },
+    Label { name: Ident, body: Box<Stmt> },
+    Goto(Ident),
+    Break,
+    Continue,
+    Return(Option<Expr>),
+    Pragma(Pragma),
+    /// `__attribute__((opencl_unroll_hint(n))) for ...`
+    Attributed { attributes: Vec<Attribute>, body: Box<Stmt> },
+}
+
+#[derive(Clone, Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOp {
+    Plus,
+    Minus,
+    Not,
+    BitNot,
+    Deref,
+    AddrOf,
+    PreInc,
+    PreDec,
+    PostInc,
+    PostDec,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    BitAnd,
+    BitOr,
+    BitXor,
+    LogAnd,
+    LogOr,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// The suffix of an integer literal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IntSuffix {
+    pub unsigned: bool,
+    pub long: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FloatSuffix {
+    /// Double, or float where doubles do not exist or `-cl-single-precision-constant` says so.
+    None,
+    Float,
+    Half,
+}
+
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// Stands for an expression that could not be parsed; an error was reported.
+    Error,
+    Ident(Name),
+    /// `decimal` decides which types are tried.
+    Int { value: u64, decimal: bool, suffix: IntSuffix },
+    /// Bits of the value rounded to double; `text` is the spelling, for exact rounding to other types.
+    Float { value: f64, suffix: FloatSuffix, text: Name },
+    Char(i32),
+    /// Bytes without the terminating zero; adjacent literals joined.
+    Str(Arc<[u8]>),
+    Paren(Box<Expr>),
+    Unary(UnaryOp, Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `op` is `None` for `=`.
+    Assign(Option<BinaryOp>, Box<Expr>, Box<Expr>),
+    /// `c ? t : e`; GNU's `c ?: e` has no `then`.
+    Cond { cond: Box<Expr>, then: Option<Box<Expr>>, els: Box<Expr> },
+    Comma(Box<Expr>, Box<Expr>),
+    Cast(Box<TypeName>, Box<Expr>),
+    /// `(type)(a, b, ...)` with more than one expression in the parentheses: a vector literal if the type is a vector.
+    VectorLit(Box<TypeName>, Vec<Expr>),
+    /// `(type){ ... }`
+    CompoundLit(Box<TypeName>, InitList),
+    SizeofExpr(Box<Expr>),
+    SizeofType(Box<TypeName>),
+    AlignofType(Box<TypeName>),
+    AlignofExpr(Box<Expr>),
+    VecStepExpr(Box<Expr>),
+    VecStepType(Box<TypeName>),
+    /// `__builtin_offsetof(type, member)` with the path of designators.
+    Offsetof(Box<TypeName>, Vec<Designator>),
+    Index(Box<Expr>, Box<Expr>),
+    Call(Box<Expr>, Vec<Expr>),
+    Member { base: Box<Expr>, arrow: bool, field: Ident },
+    /// `__builtin_astype(expr, type)`
+    AsType(Box<Expr>, Box<TypeName>),
+    /// `({ ... })`
+    StmtExpr(Compound),
+}
