@@ -240,11 +240,24 @@ pub struct Declarator {
 #[derive(Clone, Debug)]
 pub enum DeclaratorPart {
     /// The qualifiers are the pointer's own (`int * const p`); its `space` is where the pointer lives.
-    Pointer { quals: Qualifiers, span: Span },
-    Array { size: Option<Expr>, quals: Qualifiers, span: Span },
-    Function { params: Vec<ParamDecl>, variadic: bool, span: Span },
+    Pointer {
+        quals: Qualifiers,
+        span: Span,
+    },
+    Array {
+        size: Option<Expr>,
+        quals: Qualifiers,
+        span: Span,
+    },
+    Function {
+        params: Vec<ParamDecl>,
+        variadic: bool,
+        span: Span,
+    },
     /// `^`, refused by sema.
-    Block { span: Span },
+    Block {
+        span: Span,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -300,23 +313,53 @@ pub enum StmtKind {
     Expr(Expr),
     Declaration(Declaration),
     Compound(Compound),
-    If { cond: Expr, then: Box<Stmt>, els: Option<Box<Stmt>> },
-    While { cond: Expr, body: Box<Stmt> },
-    DoWhile { body: Box<Stmt>, cond: Expr },
+    If {
+        cond: Expr,
+        then: Box<Stmt>,
+        els: Option<Box<Stmt>>,
+    },
+    While {
+        cond: Expr,
+        body: Box<Stmt>,
+    },
+    DoWhile {
+        body: Box<Stmt>,
+        cond: Expr,
+    },
     /// `init` is a declaration, an expression statement or empty.
-    For { init: Box<Stmt>, cond: Option<Expr>, step: Option<Expr>, body: Box<Stmt> },
-    Switch { cond: Expr, body: Box<Stmt> },
+    For {
+        init: Box<Stmt>,
+        cond: Option<Expr>,
+        step: Option<Expr>,
+        body: Box<Stmt>,
+    },
+    Switch {
+        cond: Expr,
+        body: Box<Stmt>,
+    },
     /// `case value:` or, as GNU has it, `case value ... end:`.
-    Case { value: Expr, end: Option<Expr>, body: Box<Stmt> },
-    Default { body: Box<Stmt> },
-    Label { name: Ident, body: Box<Stmt> },
+    Case {
+        value: Expr,
+        end: Option<Expr>,
+        body: Box<Stmt>,
+    },
+    Default {
+        body: Box<Stmt>,
+    },
+    Label {
+        name: Ident,
+        body: Box<Stmt>,
+    },
     Goto(Ident),
     Break,
     Continue,
     Return(Option<Expr>),
     Pragma(Pragma),
     /// `__attribute__((opencl_unroll_hint(n))) for ...`
-    Attributed { attributes: Vec<Attribute>, body: Box<Stmt> },
+    Attributed {
+        attributes: Vec<Attribute>,
+        body: Box<Stmt>,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -382,9 +425,17 @@ pub enum ExprKind {
     Error,
     Ident(Name),
     /// `decimal` decides which types are tried.
-    Int { value: u64, decimal: bool, suffix: IntSuffix },
+    Int {
+        value: u64,
+        decimal: bool,
+        suffix: IntSuffix,
+    },
     /// Bits of the value rounded to double; `text` is the spelling, for exact rounding to other types.
-    Float { value: f64, suffix: FloatSuffix, text: Name },
+    Float {
+        value: f64,
+        suffix: FloatSuffix,
+        text: Name,
+    },
     Char(i32),
     /// Bytes without the terminating zero; adjacent literals joined.
     Str(Arc<[u8]>),
@@ -394,7 +445,11 @@ pub enum ExprKind {
     /// `op` is `None` for `=`.
     Assign(Option<BinaryOp>, Box<Expr>, Box<Expr>),
     /// `c ? t : e`; GNU's `c ?: e` has no `then`.
-    Cond { cond: Box<Expr>, then: Option<Box<Expr>>, els: Box<Expr> },
+    Cond {
+        cond: Box<Expr>,
+        then: Option<Box<Expr>>,
+        els: Box<Expr>,
+    },
     Comma(Box<Expr>, Box<Expr>),
     Cast(Box<TypeName>, Box<Expr>),
     /// `(type)(a, b, ...)` with more than one expression in the parentheses: a vector literal if the type is a vector.
@@ -411,7 +466,11 @@ pub enum ExprKind {
     Offsetof(Box<TypeName>, Vec<Designator>),
     Index(Box<Expr>, Box<Expr>),
     Call(Box<Expr>, Vec<Expr>),
-    Member { base: Box<Expr>, arrow: bool, field: Ident },
+    Member {
+        base: Box<Expr>,
+        arrow: bool,
+        field: Ident,
+    },
     /// `__builtin_astype(expr, type)`
     AsType(Box<Expr>, Box<TypeName>),
     /// `({ ... })`

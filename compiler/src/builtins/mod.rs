@@ -1,0 +1,168 @@
+//! The built-in functions of OpenCL C (6.15): names, signatures, and how each is implemented.
+//!
+//! A built-in is either [`Native`] (a few IR operations that `lower` writes, for scalars and vectors alike) or a function of the library
+//! (`compiler/library/*.cl`), written in OpenCL C for scalars and called for each lane. The signatures are in the table of this module; `sema`
+//! resolves overloads with it, by the specification's generic types.
+
+#![allow(missing_docs, reason = "variants named after the functions of the specification")]
+
+use crate::ir::AtomicOp;
+use crate::thir::Rounding;
+
+/// Built-ins that `lower` turns into IR. Types of arguments and result select the variant (signed, unsigned, float; scalar, vector).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Native {
+    // 6.15.1 work-item functions: the dimension is an argument and may be computed at run time (out of range: the specification's default).
+    GetWorkDim,
+    GetGlobalSize,
+    GetGlobalId,
+    GetLocalSize,
+    GetEnqueuedLocalSize,
+    GetLocalId,
+    GetNumGroups,
+    GetGroupId,
+    GetGlobalOffset,
+    GetGlobalLinearId,
+    GetLocalLinearId,
+
+    // 6.15.2 math that is one operation of the device, or a few.
+    Fabs,
+    Floor,
+    Ceil,
+    Trunc,
+    Rint,
+    Sqrt,
+    Rsqrt,
+    Fma,
+    Mad,
+    Fmin,
+    Fmax,
+    Copysign,
+    /// `nan(code)`
+    Nan,
+    NativeSin,
+    NativeCos,
+    NativeTan,
+    NativeExp2,
+    NativeLog2,
+    NativeRecip,
+    NativeDivide,
+    NativePowr,
+    NativeSqrt,
+    NativeRsqrt,
+
+    // 6.15.3 integer.
+    Abs,
+    AbsDiff,
+    AddSat,
+    SubSat,
+    Hadd,
+    Rhadd,
+    Clz,
+    Ctz,
+    Popcount,
+    MulHi,
+    MadHi,
+    MadSat,
+    Mul24,
+    Mad24,
+    Rotate,
+    Upsample,
+    ReverseBits,
+
+    // 6.15.3 and 6.15.4: integers and floats.
+    Min,
+    Max,
+    Clamp,
+
+    // 6.15.4 common.
+    Degrees,
+    Radians,
+    Mix,
+    Step,
+    Smoothstep,
+    Sign,
+
+    // 6.15.5 geometric.
+    Dot,
+    Cross,
+    Length,
+    Distance,
+    Normalize,
+    FastLength,
+    FastDistance,
+    FastNormalize,
+
+    // 6.15.6 relational.
+    IsEqual,
+    IsNotEqual,
+    IsGreater,
+    IsGreaterEqual,
+    IsLess,
+    IsLessEqual,
+    IsLessGreater,
+    IsFinite,
+    IsInf,
+    IsNan,
+    IsNormal,
+    IsOrdered,
+    IsUnordered,
+    SignBit,
+    Any,
+    All,
+    BitSelect,
+    Select,
+
+    // 6.15.7 vector data: (offset, pointer) and (data, offset, pointer).
+    VLoad,
+    VStore,
+    /// `vload_half`, `vload_halfn`: the result's lanes.
+    VLoadHalf,
+    /// `vloada_halfn`: aligned, three lanes at a stride of four.
+    VLoadaHalf,
+    /// Rounding `None`: nearest even.
+    VStoreHalf(Option<Rounding>),
+    VStoreaHalf(Option<Rounding>),
+
+    // 6.15.13 shuffles.
+    Shuffle,
+    Shuffle2,
+
+    // 6.15.8 synchronisation: flags.
+    Barrier,
+    MemFence,
+
+    // 6.15.12.? 1.x atomics: (pointer[, value]).
+    Atomic(AtomicOp),
+    AtomicInc,
+    AtomicDec,
+    /// (pointer, compare, value)
+    AtomicCmpXchg,
+    // C11 atomics: memory order and scope arguments are dropped by sema after checking.
+    AtomicInit,
+    /// (object, expected pointer, desired): `bool`.
+    AtomicCompareExchange,
+    AtomicFlagTestAndSet,
+    AtomicFlagClear,
+    AtomicWorkItemFence,
+
+    // 6.15.11 async copies: (dst, src, count, event), (dst, src, count, stride, event).
+    AsyncCopy,
+    /// The stride is the source's where it is global, else the destination's.
+    AsyncStridedCopy,
+    WaitGroupEvents,
+    Prefetch,
+
+    // 6.13.9 address spaces.
+    ToGlobal,
+    ToLocal,
+    ToPrivate,
+    GetFence,
+
+    // Subgroups.
+    GetSubGroupSize,
+    GetMaxSubGroupSize,
+    GetNumSubGroups,
+    GetSubGroupId,
+    GetSubGroupLocalId,
+}

@@ -1,0 +1,304 @@
+//! Types of OpenCL C, interned: equal types have equal ids (OpenCL C 6.3).
+
+#![allow(missing_docs, reason = "fields and variants that are the language's own terms")]
+
+use std::fmt::Write as _;
+
+use rustc_hash::FxHashMap;
+
+use crate::ast::{Access, ImageKind, Name, ScalarKind};
+use crate::ir::Space;
+
+/// A type without qualifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ty(u32);
+
+/// A struct or union.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RecordId(pub u32);
+
+/// A type with the qualifiers of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct QualTy {
+    pub ty: Ty,
+    pub is_const: bool,
+    pub is_volatile: bool,
+}
+
+impl QualTy {
+    /// Without qualifiers.
+    pub const fn plain(ty: Ty) -> Self {
+        Self { ty, is_const: false, is_volatile: false }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TyKind {
+    /// Of expressions in which an error was already reported: compatible with everything.
+    Error,
+    Void,
+    Scalar(ScalarKind),
+    /// 2, 3, 4, 8 or 16 lanes.
+    Vector(ScalarKind, u8),
+    Pointer {
+        pointee: QualTy,
+        space: Space,
+        is_restrict: bool,
+    },
+    /// `None`: incomplete.
+    Array {
+        element: QualTy,
+        len: Option<u64>,
+    },
+    Record(RecordId),
+    /// Behaves as `int` or `uint`; the name is for messages.
+    Enum {
+        name: Option<Name>,
+        id: u32,
+        repr: ScalarKind,
+    },
+    Function {
+        ret: Ty,
+        params: Vec<Ty>,
+        variadic: bool,
+    },
+    Image(ImageKind, Access),
+    Sampler,
+    Event,
+    Queue,
+    ClkEvent,
+    NdRange,
+    ReserveId,
+    /// `atomic_int` and so on: an object of that scalar, reachable through atomic functions only.
+    Atomic(ScalarKind),
+    /// `atomic_flag`
+    AtomicFlag,
+}
+
+/// A member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// `None`: an anonymous struct or union, whose members are reached as if they were the outer one's.
+    pub name: Option<Name>,
+    pub ty: QualTy,
+    /// Bytes from the beginning.
+    pub offset: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub name: Option<Name>,
+    pub is_union: bool,
+    pub fields: Vec<Field>,
+    pub size: u32,
+    pub align: u32,
+    /// Whether its members are known.
+    pub complete: bool,
+}
+
+/// All types of a program.
+#[derive(Debug)]
+pub struct Types {
+    kinds: Vec<TyKind>,
+    ids: FxHashMap<TyKind, Ty>,
+    records: Vec<Record>,
+    pointer_size: u32,
+}
+
+impl Default for Types {
+    fn default() -> Self {
+        Self::new(8)
+    }
+}
+
+impl Types {
+    /// A table for pointers of 4 or 8 bytes.
+    pub fn new(pointer_size: u32) -> Self {
+        Self { kinds: Vec::new(), ids: FxHashMap::default(), records: Vec::new(), pointer_size }
+    }
+
+    /// The id of a type.
+    pub fn intern(&mut self, kind: TyKind) -> Ty {
+        if let Some(&ty) = self.ids.get(&kind) {
+            return ty;
+        }
+        let ty = Ty(u32::try_from(self.kinds.len()).unwrap_or(u32::MAX));
+        self.kinds.push(kind.clone());
+        self.ids.insert(kind, ty);
+        ty
+    }
+
+    /// What an id stands for.
+    pub fn kind(&self, ty: Ty) -> &TyKind {
+        &self.kinds[ty.0 as usize]
+    }
+
+    /// Adds a record.
+    pub fn add_record(&mut self, record: Record) -> RecordId {
+        let id = RecordId(u32::try_from(self.records.len()).unwrap_or(u32::MAX));
+        self.records.push(record);
+        id
+    }
+
+    /// A record.
+    pub fn record(&self, id: RecordId) -> &Record {
+        &self.records[id.0 as usize]
+    }
+
+    /// A record, to be completed.
+    pub fn record_mut(&mut self, id: RecordId) -> &mut Record {
+        &mut self.records[id.0 as usize]
+    }
+
+    /// Bytes of a pointer.
+    pub const fn pointer_size(&self) -> u32 {
+        self.pointer_size
+    }
+
+    /// Size and alignment in bytes (OpenCL C 6.3.5: vectors are aligned to their size, three lanes count as four); `None` for
+    /// types that have none (void, functions, incomplete ones).
+    pub fn layout(&self, ty: Ty) -> Option<(u64, u32)> {
+        Some(match self.kind(ty) {
+            TyKind::Error => (4, 4),
+            TyKind::Void | TyKind::Function { .. } => return None,
+            TyKind::Scalar(s) | TyKind::Enum { repr: s, .. } | TyKind::Atomic(s) => (u64::from(scalar_size(*s)), scalar_size(*s)),
+            TyKind::Vector(s, n) => {
+                let size = scalar_size(*s) * u32::from(if *n == 3 { 4 } else { *n });
+                (u64::from(size), size)
+            }
+            TyKind::AtomicFlag => (4, 4),
+            TyKind::Array { element, len } => {
+                let (size, align) = self.layout(element.ty)?;
+                (size.checked_mul((*len)?)?, align)
+            }
+            TyKind::Record(id) => {
+                let record = self.record(*id);
+                if !record.complete {
+                    return None;
+                }
+                (u64::from(record.size), record.align)
+            }
+            TyKind::Pointer { .. }
+            | TyKind::Image(..)
+            | TyKind::Sampler
+            | TyKind::Event
+            | TyKind::Queue
+            | TyKind::ClkEvent
+            | TyKind::NdRange
+            | TyKind::ReserveId => (u64::from(self.pointer_size), self.pointer_size),
+        })
+    }
+
+    /// The spelling of a type for messages and reflection: `float4`, `__global int *`, `struct S`.
+    pub fn display(&self, ty: Ty) -> String {
+        match self.kind(ty) {
+            TyKind::Error => "<error>".to_owned(),
+            TyKind::Void => "void".to_owned(),
+            TyKind::Scalar(s) => scalar_name(*s).to_owned(),
+            TyKind::Vector(s, n) => format!("{}{n}", scalar_name(*s)),
+            TyKind::Pointer { pointee, space, .. } => {
+                let space = match space {
+                    Space::Private => "__private ",
+                    Space::Local => "__local ",
+                    Space::Global => "__global ",
+                    Space::Constant => "__constant ",
+                    Space::Generic => "__generic ",
+                };
+                format!("{space}{} *", self.display_qual(*pointee))
+            }
+            TyKind::Array { element, len } => {
+                let mut text = self.display_qual(*element);
+                match len {
+                    Some(len) => {
+                        let _ = write!(text, "[{len}]");
+                    }
+                    None => text.push_str("[]"),
+                }
+                text
+            }
+            TyKind::Record(id) => {
+                let record = self.record(*id);
+                let kind = if record.is_union { "union" } else { "struct" };
+                format!("{kind} {}", record.name.as_deref().unwrap_or("(anonymous)"))
+            }
+            TyKind::Enum { name, .. } => format!("enum {}", name.as_deref().unwrap_or("(anonymous)")),
+            TyKind::Function { ret, params, .. } => {
+                let params: Vec<_> = params.iter().map(|p| self.display(*p)).collect();
+                format!("{} ({})", self.display(*ret), params.join(", "))
+            }
+            TyKind::Image(kind, access) => {
+                let access = match access {
+                    Access::ReadOnly => "__read_only",
+                    Access::WriteOnly => "__write_only",
+                    Access::ReadWrite => "__read_write",
+                };
+                format!("{access} {}", image_name(*kind))
+            }
+            TyKind::Sampler => "sampler_t".to_owned(),
+            TyKind::Event => "event_t".to_owned(),
+            TyKind::Queue => "queue_t".to_owned(),
+            TyKind::ClkEvent => "clk_event_t".to_owned(),
+            TyKind::NdRange => "ndrange_t".to_owned(),
+            TyKind::ReserveId => "reserve_id_t".to_owned(),
+            TyKind::Atomic(s) => format!("atomic_{}", scalar_name(*s)),
+            TyKind::AtomicFlag => "atomic_flag".to_owned(),
+        }
+    }
+
+    /// With `const` and `volatile`.
+    pub fn display_qual(&self, ty: QualTy) -> String {
+        let text = self.display(ty.ty);
+        match (ty.is_const, ty.is_volatile) {
+            (false, false) => text,
+            (true, false) => format!("const {text}"),
+            (false, true) => format!("volatile {text}"),
+            (true, true) => format!("const volatile {text}"),
+        }
+    }
+}
+
+/// Bytes of a scalar in memory.
+pub const fn scalar_size(scalar: ScalarKind) -> u32 {
+    match scalar {
+        ScalarKind::Bool | ScalarKind::Char | ScalarKind::UChar => 1,
+        ScalarKind::Short | ScalarKind::UShort | ScalarKind::Half => 2,
+        ScalarKind::Int | ScalarKind::UInt | ScalarKind::Float => 4,
+        ScalarKind::Long | ScalarKind::ULong | ScalarKind::Double => 8,
+    }
+}
+
+/// OpenCL C's short name of a scalar.
+pub const fn scalar_name(scalar: ScalarKind) -> &'static str {
+    match scalar {
+        ScalarKind::Bool => "bool",
+        ScalarKind::Char => "char",
+        ScalarKind::UChar => "uchar",
+        ScalarKind::Short => "short",
+        ScalarKind::UShort => "ushort",
+        ScalarKind::Int => "int",
+        ScalarKind::UInt => "uint",
+        ScalarKind::Long => "long",
+        ScalarKind::ULong => "ulong",
+        ScalarKind::Half => "half",
+        ScalarKind::Float => "float",
+        ScalarKind::Double => "double",
+    }
+}
+
+/// The name of an image type.
+pub const fn image_name(kind: ImageKind) -> &'static str {
+    match kind {
+        ImageKind::Image1d => "image1d_t",
+        ImageKind::Image1dArray => "image1d_array_t",
+        ImageKind::Image1dBuffer => "image1d_buffer_t",
+        ImageKind::Image2d => "image2d_t",
+        ImageKind::Image2dArray => "image2d_array_t",
+        ImageKind::Image2dDepth => "image2d_depth_t",
+        ImageKind::Image2dArrayDepth => "image2d_array_depth_t",
+        ImageKind::Image3d => "image3d_t",
+        ImageKind::Image2dMsaa => "image2d_msaa_t",
+        ImageKind::Image2dArrayMsaa => "image2d_array_msaa_t",
+        ImageKind::Image2dMsaaDepth => "image2d_msaa_depth_t",
+        ImageKind::Image2dArrayMsaaDepth => "image2d_array_msaa_depth_t",
+    }
+}
