@@ -272,7 +272,7 @@ pub enum BinaryOp {
     VecOr,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
     Rte,
     Rtz,
