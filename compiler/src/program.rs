@@ -170,3 +170,37 @@ pub struct Source {
     /// Headers by the names that `#include` uses.
     pub headers: BTreeMap<String, String>,
 }
+
+/// Reads a build option string.
+///
+/// # Errors
+/// See [`OptionError`].
+pub fn parse_options(options: &str) -> Result<BuildOptions, OptionError> {
+    match options.split_whitespace().next() {
+        None => Ok(BuildOptions {
+            macros: Vec::new(),
+            include_dirs: Vec::new(),
+            std: CStd::Cl12,
+            no_warnings: false,
+            warnings_are_errors: false,
+            opt_disable: false,
+            mad_enable: false,
+            no_signed_zeros: false,
+            unsafe_math: false,
+            finite_math_only: false,
+            fast_relaxed_math: false,
+            denorms_are_zero: false,
+            single_precision_constant: false,
+            correctly_rounded_divide_sqrt: false,
+            uniform_work_group_size: false,
+            kernel_arg_info: false,
+            debug_info: false,
+        }),
+        Some(first) => Err(OptionError::Unknown(first.to_owned())),
+    }
+}
+
+/// Builds a source: everything up to the IR.
+pub fn build(_source: &Source, _options: &BuildOptions, _target: &crate::target::Target) -> BuildResult {
+    BuildResult { program: None, log: "error: the compiler's stages are not connected yet\n".to_owned() }
+}
