@@ -32,11 +32,16 @@
 #![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
 
 pub mod types;
+pub mod visit;
 
 pub use types::{Scalar, Space, Type};
 
 use crate::diag::Span;
 use std::fmt;
+
+/// How deep regions may nest: the front end refuses deeper sources, and passes refuse to inline beyond it, so that walking regions
+/// recursively is safe.
+pub const MAX_NESTING: usize = 256;
 
 macro_rules! entity {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
@@ -197,14 +202,14 @@ pub struct VarData {
 }
 
 /// A list of instructions, the last of which is a terminator.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Region {
     /// In order of execution.
     pub insts: Vec<Inst>,
 }
 
 /// An instruction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Inst {
     /// What it does.
     pub op: Op,
@@ -427,7 +432,7 @@ pub struct Fence {
 }
 
 /// An operation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     Const(Const),
     Un(UnOp, Value),

@@ -1,0 +1,285 @@
+//! Walking and changing instructions without a match over every operation: operands, nested regions, properties.
+//!
+//! "Operands" are those of the instruction itself, never those of nested regions. The values that a `loop` starts with are its
+//! operands; the values of its `continue`s are operands of these.
+
+use super::{Const, Function, Inst, Op, Region, Scalar, Space, Type, Value};
+use crate::diag::Span;
+use smallvec::SmallVec;
+
+impl Op {
+    /// Calls `f` with each operand, in order.
+    pub fn for_each_operand(&self, mut f: impl FnMut(Value)) {
+        match self {
+            Self::Const(_)
+            | Self::WorkItem(_)
+            | Self::VarAddr(_)
+            | Self::GlobalAddr(_)
+            | Self::Barrier(_)
+            | Self::MemFence(_)
+            | Self::Unreachable => {}
+            Self::Un(_, a)
+            | Self::Cast(_, a)
+            | Self::All(a)
+            | Self::Any(a)
+            | Self::Splat(a)
+            | Self::Extract(a, _)
+            | Self::Load { ptr: a, .. }
+            | Self::Zero { dst: a, .. }
+            | Self::If { cond: a, .. }
+            | Self::Switch { selector: a, .. } => f(*a),
+            Self::Bin(_, a, b)
+            | Self::Cmp(_, a, b)
+            | Self::ExtractDyn(a, b)
+            | Self::Insert(a, _, b)
+            | Self::Shuffle(a, b, _)
+            | Self::PtrAdd(a, b)
+            | Self::Store { ptr: a, value: b, .. }
+            | Self::Copy { dst: a, src: b, .. } => {
+                f(*a);
+                f(*b);
+            }
+            Self::Select(a, b, c) | Self::InsertDyn(a, b, c) | Self::CmpXchg { ptr: a, expected: b, desired: c, .. } => {
+                f(*a);
+                f(*b);
+                f(*c);
+            }
+            Self::Atomic { ptr, value, .. } => {
+                f(*ptr);
+                if let Some(value) = value {
+                    f(*value);
+                }
+            }
+            Self::Return(value) => {
+                if let Some(value) = value {
+                    f(*value);
+                }
+            }
+            Self::Math(_, list)
+            | Self::Construct(list)
+            | Self::Printf { args: list, .. }
+            | Self::Call(_, list)
+            | Self::Loop { init: list, .. }
+            | Self::Yield(list)
+            | Self::Break(list)
+            | Self::Continue(list) => list.iter().copied().for_each(f),
+        }
+    }
+
+    /// Calls `f` with each operand, which it may replace.
+    pub fn map_operands(&mut self, mut f: impl FnMut(&mut Value)) {
+        match self {
+            Self::Const(_)
+            | Self::WorkItem(_)
+            | Self::VarAddr(_)
+            | Self::GlobalAddr(_)
+            | Self::Barrier(_)
+            | Self::MemFence(_)
+            | Self::Unreachable => {}
+            Self::Un(_, a)
+            | Self::Cast(_, a)
+            | Self::All(a)
+            | Self::Any(a)
+            | Self::Splat(a)
+            | Self::Extract(a, _)
+            | Self::Load { ptr: a, .. }
+            | Self::Zero { dst: a, .. }
+            | Self::If { cond: a, .. }
+            | Self::Switch { selector: a, .. } => f(a),
+            Self::Bin(_, a, b)
+            | Self::Cmp(_, a, b)
+            | Self::ExtractDyn(a, b)
+            | Self::Insert(a, _, b)
+            | Self::Shuffle(a, b, _)
+            | Self::PtrAdd(a, b)
+            | Self::Store { ptr: a, value: b, .. }
+            | Self::Copy { dst: a, src: b, .. } => {
+                f(a);
+                f(b);
+            }
+            Self::Select(a, b, c) | Self::InsertDyn(a, b, c) | Self::CmpXchg { ptr: a, expected: b, desired: c, .. } => {
+                f(a);
+                f(b);
+                f(c);
+            }
+            Self::Atomic { ptr, value, .. } => {
+                f(ptr);
+                if let Some(value) = value {
+                    f(value);
+                }
+            }
+            Self::Return(value) => {
+                if let Some(value) = value {
+                    f(value);
+                }
+            }
+            Self::Math(_, list)
+            | Self::Construct(list)
+            | Self::Printf { args: list, .. }
+            | Self::Call(_, list)
+            | Self::Loop { init: list, .. }
+            | Self::Yield(list)
+            | Self::Break(list)
+            | Self::Continue(list) => list.iter_mut().for_each(f),
+        }
+    }
+
+    /// The nested regions: of an `if` first `then`; of a `switch` the default last.
+    pub fn regions(&self) -> SmallVec<[&Region; 2]> {
+        match self {
+            Self::If { then, els, .. } => SmallVec::from_buf([then, els]),
+            Self::Loop { body, .. } => SmallVec::from_iter([body]),
+            Self::Switch { cases, default, .. } => cases.iter().map(|(_, region)| region).chain([default]).collect(),
+            _ => SmallVec::new(),
+        }
+    }
+
+    /// The nested regions, in the order of [`Self::regions`].
+    pub fn regions_mut(&mut self) -> SmallVec<[&mut Region; 2]> {
+        match self {
+            Self::If { then, els, .. } => SmallVec::from_buf([then, els]),
+            Self::Loop { body, .. } => SmallVec::from_iter([body]),
+            Self::Switch { cases, default, .. } => cases.iter_mut().map(|(_, region)| region).chain([default]).collect(),
+            _ => SmallVec::new(),
+        }
+    }
+
+    /// Whether the result depends on the operands alone and nothing else happens: such an instruction may be removed, repeated, merged
+    /// with an equal one, and executed where it was not before. Loads and calls are not pure.
+    pub const fn is_pure(&self) -> bool {
+        matches!(
+            self,
+            Self::Const(_)
+                | Self::Un(..)
+                | Self::Bin(..)
+                | Self::Cmp(..)
+                | Self::Cast(..)
+                | Self::Select(..)
+                | Self::Math(..)
+                | Self::All(_)
+                | Self::Any(_)
+                | Self::Construct(_)
+                | Self::Splat(_)
+                | Self::Extract(..)
+                | Self::ExtractDyn(..)
+                | Self::Insert(..)
+                | Self::InsertDyn(..)
+                | Self::Shuffle(..)
+                | Self::WorkItem(_)
+                | Self::VarAddr(_)
+                | Self::GlobalAddr(_)
+                | Self::PtrAdd(..)
+        )
+    }
+}
+
+impl Inst {
+    /// An instruction without results.
+    pub const fn effect(op: Op, span: Span) -> Self {
+        Self { op, results: Vec::new(), span }
+    }
+}
+
+impl Region {
+    /// The instruction that ends the region; `None` while it is being built.
+    pub fn terminator(&self) -> Option<&Op> {
+        self.insts.last().map(|inst| &inst.op).filter(|op| op.is_terminator())
+    }
+
+    /// Whether control can reach the end of the region and go on behind the instruction that owns it.
+    pub fn yields(&self) -> bool {
+        matches!(self.terminator(), Some(Op::Yield(_)))
+    }
+
+    /// Calls `f` with every instruction, nested ones after the one that owns them.
+    pub fn walk(&self, f: &mut dyn FnMut(&Inst)) {
+        for inst in &self.insts {
+            f(inst);
+            for region in inst.op.regions() {
+                region.walk(f);
+            }
+        }
+    }
+
+    /// Calls `f` with every instruction, nested ones after the one that owns them.
+    pub fn walk_mut(&mut self, f: &mut dyn FnMut(&mut Inst)) {
+        for inst in &mut self.insts {
+            f(inst);
+            for region in inst.op.regions_mut() {
+                region.walk_mut(f);
+            }
+        }
+    }
+
+    /// Number of instructions, nested ones included.
+    pub fn size(&self) -> usize {
+        let mut count = 0;
+        self.walk(&mut |_| count += 1);
+        count
+    }
+
+    /// How many regions nest, this one included. Stops counting at `limit`.
+    pub fn depth(&self, limit: usize) -> usize {
+        if limit == 0 {
+            return 0;
+        }
+        1 + self.insts.iter().flat_map(|inst| inst.op.regions()).map(|region| region.depth(limit - 1)).max().unwrap_or(0)
+    }
+
+    /// Calls `f` with every `break` and `continue` that belongs to the loop whose body this region is (or is a part of).
+    pub fn for_each_jump(&self, f: &mut dyn FnMut(&Op)) {
+        for inst in &self.insts {
+            match &inst.op {
+                op @ (Op::Break(_) | Op::Continue(_)) => f(op),
+                Op::Loop { .. } => {}
+                op => op.regions().into_iter().for_each(|region| region.for_each_jump(f)),
+            }
+        }
+    }
+
+    /// As [`Self::for_each_jump`], with the instructions to change.
+    pub fn for_each_jump_mut(&mut self, f: &mut dyn FnMut(&mut Op)) {
+        for inst in &mut self.insts {
+            match &mut inst.op {
+                op @ (Op::Break(_) | Op::Continue(_)) => f(op),
+                Op::Loop { .. } => {}
+                op => op.regions_mut().into_iter().for_each(|region| region.for_each_jump_mut(f)),
+            }
+        }
+    }
+}
+
+impl Function {
+    /// Appends an instruction with one result to a list.
+    pub fn emit(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: Op) -> Value {
+        let value = self.new_value(ty);
+        out.push(Inst { op, results: vec![value], span });
+        value
+    }
+
+    /// Appends a constant with the same bits in every lane.
+    pub fn emit_bits(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, bits: u64) -> Value {
+        self.emit(out, span, ty, Op::Const(Const::splat(ty, bits)))
+    }
+}
+
+impl Const {
+    /// The constant of a scalar or vector type with `bits`, cut to the scalar's width, in every lane.
+    pub fn splat(ty: Type, bits: u64) -> Self {
+        let bits = bits & ty.scalar().map_or(u64::MAX, Scalar::mask);
+        match ty {
+            Type::Vector(_, lanes) => Self::Lanes(vec![bits; usize::from(lanes)]),
+            _ => Self::Bits(bits),
+        }
+    }
+}
+
+impl Type {
+    /// The space of a pointer type.
+    pub const fn space(self) -> Option<Space> {
+        match self {
+            Self::Ptr(space) => Some(space),
+            _ => None,
+        }
+    }
+}
