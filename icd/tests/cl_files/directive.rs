@@ -1,0 +1,344 @@
+//! The directives in the comments of a `.cl` file; `tests/README.md` describes them for writers of tests.
+
+use super::element::{Element, Value};
+use super::expression::{Expr, parse};
+
+/// One way to build and run a file: a choice of every `for` variable and of a `build` line.
+#[derive(Debug, Default)]
+pub struct Variant {
+    /// `T=char N=4`, to tell variants apart in messages; empty where there is one only.
+    pub label: String,
+    pub options: String,
+    pub requires: Vec<String>,
+    pub diagnostics: Vec<Expected>,
+    /// Texts that the build log must contain, anywhere.
+    pub log: Vec<String>,
+    pub runs: Vec<Run>,
+}
+
+/// A diagnostic that the build log must contain.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    pub line: usize,
+    /// `error` or `warning`.
+    pub severity: &'static str,
+    pub text: String,
+}
+
+/// One launch.
+#[derive(Debug)]
+pub struct Run {
+    /// Line of the `run` directive.
+    pub line: usize,
+    pub kernel: String,
+    pub global: Vec<usize>,
+    pub local: Option<Vec<usize>>,
+    pub offset: Option<Vec<usize>>,
+    pub arguments: Vec<Argument>,
+    pub expects: Vec<Expect>,
+}
+
+/// A kernel argument.
+#[derive(Debug)]
+pub struct Argument {
+    pub name: String,
+    pub kind: ArgumentKind,
+}
+
+#[derive(Debug)]
+pub enum ArgumentKind {
+    /// A buffer of `count` scalars.
+    Buffer { element: Element, count: usize, init: Init },
+    /// A value of `count` scalars, padded to `slots` (a 3-component vector has 4).
+    Value { element: Element, count: usize, slots: usize, init: Init },
+    /// A structure by value: its fields, laid out by C's rules.
+    Struct(Vec<(Element, usize, Init)>),
+    /// Bytes of `__local` memory.
+    Local(usize),
+    /// A buffer argument set to NULL.
+    Null,
+}
+
+/// What an argument holds before the run, or should hold after it.
+#[derive(Clone, Debug)]
+pub enum Init {
+    /// Evaluated for each element.
+    Each(Expr),
+    /// Repeated until all elements have a value.
+    List(Vec<Expr>),
+}
+
+/// What a buffer must hold after the run.
+#[derive(Debug)]
+pub struct Expect {
+    pub line: usize,
+    pub name: String,
+    pub tolerance: Tolerance,
+    /// Only elements for which this is true are compared.
+    pub condition: Option<Expr>,
+    pub value: Init,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Tolerance {
+    Exact,
+    /// Units in the last place of the buffer's type.
+    Ulp(f64),
+    /// Absolute below 1, relative above.
+    Relative(f64),
+}
+
+/// A directive's line, keyword and text.
+struct Line<'a> {
+    number: usize,
+    keyword: &'a str,
+    text: String,
+}
+
+const KEYWORDS: [&str; 9] = ["for", "build", "requires", "error", "warning", "log", "run", "arg", "expect"];
+
+/// Reads all directives of a file and multiplies them out into variants.
+pub fn parse_file(source: &str) -> Result<Vec<Variant>, String> {
+    let lines = collect(source)?;
+    let mut choices: Vec<Vec<(String, String)>> = vec![Vec::new()];
+    for line in lines.iter().filter(|line| line.keyword == "for") {
+        let (variable, values) = line.text.split_once('=').ok_or_else(|| format!("line {}: for: NAME = values", line.number))?;
+        choices = choices
+            .iter()
+            .flat_map(|chosen| {
+                values.split(',').map(|value| {
+                    let mut chosen = chosen.clone();
+                    chosen.push((variable.trim().to_owned(), value.trim().to_owned()));
+                    chosen
+                })
+            })
+            .collect();
+    }
+    let mut builds: Vec<&str> = lines.iter().filter(|line| line.keyword == "build").map(|line| line.text.as_str()).collect();
+    if builds.is_empty() {
+        builds.push("");
+    }
+    let mut variants = Vec::new();
+    for chosen in &choices {
+        for (index, build) in builds.iter().enumerate() {
+            let mut variant = variant(&lines, chosen, build)?;
+            if builds.len() > 1 {
+                variant.label = format!("{} build {}", variant.label, index + 1).trim().to_owned();
+            }
+            variants.push(variant);
+        }
+    }
+    Ok(variants)
+}
+
+/// Finds the directives; one whose brackets are open at the end of a line goes on in the next comment line.
+fn collect(source: &str) -> Result<Vec<Line<'_>>, String> {
+    let all: Vec<&str> = source.lines().collect();
+    let mut found = Vec::new();
+    let mut index = 0;
+    while let Some(&line) = all.get(index) {
+        let number = index + 1;
+        index += 1;
+        let Some((code, comment)) = line.split_once("//") else { continue };
+        let comment = comment.trim();
+        let end = comment.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(comment.len());
+        let (word, rest) = comment.split_at(end);
+        let Some(&keyword) = KEYWORDS.iter().find(|&&keyword| keyword == word) else { continue };
+        // Prose may begin with one of the words: a directive has a colon after the word, or after the word and a name.
+        let (head, text) = match (keyword, rest.split_once(':')) {
+            ("arg" | "expect", Some((head, text))) if head.starts_with(' ') => (head, text),
+            ("arg" | "expect", _) => continue,
+            (_, Some(("", text))) => ("", text),
+            _ => continue,
+        };
+        let mut text = if head.is_empty() { text.trim().to_owned() } else { format!("{} : {}", head.trim(), text.trim()) };
+        let mut at = number;
+        if matches!(keyword, "error" | "warning") {
+            // Alone on its line it speaks of the next line that is no such comment.
+            if code.trim().is_empty() {
+                at += all[index..]
+                    .iter()
+                    .position(|next| !["// error:", "// warning:"].iter().any(|mark| next.trim().starts_with(mark)))
+                    .map_or(0, |distance| distance + 1);
+            }
+        } else {
+            let open = |text: &str| text.matches(['(', '{', '[']).count() > text.matches([')', '}', ']']).count();
+            while open(&text) {
+                let next = all.get(index).and_then(|next| next.trim().strip_prefix("//"));
+                text = format!("{text} {}", next.ok_or_else(|| format!("line {number}: a bracket is not closed"))?.trim());
+                index += 1;
+            }
+        }
+        found.push(Line { number: at, keyword, text });
+    }
+    Ok(found)
+}
+
+fn substitute(text: &str, chosen: &[(String, String)]) -> String {
+    chosen.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("${name}"), value))
+}
+
+fn variant(lines: &[Line<'_>], chosen: &[(String, String)], build: &str) -> Result<Variant, String> {
+    let mut variant = Variant::default();
+    let mut options = Vec::new();
+    for (name, value) in chosen {
+        options.push(format!("-D{name}={value}"));
+        require_types(value, true, &mut variant.requires);
+    }
+    variant.label = chosen.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ");
+    options.push(substitute(build, chosen));
+    variant.options = options.join(" ").trim().to_owned();
+
+    for line in lines {
+        let text = substitute(&line.text, chosen);
+        directive(line, &text, &mut variant).map_err(|error| format!("line {}: {}: {error}", line.number, line.keyword))?;
+    }
+    Ok(variant)
+}
+
+fn directive(line: &Line<'_>, text: &str, variant: &mut Variant) -> Result<(), String> {
+    let requires = &mut variant.requires;
+    match line.keyword {
+        "requires" => requires.extend(text.split_whitespace().map(str::to_owned)),
+        "error" => variant.diagnostics.push(Expected { line: line.number, severity: "error", text: text.to_owned() }),
+        "warning" => variant.diagnostics.push(Expected { line: line.number, severity: "warning", text: text.to_owned() }),
+        "log" => variant.log.push(text.to_owned()),
+        "run" => variant.runs.push(run(line.number, text)?),
+        "arg" | "expect" => {
+            let run = variant.runs.last_mut().ok_or("stands before any run")?;
+            let (head, body) = text.split_once(" : ").ok_or("a colon is missing")?;
+            if line.keyword == "arg" {
+                require_types(body, false, requires);
+                let kind = argument(body).map_err(|error| format!("{error} in `{body}`"))?;
+                run.arguments.push(Argument { name: head.trim().to_owned(), kind });
+            } else {
+                run.expects.push(expect(line.number, head, body)?);
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Adds the features that the types named in a text need. Half in a buffer needs none: vload_half is core.
+fn require_types(text: &str, half: bool, requires: &mut Vec<String>) {
+    for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
+        let feature = match word.trim_end_matches(|c: char| c.is_ascii_digit()) {
+            "double" => "fp64",
+            "long" | "ulong" => "int64",
+            "half" if half => "fp16",
+            _ => continue,
+        };
+        if !requires.iter().any(|known| known == feature) {
+            requires.push(feature.to_owned());
+        }
+    }
+}
+
+fn run(line: usize, text: &str) -> Result<Run, String> {
+    let mut words = text.split_whitespace();
+    let kernel = words.next().ok_or("the kernel's name is missing")?.to_owned();
+    let (mut global, mut local, mut offset) = (None, None, None);
+    for word in words {
+        let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is no key=value"))?;
+        let sizes = value.split('x').map(str::parse).collect::<Result<Vec<usize>, _>>().map_err(|error| format!("{word}: {error}"))?;
+        match key {
+            "global" => global = Some(sizes),
+            "local" => local = Some(sizes),
+            "offset" => offset = Some(sizes),
+            _ => return Err(format!("unknown key `{key}`")),
+        }
+    }
+    let global = global.ok_or("global= is missing")?;
+    for other in [&local, &offset].into_iter().flatten() {
+        if other.len() != global.len() {
+            return Err("global, local and offset differ in their dimensions".to_owned());
+        }
+    }
+    Ok(Run { line, kernel, global, local, offset, arguments: Vec::new(), expects: Vec::new() })
+}
+
+fn init(text: &str) -> Result<Init, String> {
+    let text = text.trim();
+    match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+        Some(list) => Ok(Init::List(split_top(list, ',').into_iter().map(parse).collect::<Result<_, _>>()?)),
+        None => Ok(Init::Each(parse(text)?)),
+    }
+}
+
+/// Splits at a separator that stands in no bracket.
+fn split_top(text: &str, separator: char) -> Vec<&str> {
+    let mut depth = 0;
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ if c == separator && depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+fn argument(body: &str) -> Result<ArgumentKind, String> {
+    let zero = || Init::Each(Expr::Value(Value::Int(0)));
+    let body = body.trim();
+    if body == "null" {
+        return Ok(ArgumentKind::Null);
+    }
+    if let Some(size) = body.strip_prefix("local ") {
+        return size.trim().parse().map(ArgumentKind::Local).map_err(|error| error.to_string());
+    }
+    if let Some(fields) = body.strip_prefix("struct").map(str::trim).and_then(|rest| rest.strip_prefix('{')?.strip_suffix('}')) {
+        let fields = split_top(fields, ';').into_iter().map(|field| {
+            let (name, value) = field.split_once('=').ok_or("a field is `type = value`")?;
+            let (element, width) = Element::vector_from_name(name.trim()).ok_or("unknown type of a field")?;
+            Ok((element, width, init(value)?))
+        });
+        return Ok(ArgumentKind::Struct(fields.collect::<Result<_, String>>()?));
+    }
+    // `=` ends the type: comparisons stand behind it only.
+    let (kind, value) = match body.split_once('=') {
+        Some((kind, value)) => (kind.trim(), Some(init(value)?)),
+        None => (body, None),
+    };
+    if let Some((name, count)) = kind.strip_suffix(']').and_then(|kind| kind.split_once('[')) {
+        let (element, width) = Element::vector_from_name(name.trim()).ok_or("unknown type")?;
+        let count = parse(count)?.evaluate(&super::expression::Scope::default())?.as_int();
+        let count = usize::try_from(count).map_err(|error| error.to_string())? * slots(width);
+        return Ok(ArgumentKind::Buffer { element, count, init: value.unwrap_or_else(zero) });
+    }
+    let (element, count) = Element::vector_from_name(kind).ok_or("unknown type")?;
+    let init = value.ok_or("a value is missing")?;
+    Ok(ArgumentKind::Value { element, count, slots: slots(count), init })
+}
+
+/// Scalars that a vector of this width takes in memory.
+pub fn slots(width: usize) -> usize {
+    if width == 3 { 4 } else { width }
+}
+
+fn expect(line: usize, head: &str, body: &str) -> Result<Expect, String> {
+    let (head, condition) = match head.split_once(" if ") {
+        Some((head, condition)) => (head, Some(parse(condition)?)),
+        None => (head, None),
+    };
+    let mut words = head.split_whitespace();
+    let name = words.next().ok_or("the argument's name is missing")?.to_owned();
+    let rest: Vec<&str> = words.collect();
+    let number = |text: &str| text.parse::<f64>().map_err(|error| format!("{text}: {error}"));
+    let tolerance = match rest.as_slice() {
+        [] => Tolerance::Exact,
+        ["within", amount, "ulp"] => Tolerance::Ulp(number(amount)?),
+        ["within", amount] => Tolerance::Relative(number(amount)?),
+        _ => return Err(format!("`{}` is not understood", rest.join(" "))),
+    };
+    Ok(Expect { line, name, tolerance, condition, value: init(body)? })
+}

@@ -1,0 +1,276 @@
+//! Builds and runs a file's variants on the device under test.
+
+use std::collections::HashMap;
+use std::ptr::{null, null_mut};
+
+use super::diagnostics;
+use super::directive::{Argument, ArgumentKind, Expect, Init, Run, Tolerance, Variant, slots};
+use super::element::{Element, Value};
+use super::expression::{Input, Scope};
+use crate::common::ffi::{
+    CL_BUILD_PROGRAM_FAILURE, CL_DEVICE_EXTENSIONS, CL_DEVICE_PROFILE, CL_FALSE, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, CL_SUCCESS,
+    CL_TRUE, cl_mem, cl_uint,
+};
+use crate::common::objects::{Context, Kernel, Mem, Program, Queue};
+use crate::common::{info_string, target};
+
+/// Mismatches shown of one `expect`.
+const SHOWN: usize = 8;
+
+/// Why a variant cannot run on this device, if it cannot.
+pub fn missing_feature(variant: &Variant) -> Option<String> {
+    let target = target();
+    let text = |name: cl_uint| {
+        info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).unwrap_or_default()
+    };
+    let extensions = text(CL_DEVICE_EXTENSIONS);
+    let has = |name: &str| extensions.split_whitespace().any(|extension| extension == name);
+    variant.requires.iter().find_map(|feature| {
+        let present = match feature.as_str() {
+            "fp64" => has("cl_khr_fp64"),
+            "fp16" => has("cl_khr_fp16"),
+            "int64" => text(CL_DEVICE_PROFILE) == "FULL_PROFILE" || has("cles_khr_int64"),
+            "wgcl" => target.is_wgcl(),
+            other => has(other),
+        };
+        (!present).then(|| format!("the device has no {feature}"))
+    })
+}
+
+/// Builds and runs one variant; the list of what is wrong.
+pub fn variant(source: &str, variant: &Variant) -> Vec<String> {
+    let context = Context::new();
+    let program = context.program(source);
+    let status = program.build(&variant.options);
+    let log = program.log();
+    let expects_error = variant.diagnostics.iter().any(|want| want.severity == "error");
+    let wanted = if expects_error { CL_BUILD_PROGRAM_FAILURE } else { CL_SUCCESS };
+    let mut problems = Vec::new();
+    if status != wanted {
+        problems.push(format!("clBuildProgram gave {status} instead of {wanted}"));
+    }
+    for text in variant.log.iter().filter(|text| !log.contains(text.as_str())) {
+        problems.push(format!("the build log does not contain `{text}`"));
+    }
+    if !expects_error && !problems.is_empty() {
+        problems.push(format!("the build log:\n{log}"));
+    } else {
+        problems.extend(diagnostics::compare(&variant.diagnostics, &log));
+    }
+    if problems.is_empty() && !expects_error {
+        let queue = context.queue(0);
+        for run in &variant.runs {
+            let outcome = launch(&context, &queue, &program, run).unwrap_or_else(|problem| vec![problem]);
+            problems.extend(outcome.into_iter().map(|problem| format!("run of {} (line {}): {problem}", run.kernel, run.line)));
+        }
+    }
+    problems
+}
+
+fn evaluate(init: &Init, scope: &Scope<'_>) -> Result<Value, String> {
+    match init {
+        Init::Each(expr) => expr.evaluate(scope),
+        Init::List(list) => {
+            let index = usize::try_from(scope.index).unwrap_or(0) % list.len().max(1);
+            list.get(index).ok_or("an empty list")?.evaluate(scope)
+        }
+    }
+}
+
+/// The bytes of `count` elements, padded to `slots`.
+fn fill(element: Element, count: usize, slots: usize, init: &Init, scope: &Scope<'_>) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(slots * element.size());
+    for index in 0..count {
+        let value = evaluate(init, &Scope { index: index as i128, ..scope.clone() })?;
+        element.store(value, &mut bytes);
+    }
+    bytes.resize(slots.max(count) * element.size(), 0);
+    Ok(bytes)
+}
+
+/// A structure's bytes: each field at its alignment, the whole padded to the strictest.
+fn layout(fields: &[(Element, usize, Init)], scope: &Scope<'_>) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let mut strictest = 1;
+    for (element, width, init) in fields {
+        let align = element.size() * slots(*width);
+        strictest = strictest.max(align);
+        bytes.resize(bytes.len().next_multiple_of(align), 0);
+        bytes.extend(fill(*element, *width, slots(*width), init, scope)?);
+    }
+    bytes.resize(bytes.len().next_multiple_of(strictest), 0);
+    Ok(bytes)
+}
+
+/// Sets an argument; keeps its bytes in `inputs` and, for buffers, the buffer in `buffers`.
+fn set_argument(
+    context: &Context,
+    kernel: &Kernel,
+    index: usize,
+    argument: &Argument,
+    inputs: &mut HashMap<String, Input>,
+    buffers: &mut HashMap<String, Mem>,
+) -> Result<(), String> {
+    let scope = Scope { inputs: Some(inputs), salt: index as u64, ..Scope::default() };
+    let number = cl_uint::try_from(index).map_err(|error| error.to_string())?;
+    let cl = &target().cl;
+    let mut keep = None;
+    let status = match &argument.kind {
+        ArgumentKind::Buffer { element, count, init } => {
+            let mut bytes = fill(*element, *count, *count, init, &scope)?;
+            let mem = context.buffer_with(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes.len(), bytes.as_mut_ptr().cast());
+            let status = kernel.set(number, &mem.0);
+            keep = Some(Input { element: *element, bytes, is_scalar: false });
+            buffers.insert(argument.name.clone(), mem);
+            status
+        }
+        ArgumentKind::Value { element, count, slots, init } => {
+            let bytes = fill(*element, *count, *slots, init, &scope)?;
+            let status = cl.clSetKernelArg(kernel.0, number, bytes.len(), bytes.as_ptr().cast());
+            keep = Some(Input { element: *element, bytes, is_scalar: *count == 1 });
+            status
+        }
+        ArgumentKind::Struct(fields) => {
+            let bytes = layout(fields, &scope)?;
+            cl.clSetKernelArg(kernel.0, number, bytes.len(), bytes.as_ptr().cast())
+        }
+        ArgumentKind::Local(size) => cl.clSetKernelArg(kernel.0, number, *size, null()),
+        ArgumentKind::Null => {
+            let nothing: cl_mem = null_mut();
+            kernel.set(number, &nothing)
+        }
+    };
+    if let Some(input) = keep {
+        inputs.insert(argument.name.clone(), input);
+    }
+    if status == CL_SUCCESS { Ok(()) } else { Err(format!("clSetKernelArg({index}, {}) gave {status}", argument.name)) }
+}
+
+/// Runs a kernel once; `Err` where it could not be run, else the mismatches.
+fn launch(context: &Context, queue: &Queue, program: &Program, run: &Run) -> Result<Vec<String>, String> {
+    let target = target();
+    let kernel = program.try_kernel(&run.kernel).map_err(|status| format!("clCreateKernel gave {status}"))?;
+    let mut inputs = HashMap::new();
+    let mut buffers = HashMap::new();
+    for (index, argument) in run.arguments.iter().enumerate() {
+        set_argument(context, &kernel, index, argument, &mut inputs, &mut buffers)?;
+    }
+    let dimensions = cl_uint::try_from(run.global.len()).map_err(|error| error.to_string())?;
+    let list = |sizes: &Option<Vec<usize>>| sizes.as_ref().map_or(null(), |sizes| sizes.as_ptr());
+    let status = target.cl.clEnqueueNDRangeKernel(
+        queue.0,
+        kernel.0,
+        dimensions,
+        list(&run.offset),
+        run.global.as_ptr(),
+        list(&run.local),
+        0,
+        null(),
+        null_mut(),
+    );
+    if status != CL_SUCCESS {
+        return Err(format!("clEnqueueNDRangeKernel gave {status}; the build log:\n{}", program.log()));
+    }
+    let mut outputs = HashMap::new();
+    for (name, mem) in &buffers {
+        let Some(input) = inputs.get(name) else { continue };
+        let mut bytes = vec![0u8; input.bytes.len()];
+        let last = outputs.len() + 1 == buffers.len();
+        let block = if last { CL_TRUE } else { CL_FALSE };
+        let status = target.cl.clEnqueueReadBuffer(queue.0, mem.0, block, 0, bytes.len(), bytes.as_mut_ptr().cast(), 0, null(), null_mut());
+        if status != CL_SUCCESS {
+            return Err(format!("clEnqueueReadBuffer gave {status}"));
+        }
+        outputs.insert(name.as_str(), bytes);
+    }
+    compare(run, &inputs, &outputs)
+}
+
+/// Compares the buffers with the expectations; an element that no `expect` speaks of must be what it was.
+fn compare(run: &Run, inputs: &HashMap<String, Input>, outputs: &HashMap<&str, Vec<u8>>) -> Result<Vec<String>, String> {
+    let mut problems = Vec::new();
+    for expect in &run.expects {
+        if !outputs.contains_key(expect.name.as_str()) {
+            return Err(format!("line {}: no buffer `{}`", expect.line, expect.name));
+        }
+    }
+    for (&name, bytes) in outputs {
+        let Some(input) = inputs.get(name) else { continue };
+        let element = input.element;
+        let count = bytes.len() / element.size();
+        let mut spoken_of = vec![false; count];
+        for expect in run.expects.iter().filter(|expect| expect.name == name) {
+            problems.extend(compare_one(expect, inputs, element, bytes, &mut spoken_of)?);
+        }
+        let size = element.size();
+        for index in (0..count).filter(|&index| !spoken_of[index]) {
+            if bytes[index * size..][..size] != input.bytes[index * size..][..size] {
+                problems.push(format!("{name}[{index}] was changed, which no expect allows"));
+                break;
+            }
+        }
+    }
+    Ok(problems)
+}
+
+fn compare_one(
+    expect: &Expect,
+    inputs: &HashMap<String, Input>,
+    element: Element,
+    bytes: &[u8],
+    spoken_of: &mut [bool],
+) -> Result<Vec<String>, String> {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (index, spoken_of) in spoken_of.iter_mut().enumerate() {
+        let scope = Scope { index: index as i128, inputs: Some(inputs), ..Scope::default() };
+        let at = |error: String| format!("line {}: {error}", expect.line);
+        if let Some(condition) = &expect.condition
+            && !condition.evaluate(&scope).map_err(at)?.is_true()
+        {
+            continue;
+        }
+        *spoken_of = true;
+        let want = evaluate(&expect.value, &scope).map_err(at)?;
+        let have = element.load(bytes, index).unwrap_or(Value::Any);
+        if !agrees(element, want, have, expect.tolerance) {
+            count += 1;
+            if wrong.len() < SHOWN {
+                wrong.push(format!("{}[{index}] is {have}, expected {}", expect.name, element.convert(want)));
+            }
+        }
+    }
+    if count > SHOWN {
+        wrong.push(format!("... {count} wrong elements of {} in all", expect.name));
+    }
+    Ok(wrong.into_iter().map(|text| format!("line {}: {text}", expect.line)).collect())
+}
+
+fn agrees(element: Element, want: Value, have: Value, tolerance: Tolerance) -> bool {
+    if want == Value::Any {
+        return true;
+    }
+    if !element.is_float() {
+        let distance = (element.convert(want).as_int() - have.as_int()).unsigned_abs();
+        return match tolerance {
+            Tolerance::Exact => distance == 0,
+            Tolerance::Ulp(amount) | Tolerance::Relative(amount) => distance as f64 <= amount,
+        };
+    }
+    let (exact, have) = (want.as_f64(), have.as_f64());
+    let rounded = element.convert(want).as_f64();
+    if rounded.is_nan() || have.is_nan() {
+        return rounded.is_nan() && have.is_nan();
+    }
+    if rounded == have {
+        return true;
+    }
+    if !have.is_finite() || !rounded.is_finite() {
+        return false;
+    }
+    match tolerance {
+        Tolerance::Exact => false,
+        Tolerance::Ulp(amount) => (exact - have).abs() <= amount * element.ulp(exact),
+        Tolerance::Relative(amount) => (exact - have).abs() <= amount * exact.abs().max(1.0),
+    }
+}

@@ -1,0 +1,416 @@
+//! Host expressions of `arg` and `expect` directives: C's operators over exact integers and doubles, evaluated for each element `i`.
+//!
+//! Integers are never wrapped while an expression is computed (128 bits hold every product of 64-bit values); the
+//! result is wrapped to the element type where it is stored or compared, and `uchar(x)` and the like wrap on the way.
+
+use std::collections::HashMap;
+
+use super::element::{Element, Value, half_to_f64};
+
+/// A parsed expression.
+#[derive(Clone, Debug)]
+pub enum Expr {
+    Value(Value),
+    Name(String),
+    Index(String, Box<Expr>),
+    Unary(&'static str, Box<Expr>),
+    Binary(&'static str, Box<Expr>, Box<Expr>),
+    Select(Box<Expr>, Box<Expr>, Box<Expr>),
+    Call(String, Vec<Expr>),
+}
+
+/// A buffer or scalar argument as it was before the kernel ran.
+#[derive(Clone, Debug)]
+pub struct Input {
+    pub element: Element,
+    pub bytes: Vec<u8>,
+    /// A scalar is used by its name alone; an array's name alone means its element `i`.
+    pub is_scalar: bool,
+}
+
+/// What names mean while an expression is evaluated.
+#[derive(Clone, Debug, Default)]
+pub struct Scope<'a> {
+    pub index: i128,
+    pub inputs: Option<&'a HashMap<String, Input>>,
+    /// Makes the `rand` of one argument differ from another's.
+    pub salt: u64,
+    /// Variables of the `sum`s around the expression.
+    pub variables: Vec<(String, i128)>,
+}
+
+/// Binary operators by rising precedence.
+const LEVELS: [&[&str]; 10] =
+    [&["||"], &["&&"], &["|"], &["^"], &["&"], &["==", "!="], &["<=", ">=", "<", ">"], &["<<", ">>"], &["+", "-"], &["*", "/", "%"]];
+
+struct Parser<'a> {
+    rest: &'a str,
+}
+
+/// Parses a whole text.
+pub fn parse(text: &str) -> Result<Expr, String> {
+    let mut parser = Parser { rest: text };
+    let expr = parser.select()?;
+    parser.skip_space();
+    if parser.rest.is_empty() { Ok(expr) } else { Err(format!("unexpected `{}` in `{text}`", parser.rest)) }
+}
+
+impl Parser<'_> {
+    fn skip_space(&mut self) {
+        self.rest = self.rest.trim_start();
+    }
+
+    fn eat(&mut self, token: &str) -> bool {
+        self.skip_space();
+        match self.rest.strip_prefix(token) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn expect(&mut self, token: &str) -> Result<(), String> {
+        if self.eat(token) { Ok(()) } else { Err(format!("`{token}` expected before `{}`", self.rest)) }
+    }
+
+    fn select(&mut self) -> Result<Expr, String> {
+        let condition = self.binary(0)?;
+        if !self.eat("?") {
+            return Ok(condition);
+        }
+        let yes = self.select()?;
+        self.expect(":")?;
+        let no = self.select()?;
+        Ok(Expr::Select(Box::new(condition), Box::new(yes), Box::new(no)))
+    }
+
+    fn binary(&mut self, level: usize) -> Result<Expr, String> {
+        let Some(operators) = LEVELS.get(level) else { return self.unary() };
+        let mut left = self.binary(level + 1)?;
+        'next: loop {
+            self.skip_space();
+            for operator in *operators {
+                // `<` is not the start of `<<`, nor `&` of `&&`.
+                let doubled = self
+                    .rest
+                    .strip_prefix(operator)
+                    .is_some_and(|rest| operator.len() == 1 && "<>&|".contains(operator) && rest.starts_with(operator));
+                if !doubled && self.eat(operator) {
+                    let right = self.binary(level + 1)?;
+                    left = Expr::Binary(operator, Box::new(left), Box::new(right));
+                    continue 'next;
+                }
+            }
+            return Ok(left);
+        }
+    }
+
+    fn unary(&mut self) -> Result<Expr, String> {
+        for operator in ["-", "~", "!", "+"] {
+            if self.eat(operator) {
+                return Ok(Expr::Unary(operator, Box::new(self.unary()?)));
+            }
+        }
+        self.primary()
+    }
+
+    fn primary(&mut self) -> Result<Expr, String> {
+        if self.eat("(") {
+            let inner = self.select()?;
+            self.expect(")")?;
+            return Ok(inner);
+        }
+        self.skip_space();
+        if self.rest.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+            return self.number();
+        }
+        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
+        let (name, rest) = self.rest.split_at(end);
+        if name.is_empty() {
+            return Err(format!("operand expected before `{}`", self.rest));
+        }
+        self.rest = rest;
+        if self.eat("(") {
+            let mut arguments = Vec::new();
+            while !self.eat(")") {
+                if !arguments.is_empty() {
+                    self.expect(",")?;
+                }
+                arguments.push(self.select()?);
+            }
+            return Ok(Expr::Call(name.to_owned(), arguments));
+        }
+        if self.eat("[") {
+            let index = self.select()?;
+            self.expect("]")?;
+            return Ok(Expr::Index(name.to_owned(), Box::new(index)));
+        }
+        Ok(constant(name).map_or_else(|| Expr::Name(name.to_owned()), Expr::Value))
+    }
+
+    fn number(&mut self) -> Result<Expr, String> {
+        let hex = self.rest.strip_prefix("0x").or_else(|| self.rest.strip_prefix("0X"));
+        if let Some(digits) = hex {
+            let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
+            let value = i128::from_str_radix(&digits[..end], 16).map_err(|error| error.to_string())?;
+            self.rest = &digits[end..];
+            return Ok(Expr::Value(Value::Int(value)));
+        }
+        let mut end = 0;
+        let mut previous = ' ';
+        for c in self.rest.chars() {
+            let sign_of_exponent = (c == '-' || c == '+') && previous == 'e';
+            if !(c.is_ascii_digit() || c == '.' || c == 'e' || sign_of_exponent) {
+                break;
+            }
+            previous = c;
+            end += 1;
+        }
+        let (text, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        let value = match text.parse::<i128>() {
+            Ok(int) => Value::Int(int),
+            Err(_) => Value::Float(text.parse().map_err(|_| format!("`{text}` is no number"))?),
+        };
+        Ok(Expr::Value(value))
+    }
+}
+
+fn constant(name: &str) -> Option<Value> {
+    Some(match name {
+        "_" => Value::Any,
+        "nan" => Value::Float(f64::NAN),
+        "inf" => Value::Float(f64::INFINITY),
+        "pi" => Value::Float(std::f64::consts::PI),
+        "FLT_MAX" => Value::Float(f64::from(f32::MAX)),
+        "FLT_MIN" => Value::Float(f64::from(f32::MIN_POSITIVE)),
+        _ => {
+            let (kind, end) = name.rsplit_once('_')?;
+            let (least, greatest) = Element::from_name(&kind.to_ascii_lowercase()).filter(|_| kind == kind.to_ascii_uppercase())?.range();
+            match end {
+                "MIN" => Value::Int(least),
+                "MAX" => Value::Int(greatest),
+                _ => return None,
+            }
+        }
+    })
+}
+
+impl Expr {
+    /// The value for the element, inputs and variables of a scope.
+    pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value, String> {
+        match self {
+            Expr::Value(value) => Ok(*value),
+            Expr::Name(name) => scope.name(name),
+            Expr::Index(name, index) => {
+                let index = index.evaluate(scope)?.as_int();
+                scope.element(name, index)
+            }
+            Expr::Unary(operator, operand) => unary(operator, operand.evaluate(scope)?),
+            Expr::Binary("&&", left, right) => Ok(truth(left.evaluate(scope)?.is_true() && right.evaluate(scope)?.is_true())),
+            Expr::Binary("||", left, right) => Ok(truth(left.evaluate(scope)?.is_true() || right.evaluate(scope)?.is_true())),
+            Expr::Binary(operator, left, right) => binary(operator, left.evaluate(scope)?, right.evaluate(scope)?),
+            Expr::Select(condition, yes, no) => {
+                if condition.evaluate(scope)?.is_true() {
+                    yes.evaluate(scope)
+                } else {
+                    no.evaluate(scope)
+                }
+            }
+            Expr::Call(name, arguments) => call(name, arguments, scope),
+        }
+    }
+}
+
+impl Scope<'_> {
+    fn name(&self, name: &str) -> Result<Value, String> {
+        if let Some((_, value)) = self.variables.iter().rev().find(|(variable, _)| variable == name) {
+            return Ok(Value::Int(*value));
+        }
+        match self.inputs.and_then(|inputs| inputs.get(name)) {
+            Some(input) if input.is_scalar => self.element(name, 0),
+            Some(_) => self.element(name, self.index),
+            None if name == "i" => Ok(Value::Int(self.index)),
+            None => Err(format!("unknown name `{name}`")),
+        }
+    }
+
+    fn element(&self, name: &str, index: i128) -> Result<Value, String> {
+        let input = self.inputs.and_then(|inputs| inputs.get(name)).ok_or_else(|| format!("unknown array `{name}`"))?;
+        usize::try_from(index)
+            .ok()
+            .and_then(|index| input.element.load(&input.bytes, index))
+            .ok_or_else(|| format!("`{name}` has no element {index}"))
+    }
+
+    /// A pseudo-random 64-bit number for this element (splitmix64's finaliser).
+    fn random(&self) -> u64 {
+        let mut x =
+            (self.index as u64).wrapping_add(self.salt << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+}
+
+fn truth(value: bool) -> Value {
+    Value::Int(i128::from(value))
+}
+
+fn unary(operator: &str, value: Value) -> Result<Value, String> {
+    Ok(match (operator, value) {
+        ("!", _) => truth(!value.is_true()),
+        ("-", Value::Int(int)) => Value::Int(int.wrapping_neg()),
+        ("-", Value::Float(float)) => Value::Float(-float),
+        ("~", Value::Int(int)) => Value::Int(!int),
+        ("+", _) => value,
+        _ => return Err(format!("`{operator}` does not apply to {value}")),
+    })
+}
+
+fn binary(operator: &str, left: Value, right: Value) -> Result<Value, String> {
+    if let (Value::Int(a), Value::Int(b)) = (left, right) {
+        let shift = || u32::try_from(b).ok().filter(|&count| count < 128).ok_or_else(|| format!("shift by {b}"));
+        return Ok(Value::Int(match operator {
+            "+" => a.wrapping_add(b),
+            "-" => a.wrapping_sub(b),
+            "*" => a.wrapping_mul(b),
+            "/" => a.checked_div(b).ok_or("division by zero")?,
+            "%" => a.checked_rem(b).ok_or("division by zero")?,
+            "<<" => a.wrapping_shl(shift()?),
+            ">>" => a.wrapping_shr(shift()?),
+            "&" => a & b,
+            "|" => a | b,
+            "^" => a ^ b,
+            "==" => i128::from(a == b),
+            "!=" => i128::from(a != b),
+            "<" => i128::from(a < b),
+            ">" => i128::from(a > b),
+            "<=" => i128::from(a <= b),
+            ">=" => i128::from(a >= b),
+            _ => return Err(format!("unknown operator `{operator}`")),
+        }));
+    }
+    let (a, b) = (left.as_f64(), right.as_f64());
+    Ok(match operator {
+        "+" => Value::Float(a + b),
+        "-" => Value::Float(a - b),
+        "*" => Value::Float(a * b),
+        "/" => Value::Float(a / b),
+        "%" => Value::Float(a % b),
+        "==" => truth(a == b),
+        "!=" => truth(a != b),
+        "<" => truth(a < b),
+        ">" => truth(a > b),
+        "<=" => truth(a <= b),
+        ">=" => truth(a >= b),
+        _ => return Err(format!("`{operator}` does not apply to floats")),
+    })
+}
+
+fn call(name: &str, arguments: &[Expr], scope: &Scope<'_>) -> Result<Value, String> {
+    match (name, arguments) {
+        ("sum", [Expr::Name(variable), from, to, body]) => {
+            let (from, to) = (from.evaluate(scope)?.as_int(), to.evaluate(scope)?.as_int());
+            let mut total = Value::Int(0);
+            for value in from..to {
+                let mut inner = scope.clone();
+                inner.variables.push((variable.clone(), value));
+                total = binary("+", total, body.evaluate(&inner)?)?;
+            }
+            return Ok(total);
+        }
+        ("min_of" | "max_of" | "bits_of" | "sat", [Expr::Name(kind), ..]) => {
+            let element = Element::from_name(kind).ok_or_else(|| format!("`{kind}` is no scalar type"))?;
+            let (least, greatest) = element.range();
+            return Ok(Value::Int(match (name, arguments) {
+                ("min_of", _) => least,
+                ("max_of", _) => greatest,
+                ("bits_of", _) => element.size() as i128 * 8,
+                (_, [_, value]) => value.evaluate(scope)?.as_int().clamp(least, greatest),
+                _ => return Err("sat(type, value)".to_owned()),
+            }));
+        }
+        _ => {}
+    }
+    let values = arguments.iter().map(|argument| argument.evaluate(scope)).collect::<Result<Vec<_>, _>>()?;
+    if let (Some(element), [value]) = (Element::from_name(name), values.as_slice()) {
+        return Ok(element.convert(*value));
+    }
+    function(name, &values, scope).ok_or_else(|| format!("no function `{name}` of {} arguments", values.len()))
+}
+
+fn function(name: &str, values: &[Value], scope: &Scope<'_>) -> Option<Value> {
+    if values.iter().all(|value| matches!(value, Value::Int(_))) {
+        let ints: Vec<i128> = values.iter().map(|value| value.as_int()).collect();
+        let result = match (name, ints.as_slice()) {
+            ("rand", &[low, high]) => low + i128::from(scope.random()).rem_euclid(high - low + 1),
+            ("min", &[a, b]) => a.min(b),
+            ("max", &[a, b]) => a.max(b),
+            ("clamp", &[x, low, high]) => x.max(low).min(high),
+            ("abs", &[a]) => a.abs(),
+            ("popcount", &[a]) => i128::from(a.count_ones()),
+            // Leading zeros of a non-negative number in a field of so many bits.
+            ("clz", &[a, width]) => i128::from(a.leading_zeros()) - 128 + width,
+            ("ctz", &[a, width]) => i128::from(a.trailing_zeros()).min(width),
+            _ => return float_function(name, values, scope),
+        };
+        return Some(Value::Int(result));
+    }
+    float_function(name, values, scope)
+}
+
+fn float_function(name: &str, values: &[Value], scope: &Scope<'_>) -> Option<Value> {
+    let floats: Vec<f64> = values.iter().map(|value| value.as_f64()).collect();
+    let result = match (name, floats.as_slice()) {
+        ("rand", &[low, high]) => low + (high - low) * (scope.random() >> 11) as f64 / (1u64 << 53) as f64,
+        ("bits", &[a]) => return Some(Value::Int(i128::from((a as f32).to_bits()))),
+        ("float_of", &[_]) => f64::from(f32::from_bits(values[0].as_int() as u32)),
+        ("half_of", &[_]) => half_to_f64(values[0].as_int() as u16),
+        ("isnan", &[a]) => return Some(truth(a.is_nan())),
+        ("isinf", &[a]) => return Some(truth(a.is_infinite())),
+        ("signbit", &[a]) => return Some(truth(a.is_sign_negative())),
+        ("to_int", &[a]) => return Some(Value::Int(a as i128)),
+        ("min", &[a, b]) => a.min(b),
+        ("max", &[a, b]) => a.max(b),
+        ("clamp", &[x, low, high]) => x.max(low).min(high),
+        ("abs", &[a]) => a.abs(),
+        ("floor", &[a]) => a.floor(),
+        ("ceil", &[a]) => a.ceil(),
+        ("trunc", &[a]) => a.trunc(),
+        ("round", &[a]) => a.round(),
+        ("rint", &[a]) => a.round_ties_even(),
+        ("sqrt", &[a]) => a.sqrt(),
+        ("cbrt", &[a]) => a.cbrt(),
+        ("exp", &[a]) => a.exp(),
+        ("exp2", &[a]) => a.exp2(),
+        ("exp10", &[a]) => 10f64.powf(a),
+        ("expm1", &[a]) => a.exp_m1(),
+        ("log", &[a]) => a.ln(),
+        ("log2", &[a]) => a.log2(),
+        ("log10", &[a]) => a.log10(),
+        ("log1p", &[a]) => a.ln_1p(),
+        ("sin", &[a]) => a.sin(),
+        ("cos", &[a]) => a.cos(),
+        ("tan", &[a]) => a.tan(),
+        ("asin", &[a]) => a.asin(),
+        ("acos", &[a]) => a.acos(),
+        ("atan", &[a]) => a.atan(),
+        ("sinh", &[a]) => a.sinh(),
+        ("cosh", &[a]) => a.cosh(),
+        ("tanh", &[a]) => a.tanh(),
+        ("asinh", &[a]) => a.asinh(),
+        ("acosh", &[a]) => a.acosh(),
+        ("atanh", &[a]) => a.atanh(),
+        ("atan2", &[a, b]) => a.atan2(b),
+        ("pow", &[a, b]) => a.powf(b),
+        ("fmod", &[a, b]) => a % b,
+        ("hypot", &[a, b]) => a.hypot(b),
+        ("copysign", &[a, b]) => a.copysign(b),
+        ("fma", &[a, b, c]) => a.mul_add(b, c),
+        _ => return None,
+    };
+    Some(Value::Float(result))
+}

@@ -1,0 +1,182 @@
+//! Loads OpenCL as an application does: `libOpenCL.so.1`, with the environment pointing the loader to the library under test.
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `WGCL_TEST_PLATFORM` | test the installed platform whose name contains this text (for example `Portable`), not wgcl |
+//! | `WGCL_TEST_LIBRARY` | the `libwgcl.so` to test; without it the one beside the test binary |
+//! | `WGCL_TEST_DEVICE` | index of the platform's device to test; 0 without it |
+
+#![allow(dead_code, reason = "each test binary uses another part of this module")]
+
+pub mod ffi;
+pub mod objects;
+
+use std::ffi::c_void;
+use std::path::{Path, PathBuf};
+use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
+
+use ffi::{CL_DEVICE_TYPE_ALL, CL_PLATFORM_NAME, CL_SUCCESS, Cl, cl_device_id, cl_int, cl_platform_id, cl_uint};
+
+/// The platform and the device that the tests of this process run on.
+pub struct Target {
+    pub cl: Cl,
+    pub platform: cl_platform_id,
+    pub device: cl_device_id,
+    pub platform_name: String,
+}
+
+// SAFETY: OpenCL's entry points may be called from any thread, and the handles are only passed back to them.
+unsafe impl Send for Target {}
+// SAFETY: as above.
+unsafe impl Sync for Target {}
+
+impl Target {
+    /// Is this wgcl, rather than a platform that the tests are being compared with?
+    pub fn is_wgcl(&self) -> bool {
+        self.platform_name.contains("wgcl")
+    }
+}
+
+/// Writes the loader's registry folder for the library under test and returns its path.
+fn registry_for(library: &Path) -> Result<PathBuf, String> {
+    let folder = library.with_file_name("wgcl-test-icd");
+    let file = folder.join("wgcl.icd");
+    let text = format!("{}\n", library.display());
+    if std::fs::read_to_string(&file).is_ok_and(|old| old == text) {
+        return Ok(folder);
+    }
+    // Several test processes may get here at once: write aside, then rename.
+    let aside = folder.join(format!("wgcl.{}", std::process::id()));
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&aside, text))
+        .and_then(|()| std::fs::rename(&aside, &file))
+        .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+    Ok(folder)
+}
+
+/// `libwgcl.so` of the profile that this test binary was built with (`target/PROFILE/deps/TEST` is the running program).
+fn library_under_test() -> Result<PathBuf, String> {
+    if let Some(path) = std::env::var_os("WGCL_TEST_LIBRARY") {
+        return std::path::absolute(path).map_err(|error| error.to_string());
+    }
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let folder = program.ancestors().nth(2).ok_or("the test binary is in no target folder")?;
+    let library = folder.join("libwgcl.so");
+    if library.exists() {
+        Ok(library)
+    } else {
+        Err(format!("{} is missing: run `cargo build` with the same profile first", library.display()))
+    }
+}
+
+fn load() -> Result<Target, String> {
+    let wanted = std::env::var("WGCL_TEST_PLATFORM").ok();
+    if wanted.is_none() {
+        let library = library_under_test()?;
+        let registry = registry_for(&library)?;
+        // SAFETY: done once, before the loader starts threads; the tests' own threads do not touch the environment.
+        unsafe {
+            std::env::set_var("OCL_ICD_VENDORS", &registry);
+            std::env::remove_var("OCL_ICD_FILENAMES");
+        }
+    }
+    let wanted = wanted.unwrap_or_else(|| "wgcl".to_owned());
+    // SAFETY: the loader runs no code of ours when it is loaded.
+    let library = unsafe { libloading::Library::new("libOpenCL.so.1") }.map_err(|error| error.to_string())?;
+    let cl = Cl::from_library(library).map_err(|error| error.to_string())?;
+
+    let mut count: cl_uint = 0;
+    let status = cl.clGetPlatformIDs(0, null_mut(), &mut count);
+    let mut platforms: Vec<cl_platform_id> = vec![null_mut(); count as usize];
+    if status == CL_SUCCESS {
+        cl.clGetPlatformIDs(count, platforms.as_mut_ptr(), null_mut());
+    }
+    let mut names = Vec::new();
+    for platform in platforms {
+        let name = info_string(|size, value, ret| cl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, value, ret)).unwrap_or_default();
+        if name.contains(&wanted) {
+            let device = pick_device(&cl, platform)?;
+            return Ok(Target { cl, platform, device, platform_name: name });
+        }
+        names.push(name);
+    }
+    Err(format!("the loader shows no platform named {wanted:?}, only {names:?} (clGetPlatformIDs: {status})"))
+}
+
+fn pick_device(cl: &Cl, platform: cl_platform_id) -> Result<cl_device_id, String> {
+    let index: usize = match std::env::var("WGCL_TEST_DEVICE") {
+        Ok(text) => text.parse().map_err(|_| format!("WGCL_TEST_DEVICE={text} is not a number"))?,
+        Err(_) => 0,
+    };
+    let mut count: cl_uint = 0;
+    let status = cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, null_mut(), &mut count);
+    if status != CL_SUCCESS {
+        return Err(format!("the platform shows no device (clGetDeviceIDs: {status})"));
+    }
+    let mut devices: Vec<cl_device_id> = vec![null_mut(); count as usize];
+    cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.as_mut_ptr(), null_mut());
+    devices.get(index).copied().ok_or_else(|| format!("the platform has {count} devices, there is none of index {index}"))
+}
+
+/// The platform and device under test, or why there is none.
+pub fn try_target() -> Result<&'static Target, &'static str> {
+    static TARGET: OnceLock<Result<Target, String>> = OnceLock::new();
+    TARGET.get_or_init(load).as_ref().map_err(String::as_str)
+}
+
+/// The platform and device under test.
+///
+/// # Panics
+/// Where there is none: no test may pass by not running.
+#[allow(clippy::panic, reason = "ends the test with the reason")]
+pub fn target() -> &'static Target {
+    match try_target() {
+        Ok(target) => target,
+        Err(reason) => panic!("{reason}"),
+    }
+}
+
+/// Calls an info function twice, first for the size, and returns the bytes or the error code.
+pub fn info_bytes(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Result<Vec<u8>, cl_int> {
+    let mut size = 0;
+    match query(0, null_mut(), &mut size) {
+        CL_SUCCESS => {}
+        error => return Err(error),
+    }
+    // One byte more than asked for, as an empty answer still needs a pointer.
+    let mut bytes = vec![0u8; size + 1];
+    match query(size, bytes.as_mut_ptr().cast(), null_mut()) {
+        CL_SUCCESS => {}
+        error => return Err(error),
+    }
+    bytes.truncate(size);
+    Ok(bytes)
+}
+
+/// An info query that answers with a string; the terminating NUL is removed.
+pub fn info_string(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Result<String, cl_int> {
+    let mut bytes = info_bytes(query)?;
+    if bytes.last() == Some(&0) {
+        bytes.pop();
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// An info query that answers with one value of a plain type.
+pub fn info<T: Copy + Default>(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Result<T, cl_int> {
+    let mut value = T::default();
+    let mut size = 0;
+    match query(size_of::<T>(), (&raw mut value).cast(), &mut size) {
+        CL_SUCCESS => {
+            assert_eq!(size, size_of::<T>(), "param_value_size_ret");
+            Ok(value)
+        }
+        error => Err(error),
+    }
+}
+
+/// A null pointer where a list of handles is optional.
+pub fn none<T>() -> *const T {
+    null()
+}
