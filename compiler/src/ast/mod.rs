@@ -31,6 +31,15 @@ pub enum Item {
     Function(Box<FunctionDef>),
     Declaration(Declaration),
     Pragma(Pragma),
+    StaticAssert(StaticAssert),
+}
+
+/// `_Static_assert(cond, "message");`
+#[derive(Clone, Debug)]
+pub struct StaticAssert {
+    pub cond: Expr,
+    pub message: Option<Arc<[u8]>>,
+    pub span: Span,
 }
 
 /// `#pragma` lines that reach the compiler.
@@ -355,6 +364,7 @@ pub enum StmtKind {
     Continue,
     Return(Option<Expr>),
     Pragma(Pragma),
+    StaticAssert(StaticAssert),
     /// `__attribute__((opencl_unroll_hint(n))) for ...`
     Attributed {
         attributes: Vec<Attribute>,
