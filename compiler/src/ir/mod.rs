@@ -31,8 +31,12 @@
 
 #![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
 
+pub mod names;
+pub mod read;
 pub mod types;
+pub mod verify;
 pub mod visit;
+pub mod write;
 
 pub use types::{Scalar, Space, Type};
 

@@ -1,0 +1,136 @@
+//! The spelling of operations in the text form: one table, used by the writer and the reader.
+
+use super::{AtomicOp, BinOp, CastOp, CmpOp, MathOp, UnOp};
+
+macro_rules! names {
+    ($ty:ident { $($variant:ident => $name:literal),* $(,)? }) => {
+        impl $ty {
+            /// The spelling in the text form.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// The operation of that spelling.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+names!(UnOp { Not => "not", Neg => "neg", FNeg => "fneg" });
+
+names!(BinOp {
+    Add => "add",
+    Sub => "sub",
+    Mul => "mul",
+    SDiv => "sdiv",
+    UDiv => "udiv",
+    SRem => "srem",
+    URem => "urem",
+    Shl => "shl",
+    LShr => "lshr",
+    AShr => "ashr",
+    And => "and",
+    Or => "or",
+    Xor => "xor",
+    FAdd => "fadd",
+    FSub => "fsub",
+    FMul => "fmul",
+    FDiv => "fdiv",
+    SMin => "smin",
+    UMin => "umin",
+    SMax => "smax",
+    UMax => "umax",
+    FMin => "fmin",
+    FMax => "fmax",
+    SMulHi => "smulhi",
+    UMulHi => "umulhi",
+    SAddSat => "saddsat",
+    UAddSat => "uaddsat",
+    SSubSat => "ssubsat",
+    USubSat => "usubsat",
+    Rotate => "rotate",
+});
+
+names!(CmpOp {
+    Eq => "eq",
+    Ne => "ne",
+    SLt => "slt",
+    SLe => "sle",
+    SGt => "sgt",
+    SGe => "sge",
+    ULt => "ult",
+    ULe => "ule",
+    UGt => "ugt",
+    UGe => "uge",
+    FEq => "feq",
+    FNe => "fne",
+    FLt => "flt",
+    FLe => "fle",
+    FGt => "fgt",
+    FGe => "fge",
+});
+
+names!(CastOp {
+    Trunc => "trunc",
+    ZExt => "zext",
+    SExt => "sext",
+    FToS => "ftos",
+    FToU => "ftou",
+    SToF => "stof",
+    UToF => "utof",
+    FToF => "ftof",
+    Bitcast => "bitcast",
+    PtrToInt => "ptrtoint",
+    IntToPtr => "inttoptr",
+    SpaceCast => "spacecast",
+});
+
+names!(MathOp {
+    FAbs => "math.fabs",
+    Floor => "math.floor",
+    Ceil => "math.ceil",
+    FTrunc => "math.trunc",
+    Rint => "math.rint",
+    Sqrt => "math.sqrt",
+    RSqrt => "math.rsqrt",
+    Fma => "math.fma",
+    FMulAdd => "math.fmuladd",
+    NativeSin => "math.native_sin",
+    NativeCos => "math.native_cos",
+    NativeTan => "math.native_tan",
+    NativeExp2 => "math.native_exp2",
+    NativeLog2 => "math.native_log2",
+    NativeRecip => "math.native_recip",
+    NativeDivide => "math.native_divide",
+    NativePow => "math.native_pow",
+    SAbs => "math.sabs",
+    Clz => "math.clz",
+    Ctz => "math.ctz",
+    Popcount => "math.popcount",
+    ReverseBits => "math.reverse_bits",
+});
+
+names!(AtomicOp {
+    Add => "atomic.add",
+    Sub => "atomic.sub",
+    And => "atomic.and",
+    Or => "atomic.or",
+    Xor => "atomic.xor",
+    SMin => "atomic.smin",
+    SMax => "atomic.smax",
+    UMin => "atomic.umin",
+    UMax => "atomic.umax",
+    Xchg => "atomic.xchg",
+    FAdd => "atomic.fadd",
+    FMin => "atomic.fmin",
+    FMax => "atomic.fmax",
+    Load => "atomic.load",
+    Store => "atomic.store",
+});
