@@ -19,7 +19,8 @@ pub struct Variant {
 /// A diagnostic that the build log must contain.
 #[derive(Clone, Debug)]
 pub struct Expected {
-    pub line: usize,
+    /// `None`: on any line, and as often as the compiler likes.
+    pub line: Option<usize>,
     /// `error` or `warning`.
     pub severity: &'static str,
     pub text: String,
@@ -148,10 +149,17 @@ fn collect(source: &str) -> Result<Vec<Line<'_>>, String> {
         let (head, text) = match (keyword, rest.split_once(':')) {
             ("arg" | "expect", Some((head, text))) if head.starts_with(' ') => (head, text),
             ("arg" | "expect", _) => continue,
+            ("error" | "warning", Some((" anywhere", text))) => ("anywhere", text),
             (_, Some(("", text))) => ("", text),
             _ => continue,
         };
-        let mut text = if head.is_empty() { text.trim().to_owned() } else { format!("{} : {}", head.trim(), text.trim()) };
+        let keyword = match (keyword, head) {
+            ("error", "anywhere") => "error anywhere",
+            ("warning", "anywhere") => "warning anywhere",
+            _ => keyword,
+        };
+        let mut text =
+            if head.is_empty() || head == "anywhere" { text.trim().to_owned() } else { format!("{} : {}", head.trim(), text.trim()) };
         let mut at = number;
         if matches!(keyword, "error" | "warning") {
             // Alone on its line it speaks of the next line that is no such comment.
@@ -200,8 +208,11 @@ fn directive(line: &Line<'_>, text: &str, variant: &mut Variant) -> Result<(), S
     let requires = &mut variant.requires;
     match line.keyword {
         "requires" => requires.extend(text.split_whitespace().map(str::to_owned)),
-        "error" => variant.diagnostics.push(Expected { line: line.number, severity: "error", text: text.to_owned() }),
-        "warning" => variant.diagnostics.push(Expected { line: line.number, severity: "warning", text: text.to_owned() }),
+        "error" | "error anywhere" | "warning" | "warning anywhere" => variant.diagnostics.push(Expected {
+            line: (!line.keyword.ends_with("anywhere")).then_some(line.number),
+            severity: if line.keyword.starts_with("error") { "error" } else { "warning" },
+            text: text.to_owned(),
+        }),
         "log" => variant.log.push(text.to_owned()),
         "run" => variant.runs.push(run(line.number, text)?),
         "arg" | "expect" => {

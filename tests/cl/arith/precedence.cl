@@ -13,8 +13,7 @@ kernel void precedence(global int *out, int a, int b, int c)
     out[8] = (a, b, c);
     out[9] = a * b / c % 4;
     out[10] = a || b && 0;
-    int x = a;
-    out[11] = x++ + ++x;
+    out[11] = a ^ b | c;
     int y, z;
     y = z = b + 1;
     out[12] = y + z;
@@ -27,4 +26,4 @@ kernel void precedence(global int *out, int a, int b, int c)
 // arg a: int = 5
 // arg b: int = 3
 // arg c: int = 2
-// expect out: {11, 0, 160, 5 & (3 == 2), 5 | (3 ^ (2 & 6)), -5 * ~3 + 0, (5 < 3) == (3 > 2), 3, 2, 15 / 2 % 4, 1, _, 8, 5, 8, 24}
+// expect out: {11, 0, 160, 5 & (3 == 2), 5 | (3 ^ (2 & 6)), -5 * ~3 + 0, (5 < 3) == (3 > 2), 3, 2, 15 / 2 % 4, 1, (5 ^ 3) | 2, 8, 5, 8, 24}

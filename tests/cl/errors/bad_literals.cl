@@ -1,0 +1,6 @@
+// Literals that are none.
+kernel void f(global int *out)
+{
+    out[0] = 089;               // error: invalid digit
+    out[2] = 12xyz;             // error: invalid suffix
+}

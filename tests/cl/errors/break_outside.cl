@@ -1,0 +1,13 @@
+// break, continue and case where there is nothing to leave.
+kernel void f(global int *out)
+{
+    break;                  // error: 'break' statement not in
+    out[0] = 1;
+    continue;               // error: 'continue' statement not in
+    switch (out[0]) {
+    case 1:
+        continue;           // error: 'continue' statement not in
+    }
+    case 2:                 // error: 'case' statement not in switch
+    out[1] = 2;
+}

@@ -1,0 +1,5 @@
+// Kernels return nothing.
+kernel int f(global int *out)       // error: kernel must have void return type
+{
+    return 1;
+}

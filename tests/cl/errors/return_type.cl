@@ -1,0 +1,12 @@
+// return with and without a value where it does not belong.
+typedef struct { int a; } s;
+int number(void)
+{
+    s v = {1};
+    return v;                   // error: returning
+}
+kernel void f(global int *out)
+{
+    out[0] = number();
+    return 1;                   // error: should not return a value
+}

@@ -1,0 +1,6 @@
+// A type name that is none.
+kernel void f(global int *out)
+{
+    strange x = 1;          // error: strange
+    out[0] = 1;
+}

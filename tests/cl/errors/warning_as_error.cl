@@ -1,0 +1,7 @@
+// -Werror makes errors of warnings.
+// build: -Werror
+kernel void f(global int *out)
+{
+#warning mind the step          // error: mind the step
+    out[0] = 1;
+}
