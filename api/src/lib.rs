@@ -1,5 +1,40 @@
 //! What OpenCL objects are and do: the semantics of the API, in safe Rust, without handles and without wgpu.
+//!
+//! One file an object: [`platform`], [`device`], [`context`], [`queue`], [`memory`], [`event`], [`program`], [`kernel`]; what is done with them is in
+//! [`transfer`] and [`launch`]; how commands come to their devices in [`event`] and [`command`]. [`backend`] is what a device has to offer.
+//!
+//! # Rules
+//! - Every method may be called from any thread at any time.
+//! - Locks have an order ([`lock`]); none is held while the application's code runs, while a thread waits, or while a backend is called.
+//! - Functions check in the order of the specification's lists of errors, and say in words what is wrong ([`error`]).
+//! - Nothing polls.
 
 #![forbid(unsafe_code)]
 
 pub mod backend;
+pub mod binary;
+mod build;
+pub mod callback;
+pub mod command;
+pub mod context;
+pub mod device;
+pub mod error;
+pub mod event;
+pub mod host;
+pub mod kernel;
+pub mod launch;
+pub mod lock;
+pub mod memory;
+pub mod object;
+pub mod options;
+pub mod platform;
+pub mod program;
+pub mod queue;
+mod ranges;
+pub mod rect;
+#[cfg(test)]
+mod test_backend;
+#[cfg(test)]
+mod tests;
+pub mod transfer;
+pub mod version;

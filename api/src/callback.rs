@@ -1,0 +1,42 @@
+//! The thread that runs the application's callbacks.
+//!
+//! Callbacks never run on a device's thread: one that blocks (which the specification forbids, and which applications do all the same) would
+//! stop the device that it waits for. One thread keeps them in the order in which their events happened.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, channel};
+
+use parking_lot::Mutex;
+
+/// A callback with everything that it needs.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+static THREAD: OnceLock<Option<Mutex<Sender<Job>>>> = OnceLock::new();
+
+fn run(job: Job) {
+    if catch_unwind(AssertUnwindSafe(job)).is_err() {
+        tracing::error!("a callback panicked");
+    }
+}
+
+/// Runs a callback soon, after those that were scheduled before it.
+pub fn schedule(job: Job) {
+    let thread = THREAD.get_or_init(|| {
+        let (sender, receiver) = channel::<Job>();
+        std::thread::Builder::new()
+            .name("wgcl-callbacks".to_owned())
+            .spawn(move || receiver.into_iter().for_each(run))
+            .map_err(|error| tracing::error!("no thread for callbacks, they run where events happen: {error}"))
+            .ok()
+            .map(|_| Mutex::new(sender))
+    });
+    match thread {
+        Some(sender) => {
+            if let Err(refused) = sender.lock().send(job) {
+                run(refused.0);
+            }
+        }
+        None => run(job),
+    }
+}

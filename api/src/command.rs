@@ -1,0 +1,329 @@
+//! Commands: what an event does once nothing blocks it.
+//!
+//! A command names buffers, not device memory. When it is handed to its device ([`Work::prepare`]) the buffers' memory on that device is looked
+//! up, and contents that another device of the context holds are brought over first.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::backend::{
+    BackendError, BackendResult, Command, CopyRegion, HostSource, HostTarget, Launch, LaunchArg, LoadedProgram, MemoryRange,
+};
+use crate::backend::{Progress, Times};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::memory::Buffer;
+use crate::queue::Queue;
+
+/// CL_EVENT_COMMAND_TYPE; the values are the specification's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+#[allow(missing_docs, reason = "the names are the specification's")]
+pub enum CommandType {
+    NdRangeKernel = 0x11F0,
+    Task = 0x11F1,
+    NativeKernel = 0x11F2,
+    ReadBuffer = 0x11F3,
+    WriteBuffer = 0x11F4,
+    CopyBuffer = 0x11F5,
+    MapBuffer = 0x11FB,
+    UnmapMemObject = 0x11FD,
+    Marker = 0x11FE,
+    ReadBufferRect = 0x1201,
+    WriteBufferRect = 0x1202,
+    CopyBufferRect = 0x1203,
+    User = 0x1204,
+    Barrier = 0x1205,
+    MigrateMemObjects = 0x1206,
+    FillBuffer = 0x1207,
+}
+
+/// How a command uses bytes of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reads.
+    Read,
+    /// Reads and writes, or writes only some of it.
+    Write,
+    /// Writes all of it.
+    Overwrite,
+}
+
+/// A use of bytes of a buffer by a command.
+#[derive(Clone, Debug)]
+pub struct Use {
+    /// The buffer; keeps it alive until the command is done.
+    pub buffer: Arc<Buffer>,
+    /// Bytes of the underlying store.
+    pub range: Range<u64>,
+    /// How.
+    pub access: Access,
+}
+
+/// A kernel argument, captured.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// By value.
+    Value(Vec<u8>),
+    /// A buffer, or null.
+    Buffer(Option<Arc<Buffer>>),
+    /// Bytes of workgroup memory.
+    Local(u32),
+}
+
+/// A launch, but for the device's memory.
+#[derive(Debug)]
+pub struct KernelLaunch {
+    /// The program on the device.
+    pub program: Arc<dyn LoadedProgram>,
+    /// The kernel.
+    pub kernel: Arc<str>,
+    /// One a parameter.
+    pub args: Vec<Argument>,
+    /// Dimensions.
+    pub work_dim: u32,
+    /// Global offset.
+    pub global_offset: [u64; 3],
+    /// Global size.
+    pub global_size: [u64; 3],
+    /// Local size.
+    pub local_size: [u32; 3],
+}
+
+/// What a command does. Offsets of regions are those of the store, not of a sub-buffer.
+pub enum Operation {
+    /// Nothing but its place in the order.
+    Nop,
+    /// Host to buffer.
+    Write(Arc<Buffer>, Box<dyn HostSource>, Vec<CopyRegion>),
+    /// Buffer to host.
+    Read(Arc<Buffer>, Box<dyn HostTarget>, Vec<CopyRegion>),
+    /// Buffer to buffer.
+    Copy(Arc<Buffer>, Arc<Buffer>, Vec<CopyRegion>),
+    /// Pattern, offset and size.
+    Fill(Arc<Buffer>, Vec<u8>, u64, u64),
+    /// A kernel.
+    Launch(KernelLaunch),
+}
+
+/// An operation and the memory that it uses.
+pub struct Work {
+    /// What to do.
+    pub operation: Operation,
+    /// With what.
+    pub uses: Vec<Use>,
+    /// Bytes that the host wrote straight into a device's memory: device index and range.
+    pub host_written: Option<(usize, Use)>,
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Work").field("uses", &self.uses).finish_non_exhaustive()
+    }
+}
+
+/// What came of preparing a command.
+pub(crate) enum Prepared {
+    /// Ready for the device; the buffers must be kept until it is done.
+    Command(Box<Command>, Vec<Arc<Buffer>>),
+    /// Contents come from another device; [`Event::resume`] is called when they are there.
+    Later,
+}
+
+impl Work {
+    /// A command that only takes its place in the order.
+    pub fn nop() -> Self {
+        Self::new(Operation::Nop, Vec::new())
+    }
+
+    /// An operation with its uses.
+    pub fn new(operation: Operation, uses: Vec<Use>) -> Self {
+        Self { operation, uses, host_written: None }
+    }
+
+    /// Makes sure that all memory exists on the device of a queue, so that lack of memory is reported by the enqueuing call.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn allocate(&self, queue: &Queue) -> Result<()> {
+        self.uses.iter().try_for_each(|used| used.buffer.store().memory(queue.device_index()).map(drop))
+    }
+
+    /// Turns the work into a command of the queue's device.
+    pub(crate) fn prepare(mut self, queue: &Arc<Queue>, event: &Arc<Event>) -> Result<Prepared> {
+        let index = queue.device_index();
+        if queue.context().devices().len() > 1 {
+            let missing: Vec<Transfer> = self
+                .uses
+                .iter()
+                .filter(|used| used.access != Access::Overwrite)
+                .flat_map(|used| {
+                    used.buffer.store().missing(index, used.range.clone()).into_iter().map(|(from, range)| Transfer {
+                        buffer: used.buffer.clone(),
+                        from,
+                        range,
+                    })
+                })
+                .collect();
+            if !missing.is_empty() {
+                migrate(missing, self, queue, event)?;
+                return Ok(Prepared::Later);
+            }
+            for used in self.uses.iter().filter(|used| used.access != Access::Read) {
+                used.buffer.store().written(index, used.range.clone());
+            }
+            if let Some((writer, used)) = self.host_written.take() {
+                used.buffer.store().written(writer, used.range);
+            }
+        }
+        let memory = |buffer: &Arc<Buffer>| buffer.store().memory(index);
+        let command = match self.operation {
+            Operation::Nop => Command::Nop,
+            Operation::Write(dst, src, regions) => Command::Write { dst: memory(&dst)?, src, regions },
+            Operation::Read(src, dst, regions) => Command::Read { src: memory(&src)?, dst, regions },
+            Operation::Copy(src, dst, regions) => Command::Copy { src: memory(&src)?, dst: memory(&dst)?, regions },
+            Operation::Fill(dst, pattern, offset, size) => Command::Fill { dst: memory(&dst)?, pattern, offset, size },
+            Operation::Launch(launch) => {
+                let args = launch
+                    .args
+                    .into_iter()
+                    .map(|arg| {
+                        Ok(match arg {
+                            Argument::Value(bytes) => LaunchArg::Value(bytes),
+                            Argument::Local(size) => LaunchArg::Local(size),
+                            Argument::Buffer(None) => LaunchArg::Buffer(None),
+                            Argument::Buffer(Some(buffer)) => LaunchArg::Buffer(Some(MemoryRange {
+                                memory: memory(&buffer)?,
+                                offset: buffer.origin(),
+                                size: buffer.size(),
+                            })),
+                        })
+                    })
+                    .collect::<Result<_>>()?;
+                Command::Launch(Launch {
+                    program: launch.program,
+                    kernel: launch.kernel,
+                    args,
+                    work_dim: launch.work_dim,
+                    global_offset: launch.global_offset,
+                    global_size: launch.global_size,
+                    local_size: launch.local_size,
+                })
+            }
+        };
+        Ok(Prepared::Command(Box::new(command), self.uses.into_iter().map(|used| used.buffer).collect()))
+    }
+}
+
+/// Bytes that have to come from another device.
+struct Transfer {
+    buffer: Arc<Buffer>,
+    from: usize,
+    range: Range<u64>,
+}
+
+/// Bytes on their way through the host.
+#[derive(Debug)]
+struct Staging(Arc<Mutex<Vec<u8>>>);
+
+impl HostTarget for Staging {
+    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
+        f(&mut self.0.lock());
+    }
+}
+
+impl HostSource for Staging {
+    fn with(&self, f: &mut dyn FnMut(&[u8])) {
+        f(&self.0.lock());
+    }
+}
+
+/// Transfers that a command waits for.
+struct Migration {
+    event: Arc<Event>,
+    queue: Arc<Queue>,
+    work: Mutex<Option<Work>>,
+    remaining: AtomicUsize,
+    failure: Mutex<Option<BackendError>>,
+}
+
+/// One half of a transfer: the read, or (with `arrived`) the write.
+struct Step {
+    migration: Arc<Migration>,
+    transfer: Transfer,
+    staging: Arc<Mutex<Vec<u8>>>,
+}
+
+fn migrate(missing: Vec<Transfer>, work: Work, queue: &Arc<Queue>, event: &Arc<Event>) -> Result<()> {
+    let migration = Arc::new(Migration {
+        event: event.clone(),
+        queue: queue.clone(),
+        work: Mutex::new(Some(work)),
+        remaining: AtomicUsize::new(missing.len()),
+        failure: Mutex::new(None),
+    });
+    for transfer in missing {
+        let size = transfer.range.end - transfer.range.start;
+        let staging = Arc::new(Mutex::new(crate::memory::zeroed(size)?));
+        let memory = transfer.buffer.store().memory(transfer.from)?;
+        let device = queue.context().devices()[transfer.from].clone();
+        let regions = vec![CopyRegion { buffer: transfer.range.start, host: 0, size }];
+        let command = Command::Read { src: memory, dst: Box::new(Staging(staging.clone())), regions };
+        device.backend().enqueue(command, false, Arc::new(Step { migration: migration.clone(), transfer, staging }));
+        device.backend().flush();
+    }
+    Ok(())
+}
+
+impl Progress for Step {
+    fn submitted(&self, _now: u64) {}
+
+    fn running(&self) {}
+
+    fn complete(&self, result: BackendResult<Times>) {
+        let migration = &self.migration;
+        let Range { start, end } = self.transfer.range.clone();
+        let store = self.transfer.buffer.store();
+        let index = migration.queue.device_index();
+        let written = result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
+            let regions = vec![CopyRegion { buffer: start, host: 0, size: end - start }];
+            let command = Command::Write { dst, src: Box::new(Staging(self.staging.clone())), regions };
+            migration.queue.device().backend().enqueue(command, false, Arc::new(Ignore));
+            store.copied(index, start..end);
+        });
+        if let Err(error) = written {
+            migration.failure.lock().get_or_insert(BackendError::Other(error.to_string()));
+        }
+        if migration.remaining.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let failure = migration.failure.lock().take();
+            let work = migration.work.lock().take();
+            if let Some(work) = work {
+                migration.event.resume(failure.map_or(Ok(work), |error| Err(error.into())));
+            }
+        }
+    }
+}
+
+/// Progress that nobody needs to know of: a failure shows in the command that follows on the same device.
+struct Ignore;
+
+impl Progress for Ignore {
+    fn submitted(&self, _now: u64) {}
+
+    fn running(&self) {}
+
+    fn complete(&self, result: BackendResult<Times>) {
+        if let Err(error) = result {
+            tracing::error!("moving contents between devices failed: {error}");
+        }
+    }
+}
+
+/// Progress that nobody waits for, for commands without events.
+pub(crate) fn unobserved() -> Arc<dyn Progress> {
+    Arc::new(Ignore)
+}

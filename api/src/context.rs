@@ -1,0 +1,98 @@
+//! Contexts (OpenCL API 4.4).
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::callback;
+use crate::device::Device;
+use crate::error::{Error, Result, ensure};
+use crate::host::HostAllocator;
+use crate::object::{Destructors, HandleSlot, Object};
+
+/// Tells the application of an error: the C ABI's form of pfn_notify.
+pub type Notify = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// A context.
+pub struct Context {
+    slot: HandleSlot,
+    devices: Vec<Arc<Device>>,
+    property_list: Option<Vec<isize>>,
+    notify: Option<Notify>,
+    allocator: Arc<dyn HostAllocator>,
+    /// Last, so that its callbacks run when everything else of the context is gone.
+    destructors: Destructors,
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("devices", &self.devices).finish_non_exhaustive()
+    }
+}
+
+impl Object for Context {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+}
+
+impl Context {
+    /// clCreateContext. `property_list` is the list as the application gave it, for CL_CONTEXT_PROPERTIES. Duplicate devices count once.
+    ///
+    /// # Errors
+    /// If there is no device.
+    pub fn new(
+        devices: &[Arc<Device>],
+        property_list: Option<Vec<isize>>,
+        notify: Option<Notify>,
+        allocator: Arc<dyn HostAllocator>,
+    ) -> Result<Arc<Self>> {
+        ensure!(!devices.is_empty(), InvalidValue, "a context needs a device");
+        let mut unique: Vec<Arc<Device>> = Vec::new();
+        for device in devices {
+            if !unique.iter().any(|d| Arc::ptr_eq(d, device)) {
+                unique.push(device.clone());
+            }
+        }
+        Ok(Arc::new(Self {
+            slot: HandleSlot::default(),
+            devices: unique,
+            property_list,
+            notify,
+            allocator,
+            destructors: Destructors::default(),
+        }))
+    }
+
+    /// CL_CONTEXT_DEVICES
+    pub fn devices(&self) -> &[Arc<Device>] {
+        &self.devices
+    }
+
+    /// CL_CONTEXT_PROPERTIES
+    pub fn property_list(&self) -> Option<&[isize]> {
+        self.property_list.as_deref()
+    }
+
+    /// A device's place among the context's devices.
+    pub fn device_index(&self, device: &Arc<Device>) -> Option<usize> {
+        self.devices.iter().position(|d| Arc::ptr_eq(d, device))
+    }
+
+    /// Makes host memory for maps.
+    pub fn allocator(&self) -> &dyn HostAllocator {
+        &*self.allocator
+    }
+
+    /// clSetContextDestructorCallback
+    pub fn on_destruction(&self, job: callback::Job) {
+        self.destructors.push(job);
+    }
+
+    /// Tells the application's callback of an error, if it gave one.
+    pub(crate) fn notify(&self, error: &Error) {
+        if let Some(notify) = &self.notify {
+            let (notify, message) = (notify.clone(), error.to_string());
+            callback::schedule(Box::new(move || notify(&message)));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Devices: what OpenCL says of them, computed from the backend's facts (OpenCL API 4.2).
+
+use std::sync::Arc;
+
+use bitflags::bitflags;
+
+use crate::backend::{self, DeviceKind, DeviceProperties};
+use crate::object::{HandleSlot, Object};
+use crate::queue::QueueProperties;
+use crate::version::{NameVersion, Version};
+use wgcl_compiler::target::Target;
+
+bitflags! {
+    /// cl_device_type
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct DeviceType: u64 {
+        /// CL_DEVICE_TYPE_DEFAULT
+        const DEFAULT = 1 << 0;
+        /// CL_DEVICE_TYPE_CPU
+        const CPU = 1 << 1;
+        /// CL_DEVICE_TYPE_GPU
+        const GPU = 1 << 2;
+        /// CL_DEVICE_TYPE_ACCELERATOR
+        const ACCELERATOR = 1 << 3;
+        /// CL_DEVICE_TYPE_CUSTOM
+        const CUSTOM = 1 << 4;
+    }
+
+    /// cl_device_fp_config
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct FpConfig: u64 {
+        /// CL_FP_DENORM
+        const DENORM = 1 << 0;
+        /// CL_FP_INF_NAN
+        const INF_NAN = 1 << 1;
+        /// CL_FP_ROUND_TO_NEAREST
+        const ROUND_TO_NEAREST = 1 << 2;
+        /// CL_FP_ROUND_TO_ZERO
+        const ROUND_TO_ZERO = 1 << 3;
+        /// CL_FP_ROUND_TO_INF
+        const ROUND_TO_INF = 1 << 4;
+        /// CL_FP_FMA
+        const FMA = 1 << 5;
+        /// CL_FP_SOFT_FLOAT
+        const SOFT_FLOAT = 1 << 6;
+        /// CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
+        const CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7;
+    }
+
+    /// cl_device_atomic_capabilities
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct AtomicCapabilities: u64 {
+        /// CL_DEVICE_ATOMIC_ORDER_RELAXED
+        const ORDER_RELAXED = 1 << 0;
+        /// CL_DEVICE_ATOMIC_ORDER_ACQ_REL
+        const ORDER_ACQ_REL = 1 << 1;
+        /// CL_DEVICE_ATOMIC_ORDER_SEQ_CST
+        const ORDER_SEQ_CST = 1 << 2;
+        /// CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM
+        const SCOPE_WORK_ITEM = 1 << 3;
+        /// CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP
+        const SCOPE_WORK_GROUP = 1 << 4;
+        /// CL_DEVICE_ATOMIC_SCOPE_DEVICE
+        const SCOPE_DEVICE = 1 << 5;
+        /// CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES
+        const SCOPE_ALL_DEVICES = 1 << 6;
+    }
+}
+
+impl DeviceType {
+    /// CL_DEVICE_TYPE_ALL, which is all 32 bits set.
+    pub const ANY: Self = Self::from_bits_retain(0xffff_ffff);
+}
+
+/// Bytes of by-value and pointer arguments of a kernel: OpenCL 3.0 asks for 1,024 at least.
+pub const MAX_PARAMETER_SIZE: u64 = 1024;
+
+/// Bytes of CL_DEVICE_PRINTF_BUFFER_SIZE.
+pub const PRINTF_BUFFER_SIZE: u64 = 1 << 20;
+
+/// Smallest CL_DEVICE_MEM_BASE_ADDR_ALIGN in bytes: the size of `long16`, the largest type.
+const LARGEST_TYPE: u32 = 128;
+
+/// A device.
+#[derive(Debug)]
+pub struct Device {
+    slot: HandleSlot,
+    backend: Arc<dyn backend::Device>,
+}
+
+impl Object for Device {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+}
+
+impl Device {
+    /// Makes an OpenCL device of a backend's.
+    pub fn new(backend: Arc<dyn backend::Device>) -> Arc<Self> {
+        Arc::new(Self { slot: HandleSlot::default(), backend })
+    }
+
+    /// The backend's side.
+    pub fn backend(&self) -> &dyn backend::Device {
+        &*self.backend
+    }
+
+    /// Facts.
+    pub fn properties(&self) -> &DeviceProperties {
+        self.backend.properties()
+    }
+
+    /// What the compiler knows of it.
+    pub fn target(&self) -> &Target {
+        self.backend.target()
+    }
+
+    /// CL_DEVICE_NAME
+    pub fn name(&self) -> &str {
+        &self.properties().name
+    }
+
+    /// CL_DEVICE_TYPE
+    pub fn device_type(&self) -> DeviceType {
+        match self.properties().kind {
+            DeviceKind::DiscreteGpu | DeviceKind::IntegratedGpu | DeviceKind::VirtualGpu | DeviceKind::Other => DeviceType::GPU,
+            DeviceKind::Cpu => DeviceType::CPU,
+        }
+    }
+
+    /// Whether it meets the full profile: that takes 64-bit integers.
+    pub fn full_profile(&self) -> bool {
+        self.target().int64
+    }
+
+    /// CL_DEVICE_PROFILE
+    pub fn profile(&self) -> &'static str {
+        if self.full_profile() { "FULL_PROFILE" } else { "EMBEDDED_PROFILE" }
+    }
+
+    /// CL_DRIVER_VERSION: ours and, behind it, that of the driver below.
+    pub fn driver_version(&self) -> String {
+        let properties = self.properties();
+        format!("{} ({}: {})", env!("CARGO_PKG_VERSION"), properties.api, properties.driver)
+    }
+
+    /// CL_DEVICE_ADDRESS_BITS
+    pub fn address_bits(&self) -> u32 {
+        self.target().pointer_size() * 8
+    }
+
+    /// Bytes to which a sub-buffer's origin is aligned: CL_DEVICE_MEM_BASE_ADDR_ALIGN in bytes.
+    pub fn base_alignment(&self) -> u32 {
+        self.properties().base_alignment.max(LARGEST_TYPE)
+    }
+
+    /// CL_DEVICE_QUEUE_ON_HOST_PROPERTIES
+    pub fn queue_properties(&self) -> QueueProperties {
+        QueueProperties::all()
+    }
+
+    /// CL_DEVICE_SINGLE_FP_CONFIG
+    pub fn single_fp_config(&self) -> FpConfig {
+        let mut config = FpConfig::INF_NAN | FpConfig::ROUND_TO_NEAREST;
+        config.set(FpConfig::DENORM, self.target().denormals);
+        config.set(FpConfig::FMA, self.target().fused_fma);
+        config.set(FpConfig::CORRECTLY_ROUNDED_DIVIDE_SQRT, self.properties().correctly_rounded);
+        config
+    }
+
+    /// CL_DEVICE_DOUBLE_FP_CONFIG: what OpenCL demands of every device with double, or nothing.
+    pub fn double_fp_config(&self) -> FpConfig {
+        if self.target().fp64 {
+            FpConfig::FMA
+                | FpConfig::ROUND_TO_NEAREST
+                | FpConfig::ROUND_TO_ZERO
+                | FpConfig::ROUND_TO_INF
+                | FpConfig::INF_NAN
+                | FpConfig::DENORM
+        } else {
+            FpConfig::empty()
+        }
+    }
+
+    /// CL_DEVICE_HALF_FP_CONFIG
+    pub fn half_fp_config(&self) -> FpConfig {
+        if self.target().fp16 { FpConfig::INF_NAN | FpConfig::ROUND_TO_NEAREST } else { FpConfig::empty() }
+    }
+
+    /// CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES: the least that OpenCL 3.0 allows.
+    pub fn atomic_memory_capabilities(&self) -> AtomicCapabilities {
+        AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::SCOPE_WORK_GROUP
+    }
+
+    /// CL_DEVICE_ATOMIC_FENCE_CAPABILITIES: the least that OpenCL 3.0 allows.
+    pub fn atomic_fence_capabilities(&self) -> AtomicCapabilities {
+        AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_WORK_GROUP
+    }
+
+    /// CL_DEVICE_EXTENSIONS_WITH_VERSION: the platform's, the compiler's, and those of the API.
+    pub fn extensions(&self) -> Vec<NameVersion> {
+        let api = ["cl_khr_extended_versioning", "cl_khr_create_command_queue"].into_iter();
+        let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
+        self.target()
+            .extensions
+            .iter()
+            .map(String::as_str)
+            .chain(api)
+            .chain(uuid)
+            .map(|name| NameVersion::new(name, Version::new(1, 0, 0)))
+            .collect()
+    }
+
+    /// CL_DEVICE_OPENCL_C_FEATURES
+    pub fn c_features(&self) -> Vec<NameVersion> {
+        self.target().features.iter().map(|name| NameVersion::new(name, Version::new(3, 0, 0))).collect()
+    }
+
+    /// CL_DEVICE_OPENCL_C_ALL_VERSIONS. A device without the optional features of 2.0 does not report OpenCL C 2.0.
+    pub fn c_versions(&self) -> Vec<NameVersion> {
+        [(1, 0), (1, 1), (1, 2), (3, 0)].map(|(major, minor)| NameVersion::new("OpenCL C", Version::new(major, minor, 0))).to_vec()
+    }
+}

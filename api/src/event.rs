@@ -1,0 +1,538 @@
+//! Events: the state of a command, what waits for it, and the graph by which commands reach their devices (OpenCL API 5.9 to 5.14).
+//!
+//! # States
+//! ```text
+//! queued -> submitted -> running -> complete
+//!    |          |           |
+//!    +----------+-----------+-----> failed (negative)
+//! ```
+//! A user event begins as submitted and ends when the application says so. A status only ever decreases.
+//!
+//! # The graph
+//! An event that waits counts its *blockers*; each of them lists the event among its *waiters*. A blocker of the same device stops blocking when it
+//! has been handed to the device, because a device runs its commands in order; any other one stops blocking when it is done. An event
+//! without blockers is handed to its device by whoever took the last one away. That goes through a list of work and never by recursion, so that chains
+//! of any length run and die without deep stacks.
+//!
+//! An event that is dropped without being done (a user event nobody can complete any more) counts as failed: what waits for it fails instead of
+//! waiting for ever.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use parking_lot::Condvar;
+
+use crate::backend::{BackendResult, Progress, Times};
+use crate::callback;
+use crate::command::{CommandType, Prepared, Work};
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{Error, Result, ensure};
+use crate::lock::{Mutex, Rank};
+use crate::memory::Buffer;
+use crate::object::{HandleSlot, Object};
+use crate::queue::Queue;
+
+/// CL_EVENT_COMMAND_EXECUTION_STATUS: lower is later; negative values are errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Status(pub i32);
+
+impl Status {
+    /// CL_QUEUED
+    pub const QUEUED: Self = Self(3);
+    /// CL_SUBMITTED
+    pub const SUBMITTED: Self = Self(2);
+    /// CL_RUNNING
+    pub const RUNNING: Self = Self(1);
+    /// CL_COMPLETE
+    pub const COMPLETE: Self = Self(0);
+    /// What commands get that waited for a failed event.
+    pub const DEPENDENCY_FAILED: Self = Self(-14);
+
+    /// Complete or failed.
+    pub const fn is_done(self) -> bool {
+        self.0 <= 0
+    }
+
+    /// Terminated with an error.
+    pub const fn is_failed(self) -> bool {
+        self.0 < 0
+    }
+}
+
+/// The four times of a command, in nanoseconds of its device's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// CL_PROFILING_COMMAND_QUEUED
+    pub queued: u64,
+    /// CL_PROFILING_COMMAND_SUBMIT
+    pub submit: u64,
+    /// CL_PROFILING_COMMAND_START
+    pub start: u64,
+    /// CL_PROFILING_COMMAND_END, and CL_PROFILING_COMMAND_COMPLETE (nothing is enqueued by kernels)
+    pub end: u64,
+}
+
+/// Called with the status that was reached, or the error.
+pub type Callback = Box<dyn FnOnce(Status) + Send>;
+
+/// Somebody who waits for an event.
+struct Waiter {
+    event: Arc<Event>,
+    /// The event is in the waiter's wait list: a failure is handed on. Otherwise it is only the order of a queue.
+    explicit: bool,
+}
+
+struct State {
+    status: Status,
+    profile: Profile,
+    /// Handed to the device.
+    issued: bool,
+    work: Option<Work>,
+    waiters: Vec<Waiter>,
+    /// Events of the wait list that were issued, not done, when they stopped blocking.
+    watched: Vec<Arc<Event>>,
+    callbacks: Vec<(Status, Callback)>,
+}
+
+/// An event.
+pub struct Event {
+    slot: HandleSlot,
+    context: Arc<Context>,
+    queue: Option<Arc<Queue>>,
+    command: CommandType,
+    blockers: AtomicUsize,
+    dependency_failed: AtomicBool,
+    state: Mutex<State>,
+    done: Condvar,
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Event").field("command", &self.command).field("status", &self.status()).finish_non_exhaustive()
+    }
+}
+
+impl Object for Event {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+}
+
+/// A step of the graph.
+enum Step {
+    /// Nothing blocks the event any more.
+    Ready(Arc<Event>),
+    /// The event ends.
+    Finish(Arc<Event>, Status, Option<Times>),
+}
+
+/// What becomes of a wish to wait for an event.
+enum Wait {
+    Blocked,
+    Issued,
+    Done(Status),
+}
+
+impl Event {
+    fn make(context: Arc<Context>, queue: Option<Arc<Queue>>, command: CommandType, status: Status, work: Option<Work>) -> Arc<Self> {
+        let profile = Profile { queued: queue.as_ref().map_or(0, |queue| queue.device().backend().now()), ..Profile::default() };
+        Arc::new(Self {
+            slot: HandleSlot::default(),
+            context,
+            queue,
+            command,
+            // One for whoever makes the event, until all of its dependencies are registered.
+            blockers: AtomicUsize::new(1),
+            dependency_failed: AtomicBool::new(false),
+            state: Mutex::new(
+                Rank::Event,
+                State { status, profile, issued: false, work, waiters: Vec::new(), watched: Vec::new(), callbacks: Vec::new() },
+            ),
+            done: Condvar::new(),
+        })
+    }
+
+    /// clCreateUserEvent
+    pub fn user(context: &Arc<Context>) -> Arc<Self> {
+        Self::make(context.clone(), None, CommandType::User, Status::SUBMITTED, None)
+    }
+
+    /// A command that waits for [`Event::start`].
+    pub(crate) fn command(queue: &Arc<Queue>, command: CommandType, work: Work) -> Arc<Self> {
+        Self::make(queue.context().clone(), Some(queue.clone()), command, Status::QUEUED, Some(work))
+    }
+
+    /// Registers what the command waits for, explicitly and by its queue's order, and hands it to its device once nothing blocks it.
+    pub(crate) fn start(self: &Arc<Self>, wait_list: &[Arc<Self>], order: &[Arc<Self>]) {
+        for (list, explicit) in [(wait_list, true), (order, false)] {
+            for blocker in list {
+                self.blockers.fetch_add(1, Ordering::AcqRel);
+                match blocker.add_waiter(self, explicit) {
+                    Wait::Blocked => {
+                        // A command of another device waits in that device's batch until somebody flushes it: that is us.
+                        if !self.same_device(blocker) {
+                            blocker.flush();
+                        }
+                    }
+                    Wait::Issued => {
+                        if explicit {
+                            self.state.lock().watched.push(blocker.clone());
+                        }
+                        self.blockers.fetch_sub(1, Ordering::AcqRel);
+                    }
+                    Wait::Done(status) => {
+                        if explicit && status.is_failed() {
+                            self.dependency_failed.store(true, Ordering::Release);
+                        }
+                        self.blockers.fetch_sub(1, Ordering::AcqRel);
+                    }
+                }
+            }
+        }
+        if self.unblock() {
+            run(Step::Ready(self.clone()), false);
+        }
+    }
+
+    /// Takes one blocker away; whether it was the last.
+    fn unblock(&self) -> bool {
+        self.blockers.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    fn same_device(&self, other: &Self) -> bool {
+        match (&self.queue, &other.queue) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a.device(), b.device()),
+            _ => false,
+        }
+    }
+
+    fn add_waiter(&self, waiter: &Arc<Self>, explicit: bool) -> Wait {
+        let mut state = self.state.lock();
+        if state.status.is_done() {
+            Wait::Done(state.status)
+        } else if state.issued && self.same_device(waiter) {
+            Wait::Issued
+        } else {
+            state.waiters.push(Waiter { event: waiter.clone(), explicit });
+            Wait::Blocked
+        }
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Its queue; user events have none.
+    pub fn queue(&self) -> Option<&Arc<Queue>> {
+        self.queue.as_ref()
+    }
+
+    /// CL_EVENT_COMMAND_TYPE
+    pub fn command_type(&self) -> CommandType {
+        self.command
+    }
+
+    /// Where the command is.
+    pub fn status(&self) -> Status {
+        self.state.lock().status
+    }
+
+    /// Sees to it that the command runs as soon as nothing blocks it.
+    pub fn flush(&self) {
+        if let Some(queue) = &self.queue {
+            queue.device().backend().flush();
+        }
+    }
+
+    /// Waits until the command is done.
+    pub fn wait(&self) -> Status {
+        let mut state = self.state.lock();
+        while !state.status.is_done() {
+            state.wait(&self.done);
+        }
+        state.status
+    }
+
+    /// clWaitForEvents
+    ///
+    /// # Errors
+    /// If there is no event, they are of several contexts, or one of them failed.
+    pub fn wait_all(events: &[Arc<Self>]) -> Result<()> {
+        let Some(first) = events.first() else {
+            return Err(Error::InvalidValue("the list of events is empty".into()));
+        };
+        ensure!(events.iter().all(|e| Arc::ptr_eq(&e.context, &first.context)), InvalidContext, "the events belong to several contexts");
+        for event in events {
+            event.flush();
+        }
+        let mut failed = None;
+        for event in events {
+            let status = event.wait();
+            if status.is_failed() {
+                failed = Some(status);
+            }
+        }
+        match failed {
+            Some(status) => Err(Error::ExecStatusErrorForEventsInWaitList(format!("a command ended with error {}", status.0).into())),
+            None => Ok(()),
+        }
+    }
+
+    /// clSetUserEventStatus
+    ///
+    /// # Errors
+    /// If it is not a user event, the status is not final, or was set before.
+    pub fn set_user_status(self: &Arc<Self>, status: Status) -> Result<()> {
+        ensure!(self.command == CommandType::User, InvalidEvent, "the event is not a user event");
+        ensure!(status.is_done(), InvalidValue, "execution status {} is neither CL_COMPLETE nor negative", status.0);
+        ensure!(!std::mem::replace(&mut self.state.lock().issued, true), InvalidOperation, "the status of this user event was set before");
+        run(Step::Finish(self.clone(), status, None), true);
+        Ok(())
+    }
+
+    /// clSetEventCallback: `callback` runs once the command reaches `trigger` or fails.
+    pub fn on_status(&self, trigger: Status, callback: Callback) {
+        let mut state = self.state.lock();
+        if state.status > trigger {
+            state.callbacks.push((trigger, callback));
+            return;
+        }
+        let reached = if state.status.is_failed() { state.status } else { trigger };
+        drop(state);
+        callback::schedule(Box::new(move || callback(reached)));
+    }
+
+    /// clGetEventProfilingInfo
+    ///
+    /// # Errors
+    /// For user events, queues that do not profile and commands that did not complete.
+    pub fn profile(&self) -> Result<Profile> {
+        // "CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if the execution status of
+        // the command identified by event is not CL_COMPLETE or if event is a user event object."
+        let profiling = self.queue.as_ref().is_some_and(|queue| queue.profiles());
+        ensure!(profiling, ProfilingInfoNotAvailable, "the command's queue does not profile");
+        let state = self.state.lock();
+        ensure!(state.status == Status::COMPLETE, ProfilingInfoNotAvailable, "the command is not complete");
+        Ok(state.profile)
+    }
+
+    /// Moves to an intermediate status and runs what waits for it.
+    fn advance(&self, status: Status, time: Option<u64>) {
+        let mut state = self.state.lock();
+        if state.status.is_done() {
+            return;
+        }
+        if let Some(time) = time {
+            state.profile.submit = time.max(state.profile.queued);
+        }
+        if status < state.status {
+            state.status = status;
+            let reached = take_callbacks(&mut state);
+            drop(state);
+            schedule(reached, status);
+        }
+    }
+
+    /// Hands the command to its device, or finds out why that cannot be.
+    fn issue(self: &Arc<Self>, steps: &mut VecDeque<Step>) {
+        let Some(queue) = &self.queue else { return };
+        let Some(work) = self.state.lock().work.take() else { return };
+        if self.dependency_failed.load(Ordering::Acquire) {
+            steps.push_back(Step::Finish(self.clone(), Status::DEPENDENCY_FAILED, None));
+            return;
+        }
+        match work.prepare(queue, self) {
+            Ok(Prepared::Command(command, kept)) => {
+                queue.device().backend().enqueue(
+                    *command,
+                    queue.profiles(),
+                    Arc::new(Ticket { event: self.clone(), kept: Mutex::new(Rank::Callbacks, kept) }),
+                );
+                let waiters = {
+                    let mut state = self.state.lock();
+                    state.issued = true;
+                    let (same, others) =
+                        std::mem::take(&mut state.waiters).into_iter().partition::<Vec<_>, _>(|w| self.same_device(&w.event));
+                    state.waiters = others;
+                    same
+                };
+                for waiter in waiters {
+                    if waiter.explicit {
+                        waiter.event.state.lock().watched.push(self.clone());
+                    }
+                    if waiter.event.unblock() {
+                        steps.push_back(Step::Ready(waiter.event));
+                    }
+                }
+            }
+            // Contents are on their way from another device; `resume` comes when they are here.
+            Ok(Prepared::Later) => {}
+            Err(error) => steps.push_back(Step::Finish(self.clone(), self.failure(error), None)),
+        }
+    }
+
+    /// Continues a command whose memory has arrived.
+    pub(crate) fn resume(self: &Arc<Self>, work: Result<Work>) {
+        match work {
+            Ok(work) => {
+                self.state.lock().work = Some(work);
+                run(Step::Ready(self.clone()), true);
+            }
+            Err(error) => run(Step::Finish(self.clone(), self.failure(error), None), true),
+        }
+    }
+
+    /// Reports a failure of the device to the log, the queue and the context, and gives its status.
+    fn failure(&self, error: Error) -> Status {
+        let status = Status(error.code());
+        tracing::error!("{:?} failed: {error}", self.command);
+        self.context.notify(&error);
+        if let Some(queue) = &self.queue {
+            queue.record_failure(error);
+        }
+        status
+    }
+
+    /// Ends the event and frees what waits for it.
+    fn finish(self: &Arc<Self>, status: Status, times: Option<Times>, steps: &mut VecDeque<Step>) {
+        let watched = std::mem::take(&mut self.state.lock().watched);
+        let inherited = watched.iter().any(|event| event.status().is_failed());
+        let status = if inherited && !status.is_failed() { Status::DEPENDENCY_FAILED } else { status };
+        let mut state = self.state.lock();
+        if state.status.is_done() {
+            return;
+        }
+        state.status = status;
+        if let Some(times) = times {
+            let profile = &mut state.profile;
+            profile.submit = profile.submit.max(profile.queued);
+            profile.start = times.start.max(profile.submit);
+            profile.end = times.end.max(profile.start);
+        }
+        let waiters = std::mem::take(&mut state.waiters);
+        let work = state.work.take();
+        let callbacks = take_callbacks(&mut state);
+        self.done.notify_all();
+        drop(state);
+        drop((work, watched));
+        schedule(callbacks, status);
+        if let Some(queue) = &self.queue {
+            queue.completed(self);
+        }
+        release(waiters, status, steps);
+    }
+}
+
+/// Takes the callbacks whose status is reached.
+fn take_callbacks(state: &mut State) -> Vec<(Status, Callback)> {
+    let status = state.status;
+    let (mut reached, others) = std::mem::take(&mut state.callbacks).into_iter().partition::<Vec<_>, _>(|(trigger, _)| status <= *trigger);
+    state.callbacks = others;
+    reached.sort_by_key(|(trigger, _)| std::cmp::Reverse(*trigger));
+    reached
+}
+
+fn schedule(callbacks: Vec<(Status, Callback)>, status: Status) {
+    for (trigger, callback) in callbacks {
+        let reached = if status.is_failed() { status } else { trigger };
+        callback::schedule(Box::new(move || callback(reached)));
+    }
+}
+
+/// Takes a finished event off those that wait for it.
+fn release(waiters: Vec<Waiter>, status: Status, steps: &mut VecDeque<Step>) {
+    for waiter in waiters {
+        if waiter.explicit && status.is_failed() {
+            waiter.event.dependency_failed.store(true, Ordering::Release);
+        }
+        if waiter.event.unblock() {
+            steps.push_back(Step::Ready(waiter.event));
+        }
+    }
+}
+
+/// Runs a step and all that follow from it. `late` says that it does not come from the enqueuing call: then nobody else may flush.
+fn run(step: Step, late: bool) {
+    let mut steps = VecDeque::from([step]);
+    let mut devices: Vec<Arc<Device>> = Vec::new();
+    while let Some(step) = steps.pop_front() {
+        match step {
+            Step::Ready(event) => {
+                event.issue(&mut steps);
+                if late
+                    && let Some(queue) = &event.queue
+                    && !devices.iter().any(|d| Arc::ptr_eq(d, queue.device()))
+                {
+                    devices.push(queue.device().clone());
+                }
+            }
+            Step::Finish(event, status, times) => event.finish(status, times, &mut steps),
+        }
+    }
+    for device in devices {
+        device.backend().flush();
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        let state = self.state.get_mut();
+        if state.status.is_done() {
+            return;
+        }
+        let waiters = std::mem::take(&mut state.waiters);
+        if waiters.is_empty() {
+            return;
+        }
+        let mut steps = VecDeque::new();
+        release(waiters, Status::DEPENDENCY_FAILED, &mut steps);
+        for step in steps {
+            run(step, true);
+        }
+    }
+}
+
+/// What the device knows of an event. Dropped without completion (a device that died) it fails the event.
+struct Ticket {
+    event: Arc<Event>,
+    /// Objects that must outlive the command.
+    kept: Mutex<Vec<Arc<Buffer>>>,
+}
+
+impl Progress for Ticket {
+    fn submitted(&self, now: u64) {
+        self.event.advance(Status::SUBMITTED, Some(now));
+    }
+
+    fn running(&self) {
+        self.event.advance(Status::RUNNING, None);
+    }
+
+    fn complete(&self, result: BackendResult<Times>) {
+        let kept = std::mem::take(&mut *self.kept.lock());
+        drop(kept);
+        let (status, times) = match result {
+            Ok(times) => (Status::COMPLETE, Some(times)),
+            Err(error) => (self.event.failure(error.into()), None),
+        };
+        if status == Status::COMPLETE {
+            // Callbacks for the states before must come, and come first, however quick the device was.
+            self.event.advance(Status::SUBMITTED, None);
+            self.event.advance(Status::RUNNING, None);
+        }
+        run(Step::Finish(self.event.clone(), status, times), true);
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.event.status().is_done() {
+            let status = self.event.failure(Error::OutOfResources("the device dropped the command".into()));
+            run(Step::Finish(self.event.clone(), status, None), true);
+        }
+    }
+}

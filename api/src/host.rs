@@ -1,0 +1,24 @@
+//! Memory of the host that the application and the device share by copying: CL_MEM_USE_HOST_PTR and the targets of maps.
+//!
+//! This crate never dereferences an address. The C ABI implements these traits over raw memory.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::backend::{HostSource, HostTarget};
+
+/// A stretch of host memory with an address that the application knows.
+pub trait HostRegion: Send + Sync + fmt::Debug {
+    /// Its address.
+    fn address(&self) -> usize;
+    /// Reads from `size` bytes at its beginning plus `offset`.
+    fn source(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostSource>;
+    /// Writes to `size` bytes at its beginning plus `offset`.
+    fn target(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostTarget>;
+}
+
+/// Makes host memory for maps.
+pub trait HostAllocator: Send + Sync {
+    /// `size` zeroed bytes, aligned for every type of OpenCL C; `None` where there is no memory.
+    fn allocate(&self, size: u64) -> Option<Arc<dyn HostRegion>>;
+}

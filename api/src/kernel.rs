@@ -1,0 +1,287 @@
+//! Kernels: their arguments and what is known of them (OpenCL API 5.9).
+
+use std::sync::{Arc, Weak};
+
+use wgcl_compiler::ir::{KernelParam, Space};
+use wgcl_compiler::program::{ArgInfo, KernelInfo};
+
+use crate::command::Argument;
+use crate::device::{Device, MAX_PARAMETER_SIZE};
+use crate::error::{Error, Result, ensure};
+use crate::lock::{Mutex, Rank};
+use crate::memory::Buffer;
+use crate::object::{HandleSlot, Object};
+use crate::program::{Executable, Program, find_kernel};
+
+/// An argument as it was set. Kernels hold no references to memory objects: "implementations shall not allow cl_kernel objects to hold
+/// reference counts to cl_kernel arguments".
+#[derive(Clone, Debug)]
+pub enum ArgValue {
+    /// By value.
+    Value(Vec<u8>),
+    /// A null pointer.
+    Null,
+    /// A buffer.
+    Buffer(Weak<Buffer>),
+    /// Bytes of workgroup memory.
+    Local(u32),
+}
+
+/// What a kernel needs on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkGroupInfo {
+    /// CL_KERNEL_WORK_GROUP_SIZE
+    pub size: u64,
+    /// CL_KERNEL_COMPILE_WORK_GROUP_SIZE
+    pub compiled: [u32; 3],
+    /// CL_KERNEL_LOCAL_MEM_SIZE
+    pub local_memory: u64,
+    /// CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE
+    pub preferred_multiple: u32,
+}
+
+/// A kernel.
+#[derive(Debug)]
+pub struct Kernel {
+    slot: HandleSlot,
+    program: Arc<Program>,
+    name: Arc<str>,
+    /// The program's executables when the kernel was made, by device of the program.
+    executables: Vec<Option<Arc<Executable>>>,
+    args: Mutex<Vec<Option<ArgValue>>>,
+}
+
+impl Object for Kernel {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+}
+
+impl Kernel {
+    fn make(program: &Arc<Program>, name: &str, executables: Vec<Option<Arc<Executable>>>, args: Vec<Option<ArgValue>>) -> Arc<Self> {
+        program.count_kernel(true);
+        Arc::new(Self {
+            slot: HandleSlot::default(),
+            program: program.clone(),
+            name: name.into(),
+            executables,
+            args: Mutex::new(Rank::Kernel, args),
+        })
+    }
+
+    /// clCreateKernel
+    ///
+    /// # Errors
+    /// If the program is not built, has no such kernel, or has different ones for its devices.
+    pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Self>> {
+        let executables = program.executables();
+        // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program."
+        ensure!(executables.iter().any(Option::is_some), InvalidProgramExecutable, "the program has not been built");
+        // "CL_INVALID_KERNEL_NAME if kernel_name is not found in program."
+        let mut found = executables.iter().flatten().map(|executable| find_kernel(executable, name));
+        let first = found.next().flatten().ok_or_else(|| Error::InvalidKernelName(format!("there is no kernel `{name}`").into()))?;
+        // "CL_INVALID_KERNEL_DEFINITION if the function definition for __kernel function given by kernel_name such as the number of arguments, the
+        // argument types are not the same for all devices for which the program executable has been built."
+        let same = |other: &KernelInfo| {
+            other.args.len() == first.args.len()
+                && other.args.iter().zip(&first.args).all(|(a, b)| a.type_name == b.type_name && a.size == b.size)
+        };
+        ensure!(found.all(|other| other.is_some_and(same)), InvalidKernelDefinition, "kernel `{name}` differs among the program's devices");
+        let args = vec![None; first.args.len()];
+        Ok(Self::make(program, name, executables, args))
+    }
+
+    /// clCreateKernelsInProgram: all kernels that can be made.
+    ///
+    /// # Errors
+    /// If nothing was built.
+    pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Self>>> {
+        // "Kernel objects are not created for any __kernel functions in program that do not have the same function definition across all devices."
+        Ok(program.kernel_names()?.iter().filter_map(|name| Self::new(program, name).ok()).collect())
+    }
+
+    /// clCloneKernel
+    pub fn duplicate(&self) -> Arc<Self> {
+        let args = self.args.lock().clone();
+        Self::make(&self.program, &self.name, self.executables.clone(), args)
+    }
+
+    /// Its program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// CL_KERNEL_FUNCTION_NAME
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Its reflection, which is the same for all devices as far as arguments go.
+    ///
+    /// # Errors
+    /// Never, for a kernel that was made.
+    pub fn info(&self) -> Result<&KernelInfo> {
+        let mut all = self.executables.iter().flatten().filter_map(|executable| find_kernel(executable, &self.name));
+        all.next().ok_or_else(|| Error::InvalidKernel("the kernel has no definition".into()))
+    }
+
+    /// The reflection of an argument.
+    ///
+    /// # Errors
+    /// If there is no such argument.
+    pub fn arg(&self, index: u32) -> Result<&ArgInfo> {
+        let args = &self.info()?.args;
+        // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
+        args.get(index as usize)
+            .ok_or_else(|| Error::InvalidArgIndex(format!("argument {index} of kernel `{}`, which has {}", self.name, args.len()).into()))
+    }
+
+    /// Whether clGetKernelArgInfo may answer.
+    pub fn has_arg_info(&self) -> bool {
+        self.executables.iter().flatten().all(|executable| executable.arg_info)
+    }
+
+    /// The executable and reflection for a device.
+    ///
+    /// # Errors
+    /// If the program was not built for it.
+    pub fn on(&self, device: &Arc<Device>) -> Result<(&Arc<Executable>, &KernelInfo)> {
+        let index = self.program.devices().iter().position(|d| Arc::ptr_eq(d, device));
+        let executable = index.and_then(|index| self.executables.get(index)).and_then(Option::as_ref);
+        executable
+            .and_then(|executable| Some((executable, find_kernel(executable, &self.name)?)))
+            .ok_or_else(|| Error::InvalidProgramExecutable(format!("kernel `{}` was not built for {}", self.name, device.name()).into()))
+    }
+
+    /// clSetKernelArg, after the C ABI has read what the argument's kind asks for.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn set_arg(&self, index: u32, value: ArgValue) -> Result<()> {
+        let info = self.arg(index)?;
+        match (&info.passing, &value) {
+            (KernelParam::Value | KernelParam::Bytes { .. }, ArgValue::Value(bytes)) => {
+                // "CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is not a memory object."
+                ensure!(
+                    bytes.len() as u64 == u64::from(info.size),
+                    InvalidArgSize,
+                    "argument {index} of `{}` ({}) has {} bytes, not {}",
+                    self.name,
+                    info.type_name,
+                    info.size,
+                    bytes.len()
+                );
+            }
+            (KernelParam::Buffer { .. }, ArgValue::Null) => {}
+            (KernelParam::Buffer { .. }, ArgValue::Buffer(buffer)) => {
+                let same = buffer.upgrade().is_some_and(|buffer| Arc::ptr_eq(buffer.context(), self.program.context()));
+                ensure!(same, InvalidMemObject, "argument {index} of `{}` is a buffer of another context", self.name);
+            }
+            (KernelParam::Local { .. }, ArgValue::Local(size)) => {
+                // "CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with the local qualifier."
+                ensure!(*size != 0, InvalidArgSize, "local argument {index} of `{}` has no bytes", self.name);
+            }
+            _ => return Err(Error::InvalidArgValue(format!("argument {index} of `{}` is not a {}", self.name, info.type_name).into())),
+        }
+        if let Some(arg) = self.args.lock().get_mut(index as usize) {
+            *arg = Some(value);
+        }
+        Ok(())
+    }
+
+    /// The arguments as they are now.
+    ///
+    /// # Errors
+    /// If one is not set, or its buffer is gone.
+    pub(crate) fn capture(&self) -> Result<Vec<Argument>> {
+        let args = self.args.lock();
+        args.iter()
+            .enumerate()
+            .map(|(index, arg)| {
+                let gone = || Error::InvalidKernelArgs(format!("the buffer of argument {index} of `{}` was released", self.name).into());
+                match arg {
+                    // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set."
+                    None => Err(Error::InvalidKernelArgs(format!("argument {index} of `{}` is not set", self.name).into())),
+                    Some(ArgValue::Value(bytes)) => Ok(Argument::Value(bytes.clone())),
+                    Some(ArgValue::Null) => Ok(Argument::Buffer(None)),
+                    Some(ArgValue::Buffer(buffer)) => buffer.upgrade().map(|buffer| Argument::Buffer(Some(buffer))).ok_or_else(gone),
+                    Some(ArgValue::Local(size)) => Ok(Argument::Local(*size)),
+                }
+            })
+            .collect()
+    }
+
+    /// Bytes of workgroup memory that the kernel takes with the arguments as they are: its variables and local arguments, each at its alignment.
+    pub(crate) fn local_memory(&self, info: &KernelInfo) -> u64 {
+        let args = self.args.lock();
+        info.args.iter().zip(args.iter()).fold(u64::from(info.local_memory), |sum, (info, arg)| match (&info.passing, arg) {
+            (KernelParam::Local { align }, Some(ArgValue::Local(size))) => {
+                sum.next_multiple_of(u64::from(*align).max(1)) + u64::from(*size)
+            }
+            _ => sum,
+        })
+    }
+
+    /// clGetKernelWorkGroupInfo
+    ///
+    /// # Errors
+    /// If the device is not the program's.
+    pub fn work_group_info(&self, device: &Arc<Device>) -> Result<WorkGroupInfo> {
+        // "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel."
+        ensure!(
+            self.program.devices().iter().any(|d| Arc::ptr_eq(d, device)),
+            InvalidDevice,
+            "{} is not a device of the kernel",
+            device.name()
+        );
+        let (_, info) = self.on(device)?;
+        let size = match info.reqd_work_group_size {
+            Some(size) => size.iter().map(|&n| u64::from(n)).product(),
+            None => u64::from(device.properties().max_group_invocations),
+        };
+        Ok(WorkGroupInfo {
+            size,
+            compiled: info.reqd_work_group_size.unwrap_or([0; 3]),
+            local_memory: self.local_memory(info),
+            preferred_multiple: device.properties().subgroup_size,
+        })
+    }
+
+    /// CL_KERNEL_PRIVATE_MEM_SIZE: as far as the backend can tell; asking may compile the kernel.
+    ///
+    /// # Errors
+    /// If the device is not the program's.
+    pub fn private_memory(&self, device: &Arc<Device>) -> Result<u64> {
+        let (executable, _) = self.on(device)?;
+        match executable.loaded.kernel_usage(&self.name) {
+            Ok(usage) => Ok(u64::from(usage.private_memory)),
+            Err(error) => {
+                tracing::warn!("kernel `{}`: {error}", self.name);
+                Ok(0)
+            }
+        }
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        self.program.count_kernel(false);
+    }
+}
+
+/// Whether a parameter only reads its buffer.
+pub(crate) fn reads_only(info: &ArgInfo) -> bool {
+    matches!(info.passing, KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
+}
+
+/// Checks that a kernel's arguments fit CL_DEVICE_MAX_PARAMETER_SIZE.
+pub(crate) fn check_parameters(info: &KernelInfo, pointer: u32) -> Result<()> {
+    let size: u64 = info.args.iter().map(|arg| u64::from(if arg.size == 0 { pointer } else { arg.size })).sum();
+    ensure!(
+        size <= MAX_PARAMETER_SIZE,
+        OutOfResources,
+        "the arguments of `{}` take {size} bytes, more than {MAX_PARAMETER_SIZE}",
+        info.name
+    );
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! clEnqueueNDRangeKernel: checking an NDRange, choosing a local size, capturing arguments (OpenCL API 5.10).
+
+use std::sync::Arc;
+
+use crate::backend::{DeviceKind, DeviceProperties};
+use crate::command::{Access, Argument, CommandType, KernelLaunch, Operation, Use, Work};
+use crate::error::{Error, Result, ensure};
+use crate::event::Event;
+use crate::kernel::{self, Kernel};
+use crate::memory::MemFlags;
+use crate::queue::Queue;
+
+/// An NDRange as the application gives it.
+#[derive(Clone, Copy, Debug)]
+pub struct NdRange<'a> {
+    /// Number of dimensions.
+    pub work_dim: u32,
+    /// `work_dim` values.
+    pub global_offset: Option<&'a [usize]>,
+    /// `work_dim` values.
+    pub global_size: Option<&'a [usize]>,
+    /// `work_dim` values; chosen if not given.
+    pub local_size: Option<&'a [usize]>,
+}
+
+fn widen(values: Option<&[usize]>, default: u64) -> [u64; 3] {
+    let mut wide = [default; 3];
+    for (wide, value) in wide.iter_mut().zip(values.unwrap_or(&[])) {
+        *wide = *value as u64;
+    }
+    wide
+}
+
+/// The largest divisor of `n` that is at most `limit`, preferring multiples of `multiple`.
+fn divisor(n: u64, limit: u64, multiple: u64) -> u64 {
+    let limit = limit.min(n).max(1);
+    let divides = |d: &u64| n.is_multiple_of(*d);
+    let preferred = (1..=limit / multiple.max(1)).rev().map(|k| k * multiple).find(divides);
+    preferred.or_else(|| (1..=limit).rev().find(divides)).unwrap_or(1)
+}
+
+/// Chooses a local size: it divides the global size, is a multiple of the subgroup's size where that can be, and is large enough to hide latencies
+/// without leaving compute units idle.
+pub fn choose_local_size(properties: &DeviceProperties, work_dim: u32, global: [u64; 3]) -> [u32; 3] {
+    let most = u64::from(properties.max_group_invocations);
+    // A CPU gains nothing from more than its vectors; a GPU wants some subgroups.
+    let wanted = if properties.kind == DeviceKind::Cpu { 64 } else { 256 };
+    let subgroup = u64::from(properties.subgroup_size.max(1));
+    let target = wanted.max(subgroup).min(most);
+    let limit = |dim: usize| u64::from(properties.max_group_size[dim]);
+    let mut local = [1u64; 3];
+    // Two-dimensional kernels mostly read neighbours in both directions: a flat group would waste the cache.
+    let first = if work_dim > 1 { subgroup.max(32).min(target) } else { target };
+    local[0] = divisor(global[0], first.min(limit(0)), subgroup);
+    for dim in 1..work_dim.min(3) as usize {
+        let rest = target / local.iter().product::<u64>();
+        local[dim] = divisor(global[dim], rest.min(limit(dim)), 1);
+    }
+    // What the other dimensions could not use.
+    let others: u64 = local[1..].iter().product();
+    local[0] = local[0].max(divisor(global[0], (target / others).min(limit(0)), subgroup));
+    local.map(|n| u32::try_from(n).unwrap_or(1))
+}
+
+impl Queue {
+    /// clEnqueueNDRangeKernel; `command` is that or clEnqueueTask's.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn launch(
+        self: &Arc<Self>,
+        command: CommandType,
+        kernel: &Arc<Kernel>,
+        range: &NdRange<'_>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let device = self.device();
+        let properties = device.properties();
+        // "CL_INVALID_CONTEXT if the context associated with command_queue and kernel are not the same or [that of] events in event_wait_list."
+        ensure!(
+            Arc::ptr_eq(kernel.program().context(), self.context()),
+            InvalidContext,
+            "the queue and kernel `{}` belong to different contexts",
+            kernel.name()
+        );
+        self.check_wait_list(wait_list)?;
+        // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for [the] device."
+        let (executable, info) = kernel.on(device)?;
+        // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set."
+        let args = kernel.capture()?;
+        // "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)."
+        ensure!((1..=3).contains(&range.work_dim), InvalidWorkDimension, "{} dimensions", range.work_dim);
+        let (offset, mut global) = (widen(range.global_offset, 0), widen(range.global_size, 1));
+        if range.global_size.is_none() {
+            global = [0; 3];
+        }
+        // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding value in global_work_offset for any dimension
+        // is greater than the maximum value representable by size_t on the device." We have 32 bits for each dimension.
+        let most = u64::from(u32::MAX);
+        // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size exceed the maximum value representable by size_t."
+        ensure!(global.iter().all(|&n| n <= most), InvalidGlobalWorkSize, "a global size of {global:?}");
+        ensure!(
+            offset.iter().zip(&global).all(|(&offset, &size)| offset.checked_add(size).is_some_and(|end| end <= most)),
+            InvalidGlobalOffset,
+            "the global offset {offset:?} and size {global:?} exceed 32 bits"
+        );
+        let local = check_local_size(properties, info, range, global)?;
+        for buffer in args.iter().filter_map(|arg| if let Argument::Buffer(buffer) = arg { buffer.as_ref() } else { None }) {
+            buffer.check_alignment(device)?;
+        }
+        // "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel because of insufficient resources."
+        let local_memory = kernel.local_memory(info);
+        ensure!(
+            local_memory <= u64::from(properties.local_memory),
+            OutOfResources,
+            "`{}` needs {local_memory} bytes of local memory, the device has {}",
+            kernel.name(),
+            properties.local_memory
+        );
+        kernel::check_parameters(info, device.target().pointer_size())?;
+        // "If ... the value in any passed dimension is zero, then the kernel command will trivially succeed after its event dependencies are
+        // satisfied."
+        if global.contains(&0) {
+            return self.submit(command, Work::nop(), wait_list);
+        }
+        let uses = args
+            .iter()
+            .zip(&info.args)
+            .filter_map(|(arg, info)| match arg {
+                Argument::Buffer(Some(buffer)) => {
+                    let read = kernel::reads_only(info) || buffer.flags().contains(MemFlags::READ_ONLY);
+                    let access = if read { Access::Read } else { Access::Write };
+                    Some(buffer.range(0, buffer.size()).map(|range| Use { buffer: buffer.clone(), range, access }))
+                }
+                _ => None,
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let launch = KernelLaunch {
+            program: executable.loaded.clone(),
+            kernel: kernel.name().clone(),
+            args,
+            work_dim: range.work_dim,
+            global_offset: offset,
+            global_size: global,
+            local_size: local,
+        };
+        self.submit(command, Work::new(Operation::Launch(launch), uses), wait_list)
+    }
+}
+
+/// The local size: the given one, checked, or the kernel's own, or a good one.
+fn check_local_size(
+    properties: &DeviceProperties,
+    info: &wgcl_compiler::program::KernelInfo,
+    range: &NdRange<'_>,
+    global: [u64; 3],
+) -> Result<[u32; 3]> {
+    let Some(given) = range.local_size else {
+        let Some(required) = info.reqd_work_group_size else { return Ok(choose_local_size(properties, range.work_dim, global)) };
+        let divides = global.iter().zip(&required).all(|(n, &size)| size != 0 && n.is_multiple_of(u64::from(size)));
+        ensure!(divides, InvalidWorkGroupSize, "`{}` requires {required:?}, which does not divide {global:?}", info.name);
+        return Ok(required);
+    };
+    let local = widen(Some(given), 1);
+    let total = local.iter().try_fold(1u64, |product, &n| product.checked_mul(n));
+    // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is specified and does not match the required work-group size for kernel in the program source."
+    if let Some(required) = info.reqd_work_group_size {
+        ensure!(local == required.map(u64::from), InvalidWorkGroupSize, "`{}` requires {required:?}, not {local:?}", info.name);
+    }
+    // "... if the total number of work-items in the work-group is zero."
+    ensure!(!local.contains(&0), InvalidWorkGroupSize, "a local size of {local:?}");
+    // "... if local_work_size is specified and is not consistent with the required number ... [global sizes] evenly divisible by local_work_size."
+    let divides = global.iter().zip(&local).all(|(n, &size)| n.is_multiple_of(size));
+    ensure!(divides, InvalidWorkGroupSize, "local size {local:?} does not divide global size {global:?}");
+    // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0], ... is greater than the corresponding values
+    // specified by CL_DEVICE_MAX_WORK_ITEM_SIZES." Before the total, which such a size nearly always exceeds too.
+    let fits = local.iter().zip(&properties.max_group_size).all(|(&n, &limit)| n <= u64::from(limit));
+    ensure!(fits, InvalidWorkItemSize, "local size {local:?}, the device allows {:?}", properties.max_group_size);
+    // "... if the total number of work-items in the work-group is greater than the value specified by CL_KERNEL_WORK_GROUP_SIZE."
+    let limit = u64::from(properties.max_group_invocations);
+    ensure!(total.is_some_and(|n| n <= limit), InvalidWorkGroupSize, "local size {local:?}, the device allows {limit} in all");
+    let mut narrow = [1u32; 3];
+    for (narrow, wide) in narrow.iter_mut().zip(local) {
+        *narrow = u32::try_from(wide).map_err(|_| Error::InvalidWorkItemSize("a local size".into()))?;
+    }
+    Ok(narrow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{choose_local_size, divisor};
+    use crate::backend::DeviceKind;
+    use crate::test_backend::properties;
+
+    #[test]
+    fn divisors() {
+        assert_eq!(divisor(1000, 256, 32), 250);
+        assert_eq!(divisor(1024, 256, 32), 256);
+        assert_eq!(divisor(96 * 7, 256, 32), 224);
+        assert_eq!(divisor(1_000_003, 256, 32), 1);
+        assert_eq!(divisor(0, 256, 32), 1);
+    }
+
+    #[test]
+    fn chosen_sizes_are_legal_and_fill_subgroups() {
+        let mut properties = properties("test");
+        properties.kind = DeviceKind::DiscreteGpu;
+        properties.subgroup_size = 32;
+        for global in [[1u64, 1, 1], [1 << 20, 1, 1], [1920, 1080, 1], [7, 4096, 3], [1, 1, 64], [640, 480, 64], [3, 5, 7]] {
+            for dim in 1..=3 {
+                let mut global = global;
+                global[dim as usize..].fill(1);
+                let local = choose_local_size(&properties, dim, global);
+                assert!(global.iter().zip(local).all(|(n, l)| n % u64::from(l) == 0), "{global:?} {local:?}");
+                assert!(local.iter().product::<u32>() <= properties.max_group_invocations);
+                assert!(local.iter().zip(properties.max_group_size).all(|(&l, limit)| l <= limit));
+            }
+        }
+        assert_eq!(choose_local_size(&properties, 1, [1 << 20, 1, 1]), [256, 1, 1]);
+        assert_eq!(choose_local_size(&properties, 2, [1920, 1080, 1]), [32, 8, 1]);
+        assert_eq!(choose_local_size(&properties, 2, [1024, 1, 1]), [256, 1, 1]);
+    }
+}

@@ -1,0 +1,144 @@
+//! Mutexes with a rank: whoever holds one may only take others of a higher rank. Debug builds check it at every lock, so that a cycle shows in
+//! tests and not as a deadlock in somebody's application.
+//!
+//! The order is that of [`Rank`]. No lock of this crate is held while a callback runs, while a thread waits, or while the backend is called.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// Ranks, lowest (taken first) at the top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Rank {
+    /// Builds of a program.
+    Program,
+    /// Arguments of a kernel.
+    Kernel,
+    /// Order and outstanding commands of a queue.
+    Queue,
+    /// State of an event.
+    Event,
+    /// Maps of a memory object.
+    Maps,
+    /// What device holds which bytes of a memory object.
+    Residency,
+    /// Callbacks that wait for the death of an object.
+    Callbacks,
+}
+
+#[cfg(debug_assertions)]
+mod check {
+    use std::cell::RefCell;
+
+    use super::Rank;
+
+    thread_local! {
+        static HELD: RefCell<Vec<Rank>> = const { RefCell::new(Vec::new()) };
+    }
+
+    pub(super) fn acquire(rank: Rank) {
+        // The thread-local may be gone when locks are taken by destructors at a thread's end: nothing to check then.
+        let _ = HELD.try_with(|held| {
+            let mut held = held.borrow_mut();
+            if let Some(&top) = held.last() {
+                assert!(top < rank, "lock order: {rank:?} is taken while {top:?} is held");
+            }
+            held.push(rank);
+        });
+    }
+
+    pub(super) fn release(rank: Rank) {
+        let _ = HELD.try_with(|held| {
+            let mut held = held.borrow_mut();
+            if let Some(position) = held.iter().rposition(|&r| r == rank) {
+                held.remove(position);
+            }
+        });
+    }
+}
+
+/// A mutex of a rank.
+pub struct Mutex<T> {
+    rank: Rank,
+    inner: parking_lot::Mutex<T>,
+}
+
+impl<T> Mutex<T> {
+    /// Wraps a value.
+    pub const fn new(rank: Rank, value: T) -> Self {
+        Self { rank, inner: parking_lot::Mutex::new(value) }
+    }
+
+    /// Waits for the lock.
+    pub fn lock(&self) -> Guard<'_, T> {
+        #[cfg(debug_assertions)]
+        check::acquire(self.rank);
+        Guard { rank: self.rank, inner: self.inner.lock() }
+    }
+
+    /// The value, when nobody else can have it.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.inner.get_mut()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.inner, f)
+    }
+}
+
+/// A held lock.
+pub struct Guard<'a, T> {
+    #[cfg_attr(not(debug_assertions), expect(dead_code, reason = "checked in debug builds only"))]
+    rank: Rank,
+    inner: parking_lot::MutexGuard<'a, T>,
+}
+
+impl<T> Guard<'_, T> {
+    /// Waits on a condition variable. Nothing else may be locked: a waiting thread must hold up nobody.
+    pub fn wait(&mut self, condition: &parking_lot::Condvar) {
+        condition.wait(&mut self.inner);
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.inner
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.inner
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    fn drop(&mut self) {
+        #[cfg(debug_assertions)]
+        check::release(self.rank);
+    }
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::{Mutex, Rank};
+
+    #[test]
+    fn the_order_is_checked() {
+        let queue = Mutex::new(Rank::Queue, 1);
+        let event = Mutex::new(Rank::Event, 2);
+        {
+            let _outer = queue.lock();
+            assert_eq!(*event.lock(), 2);
+        }
+        let wrong = std::thread::spawn(move || {
+            let _outer = event.lock();
+            *queue.lock()
+        });
+        assert!(wrong.join().is_err(), "taking them the other way round is noticed");
+    }
+}

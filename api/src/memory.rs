@@ -1,0 +1,473 @@
+//! Memory objects: buffers, sub-buffers, and where their contents are (OpenCL API 5.2).
+//!
+//! A [`Store`] is the memory of a buffer and all of its sub-buffers: one allocation on each device that uses it, made when first needed, and for
+//! contexts with several devices a record of who holds the newest version of which bytes. A [`Buffer`] is what a cl_mem names: a store and a
+//! part of it.
+
+use std::ops::Range;
+use std::sync::{Arc, Weak};
+
+use bitflags::bitflags;
+use once_cell::sync::OnceCell;
+
+use crate::backend::{Command, CopyRegion, HostSource, Memory};
+use crate::callback;
+use crate::command::unobserved;
+use crate::context::Context;
+use crate::error::{Error, Result, ensure};
+use crate::host::HostRegion;
+use crate::lock::{Mutex, Rank};
+use crate::object::{Destructors, HandleSlot, Object};
+use crate::ranges::RangeSet;
+
+bitflags! {
+    /// cl_mem_flags
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct MemFlags: u64 {
+        /// CL_MEM_READ_WRITE
+        const READ_WRITE = 1 << 0;
+        /// CL_MEM_WRITE_ONLY
+        const WRITE_ONLY = 1 << 1;
+        /// CL_MEM_READ_ONLY
+        const READ_ONLY = 1 << 2;
+        /// CL_MEM_USE_HOST_PTR
+        const USE_HOST_PTR = 1 << 3;
+        /// CL_MEM_ALLOC_HOST_PTR
+        const ALLOC_HOST_PTR = 1 << 4;
+        /// CL_MEM_COPY_HOST_PTR
+        const COPY_HOST_PTR = 1 << 5;
+        /// CL_MEM_HOST_WRITE_ONLY
+        const HOST_WRITE_ONLY = 1 << 7;
+        /// CL_MEM_HOST_READ_ONLY
+        const HOST_READ_ONLY = 1 << 8;
+        /// CL_MEM_HOST_NO_ACCESS
+        const HOST_NO_ACCESS = 1 << 9;
+    }
+}
+
+impl MemFlags {
+    /// Flags on a kernel's access.
+    const KERNEL: Self = Self::READ_WRITE.union(Self::WRITE_ONLY).union(Self::READ_ONLY);
+    /// Flags on the host's access.
+    const HOST: Self = Self::HOST_WRITE_ONLY.union(Self::HOST_READ_ONLY).union(Self::HOST_NO_ACCESS);
+    /// Flags on the host pointer.
+    const POINTER: Self = Self::USE_HOST_PTR.union(Self::ALLOC_HOST_PTR).union(Self::COPY_HOST_PTR);
+
+    /// Reads flags as clCreateBuffer takes them.
+    ///
+    /// # Errors
+    /// For unknown bits and for those that exclude each other.
+    pub fn parse(bits: u64) -> Result<Self> {
+        let flags = Self::from_bits(bits).ok_or_else(|| Error::InvalidValue(format!("memory flags {bits:#x} are unknown").into()))?;
+        // "CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY are mutually exclusive", and so are those of the host's access.
+        ensure!((flags & Self::KERNEL).bits().count_ones() <= 1, InvalidValue, "{flags:?}: the kernel's access is given twice");
+        ensure!((flags & Self::HOST).bits().count_ones() <= 1, InvalidValue, "{flags:?}: the host's access is given twice");
+        // "CL_MEM_ALLOC_HOST_PTR and CL_MEM_USE_HOST_PTR are mutually exclusive", and COPY_HOST_PTR and USE_HOST_PTR too.
+        ensure!(
+            !flags.contains(Self::USE_HOST_PTR) || !flags.intersects(Self::ALLOC_HOST_PTR | Self::COPY_HOST_PTR),
+            InvalidValue,
+            "{flags:?}: CL_MEM_USE_HOST_PTR excludes the other pointer modes"
+        );
+        Ok(flags)
+    }
+}
+
+/// A vector of zeros, or an error where there is no memory for it.
+pub(crate) fn zeroed(size: u64) -> Result<Vec<u8>> {
+    let out_of_memory = || Error::OutOfHostMemory(format!("{size} bytes of host memory").into());
+    let size = usize::try_from(size).map_err(|_| out_of_memory())?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size).map_err(|_| out_of_memory())?;
+    bytes.resize(size, 0);
+    Ok(bytes)
+}
+
+/// The memory of a buffer and its sub-buffers.
+#[derive(Debug)]
+pub struct Store {
+    context: Arc<Context>,
+    size: u64,
+    memories: Vec<OnceCell<Arc<dyn Memory>>>,
+    /// What bytes of each device are the newest. Not kept for contexts with one device.
+    valid: Mutex<Vec<RangeSet>>,
+    /// The application's memory, for CL_MEM_USE_HOST_PTR.
+    host: Option<Arc<dyn HostRegion>>,
+    /// Host memory that maps share while there are any.
+    shadow: Mutex<Option<Weak<dyn HostRegion>>>,
+}
+
+impl Store {
+    /// The memory on a device of the context.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn memory(&self, device_index: usize) -> Result<Arc<dyn Memory>> {
+        let (Some(cell), Some(device)) = (self.memories.get(device_index), self.context.devices().get(device_index)) else {
+            return Err(Error::InvalidDevice("the device is not of the buffer's context".into()));
+        };
+        let memory = cell.get_or_try_init(|| device.backend().allocate(self.size).map_err(Error::from))?;
+        Ok(memory.clone())
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What a device lacks of `range`, and who has it.
+    pub(crate) fn missing(&self, device_index: usize, range: Range<u64>) -> Vec<(usize, Range<u64>)> {
+        let valid = self.valid.lock();
+        let mut wanted = RangeSet::default();
+        wanted.insert(range.clone());
+        for have in valid.get(device_index).map(|set| set.intersection(&range)).unwrap_or_default() {
+            wanted.remove(&have);
+        }
+        let mut found = Vec::new();
+        for (holder, set) in valid.iter().enumerate().filter(|(holder, _)| *holder != device_index) {
+            for piece in wanted.intersection(&range) {
+                for have in set.intersection(&piece) {
+                    wanted.remove(&have);
+                    found.push((holder, have));
+                }
+            }
+        }
+        found
+    }
+
+    /// A device has written `range`: nobody else has the newest version now.
+    pub(crate) fn written(&self, device_index: usize, range: Range<u64>) {
+        for (index, set) in self.valid.lock().iter_mut().enumerate() {
+            if index == device_index { set.insert(range.clone()) } else { set.remove(&range) }
+        }
+    }
+
+    /// A device got a copy of the newest version of `range`.
+    pub(crate) fn copied(&self, device_index: usize, range: Range<u64>) {
+        if let Some(set) = self.valid.lock().get_mut(device_index) {
+            set.insert(range);
+        }
+    }
+
+    /// Host memory for maps: the application's own, or what other maps use, or new one.
+    fn map_region(&self) -> Result<Arc<dyn HostRegion>> {
+        if let Some(host) = &self.host {
+            return Ok(host.clone());
+        }
+        let mut shadow = self.shadow.lock();
+        if let Some(region) = shadow.as_ref().and_then(Weak::upgrade) {
+            return Ok(region);
+        }
+        let region = self
+            .context
+            .allocator()
+            .allocate(self.size)
+            .ok_or_else(|| Error::MapFailure(format!("{} bytes of host memory for a map", self.size).into()))?;
+        *shadow = Some(Arc::downgrade(&region));
+        Ok(region)
+    }
+}
+
+/// How the host sees a mapped region.
+#[derive(Clone, Debug)]
+pub(crate) enum MapVia {
+    /// It is the memory of this device of the context.
+    Device(usize),
+    /// Through a copy.
+    Region(Arc<dyn HostRegion>),
+}
+
+/// A map that was not undone yet.
+#[derive(Clone, Debug)]
+pub(crate) struct MapRecord {
+    pub address: usize,
+    /// Bytes of the store.
+    pub range: Range<u64>,
+    /// Whether the host may have written.
+    pub write: bool,
+    pub via: MapVia,
+}
+
+/// A buffer or sub-buffer.
+#[derive(Debug)]
+pub struct Buffer {
+    slot: HandleSlot,
+    context: Arc<Context>,
+    flags: MemFlags,
+    size: u64,
+    origin: u64,
+    parent: Option<Arc<Buffer>>,
+    property_list: Option<Vec<u64>>,
+    maps: Mutex<Vec<MapRecord>>,
+    store: Arc<Store>,
+    /// Last, so that callbacks run after the memory is given back.
+    destructors: Destructors,
+}
+
+impl Object for Buffer {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+}
+
+/// What clCreateBuffer is given beside flags and size.
+#[derive(Debug)]
+pub enum HostData {
+    /// A null pointer.
+    None,
+    /// To be copied now.
+    Copy(Vec<u8>),
+    /// To be used as long as the buffer lives.
+    Use(Arc<dyn HostRegion>),
+}
+
+impl Buffer {
+    /// Checks the size of a new buffer.
+    ///
+    /// # Errors
+    /// If it is zero or larger than every device of the context allows.
+    pub fn check_size(context: &Context, size: u64) -> Result<()> {
+        // "CL_INVALID_BUFFER_SIZE if size is 0 or if size is greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices in context."
+        let limit = context.devices().iter().map(|device| device.properties().max_allocation).max().unwrap_or(0);
+        ensure!(size != 0 && size <= limit, InvalidBufferSize, "{size} bytes; a buffer has 1 to {limit}");
+        Ok(())
+    }
+
+    /// clCreateBufferWithProperties
+    ///
+    /// # Errors
+    /// If there is no memory. Sizes and flags are checked before.
+    pub fn new(context: &Arc<Context>, flags: MemFlags, size: u64, data: HostData, property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
+        Self::check_size(context, size)?;
+        let (initial, host): (Option<Box<dyn HostSource>>, _) = match data {
+            HostData::None => (None, None),
+            HostData::Copy(bytes) => (Some(Box::new(bytes)), None),
+            // A copy here too: the application may free its memory as soon as it has released the buffer, and the device reads later.
+            HostData::Use(region) => {
+                let mut bytes = zeroed(size)?;
+                region.clone().source(0, size).with(&mut |host| {
+                    if host.len() == bytes.len() {
+                        bytes.copy_from_slice(host);
+                    }
+                });
+                (Some(Box::new(bytes)), Some(region))
+            }
+        };
+        // The specification's default.
+        let flags = if flags.intersects(MemFlags::KERNEL) { flags } else { flags | MemFlags::READ_WRITE };
+        let store = Arc::new(Store {
+            context: context.clone(),
+            size,
+            memories: context.devices().iter().map(|_| OnceCell::new()).collect(),
+            valid: Mutex::new(Rank::Residency, context.devices().iter().map(|_| RangeSet::default()).collect()),
+            host,
+            shadow: Mutex::new(Rank::Residency, None),
+        });
+        // A context with several devices cannot know which of them will use the buffer: the first one that is large enough keeps it until then.
+        let home = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
+        let memory = store.memory(home)?;
+        if let (Some(src), Some(device)) = (initial, context.devices().get(home)) {
+            let regions = vec![CopyRegion { buffer: 0, host: 0, size }];
+            device.backend().enqueue(Command::Write { dst: memory, src, regions }, false, unobserved());
+            store.written(home, 0..size);
+        }
+        Ok(Arc::new(Self {
+            slot: HandleSlot::default(),
+            context: context.clone(),
+            flags,
+            size,
+            origin: 0,
+            parent: None,
+            property_list,
+            maps: Mutex::new(Rank::Maps, Vec::new()),
+            store,
+            destructors: Destructors::default(),
+        }))
+    }
+
+    /// clCreateSubBuffer
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn sub_buffer(self: &Arc<Self>, flags: MemFlags, origin: u64, size: u64) -> Result<Arc<Self>> {
+        // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object."
+        ensure!(self.parent.is_none(), InvalidMemObject, "a sub-buffer of a sub-buffer");
+        // "CL_INVALID_VALUE if buffer was created with CL_MEM_WRITE_ONLY and flags specifies CL_MEM_READ_WRITE or CL_MEM_READ_ONLY", and so on.
+        let excluded = [
+            (MemFlags::WRITE_ONLY, MemFlags::READ_WRITE | MemFlags::READ_ONLY),
+            (MemFlags::READ_ONLY, MemFlags::READ_WRITE | MemFlags::WRITE_ONLY),
+            (MemFlags::HOST_WRITE_ONLY, MemFlags::HOST_READ_ONLY),
+            (MemFlags::HOST_READ_ONLY, MemFlags::HOST_WRITE_ONLY),
+            (MemFlags::HOST_NO_ACCESS, MemFlags::HOST_READ_ONLY | MemFlags::HOST_WRITE_ONLY),
+        ];
+        for (of_parent, of_child) in excluded {
+            ensure!(
+                !self.flags.contains(of_parent) || !flags.intersects(of_child),
+                InvalidValue,
+                "{flags:?} do not go with the buffer's {:?}",
+                self.flags
+            );
+        }
+        // "... or if flags specifies CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR or CL_MEM_COPY_HOST_PTR."
+        ensure!(!flags.intersects(MemFlags::POINTER), InvalidValue, "a sub-buffer has no host pointer of its own");
+        // "CL_INVALID_BUFFER_SIZE if size is 0." In practice before the bounds.
+        ensure!(size != 0, InvalidBufferSize, "the sub-buffer's size is zero");
+        // "CL_INVALID_VALUE if the region specified by (origin, size) is out of bounds in buffer."
+        ensure!(
+            origin.checked_add(size).is_some_and(|end| end <= self.size),
+            InvalidValue,
+            "origin {origin} and size {size} are out of the buffer's {} bytes",
+            self.size
+        );
+        // "CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer for which the origin field is aligned to the
+        // CL_DEVICE_MEM_BASE_ADDR_ALIGN value."
+        ensure!(
+            self.context.devices().iter().any(|device| origin.is_multiple_of(device.base_alignment().into())),
+            MisalignedSubBufferOffset,
+            "origin {origin} is not aligned for any device"
+        );
+        // What is not said is inherited.
+        let inherit = |mask: MemFlags| if flags.intersects(mask) { flags & mask } else { self.flags & mask };
+        Ok(Arc::new(Self {
+            slot: HandleSlot::default(),
+            context: self.context.clone(),
+            flags: inherit(MemFlags::KERNEL) | inherit(MemFlags::HOST) | (self.flags & MemFlags::POINTER),
+            size,
+            origin,
+            parent: Some(self.clone()),
+            property_list: None,
+            maps: Mutex::new(Rank::Maps, Vec::new()),
+            store: self.store.clone(),
+            destructors: Destructors::default(),
+        }))
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// CL_MEM_FLAGS
+    pub fn flags(&self) -> MemFlags {
+        self.flags
+    }
+
+    /// CL_MEM_SIZE
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// CL_MEM_OFFSET
+    pub fn origin(&self) -> u64 {
+        self.origin
+    }
+
+    /// CL_MEM_ASSOCIATED_MEMOBJECT
+    pub fn parent(&self) -> Option<&Arc<Self>> {
+        self.parent.as_ref()
+    }
+
+    /// CL_MEM_PROPERTIES
+    pub fn property_list(&self) -> Option<&[u64]> {
+        self.property_list.as_deref()
+    }
+
+    /// CL_MEM_HOST_PTR: for CL_MEM_USE_HOST_PTR the application's pointer, moved by a sub-buffer's origin; otherwise 0.
+    pub fn host_pointer(&self) -> usize {
+        let origin = usize::try_from(self.origin).unwrap_or(0);
+        self.store.host.as_ref().map_or(0, |region| region.address() + origin)
+    }
+
+    /// CL_MEM_MAP_COUNT
+    pub fn map_count(&self) -> usize {
+        self.maps.lock().len()
+    }
+
+    /// The memory.
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// clSetMemObjectDestructorCallback
+    pub fn on_destruction(&self, job: callback::Job) {
+        self.destructors.push(job);
+    }
+
+    /// Checks that `offset..offset + size` lies in the buffer and gives it as a range of the store.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn range(&self, offset: u64, size: u64) -> Result<Range<u64>> {
+        match offset.checked_add(size) {
+            Some(end) if end <= self.size => Ok(self.origin + offset..self.origin + end),
+            _ => Err(Error::InvalidValue(format!("offset {offset} and size {size} are out of the buffer's {} bytes", self.size).into())),
+        }
+    }
+
+    /// Checks that a sub-buffer's origin is aligned for a device.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check_alignment(&self, device: &crate::device::Device) -> Result<()> {
+        // "CL_MISALIGNED_SUB_BUFFER_OFFSET if buffer is a sub-buffer object and offset specified when the sub-buffer object is created is not
+        // aligned to CL_DEVICE_MEM_BASE_ADDR_ALIGN value for device associated with queue."
+        ensure!(
+            self.origin.is_multiple_of(device.base_alignment().into()),
+            MisalignedSubBufferOffset,
+            "the sub-buffer's origin {} is not aligned for {}",
+            self.origin,
+            device.name()
+        );
+        Ok(())
+    }
+
+    /// Checks that the host may read.
+    ///
+    /// # Errors
+    /// If the buffer's flags forbid it.
+    pub fn check_host_read(&self) -> Result<()> {
+        // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS."
+        ensure!(
+            !self.flags.intersects(MemFlags::HOST_WRITE_ONLY | MemFlags::HOST_NO_ACCESS),
+            InvalidOperation,
+            "the host may not read this buffer"
+        );
+        Ok(())
+    }
+
+    /// Checks that the host may write.
+    ///
+    /// # Errors
+    /// If the buffer's flags forbid it.
+    pub fn check_host_write(&self) -> Result<()> {
+        // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
+        ensure!(
+            !self.flags.intersects(MemFlags::HOST_READ_ONLY | MemFlags::HOST_NO_ACCESS),
+            InvalidOperation,
+            "the host may not write this buffer"
+        );
+        Ok(())
+    }
+
+    /// Makes bytes of the store visible to the host, and says at what address.
+    pub(crate) fn begin_map(&self, device_index: usize, range: Range<u64>, write: bool) -> Result<MapRecord> {
+        let start = usize::try_from(range.start).map_err(|_| Error::MapFailure("the offset does not fit an address".into()))?;
+        let direct = if self.store.host.is_some() { None } else { self.store.memory(device_index)?.host_address() };
+        let (address, via) = match direct {
+            Some(address) => (address + start, MapVia::Device(device_index)),
+            None => {
+                let region = self.store.map_region()?;
+                (region.address() + start, MapVia::Region(region))
+            }
+        };
+        let record = MapRecord { address, range, write, via };
+        self.maps.lock().push(record.clone());
+        Ok(record)
+    }
+
+    /// Takes a map back.
+    pub(crate) fn end_map(&self, address: usize) -> Option<MapRecord> {
+        let mut maps = self.maps.lock();
+        let found = maps.iter().rposition(|map| map.address == address)?;
+        Some(maps.remove(found))
+    }
+}

@@ -1,0 +1,200 @@
+//! The switches of wgcl: one table from which environment variables, the configuration file and the documentation are made.
+//!
+//! An environment variable beats the configuration file. In the file (TOML) the name is that of the variable without `WGCL_`, in lower case:
+//! `log = "debug"`.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// What a switch takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Words.
+    Text,
+    /// The path of a file.
+    File,
+    /// The path of a directory, made if it is not there.
+    Directory,
+}
+
+/// A switch.
+#[derive(Clone, Copy, Debug)]
+pub struct Switch {
+    /// Name of the environment variable.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// Its value when it is not given, in words.
+    pub default: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// All switches.
+pub const SWITCHES: &[Switch] = &[
+    Switch {
+        name: "WGCL_LOG",
+        kind: Kind::Text,
+        default: "nothing is logged",
+        doc: "What to log to standard error: `error`, `warn`, `info`, `debug` (every call that returns an error, and why) or `trace` (every call), \
+              or a filter such as `wgcl_backend_wgpu=debug,warn`.",
+    },
+    Switch {
+        name: "WGCL_DUMP_DIR",
+        kind: Kind::Directory,
+        default: "nothing is kept",
+        doc: "A directory in which the source, options, log and IR of every build and the SPIR-V of every kernel are kept.",
+    },
+    Switch {
+        name: "WGCL_DEVICE",
+        kind: Kind::Text,
+        default: "all devices",
+        doc: "Which devices an application sees and in what order: indices or parts of names, separated by commas (`0`, `llvmpipe`, `nvidia,1`).",
+    },
+    Switch { name: "WGCL_CACHE_DIR", kind: Kind::Directory, default: "no cache", doc: "A directory for compiled kernels." },
+    Switch {
+        name: "WGCL_CONFIG",
+        kind: Kind::File,
+        default: "`wgcl/config.toml` in the user's configuration directory",
+        doc: "The configuration file. It is only read from the environment.",
+    },
+];
+
+/// The values of the switches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// `WGCL_LOG`
+    pub log: Option<String>,
+    /// `WGCL_DUMP_DIR`
+    pub dump_dir: Option<PathBuf>,
+    /// `WGCL_DEVICE`
+    pub device: Option<String>,
+    /// `WGCL_CACHE_DIR`
+    pub cache_dir: Option<PathBuf>,
+    /// What was wrong with the configuration; logged once logging is up.
+    pub complaints: Vec<String>,
+}
+
+static OPTIONS: OnceLock<Options> = OnceLock::new();
+
+impl Options {
+    /// The options of this process, read at the first call.
+    pub fn get() -> &'static Self {
+        OPTIONS.get_or_init(|| Self::read(&|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())))
+    }
+
+    /// Reads the options from an environment and the configuration file that it names.
+    fn read(env: &dyn Fn(&str) -> Option<String>) -> Self {
+        let mut complaints = Vec::new();
+        let table = config_file(env, &mut complaints);
+        let value = |name: &str| {
+            let given = env(name).or_else(|| table.get(&key(name)).and_then(toml::Value::as_str).map(str::to_owned));
+            given.filter(|value| !value.is_empty())
+        };
+        for (name, value) in &table {
+            match SWITCHES.iter().find(|switch| key(switch.name) == *name) {
+                None => complaints.push(format!("the configuration file has an unknown option `{name}`")),
+                Some(_) if !value.is_str() => complaints.push(format!("the configuration file's `{name}` is not a string")),
+                Some(_) => {}
+            }
+        }
+        Self {
+            log: value("WGCL_LOG"),
+            dump_dir: value("WGCL_DUMP_DIR").map(PathBuf::from),
+            device: value("WGCL_DEVICE"),
+            cache_dir: value("WGCL_CACHE_DIR").map(PathBuf::from),
+            complaints,
+        }
+    }
+
+    /// The table of the README, in Markdown.
+    pub fn markdown() -> String {
+        let mut text = String::from("| Variable | Takes | Default | Meaning |\n|---|---|---|---|\n");
+        for Switch { name, kind, default, doc } in SWITCHES {
+            let kind = match kind {
+                Kind::Text => "text",
+                Kind::File => "file",
+                Kind::Directory => "directory",
+            };
+            text.push_str(&format!("| `{name}` | {kind} | {default} | {doc} |\n"));
+        }
+        text
+    }
+}
+
+/// The name of a switch in the configuration file.
+fn key(name: &str) -> String {
+    name.strip_prefix("WGCL_").unwrap_or(name).to_lowercase()
+}
+
+fn config_file(env: &dyn Fn(&str) -> Option<String>, complaints: &mut Vec<String>) -> toml::Table {
+    let named = env("WGCL_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let required = named.is_some();
+    let usual = || {
+        env("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .or_else(|| env("HOME").map(|home| PathBuf::from(home).join(".config")))
+            .or_else(|| env("APPDATA").map(PathBuf::from))
+            .map(|directory| directory.join("wgcl/config.toml"))
+    };
+    let Some(path) = named.or_else(usual) else { return toml::Table::new() };
+    match std::fs::read_to_string(&path) {
+        Ok(text) => text.parse().unwrap_or_else(|error| {
+            complaints.push(format!("{}: {error}", path.display()));
+            toml::Table::new()
+        }),
+        Err(error) => {
+            if required {
+                complaints.push(format!("{}: {error}", path.display()));
+            }
+            toml::Table::new()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Options, SWITCHES, key};
+
+    #[test]
+    fn the_environment_beats_the_file() {
+        let path = std::env::temp_dir().join(format!("wgcl-options-{}.toml", std::process::id()));
+        std::fs::write(&path, "log = \"info\"\ndevice = \"llvmpipe\"\nspeed = \"high\"\ncache_dir = 3\n").expect("temporary file");
+        let file = path.to_string_lossy().into_owned();
+        let options = Options::read(&|name| match name {
+            "WGCL_CONFIG" => Some(file.clone()),
+            "WGCL_LOG" => Some("debug".to_owned()),
+            _ => None,
+        });
+        let _ = std::fs::remove_file(&path);
+        assert_eq!(options.log.as_deref(), Some("debug"));
+        assert_eq!(options.device.as_deref(), Some("llvmpipe"));
+        assert_eq!(options.cache_dir, None);
+        assert_eq!(options.complaints.len(), 2, "{:?}", options.complaints);
+    }
+
+    #[test]
+    fn a_missing_file_is_only_an_error_when_it_was_named() {
+        let none = Options::read(&|name| (name == "HOME").then(|| "/nonexistent".to_owned()));
+        assert_eq!(none, Options::default());
+        let named = Options::read(&|name| (name == "WGCL_CONFIG").then(|| "/nonexistent/config.toml".to_owned()));
+        assert_eq!(named.complaints.len(), 1);
+    }
+
+    #[test]
+    fn the_readme_has_the_table() {
+        let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+        let Ok(text) = std::fs::read_to_string(readme) else { return };
+        let Some((_, rest)) = text.split_once("<!-- options:begin -->") else { return };
+        let (table, _) = rest.split_once("<!-- options:end -->").expect("options:begin without options:end");
+        assert_eq!(table.trim(), Options::markdown().trim(), "README.md: the table of options is not that of api/src/options.rs");
+    }
+
+    #[test]
+    fn names_are_alike() {
+        for switch in SWITCHES {
+            assert!(switch.name.starts_with("WGCL_"));
+            assert_eq!(key(switch.name).to_uppercase(), switch.name["WGCL_".len()..]);
+        }
+    }
+}

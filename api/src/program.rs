@@ -1,0 +1,456 @@
+//! Programs: sources, builds and binaries (OpenCL API 5.8).
+//!
+//! A program remembers for each of its devices what it was made of ([`Object`]) and, once it is an executable, what came of it
+//! ([`Executable`]). Builds run on a thread of their own with a deep stack, so that neither an application's small stacks nor a panic of the compiler
+//! reach further than the build.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use wgcl_compiler::program::{BuildOptions, KernelInfo, Program as Compiled, Source};
+
+use crate::backend::LoadedProgram;
+use crate::binary::{self, BinaryKind, Object, Unit};
+use crate::build::{self, Outcome};
+use crate::callback;
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{Error, Result, ensure};
+use crate::lock::{Mutex, Rank};
+use crate::object::{self, HandleSlot};
+
+/// CL_PROGRAM_BUILD_STATUS; the values are the specification's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(i32)]
+pub enum BuildStatus {
+    /// CL_BUILD_SUCCESS
+    Success = 0,
+    /// CL_BUILD_NONE
+    #[default]
+    None = -1,
+    /// CL_BUILD_ERROR
+    Error = -2,
+    /// CL_BUILD_IN_PROGRESS
+    InProgress = -3,
+}
+
+/// A program that can run on a device.
+#[derive(Debug)]
+pub struct Executable {
+    /// The compiler's result.
+    pub compiled: Compiled,
+    /// The backend's side.
+    pub loaded: Arc<dyn LoadedProgram>,
+    /// Whether clGetKernelArgInfo may answer.
+    pub arg_info: bool,
+}
+
+/// What a device has of a program.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceBuild {
+    /// CL_PROGRAM_BUILD_STATUS
+    pub status: BuildStatus,
+    /// CL_PROGRAM_BUILD_OPTIONS
+    pub options: String,
+    /// CL_PROGRAM_BUILD_LOG
+    pub log: String,
+    /// CL_PROGRAM_BINARY_TYPE
+    pub kind: BinaryKind,
+    /// What it is made of.
+    pub object: Option<Arc<Object>>,
+    /// What runs.
+    pub executable: Option<Arc<Executable>>,
+}
+
+/// Where a program came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    Source,
+    Binary,
+    Linked,
+}
+
+/// A program.
+#[derive(Debug)]
+pub struct Program {
+    slot: HandleSlot,
+    context: Arc<Context>,
+    devices: Vec<Arc<Device>>,
+    origin: Origin,
+    source: String,
+    kernels: AtomicUsize,
+    builds: Mutex<Vec<DeviceBuild>>,
+}
+
+impl object::Object for Program {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+}
+
+/// Called when an asynchronous build has ended.
+pub type Done = callback::Job;
+
+impl Program {
+    fn make(context: &Arc<Context>, devices: Vec<Arc<Device>>, origin: Origin, source: String, builds: Vec<DeviceBuild>) -> Arc<Self> {
+        Arc::new(Self {
+            slot: HandleSlot::default(),
+            context: context.clone(),
+            devices,
+            origin,
+            source,
+            kernels: AtomicUsize::new(0),
+            builds: Mutex::new(Rank::Program, builds),
+        })
+    }
+
+    /// clCreateProgramWithSource
+    pub fn with_source(context: &Arc<Context>, source: String) -> Arc<Self> {
+        let devices = context.devices().to_vec();
+        let builds = vec![DeviceBuild::default(); devices.len()];
+        Self::make(context, devices, Origin::Source, source, builds)
+    }
+
+    /// clCreateProgramWithBinary: the program, or what is wrong with each binary.
+    ///
+    /// # Errors
+    /// If a device is not of the context or a binary is not acceptable; the second part says which ones are.
+    pub fn with_binaries(context: &Arc<Context>, binaries: &[(Arc<Device>, &[u8])]) -> Result<Arc<Self>, (Error, Vec<bool>)> {
+        let none = || vec![false; binaries.len()];
+        // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
+        if binaries.iter().any(|(device, _)| context.device_index(device).is_none()) {
+            return Err((Error::InvalidDevice("a device is not of the context".into()), none()));
+        }
+        let decoded: Vec<_> = binaries.iter().map(|(_, bytes)| binary::decode(bytes)).collect();
+        let valid: Vec<bool> = decoded.iter().map(Result::is_ok).collect();
+        let mut builds = Vec::new();
+        for result in decoded {
+            match result {
+                Ok((object, kind)) => builds.push(DeviceBuild { kind, object: Some(Arc::new(object)), ..DeviceBuild::default() }),
+                Err(error) => return Err((error, valid)),
+            }
+        }
+        let devices = binaries.iter().map(|(device, _)| device.clone()).collect();
+        Ok(Self::make(context, devices, Origin::Binary, String::new(), builds))
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// CL_PROGRAM_DEVICES
+    pub fn devices(&self) -> &[Arc<Device>] {
+        &self.devices
+    }
+
+    /// CL_PROGRAM_SOURCE
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn index_of(&self, device: &Arc<Device>) -> Option<usize> {
+        self.devices.iter().position(|d| Arc::ptr_eq(d, device))
+    }
+
+    /// What a device has of it.
+    ///
+    /// # Errors
+    /// If the device is not the program's.
+    pub fn build_of(&self, device: &Arc<Device>) -> Result<DeviceBuild> {
+        let index = self.index_of(device).ok_or_else(|| Error::InvalidDevice("the device is not associated with the program".into()))?;
+        self.builds.lock().get(index).cloned().ok_or_else(|| Error::InvalidDevice("the device has no build".into()))
+    }
+
+    /// CL_PROGRAM_BINARIES: one for each device, empty where there is none.
+    pub fn binaries(&self) -> Vec<Vec<u8>> {
+        let builds = self.builds.lock().clone();
+        builds
+            .iter()
+            .map(|build| match &build.object {
+                Some(object) if build.kind != BinaryKind::None => binary::encode(object, build.kind),
+                _ => Vec::new(),
+            })
+            .collect()
+    }
+
+    /// The executables, by device.
+    pub fn executables(&self) -> Vec<Option<Arc<Executable>>> {
+        self.builds.lock().iter().map(|build| build.executable.clone()).collect()
+    }
+
+    /// The kernels of the first executable: CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_KERNEL_NAMES.
+    ///
+    /// # Errors
+    /// If nothing was built.
+    pub fn kernel_names(&self) -> Result<Vec<String>> {
+        // "CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS or CL_PROGRAM_KERNEL_NAMES and a successfully built program
+        // executable has not been created for at least one device."
+        let executable = self
+            .executables()
+            .into_iter()
+            .flatten()
+            .next()
+            .ok_or_else(|| Error::InvalidProgramExecutable("the program has not been built".into()))?;
+        Ok(executable.compiled.kernels.iter().map(|kernel| kernel.name.clone()).collect())
+    }
+
+    /// A kernel was made of the program, or is gone.
+    pub(crate) fn count_kernel(&self, made: bool) {
+        if made {
+            self.kernels.fetch_add(1, Ordering::AcqRel);
+        } else {
+            self.kernels.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    /// The devices that a build is for, as indices.
+    fn targets(&self, devices: Option<&[Arc<Device>]>) -> Result<Vec<usize>> {
+        let Some(devices) = devices else { return Ok((0..self.devices.len()).collect()) };
+        let mut indices = Vec::new();
+        for device in devices {
+            // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with program."
+            let index = self.index_of(device).ok_or_else(|| Error::InvalidDevice("a device is not associated with the program".into()))?;
+            if !indices.contains(&index) {
+                indices.push(index);
+            }
+        }
+        Ok(indices)
+    }
+
+    /// Marks the builds of devices as going on.
+    fn begin(&self, targets: &[usize], options: &str) -> Result<()> {
+        // "CL_INVALID_OPERATION if there are kernel objects attached to program."
+        ensure!(self.kernels.load(Ordering::Acquire) == 0, InvalidOperation, "kernels are attached to the program");
+        let mut builds = self.builds.lock();
+        // "CL_INVALID_OPERATION if the build of a program executable for any of the devices listed in device_list by a previous call to clBuildProgram
+        // for program has not completed."
+        ensure!(
+            targets.iter().filter_map(|&index| builds.get(index)).all(|build| build.status != BuildStatus::InProgress),
+            InvalidOperation,
+            "a build of the program is going on"
+        );
+        for &index in targets {
+            if let Some(build) = builds.get_mut(index) {
+                build.status = BuildStatus::InProgress;
+                options.clone_into(&mut build.options);
+                build.log.clear();
+                build.executable = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records what came of a build.
+    fn end(&self, index: usize, object: Arc<Object>, kind: BinaryKind, outcome: Outcome) {
+        let mut builds = self.builds.lock();
+        let Some(build) = builds.get_mut(index) else { return };
+        build.log = outcome.log;
+        if outcome.success {
+            build.status = BuildStatus::Success;
+            build.kind = kind;
+            build.object = Some(object);
+        } else {
+            build.status = BuildStatus::Error;
+            build.kind = if self.origin == Origin::Binary { build.kind } else { BinaryKind::None };
+        }
+        build.executable = outcome.executable;
+    }
+
+    /// Builds objects for devices, now or (with `done`) later. Whether all of them succeeded.
+    fn run(self: &Arc<Self>, work: Vec<(usize, Arc<Object>)>, kind: BinaryKind, failure: fn() -> Error, done: Option<Done>) -> Result<()> {
+        let program = self.clone();
+        let job = move || {
+            let mut success = true;
+            let mut earlier: Vec<(Arc<Device>, Arc<Object>, build::Built)> = Vec::new();
+            for (index, object) in work {
+                let device = program.devices[index].clone();
+                // Devices of one kind share the compiler's work.
+                let known = earlier.iter().find(|(d, o, _)| Arc::ptr_eq(o, &object) && d.target() == device.target());
+                let built = match known {
+                    Some((_, _, built)) => built.clone(),
+                    None => build::compile(&object, kind, &device),
+                };
+                earlier.push((device.clone(), object.clone(), built.clone()));
+                let outcome = build::load(built, kind, &device);
+                success &= outcome.success;
+                program.end(index, object, kind, outcome);
+            }
+            success
+        };
+        match done {
+            Some(done) => {
+                let program = self.clone();
+                build::spawn(move || {
+                    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).is_err() {
+                        tracing::error!("a build panicked");
+                    }
+                    program.abandon();
+                    callback::schedule(done);
+                })
+            }
+            None => {
+                let success = build::run(job);
+                self.abandon();
+                if success? { Ok(()) } else { Err(failure()) }
+            }
+        }
+    }
+
+    /// Ends builds that a panic left in progress.
+    fn abandon(&self) {
+        for build in self.builds.lock().iter_mut().filter(|build| build.status == BuildStatus::InProgress) {
+            build.status = BuildStatus::Error;
+            build.log.push_str("error: internal error of the compiler\n");
+        }
+    }
+
+    /// clBuildProgram; `done` makes it asynchronous.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn build(self: &Arc<Self>, devices: Option<&[Arc<Device>]>, options: &str, done: Option<Done>) -> Result<()> {
+        let targets = self.targets(devices)?;
+        // "CL_INVALID_BUILD_OPTIONS if the build options specified by options are invalid."
+        wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidBuildOptions(error.to_string().into()))?;
+        // "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or clCreateProgramWithBinary."
+        ensure!(self.origin != Origin::Linked, InvalidOperation, "the program was linked");
+        let from_source = || {
+            let unit = Unit { options: options.to_owned(), source: self.source.clone(), headers: BTreeMap::new() };
+            Arc::new(Object { units: vec![unit] })
+        };
+        let objects = match self.origin {
+            Origin::Source | Origin::Linked => {
+                let object = from_source();
+                targets.iter().map(|&index| (index, object.clone())).collect()
+            }
+            Origin::Binary => {
+                let builds = self.builds.lock();
+                // "CL_INVALID_BINARY if program is created with clCreateProgramWithBinary and devices listed in device_list do not have a valid program
+                // binary loaded."
+                targets
+                    .iter()
+                    .map(|&index| {
+                        let object = builds.get(index).and_then(|build| build.object.clone());
+                        object.map(|object| (index, object)).ok_or_else(|| Error::InvalidBinary("a device has no binary".into()))
+                    })
+                    .collect::<Result<Vec<_>>>()?
+            }
+        };
+        self.begin(&targets, options)?;
+        self.run(objects, BinaryKind::Executable, || Error::BuildProgramFailure("the build log says why".into()), done)
+    }
+
+    /// clCompileProgram; `headers` are programs by the names under which they are included.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn compile(
+        self: &Arc<Self>,
+        devices: Option<&[Arc<Device>]>,
+        options: &str,
+        headers: &[(String, Arc<Self>)],
+        done: Option<Done>,
+    ) -> Result<()> {
+        let targets = self.targets(devices)?;
+        // "CL_INVALID_COMPILER_OPTIONS if the compiler options specified by options are invalid."
+        wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidCompilerOptions(error.to_string().into()))?;
+        // "CL_INVALID_OPERATION if program has no source or IL available, i.e. it has not been created with clCreateProgramWithSource ..."
+        ensure!(self.origin == Origin::Source, InvalidOperation, "the program has no source");
+        let headers = headers.iter().map(|(name, program)| (name.clone(), program.source.clone())).collect();
+        let unit = Unit { options: options.to_owned(), source: self.source.clone(), headers };
+        let object = Arc::new(Object { units: vec![unit] });
+        self.begin(&targets, options)?;
+        let work = targets.iter().map(|&index| (index, object.clone())).collect();
+        self.run(work, BinaryKind::CompiledObject, || Error::CompileProgramFailure("the build log says why".into()), done)
+    }
+
+    /// clLinkProgram: the new program, and whether linking it (if not asynchronous) succeeded. `done` gets the program.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn link(
+        context: &Arc<Context>,
+        devices: Option<&[Arc<Device>]>,
+        options: &str,
+        inputs: &[Arc<Self>],
+        done: Option<Box<dyn FnOnce(Arc<Self>) + Send>>,
+    ) -> Result<(Arc<Self>, Result<()>)> {
+        let devices = devices.unwrap_or(context.devices());
+        // "CL_INVALID_PROGRAM if programs specified in input_programs are not valid program objects."
+        ensure!(!inputs.is_empty(), InvalidValue, "there is nothing to link");
+        // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
+        ensure!(devices.iter().all(|d| context.device_index(d).is_some()), InvalidDevice, "a device is not of the context");
+        let kind = build::parse_link_options(options)?;
+        let mut objects = Vec::new();
+        for device in devices {
+            let mut object = Object::default();
+            for input in inputs {
+                ensure!(Arc::ptr_eq(&input.context, context), InvalidProgram, "an input belongs to another context");
+                // "CL_INVALID_OPERATION if ... a program object [does not] contain a compiled binary or library for [a] device in device_list."
+                let build = input.build_of(device).ok().filter(|build| build.status != BuildStatus::InProgress);
+                match build {
+                    Some(DeviceBuild { object: Some(part), kind: BinaryKind::CompiledObject | BinaryKind::Library, .. }) => {
+                        object.units.extend(part.units.iter().cloned());
+                    }
+                    _ => return Err(Error::InvalidOperation(format!("an input is not compiled for {}", device.name()).into())),
+                }
+            }
+            objects.push(Arc::new(object));
+        }
+        let builds = vec![DeviceBuild { options: options.to_owned(), ..DeviceBuild::default() }; devices.len()];
+        let program = Self::make(context, devices.to_vec(), Origin::Linked, String::new(), builds);
+        let targets: Vec<usize> = (0..devices.len()).collect();
+        program.begin(&targets, options)?;
+        // Equal objects are built once.
+        for index in 1..objects.len() {
+            if objects[index] == objects[0] {
+                objects[index] = objects[0].clone();
+            }
+        }
+        let done = done.map(|done| {
+            let program = program.clone();
+            Box::new(move || done(program)) as Done
+        });
+        let work = targets.into_iter().zip(objects).collect();
+        let result = program.run(work, kind, || Error::LinkProgramFailure("the build log says why".into()), done);
+        Ok((program, result))
+    }
+}
+
+/// The source and options that the compiler gets for an object: a single unit as it is; several ones after each other, each with its own macros.
+pub(crate) fn combine(object: &Object) -> Result<(Source, BuildOptions)> {
+    let parse =
+        |options: &str| wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidBinary(error.to_string().into()));
+    let first = object.units.first().ok_or_else(|| Error::InvalidBinary("the program is empty".into()))?;
+    let mut options = parse(&first.options)?;
+    if let [unit] = object.units.as_slice() {
+        return Ok((Source { text: unit.source.clone(), name: None, headers: unit.headers.clone() }, options));
+    }
+    let mut source = Source::default();
+    options.macros.clear();
+    for (number, unit) in object.units.iter().enumerate() {
+        let own = parse(&unit.options)?;
+        options.std = options.std.max(own.std);
+        options.kernel_arg_info |= own.kernel_arg_info;
+        options.include_dirs.extend(own.include_dirs);
+        for (name, value) in &own.macros {
+            source.text.push_str(&match value {
+                Some(value) => format!("#define {name} {value}\n"),
+                None => format!("#undef {name}\n"),
+            });
+        }
+        source.text.push_str(&format!("#line 1 \"<unit {number}>\"\n{}\n", unit.source));
+        for (name, _) in &own.macros {
+            source.text.push_str(&format!("#undef {}\n", name.split('(').next().unwrap_or(name)));
+        }
+        source.headers.extend(unit.headers.iter().map(|(name, text)| (name.clone(), text.clone())));
+    }
+    Ok((source, options))
+}
+
+/// A kernel's reflection in an executable.
+pub(crate) fn find_kernel<'a>(executable: &'a Executable, name: &str) -> Option<&'a KernelInfo> {
+    executable.compiled.kernels.iter().find(|kernel| kernel.name == name)
+}

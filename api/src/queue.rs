@@ -1,0 +1,261 @@
+//! Command queues (OpenCL API 5.1).
+//!
+//! In an in-order queue every command waits for the one before it. In an out-of-order queue it waits for the last barrier, and a barrier or
+//! a marker without wait list for everything before it.
+
+use std::sync::Arc;
+
+use bitflags::bitflags;
+use rustc_hash::FxHashMap;
+
+use crate::command::{CommandType, Work};
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{Error, Result, ensure};
+use crate::event::Event;
+use crate::lock::{Mutex, Rank};
+use crate::object::{HandleSlot, Object};
+
+bitflags! {
+    /// cl_command_queue_properties
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct QueueProperties: u64 {
+        /// CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+        const OUT_OF_ORDER = 1 << 0;
+        /// CL_QUEUE_PROFILING_ENABLE
+        const PROFILING = 1 << 1;
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The last command, in order.
+    last: Option<Arc<Event>>,
+    /// The last barrier, out of order.
+    barrier: Option<Arc<Event>>,
+    /// Everything that is not done, out of order.
+    outstanding: FxHashMap<usize, Arc<Event>>,
+    /// A failure of the device that no call has returned yet.
+    failure: Option<Error>,
+}
+
+/// A command queue.
+#[derive(Debug)]
+pub struct Queue {
+    slot: HandleSlot,
+    context: Arc<Context>,
+    device: Arc<Device>,
+    device_index: usize,
+    properties: QueueProperties,
+    property_list: Option<Vec<u64>>,
+    state: Mutex<State>,
+}
+
+impl Object for Queue {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+}
+
+/// What of a queue a command waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// An ordinary command.
+    Command,
+    /// A marker without wait list: everything before.
+    Marker,
+    /// A barrier without wait list: everything before; everything after waits for it.
+    FullBarrier,
+    /// A barrier with a wait list: everything after waits for it.
+    Barrier,
+}
+
+fn id(event: &Arc<Event>) -> usize {
+    Arc::as_ptr(event).addr()
+}
+
+impl Queue {
+    /// clCreateCommandQueueWithProperties. `property_list` is the list as the application gave it, for CL_QUEUE_PROPERTIES_ARRAY.
+    ///
+    /// # Errors
+    /// If the device is not of the context.
+    pub fn new(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        properties: QueueProperties,
+        property_list: Option<Vec<u64>>,
+    ) -> Result<Arc<Self>> {
+        let device_index =
+            context.device_index(device).ok_or_else(|| Error::InvalidDevice("the device is not associated with the context".into()))?;
+        Ok(Arc::new(Self {
+            slot: HandleSlot::default(),
+            context: context.clone(),
+            device: device.clone(),
+            device_index,
+            properties,
+            property_list,
+            state: Mutex::new(Rank::Queue, State::default()),
+        }))
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Its device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// The device's place in the context.
+    pub fn device_index(&self) -> usize {
+        self.device_index
+    }
+
+    /// CL_QUEUE_PROPERTIES
+    pub fn properties(&self) -> QueueProperties {
+        self.properties
+    }
+
+    /// CL_QUEUE_PROPERTIES_ARRAY
+    pub fn property_list(&self) -> Option<&[u64]> {
+        self.property_list.as_deref()
+    }
+
+    /// Whether exact times are wanted.
+    pub fn profiles(&self) -> bool {
+        self.properties.contains(QueueProperties::PROFILING)
+    }
+
+    fn out_of_order(&self) -> bool {
+        self.properties.contains(QueueProperties::OUT_OF_ORDER)
+    }
+
+    /// Checks a wait list against the queue.
+    ///
+    /// # Errors
+    /// If an event is of another context.
+    pub fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
+        // "CL_INVALID_CONTEXT ... if the context associated with command_queue and events in event_wait_list are not the same."
+        ensure!(
+            events.iter().all(|event| Arc::ptr_eq(event.context(), &self.context)),
+            InvalidContext,
+            "an event of the wait list belongs to another context"
+        );
+        Ok(())
+    }
+
+    /// Appends a command.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub(crate) fn submit(self: &Arc<Self>, command: CommandType, work: Work, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        work.allocate(self)?;
+        Ok(self.append(command, work, wait_list, Scope::Command))
+    }
+
+    fn append(self: &Arc<Self>, command: CommandType, work: Work, wait_list: &[Arc<Event>], scope: Scope) -> Arc<Event> {
+        let event = Event::command(self, command, work);
+        let order = {
+            let mut state = self.state.lock();
+            if self.out_of_order() {
+                let order: Vec<_> = match scope {
+                    Scope::Command | Scope::Barrier => state.barrier.iter().cloned().collect(),
+                    Scope::Marker | Scope::FullBarrier => state.outstanding.values().cloned().collect(),
+                };
+                state.outstanding.insert(id(&event), event.clone());
+                if matches!(scope, Scope::Barrier | Scope::FullBarrier) {
+                    state.barrier = Some(event.clone());
+                }
+                order
+            } else {
+                state.last.replace(event.clone()).into_iter().collect()
+            }
+        };
+        event.start(wait_list, &order);
+        event
+    }
+
+    /// clEnqueueMarkerWithWaitList
+    ///
+    /// # Errors
+    /// For a wait list of another context.
+    pub fn marker(self: &Arc<Self>, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_wait_list(wait_list)?;
+        let scope = if wait_list.is_empty() { Scope::Marker } else { Scope::Command };
+        Ok(self.append(CommandType::Marker, Work::nop(), wait_list, scope))
+    }
+
+    /// clEnqueueBarrierWithWaitList
+    ///
+    /// # Errors
+    /// For a wait list of another context.
+    pub fn barrier(self: &Arc<Self>, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_wait_list(wait_list)?;
+        let scope = if wait_list.is_empty() { Scope::FullBarrier } else { Scope::Barrier };
+        Ok(self.append(CommandType::Barrier, Work::nop(), wait_list, scope))
+    }
+
+    /// Takes a command that is done off the books.
+    pub(crate) fn completed(&self, event: &Arc<Event>) {
+        let mut gone = Vec::new();
+        {
+            let mut state = self.state.lock();
+            if state.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, event)) {
+                gone.extend(state.last.take());
+            }
+            if state.barrier.as_ref().is_some_and(|barrier| Arc::ptr_eq(barrier, event)) {
+                gone.extend(state.barrier.take());
+            }
+            gone.extend(state.outstanding.remove(&id(event)));
+        }
+        drop(gone);
+    }
+
+    /// Remembers a failure of the device until a call can return it.
+    pub(crate) fn record_failure(&self, error: Error) {
+        self.state.lock().failure.get_or_insert(error);
+    }
+
+    /// The failure that no call has returned yet.
+    fn take_failure(&self) -> Result<()> {
+        match self.state.lock().failure.take() {
+            Some(error) => Err(Error::OutOfResources(format!("an earlier command of the queue failed: {error}").into())),
+            None => Ok(()),
+        }
+    }
+
+    /// clFlush
+    pub fn flush(&self) {
+        self.device.backend().flush();
+    }
+
+    /// clFinish
+    ///
+    /// # Errors
+    /// If a command failed and nobody was told yet.
+    pub fn finish(&self) -> Result<()> {
+        let waiting: Vec<_> = {
+            let state = self.state.lock();
+            state.last.iter().chain(state.outstanding.values()).cloned().collect()
+        };
+        self.flush();
+        for event in waiting {
+            event.wait();
+        }
+        self.take_failure()
+    }
+
+    /// Ends a blocking call: waits for its command.
+    ///
+    /// # Errors
+    /// If the command, something that it waited for, or an earlier command of the queue failed.
+    pub fn block_on(&self, event: &Arc<Event>) -> Result<()> {
+        self.flush();
+        let status = event.wait();
+        self.take_failure()?;
+        ensure!(!status.is_failed(), ExecStatusErrorForEventsInWaitList, "the command ended with error {}", status.0);
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! cl_version and cl_name_version (OpenCL API 4.1 and 4.2).
+
+/// A version: ten bits major, ten minor, twelve patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u32);
+
+impl Version {
+    /// Packs the parts.
+    pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
+        Self((major << 22) | (minor << 12) | patch)
+    }
+}
+
+/// A name and its version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameVersion {
+    /// At most 63 bytes.
+    pub name: String,
+    /// Version.
+    pub version: Version,
+}
+
+impl NameVersion {
+    /// A pair.
+    pub fn new(name: impl Into<String>, version: Version) -> Self {
+        Self { name: name.into(), version }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Version;
+
+    #[test]
+    fn packing_is_the_specifications() {
+        assert_eq!(Version::new(3, 0, 0).0, 0x00c0_0000);
+        assert_eq!(Version::new(1, 2, 3).0, (1 << 22) + (2 << 12) + 3);
+    }
+}
