@@ -1,1 +1,38 @@
-//! The wgpu backend.
+//! The backend that runs OpenCL commands on wgpu: devices, memory, pipelines, launches, timestamps.
+//!
+//! # Shape
+//! * [`WgpuBackend`] lists the adapters worth having ([`adapters`]); an adapter becomes a `wgpu::Device` ([`gpu`]) only when memory, a program
+//!   or a command is first wanted of it.
+//! * Each open device has two threads. The *submission thread* ([`engine`]) takes commands from a channel, records launches and copies into one
+//!   encoder and compute pass ([`batch`]), and submits it on a flush, when a command needs the host to see an effect, or when the batch grows.
+//!   The *completion thread* ([`retire`]) waits for submissions and tells the commands' progress in their order, with no lock held.
+//! * Memory ([`memory`]) of a device that shares the host's is mapped for its whole life, and transfers are plain copies by the host as soon as the
+//!   device's work that touches it is done. Other devices go through rings of staging memory ([`ring`], [`transfer`]).
+//! * A program ([`program`]) keeps one pipeline ([`pipeline`]) for each kernel and launch key; [`launch`] binds arguments and dispatches.
+//!
+//! # Unsafe
+//! Only in `vulkan` (raw handles and persistent mappings), `host` (the mapped memory), `pipeline` (shaders without run-time checks), `clock`
+//! and `exit` (calls of libc).
+
+mod adapters;
+mod batch;
+mod builtin;
+mod clock;
+mod device;
+mod engine;
+mod exit;
+mod gpu;
+mod host;
+mod launch;
+mod memory;
+mod pipeline;
+mod program;
+mod properties;
+mod retire;
+mod ring;
+mod stamps;
+mod transfer;
+mod vulkan;
+
+pub use adapters::{Settings, WgpuBackend};
+pub use device::WgpuDevice;

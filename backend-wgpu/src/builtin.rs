@@ -1,0 +1,157 @@
+//! Kernels of our own: copies and fills that wgpu's commands, which want multiples of four bytes, cannot do.
+//!
+//! Each invocation owns whole words of the destination, so that nothing but the bytes asked for changes and no two invocations write one word.
+
+use wgcl_api::backend::BackendResult;
+
+use crate::gpu::Gpu;
+
+/// Work-items a group.
+pub(crate) const GROUP: u32 = 64;
+/// Bytes of the parameters of both kernels, padded for the pattern.
+pub(crate) const PARAMETERS: u64 = 16 + PATTERN_BYTES as u64;
+/// Bytes of an expanded pattern: four times the longest of OpenCL.
+pub(crate) const PATTERN_BYTES: usize = 512;
+
+const SOURCE: &str = "
+struct Parameters {
+    // Byte offset in the source (copy), or words of the pattern (fill).
+    first: u32,
+    // First and last byte, exclusive, in the destination.
+    begin: u32,
+    end: u32,
+    // Work-items in all.
+    stride: u32,
+    pattern: array<vec4<u32>, 32>,
+}
+@group(0) @binding(0) var<uniform> parameters: Parameters;
+@group(0) @binding(1) var<storage, read_write> destination: array<u32>;
+@group(0) @binding(2) var<storage, read_write> source: array<u32>;
+
+// Puts the bytes of `value` that lie in the range into the word.
+fn merge(word: u32, value: u32) {
+    let first = word * 4u;
+    if first >= parameters.begin && first + 4u <= parameters.end {
+        destination[word] = value;
+        return;
+    }
+    var mask = 0u;
+    for (var k = 0u; k < 4u; k++) {
+        let at = first + k;
+        if at >= parameters.begin && at < parameters.end {
+            mask |= 0xffu << (k * 8u);
+        }
+    }
+    destination[word] = (destination[word] & ~mask) | (value & mask);
+}
+
+fn load(word: i32) -> u32 {
+    if word < 0 || word >= i32(arrayLength(&source)) {
+        return 0u;
+    }
+    return source[word];
+}
+
+@compute @workgroup_size(64)
+fn copy(@builtin(global_invocation_id) id: vec3<u32>) {
+    let last = (parameters.end + 3u) / 4u;
+    let shift = i32(parameters.first) - i32(parameters.begin);
+    for (var word = parameters.begin / 4u + id.x; word < last; word += parameters.stride) {
+        let at = i32(word * 4u) + shift;
+        let low = u32(at & 3) * 8u;
+        var value = load(at >> 2u) >> low;
+        if low != 0u {
+            value |= load((at >> 2u) + 1) << (32u - low);
+        }
+        merge(word, value);
+    }
+}
+
+@compute @workgroup_size(64)
+fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
+    let first = parameters.begin / 4u;
+    let last = (parameters.end + 3u) / 4u;
+    for (var word = first + id.x; word < last; word += parameters.stride) {
+        let at = (word - first) % parameters.first;
+        merge(word, parameters.pattern[at / 4u][at % 4u]);
+    }
+}
+";
+
+/// The kernels on a device.
+#[derive(Debug)]
+pub(crate) struct Builtins {
+    pub(crate) layout: wgpu::BindGroupLayout,
+    pub(crate) copy: wgpu::ComputePipeline,
+    pub(crate) fill: wgpu::ComputePipeline,
+}
+
+impl Builtins {
+    pub(crate) fn new(gpu: &Gpu) -> BackendResult<Self> {
+        gpu.scoped(|| {
+            let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
+                binding,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
+                count: None,
+            };
+            let storage = wgpu::BufferBindingType::Storage { read_only: false };
+            let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: None,
+                entries: &[entry(0, wgpu::BufferBindingType::Uniform, true), entry(1, storage, false), entry(2, storage, false)],
+            });
+            let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &[Some(&layout)],
+                immediate_size: 0,
+            });
+            let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some("wgcl"),
+                source: wgpu::ShaderSource::Wgsl(SOURCE.into()),
+            });
+            let pipeline = |name| {
+                gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some(name),
+                    layout: Some(&pipeline_layout),
+                    module: &module,
+                    entry_point: Some(name),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    cache: None,
+                })
+            };
+            Self { copy: pipeline("copy"), fill: pipeline("fill"), layout }
+        })
+    }
+}
+
+/// A pattern as the fill kernel wants it: whole words, beginning at the word that holds byte `offset`, and how many there are.
+pub(crate) fn expand_pattern(pattern: &[u8], offset: u64) -> ([u8; PATTERN_BYTES], u32) {
+    let length = pattern.len().clamp(1, PATTERN_BYTES / 4);
+    let words = if length.is_multiple_of(4) { length / 4 } else { length };
+    let base = (offset & !3) as usize;
+    // The phase of the pattern at the first byte of that word; the range begins at a multiple of the pattern.
+    let phase = (length - (offset as usize - base) % length) % length;
+    let mut bytes = [0; PATTERN_BYTES];
+    for (k, byte) in bytes.iter_mut().take(words * 4).enumerate() {
+        *byte = pattern.get((phase + k) % length).copied().unwrap_or(0);
+    }
+    (bytes, words as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand_pattern;
+
+    #[test]
+    fn patterns_begin_at_a_word() {
+        let (bytes, words) = expand_pattern(&[1, 2], 2);
+        assert_eq!((words, &bytes[..8]), (2, &[1, 2, 1, 2, 1, 2, 1, 2][..]));
+        let (bytes, words) = expand_pattern(&[1, 2, 3], 3);
+        // Byte 3 is the pattern's first one.
+        assert_eq!((words, &bytes[..12]), (3, &[1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3][..]));
+        let (bytes, words) = expand_pattern(&[1, 2, 3], 6);
+        assert_eq!((words, &bytes[..5]), (3, &[2, 3, 1, 2, 3][..]));
+        let (_, words) = expand_pattern(&[0; 128], 128);
+        assert_eq!(words, 32);
+    }
+}

@@ -1,0 +1,169 @@
+//! A device: its properties at once, everything else when first needed.
+
+use std::fmt;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use wgcl_api::backend::{BackendError, BackendResult, Command, Device, DeviceProperties, LoadedProgram, Memory, Progress};
+use wgcl_compiler::ir;
+use wgcl_compiler::launch::LaunchKey;
+use wgcl_compiler::launch::Shader;
+use wgcl_compiler::target::Target;
+
+use crate::adapters::Settings;
+use crate::clock;
+use crate::engine::{Engine, Message};
+use crate::exit;
+use crate::gpu::Gpu;
+use crate::memory::WgpuMemory;
+use crate::program::{self, Loaded, Specialise, WarmUp, WgpuProgram};
+use crate::properties::{self, Approach};
+use crate::retire::{self, Retirer};
+
+/// A device of wgpu's.
+pub struct WgpuDevice {
+    /// Keeps the driver loaded.
+    _instance: wgpu::Instance,
+    adapter: wgpu::Adapter,
+    approach: Approach,
+    properties: DeviceProperties,
+    target: Target,
+    open: OnceLock<BackendResult<Open>>,
+}
+
+/// What an open device has.
+struct Open {
+    gpu: Arc<Gpu>,
+    thread: Sender<Message>,
+    warmer: Sender<WarmUp>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // The thread finishes what was submitted, and ends. It is not waited for: this may be that thread.
+        let _ = self.thread.send(Message::Quit);
+    }
+}
+
+impl fmt::Debug for WgpuDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WgpuDevice").field("name", &self.properties.name).field("api", &self.properties.api).finish_non_exhaustive()
+    }
+}
+
+impl WgpuDevice {
+    pub(crate) fn new(instance: &wgpu::Instance, adapter: wgpu::Adapter, settings: Settings) -> Self {
+        let approach = properties::approach(&adapter, settings);
+        Self {
+            _instance: instance.clone(),
+            properties: properties::device_properties(&adapter, approach),
+            target: properties::target(&adapter, approach),
+            approach,
+            adapter,
+            open: OnceLock::new(),
+        }
+    }
+
+    fn open(&self) -> BackendResult<&Open> {
+        self.open.get_or_init(|| self.start()).as_ref().map_err(Clone::clone)
+    }
+
+    /// Opens the device and starts its threads.
+    fn start(&self) -> BackendResult<Open> {
+        let gpu = Gpu::open(&self.adapter, self.approach)?;
+        let (thread, messages) = channel();
+        let (warmer, requests) = channel();
+        let (batches, serials) = channel();
+        let retirer = Arc::new(Retirer::new(Arc::clone(&gpu)));
+        exit::register(thread.clone());
+        let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
+            let running = exit::Running::new();
+            thread::Builder::new()
+                .name(name.to_owned())
+                .spawn(move || {
+                    body();
+                    drop(running);
+                })
+                .map(drop)
+                .map_err(|error| BackendError::Other(format!("no thread: {error}")))
+        };
+        let completion = Arc::clone(&retirer);
+        spawn("wgcl-complete", Box::new(move || retire::run(&completion, &serials)))?;
+        let engine_gpu = Arc::clone(&gpu);
+        let max_groups = self.properties.max_groups;
+        spawn("wgcl-submit", Box::new(move || Engine::new(engine_gpu, retirer, batches, max_groups).run(&messages)))?;
+        thread::Builder::new()
+            .name("wgcl-warm".to_owned())
+            .spawn(move || program::warm_up(&requests))
+            .map_err(|error| BackendError::Other(format!("no thread: {error}")))?;
+        Ok(Open { gpu, thread, warmer })
+    }
+
+    /// A program whose shaders come from a function instead of the compiler: for tests of this crate.
+    ///
+    /// # Errors
+    /// When the device cannot be opened.
+    #[doc(hidden)]
+    pub fn load_shaders(
+        &self,
+        kernels: Vec<(String, Vec<ir::KernelParam>)>,
+        specialise: impl Fn(&str, &LaunchKey) -> BackendResult<Shader> + Send + Sync + 'static,
+    ) -> BackendResult<Arc<dyn LoadedProgram>> {
+        let open = self.open()?;
+        let kernels = kernels.into_iter().map(|(name, params)| (name, params, None)).collect();
+        let specialise: Box<Specialise> = Box::new(specialise);
+        let program = Arc::new(WgpuProgram::new(Arc::clone(&open.gpu), kernels, specialise));
+        Ok(Arc::new(Loaded { program, warmer: open.warmer.clone() }))
+    }
+}
+
+impl Device for WgpuDevice {
+    fn properties(&self) -> &DeviceProperties {
+        &self.properties
+    }
+
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn allocate(&self, size: u64) -> BackendResult<Arc<dyn Memory>> {
+        let open = self.open()?;
+        if size > self.properties.max_allocation {
+            return Err(BackendError::OutOfDeviceMemory);
+        }
+        let memory: Arc<dyn Memory> = WgpuMemory::new(&open.gpu, size, Some(open.thread.clone()))?;
+        Ok(memory)
+    }
+
+    fn load(&self, module: Arc<ir::Module>) -> BackendResult<Arc<dyn LoadedProgram>> {
+        let open = self.open()?;
+        let program = WgpuProgram::from_module(Arc::clone(&open.gpu), module, self.target.clone());
+        Ok(Arc::new(Loaded { program: Arc::new(program), warmer: open.warmer.clone() }))
+    }
+
+    fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>) {
+        let refused = match self.open() {
+            Ok(open) => match open.thread.send(Message::Command { command, profile, progress }) {
+                Ok(()) => return,
+                Err(error) => match error.0 {
+                    Message::Command { progress, .. } => (progress, BackendError::DeviceLost("its thread has ended".to_owned())),
+                    _ => return,
+                },
+            },
+            Err(error) => (progress, error),
+        };
+        refused.0.complete(Err(refused.1));
+    }
+
+    fn flush(&self) {
+        if let Ok(open) = self.open() {
+            // A thread that has ended has nothing to flush.
+            let _ = open.thread.send(Message::Flush);
+        }
+    }
+
+    fn now(&self) -> u64 {
+        clock::now()
+    }
+}

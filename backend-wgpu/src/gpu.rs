@@ -1,0 +1,123 @@
+//! An open device of wgpu, and how its errors become ours.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use wgcl_api::backend::{BackendError, BackendResult};
+
+use crate::properties::{Approach, wanted_features};
+use crate::vulkan::{self, Mapping};
+
+/// An open device.
+#[derive(Debug)]
+pub(crate) struct Gpu {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) features: wgpu::Features,
+    pub(crate) limits: wgpu::Limits,
+    pub(crate) approach: Approach,
+    /// Why the device was lost, once it is.
+    lost: Arc<Mutex<Option<String>>>,
+    next_id: AtomicU64,
+}
+
+impl Gpu {
+    /// Opens a device with all of its adapter's limits and every feature that wgcl can use.
+    pub(crate) fn open(adapter: &wgpu::Adapter, approach: Approach) -> BackendResult<Arc<Self>> {
+        let features = adapter.features() & wanted_features();
+        let limits = adapter.limits();
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("wgcl"),
+            required_features: features,
+            required_limits: limits.clone(),
+            experimental_features: wgpu::ExperimentalFeatures::disabled(),
+            memory_hints: wgpu::MemoryHints::Performance,
+            trace: wgpu::Trace::Off,
+        };
+        let (device, queue) =
+            pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| BackendError::Other(error.to_string()))?;
+        let lost = Arc::new(Mutex::new(None));
+        // wgpu panics on errors that nobody catches, unless told otherwise.
+        device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("wgpu: {error}")));
+        let place = Arc::clone(&lost);
+        device.set_device_lost_callback(move |reason, message| {
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                tracing::error!("device lost: {message}");
+                place.lock().get_or_insert(message);
+            }
+        });
+        Ok(Arc::new(Self { device, queue, features, limits, approach, lost, next_id: AtomicU64::new(1) }))
+    }
+
+    /// A number that names one buffer or pipeline of this device.
+    pub(crate) fn fresh_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Fails once the device is lost.
+    pub(crate) fn check_alive(&self) -> BackendResult<()> {
+        match &*self.lost.lock() {
+            Some(message) => Err(BackendError::DeviceLost(message.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes that the device does not answer any more.
+    pub(crate) fn set_lost(&self, message: String) {
+        self.lost.lock().get_or_insert(message);
+    }
+
+    /// Runs `f` and turns the errors that wgpu reports meanwhile on this thread into a result.
+    pub(crate) fn scoped<R>(&self, f: impl FnOnce() -> R) -> BackendResult<R> {
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let result = f();
+        let memory = pollster::block_on(memory.pop());
+        let internal = pollster::block_on(internal.pop());
+        let validation = pollster::block_on(validation.pop());
+        match memory.or(internal).or(validation) {
+            None => Ok(result),
+            Some(error) => Err(self.backend_error(&error)),
+        }
+    }
+
+    fn backend_error(&self, error: &wgpu::Error) -> BackendError {
+        if let Err(lost) = self.check_alive() {
+            return lost;
+        }
+        match error {
+            wgpu::Error::OutOfMemory { .. } => BackendError::OutOfDeviceMemory,
+            wgpu::Error::Validation { description, .. } => BackendError::Other(format!("wgpu: {description}")),
+            wgpu::Error::Internal { description, .. } => BackendError::Other(format!("driver: {description}")),
+        }
+    }
+
+    /// A buffer; its contents are undefined. `mapped` asks for a host address where the device gives one.
+    pub(crate) fn buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> BackendResult<(wgpu::Buffer, Option<Mapping>)> {
+        self.check_alive()?;
+        if size == 0 || size > self.limits.max_buffer_size {
+            return Err(BackendError::OutOfDeviceMemory);
+        }
+        if self.approach.raw_buffers
+            && let Some(made) = vulkan::raw_buffer(&self.device, size, usage, mapped)
+        {
+            return made;
+        }
+        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        Ok((self.scoped(|| self.device.create_buffer(&descriptor))?, None))
+    }
+
+    /// Waits until a submission is complete.
+    pub(crate) fn wait(&self, index: wgpu::SubmissionIndex) -> BackendResult<()> {
+        match self.device.poll(wgpu::PollType::Wait { submission_index: Some(index), timeout: None }) {
+            Ok(_) => self.check_alive(),
+            Err(error) => {
+                self.check_alive()?;
+                self.set_lost(error.to_string());
+                self.check_alive()
+            }
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! Launches: the key, the bindings, the arguments, the dispatches.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
+use wgcl_compiler::ir::{KernelParam, Space};
+use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchKey, hidden};
+
+use crate::engine::{Engine, Taking};
+use crate::gpu::Gpu;
+use crate::memory::{WgpuMemory, downcast};
+use crate::pipeline::Pipeline;
+use crate::program::{Kernel, Loaded, WgpuProgram};
+use crate::ring::Slot;
+
+/// Bytes bound where the application passed a null pointer: as many as any uniform binding has.
+const NULL_BYTES: u64 = 1 << 16;
+/// Bind groups kept at most.
+const KEPT_GROUPS: usize = 1024;
+/// Storage bindings are rounded up to this: the largest element of a view.
+const VIEW: u64 = 16;
+
+/// A buffer's name, offset and size, for each binding.
+type Places = SmallVec<[(u64, u64, u64); 8]>;
+
+/// Bind groups by pipeline and contents.
+#[derive(Default)]
+pub(crate) struct BindGroups {
+    groups: FxHashMap<(u64, Places), wgpu::BindGroup>,
+}
+
+impl BindGroups {
+    /// Drops those that bind a buffer which is gone.
+    pub(crate) fn forget(&mut self, id: u64) {
+        self.groups.retain(|(_, places), _| places.iter().all(|place| place.0 != id));
+    }
+}
+
+/// A dispatch: first group and number of groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    base: [u32; 3],
+    groups: [u32; 3],
+}
+
+/// Memory of the thread's own.
+struct Own<'a> {
+    scratch: Option<&'a Arc<WgpuMemory>>,
+    nulls: [Option<&'a Arc<WgpuMemory>>; 2],
+}
+
+/// What a launch binds.
+struct Bound<'a> {
+    buffer: &'a wgpu::Buffer,
+    place: (u64, u64, u64),
+}
+
+impl Engine {
+    /// Records a launch.
+    pub(crate) fn launch(&mut self, launch: &Launch, profile: bool) -> BackendResult<Taking> {
+        let loaded: &Loaded =
+            launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("a program of another backend".to_owned()))?;
+        let program = &*loaded.program;
+        let kernel = program.kernel(&launch.kernel)?;
+        let groups = group_counts(launch)?;
+        if groups.contains(&0) {
+            return Ok(Taking::Nothing);
+        }
+        let single = groups.iter().zip(self.max_groups).all(|(count, limit)| *count <= limit);
+        let mut key = launch_key(launch, kernel, &self.gpu, single)?;
+        let mut pipeline = program.pipeline(kernel, &key)?;
+        let mut limits = self.max_groups;
+        let scratch = pipeline.scratch();
+        if scratch > 0 {
+            limits = self.scratch_limits(launch, groups, scratch)?;
+            if key.single_dispatch && groups.iter().zip(limits).any(|(count, limit)| *count > limit) {
+                key.single_dispatch = false;
+                pipeline = program.pipeline(kernel, &key)?;
+            }
+        }
+        let stamp = self.stamp(profile)?;
+        let parts = split(groups, limits);
+        self.reserve_scratch(pipeline.scratch(), launch.local_size, &parts)?;
+        if launch.args.iter().any(|arg| matches!(arg, LaunchArg::Buffer(None))) {
+            self.ensure_nulls()?;
+        }
+        let gpu = Arc::clone(&self.gpu);
+        self.batch.begin_stamp(&gpu, stamp.as_ref(), true);
+        for part in parts {
+            self.dispatch(launch, program, kernel, &pipeline, groups, part)?;
+        }
+        self.batch.end_stamp(&gpu, stamp.as_ref(), true);
+        self.mark(launch, program, kernel, &pipeline)?;
+        Ok(Taking::Recorded(stamp))
+    }
+
+    fn dispatch(
+        &mut self,
+        launch: &Launch,
+        program: &WgpuProgram,
+        kernel: &Kernel,
+        pipeline: &Pipeline,
+        groups: [u32; 3],
+        part: Part,
+    ) -> BackendResult<()> {
+        let gpu = Arc::clone(&self.gpu);
+        let mut arguments = None;
+        if pipeline.has_arguments() {
+            let align = u64::from(gpu.limits.min_uniform_buffer_offset_alignment);
+            let slot = self.slot(|engine| &mut engine.arguments, u64::from(pipeline.args.size.max(ArgLayout::HEADER)), align)?;
+            let bytes = argument_bytes(launch, kernel, &pipeline.args, groups, part.base)?;
+            slot.memory.write(&gpu, slot.offset, &bytes)?;
+            arguments = Some(slot);
+        }
+        let own = Own { scratch: self.scratch.as_ref(), nulls: self.nulls.each_ref().map(Option::as_ref) };
+        let mut bound: SmallVec<[Bound<'_>; 8]> = SmallVec::new();
+        for binding in &pipeline.bindings {
+            bound.push(bind(&own, launch, program, binding, arguments.as_ref(), pipeline)?);
+        }
+        let places: Places = bound.iter().map(|bound| bound.place).collect();
+        let key = (pipeline.id, places);
+        if !self.bind_groups.groups.contains_key(&key) {
+            let group = make_group(&gpu, pipeline, &bound)?;
+            if self.bind_groups.groups.len() >= KEPT_GROUPS {
+                self.bind_groups.groups.clear();
+            }
+            self.bind_groups.groups.insert(key.clone(), group);
+        }
+        let Some(group) = self.bind_groups.groups.get(&key) else { return Ok(()) };
+        let pass = self.batch.pass_with(&gpu, pipeline.id, &pipeline.pipeline);
+        match &arguments {
+            Some(slot) => pass.set_bind_group(0, group, &[slot.offset as u32]),
+            None => pass.set_bind_group(0, group, &[]),
+        }
+        let [x, y, z] = part.groups;
+        pass.dispatch_workgroups(x, y, z);
+        Ok(())
+    }
+
+    /// Notes which memory the open batch uses now.
+    fn mark(&self, launch: &Launch, program: &WgpuProgram, kernel: &Kernel, pipeline: &Pipeline) -> BackendResult<()> {
+        for binding in &pipeline.bindings {
+            match binding.source {
+                BindingSource::Param(index) => {
+                    if let Some(LaunchArg::Buffer(Some(range))) = launch.args.get(index as usize) {
+                        let read_only = matches!(
+                            kernel.params.get(index as usize),
+                            Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
+                        );
+                        downcast(&range.memory)?.mark(self.serial, !read_only);
+                    }
+                }
+                BindingSource::GlobalVariables => {
+                    if let Some(memory) = &program.variables {
+                        memory.mark(self.serial, true);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The largest numbers of groups whose work-items' scratch memory one binding holds.
+    fn scratch_limits(&self, launch: &Launch, groups: [u32; 3], bytes_per_item: u64) -> BackendResult<[u32; 3]> {
+        let per_group = launch.local_size.iter().map(|size| u64::from(*size)).product::<u64>() * bytes_per_item;
+        let limit = self.gpu.limits.max_storage_buffer_binding_size.min(self.gpu.limits.max_buffer_size);
+        let mut left = limit / per_group.max(1);
+        if left == 0 {
+            return Err(BackendError::OutOfDeviceMemory);
+        }
+        let mut limits = self.max_groups;
+        for (limit, count) in limits.iter_mut().zip(groups) {
+            let taken = u64::from((*limit).min(count)).min(left).max(1);
+            *limit = taken as u32;
+            left /= taken;
+        }
+        Ok(limits)
+    }
+
+    fn reserve_scratch(&mut self, bytes_per_item: u64, local_size: [u32; 3], parts: &[Part]) -> BackendResult<()> {
+        if bytes_per_item == 0 {
+            return Ok(());
+        }
+        let items = local_size.iter().map(|size| u64::from(*size)).product::<u64>();
+        let groups = parts.iter().map(|part| part.groups.iter().map(|count| u64::from(*count)).product::<u64>()).max().unwrap_or(0);
+        let needed = (items * groups * bytes_per_item).max(VIEW);
+        if self.scratch.as_ref().is_none_or(|scratch| scratch.allocated < needed) {
+            if let Some(old) = self.scratch.take() {
+                self.bind_groups.forget(old.id);
+            }
+            self.scratch = Some(WgpuMemory::new(&self.gpu, needed, None)?);
+        }
+        Ok(())
+    }
+
+    fn ensure_nulls(&mut self) -> BackendResult<()> {
+        for null in &mut self.nulls {
+            if null.is_none() {
+                *null = Some(WgpuMemory::new(&self.gpu, NULL_BYTES, None)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Finds what a binding binds.
+fn bind<'a>(
+    own: &Own<'a>,
+    launch: &'a Launch,
+    program: &'a WgpuProgram,
+    binding: &Binding,
+    arguments: Option<&'a Slot>,
+    pipeline: &Pipeline,
+) -> BackendResult<Bound<'a>> {
+    let missing = |what: &str| BackendError::Other(format!("the kernel has no {what} to bind"));
+    let whole = |memory: &'a Arc<WgpuMemory>| match binding.kind {
+        BindingKind::Uniform { size } => Bound { buffer: memory.buffer(), place: (memory.id, 0, u64::from(size)) },
+        BindingKind::Storage => Bound { buffer: memory.buffer(), place: (memory.id, 0, memory.allocated) },
+    };
+    match binding.source {
+        BindingSource::Arguments => {
+            let slot = arguments.ok_or_else(|| missing("arguments"))?;
+            let size = u64::from(pipeline.args.size.max(ArgLayout::HEADER));
+            Ok(Bound { buffer: &slot.memory.buffer, place: (slot.memory.id, 0, size) })
+        }
+        BindingSource::Param(index) => match launch.args.get(index as usize) {
+            Some(LaunchArg::Buffer(Some(range))) => bind_range(range, binding.kind),
+            Some(LaunchArg::Buffer(None)) => {
+                own.nulls[usize::from(binding.kind == BindingKind::Storage)].map(whole).ok_or_else(|| missing("null buffer"))
+            }
+            _ => Err(missing("buffer")),
+        },
+        BindingSource::ConstantData => program.constants.as_ref().map(whole).ok_or_else(|| missing("constant data")),
+        BindingSource::GlobalVariables => program.variables.as_ref().map(whole).ok_or_else(|| missing("global variables")),
+        BindingSource::Scratch { .. } => own.scratch.map(whole).ok_or_else(|| missing("scratch memory")),
+        BindingSource::Printf => Err(missing("printf buffer")),
+    }
+}
+
+fn bind_range(range: &MemoryRange, kind: BindingKind) -> BackendResult<Bound<'_>> {
+    let memory = downcast(&range.memory)?;
+    let left = memory.allocated.saturating_sub(range.offset);
+    let size = match kind {
+        BindingKind::Uniform { size } => u64::from(size),
+        BindingKind::Storage => range.size.max(1).next_multiple_of(VIEW).min(left & !3),
+    };
+    if size == 0 || size > left {
+        return Err(BackendError::Other("an argument beyond the end of its buffer".to_owned()));
+    }
+    Ok(Bound { buffer: memory.buffer(), place: (memory.id, range.offset, size) })
+}
+
+fn make_group(gpu: &Gpu, pipeline: &Pipeline, bound: &[Bound<'_>]) -> BackendResult<wgpu::BindGroup> {
+    let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = pipeline
+        .bindings
+        .iter()
+        .zip(bound)
+        .map(|(binding, Bound { buffer, place: (_, offset, size) })| wgpu::BindGroupEntry {
+            binding: binding.binding,
+            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: *offset, size: wgpu::BufferSize::new(*size) }),
+        })
+        .collect();
+    gpu.scoped(|| gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &pipeline.layout, entries: &entries }))
+}
+
+/// Groups in each dimension.
+fn group_counts(launch: &Launch) -> BackendResult<[u32; 3]> {
+    let mut counts = [1; 3];
+    for ((count, global), local) in counts.iter_mut().zip(launch.global_size).zip(launch.local_size) {
+        if local == 0 || !global.is_multiple_of(u64::from(local)) {
+            return Err(BackendError::Other("a global size that is no multiple of the local one".to_owned()));
+        }
+        *count = u32::try_from(global)
+            .map(|global| global / local)
+            .map_err(|_| BackendError::Other("a global size of 2^32 or more".to_owned()))?;
+    }
+    Ok(counts)
+}
+
+/// Cuts a range of groups into dispatches of at most `limits`.
+fn split(groups: [u32; 3], limits: [u32; 3]) -> SmallVec<[Part; 1]> {
+    let mut parts = SmallVec::new();
+    let steps = |dimension: usize| (0..groups[dimension]).step_by(limits[dimension].max(1) as usize);
+    for z in steps(2) {
+        for y in steps(1) {
+            for x in steps(0) {
+                let base = [x, y, z];
+                let mut size = [0; 3];
+                for d in 0..3 {
+                    size[d] = (groups[d] - base[d]).min(limits[d].max(1));
+                }
+                parts.push(Part { base, groups: size });
+            }
+        }
+    }
+    parts
+}
+
+/// The key of a launch.
+fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, single_dispatch: bool) -> BackendResult<LaunchKey> {
+    if kernel.params.len() != launch.args.len() {
+        return Err(BackendError::Other("a launch with the wrong number of arguments".to_owned()));
+    }
+    let mut key = LaunchKey {
+        local_size: launch.local_size,
+        local_args: Vec::new(),
+        constant_args: Vec::new(),
+        zero_offset: launch.global_offset == [0; 3],
+        single_dispatch,
+    };
+    for (param, arg) in kernel.params.iter().zip(&launch.args) {
+        match (param, arg) {
+            (KernelParam::Local { .. }, LaunchArg::Local(bytes)) => key.local_args.push(*bytes),
+            (KernelParam::Buffer { space: Space::Constant, .. }, LaunchArg::Buffer(range)) => {
+                key.constant_args.push(match range {
+                    Some(range) => constant_binding(launch, kernel, gpu, range)?,
+                    None => ConstantBinding::Uniform(256),
+                });
+            }
+            (KernelParam::Buffer { .. }, LaunchArg::Buffer(_)) | (KernelParam::Value | KernelParam::Bytes { .. }, LaunchArg::Value(_)) => {}
+            _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
+        }
+    }
+    Ok(key)
+}
+
+/// A uniform binding if the buffer is small enough, has room for the power of two, and is not bound as storage in the same launch: wgpu
+/// allows no buffer to be both.
+fn constant_binding(launch: &Launch, kernel: &Kernel, gpu: &Gpu, range: &MemoryRange) -> BackendResult<ConstantBinding> {
+    let memory = downcast(&range.memory)?;
+    let size = range.size.max(1).next_power_of_two().max(256);
+    let fits = size <= gpu.limits.max_uniform_buffer_binding_size.min(1 << 16)
+        && size <= memory.allocated.saturating_sub(range.offset)
+        && range.offset.is_multiple_of(u64::from(gpu.limits.min_uniform_buffer_offset_alignment));
+    // Constant arguments on the same memory must agree too: all of them uniform, or all storage.
+    let mut shared = false;
+    for (param, arg) in kernel.params.iter().zip(&launch.args) {
+        let LaunchArg::Buffer(Some(other)) = arg else { continue };
+        let theirs = downcast(&other.memory)?;
+        if theirs.id == memory.id {
+            let constant = matches!(param, KernelParam::Buffer { space: Space::Constant, .. });
+            shared |= !constant || other.offset != range.offset || other.size != range.size;
+        }
+    }
+    Ok(if fits && !shared { ConstantBinding::Uniform(size as u32) } else { ConstantBinding::Storage })
+}
+
+/// The contents of the argument buffer.
+fn argument_bytes(
+    launch: &Launch,
+    kernel: &Kernel,
+    layout: &ArgLayout,
+    groups: [u32; 3],
+    base: [u32; 3],
+) -> BackendResult<SmallVec<[u8; 256]>> {
+    let mut bytes: SmallVec<[u8; 256]> = smallvec::smallvec![0; layout.size.max(ArgLayout::HEADER) as usize];
+    let mut put = |at: u32, data: &[u8]| -> BackendResult<()> {
+        let start = at as usize;
+        bytes
+            .get_mut(start..start + data.len())
+            .ok_or_else(|| BackendError::Other("an argument beyond the argument buffer".to_owned()))?
+            .copy_from_slice(data);
+        Ok(())
+    };
+    for d in 0..3 {
+        let word = 4 * d as u32;
+        put(hidden::GLOBAL_OFFSET + word, &(launch.global_offset[d] as u32).to_le_bytes())?;
+        put(hidden::GLOBAL_SIZE + word, &(launch.global_size[d] as u32).to_le_bytes())?;
+        put(hidden::NUM_GROUPS + word, &groups[d].to_le_bytes())?;
+        put(hidden::GROUP_BASE + word, &base[d].to_le_bytes())?;
+    }
+    put(hidden::WORK_DIM, &launch.work_dim.to_le_bytes())?;
+    for ((place, arg), _) in layout.values.iter().zip(&launch.args).zip(&kernel.params) {
+        if let (Some((at, size)), LaunchArg::Value(value)) = (place, arg) {
+            let used = value.len().min(*size as usize);
+            put(*at, &value[..used])?;
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, split};
+
+    #[test]
+    fn a_range_within_the_limits_is_one_dispatch() {
+        let parts = split([5, 1, 1], [65535; 3]);
+        assert_eq!(parts.as_slice(), [Part { base: [0; 3], groups: [5, 1, 1] }]);
+    }
+
+    #[test]
+    fn a_larger_range_is_covered_once() {
+        let parts = split([7, 5, 2], [3, 2, 1]);
+        let mut seen = vec![0; 7 * 5 * 2];
+        for part in parts {
+            for z in 0..part.groups[2] {
+                for y in 0..part.groups[1] {
+                    for x in 0..part.groups[0] {
+                        let [bx, by, bz] = part.base;
+                        seen[((bz + z) * 35 + (by + y) * 7 + bx + x) as usize] += 1;
+                    }
+                }
+            }
+        }
+        assert!(seen.iter().all(|count| *count == 1));
+    }
+}

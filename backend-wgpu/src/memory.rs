@@ -1,0 +1,117 @@
+//! Device memory: one wgpu buffer each.
+//!
+//! The buffer is larger than what was asked for, so that every binding that a launch needs stays inside: storage bindings are rounded up to
+//! 16 bytes (views as vectors), uniform bindings to a power of two.
+
+use std::any::Any;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+
+use wgcl_api::backend::{BackendError, BackendResult, Memory};
+use wgpu::BufferUsages;
+
+use crate::engine::Message;
+use crate::exit;
+use crate::gpu::Gpu;
+use crate::vulkan::Mapping;
+
+/// Bytes that a buffer has beyond a multiple of this are never bound.
+const GRANULE: u64 = 256;
+/// Up to here a buffer has a size that is a power of two, as a uniform binding must.
+const UNIFORM_LIMIT: u64 = 1 << 16;
+
+/// Memory of a device.
+#[derive(Debug)]
+pub(crate) struct WgpuMemory {
+    pub(crate) id: u64,
+    size: u64,
+    /// Bytes of the buffer.
+    pub(crate) allocated: u64,
+    buffer: ManuallyDrop<wgpu::Buffer>,
+    mapping: Option<Mapping>,
+    /// Where to say that bindings of this memory are of no more use.
+    thread: Option<Sender<Message>>,
+    /// Serial number of the last batch that reads or writes it.
+    last_use: AtomicU64,
+    /// Serial number of the last batch that writes it.
+    last_write: AtomicU64,
+}
+
+impl WgpuMemory {
+    pub(crate) fn new(gpu: &Gpu, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
+        let wanted = size.max(16);
+        let allocated = if wanted <= UNIFORM_LIMIT { wanted.next_power_of_two().max(GRANULE) } else { wanted.next_multiple_of(GRANULE) };
+        if allocated > gpu.limits.max_storage_buffer_binding_size {
+            return Err(BackendError::OutOfDeviceMemory);
+        }
+        let usage = BufferUsages::STORAGE | BufferUsages::UNIFORM | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+        let (buffer, mapping) = gpu.buffer(allocated, usage, gpu.approach.unified)?;
+        Ok(Arc::new(Self {
+            id: gpu.fresh_id(),
+            size,
+            allocated,
+            buffer: ManuallyDrop::new(buffer),
+            mapping,
+            thread,
+            last_use: AtomicU64::new(0),
+            last_write: AtomicU64::new(0),
+        }))
+    }
+
+    pub(crate) fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
+    pub(crate) fn mapping(&self) -> Option<Mapping> {
+        self.mapping
+    }
+
+    /// Notes that a batch uses it. Only the submission thread does so.
+    pub(crate) fn mark(&self, serial: u64, writes: bool) {
+        self.last_use.store(serial, Ordering::Relaxed);
+        if writes {
+            self.last_write.store(serial, Ordering::Relaxed);
+        }
+    }
+
+    /// The batch to wait for before the host reads it, or, with `writes`, before it writes it.
+    pub(crate) fn busy_until(&self, writes: bool) -> u64 {
+        if writes { self.last_use.load(Ordering::Relaxed) } else { self.last_write.load(Ordering::Relaxed) }
+    }
+}
+
+impl Drop for WgpuMemory {
+    fn drop(&mut self) {
+        if exit::leaving() {
+            // The driver below may be gone already.
+            return;
+        }
+        // SAFETY: dropped once, here. Submissions that use the buffer keep it alive by themselves.
+        unsafe { ManuallyDrop::drop(&mut self.buffer) };
+        if let Some(thread) = &self.thread {
+            // A thread that has ended holds no bindings.
+            let _ = thread.send(Message::Forget(self.id));
+        }
+    }
+}
+
+impl Memory for WgpuMemory {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn host_address(&self) -> Option<usize> {
+        self.mapping.map(Mapping::address)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Our implementation of a memory object.
+pub(crate) fn downcast(memory: &Arc<dyn Memory>) -> BackendResult<&WgpuMemory> {
+    memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("memory of another backend".to_owned()))
+}

@@ -1,0 +1,167 @@
+//! A program on a device: pipelines by kernel and launch key, and the memory of its constants and variables.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram};
+use wgcl_compiler::ir;
+use wgcl_compiler::launch::{self, LaunchError, LaunchKey, Shader};
+use wgcl_compiler::target::Target;
+
+use crate::gpu::Gpu;
+use crate::memory::WgpuMemory;
+use crate::pipeline::Pipeline;
+
+/// Makes the shader of a kernel for a launch key. The compiler's, but for tests.
+pub(crate) type Specialise = dyn Fn(&str, &LaunchKey) -> BackendResult<Shader> + Send + Sync;
+
+type Slot = Arc<OnceLock<BackendResult<Arc<Pipeline>>>>;
+
+/// A kernel and its pipelines.
+pub(crate) struct Kernel {
+    pub(crate) name: String,
+    pub(crate) params: Vec<ir::KernelParam>,
+    required: Option<[u32; 3]>,
+    variants: Mutex<FxHashMap<LaunchKey, Slot>>,
+}
+
+/// A program on a device.
+pub(crate) struct WgpuProgram {
+    gpu: Arc<Gpu>,
+    specialise: Box<Specialise>,
+    kernels: FxHashMap<String, Arc<Kernel>>,
+    /// `BindingSource::ConstantData`.
+    pub(crate) constants: Option<Arc<WgpuMemory>>,
+    /// `BindingSource::GlobalVariables`.
+    pub(crate) variables: Option<Arc<WgpuMemory>>,
+}
+
+impl fmt::Debug for WgpuProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WgpuProgram").field("kernels", &self.kernels.keys()).finish_non_exhaustive()
+    }
+}
+
+impl WgpuProgram {
+    /// Of a module of the compiler's.
+    pub(crate) fn from_module(gpu: Arc<Gpu>, module: Arc<ir::Module>, target: Target) -> Self {
+        let kernels = module
+            .functions
+            .iter()
+            .filter_map(|function| {
+                let kernel = function.kernel.as_ref()?;
+                Some((function.name.clone(), kernel.params.clone(), kernel.reqd_work_group_size))
+            })
+            .collect();
+        let specialise = move |kernel: &str, key: &LaunchKey| {
+            // naga's writers can panic on what they do not know.
+            catch_unwind(AssertUnwindSafe(|| launch::specialise(&module, kernel, key, &target))).map_or_else(
+                |payload| {
+                    let message = payload
+                        .downcast_ref::<String>()
+                        .map(String::as_str)
+                        .or_else(|| payload.downcast_ref::<&str>().copied())
+                        .unwrap_or("unknown")
+                        .to_owned();
+                    Err(BackendError::Launch(LaunchError::Internal { kernel: kernel.to_owned(), stage: "emission", message }))
+                },
+                |result| result.map_err(BackendError::from),
+            )
+        };
+        Self::new(gpu, kernels, Box::new(specialise))
+    }
+
+    /// Of kernels whose shaders come from anywhere.
+    pub(crate) fn new(gpu: Arc<Gpu>, kernels: Vec<(String, Vec<ir::KernelParam>, Option<[u32; 3]>)>, specialise: Box<Specialise>) -> Self {
+        let kernels = kernels
+            .into_iter()
+            .map(|(name, params, required)| (name.clone(), Arc::new(Kernel { name, params, required, variants: Mutex::default() })))
+            .collect();
+        Self { gpu, specialise, kernels, constants: None, variables: None }
+    }
+
+    /// A kernel by its name.
+    pub(crate) fn kernel(&self, name: &str) -> BackendResult<&Arc<Kernel>> {
+        self.kernels.get(name).ok_or_else(|| BackendError::Launch(LaunchError::NoKernel(name.to_owned())))
+    }
+
+    /// The pipeline for a launch. Compiles if it was not wanted before; who comes second waits for the first.
+    pub(crate) fn pipeline(&self, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
+        let slot = {
+            let mut variants = kernel.variants.lock();
+            match variants.get(key) {
+                Some(slot) => Arc::clone(slot),
+                None => Arc::clone(variants.entry(key.clone()).or_default()),
+            }
+        };
+        slot.get_or_init(|| Pipeline::new(&self.gpu, (self.specialise)(&kernel.name, key)?).map(Arc::new)).clone()
+    }
+
+    /// The key of a launch as it probably comes.
+    fn probable_key(kernel: &Kernel, local_size: [u32; 3]) -> LaunchKey {
+        let function = ir::Function {
+            kernel: Some(ir::Kernel { params: kernel.params.clone(), reqd_work_group_size: kernel.required }),
+            ..ir::Function::new("", ir::Type::Void)
+        };
+        LaunchKey::example(&function, local_size)
+    }
+}
+
+/// A program as the API holds it.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) program: Arc<WgpuProgram>,
+    /// Where pipelines are made ahead of time.
+    pub(crate) warmer: Sender<WarmUp>,
+}
+
+/// A pipeline to be made ahead of time.
+#[derive(Debug)]
+pub(crate) struct WarmUp {
+    program: std::sync::Weak<WgpuProgram>,
+    kernel: String,
+    key: LaunchKey,
+}
+
+/// The thread that makes pipelines ahead of time.
+pub(crate) fn warm_up(requests: &std::sync::mpsc::Receiver<WarmUp>) {
+    while let Ok(WarmUp { program, kernel, key }) = requests.recv() {
+        if let Some(program) = program.upgrade() {
+            let made = program.kernel(&kernel).and_then(|kernel| program.pipeline(kernel, &key));
+            if let Err(error) = made {
+                // The launch reports it, should it come.
+                tracing::debug!("{kernel}: {error}");
+            }
+        }
+    }
+}
+
+impl LoadedProgram for Loaded {
+    fn warm(&self, kernel: &str, local_size: [u32; 3]) {
+        if let Ok(found) = self.program.kernel(kernel) {
+            let key = WgpuProgram::probable_key(found, local_size);
+            // A hint: nothing is lost if the thread is gone.
+            let _ = self.warmer.send(WarmUp { program: Arc::downgrade(&self.program), kernel: kernel.to_owned(), key });
+        }
+    }
+
+    fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {
+        let kernel = self.program.kernel(kernel)?;
+        // A pipeline that exists already tells as well as any.
+        let known = kernel.variants.lock().values().find_map(|slot| slot.get().and_then(|made| made.clone().ok()));
+        let pipeline = match known {
+            Some(pipeline) => pipeline,
+            None => self.program.pipeline(kernel, &WgpuProgram::probable_key(kernel, [64, 1, 1]))?,
+        };
+        Ok(KernelUsage { local_memory: pipeline.local_memory, private_memory: pipeline.private_memory })
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,191 @@
+//! From an adapter's limits, features and driver to what OpenCL reports and what the compiler may use.
+
+use wgcl_api::backend::{DeviceKind, DeviceProperties};
+use wgcl_compiler::target::Target;
+use wgpu::Features;
+
+use crate::adapters::Settings;
+use crate::vulkan;
+
+/// NVIDIA's PCI vendor.
+const NVIDIA: u32 = 0x10de;
+
+/// Everything that wgcl can make use of; a device is opened with those of them that its adapter has.
+pub(crate) fn wanted_features() -> Features {
+    Features::SHADER_F64
+        | Features::SHADER_F16
+        | Features::SHADER_I16
+        | Features::SHADER_INT64
+        | Features::SHADER_INT64_ATOMIC_MIN_MAX
+        | Features::SHADER_INT64_ATOMIC_ALL_OPS
+        | Features::SHADER_FLOAT32_ATOMIC
+        | Features::SUBGROUP
+        | Features::SUBGROUP_BARRIER
+        | Features::MAPPABLE_PRIMARY_BUFFERS
+        | Features::TIMESTAMP_QUERY
+        | Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
+        | Features::TIMESTAMP_QUERY_INSIDE_PASSES
+        | Features::PIPELINE_CACHE
+        | Features::PASSTHROUGH_SHADERS
+        | Features::IMMEDIATES
+}
+
+/// The kind of a device.
+pub(crate) const fn kind(device_type: wgpu::DeviceType) -> DeviceKind {
+    match device_type {
+        wgpu::DeviceType::DiscreteGpu => DeviceKind::DiscreteGpu,
+        wgpu::DeviceType::IntegratedGpu => DeviceKind::IntegratedGpu,
+        wgpu::DeviceType::VirtualGpu => DeviceKind::VirtualGpu,
+        wgpu::DeviceType::Cpu => DeviceKind::Cpu,
+        wgpu::DeviceType::Other => DeviceKind::Other,
+    }
+}
+
+/// How the backend deals with a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Approach {
+    /// Buffers are made through the Vulkan layer below wgpu: mapped for good, and never cleared.
+    pub(crate) raw_buffers: bool,
+    /// SPIR-V goes to the driver as it is.
+    pub(crate) spirv: bool,
+    /// The device's memory is the host's.
+    pub(crate) unified: bool,
+    /// The device's timestamps are the host's monotonic clock.
+    pub(crate) host_clock: bool,
+}
+
+/// Decides how to deal with an adapter.
+pub(crate) fn approach(adapter: &wgpu::Adapter, settings: Settings) -> Approach {
+    let info = adapter.get_info();
+    let features = adapter.features();
+    let vulkan = info.backend == wgpu::Backend::Vulkan && !settings.portable;
+    let raw_buffers = vulkan && features.contains(Features::MAPPABLE_PRIMARY_BUFFERS);
+    let shared = matches!(kind(info.device_type), DeviceKind::Cpu | DeviceKind::IntegratedGpu);
+    Approach {
+        raw_buffers,
+        spirv: vulkan && features.contains(Features::PASSTHROUGH_SHADERS),
+        unified: raw_buffers && shared && !settings.discrete,
+        host_clock: is_llvmpipe(&info),
+    }
+}
+
+fn is_llvmpipe(info: &wgpu::AdapterInfo) -> bool {
+    info.driver == "llvmpipe" || info.name.starts_with("llvmpipe")
+}
+
+/// What OpenCL reports.
+pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach) -> DeviceProperties {
+    let info = adapter.get_info();
+    let limits = adapter.limits();
+    let details = vulkan::details(adapter);
+    let kind = kind(info.device_type);
+    let max_allocation = (limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u64::from(u32::MAX))) & !255;
+    DeviceProperties {
+        name: info.name.clone(),
+        kind,
+        vendor_id: info.vendor,
+        device_id: info.device,
+        vendor: vendor_name(info.vendor, &info.driver),
+        driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+        api: match info.backend {
+            wgpu::Backend::Vulkan => "Vulkan",
+            wgpu::Backend::Metal => "Metal",
+            wgpu::Backend::Dx12 => "DX12",
+            _ => "wgpu",
+        },
+        global_memory: global_memory(details.memory.unwrap_or_else(|| fallback_memory(max_allocation)), max_allocation),
+        max_allocation,
+        local_memory: limits.max_compute_workgroup_storage_size,
+        max_constant_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
+        max_constant_args: limits.max_uniform_buffers_per_shader_stage.saturating_sub(1),
+        max_group_invocations: limits.max_compute_invocations_per_workgroup,
+        max_group_size: [limits.max_compute_workgroup_size_x, limits.max_compute_workgroup_size_y, limits.max_compute_workgroup_size_z],
+        max_groups: [limits.max_compute_workgroups_per_dimension; 3],
+        base_alignment: limits.min_storage_buffer_offset_alignment.max(limits.min_uniform_buffer_offset_alignment).max(16),
+        compute_units: compute_units(kind, details.multiprocessors),
+        clock_mhz: if kind == DeviceKind::Cpu { host_clock_mhz() } else { 0 },
+        subgroup_size: info.subgroup_min_size.max(1),
+        unified_memory: approach.unified,
+        timer_resolution: 1.max(details.timestamp_period.unwrap_or(1.0).round() as u64),
+        // Exact with NoContraction on lavapipe; not so on GPUs, whose Vulkan drivers promise 2.5 ULP.
+        correctly_rounded: is_llvmpipe(&info) && approach.spirv,
+        uuid: details.uuid,
+    }
+}
+
+/// Memory in all, such that the specification's lower bound of the largest allocation, a quarter of it up to 1 GiB, is one that a binding
+/// can hold.
+fn global_memory(real: u64, max_allocation: u64) -> u64 {
+    if max_allocation >= 1 << 30 { real } else { real.min(max_allocation.saturating_mul(4)) }
+}
+
+/// Where the driver does not say: what a small GPU has.
+const fn fallback_memory(max_allocation: u64) -> u64 {
+    let four = max_allocation.saturating_mul(4);
+    if four < 2 << 30 { four } else { 2 << 30 }
+}
+
+fn compute_units(kind: DeviceKind, multiprocessors: Option<u32>) -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1));
+    match (kind, multiprocessors) {
+        (DeviceKind::Cpu, _) => cores,
+        (_, Some(count)) => count,
+        (DeviceKind::IntegratedGpu, None) => 8,
+        (_, None) => 32,
+    }
+}
+
+/// The host's clock as Linux tells it; 0 elsewhere.
+fn host_clock_mhz() -> u32 {
+    let Ok(text) = std::fs::read_to_string("/proc/cpuinfo") else { return 0 };
+    text.lines()
+        .filter(|line| line.starts_with("cpu MHz"))
+        .filter_map(|line| line.split(':').nth(1)?.trim().parse::<f64>().ok())
+        .fold(0.0, f64::max)
+        .clamp(0.0, 1e6) as u32
+}
+
+fn vendor_name(id: u32, driver: &str) -> String {
+    let name = match id {
+        NVIDIA => "NVIDIA",
+        0x1002 | 0x1022 => "AMD",
+        0x8086 => "Intel",
+        0x106b => "Apple",
+        0x13b5 => "ARM",
+        0x5143 => "Qualcomm",
+        0x1010 => "Imagination Technologies",
+        0x1414 => "Microsoft",
+        0x1ae0 => "Google",
+        0x10005 => "Mesa",
+        _ if driver.is_empty() => "unknown vendor",
+        _ => driver,
+    };
+    name.to_owned()
+}
+
+/// What the compiler may use.
+pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
+    let info = adapter.get_info();
+    let features = adapter.features();
+    let limits = adapter.limits();
+    let llvmpipe = is_llvmpipe(&info);
+    Target {
+        int64: features.contains(Features::SHADER_INT64),
+        fp64: features.contains(Features::SHADER_F64),
+        fp16: features.contains(Features::SHADER_F16),
+        int16: features.contains(Features::SHADER_I16),
+        int64_atomics: features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS),
+        float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
+        subgroups: features.contains(Features::SUBGROUP),
+        spirv: approach.spirv,
+        fused_fma: info.vendor == NVIDIA,
+        denormals: llvmpipe || vulkan::details(adapter).denormals,
+        loop_limit: llvmpipe,
+        max_storage_buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group),
+        max_uniform_buffers: limits.max_uniform_buffers_per_shader_stage,
+        max_uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
+        max_local_memory: limits.max_compute_workgroup_storage_size,
+        ..Target::full()
+    }
+    .with_extensions()
+}

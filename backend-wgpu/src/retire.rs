@@ -1,0 +1,190 @@
+//! The end of commands: waiting for submissions, and telling the commands' progress in their order.
+//!
+//! Commands stand in one list in the order of `enqueue`. Each names the batch (by its serial number) that must be complete first; a command
+//! done by the host names the last batch before it. Whoever learns that a batch is complete, the completion thread or the submission thread
+//! that needed it, takes the finished commands off the front; one thread at a time does so, holding no lock while it calls back.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Receiver;
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use wgcl_api::backend::{BackendError, BackendResult, Progress, Times};
+
+use crate::clock;
+use crate::gpu::Gpu;
+use crate::stamps::Stamp;
+
+/// How a command ends.
+pub(crate) enum Outcome {
+    /// With its batch.
+    Batch {
+        /// When it was handed to the driver at the earliest.
+        recorded: u64,
+        /// The timestamps around it, where they were asked for.
+        stamp: Option<Stamp>,
+    },
+    /// It has ended already; only its turn is awaited.
+    Ended(BackendResult<Times>),
+    /// With everything before it: it does nothing itself.
+    Turn {
+        /// When it was recorded.
+        recorded: u64,
+    },
+}
+
+/// A command that is not complete, or whose turn has not come.
+pub(crate) struct Entry {
+    /// The batch to wait for.
+    pub(crate) serial: u64,
+    pub(crate) progress: Arc<dyn Progress>,
+    pub(crate) outcome: Outcome,
+}
+
+#[derive(Default)]
+struct State {
+    entries: VecDeque<Entry>,
+    /// Somebody is calling back.
+    busy: bool,
+    /// What to wait for, by serial number, rising.
+    submissions: VecDeque<(u64, wgpu::SubmissionIndex)>,
+    /// Batches that did not run, until their commands have been told.
+    failed: FxHashMap<u64, BackendError>,
+    /// When the last command ended, for estimates.
+    last_end: u64,
+}
+
+/// The list of commands in flight.
+pub(crate) struct Retirer {
+    gpu: Arc<Gpu>,
+    completed: AtomicU64,
+    state: Mutex<State>,
+}
+
+impl Retirer {
+    pub(crate) fn new(gpu: Arc<Gpu>) -> Self {
+        Self { gpu, completed: AtomicU64::new(0), state: Mutex::default() }
+    }
+
+    /// The last batch that is known to be complete.
+    pub(crate) fn completed(&self) -> u64 {
+        self.completed.load(Ordering::Acquire)
+    }
+
+    /// Appends a command.
+    pub(crate) fn push(&self, entry: Entry) {
+        self.state.lock().entries.push_back(entry);
+    }
+
+    /// A batch was submitted.
+    pub(crate) fn submitted(&self, serial: u64, index: wgpu::SubmissionIndex) {
+        self.state.lock().submissions.push_back((serial, index));
+    }
+
+    /// A batch, and nothing after it yet, could not be submitted. Batches before it may still run.
+    pub(crate) fn failed(&self, serial: u64, error: BackendError) {
+        self.state.lock().failed.insert(serial, error);
+    }
+
+    /// Waits until a batch is complete, however that ends.
+    pub(crate) fn wait(&self, serial: u64) -> BackendResult<()> {
+        if self.completed() >= serial {
+            return self.gpu.check_alive();
+        }
+        let index = {
+            let state = self.state.lock();
+            state.submissions.iter().rev().find(|(number, _)| *number <= serial).map(|(_, index)| index.clone())
+        };
+        let result = index.map_or(Ok(()), |index| self.gpu.wait(index));
+        let mut state = self.state.lock();
+        if let Err(error) = &result {
+            let completed = self.completed();
+            for entry in state
+                .entries
+                .iter()
+                .filter(|entry| entry.serial > completed && entry.serial <= serial)
+                .map(|e| e.serial)
+                .collect::<Vec<_>>()
+            {
+                state.failed.entry(entry).or_insert_with(|| error.clone());
+            }
+        }
+        while state.submissions.front().is_some_and(|(number, _)| *number <= serial) {
+            state.submissions.pop_front();
+        }
+        self.completed.fetch_max(serial, Ordering::AcqRel);
+        result
+    }
+
+    /// Tells the progress of every command at the front whose turn has come.
+    pub(crate) fn retire(&self) {
+        let mut holding = false;
+        loop {
+            let (entry, failure, last_end) = {
+                let mut state = self.state.lock();
+                if state.busy && !holding {
+                    return;
+                }
+                let completed = self.completed();
+                let ready = state.entries.front().is_some_and(|entry| entry.serial <= completed);
+                let Some(entry) = (if ready { state.entries.pop_front() } else { None }) else {
+                    state.busy = false;
+                    if state.entries.is_empty() {
+                        state.failed.clear();
+                    }
+                    return;
+                };
+                state.busy = true;
+                holding = true;
+                let failure = state.failed.get(&entry.serial).cloned();
+                (entry, failure, state.last_end)
+            };
+            let result = self.result(entry.outcome, failure, last_end);
+            if let Ok(times) = &result {
+                self.state.lock().last_end = times.end;
+            }
+            // Our callers' code: a panic in it must not stop the others' completion.
+            let told = catch_unwind(AssertUnwindSafe(|| {
+                entry.progress.running();
+                entry.progress.complete(result);
+            }));
+            if told.is_err() {
+                tracing::error!("a progress callback panicked");
+            }
+        }
+    }
+
+    fn result(&self, outcome: Outcome, failure: Option<BackendError>, last_end: u64) -> BackendResult<Times> {
+        match (outcome, failure) {
+            (Outcome::Ended(result), _) => result,
+            (Outcome::Batch { .. }, Some(error)) => Err(error),
+            (Outcome::Batch { recorded, stamp: None }, None) => {
+                let end = clock::now();
+                Ok(Times { start: recorded.max(last_end).min(end), end })
+            }
+            (Outcome::Batch { recorded, stamp: Some(stamp) }, None) => {
+                let latest = clock::now();
+                let times = stamp.times(&self.gpu)?;
+                let end = times.end.clamp(recorded, latest);
+                Ok(Times { start: times.start.clamp(recorded, end), end })
+            }
+            (Outcome::Turn { recorded }, _) => {
+                let time = last_end.max(recorded);
+                Ok(Times { start: time, end: time })
+            }
+        }
+    }
+}
+
+/// The completion thread: waits for the batches whose numbers arrive, until the sender is gone.
+pub(crate) fn run(retirer: &Retirer, batches: &Receiver<u64>) {
+    while let Ok(serial) = batches.recv() {
+        if let Err(error) = retirer.wait(serial) {
+            tracing::error!("batch {serial}: {error}");
+        }
+        retirer.retire();
+    }
+}

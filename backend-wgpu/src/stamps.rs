@@ -1,0 +1,168 @@
+//! Timestamps around profiled commands, and their way into the host's clock.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use wgcl_api::backend::{BackendError, BackendResult, Times};
+
+use crate::clock;
+use crate::gpu::Gpu;
+use crate::host::{Direction, HostBuffer};
+
+/// Queries of one set: wgpu's largest.
+const QUERIES: u32 = 4096;
+/// Bytes of a resolved query.
+const BYTES: u64 = 8;
+/// Probes of the clocks; the one with the least uncertainty counts.
+const PROBES: usize = 5;
+
+/// From the device's ticks to the host's nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Conversion {
+    period: f64,
+    /// Host time minus device time.
+    offset: i64,
+}
+
+impl Conversion {
+    fn host(self, ticks: u64) -> u64 {
+        let nanoseconds = if (self.period - 1.0).abs() < f64::EPSILON { ticks } else { (ticks as f64 * self.period) as u64 };
+        nanoseconds.wrapping_add_signed(self.offset)
+    }
+}
+
+/// The timestamps of one batch.
+#[derive(Debug)]
+pub(crate) struct StampSet {
+    pub(crate) queries: wgpu::QuerySet,
+    resolved: wgpu::Buffer,
+    down: HostBuffer,
+    used: AtomicU32,
+    conversion: Conversion,
+    values: OnceLock<BackendResult<Vec<u64>>>,
+}
+
+impl StampSet {
+    fn new(gpu: &Gpu, conversion: Conversion) -> BackendResult<Self> {
+        let size = u64::from(QUERIES) * BYTES;
+        let (resolved, _) = gpu.buffer(size, wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC, false)?;
+        let descriptor = wgpu::QuerySetDescriptor { label: None, ty: wgpu::QueryType::Timestamp, count: QUERIES };
+        let queries = gpu.scoped(|| gpu.device.create_query_set(&descriptor))?;
+        let down = HostBuffer::new(gpu, size, Direction::Down)?;
+        Ok(Self { queries, resolved, down, used: AtomicU32::new(0), conversion, values: OnceLock::new() })
+    }
+
+    /// Two queries: the first one's number. `None` where the set is used up.
+    pub(crate) fn take(&self) -> Option<u32> {
+        let first = self.used.load(Ordering::Relaxed);
+        (first + 2 <= QUERIES).then(|| {
+            self.used.store(first + 2, Ordering::Relaxed);
+            first
+        })
+    }
+
+    /// Records how the values get to the host; the last thing in a batch.
+    pub(crate) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
+        let used = self.used.load(Ordering::Relaxed);
+        if used > 0 {
+            encoder.resolve_query_set(&self.queries, 0..used, &self.resolved, 0);
+            encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.down.buffer, 0, u64::from(used) * BYTES);
+        }
+    }
+
+    fn values(&self, gpu: &Gpu) -> &BackendResult<Vec<u64>> {
+        self.values.get_or_init(|| {
+            let mut values = Vec::new();
+            let size = u64::from(self.used.load(Ordering::Relaxed)) * BYTES;
+            self.down.read(gpu, 0, size, &mut |bytes| {
+                values = bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
+            })?;
+            Ok(values)
+        })
+    }
+}
+
+/// The timestamps of one command.
+#[derive(Clone, Debug)]
+pub(crate) struct Stamp {
+    pub(crate) set: Arc<StampSet>,
+    pub(crate) first: u32,
+}
+
+impl Stamp {
+    /// When the command ran; its batch is complete.
+    pub(crate) fn times(&self, gpu: &Gpu) -> BackendResult<Times> {
+        let values = self.set.values(gpu).as_ref().map_err(Clone::clone)?;
+        let first = self.first as usize;
+        match values.get(first..first + 2) {
+            Some(&[start, end]) => Ok(Times { start: self.set.conversion.host(start), end: self.set.conversion.host(end) }),
+            _ => Err(BackendError::Other("a timestamp is missing".to_owned())),
+        }
+    }
+}
+
+/// The sets of a device, used again when nobody refers to them any more.
+#[derive(Debug, Default)]
+pub(crate) struct StampPool {
+    conversion: Option<Conversion>,
+    sets: Vec<Arc<StampSet>>,
+}
+
+impl StampPool {
+    /// Whether the device has timestamps that can stand anywhere.
+    pub(crate) fn supported(gpu: &Gpu) -> bool {
+        gpu.features.contains(
+            wgpu::Features::TIMESTAMP_QUERY
+                | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
+                | wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES,
+        )
+    }
+
+    /// An unused set. Waits for the device when first called, to compare the clocks.
+    pub(crate) fn get(&mut self, gpu: &Gpu) -> BackendResult<Arc<StampSet>> {
+        let conversion = match self.conversion {
+            Some(conversion) => conversion,
+            None => *self.conversion.insert(calibrate(gpu)?),
+        };
+        for set in &mut self.sets {
+            if let Some(free) = Arc::get_mut(set) {
+                free.used = AtomicU32::new(0);
+                free.values = OnceLock::new();
+                return Ok(Arc::clone(set));
+            }
+        }
+        let set = Arc::new(StampSet::new(gpu, conversion)?);
+        self.sets.push(Arc::clone(&set));
+        Ok(set)
+    }
+}
+
+/// Compares the device's clock with the host's.
+fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
+    let period = f64::from(gpu.queue.get_timestamp_period());
+    let mut best = Conversion { period, offset: 0 };
+    if gpu.approach.host_clock {
+        return Ok(best);
+    }
+    let mut uncertainty = u64::MAX;
+    for _ in 0..PROBES {
+        let set = Arc::new(StampSet::new(gpu, best)?);
+        let Some(first) = set.take() else { break };
+        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.write_timestamp(&set.queries, first);
+        encoder.write_timestamp(&set.queries, first + 1);
+        set.resolve(&mut encoder);
+        let before = clock::now();
+        let index = gpu.scoped(|| gpu.queue.submit([encoder.finish()]))?;
+        gpu.wait(index)?;
+        let after = clock::now();
+        let ticks = Stamp { set, first }.set.values(gpu).as_ref().map_err(Clone::clone)?.first().copied().unwrap_or(0);
+        let device = Conversion { period, offset: 0 }.host(ticks);
+        if after - before < uncertainty {
+            uncertainty = after - before;
+            best.offset = (before + uncertainty / 2).wrapping_sub(device).cast_signed();
+        }
+    }
+    Ok(best)
+}

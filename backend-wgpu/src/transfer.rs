@@ -1,0 +1,318 @@
+//! Reads, writes, copies and fills.
+
+use std::sync::Arc;
+
+use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Progress, Times};
+
+use crate::builtin::{Builtins, GROUP, PARAMETERS, PATTERN_BYTES, expand_pattern};
+use crate::clock;
+use crate::engine::{Engine, Taking};
+use crate::host::HostBuffer;
+use crate::memory::{WgpuMemory, downcast};
+use crate::ring::Slot;
+use crate::vulkan::Mapping;
+
+/// wgpu's copies take multiples of this.
+const WORD: u64 = 4;
+
+impl Engine {
+    /// Host to device.
+    pub(crate) fn write(
+        &mut self,
+        dst: &Arc<dyn Memory>,
+        src: &dyn HostSource,
+        regions: &[CopyRegion],
+        progress: &Arc<dyn Progress>,
+    ) -> BackendResult<Taking> {
+        let memory = downcast(dst)?;
+        check(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
+        if let Some(mapping) = memory.mapping() {
+            self.wait(memory.busy_until(true))?;
+            let start = begin(progress);
+            let mut result = Ok(());
+            src.with(&mut |bytes| result = write_mapped(mapping, bytes, regions));
+            result?;
+            return Ok(Taking::Done(Times { start, end: clock::now() }));
+        }
+        let mut result = Ok(());
+        src.with(&mut |bytes| {
+            result = regions.iter().try_for_each(|region| self.upload(memory, region.buffer, host_part(bytes, *region)?));
+        });
+        result?;
+        if regions.iter().all(|region| region.size == 0) { Ok(Taking::Nothing) } else { Ok(Taking::Recorded(None)) }
+    }
+
+    /// Device to host.
+    pub(crate) fn read(
+        &mut self,
+        src: &Arc<dyn Memory>,
+        dst: &dyn HostTarget,
+        regions: &[CopyRegion],
+        progress: &Arc<dyn Progress>,
+    ) -> BackendResult<Taking> {
+        let memory = downcast(src)?;
+        check(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
+        let mut result = Ok(());
+        let start;
+        if let Some(mapping) = memory.mapping() {
+            self.wait(memory.busy_until(false))?;
+            start = begin(progress);
+            dst.with_mut(&mut |bytes| result = read_mapped(mapping, bytes, regions));
+        } else {
+            start = begin(progress);
+            dst.with_mut(&mut |bytes| {
+                result = regions.iter().try_for_each(|region| {
+                    let part = host_part_mut(bytes, *region)?;
+                    self.download(memory, region.buffer, part)
+                });
+            });
+            // What an error left.
+            self.down.release(None, self.serial);
+        }
+        result?;
+        Ok(Taking::Done(Times { start, end: clock::now() }))
+    }
+
+    /// Bytes into memory that the host does not see, through the ring.
+    fn upload(&mut self, memory: &WgpuMemory, offset: u64, bytes: &[u8]) -> BackendResult<()> {
+        let segment = self.up.segment_size;
+        let mut at = offset;
+        for piece in bytes.chunks((segment - WORD) as usize) {
+            let size = piece.len() as u64;
+            // At the same place within a word as in the destination.
+            let lead = at % WORD;
+            let mut padded;
+            let source = if lead == 0 {
+                piece
+            } else {
+                padded = vec![0; lead as usize];
+                padded.extend_from_slice(piece);
+                &padded
+            };
+            let slot = self.slot(|engine| &mut engine.up, (lead + size).next_multiple_of(WORD), 16)?;
+            slot.memory.write(&self.gpu, slot.offset, source)?;
+            if lead == 0 && size.is_multiple_of(WORD) {
+                let gpu = Arc::clone(&self.gpu);
+                self.batch.encoder(&gpu).copy_buffer_to_buffer(&slot.memory.buffer, slot.offset, memory.buffer(), at, size);
+            } else {
+                self.copy_bytes(&Source::Host(&slot.memory), slot.offset + lead, memory, at, size)?;
+                // The copy's own slot may have begun a new batch.
+                self.up.touch(&slot, self.serial);
+            }
+            memory.mark(self.serial, true);
+            at += size;
+        }
+        Ok(())
+    }
+
+    /// Bytes out of memory that the host does not see. The next piece travels while one is taken out.
+    fn download(&mut self, memory: &WgpuMemory, offset: u64, bytes: &mut [u8]) -> BackendResult<()> {
+        let mut pending: Option<Down<'_>> = None;
+        let mut at = offset;
+        let piece = (self.down.segment_size - 2 * WORD) as usize;
+        for part in bytes.chunks_mut(piece) {
+            let size = part.len() as u64;
+            let first = at & !(WORD - 1);
+            let words = (at + size).next_multiple_of(WORD) - first;
+            let slot = self.slot(|engine| &mut engine.down, words, 8)?;
+            let gpu = Arc::clone(&self.gpu);
+            self.batch.encoder(&gpu).copy_buffer_to_buffer(memory.buffer(), first, &slot.memory.buffer, slot.offset, words);
+            memory.mark(self.serial, false);
+            let serial = self.serial;
+            self.submit();
+            self.down.hold(&slot);
+            if let Some(previous) = pending.replace(Down { slot, lead: (at - first) as usize, serial, target: part }) {
+                self.take_out(previous)?;
+            }
+            at += size;
+        }
+        pending.map_or(Ok(()), |last| self.take_out(last))
+    }
+
+    fn take_out(&mut self, piece: Down<'_>) -> BackendResult<()> {
+        let Down { slot, lead, serial, target } = piece;
+        let result = self.wait(serial).and_then(|()| {
+            slot.memory.read(&self.gpu, slot.offset, (lead + target.len()) as u64, &mut |bytes| target.copy_from_slice(&bytes[lead..]))
+        });
+        self.down.release(Some(&slot), serial);
+        result
+    }
+
+    /// Device to device.
+    pub(crate) fn copy(
+        &mut self,
+        src: &Arc<dyn Memory>,
+        dst: &Arc<dyn Memory>,
+        regions: &[CopyRegion],
+        profile: bool,
+    ) -> BackendResult<Taking> {
+        let (from, to) = (downcast(src)?, downcast(dst)?);
+        check(regions.iter().map(|region| (region.buffer, region.size)), from)?;
+        check(regions.iter().map(|region| (region.host, region.size)), to)?;
+        let regions: Vec<_> = regions.iter().filter(|region| region.size > 0).collect();
+        if regions.is_empty() {
+            return Ok(Taking::Nothing);
+        }
+        let stamp = self.stamp(profile)?;
+        let gpu = Arc::clone(&self.gpu);
+        self.batch.begin_stamp(&gpu, stamp.as_ref(), false);
+        for region in regions {
+            let aligned = [region.buffer, region.host, region.size].iter().all(|number| number.is_multiple_of(WORD));
+            if aligned && from.id != to.id {
+                let encoder = self.batch.encoder(&gpu);
+                encoder.copy_buffer_to_buffer(from.buffer(), region.buffer, to.buffer(), region.host, region.size);
+            } else {
+                self.copy_bytes(&Source::Device(from), region.buffer, to, region.host, region.size)?;
+            }
+        }
+        self.batch.end_stamp(&gpu, stamp.as_ref(), false);
+        from.mark(self.serial, false);
+        to.mark(self.serial, true);
+        Ok(Taking::Recorded(stamp))
+    }
+
+    /// Repeats a pattern.
+    pub(crate) fn fill(&mut self, dst: &Arc<dyn Memory>, pattern: &[u8], offset: u64, size: u64, profile: bool) -> BackendResult<Taking> {
+        let memory = downcast(dst)?;
+        check(std::iter::once((offset, size)), memory)?;
+        if pattern.is_empty() || pattern.len() > PATTERN_BYTES / 4 {
+            return Err(BackendError::Other("a pattern of a size that OpenCL does not have".to_owned()));
+        }
+        if size == 0 {
+            return Ok(Taking::Nothing);
+        }
+        let stamp = self.stamp(profile)?;
+        let gpu = Arc::clone(&self.gpu);
+        self.batch.begin_stamp(&gpu, stamp.as_ref(), false);
+        if pattern.iter().all(|byte| *byte == 0) && offset.is_multiple_of(WORD) && size.is_multiple_of(WORD) {
+            self.batch.encoder(&gpu).clear_buffer(memory.buffer(), offset, Some(size));
+        } else {
+            let (bytes, words) = expand_pattern(pattern, offset);
+            self.run_builtin(|builtins| &builtins.fill, &Source::Device(memory), memory, [u64::from(words), offset, size], &bytes)?;
+        }
+        self.batch.end_stamp(&gpu, stamp.as_ref(), false);
+        memory.mark(self.serial, true);
+        Ok(Taking::Recorded(stamp))
+    }
+
+    fn copy_bytes(&mut self, from: &Source<'_>, offset: u64, to: &WgpuMemory, at: u64, size: u64) -> BackendResult<()> {
+        self.run_builtin(|builtins| &builtins.copy, from, to, [offset, at, size], &[])
+    }
+
+    /// Dispatches a kernel of `builtin`. `numbers` are its first parameter, the first byte and the number of bytes in the destination.
+    fn run_builtin(
+        &mut self,
+        kernel: fn(&Builtins) -> &wgpu::ComputePipeline,
+        from: &Source<'_>,
+        to: &WgpuMemory,
+        [first, begin, size]: [u64; 3],
+        pattern: &[u8],
+    ) -> BackendResult<()> {
+        let gpu = Arc::clone(&self.gpu);
+        if self.builtins.is_none() {
+            self.builtins = Some(Builtins::new(&gpu)?);
+        }
+        let groups = size.div_ceil(WORD).div_ceil(u64::from(GROUP)).clamp(1, u64::from(self.max_groups[0].min(4096))) as u32;
+        let mut bytes = [0; PARAMETERS as usize];
+        let words = [first as u32, begin as u32, (begin + size) as u32, groups * GROUP];
+        for (place, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+            *place = word.to_le_bytes();
+        }
+        bytes[16..16 + pattern.len()].copy_from_slice(pattern);
+        let align = u64::from(gpu.limits.min_uniform_buffer_offset_alignment);
+        // A wait in here leaves the open batch's commands before this one where they belong: ahead of it.
+        let slot = self.slot(|engine| &mut engine.arguments, PARAMETERS, align)?;
+        slot.memory.write(&gpu, slot.offset, &bytes)?;
+        let Some(builtins) = &self.builtins else { return Ok(()) };
+        let source = match from {
+            Source::Device(memory) => memory.buffer(),
+            Source::Host(memory) => &memory.buffer,
+        };
+        let whole =
+            |buffer, size| wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size: wgpu::BufferSize::new(size) });
+        let group = gpu.scoped(|| {
+            gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &builtins.layout,
+                entries: &[
+                    wgpu::BindGroupEntry { binding: 0, resource: whole(&slot.memory.buffer, PARAMETERS) },
+                    wgpu::BindGroupEntry { binding: 1, resource: whole(to.buffer(), to.buffer().size()) },
+                    wgpu::BindGroupEntry { binding: 2, resource: whole(source, source.size()) },
+                ],
+            })
+        })?;
+        let pass = self.batch.pass_with(&gpu, 0, kernel(builtins));
+        pass.set_bind_group(0, &group, &[slot.offset as u32]);
+        pass.dispatch_workgroups(groups, 1, 1);
+        Ok(())
+    }
+}
+
+/// A piece on its way down.
+struct Down<'a> {
+    slot: Slot,
+    /// Bytes before it in the slot.
+    lead: usize,
+    serial: u64,
+    target: &'a mut [u8],
+}
+
+/// Where the byte copy reads.
+enum Source<'a> {
+    Device(&'a WgpuMemory),
+    Host(&'a HostBuffer),
+}
+
+/// Tells that a command of the host's begins, and when.
+fn begin(progress: &Arc<dyn Progress>) -> u64 {
+    let now = clock::now();
+    progress.submitted(now);
+    progress.running();
+    now
+}
+
+/// Fails where a piece does not lie inside the memory: the API has checked it, this is what soundness rests upon.
+fn check(mut pieces: impl Iterator<Item = (u64, u64)>, memory: &WgpuMemory) -> BackendResult<()> {
+    if pieces.all(|(offset, size)| offset.checked_add(size).is_some_and(|end| end <= memory.allocated)) {
+        Ok(())
+    } else {
+        Err(BackendError::Other("a transfer beyond the end of a buffer".to_owned()))
+    }
+}
+
+fn outside() -> BackendError {
+    BackendError::Other("a transfer beyond the end of the host's memory".to_owned())
+}
+
+fn host_range(region: CopyRegion) -> BackendResult<std::ops::Range<usize>> {
+    let start = usize::try_from(region.host).map_err(|_| outside())?;
+    let size = usize::try_from(region.size).map_err(|_| outside())?;
+    Ok(start..start.checked_add(size).ok_or_else(outside)?)
+}
+
+fn host_part(bytes: &[u8], region: CopyRegion) -> BackendResult<&[u8]> {
+    bytes.get(host_range(region)?).ok_or_else(outside)
+}
+
+fn host_part_mut(bytes: &mut [u8], region: CopyRegion) -> BackendResult<&mut [u8]> {
+    bytes.get_mut(host_range(region)?).ok_or_else(outside)
+}
+
+fn write_mapped(mapping: Mapping, bytes: &[u8], regions: &[CopyRegion]) -> BackendResult<()> {
+    for region in regions {
+        let source = host_part(bytes, *region)?;
+        // SAFETY: the region lies inside the buffer, as `check` saw; the device has done with it, and the application's own accesses to
+        // mapped memory during a command on it are undefined in OpenCL. `copy` rather than a reference, for the source may be the same memory.
+        unsafe { std::ptr::copy(source.as_ptr(), mapping.0.as_ptr().add(region.buffer as usize), source.len()) };
+    }
+    Ok(())
+}
+
+fn read_mapped(mapping: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
+    for region in regions {
+        let target = host_part_mut(bytes, *region)?;
+        // SAFETY: as in `write_mapped`.
+        unsafe { std::ptr::copy(mapping.0.as_ptr().add(region.buffer as usize), target.as_mut_ptr(), target.len()) };
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! What lies below wgpu on Vulkan: facts that wgpu does not tell, and buffers that stay mapped and are never cleared.
+//!
+//! On platforms without Vulkan everything here says that there is nothing.
+
+use std::ptr::NonNull;
+
+/// Facts about an adapter; `None` where unknown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Details {
+    /// Bytes of the device's own memory (of all memory on devices that share the host's).
+    pub(crate) memory: Option<u64>,
+    /// The device's and the driver's UUID.
+    pub(crate) uuid: Option<([u8; 16], [u8; 16])>,
+    /// NVIDIA's streaming multiprocessors.
+    pub(crate) multiprocessors: Option<u32>,
+    /// Single-precision denormals can be kept.
+    pub(crate) denormals: bool,
+    /// Nanoseconds of one tick.
+    pub(crate) timestamp_period: Option<f32>,
+}
+
+/// Where the host sees a buffer, for as long as the buffer lives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mapping(pub(crate) NonNull<u8>);
+
+// SAFETY: an address; every access through it is made by `host`, which says why it is sound.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+#[cfg(not(target_vendor = "apple"))]
+mod imp {
+    use ash::vk;
+    use wgcl_api::backend::{BackendError, BackendResult};
+    use wgpu::hal::{self, Device as _, api::Vulkan};
+
+    use super::{Details, Mapping};
+
+    pub(crate) fn details(adapter: &wgpu::Adapter) -> Details {
+        // SAFETY: the handle is only asked for properties and destroyed by nobody.
+        let Some(adapter) = (unsafe { adapter.as_hal::<Vulkan>() }) else { return Details::default() };
+        let capabilities = adapter.physical_device_capabilities();
+        let instance = adapter.shared_instance().raw_instance();
+        let physical = adapter.raw_physical_device();
+        let version = capabilities.properties().api_version;
+        let mut found = Details { timestamp_period: Some(capabilities.properties().limits.timestamp_period), ..Details::default() };
+
+        // SAFETY: the physical device belongs to this instance, which the adapter keeps alive.
+        let memory = unsafe { instance.get_physical_device_memory_properties(physical) };
+        found.memory = memory
+            .memory_heaps_as_slice()
+            .iter()
+            .filter(|heap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL))
+            .map(|heap| heap.size)
+            .max();
+
+        if version >= vk::API_VERSION_1_2 {
+            let multiprocessors = capabilities.supports_extension(ash::nv::shader_sm_builtins::NAME);
+            let mut ids = vk::PhysicalDeviceIDProperties::default();
+            let mut controls = vk::PhysicalDeviceFloatControlsProperties::default();
+            let mut processors = vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV::default();
+            let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut ids).push_next(&mut controls);
+            if multiprocessors {
+                properties = properties.push_next(&mut processors);
+            }
+            // SAFETY: Vulkan 1.2 has the function and the first two structures; the third is chained only where its extension exists.
+            unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
+            found.uuid = Some((ids.device_uuid, ids.driver_uuid));
+            found.denormals = controls.shader_denorm_preserve_float32 == vk::TRUE;
+            found.multiprocessors = multiprocessors.then_some(processors.shader_sm_count).filter(|count| *count > 0);
+        }
+        found
+    }
+
+    pub(crate) fn raw_buffer(
+        device: &wgpu::Device,
+        size: u64,
+        usage: wgpu::BufferUsages,
+        mapped: bool,
+    ) -> Option<BackendResult<(wgpu::Buffer, Option<Mapping>)>> {
+        // SAFETY: the device is only used to create and map a buffer, both of which it synchronises by itself.
+        let hal_device = unsafe { device.as_hal::<Vulkan>() }?;
+        let mut uses = hal_usage(usage);
+        // Memory that is only read by the host is better cached: gpu-allocator tells by the flags.
+        if mapped && !uses.contains(wgpu::wgt::BufferUses::MAP_READ) {
+            uses |= wgpu::wgt::BufferUses::MAP_WRITE;
+        }
+        let descriptor = hal::BufferDescriptor { label: None, size, usage: uses, memory_flags: hal::MemoryFlags::PREFER_COHERENT };
+        // SAFETY: the size is not zero and within the device's limit, as the callers see to.
+        let buffer = match unsafe { hal_device.create_buffer(&descriptor) } {
+            Ok(buffer) => buffer,
+            Err(error) => return Some(Err(device_error(&error))),
+        };
+        let mut address = None;
+        if mapped {
+            // SAFETY: the buffer was made for mapping, and the range is its own. It is unmapped by being destroyed.
+            match unsafe { hal_device.map_buffer(&buffer, 0..size) } {
+                Ok(mapping) if mapping.is_coherent => address = Some(Mapping(mapping.ptr)),
+                Ok(_) | Err(_) => {
+                    // SAFETY: nothing has used it yet.
+                    unsafe { hal_device.destroy_buffer(buffer) };
+                    return Some(Err(BackendError::Other("the driver offers no coherent mapping".to_owned())));
+                }
+            }
+        }
+        drop(hal_device);
+        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        // SAFETY: the buffer comes from this device, was made with these usages, and its contents may be anything: everything that is read
+        // of it was written by the application, or is undefined in OpenCL as well.
+        Some(Ok((unsafe { device.create_buffer_from_hal::<Vulkan>(buffer, &descriptor) }, address)))
+    }
+
+    fn hal_usage(usage: wgpu::BufferUsages) -> wgpu::wgt::BufferUses {
+        use wgpu::BufferUsages as From;
+        use wgpu::wgt::BufferUses as To;
+        let pairs = [
+            (From::MAP_READ, To::MAP_READ),
+            (From::MAP_WRITE, To::MAP_WRITE),
+            (From::COPY_SRC, To::COPY_SRC),
+            (From::COPY_DST, To::COPY_DST),
+            (From::UNIFORM, To::UNIFORM),
+            (From::STORAGE, To::STORAGE_READ_WRITE | To::STORAGE_READ_ONLY),
+            (From::QUERY_RESOLVE, To::QUERY_RESOLVE),
+        ];
+        pairs.into_iter().filter(|(from, _)| usage.contains(*from)).fold(To::empty(), |all, (_, to)| all | to)
+    }
+
+    fn device_error(error: &hal::DeviceError) -> BackendError {
+        match error {
+            hal::DeviceError::OutOfMemory => BackendError::OutOfDeviceMemory,
+            hal::DeviceError::Lost => BackendError::DeviceLost("while a buffer was made".to_owned()),
+            other => BackendError::Other(other.to_string()),
+        }
+    }
+}
+
+#[cfg(target_vendor = "apple")]
+mod imp {
+    use wgcl_api::backend::BackendResult;
+
+    use super::{Details, Mapping};
+
+    pub(crate) fn details(_: &wgpu::Adapter) -> Details {
+        Details::default()
+    }
+
+    pub(crate) fn raw_buffer(
+        _: &wgpu::Device,
+        _: u64,
+        _: wgpu::BufferUsages,
+        _: bool,
+    ) -> Option<BackendResult<(wgpu::Buffer, Option<Mapping>)>> {
+        None
+    }
+}
+
+/// Facts about an adapter.
+pub(crate) fn details(adapter: &wgpu::Adapter) -> Details {
+    imp::details(adapter)
+}
+
+/// A buffer made by Vulkan directly, with undefined contents: wgpu's own are cleared when first used. `mapped` asks for an address that is
+/// good for the buffer's life. `None` where the device is not Vulkan's.
+pub(crate) fn raw_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Option<RawBuffer> {
+    imp::raw_buffer(device, size, usage, mapped)
+}
+
+type RawBuffer = wgcl_api::backend::BackendResult<(wgpu::Buffer, Option<Mapping>)>;
