@@ -1,0 +1,40 @@
+# Functions shared by the scripts of this folder; sourced, not run.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+python=$target/python/bin/python
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "$(basename "$0"): $*"; exit 1; }
+
+# Runs a command as root: directly, or through sudo. Fails without a word where neither is possible.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        return 1
+    fi
+}
+
+# Builds libwgcl.so and prints its path; WGCL_LIBRARY names a ready one instead.
+library() {
+    if [ -n "${WGCL_LIBRARY:-}" ]; then
+        realpath -e "$WGCL_LIBRARY" || die "WGCL_LIBRARY=$WGCL_LIBRARY: no such file"
+        return
+    fi
+    command -v cargo >/dev/null || die "cargo is missing: install Rust from https://rustup.rs"
+    (cd "$root" && cargo build --release --quiet --package wgcl) >&2 || die "the build failed"
+    realpath -e "$target/release/libwgcl.so"
+}
+
+# Points the ICD loaders (ocl-icd and Khronos's) to one library, and to nothing else, for the programs that this shell starts.
+use_library() {
+    local folder=$target/icd
+    mkdir -p "$folder"
+    printf '%s\n' "$1" >"$folder/wgcl.icd.$$"
+    mv "$folder/wgcl.icd.$$" "$folder/wgcl.icd"
+    export OCL_ICD_VENDORS=$folder OPENCL_VENDOR_PATH=$folder
+    unset OCL_ICD_FILENAMES
+}
