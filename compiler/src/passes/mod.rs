@@ -4,9 +4,20 @@
 //! form, with everything that takes pointers inlined. [`launch`] works on a copy of one kernel for one [`LaunchKey`] and leaves the
 //! form that emission reads: every access names its root.
 
+pub mod addresses;
+pub mod compact;
+pub mod dce;
+pub mod inline;
+pub mod lower_memory;
+pub mod promote;
+pub mod simplify;
+pub mod specialise_key;
+pub mod structure_returns;
+
 use crate::ir::{self, Func};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
 use crate::target::Target;
+use simplify::Purity;
 
 /// Why the passes gave up.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
@@ -58,8 +69,45 @@ pub enum PassError {
 /// # Errors
 /// See [`PassError`]; the module is then unfit for use.
 pub fn build(module: &mut ir::Module, target: &Target) -> Result<(), PassError> {
-    let _ = (module, target);
+    let order = call_order(module)?;
+    let ptr_size = target.pointer_size();
+    let mut policy = inline::Policy::new(module);
+    let mut purity = Purity::unknown();
+    for func in order {
+        if policy.calls[func.index()] > 0 {
+            structure_returns::run(&mut module.functions[func.index()], ptr_size);
+            check(module, func, "structure_returns")?;
+        }
+        inline::run(module, func, &policy)?;
+        check(module, func, "inline")?;
+        let function = &mut module.functions[func.index()];
+        lower_memory::run(function, ptr_size);
+        check(module, func, "lower_memory")?;
+        optimise(module, func, ptr_size, &purity)?;
+        policy.decide(func, module);
+        purity.note(func, &module.functions[func.index()]);
+    }
+    let kernels: Vec<Func> = functions(module).filter(|func| module.functions[func.index()].kernel.is_some()).collect();
+    *module = subset(module, &kernels);
     Ok(())
+}
+
+/// Promotes and simplifies until neither finds anything more, a few times at most: constants that `simplify` finds make more variables
+/// promotable.
+fn optimise(module: &mut ir::Module, func: Func, ptr_size: u32, purity: &Purity) -> Result<(), PassError> {
+    for round in 0..3 {
+        let function = &mut module.functions[func.index()];
+        let promoted = promote::run(function, ptr_size);
+        check(module, func, "promote")?;
+        if round > 0 && !promoted {
+            break;
+        }
+        let function = &mut module.functions[func.index()];
+        simplify::run(function, purity);
+        check(module, func, "simplify")?;
+    }
+    compact::run(&mut module.functions[func.index()]);
+    check(module, func, "compact")
 }
 
 /// Makes the module of one kernel for a launch: the kernel is function 0, followed by the helpers that it calls. Globals keep their
@@ -68,12 +116,147 @@ pub fn build(module: &mut ir::Module, target: &Target) -> Result<(), PassError> 
 /// # Errors
 /// No such kernel, or a defect of ours.
 pub fn launch(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<ir::Module> {
-    let _ = (key, target);
-    let function = module
-        .functions
-        .iter()
-        .find(|function| function.kernel.is_some() && function.name == kernel)
+    let root = functions(module)
+        .find(|func| module.functions[func.index()].kernel.is_some() && module.functions[func.index()].name == kernel)
         .ok_or_else(|| LaunchError::NoKernel(kernel.to_owned()))?;
-    let _ = Func(0);
-    Ok(ir::Module { functions: vec![function.clone()], globals: module.globals.clone() })
+    let mut module = subset(module, &[root]);
+    specialise(&mut module, key, target).map_err(|error| error.for_launch(kernel))?;
+    Ok(module)
+}
+
+fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Result<(), PassError> {
+    let mut purity = Purity::unknown();
+    let count = module.functions.len();
+    // Helpers come before what calls them, the kernel is last: `subset` numbers callers first.
+    for func in functions(module).rev() {
+        if func.index() + 1 < count || count == 1 {
+            purity.note(func, &module.functions[func.index()]);
+        }
+    }
+    for func in functions(module) {
+        specialise_key::run(&mut module.functions[func.index()], key);
+        check(module, func, "specialise_key")?;
+        optimise(module, func, target.pointer_size(), &purity)?;
+    }
+    Ok(())
+}
+
+impl PassError {
+    /// As the error of a launch.
+    fn for_launch(self, kernel: &str) -> LaunchError {
+        let kernel = kernel.to_owned();
+        match self {
+            Self::Internal { pass, message, .. } => LaunchError::Internal { kernel, stage: pass, message },
+            Self::Unsupported { what, .. } => LaunchError::Unsupported { kernel, what },
+            other => LaunchError::Unsupported { kernel, what: other.to_string() },
+        }
+    }
+}
+
+/// The numbers of all functions.
+fn functions(module: &ir::Module) -> impl DoubleEndedIterator<Item = Func> + use<> {
+    (0..u32::try_from(module.functions.len()).unwrap_or(u32::MAX)).map(Func)
+}
+
+/// Functions that a function calls, each once.
+fn callees(function: &ir::Function) -> Vec<Func> {
+    let mut list = Vec::new();
+    function.body.walk(&mut |inst| {
+        if let ir::Op::Call(callee, _) = inst.op
+            && !list.contains(&callee)
+        {
+            list.push(callee);
+        }
+    });
+    list
+}
+
+/// The functions that kernels need, each after those that it calls.
+fn call_order(module: &ir::Module) -> Result<Vec<Func>, PassError> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    let mut states = vec![State::New; module.functions.len()];
+    let mut order = Vec::new();
+    for root in functions(module).filter(|func| module.functions[func.index()].kernel.is_some()) {
+        let mut stack = vec![(root, None::<Vec<Func>>)];
+        while let Some((func, rest)) = stack.last_mut() {
+            let func = *func;
+            let Some(function) = module.functions.get(func.index()) else {
+                stack.pop();
+                continue;
+            };
+            let todo = rest.get_or_insert_with(|| {
+                if states[func.index()] == State::New {
+                    states[func.index()] = State::Open;
+                    callees(function)
+                } else {
+                    Vec::new()
+                }
+            });
+            match todo.pop() {
+                Some(callee) => match states.get(callee.index()) {
+                    Some(State::New) => stack.push((callee, None)),
+                    Some(State::Open) => return Err(PassError::Recursive { function: function.name.clone() }),
+                    Some(State::Done) | None => {}
+                },
+                None => {
+                    if states[func.index()] == State::Open {
+                        states[func.index()] = State::Done;
+                        order.push(func);
+                    }
+                    stack.pop();
+                }
+            }
+        }
+    }
+    Ok(order)
+}
+
+/// A copy of some functions of a module and what they call, callers before the called, with all globals.
+fn subset(module: &ir::Module, roots: &[Func]) -> ir::Module {
+    let mut list: Vec<Func> = roots.to_vec();
+    let mut next = 0;
+    while let Some(&func) = list.get(next) {
+        for callee in callees(&module.functions[func.index()]) {
+            if !list.contains(&callee) {
+                list.push(callee);
+            }
+        }
+        next += 1;
+    }
+    let mut numbers = vec![None; module.functions.len()];
+    for (number, func) in (0..).zip(&list) {
+        numbers[func.index()] = Some(Func(number));
+    }
+    let functions = list
+        .iter()
+        .map(|func| {
+            let mut function = module.functions[func.index()].clone();
+            function.body.walk_mut(&mut |inst| {
+                if let ir::Op::Call(callee, _) = &mut inst.op {
+                    *callee = numbers.get(callee.index()).copied().flatten().unwrap_or(*callee);
+                }
+            });
+            function
+        })
+        .collect();
+    ir::Module { functions, globals: module.globals.clone() }
+}
+
+/// Runs the verifier where assertions are on, or where the environment variable `WGCL_VERIFY` asks for it.
+fn check(module: &ir::Module, func: Func, pass: &'static str) -> Result<(), PassError> {
+    static ASKED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    if !cfg!(debug_assertions) && !ASKED.get_or_init(|| std::env::var_os("WGCL_VERIFY").is_some()) {
+        return Ok(());
+    }
+    let function = &module.functions[func.index()];
+    ir::verify::verify_function(module, function).map_err(|errors| PassError::Internal {
+        function: function.name.clone(),
+        pass,
+        message: errors.first().map_or_else(String::new, ToString::to_string),
+    })
 }

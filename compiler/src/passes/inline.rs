@@ -1,0 +1,207 @@
+//! Puts the bodies of functions in the place of their calls.
+//!
+//! ```text
+//! func twice(%0: i32) -> i32 {         kernel k(...) {
+//!   %1 = add %0, %0                      ...
+//!   return %1                  =>        %9 = add %8, %8
+//! }                                      ... uses of %9 for the call's result
+//! kernel k(...) { %9 = call twice(%8) }
+//! ```
+//! Must be inlined: what takes or returns pointers, what touches memory other than its own variables and constants, what asks a question
+//! of the work-item, and atomics, barriers and printf; later passes find no such call. Everything else is inlined while it is small or called once.
+//! What is called must have a single `return` at its end (`structure_returns`) or none.
+
+use super::PassError;
+use crate::ir::{Func, Function, Inst, MAX_NESTING, Module, Op, Region, Space, Type, Value, Var};
+
+/// A function of more instructions stays a function, if it may.
+const SMALL: usize = 150;
+
+/// Inlining never makes a function larger than that.
+const MAX_SIZE: usize = 300_000;
+
+/// How each function of a module may be called.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// For each function, whether calls of it are expanded.
+    pub inline: Vec<bool>,
+    /// For each function, its number of instructions.
+    pub size: Vec<usize>,
+    /// For each function, how deep its regions nest.
+    pub depth: Vec<usize>,
+    /// For each function, how many calls of it the module has.
+    pub calls: Vec<usize>,
+}
+
+impl Policy {
+    /// Counts the calls in a module.
+    pub fn new(module: &Module) -> Self {
+        let count = module.functions.len();
+        let mut calls = vec![0; count];
+        for function in &module.functions {
+            function.body.walk(&mut |inst| {
+                if let Op::Call(callee, _) = inst.op
+                    && let Some(calls) = calls.get_mut(callee.index())
+                {
+                    *calls += 1;
+                }
+            });
+        }
+        Self { inline: vec![true; count], size: vec![0; count], depth: vec![0; count], calls }
+    }
+
+    /// Decides for one function, all of whose own calls are expanded or stay.
+    pub fn decide(&mut self, func: Func, module: &Module) {
+        let function = &module.functions[func.index()];
+        let index = func.index();
+        self.size[index] = function.body.size();
+        self.depth[index] = function.body.depth(MAX_NESTING + 1);
+        let small = self.size[index] <= SMALL || self.calls[index] <= 1;
+        self.inline[index] = must_inline(function, module) || (small && !function.no_inline);
+    }
+}
+
+/// Whether later passes cannot do with a call of this function.
+fn must_inline(function: &Function, module: &Module) -> bool {
+    let is_pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
+    if function.kernel.is_some() || matches!(function.ret, Type::Ptr(_)) || function.params.iter().any(is_pointer) {
+        return true;
+    }
+    let mut must = false;
+    function.body.walk(&mut |inst| {
+        must |= match &inst.op {
+            Op::WorkItem(_) | Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Barrier(_) | Op::MemFence(_) | Op::Printf { .. } => true,
+            Op::GlobalAddr(global) => module.globals.get(global.index()).is_none_or(|global| global.space != Space::Constant),
+            // Pointers that later passes would have to resolve: those that are not an object's address and an offset.
+            Op::VarAddr(_) | Op::PtrAdd(..) => false,
+            _ => inst.results.iter().any(|&result| matches!(function.ty(result), Type::Ptr(_))),
+        };
+        if let Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Zero { dst: ptr, .. } = inst.op {
+            must |= !matches!(function.ty(ptr), Type::Ptr(Space::Private | Space::Constant));
+        }
+    });
+    must
+}
+
+/// Expands the calls in `caller` that `policy` names. The callees are final: bodies are copied as they are.
+///
+/// # Errors
+/// [`PassError::TooLarge`], [`PassError::TooDeep`].
+pub fn run(module: &mut Module, caller: Func, policy: &Policy) -> Result<(), PassError> {
+    let mut calls = false;
+    let Some(slot) = module.functions.get_mut(caller.index()) else { return Ok(()) };
+    slot.body.walk(&mut |inst| calls |= matches!(inst.op, Op::Call(callee, _) if policy.inline.get(callee.index()) == Some(&true)));
+    if !calls {
+        return Ok(());
+    }
+    let mut function = std::mem::replace(slot, Function::new("", Type::Void));
+    let mut body = std::mem::take(&mut function.body);
+    let size = body.size();
+    let mut inliner = Inliner { module, policy, function: &mut function, size, replaced: Vec::new() };
+    let result = inliner.region(&mut body, 1);
+    function.body = body;
+    module.functions[caller.index()] = function;
+    result
+}
+
+struct Inliner<'a> {
+    module: &'a Module,
+    policy: &'a Policy,
+    function: &'a mut Function,
+    /// Instructions so far.
+    size: usize,
+    /// What stands for the result of an expanded call, indexed by value.
+    replaced: Vec<Option<Value>>,
+}
+
+impl Inliner<'_> {
+    fn region(&mut self, region: &mut Region, depth: usize) -> Result<(), PassError> {
+        let mut out = Vec::with_capacity(region.insts.len());
+        for mut inst in std::mem::take(&mut region.insts) {
+            inst.op.map_operands(|value| {
+                if let Some(Some(new)) = self.replaced.get(value.index()) {
+                    *value = *new;
+                }
+            });
+            for nested in inst.op.regions_mut() {
+                self.region(nested, depth + 1)?;
+            }
+            match &inst.op {
+                Op::Call(callee, args) if self.policy.inline.get(callee.index()) == Some(&true) => {
+                    if !self.expand(*callee, args, &inst, &mut out, depth)? {
+                        break;
+                    }
+                }
+                _ => out.push(inst),
+            }
+        }
+        region.insts = out;
+        Ok(())
+    }
+
+    /// Copies the callee's body. False if it never returns: the end of the region is then written already.
+    fn expand(&mut self, callee: Func, args: &[Value], call: &Inst, out: &mut Vec<Inst>, depth: usize) -> Result<bool, PassError> {
+        let module = self.module;
+        let Some(target) = module.functions.get(callee.index()) else { return Ok(true) };
+        self.size += self.policy.size[callee.index()];
+        if self.size > MAX_SIZE {
+            return Err(PassError::TooLarge { function: self.function.name.clone(), limit: MAX_SIZE });
+        }
+        if depth + self.policy.depth[callee.index()] > MAX_NESTING {
+            return Err(PassError::TooDeep { function: self.function.name.clone(), limit: MAX_NESTING });
+        }
+        let first_value = u32::try_from(self.function.values.len()).unwrap_or(u32::MAX);
+        let first_var = u32::try_from(self.function.vars.len()).unwrap_or(u32::MAX);
+        self.function.values.extend(target.values.iter().cloned());
+        self.function.vars.extend(target.vars.iter().cloned());
+        let mut map: Vec<Value> =
+            (0..target.values.len()).map(|index| Value(first_value + u32::try_from(index).unwrap_or(u32::MAX))).collect();
+        for (param, arg) in target.params.iter().zip(args) {
+            map[param.index()] = *arg;
+        }
+        let copier = Copier { map: &map, first_var };
+        for inst in &target.body.insts {
+            match &inst.op {
+                Op::Return(value) => {
+                    if let (Some(value), Some(result)) = (value, call.results.first()) {
+                        if self.replaced.len() <= result.index() {
+                            self.replaced.resize(result.index() + 1, None);
+                        }
+                        self.replaced[result.index()] = Some(map[value.index()]);
+                    }
+                    return Ok(true);
+                }
+                _ => out.push(copier.inst(inst)),
+            }
+        }
+        Ok(false)
+    }
+}
+
+struct Copier<'a> {
+    map: &'a [Value],
+    first_var: u32,
+}
+
+impl Copier<'_> {
+    fn inst(&self, inst: &Inst) -> Inst {
+        let mut copy = inst.clone();
+        self.rename(&mut copy);
+        copy
+    }
+
+    fn rename(&self, inst: &mut Inst) {
+        for result in &mut inst.results {
+            *result = self.map[result.index()];
+        }
+        inst.op.map_operands(|value| *value = self.map[value.index()]);
+        match &mut inst.op {
+            Op::VarAddr(var) => *var = Var(self.first_var + var.0),
+            Op::Loop { params, .. } => params.iter_mut().for_each(|param| *param = self.map[param.index()]),
+            _ => {}
+        }
+        for region in inst.op.regions_mut() {
+            region.insts.iter_mut().for_each(|inst| self.rename(inst));
+        }
+    }
+}

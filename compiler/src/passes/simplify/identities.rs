@@ -1,0 +1,259 @@
+//! Rules for operations of two operands.
+
+use super::rules::Place;
+use super::walk::Walk;
+use crate::ir::{BinOp, CastOp, Op, Scalar, Type, UnOp, Value};
+
+impl Walk<'_> {
+    pub(super) fn binary_rules(&mut self, at: &mut Place, op: &mut Op) -> Option<Value> {
+        let Op::Bin(kind, a, b) = op else { return None };
+        if is_commutative(*kind) && self.constant_of(*a).is_some() && self.constant_of(*b).is_none() {
+            std::mem::swap(a, b);
+            self.changed = true;
+        }
+        let (kind, a, b) = (*kind, *a, *b);
+        let scalar = at.ty.scalar()?;
+        if scalar.is_float() {
+            return self.float_rules(at, kind, a, b, scalar);
+        }
+        if a == b
+            && let Some(value) = self.same_operands(at, kind, a)
+        {
+            return Some(value);
+        }
+        if let Some(bits) = self.bits(b) {
+            return self.constant_operand(at, kind, a, bits, scalar);
+        }
+        match kind {
+            // Constants of address computations come to the end, where they meet.
+            BinOp::Add | BinOp::Sub => self.constant_outward(at, kind, a, b),
+            BinOp::And | BinOp::Or => {
+                let other = if kind == BinOp::And { BinOp::Or } else { BinOp::And };
+                let absorbs = |outer: Value, inner: Value| matches!(self.def(inner), Some(&Op::Bin(op, x, y)) if op == other && (x == outer || y == outer));
+                if absorbs(a, b) { Some(a) } else { absorbs(b, a).then_some(b) }
+            }
+            _ => None,
+        }
+    }
+
+    fn same_operands(&mut self, at: &mut Place, kind: BinOp, a: Value) -> Option<Value> {
+        match kind {
+            BinOp::And | BinOp::Or | BinOp::SMin | BinOp::UMin | BinOp::SMax | BinOp::UMax => Some(a),
+            BinOp::Sub | BinOp::Xor | BinOp::SSubSat | BinOp::USubSat => Some(self.splat(at.ty, 0)),
+            _ => None,
+        }
+    }
+
+    /// `a op c` for an integer constant `c` (the same in every lane).
+    fn constant_operand(&mut self, at: &mut Place, kind: BinOp, a: Value, bits: u64, scalar: Scalar) -> Option<Value> {
+        let ones = scalar.mask();
+        let power = bits.is_power_of_two().then(|| u64::from(bits.trailing_zeros()));
+        let amount = bits % u64::from(scalar.bits());
+        match kind {
+            BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor | BinOp::SAddSat | BinOp::UAddSat | BinOp::SSubSat | BinOp::USubSat
+                if bits == 0 =>
+            {
+                return Some(a);
+            }
+            BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotate if amount == 0 => return Some(a),
+            BinOp::And | BinOp::Mul | BinOp::UMin | BinOp::UMulHi | BinOp::SMulHi if bits == 0 => return Some(self.splat(at.ty, 0)),
+            BinOp::And | BinOp::UMin if bits == ones => return Some(a),
+            BinOp::Or | BinOp::UMax if bits == ones => return Some(self.splat(at.ty, ones)),
+            BinOp::UMax if bits == 0 => return Some(a),
+            BinOp::Xor if bits == ones => return Some(self.make(at.out, at.span, at.ty, Op::Un(UnOp::Not, a))),
+            BinOp::Mul | BinOp::UDiv | BinOp::SDiv if bits == 1 => return Some(a),
+            BinOp::URem | BinOp::SRem if bits == 1 => return Some(self.splat(at.ty, 0)),
+            BinOp::Mul if bits == ones => return Some(self.make(at.out, at.span, at.ty, Op::Un(UnOp::Neg, a))),
+            BinOp::Sub => {
+                let negated = self.splat(at.ty, bits.wrapping_neg());
+                return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Add, a, negated)));
+            }
+            BinOp::Mul | BinOp::UDiv => {
+                if let Some(power) = power {
+                    let amount = self.splat(at.ty, power);
+                    let shift = if kind == BinOp::Mul { BinOp::Shl } else { BinOp::LShr };
+                    return Some(self.make(at.out, at.span, at.ty, Op::Bin(shift, a, amount)));
+                }
+            }
+            BinOp::URem => {
+                if power.is_some() {
+                    let mask = self.splat(at.ty, bits - 1);
+                    return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::And, a, mask)));
+                }
+            }
+            _ => {}
+        }
+        self.constants_meet(at, kind, a, bits, scalar)
+    }
+
+    /// `(x op c1) op c2`.
+    fn constants_meet(&mut self, at: &mut Place, kind: BinOp, a: Value, bits: u64, scalar: Scalar) -> Option<Value> {
+        let width = u64::from(scalar.bits());
+        match self.def(a).cloned()? {
+            Op::Bin(inner, x, c) => {
+                let first = self.bits(c)?;
+                let (op, x, bits) = match (kind, inner) {
+                    (BinOp::Add, BinOp::Add) => (kind, x, first.wrapping_add(bits)),
+                    (BinOp::Mul, BinOp::Mul) => (kind, x, first.wrapping_mul(bits)),
+                    (BinOp::And, BinOp::And) => (kind, x, first & bits),
+                    (BinOp::Or, BinOp::Or) => (kind, x, first | bits),
+                    (BinOp::Xor, BinOp::Xor) => (kind, x, first ^ bits),
+                    (BinOp::Mul, BinOp::Shl) => (kind, x, bits.wrapping_shl(u32::try_from(first % width).ok()?)),
+                    (BinOp::Shl, BinOp::Mul) => (BinOp::Mul, x, first.wrapping_shl(u32::try_from(bits % width).ok()?)),
+                    (BinOp::Shl, BinOp::Shl) | (BinOp::LShr, BinOp::LShr) => {
+                        let amount = first % width + bits % width;
+                        if amount >= width {
+                            return Some(self.splat(at.ty, 0));
+                        }
+                        (kind, x, amount)
+                    }
+                    (BinOp::AShr, BinOp::AShr) => (kind, x, (first % width + bits % width).min(width - 1)),
+                    // What is shifted out and back in is masked away.
+                    (BinOp::LShr, BinOp::Shl) if first % width == bits % width => (BinOp::And, x, scalar.mask() >> (bits % width)),
+                    (BinOp::Shl, BinOp::LShr) if first % width == bits % width => (BinOp::And, x, scalar.mask() << (bits % width)),
+                    // Distribution brings the constant of an index out of its scaling.
+                    (BinOp::Shl, BinOp::Add) => {
+                        let amount = bits % width;
+                        let scale = self.splat(at.ty, amount);
+                        let scaled = self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Shl, x, scale));
+                        (BinOp::Add, scaled, first << amount)
+                    }
+                    (BinOp::Mul, BinOp::Add) => {
+                        let factor = self.splat(at.ty, bits);
+                        let scaled = self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Mul, x, factor));
+                        (BinOp::Add, scaled, first.wrapping_mul(bits))
+                    }
+                    _ => return None,
+                };
+                let constant = self.splat(at.ty, bits);
+                Some(self.make(at.out, at.span, at.ty, Op::Bin(op, x, constant)))
+            }
+            Op::Cast(CastOp::ZExt, x) if kind == BinOp::And => {
+                let from = self.ty(x).scalar()?;
+                (from.mask() & bits == from.mask()).then_some(a)
+            }
+            _ => None,
+        }
+    }
+
+    /// `(x + c) + y` and `x - (y + c)` with the constant outside.
+    fn constant_outward(&mut self, at: &mut Place, kind: BinOp, a: Value, b: Value) -> Option<Value> {
+        let parts = |walk: &Self, value: Value| match walk.def(value) {
+            Some(&Op::Bin(BinOp::Add, x, c)) => walk.bits(c).map(|bits| (x, bits)),
+            _ => None,
+        };
+        let (x, y, bits) = match (parts(self, a), parts(self, b), kind) {
+            (Some((x, first)), Some((y, second)), BinOp::Add) => (x, y, first.wrapping_add(second)),
+            (Some((x, first)), Some((y, second)), _) => (x, y, first.wrapping_sub(second)),
+            (Some((x, first)), None, _) => (x, b, first),
+            (None, Some((y, second)), BinOp::Add) => (a, y, second),
+            (None, Some((y, second)), _) => (a, y, second.wrapping_neg()),
+            (None, None, BinOp::Sub) => {
+                if let Some(&Op::Un(UnOp::Neg, y)) = self.def(b) {
+                    return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Add, a, y)));
+                }
+                // (x + b) - b
+                return match self.def(a) {
+                    Some(&Op::Bin(BinOp::Add, x, y)) if y == b => Some(x),
+                    Some(&Op::Bin(BinOp::Add, x, y)) if x == b => Some(y),
+                    _ => None,
+                };
+            }
+            _ => {
+                return match self.def(b) {
+                    Some(&Op::Un(UnOp::Neg, y)) => Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Sub, a, y))),
+                    _ => None,
+                };
+            }
+        };
+        let sum = self.make(at.out, at.span, at.ty, Op::Bin(kind, x, y));
+        let constant = self.splat(at.ty, bits);
+        Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Add, sum, constant)))
+    }
+
+    /// Only what holds for NaNs, infinities and negative zero, whatever the device does to denormals.
+    fn float_rules(&mut self, at: &mut Place, kind: BinOp, a: Value, b: Value, scalar: Scalar) -> Option<Value> {
+        let bits = self.bits(b)?;
+        let sign = 1_u64 << (scalar.bits() - 1);
+        let one = match scalar {
+            Scalar::F16 => 0x3c00,
+            Scalar::F32 => 0x3f80_0000,
+            _ => 0x3ff0_0000_0000_0000,
+        };
+        match kind {
+            BinOp::FMul | BinOp::FDiv if bits == one => Some(a),
+            BinOp::FMul | BinOp::FDiv if bits == one | sign => Some(self.make(at.out, at.span, at.ty, Op::Un(UnOp::FNeg, a))),
+            BinOp::FAdd if bits == sign => Some(a),
+            BinOp::FSub if bits == 0 => Some(a),
+            BinOp::FDiv => {
+                let reciprocal = exact_reciprocal(scalar, bits)?;
+                let factor = self.splat(at.ty, reciprocal);
+                Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::FMul, a, factor)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A type with the same lanes.
+    pub(super) fn lane_type(ty: Type) -> Option<Type> {
+        ty.scalar().map(Type::Scalar)
+    }
+}
+
+/// The bits of 1/x where x is a power of two that, like its reciprocal, is an ordinary number.
+fn exact_reciprocal(scalar: Scalar, bits: u64) -> Option<u64> {
+    let (exponent_bits, fraction_bits) = match scalar {
+        Scalar::F16 => (5, 10),
+        Scalar::F32 => (8, 23),
+        Scalar::F64 => (11, 52),
+        _ => return None,
+    };
+    let fraction = bits & ((1 << fraction_bits) - 1);
+    let largest = (1_u64 << exponent_bits) - 1;
+    let exponent = (bits >> fraction_bits) & largest;
+    let sign = bits & (1 << (scalar.bits() - 1));
+    // The exponent of the reciprocal is twice the bias less this one's; denormals and infinities stay out.
+    let reciprocal = (largest - 1).checked_sub(exponent)?;
+    (fraction == 0 && exponent > 0 && exponent < largest && reciprocal > 0).then(|| sign | reciprocal << fraction_bits)
+}
+
+const fn is_commutative(op: BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::Add
+            | BinOp::Mul
+            | BinOp::And
+            | BinOp::Or
+            | BinOp::Xor
+            | BinOp::FAdd
+            | BinOp::FMul
+            | BinOp::SMin
+            | BinOp::UMin
+            | BinOp::SMax
+            | BinOp::UMax
+            | BinOp::SMulHi
+            | BinOp::UMulHi
+            | BinOp::SAddSat
+            | BinOp::UAddSat
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exact_reciprocal;
+    use crate::ir::Scalar;
+
+    #[test]
+    fn reciprocals_of_powers_of_two() {
+        let of = |value: f32| {
+            exact_reciprocal(Scalar::F32, u64::from(value.to_bits())).map(|bits| f32::from_bits(u32::try_from(bits).unwrap_or(0)))
+        };
+        assert_eq!(of(4.0), Some(0.25));
+        assert_eq!(of(-0.5), Some(-2.0));
+        assert_eq!(of(3.0), None);
+        assert_eq!(of(0.0), None);
+        assert_eq!(of(f32::INFINITY), None);
+        assert_eq!(of(2.0_f32.powi(127)), None);
+        assert_eq!(of(2.0_f32.powi(-126)), Some(2.0_f32.powi(126)));
+    }
+}

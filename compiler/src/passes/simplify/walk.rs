@@ -1,0 +1,514 @@
+//! The walk: what is known at each place, and the treatment of single instructions. Control flow is in [`super::flow`].
+
+use super::{Purity, is_expensive};
+use crate::diag::Span;
+use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Space, Type, Value, Var};
+use rustc_hash::FxHashMap;
+
+/// Walks a function once. Returns whether a rule applied.
+pub fn run(function: &mut Function, purity: &Purity) -> bool {
+    let mut body = std::mem::take(&mut function.body);
+    let mut walk = Walk::new(function, purity);
+    walk.region(&mut body);
+    let mut insts = std::mem::take(&mut walk.entry);
+    let changed = walk.changed;
+    insts.append(&mut body.insts);
+    function.body = Region { insts };
+    changed
+}
+
+/// An operation with its type; loads carry the state of the memory that they read.
+type Key = (Op, Type, u64);
+
+/// A loop around the current place.
+pub(super) struct LoopFrame {
+    /// Instructions that move before the loop.
+    pub before: Vec<Inst>,
+    /// The scope that the loop stands in.
+    pub scope: usize,
+    /// How many `if`s and `switch`es of this loop are around the current place.
+    pub conditions: u32,
+}
+
+/// States of memory: a load gives what an earlier one of the same state gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Memory {
+    /// Changes with stores that may go anywhere.
+    all: u32,
+    local: u32,
+    global: u32,
+    /// Private variables, by number.
+    vars: FxHashMap<Var, u32>,
+}
+
+/// Memories that some code may change.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Clobbers {
+    all: bool,
+    local: bool,
+    global: bool,
+    vars: Vec<Var>,
+}
+
+pub(super) struct Walk<'a> {
+    pub function: &'a mut Function,
+    pub purity: &'a Purity,
+    /// Pure operations by the value that they define.
+    defs: Vec<Option<Op>>,
+    /// For each pointer, the private variable that it points into.
+    roots: Vec<Option<Var>>,
+    /// What stands for removed values; followed to its end.
+    replaced: Vec<Option<Value>>,
+    /// When each value was defined: a value is visible at an earlier time's place only if it is older.
+    born: Vec<u32>,
+    clock: u32,
+    /// In how many loops each value is defined.
+    depth: Vec<u32>,
+    constants: FxHashMap<(Type, Const), Value>,
+    entry: Vec<Inst>,
+    table: FxHashMap<Key, Value>,
+    /// What each open region has put into `table`.
+    scopes: Vec<Vec<Key>>,
+    pub loops: Vec<LoopFrame>,
+    /// Conditions known here.
+    pub facts: FxHashMap<Value, bool>,
+    pub memory: Memory,
+    next_state: u32,
+    /// How deep rules apply rules.
+    nesting: u32,
+    pub changed: bool,
+}
+
+fn root_of(op: &Op, roots: &[Option<Var>]) -> Option<Var> {
+    match op {
+        Op::VarAddr(var) => Some(*var),
+        Op::PtrAdd(base, _) | Op::Cast(CastOp::SpaceCast, base) => roots.get(base.index()).copied().flatten(),
+        _ => None,
+    }
+}
+
+impl<'a> Walk<'a> {
+    fn new(function: &'a mut Function, purity: &'a Purity) -> Self {
+        let count = function.values.len();
+        let mut roots = vec![None; count];
+        function.body.walk(&mut |inst| {
+            if let [result] = inst.results[..] {
+                roots[result.index()] = root_of(&inst.op, &roots);
+            }
+        });
+        Self {
+            function,
+            purity,
+            defs: vec![None; count],
+            roots,
+            replaced: vec![None; count],
+            born: vec![0; count],
+            clock: 0,
+            depth: vec![0; count],
+            constants: FxHashMap::default(),
+            entry: Vec::new(),
+            table: FxHashMap::default(),
+            scopes: Vec::new(),
+            loops: Vec::new(),
+            facts: FxHashMap::default(),
+            memory: Memory::default(),
+            next_state: 0,
+            nesting: 0,
+            changed: false,
+        }
+    }
+
+    /// The pure operation that defines a value.
+    pub fn def(&self, value: Value) -> Option<&Op> {
+        self.defs.get(value.index()).and_then(Option::as_ref)
+    }
+
+    pub fn ty(&self, value: Value) -> Type {
+        self.function.ty(value)
+    }
+
+    /// The constant that a value is.
+    pub fn constant_of(&self, value: Value) -> Option<&Const> {
+        match self.def(value) {
+            Some(Op::Const(constant)) => Some(constant),
+            _ => None,
+        }
+    }
+
+    /// The bits of a scalar constant, or those that all lanes of a vector constant have.
+    pub fn bits(&self, value: Value) -> Option<u64> {
+        match self.constant_of(value)? {
+            Const::Bits(bits) => Some(*bits),
+            Const::Lanes(lanes) => {
+                let first = *lanes.first()?;
+                lanes.iter().all(|&lane| lane == first).then_some(first)
+            }
+            Const::Null | Const::Undef => None,
+        }
+    }
+
+    /// The bits of each lane of a constant.
+    pub fn lanes(&self, value: Value) -> Option<Vec<u64>> {
+        match self.constant_of(value)? {
+            Const::Bits(bits) => Some(vec![*bits]),
+            Const::Lanes(lanes) => Some(lanes.clone()),
+            Const::Null | Const::Undef => None,
+        }
+    }
+
+    /// What stands for a value here.
+    pub fn resolve(&mut self, value: Value) -> Value {
+        let mut current = value;
+        while let Some(Some(next)) = self.replaced.get(current.index()) {
+            current = *next;
+        }
+        // Later look-ups take one step.
+        let mut step = value;
+        while let Some(Some(next)) = self.replaced.get(step.index()).copied() {
+            self.replaced[step.index()] = Some(current);
+            step = next;
+        }
+        if !self.facts.is_empty()
+            && let Some(&known) = self.facts.get(&current)
+        {
+            return self.constant(Type::BOOL, Const::Bits(u64::from(known)));
+        }
+        current
+    }
+
+    /// Lets another value stand for one.
+    pub fn replace(&mut self, old: Value, new: Value) {
+        if old != new {
+            self.replaced[old.index()] = Some(new);
+        }
+    }
+
+    /// Makes room for values made since.
+    fn grow(&mut self) {
+        let count = self.function.values.len();
+        self.defs.resize(count, None);
+        self.roots.resize(count, None);
+        self.replaced.resize(count, None);
+        self.born.resize(count, 0);
+        self.depth.resize(count, 0);
+    }
+
+    /// A constant, at the beginning of the function.
+    pub fn constant(&mut self, ty: Type, constant: Const) -> Value {
+        if let Some(&value) = self.constants.get(&(ty, constant.clone())) {
+            return value;
+        }
+        let value = self.function.emit(&mut self.entry, Span::NONE, ty, Op::Const(constant.clone()));
+        self.grow();
+        self.defs[value.index()] = Some(Op::Const(constant.clone()));
+        self.constants.insert((ty, constant), value);
+        value
+    }
+
+    /// A constant with the same bits in every lane.
+    pub fn splat(&mut self, ty: Type, bits: u64) -> Value {
+        self.constant(ty, Const::splat(ty, bits))
+    }
+
+    /// A constant given by its lanes.
+    pub fn from_lanes(&mut self, ty: Type, lanes: Vec<u64>) -> Value {
+        let constant = match (ty, lanes.first()) {
+            (Type::Vector(..), _) | (_, None) => Const::Lanes(lanes),
+            (_, Some(&bits)) => Const::Bits(bits),
+        };
+        self.constant(ty, constant)
+    }
+
+    /// Now, to compare with [`Self::is_older`].
+    pub const fn now(&self) -> u32 {
+        self.clock
+    }
+
+    /// Whether a value was defined before a time (so that it is visible wherever that time's place is).
+    pub fn is_older(&self, value: Value, time: u32) -> bool {
+        self.born[value.index()] <= time
+    }
+
+    /// Notes that a value is defined here.
+    pub fn define(&mut self, value: Value) {
+        self.grow();
+        self.clock += 1;
+        self.born[value.index()] = self.clock;
+        self.depth[value.index()] = u32::try_from(self.loops.len()).unwrap_or(u32::MAX);
+    }
+
+    pub fn open_scope(&mut self) {
+        self.scopes.push(Vec::new());
+    }
+
+    pub fn close_scope(&mut self) {
+        for key in self.scopes.pop().unwrap_or_default() {
+            self.table.remove(&key);
+        }
+    }
+
+    pub fn scope(&self) -> usize {
+        self.scopes.len()
+    }
+
+    fn remember(&mut self, key: Key, value: Value, scope: usize) {
+        // An entry that is there already belongs to an enclosing region and holds on.
+        if let std::collections::hash_map::Entry::Vacant(entry) = self.table.entry(key.clone()) {
+            entry.insert(value);
+            if let Some(keys) = self.scopes.get_mut(scope.saturating_sub(1)) {
+                keys.push(key);
+            }
+        }
+    }
+
+    /// The value of a pure operation: an older one, a simpler one, or a new instruction whose result is `into` if that is given.
+    pub fn pure(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, mut op: Op, into: Option<Value>) -> Value {
+        if self.nesting < 8 {
+            self.nesting += 1;
+            let simpler = self.rewrite(out, span, ty, &mut op);
+            self.nesting -= 1;
+            if let Some(value) = simpler {
+                self.changed = true;
+                return value;
+            }
+        }
+        if let Op::Const(constant) = op {
+            return self.constant(ty, constant);
+        }
+        let key = (op.clone(), ty, 0);
+        if let Some(&value) = self.table.get(&key) {
+            return value;
+        }
+        let value = into.unwrap_or_else(|| self.function.new_value(ty));
+        self.define(value);
+        self.defs[value.index()] = Some(op.clone());
+        self.roots[value.index()] = root_of(&op, &self.roots);
+        let inst = Inst { op, results: vec![value], span };
+        let scope = match self.home(&inst.op) {
+            Some(level) => {
+                self.depth[value.index()] = u32::try_from(level).unwrap_or(u32::MAX);
+                self.loops[level].before.push(inst);
+                self.loops[level].scope
+            }
+            None => {
+                out.push(inst);
+                self.scopes.len()
+            }
+        };
+        self.remember(key, value, scope);
+        value
+    }
+
+    /// A pure operation as part of a rule.
+    pub fn make(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: Op) -> Value {
+        self.pure(out, span, ty, op, None)
+    }
+
+    /// The outermost loop that an operation can be done before, if any.
+    fn home(&self, op: &Op) -> Option<usize> {
+        if self.loops.is_empty() || matches!(op, Op::Call(..)) {
+            return None;
+        }
+        let mut level = 0;
+        op.for_each_operand(|value| level = level.max(self.depth[value.index()] as usize));
+        let left = self.loops.get(level..)?;
+        let often = left.iter().all(|frame| frame.conditions == 0);
+        (!left.is_empty() && (often || !is_expensive(op))).then_some(level)
+    }
+
+    pub fn region(&mut self, region: &mut Region) {
+        self.open_scope();
+        let mut out = Vec::with_capacity(region.insts.len());
+        let mut work = std::mem::take(&mut region.insts);
+        work.reverse();
+        while let Some(inst) = work.pop() {
+            let ends = inst.op.is_terminator();
+            self.inst(inst, &mut out, &mut work);
+            if ends {
+                break;
+            }
+        }
+        region.insts = out;
+        self.close_scope();
+    }
+
+    fn inst(&mut self, mut inst: Inst, out: &mut Vec<Inst>, work: &mut Vec<Inst>) {
+        inst.op.map_operands(|value| *value = self.resolve(*value));
+        match &inst.op {
+            Op::If { .. } => self.branch(inst, out, work),
+            Op::Switch { .. } => self.switch(inst, out, work),
+            Op::Loop { .. } => self.repeat(inst, out, work),
+            Op::Load { ptr, volatile: false, .. } => {
+                if let [result] = inst.results[..] {
+                    let key = self.load_key(*ptr, self.ty(result));
+                    if let Some(&known) = self.table.get(&key) {
+                        self.changed = true;
+                        self.replace(result, known);
+                        return;
+                    }
+                    self.define(result);
+                    self.remember(key, result, self.scopes.len());
+                }
+                out.push(inst);
+            }
+            Op::Store { ptr, value, volatile, .. } => {
+                if matches!(self.constant_of(*value), Some(Const::Undef)) && !*volatile {
+                    self.changed = true;
+                    return;
+                }
+                let (ptr, value, volatile) = (*ptr, *value, *volatile);
+                let key = self.load_key(ptr, self.ty(value));
+                if !volatile && self.table.get(&key) == Some(&value) {
+                    self.changed = true;
+                    return;
+                }
+                let clobbers = self.clobbers_of(&inst.op);
+                self.clobber(&clobbers);
+                if !volatile {
+                    let key = self.load_key(ptr, self.ty(value));
+                    self.remember(key, value, self.scopes.len());
+                }
+                out.push(inst);
+            }
+            op if op.is_pure() || matches!(op, Op::Call(callee, _) if self.purity.is_pure(*callee)) => {
+                let [result] = inst.results[..] else {
+                    out.push(inst);
+                    return;
+                };
+                let value = self.pure(out, inst.span, self.ty(result), inst.op, Some(result));
+                self.replace(result, value);
+            }
+            _ => {
+                let clobbers = self.clobbers_of(&inst.op);
+                self.clobber(&clobbers);
+                for &result in &inst.results {
+                    self.define(result);
+                }
+                out.push(inst);
+            }
+        }
+    }
+
+    fn load_key(&self, ptr: Value, ty: Type) -> Key {
+        let space = self.ty(ptr).space();
+        let state = match space {
+            Some(Space::Constant) => 1,
+            Some(Space::Local) => u64::from(self.memory.local),
+            Some(Space::Global) => u64::from(self.memory.global),
+            _ => match self.root(ptr) {
+                Some(var) => u64::from(self.memory.vars.get(&var).copied().unwrap_or(0)),
+                None => u64::from(self.next_state),
+            },
+        };
+        let all = if space == Some(Space::Constant) { 0 } else { self.memory.all };
+        (Op::Load { ptr, align: 1, volatile: false }, ty, u64::from(all) << 32 | state)
+    }
+
+    /// The private variable that a pointer points into.
+    fn root(&self, ptr: Value) -> Option<Var> {
+        self.roots.get(ptr.index()).copied().flatten()
+    }
+
+    fn clobbers_of(&self, op: &Op) -> Clobbers {
+        let mut clobbers = Clobbers::default();
+        self.add_clobbers(op, &mut clobbers);
+        clobbers
+    }
+
+    fn add_clobbers(&self, op: &Op, clobbers: &mut Clobbers) {
+        match op {
+            Op::Store { ptr, .. }
+            | Op::Copy { dst: ptr, .. }
+            | Op::Zero { dst: ptr, .. }
+            | Op::Atomic { ptr, .. }
+            | Op::CmpXchg { ptr, .. } => {
+                let ptr = self.end_of(*ptr);
+                match self.ty(ptr).space() {
+                    Some(Space::Local) => clobbers.local = true,
+                    Some(Space::Global) => clobbers.global = true,
+                    _ => match self.root(ptr) {
+                        Some(var) => clobbers.vars.push(var),
+                        None => clobbers.all = true,
+                    },
+                }
+            }
+            Op::Load { volatile: true, .. } | Op::Barrier(_) | Op::MemFence(_) => {
+                clobbers.local = true;
+                clobbers.global = true;
+            }
+            Op::Call(callee, _) if !self.purity.is_pure(*callee) => clobbers.all = true,
+            op => {
+                for region in op.regions() {
+                    for inst in &region.insts {
+                        self.add_clobbers(&inst.op, clobbers);
+                    }
+                }
+            }
+        }
+    }
+
+    fn end_of(&self, value: Value) -> Value {
+        let mut current = value;
+        while let Some(Some(next)) = self.replaced.get(current.index()) {
+            current = *next;
+        }
+        current
+    }
+
+    /// What a region that is not walked yet may change. Addresses that it computes itself have no known root yet: they may be anywhere.
+    pub fn clobbers_in(&self, region: &Region) -> Clobbers {
+        let mut clobbers = Clobbers::default();
+        for inst in &region.insts {
+            self.add_clobbers(&inst.op, &mut clobbers);
+        }
+        clobbers
+    }
+
+    /// Forgets what memory holds.
+    pub fn clobber(&mut self, clobbers: &Clobbers) {
+        self.next_state += 1;
+        let state = self.next_state;
+        if clobbers.all {
+            self.memory.all = state;
+        }
+        if clobbers.local {
+            self.memory.local = state;
+        }
+        if clobbers.global {
+            self.memory.global = state;
+        }
+        for &var in &clobbers.vars {
+            self.memory.vars.insert(var, state);
+        }
+    }
+
+    /// Goes back to an earlier state of memory (at the beginning of another region of the same `if`).
+    pub fn go_back(&mut self, memory: Memory) {
+        self.memory = memory;
+        self.next_state += 1;
+    }
+
+    /// The state behind regions that were entered with `before` and left with `after`.
+    pub fn join(&mut self, before: &Memory, after: &[Memory]) {
+        self.next_state += 1;
+        let state = self.next_state;
+        let mut joined = before.clone();
+        for memory in after {
+            if memory.all != before.all {
+                joined.all = state;
+            }
+            if memory.local != before.local {
+                joined.local = state;
+            }
+            if memory.global != before.global {
+                joined.global = state;
+            }
+            for (&var, number) in &memory.vars {
+                if before.vars.get(&var) != Some(number) {
+                    joined.vars.insert(var, state);
+                }
+            }
+        }
+        self.memory = joined;
+    }
+}

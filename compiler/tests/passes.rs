@@ -1,0 +1,115 @@
+//! Runs passes on IR in text form: `tests/passes/*.ir`.
+//!
+//! A file names the passes in its first line (`; pass: promote simplify`), then has a module, a line `; =>`, and the module that must come out.
+//! With `WGCL_BLESS=1` in the environment the expected part is rewritten; read the difference before you keep it.
+
+use std::path::Path;
+use wgcl_compiler::ir::{Func, Function, Module, read::read_module, verify::verify};
+use wgcl_compiler::launch::LaunchKey;
+use wgcl_compiler::passes::{self, simplify::Purity};
+use wgcl_compiler::target::Target;
+
+const SEPARATOR: &str = "; =>\n";
+
+fn apply(module: &mut Module, pass: &str) -> Result<(), String> {
+    let target = Target::full();
+    match pass {
+        "build" => return passes::build(module, &target).map_err(|error| error.to_string()),
+        "launch" => {
+            let kernel = module.functions.first().ok_or("no kernel")?;
+            let key = LaunchKey::example(kernel, [64, 1, 1]);
+            let name = kernel.name.clone();
+            *module = passes::launch(module, &name, &key, &target).map_err(|error| error.to_string())?;
+            return Ok(());
+        }
+        "inline" => {
+            let mut policy = passes::inline::Policy::new(module);
+            for index in (0..module.functions.len()).rev() {
+                let func = Func(u32::try_from(index).map_err(|error| error.to_string())?);
+                passes::inline::run(module, func, &policy).map_err(|error| error.to_string())?;
+                policy.decide(func, module);
+            }
+            return Ok(());
+        }
+        _ => {}
+    }
+    for function in &mut module.functions {
+        function_pass(function, pass)?;
+    }
+    Ok(())
+}
+
+fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
+    match pass {
+        "structure_returns" => passes::structure_returns::run(function, 8),
+        "lower_memory" => passes::lower_memory::run(function, 8),
+        "promote" => {
+            passes::promote::run(function, 8);
+        }
+        "simplify" => passes::simplify::run(function, &Purity::unknown()),
+        "dce" => {
+            passes::dce::run(function, &Purity::unknown());
+        }
+        "compact" => passes::compact::run(function),
+        "specialise_key" => {
+            let key = LaunchKey::example(function, [64, 1, 1]);
+            passes::specialise_key::run(function, &key);
+        }
+        _ => return Err(format!("no pass is called `{pass}`")),
+    }
+    Ok(())
+}
+
+fn transform(text: &str) -> Result<String, String> {
+    let (first, _) = text.split_once('\n').ok_or("an empty file")?;
+    let list = first.strip_prefix("; pass:").ok_or("the first line names no passes")?;
+    let mut module = read_module(text).map_err(|error| error.to_string())?;
+    let verified = |module: &Module, when: &str| {
+        verify(module).map_err(|errors| {
+            let list: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            format!("{when}: {}\n{module}", list.join("\n"))
+        })
+    };
+    verified(&module, "the input")?;
+    for pass in list.split_whitespace() {
+        apply(&mut module, pass)?;
+        verified(&module, pass)?;
+    }
+    Ok(module.to_string())
+}
+
+fn check(path: &Path, bless: bool) -> Result<(), String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let (input, expected) = text.split_once(SEPARATOR).unwrap_or((&text, ""));
+    let output = transform(input)?;
+    if output == expected {
+        return Ok(());
+    }
+    if bless {
+        let text = format!("{}{SEPARATOR}{output}", if input.ends_with('\n') { input.to_owned() } else { format!("{input}\n") });
+        return std::fs::write(path, text).map_err(|error| error.to_string());
+    }
+    Err(format!("expected:\n{expected}\ngot:\n{output}"))
+}
+
+#[test]
+fn passes_give_the_expected_text() {
+    let bless = std::env::var_os("WGCL_BLESS").is_some();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
+    let mut paths: Vec<_> = std::fs::read_dir(&folder)
+        .map(|entries| {
+            entries
+                .filter_map(Result::ok)
+                .map(|entry| entry.path())
+                .filter(|path| path.extension().is_some_and(|ext| ext == "ir"))
+                .collect()
+        })
+        .unwrap_or_default();
+    paths.sort();
+    let failures: Vec<String> = paths
+        .iter()
+        .filter_map(|path| check(path, bless).err().map(|error| format!("{}:\n{error}", path.file_name().unwrap_or_default().display())))
+        .collect();
+    assert!(!paths.is_empty(), "no tests in {}", folder.display());
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
