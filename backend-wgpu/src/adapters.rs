@@ -7,6 +7,7 @@ use wgcl_api::backend::{Backend, Device, DeviceKind};
 
 use crate::device::WgpuDevice;
 use crate::properties;
+use crate::vulkan;
 
 /// What can be chosen about the backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +39,13 @@ impl WgpuBackend {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = backends;
         descriptor.flags = wgpu::InstanceFlags::empty();
-        let instance = wgpu::Instance::new(descriptor);
+        // Elsewhere than on Windows and Apple's systems Vulkan is all there is.
+        let instance = if cfg!(any(windows, target_vendor = "apple")) {
+            wgpu::Instance::new(descriptor)
+        } else {
+            let Some(instance) = vulkan::instance(&descriptor) else { return Vec::new() };
+            instance
+        };
         let mut adapters = pollster::block_on(instance.enumerate_adapters(backends));
         adapters.retain(|adapter| {
             let flags = adapter.get_downlevel_capabilities().flags;

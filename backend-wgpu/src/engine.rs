@@ -158,8 +158,8 @@ impl Engine {
             Command::Launch(launch) => self.launch(&launch, profile),
             Command::Write { dst, src, regions } => self.write(&dst, &*src, &regions, progress),
             Command::Read { src, dst, regions } => self.read(&src, &*dst, &regions, progress),
-            Command::Copy { src, dst, regions } => self.copy(&src, &dst, &regions, profile),
-            Command::Fill { dst, pattern, offset, size } => self.fill(&dst, &pattern, offset, size, profile),
+            Command::Copy { src, dst, regions } => self.copy(&src, &dst, &regions, (profile, progress)),
+            Command::Fill { dst, pattern, offset, size } => self.fill(&dst, &pattern, offset, size, (profile, progress)),
             Command::Nop => Ok(Taking::Nothing),
             Command::Host(HostWork(work)) => {
                 self.finish_all()?;

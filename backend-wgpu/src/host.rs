@@ -4,6 +4,9 @@
 //! A mapping is plain memory that the device may access at the same time. References into it are made only here, for the time of a copy, by
 //! code that holds that the device does not touch those bytes then: the submission thread, after waiting for the work that does.
 
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
 use wgcl_api::backend::{BackendError, BackendResult};
 use wgpu::BufferUsages;
 
@@ -92,16 +95,20 @@ impl HostBuffer {
             return Ok(());
         }
         let slice = self.buffer.slice(offset..offset + size.next_multiple_of(4));
-        let (sender, receiver) = std::sync::mpsc::channel();
+        let (sender, receiver) = channel();
         slice.map_async(wgpu::MapMode::Read, move |result| {
             // The receiver waits below; it is gone only where polling failed.
             let _ = sender.send(result);
         });
-        gpu.device.poll(wgpu::PollType::wait_indefinitely()).map_err(|error| BackendError::DeviceLost(error.to_string()))?;
-        match receiver.try_recv() {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(BackendError::Other(error.to_string())),
-            Err(_) => return Err(BackendError::Other("the buffer could not be mapped".to_owned())),
+        loop {
+            gpu.device.poll(wgpu::PollType::wait_indefinitely()).map_err(|error| BackendError::DeviceLost(error.to_string()))?;
+            // The other thread may have polled at the same time and be about to call back.
+            match receiver.recv_timeout(Duration::from_millis(10)) {
+                Ok(Ok(())) => break,
+                Ok(Err(error)) => return Err(BackendError::Other(error.to_string())),
+                Err(RecvTimeoutError::Timeout) => gpu.check_alive()?,
+                Err(RecvTimeoutError::Disconnected) => return Err(BackendError::Other("the buffer could not be mapped".to_owned())),
+            }
         }
         let view = slice.get_mapped_range().map_err(|error| BackendError::Other(error.to_string()))?;
         f(&view[..size as usize]);

@@ -12,6 +12,8 @@ use crate::memory::{WgpuMemory, downcast};
 use crate::ring::Slot;
 use crate::vulkan::Mapping;
 
+/// Bytes from which on the host fills memory that it sees, even if it has to wait for the device first: it is several times quicker.
+const HOST_FILL: u64 = 1 << 16;
 /// wgpu's copies take multiples of this.
 const WORD: u64 = 4;
 
@@ -144,7 +146,7 @@ impl Engine {
         src: &Arc<dyn Memory>,
         dst: &Arc<dyn Memory>,
         regions: &[CopyRegion],
-        profile: bool,
+        (profile, progress): (bool, &Arc<dyn Progress>),
     ) -> BackendResult<Taking> {
         let (from, to) = (downcast(src)?, downcast(dst)?);
         check(regions.iter().map(|region| (region.buffer, region.size)), from)?;
@@ -153,12 +155,23 @@ impl Engine {
         if regions.is_empty() {
             return Ok(Taking::Nothing);
         }
+        let is_aligned = |region: &CopyRegion| [region.buffer, region.host, region.size].iter().all(|number| number.is_multiple_of(WORD));
+        if let (Some(source), Some(target)) = (from.mapping(), to.mapping()) {
+            let busy = from.busy_until(false).max(to.busy_until(true));
+            if busy <= self.retirer.completed() || !regions.iter().all(|region| is_aligned(region)) {
+                self.wait(busy)?;
+                let start = begin(progress);
+                for region in regions {
+                    copy_mapped(source, target, *region);
+                }
+                return Ok(Taking::Done(Times { start, end: clock::now() }));
+            }
+        }
         let stamp = self.stamp(profile)?;
         let gpu = Arc::clone(&self.gpu);
         self.batch.begin_stamp(&gpu, stamp.as_ref(), false);
         for region in regions {
-            let aligned = [region.buffer, region.host, region.size].iter().all(|number| number.is_multiple_of(WORD));
-            if aligned && from.id != to.id {
+            if is_aligned(region) && from.id != to.id {
                 let encoder = self.batch.encoder(&gpu);
                 encoder.copy_buffer_to_buffer(from.buffer(), region.buffer, to.buffer(), region.host, region.size);
             } else {
@@ -172,7 +185,14 @@ impl Engine {
     }
 
     /// Repeats a pattern.
-    pub(crate) fn fill(&mut self, dst: &Arc<dyn Memory>, pattern: &[u8], offset: u64, size: u64, profile: bool) -> BackendResult<Taking> {
+    pub(crate) fn fill(
+        &mut self,
+        dst: &Arc<dyn Memory>,
+        pattern: &[u8],
+        offset: u64,
+        size: u64,
+        (profile, progress): (bool, &Arc<dyn Progress>),
+    ) -> BackendResult<Taking> {
         let memory = downcast(dst)?;
         check(std::iter::once((offset, size)), memory)?;
         if pattern.is_empty() || pattern.len() > PATTERN_BYTES / 4 {
@@ -180,6 +200,14 @@ impl Engine {
         }
         if size == 0 {
             return Ok(Taking::Nothing);
+        }
+        if let Some(mapping) = memory.mapping()
+            && (size >= HOST_FILL || memory.busy_until(true) <= self.retirer.completed())
+        {
+            self.wait(memory.busy_until(true))?;
+            let start = begin(progress);
+            fill_mapped(mapping, offset, size, pattern);
+            return Ok(Taking::Done(Times { start, end: clock::now() }));
         }
         let stamp = self.stamp(profile)?;
         let gpu = Arc::clone(&self.gpu);
@@ -306,6 +334,29 @@ fn write_mapped(mapping: Mapping, bytes: &[u8], regions: &[CopyRegion]) -> Backe
         unsafe { std::ptr::copy(source.as_ptr(), mapping.0.as_ptr().add(region.buffer as usize), source.len()) };
     }
     Ok(())
+}
+
+fn copy_mapped(source: Mapping, target: Mapping, region: CopyRegion) {
+    // SAFETY: as in `write_mapped`, for both ends.
+    unsafe {
+        let from = source.0.as_ptr().add(region.buffer as usize);
+        std::ptr::copy(from, target.0.as_ptr().add(region.host as usize), region.size as usize);
+    }
+}
+
+fn fill_mapped(mapping: Mapping, offset: u64, size: u64, pattern: &[u8]) {
+    // SAFETY: as in `write_mapped`.
+    let bytes = unsafe { mapping.bytes_mut(offset, size) };
+    let first = pattern.len().min(bytes.len());
+    bytes[..first].copy_from_slice(&pattern[..first]);
+    // Twice as much each time, up to what the caches hold.
+    let mut done = first;
+    while done < bytes.len() {
+        let next = done.min(1 << 15).min(bytes.len() - done);
+        let step = if next == 1 << 15 { next - next % pattern.len() } else { next };
+        bytes.copy_within(..step, done);
+        done += step;
+    }
 }
 
 fn read_mapped(mapping: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {

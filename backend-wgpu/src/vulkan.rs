@@ -72,6 +72,36 @@ mod imp {
         found
     }
 
+    /// Extensions of windows: an instance with them connects to the display server, which may not be there.
+    const WINDOWS: [&std::ffi::CStr; 3] = [ash::khr::xlib_surface::NAME, ash::khr::xcb_surface::NAME, ash::khr::wayland_surface::NAME];
+
+    pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::Instance> {
+        let hal_descriptor = hal::InstanceDescriptor {
+            name: "wgcl",
+            flags: descriptor.flags,
+            memory_budget_thresholds: descriptor.memory_budget_thresholds,
+            backend_options: descriptor.backend_options.clone(),
+            telemetry: None,
+            display: None,
+        };
+        // SAFETY: the instance is as wgpu makes it on a machine whose Vulkan has no windows: it looks for these extensions in the list
+        // before it uses them.
+        let instance = unsafe {
+            hal::vulkan::Instance::init_with_callback(
+                &hal_descriptor,
+                Some(Box::new(|arguments| arguments.extensions.retain(|name| !WINDOWS.contains(name)))),
+            )
+        };
+        match instance {
+            // SAFETY: just made, and given away.
+            Ok(instance) => Some(unsafe { wgpu::Instance::from_hal::<Vulkan>(instance) }),
+            Err(error) => {
+                tracing::info!("no Vulkan: {error}");
+                None
+            }
+        }
+    }
+
     pub(crate) fn raw_buffer(
         device: &wgpu::Device,
         size: u64,
@@ -144,6 +174,10 @@ mod imp {
         Details::default()
     }
 
+    pub(crate) fn instance(_: &wgpu::InstanceDescriptor) -> Option<wgpu::Instance> {
+        None
+    }
+
     pub(crate) fn raw_buffer(
         _: &wgpu::Device,
         _: u64,
@@ -157,6 +191,11 @@ mod imp {
 /// Facts about an adapter.
 pub(crate) fn details(adapter: &wgpu::Adapter) -> Details {
     imp::details(adapter)
+}
+
+/// An instance of Vulkan alone that knows nothing of windows. `None` where there is no Vulkan.
+pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::Instance> {
+    imp::instance(descriptor)
 }
 
 /// A buffer made by Vulkan directly, with undefined contents: wgpu's own are cleared when first used. `mapped` asks for an address that is

@@ -1,0 +1,47 @@
+//! The process ends while commands are in flight: promptly, and not by a crash.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::process::Command as Process;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use common::{ALL, adder, buffer, device, launch, start, write};
+use wgcl_api::backend::{Device, LaunchArg};
+
+/// Leaves about a second of work behind and ends the process. Run by the test below in a process of its own.
+#[test]
+#[ignore = "ends the process"]
+fn leave() {
+    let device = device(ALL[0]);
+    let program = adder(&device);
+    let memory = device.allocate(64 << 20).unwrap();
+    write(&*device, &memory, 0, &[0; 4]);
+    for _ in 0..20 {
+        let value = LaunchArg::Value(vec![1, 0, 0, 0]);
+        drop(start(&*device, launch(&program, "add", vec![buffer(&memory), value], [16 << 20, 1, 1], [64, 1, 1]), false));
+    }
+    device.flush();
+    if std::env::var_os("WGCL_TEST_LEAK").is_some() {
+        // As an application that never releases its objects does.
+        std::mem::forget((Arc::clone(&device), memory, program));
+    }
+    std::process::exit(0);
+}
+
+#[test]
+fn a_process_may_end_with_work_in_flight() {
+    for leak in [false, true] {
+        let begin = Instant::now();
+        let mut child = Process::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "leave", "--ignored", "--nocapture"]);
+        if leak {
+            child.env("WGCL_TEST_LEAK", "1");
+        }
+        let status = child.status().unwrap();
+        assert_eq!(status.code(), Some(0), "{status}");
+        assert!(begin.elapsed() < Duration::from_secs(30));
+    }
+}
