@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ir;
+pub use crate::options::parse_options;
 
 /// The version of OpenCL C that a source is compiled as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -169,35 +170,6 @@ pub struct Source {
     pub name: Option<String>,
     /// Headers by the names that `#include` uses.
     pub headers: BTreeMap<String, String>,
-}
-
-/// Reads a build option string.
-///
-/// # Errors
-/// See [`OptionError`].
-pub fn parse_options(options: &str) -> Result<BuildOptions, OptionError> {
-    match options.split_whitespace().next() {
-        None => Ok(BuildOptions {
-            macros: Vec::new(),
-            include_dirs: Vec::new(),
-            std: CStd::Cl12,
-            no_warnings: false,
-            warnings_are_errors: false,
-            opt_disable: false,
-            mad_enable: false,
-            no_signed_zeros: false,
-            unsafe_math: false,
-            finite_math_only: false,
-            fast_relaxed_math: false,
-            denorms_are_zero: false,
-            single_precision_constant: false,
-            correctly_rounded_divide_sqrt: false,
-            uniform_work_group_size: false,
-            kernel_arg_info: false,
-            debug_info: false,
-        }),
-        Some(first) => Err(OptionError::Unknown(first.to_owned())),
-    }
 }
 
 /// Builds a source: everything up to the IR.

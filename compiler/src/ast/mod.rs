@@ -5,6 +5,8 @@
 
 #![allow(missing_docs, reason = "fields and variants that are the grammar's own terms")]
 
+pub mod dump;
+
 use std::sync::Arc;
 
 use crate::diag::Span;

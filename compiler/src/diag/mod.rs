@@ -1,5 +1,11 @@
 //! Diagnostics as data: what is wrong and where. Wording stands with the check that finds it, rendering in `render`.
 
+pub mod render;
+pub mod source_map;
+
+pub use render::{RenderOptions, render};
+pub use source_map::{Location, SourceMap, SourceText};
+
 use std::fmt;
 
 /// A range of bytes in the concatenation of all files of a compilation ([`SourceMap`](crate::diag::SourceMap) knows the files).
@@ -14,6 +20,11 @@ pub struct Span {
 impl Span {
     /// A span that points nowhere: things that no source stands for.
     pub const NONE: Self = Self { lo: 0, hi: 0 };
+
+    /// The empty span just behind this one: where something is missing.
+    pub const fn end(self) -> Self {
+        Self { lo: self.hi, hi: self.hi }
+    }
 
     /// A span of both.
     pub fn to(self, other: Self) -> Self {
@@ -112,6 +123,11 @@ impl Diagnostics {
     /// Whether any error is among them.
     pub const fn has_errors(&self) -> bool {
         self.errors > 0
+    }
+
+    /// Whether the build fails: there is an error, or a warning that counts as one.
+    pub fn fails(&self, warnings_are_errors: bool) -> bool {
+        self.has_errors() || warnings_are_errors && self.list.iter().any(|diagnostic| diagnostic.severity == Severity::Warning)
     }
 
     /// Whether so many errors were found that it is time to stop.

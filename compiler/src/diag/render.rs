@@ -1,0 +1,168 @@
+//! Diagnostics as text, in the form that clang has made familiar: `file:line:column: error: message`, the line, a caret.
+
+use std::fmt::Write;
+
+use super::{Diagnostic, Diagnostics, Severity, SourceMap, Span};
+
+/// Columns of a source line that are shown.
+const MAX_COLUMNS: usize = 160;
+/// Columns before the caret that are kept when a line is shortened.
+const LEAD: usize = 60;
+/// Distance of tabulator stops.
+const TAB: usize = 8;
+
+/// How to render.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RenderOptions {
+    /// With escape sequences for colours.
+    pub colour: bool,
+    /// `-w`: leave out warnings.
+    pub no_warnings: bool,
+    /// `-Werror`: show warnings as errors.
+    pub warnings_are_errors: bool,
+}
+
+/// All diagnostics and the line that counts them; empty if there are none.
+pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> String {
+    let mut out = Renderer { map, options, text: String::new(), last_file_start: None };
+    let (mut warnings, mut errors) = (0_usize, 0_usize);
+    for diagnostic in diagnostics.list() {
+        let promoted = diagnostic.severity == Severity::Warning && options.warnings_are_errors && !options.no_warnings;
+        match diagnostic.severity {
+            Severity::Warning if options.no_warnings => continue,
+            Severity::Error => errors += 1,
+            Severity::Warning if promoted => errors += 1,
+            Severity::Warning => warnings += 1,
+            Severity::Note => {}
+        }
+        out.diagnostic(diagnostic, promoted);
+    }
+    if diagnostics.too_many() {
+        out.text.push_str("fatal error: too many errors emitted, stopping now\n");
+    }
+    let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    match (warnings, errors) {
+        (0, 0) => {}
+        (_, 0) => out.line(&format!("{} generated.", count(warnings, "warning"))),
+        (0, _) => out.line(&format!("{} generated.", count(errors, "error"))),
+        _ => out.line(&format!("{} and {} generated.", count(warnings, "warning"), count(errors, "error"))),
+    }
+    out.text
+}
+
+struct Renderer<'a> {
+    map: &'a SourceMap,
+    options: RenderOptions,
+    text: String,
+    last_file_start: Option<String>,
+}
+
+impl Renderer<'_> {
+    fn line(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, promoted: bool) {
+        self.include_chain(diagnostic.span);
+        let severity = if promoted { Severity::Error } else { diagnostic.severity };
+        let suffix = if promoted { " [-Werror]" } else { "" };
+        self.message(severity, diagnostic.span, &format!("{}{suffix}", diagnostic.message));
+        if let Some((name, definition)) = self.map.expansion(diagnostic.span) {
+            let note = format!("expanded from macro '{name}'");
+            self.message(Severity::Note, definition, &note);
+        }
+        for (span, note) in &diagnostic.notes {
+            self.message(Severity::Note, *span, note);
+        }
+    }
+
+    /// "In file included from", once for neighbouring diagnostics of one file.
+    fn include_chain(&mut self, span: Span) {
+        let mut text = String::new();
+        for location in self.map.include_chain(span.lo) {
+            let _ = writeln!(text, "In file included from {}:{}:", location.file, location.line);
+        }
+        if self.last_file_start.as_ref() != Some(&text) {
+            self.text.push_str(&text);
+            self.last_file_start = Some(text);
+        }
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.options.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn message(&mut self, severity: Severity, span: Span, message: &str) {
+        let code = match severity {
+            Severity::Note => "1;36",
+            Severity::Warning => "1;35",
+            Severity::Error => "1;31",
+        };
+        let label = self.paint(code, &format!("{severity}:"));
+        let message = if severity == Severity::Note { message.to_owned() } else { self.paint("1", message) };
+        let Some(location) = self.map.locate(span) else {
+            self.line(&format!("{label} {message}"));
+            return;
+        };
+        let place = self.paint("1", &format!("{}:{}:{}:", location.file, location.line, location.column));
+        self.line(&format!("{place} {label} {message}"));
+        let (source, caret) = source_lines(&location.text, location.column as usize - 1, (span.hi - span.lo) as usize);
+        self.line(source.trim_end());
+        let caret = self.paint("1;32", caret.trim_start());
+        let indent = source_indent(&location.text, location.column as usize - 1, &source);
+        self.line(&format!("{}{caret}", " ".repeat(indent)));
+    }
+}
+
+/// The display column of a byte of a line.
+fn display_column(line: &str, byte: usize) -> usize {
+    let mut column = 0;
+    for (at, c) in line.char_indices() {
+        if at >= byte {
+            break;
+        }
+        column += if c == '\t' { TAB - column % TAB } else { 1 };
+    }
+    column
+}
+
+/// First display column that is shown of a line whose caret stands at `column`.
+fn window_start(columns: usize, column: usize) -> usize {
+    if columns <= MAX_COLUMNS { 0 } else { column.saturating_sub(LEAD) }
+}
+
+fn expand(line: &str) -> Vec<char> {
+    let mut out = Vec::new();
+    for c in line.chars() {
+        match c {
+            '\t' => out.resize(out.len() + TAB - out.len() % TAB, ' '),
+            c if c.is_control() => out.push(char::REPLACEMENT_CHARACTER),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The line as shown and the caret with its tail.
+fn source_lines(line: &str, byte: usize, length: usize) -> (String, String) {
+    let expanded = expand(line);
+    let column = display_column(line, byte);
+    let start = window_start(expanded.len(), column);
+    let end = expanded.len().min(start + MAX_COLUMNS);
+    let mut shown: String = if start > 0 { String::from("...") } else { String::new() };
+    shown.extend(expanded.get(start..end).unwrap_or_default());
+    if end < expanded.len() {
+        shown.push_str("...");
+    }
+    let last = display_column(line, byte.saturating_add(length)).min(end);
+    let tail = last.saturating_sub(column).saturating_sub(1);
+    (shown, format!("^{}", "~".repeat(tail)))
+}
+
+/// Blanks before the caret.
+fn source_indent(line: &str, byte: usize, shown: &str) -> usize {
+    let column = display_column(line, byte);
+    let start = window_start(expand(line).len(), column);
+    column - start + if start > 0 && shown.starts_with("...") { 3 } else { 0 }
+}

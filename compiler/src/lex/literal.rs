@@ -1,0 +1,218 @@
+//! Values of literals (C99 6.4.4, OpenCL C 6.3): pp-numbers, character constants and strings.
+
+#![allow(missing_docs, reason = "as in the syntax tree")]
+
+use crate::ast::{FloatSuffix, IntSuffix};
+
+/// The value of a number.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Number {
+    Int { value: u64, decimal: bool, suffix: IntSuffix },
+    Float { value: f64, suffix: FloatSuffix, text: String },
+}
+
+/// Reads a pp-number; the error is what is wrong with it, in clang's words.
+pub fn number(text: &str) -> Result<Number, String> {
+    let lower = text.to_ascii_lowercase();
+    let hex = lower.starts_with("0x");
+    let is_float = if hex { lower.contains(['.', 'p']) } else { lower.contains(['.', 'e']) };
+    if is_float { float(&lower, hex) } else { integer(&lower, hex) }
+}
+
+fn integer(text: &str, hex: bool) -> Result<Number, String> {
+    let (radix, digits) = if hex {
+        (16, &text[2..])
+    } else if let Some(rest) = text.strip_prefix("0b") {
+        (2, rest)
+    } else if text.starts_with('0') {
+        (8, text)
+    } else {
+        (10, text)
+    };
+    let end = digits.find(|c: char| !c.is_digit(if radix == 16 { 16 } else { 10 })).unwrap_or(digits.len());
+    let (digits, suffix) = digits.split_at(end);
+    if digits.is_empty() {
+        return Err(format!("invalid suffix '{}' on integer constant", &text[1..]));
+    }
+    let suffix = integer_suffix(suffix)?;
+    let mut value: u64 = 0;
+    for c in digits.chars() {
+        let Some(digit) = c.to_digit(radix) else {
+            let name = if radix == 8 { "octal" } else { "binary" };
+            return Err(format!("invalid digit '{c}' in {name} constant"));
+        };
+        value = value
+            .checked_mul(u64::from(radix))
+            .and_then(|value| value.checked_add(u64::from(digit)))
+            .ok_or("integer literal is too large to be represented in any integer type")?;
+    }
+    Ok(Number::Int { value, decimal: radix == 10, suffix })
+}
+
+fn integer_suffix(suffix: &str) -> Result<IntSuffix, String> {
+    // `long long` has the 64 bits of `long`; sources written for other compilers use it.
+    match suffix {
+        "" => Ok(IntSuffix::default()),
+        "u" => Ok(IntSuffix { unsigned: true, long: false }),
+        "l" | "ll" => Ok(IntSuffix { unsigned: false, long: true }),
+        "ul" | "lu" | "ull" | "llu" => Ok(IntSuffix { unsigned: true, long: true }),
+        _ => Err(format!("invalid suffix '{suffix}' on integer constant")),
+    }
+}
+
+fn float(text: &str, hex: bool) -> Result<Number, String> {
+    // The suffix is what follows the last character that can belong to the value.
+    let (mantissa, exponent_letter) = if hex { (&text[2..], 'p') } else { (text, 'e') };
+    let is_digit = |c: char| if hex { c.is_ascii_hexdigit() } else { c.is_ascii_digit() };
+    let mantissa_end = mantissa.find(|c: char| !is_digit(c) && c != '.').unwrap_or(mantissa.len());
+    let (digits, rest) = mantissa.split_at(mantissa_end);
+    if digits.matches('.').count() > 1 {
+        let second = digits.match_indices('.').nth(1).map_or(0, |(at, _)| at);
+        return Err(format!("invalid suffix '{}' on floating constant", &mantissa[second..]));
+    }
+    let (exponent, suffix) = match rest.strip_prefix(exponent_letter) {
+        Some(rest) => {
+            let sign = usize::from(rest.starts_with(['+', '-']));
+            let end = rest[sign..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |at| at + sign);
+            if end == sign {
+                return Err("exponent has no digits".to_owned());
+            }
+            // Beyond that the value is zero or infinite anyway.
+            (Some(rest[..end].parse::<i64>().unwrap_or(if rest.starts_with('-') { -1_000_000 } else { 1_000_000 })), &rest[end..])
+        }
+        None if hex => return Err("hexadecimal floating constant requires an exponent".to_owned()),
+        None => (None, rest),
+    };
+    let float_suffix = match suffix {
+        "" => FloatSuffix::None,
+        "f" => FloatSuffix::Float,
+        "h" => FloatSuffix::Half,
+        // `1.0l` is a long double, which OpenCL reserves; `1.0d` is nobody's.
+        _ => return Err(format!("invalid suffix '{suffix}' on floating constant")),
+    };
+    if !digits.contains(is_digit) {
+        return Err("floating constant has no digits".to_owned());
+    }
+    let spelling = &text[..text.len() - suffix.len()];
+    let value = if hex { hex_float(digits, exponent.unwrap_or(0)) } else { spelling.parse().map_err(|_| "invalid floating constant")? };
+    Ok(Number::Float { value, suffix: float_suffix, text: spelling.to_owned() })
+}
+
+/// `digits` (with a dot) times two to the power of `exponent`, correctly rounded to double.
+pub fn hex_float(digits: &str, exponent: i64) -> f64 {
+    let (significand, scale) = hex_significand(digits);
+    scale_to_double(significand, scale.saturating_add(exponent.clamp(-10_000_000, 10_000_000)))
+}
+
+/// The first 64 significant bits (the last one sticky) and the power of two that they are to be multiplied by.
+fn hex_significand(digits: &str) -> (u64, i64) {
+    let (mut significand, mut scale, mut behind_dot) = (0_u64, 0_i64, false);
+    for c in digits.chars() {
+        let Some(digit) = c.to_digit(16) else {
+            behind_dot = true;
+            continue;
+        };
+        if significand >> 60 == 0 {
+            significand = significand << 4 | u64::from(digit);
+            scale -= if behind_dot { 4 } else { 0 };
+        } else {
+            significand |= u64::from(digit != 0);
+            scale += if behind_dot { 0 } else { 4 };
+        }
+    }
+    (significand, scale)
+}
+
+fn scale_to_double(significand: u64, scale: i64) -> f64 {
+    if significand == 0 {
+        return 0.0;
+    }
+    let shift = i64::from(significand.leading_zeros());
+    let normal = significand << shift;
+    // value = normal * 2^(scale - shift), with the leading bit of `normal` at 2^63.
+    let exponent = scale - shift + 63;
+    if exponent > 1023 {
+        return f64::INFINITY;
+    }
+    // Bits that do not fit: 11, more for denormals.
+    let drop = if exponent < -1022 { (11 - 1022 - exponent).min(64) } else { 11 };
+    let (kept, rest, half) = if drop >= 64 {
+        (0_u64, u128::from(normal), 1_u128 << 63)
+    } else {
+        (normal >> drop, u128::from(normal & ((1 << drop) - 1)), 1_u128 << (drop - 1))
+    };
+    if drop >= 64 && exponent < -1075 {
+        return 0.0;
+    }
+    let up = rest > half || rest == half && kept & 1 == 1;
+    let kept = kept + u64::from(up);
+    // A carry out of the significand moves into the exponent by itself.
+    let biased = if exponent < -1022 { 0 } else { (exponent + 1022).unsigned_abs() };
+    f64::from_bits((biased << 52) + kept)
+}
+
+/// Bytes of a string or character constant with its quotes; the errors and warnings are appended to `problems`.
+pub fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
+    let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("").as_bytes();
+    let mut out = Vec::with_capacity(inner.len());
+    let mut at = 0;
+    while let Some(byte) = inner.get(at).copied() {
+        at += 1;
+        if byte != b'\\' {
+            out.push(byte);
+            continue;
+        }
+        let escape = inner.get(at).copied().unwrap_or(b'\\');
+        at += 1;
+        match escape {
+            b'n' => out.push(b'\n'),
+            b't' => out.push(b'\t'),
+            b'r' => out.push(b'\r'),
+            b'a' => out.push(7),
+            b'b' => out.push(8),
+            b'f' => out.push(12),
+            b'v' => out.push(11),
+            b'e' => out.push(27),
+            b'\\' | b'\'' | b'"' | b'?' => out.push(escape),
+            b'0'..=b'7' => {
+                let mut value = u32::from(escape - b'0');
+                for _ in 0..2 {
+                    let Some(digit @ b'0'..=b'7') = inner.get(at).copied() else { break };
+                    value = value * 8 + u32::from(digit - b'0');
+                    at += 1;
+                }
+                if value > 255 {
+                    problems.push("octal escape sequence out of range".to_owned());
+                }
+                out.push((value & 0xff) as u8);
+            }
+            b'x' => {
+                let (mut value, mut digits) = (0_u32, 0);
+                while let Some(digit) = inner.get(at).and_then(|byte| (*byte as char).to_digit(16)) {
+                    value = (value << 4 | digit) & 0xfff_ffff;
+                    digits += 1;
+                    at += 1;
+                }
+                if digits == 0 {
+                    problems.push("\\x used with no following hex digits".to_owned());
+                } else if value > 255 {
+                    problems.push("hex escape sequence out of range".to_owned());
+                }
+                out.push((value & 0xff) as u8);
+            }
+            other => {
+                problems.push(format!("unknown escape sequence '\\{}'", other as char));
+                out.push(other);
+            }
+        }
+    }
+    out
+}
+
+/// The value of a character constant: `char` is signed, several characters are put together from the left.
+pub fn character(bytes: &[u8]) -> i32 {
+    match bytes {
+        [byte] => i32::from(*byte as i8),
+        _ => bytes.iter().fold(0_i32, |value, byte| value << 8 | i32::from(*byte)),
+    }
+}

@@ -1,0 +1,454 @@
+//! Preprocessing tokens (C99 6.4) from the text of a file: translation phases 2 and 3. Trigraphs are not replaced; digraphs are.
+
+#![allow(missing_docs, reason = "kinds and fields whose name is the whole of their meaning")]
+
+use super::interner::{Interner, Symbol};
+use super::token::Punct;
+use crate::diag::{SourceText, Span};
+
+/// What a preprocessing token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RawKind {
+    /// The end of the text, or of what is being read.
+    Eof,
+    /// The end of a directive.
+    EndOfLine,
+    Ident,
+    /// A pp-number.
+    Number,
+    Char,
+    Str,
+    Punct(Punct),
+    /// A quote without its partner on the line.
+    Unterminated,
+    /// A comment that does not end.
+    UnterminatedComment,
+    /// A character that C does not have.
+    Unknown,
+    /// The empty operand of `##`.
+    Placemarker,
+    /// A pragma; the symbol's number is its index in the preprocessor's list.
+    Pragma,
+}
+
+/// A preprocessing token.
+#[derive(Clone, Copy, Debug)]
+pub struct RawToken {
+    pub kind: RawKind,
+    /// The spelling, with line splices removed; empty for punctuators.
+    pub symbol: Symbol,
+    pub span: Span,
+    pub flags: u8,
+}
+
+impl RawToken {
+    /// White space stands before it.
+    pub const SPACE: u8 = 1;
+    /// It is the first on its line.
+    pub const LINE_START: u8 = 2;
+    /// It names a macro but must never be expanded ("painted blue").
+    pub const NO_EXPAND: u8 = 4;
+    /// It comes from the body of a macro.
+    pub const FROM_MACRO: u8 = 8;
+
+    pub const fn has(self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    pub fn is(self, punct: Punct) -> bool {
+        self.kind == RawKind::Punct(punct)
+    }
+
+    pub const fn new(kind: RawKind, symbol: Symbol, span: Span) -> Self {
+        Self { kind, symbol, span, flags: 0 }
+    }
+}
+
+/// Reads the tokens of one text.
+#[derive(Clone, Debug)]
+pub struct RawLexer {
+    text: SourceText,
+    pos: usize,
+    start: u32,
+    line_start: bool,
+}
+
+const fn is_ident_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$'
+}
+
+const fn is_ident(byte: u8) -> bool {
+    is_ident_start(byte) || byte.is_ascii_digit()
+}
+
+impl RawLexer {
+    /// Reads a text whose first byte has the position `start`.
+    pub fn new(text: SourceText, start: u32) -> Self {
+        let pos = if text.as_str().starts_with('\u{feff}') { 3 } else { 0 };
+        Self { text, pos, start, line_start: true }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.text.as_str().as_bytes()
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        self.bytes().get(at).copied().unwrap_or(0)
+    }
+
+    fn at_end(&self) -> bool {
+        self.pos >= self.bytes().len()
+    }
+
+    /// The position behind any line splices at `at` (GNU: blanks may stand between the backslash and the end of the line).
+    fn skip_splices(&self, mut at: usize) -> usize {
+        while self.byte(at) == b'\\' {
+            let mut next = at + 1;
+            while matches!(self.byte(next), b' ' | b'\t' | b'\r') {
+                next += 1;
+            }
+            if self.byte(next) != b'\n' {
+                break;
+            }
+            at = next + 1;
+        }
+        at
+    }
+
+    /// The next byte, splices removed.
+    fn peek(&self) -> u8 {
+        self.byte(self.skip_splices(self.pos))
+    }
+
+    /// Takes the byte if it is next.
+    fn accept(&mut self, byte: u8) -> bool {
+        let at = self.skip_splices(self.pos);
+        let found = self.byte(at) == byte;
+        if found {
+            self.pos = at + 1;
+        }
+        found
+    }
+
+    /// Takes all that follow.
+    fn accept_while(&mut self, wanted: impl Fn(u8) -> bool) {
+        loop {
+            let bytes = self.text.as_str().as_bytes();
+            while bytes.get(self.pos).is_some_and(|byte| wanted(*byte)) {
+                self.pos += 1;
+            }
+            let at = self.skip_splices(self.pos);
+            if at == self.pos || !wanted(self.byte(at)) {
+                return;
+            }
+            self.pos = at;
+        }
+    }
+
+    fn span(&self, lo: usize) -> Span {
+        let position = |at: usize| self.start.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
+        Span { lo: position(lo), hi: position(self.pos) }
+    }
+
+    /// The text from `lo` on without splices.
+    fn spelling(&self, lo: usize, interner: &mut Interner) -> Symbol {
+        let text = self.text.as_str().get(lo..self.pos).unwrap_or("");
+        if !text.contains("\\") {
+            return interner.intern(text);
+        }
+        let mut clean = Vec::with_capacity(text.len());
+        let mut at = lo;
+        while at < self.pos {
+            let next = self.skip_splices(at);
+            if next != at {
+                at = next;
+                continue;
+            }
+            clean.push(self.byte(at));
+            at += 1;
+        }
+        interner.intern(&String::from_utf8_lossy(&clean))
+    }
+
+    /// Skips white space and comments. True if there was any; an error is the start of a comment without end.
+    fn skip_space(&mut self, line_mode: bool) -> Result<bool, usize> {
+        let mut any = false;
+        loop {
+            match self.byte(self.pos) {
+                b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.pos += 1,
+                b'\n' if line_mode => return Ok(any),
+                b'\n' => {
+                    self.pos += 1;
+                    self.line_start = true;
+                }
+                b'\\' => {
+                    let at = self.skip_splices(self.pos);
+                    if at == self.pos {
+                        return Ok(any);
+                    }
+                    self.pos = at;
+                }
+                b'/' => {
+                    let lo = self.pos;
+                    self.pos += 1;
+                    if self.accept(b'/') {
+                        self.line_comment();
+                    } else if self.accept(b'*') {
+                        if !self.block_comment() {
+                            return Err(lo);
+                        }
+                    } else {
+                        self.pos = lo;
+                        return Ok(any);
+                    }
+                }
+                // A zero byte inside the text is white space, as clang has it.
+                0 if !self.at_end() => self.pos += 1,
+                _ => return Ok(any),
+            }
+            any = true;
+        }
+    }
+
+    fn line_comment(&mut self) {
+        loop {
+            let bytes = self.text.as_str().as_bytes();
+            while bytes.get(self.pos).is_some_and(|byte| *byte != b'\n' && *byte != b'\\') {
+                self.pos += 1;
+            }
+            let at = self.skip_splices(self.pos);
+            if at != self.pos {
+                self.pos = at;
+            } else if self.byte(self.pos) == b'\\' {
+                self.pos += 1;
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn block_comment(&mut self) -> bool {
+        while !self.at_end() {
+            let star = self.byte(self.pos) == b'*';
+            self.pos += 1;
+            if star && self.accept(b'/') {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The next token. With `line_mode` the end of the line is a token (and stays unread); a comment over several lines does not end it.
+    pub fn next(&mut self, interner: &mut Interner, line_mode: bool) -> RawToken {
+        let (space, unterminated) = match self.skip_space(line_mode) {
+            Ok(space) => (space, None),
+            Err(lo) => (true, Some(lo)),
+        };
+        let mut flags = if space { RawToken::SPACE } else { 0 };
+        if let Some(lo) = unterminated {
+            let position = self.start.saturating_add(u32::try_from(lo).unwrap_or(u32::MAX));
+            let span = Span { lo: position, hi: position.saturating_add(2) };
+            return RawToken { kind: RawKind::UnterminatedComment, symbol: Symbol::EMPTY, span, flags };
+        }
+        let lo = self.pos;
+        if self.at_end() {
+            let kind = if line_mode { RawKind::EndOfLine } else { RawKind::Eof };
+            return RawToken { kind, symbol: Symbol::EMPTY, span: self.span(lo), flags };
+        }
+        if line_mode && self.byte(lo) == b'\n' {
+            return RawToken { kind: RawKind::EndOfLine, symbol: Symbol::EMPTY, span: self.span(lo), flags };
+        }
+        if std::mem::take(&mut self.line_start) {
+            flags |= RawToken::LINE_START;
+        }
+        let kind = self.scan();
+        let symbol = if matches!(kind, RawKind::Punct(_)) { Symbol::EMPTY } else { self.spelling(lo, interner) };
+        RawToken { kind, symbol, span: self.span(lo), flags }
+    }
+
+    /// Takes one token's characters.
+    fn scan(&mut self) -> RawKind {
+        let byte = self.byte(self.pos);
+        if is_ident_start(byte) {
+            self.accept_while(is_ident);
+            return RawKind::Ident;
+        }
+        if byte.is_ascii_digit() {
+            return self.number();
+        }
+        self.pos += 1;
+        if byte == b'.' && self.peek().is_ascii_digit() {
+            return self.number();
+        }
+        match byte {
+            b'"' => self.quoted(b'"', RawKind::Str),
+            b'\'' => self.quoted(b'\'', RawKind::Char),
+            _ => match self.punct(byte) {
+                Some(punct) => RawKind::Punct(punct),
+                None => {
+                    // One whole character, so that the position stays on a boundary.
+                    while self.byte(self.pos) & 0xc0 == 0x80 {
+                        self.pos += 1;
+                    }
+                    RawKind::Unknown
+                }
+            },
+        }
+    }
+
+    /// pp-number: digits, letters, dots, and signs behind an exponent's letter.
+    fn number(&mut self) -> RawKind {
+        loop {
+            let before = self.pos;
+            self.accept_while(|byte| is_ident(byte) || byte == b'.');
+            let last = self.byte(self.pos.saturating_sub(1));
+            let sign = matches!(self.peek(), b'+' | b'-');
+            if self.pos > before && sign && matches!(last, b'e' | b'E' | b'p' | b'P') {
+                self.pos = self.skip_splices(self.pos) + 1;
+            } else {
+                return RawKind::Number;
+            }
+        }
+    }
+
+    fn quoted(&mut self, quote: u8, kind: RawKind) -> RawKind {
+        loop {
+            if self.at_end() {
+                return RawKind::Unterminated;
+            }
+            match self.byte(self.pos) {
+                b'\n' => return RawKind::Unterminated,
+                b'\\' => {
+                    let at = self.skip_splices(self.pos);
+                    if at != self.pos {
+                        self.pos = at;
+                    } else {
+                        self.pos = self.skip_splices(self.pos + 1);
+                        if !self.at_end() && self.byte(self.pos) != b'\n' {
+                            self.pos += 1;
+                        }
+                    }
+                }
+                byte => {
+                    self.pos += 1;
+                    if byte == quote {
+                        return kind;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The longest punctuator that starts with `first`, which is taken already.
+    fn punct(&mut self, first: u8) -> Option<Punct> {
+        Some(match first {
+            b'(' => Punct::LParen,
+            b')' => Punct::RParen,
+            b'[' => Punct::LBracket,
+            b']' => Punct::RBracket,
+            b'{' => Punct::LBrace,
+            b'}' => Punct::RBrace,
+            b',' => Punct::Comma,
+            b';' => Punct::Semi,
+            b'?' => Punct::Question,
+            b'~' => Punct::Tilde,
+            b'@' => Punct::At,
+            b'.' => {
+                let mark = self.pos;
+                if self.accept(b'.') && self.accept(b'.') {
+                    Punct::Ellipsis
+                } else {
+                    self.pos = mark;
+                    Punct::Dot
+                }
+            }
+            b':' if self.accept(b'>') => Punct::RBracket,
+            b':' => Punct::Colon,
+            b'+' if self.accept(b'+') => Punct::PlusPlus,
+            b'+' if self.accept(b'=') => Punct::PlusEq,
+            b'+' => Punct::Plus,
+            b'-' if self.accept(b'-') => Punct::MinusMinus,
+            b'-' if self.accept(b'=') => Punct::MinusEq,
+            b'-' if self.accept(b'>') => Punct::Arrow,
+            b'-' => Punct::Minus,
+            b'*' if self.accept(b'=') => Punct::StarEq,
+            b'*' => Punct::Star,
+            b'/' if self.accept(b'=') => Punct::SlashEq,
+            b'/' => Punct::Slash,
+            b'%' if self.accept(b'=') => Punct::PercentEq,
+            b'%' if self.accept(b'>') => Punct::RBrace,
+            b'%' if self.accept(b':') => {
+                let mark = self.pos;
+                if self.accept(b'%') && self.accept(b':') {
+                    Punct::HashHash
+                } else {
+                    self.pos = mark;
+                    Punct::Hash
+                }
+            }
+            b'%' => Punct::Percent,
+            b'&' if self.accept(b'&') => Punct::AmpAmp,
+            b'&' if self.accept(b'=') => Punct::AmpEq,
+            b'&' => Punct::Amp,
+            b'|' if self.accept(b'|') => Punct::PipePipe,
+            b'|' if self.accept(b'=') => Punct::PipeEq,
+            b'|' => Punct::Pipe,
+            b'^' if self.accept(b'=') => Punct::CaretEq,
+            b'^' => Punct::Caret,
+            b'!' if self.accept(b'=') => Punct::Ne,
+            b'!' => Punct::Bang,
+            b'=' if self.accept(b'=') => Punct::EqEq,
+            b'=' => Punct::Eq,
+            b'<' if self.accept(b'<') => {
+                if self.accept(b'=') {
+                    Punct::ShlEq
+                } else {
+                    Punct::Shl
+                }
+            }
+            b'<' if self.accept(b'=') => Punct::Le,
+            b'<' if self.accept(b':') => Punct::LBracket,
+            b'<' if self.accept(b'%') => Punct::LBrace,
+            b'<' => Punct::Lt,
+            b'>' if self.accept(b'>') => {
+                if self.accept(b'=') {
+                    Punct::ShrEq
+                } else {
+                    Punct::Shr
+                }
+            }
+            b'>' if self.accept(b'=') => Punct::Ge,
+            b'>' => Punct::Gt,
+            b'#' if self.accept(b'#') => Punct::HashHash,
+            b'#' => Punct::Hash,
+            _ => return None,
+        })
+    }
+
+    /// The name behind `#include` if it is written `<...>` or `"..."`: name, whether in angle brackets, place.
+    pub fn header_name(&mut self) -> Option<(String, bool, Span)> {
+        let _ = self.skip_space(true);
+        let lo = self.pos;
+        let close = match self.byte(lo) {
+            b'<' => b'>',
+            b'"' => b'"',
+            _ => return None,
+        };
+        let rest = self.text.as_str().get(lo + 1..)?;
+        let end = rest.find([close as char, '\n'])?;
+        if rest.as_bytes().get(end) != Some(&close) {
+            return None;
+        }
+        let name = rest.get(..end)?.to_owned();
+        self.pos = lo + 1 + end + 1;
+        Some((name, close == b'>', self.span(lo)))
+    }
+
+    /// The rest of the line as it stands, for `#error`.
+    pub fn rest_of_line(&mut self) -> String {
+        let lo = self.pos;
+        self.line_comment();
+        let text = self.text.as_str().get(lo..self.pos).unwrap_or("");
+        text.split_whitespace().filter(|word| *word != "\\").collect::<Vec<_>>().join(" ")
+    }
+}

@@ -1,0 +1,214 @@
+//! Build options as a string (OpenCL API 5.8.6 "Compiler Options", 5.8.7 "Linker Options").
+
+use std::path::PathBuf;
+
+use crate::program::{BuildOptions, CStd, OptionError};
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self {
+            macros: Vec::new(),
+            include_dirs: Vec::new(),
+            std: CStd::Cl12,
+            no_warnings: false,
+            warnings_are_errors: false,
+            opt_disable: false,
+            mad_enable: false,
+            no_signed_zeros: false,
+            unsafe_math: false,
+            finite_math_only: false,
+            fast_relaxed_math: false,
+            denorms_are_zero: false,
+            single_precision_constant: false,
+            correctly_rounded_divide_sqrt: false,
+            uniform_work_group_size: false,
+            kernel_arg_info: false,
+            debug_info: false,
+        }
+    }
+}
+
+/// Reads the `options` argument of clBuildProgram, clCompileProgram and clLinkProgram.
+pub fn parse_options(text: &str) -> Result<BuildOptions, OptionError> {
+    parse_words(split_words(text)?)
+}
+
+/// Reads options that are separate words already.
+pub fn parse_words(words: impl IntoIterator<Item = String>) -> Result<BuildOptions, OptionError> {
+    let mut options = BuildOptions::default();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if let Some((option, value)) = with_argument(&word) {
+            let value = if value.is_empty() {
+                words.next().ok_or_else(|| OptionError::MissingArgument(option.to_owned()))?
+            } else {
+                value.to_owned()
+            };
+            argument_option(&mut options, option, value)?;
+        } else if let Some(version) = word.strip_prefix("-cl-std=") {
+            options.std = language_version(version)
+                .ok_or_else(|| OptionError::InvalidArgument { option: "-cl-std".to_owned(), value: version.to_owned() })?;
+        } else {
+            flag(&mut options, &word)?;
+        }
+    }
+    Ok(options)
+}
+
+/// Whether a word is an option whose argument is the next word: for tools that pass options on.
+pub fn takes_next_word(word: &str) -> bool {
+    matches!(word, "-D" | "-U" | "-I")
+}
+
+/// Splits at blanks; quotes keep blanks together, a backslash takes the meaning from a quote, a blank or a backslash.
+fn split_words(text: &str) -> Result<Vec<String>, OptionError> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = text.trim_end_matches('\0').chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if chars.peek().is_some_and(|next| matches!(next, '"' | '\\' | '\'') || quote.is_none() && next.is_whitespace()) => {
+                word.get_or_insert_default().extend(chars.next());
+            }
+            '"' | '\'' if quote.is_none() => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            _ if quote == Some(c) => quote = None,
+            _ if quote.is_none() && c.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        let value = word.unwrap_or_default();
+        return Err(OptionError::InvalidArgument { option: "unterminated quote".to_owned(), value });
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+/// `-D`, `-U` and `-I` with what follows in the same word.
+fn with_argument(word: &str) -> Option<(&'static str, &str)> {
+    ["-D", "-U", "-I"].into_iter().find_map(|option| word.strip_prefix(option).map(|value| (option, value)))
+}
+
+fn argument_option(options: &mut BuildOptions, option: &str, value: String) -> Result<(), OptionError> {
+    match option {
+        "-I" => options.include_dirs.push(PathBuf::from(value)),
+        _ => {
+            let (name, definition) = match value.split_once('=') {
+                Some((name, definition)) if option == "-D" => (name, Some(definition)),
+                _ => (value.as_str(), (option == "-D").then_some("1")),
+            };
+            if !is_macro_name(name) {
+                return Err(OptionError::InvalidArgument { option: option.to_owned(), value: value.clone() });
+            }
+            options.macros.push((name.to_owned(), definition.map(str::to_owned)));
+        }
+    }
+    Ok(())
+}
+
+/// An identifier, with parameters behind it perhaps.
+fn is_macro_name(name: &str) -> bool {
+    let name = match name.split_once('(') {
+        Some((name, params)) if params.ends_with(')') => name,
+        Some(_) => return false,
+        None => name,
+    };
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_') && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn language_version(version: &str) -> Option<CStd> {
+    Some(match version {
+        "CL1.0" | "cl1.0" => CStd::Cl10,
+        "CL1.1" | "cl1.1" => CStd::Cl11,
+        "CL1.2" | "cl1.2" => CStd::Cl12,
+        "CL2.0" | "cl2.0" => CStd::Cl20,
+        "CL3.0" | "cl3.0" => CStd::Cl30,
+        _ => return None,
+    })
+}
+
+fn flag(options: &mut BuildOptions, word: &str) -> Result<(), OptionError> {
+    match word {
+        "-cl-single-precision-constant" => options.single_precision_constant = true,
+        "-cl-denorms-are-zero" => options.denorms_are_zero = true,
+        "-cl-fp32-correctly-rounded-divide-sqrt" => options.correctly_rounded_divide_sqrt = true,
+        "-cl-opt-disable" => options.opt_disable = true,
+        "-cl-mad-enable" => options.mad_enable = true,
+        "-cl-no-signed-zeros" => options.no_signed_zeros = true,
+        "-cl-finite-math-only" => options.finite_math_only = true,
+        "-cl-unsafe-math-optimizations" => unsafe_math(options),
+        "-cl-fast-relaxed-math" => {
+            unsafe_math(options);
+            options.finite_math_only = true;
+            options.fast_relaxed_math = true;
+        }
+        "-cl-uniform-work-group-size" => options.uniform_work_group_size = true,
+        "-cl-kernel-arg-info" => options.kernel_arg_info = true,
+        "-w" => options.no_warnings = true,
+        "-Werror" => options.warnings_are_errors = true,
+        "-g" => options.debug_info = true,
+        // Allowed, and without effect on what is compiled here; the last two are for the linker.
+        "-cl-strict-aliasing" | "-cl-no-subgroup-ifp" | "-create-library" | "-enable-link-options" => {}
+        _ => return Err(OptionError::Unknown(word.to_owned())),
+    }
+    Ok(())
+}
+
+/// "This option includes the -cl-no-signed-zeros and -cl-mad-enable options."
+const fn unsafe_math(options: &mut BuildOptions) {
+    options.unsafe_math = true;
+    options.no_signed_zeros = true;
+    options.mad_enable = true;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn macros_in_all_spellings() {
+        let options = parse_options(r#"-D A -DB=2 -D "C=a b" -DD="x y" -DE= -D'F(x)=x + 1' -U A"#).unwrap_or_default();
+        let macros: Vec<(&str, Option<&str>)> = options.macros.iter().map(|(n, v)| (n.as_str(), v.as_deref())).collect();
+        let expected = [
+            ("A", Some("1")),
+            ("B", Some("2")),
+            ("C", Some("a b")),
+            ("D", Some("x y")),
+            ("E", Some("")),
+            ("F(x)", Some("x + 1")),
+            ("A", None),
+        ];
+        assert_eq!(macros, expected);
+    }
+
+    #[test]
+    fn escaped_quotes_stay() {
+        let options = parse_options(r#"-DNAME=\"text\" -I C:\dir -I "a b""#).unwrap_or_default();
+        assert_eq!(options.macros, [("NAME".to_owned(), Some("\"text\"".to_owned()))]);
+        assert_eq!(options.include_dirs, [PathBuf::from("C:\\dir"), PathBuf::from("a b")]);
+    }
+
+    #[test]
+    fn implications() {
+        let options = parse_options(" -cl-fast-relaxed-math  -cl-std=CL3.0 ").unwrap_or_default();
+        assert!(options.fast_relaxed_math && options.finite_math_only && options.unsafe_math && options.no_signed_zeros);
+        assert!(options.mad_enable);
+        assert_eq!(options.std, CStd::Cl30);
+    }
+
+    #[test]
+    fn errors() {
+        assert_eq!(parse_options("-cl-foo"), Err(OptionError::Unknown("-cl-foo".to_owned())));
+        assert_eq!(parse_options("-x spir"), Err(OptionError::Unknown("-x".to_owned())));
+        assert_eq!(parse_options("-I"), Err(OptionError::MissingArgument("-I".to_owned())));
+        assert!(matches!(parse_options("-cl-std=CL4.0"), Err(OptionError::InvalidArgument { .. })));
+        assert!(matches!(parse_options("-D 1x"), Err(OptionError::InvalidArgument { .. })));
+        assert!(matches!(parse_options("-D \"open"), Err(OptionError::InvalidArgument { .. })));
+        assert!(parse_options("").is_ok());
+    }
+}

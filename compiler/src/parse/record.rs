@@ -1,0 +1,129 @@
+//! `struct`, `union` and `enum` (C99 6.7.2.1, 6.7.2.2).
+
+use crate::ast::{EnumSpec, FieldDecl, Ident, RecordSpec, TypeSpec};
+use crate::lex::{Keyword, Punct, TokenKind};
+
+use super::Parser;
+use super::scope::Meaning;
+use super::specifiers::SpecPlace;
+
+impl Parser<'_> {
+    pub(super) fn record_specifier(&mut self, is_union: bool) -> TypeSpec {
+        let start = self.span();
+        self.advance();
+        let mut attributes = Vec::new();
+        self.attributes(&mut attributes);
+        let tag = self.accept_ident();
+        // Between tag and body attributes may stand as well.
+        self.attributes(&mut attributes);
+        let open = self.span();
+        let fields = if self.at(Punct::LBrace) {
+            self.advance();
+            let fields = self.fields();
+            self.close(Punct::RBrace, open);
+            self.attributes(&mut attributes);
+            Some(fields)
+        } else {
+            None
+        };
+        if tag.is_none() && fields.is_none() {
+            self.error("declaration of anonymous struct must be a definition");
+        }
+        TypeSpec::Record(Box::new(RecordSpec { is_union, tag, fields, attributes, span: self.since(start) }))
+    }
+
+    fn fields(&mut self) -> Vec<FieldDecl> {
+        let mut fields = Vec::new();
+        if !self.enter() {
+            return fields;
+        }
+        while !self.at(Punct::RBrace) && !self.at_end() {
+            let before = self.pos;
+            if self.accept(Punct::Semi) {
+                continue;
+            }
+            if matches!(self.peek(), TokenKind::Pragma(_)) || self.accept_keyword(Keyword::Extension) {
+                if self.pos == before {
+                    self.advance();
+                }
+                continue;
+            }
+            if self.at_keyword(Keyword::StaticAssert) {
+                self.static_assert();
+                continue;
+            }
+            fields.push(self.field());
+            if self.pos == before {
+                self.advance();
+            }
+        }
+        self.leave();
+        fields
+    }
+
+    fn field(&mut self) -> FieldDecl {
+        let start = self.span();
+        let specs = self.specifiers(SpecPlace::Type);
+        let mut declarators = Vec::new();
+        if !self.at(Punct::Semi) {
+            loop {
+                let mut declarator = if self.at(Punct::Colon) { self.unnamed_declarator() } else { self.declarator() };
+                let width = if self.accept(Punct::Colon) { Some(self.conditional()) } else { None };
+                self.attributes(&mut declarator.attributes);
+                declarators.push((declarator, width));
+                if !self.accept(Punct::Comma) {
+                    break;
+                }
+            }
+        }
+        if !self.accept(Punct::Semi) {
+            self.error_behind("expected ';' at end of declaration list");
+            self.skip_to(&[Punct::Semi]);
+            self.accept(Punct::Semi);
+        }
+        FieldDecl { specs, declarators, span: self.since(start) }
+    }
+
+    pub(super) fn enum_specifier(&mut self) -> TypeSpec {
+        let start = self.span();
+        self.advance();
+        let mut attributes = Vec::new();
+        self.attributes(&mut attributes);
+        let tag = self.accept_ident();
+        let open = self.span();
+        let enumerators = if self.accept(Punct::LBrace) {
+            let list = self.enumerators();
+            self.close(Punct::RBrace, open);
+            self.attributes(&mut attributes);
+            Some(list)
+        } else {
+            None
+        };
+        if tag.is_none() && enumerators.is_none() {
+            self.error("expected identifier or '{'");
+        }
+        TypeSpec::Enum(Box::new(EnumSpec { tag, enumerators, attributes, span: self.since(start) }))
+    }
+
+    fn enumerators(&mut self) -> Vec<(Ident, Option<crate::ast::Expr>)> {
+        let mut list = Vec::new();
+        if self.at(Punct::RBrace) {
+            self.error("use of empty enum");
+        }
+        while !self.at(Punct::RBrace) && !self.at_end() {
+            let Some(name) = self.accept_ident() else {
+                self.error("expected identifier");
+                self.skip_to(&[Punct::Semi]);
+                break;
+            };
+            self.attributes(&mut Vec::new());
+            let value = if self.accept(Punct::Eq) { Some(self.conditional()) } else { None };
+            self.scopes.declare(&name.name, Meaning::Value);
+            list.push((name, value));
+            if !self.accept(Punct::Comma) {
+                break;
+            }
+        }
+        list
+    }
+}

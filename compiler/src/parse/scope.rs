@@ -1,0 +1,83 @@
+//! Which names are types where: C cannot be parsed without.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::ast::Name;
+
+use super::types;
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// A typedef; `vector` if it is one of a vector type.
+    Type { vector: bool },
+    /// Anything else.
+    Value,
+}
+
+/// Declarations by name, innermost last, with the depth of their scope.
+#[derive(Debug)]
+pub(super) struct Scopes {
+    names: FxHashMap<Name, SmallVec<[(u32, Meaning); 1]>>,
+    /// Names declared in each scope, to forget them when it ends.
+    declared: Vec<Name>,
+    /// Where in `declared` each scope starts.
+    starts: Vec<usize>,
+}
+
+impl Scopes {
+    /// The file scope.
+    pub fn new() -> Self {
+        Self { names: FxHashMap::default(), declared: Vec::new(), starts: Vec::new() }
+    }
+
+    fn depth(&self) -> u32 {
+        u32::try_from(self.starts.len()).unwrap_or(u32::MAX)
+    }
+
+    pub fn push(&mut self) {
+        self.starts.push(self.declared.len());
+    }
+
+    pub fn pop(&mut self) {
+        let Some(start) = self.starts.pop() else { return };
+        for name in self.declared.drain(start..) {
+            if let Some(stack) = self.names.get_mut(&name) {
+                stack.pop();
+            }
+        }
+    }
+
+    pub fn declare(&mut self, name: &Name, meaning: Meaning) {
+        let depth = self.depth();
+        let stack = self.names.entry(name.clone()).or_default();
+        match stack.last_mut() {
+            Some(last) if last.0 == depth => last.1 = meaning,
+            _ => {
+                stack.push((depth, meaning));
+                if depth > 0 {
+                    self.declared.push(name.clone());
+                }
+            }
+        }
+    }
+
+    /// What the source (or the language) says that a name is.
+    pub fn meaning(&self, name: &str) -> Option<Meaning> {
+        if let Some((_, meaning)) = self.names.get(name).and_then(|stack| stack.last()) {
+            return Some(*meaning);
+        }
+        types::predeclared(name).map(|ty| Meaning::Type { vector: matches!(ty, types::Predeclared::Vector(..)) })
+    }
+
+    /// Whether the name is a type at this point.
+    pub fn is_type(&self, name: &str) -> bool {
+        matches!(self.meaning(name), Some(Meaning::Type { .. }))
+    }
+
+    /// Whether the source declares the name itself, so that a predeclared type of that name is hidden.
+    pub fn is_declared(&self, name: &str) -> bool {
+        self.names.get(name).is_some_and(|stack| !stack.is_empty())
+    }
+}

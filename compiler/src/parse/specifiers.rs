@@ -1,0 +1,376 @@
+//! Declaration specifiers (C99 6.7p1): storage, qualifiers, address spaces, access, attributes, and the type, in any order.
+
+use crate::ast::{Access, AddrSpace, DeclSpecs, Qualifiers, StorageClass, TypeName, TypeSpec};
+use crate::diag::Span;
+use crate::lex::{Keyword, Punct, TokenKind};
+
+use super::Parser;
+use super::types::{self, Words};
+
+/// What a specifier list is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SpecPlace {
+    /// A declaration outside of functions.
+    File,
+    /// A declaration or parameter.
+    Declaration,
+    /// A field or the type of a cast: no storage class.
+    Type,
+}
+
+/// The address space that a keyword names.
+pub(super) const fn address_space(keyword: Keyword) -> Option<AddrSpace> {
+    Some(match keyword {
+        Keyword::Global => AddrSpace::Global,
+        Keyword::Local => AddrSpace::Local,
+        Keyword::Constant => AddrSpace::Constant,
+        Keyword::Private => AddrSpace::Private,
+        Keyword::Generic => AddrSpace::Generic,
+        _ => return None,
+    })
+}
+
+const fn space_name(space: AddrSpace) -> &'static str {
+    match space {
+        AddrSpace::Global => "__global",
+        AddrSpace::Local => "__local",
+        AddrSpace::Constant => "__constant",
+        AddrSpace::Private => "__private",
+        AddrSpace::Generic => "__generic",
+    }
+}
+
+const fn storage_name(storage: StorageClass) -> &'static str {
+    match storage {
+        StorageClass::Typedef => "typedef",
+        StorageClass::Extern => "extern",
+        StorageClass::Static => "static",
+        StorageClass::Auto => "auto",
+        StorageClass::Register => "register",
+    }
+}
+
+impl Parser<'_> {
+    /// Whether a keyword can stand in a list of specifiers.
+    const fn is_specifier(keyword: Keyword) -> bool {
+        use Keyword as K;
+        matches!(
+            keyword,
+            K::Auto
+                | K::Char
+                | K::Const
+                | K::Double
+                | K::Enum
+                | K::Extern
+                | K::Float
+                | K::Inline
+                | K::Int
+                | K::Long
+                | K::Register
+                | K::Restrict
+                | K::Short
+                | K::Signed
+                | K::Static
+                | K::Struct
+                | K::Typedef
+                | K::Union
+                | K::Unsigned
+                | K::Void
+                | K::Volatile
+                | K::Bool
+                | K::Half
+                | K::Kernel
+                | K::Global
+                | K::Local
+                | K::Constant
+                | K::Private
+                | K::Generic
+                | K::ReadOnly
+                | K::WriteOnly
+                | K::ReadWrite
+                | K::Attribute
+                | K::Typeof
+                | K::Pipe
+                | K::Complex
+                | K::Imaginary
+                | K::Atomic
+                | K::ThreadLocal
+                | K::Noreturn
+                | K::Alignas
+        )
+    }
+
+    /// Whether a type (of a cast, of `sizeof`) starts here.
+    pub(super) fn at_type(&self) -> bool {
+        self.type_at(0)
+    }
+
+    pub(super) fn type_at(&self, ahead: usize) -> bool {
+        match self.peek_at(ahead) {
+            TokenKind::Keyword(keyword) => Self::is_specifier(*keyword),
+            TokenKind::Ident(name) => self.scopes.is_type(name),
+            _ => false,
+        }
+    }
+
+    /// Whether a declaration starts here.
+    pub(super) fn at_declaration(&self) -> bool {
+        match self.peek() {
+            TokenKind::Keyword(keyword) => Self::is_specifier(*keyword),
+            TokenKind::Ident(name) => {
+                // `name:` is a label, whatever the name is.
+                self.scopes.is_type(name) && *self.peek_at(1) != TokenKind::Punct(Punct::Colon)
+            }
+            _ => false,
+        }
+    }
+
+    /// A type without storage class and with an abstract declarator.
+    pub(super) fn type_name(&mut self) -> TypeName {
+        let start = self.span();
+        let specs = self.specifiers(SpecPlace::Type);
+        let declarator = self.abstract_declarator();
+        TypeName { specs, declarator, span: self.since(start) }
+    }
+
+    /// Specifiers; an error if there is no type among them.
+    pub(super) fn specifiers(&mut self, place: SpecPlace) -> DeclSpecs {
+        let start = self.span();
+        let mut specs = DeclSpecs {
+            storage: None,
+            is_inline: false,
+            is_kernel: false,
+            quals: Qualifiers::default(),
+            access: None,
+            ty: TypeSpec::Missing,
+            attributes: Vec::new(),
+            span: start,
+        };
+        let mut words = Words::default();
+        let mut has_type = false;
+        let mut words_span = start;
+        loop {
+            if let Some(name) = self.peek_name() {
+                if has_type || words.any() || !self.scopes.is_type(name) {
+                    break;
+                }
+                let declared = self.scopes.is_declared(name);
+                specs.ty = match types::predeclared(name) {
+                    Some(ty) if !declared => ty.spec(),
+                    _ => TypeSpec::Typedef(name.clone()),
+                };
+                has_type = true;
+                self.advance();
+                continue;
+            }
+            let TokenKind::Keyword(keyword) = *self.peek() else { break };
+            if self.word(keyword, &mut words) {
+                if has_type {
+                    self.error(format!("cannot combine '{}' with previous declaration specifier", keyword.spelling()));
+                }
+                words_span = self.span();
+                self.advance();
+            } else if matches!(keyword, Keyword::Struct | Keyword::Union | Keyword::Enum | Keyword::Typeof) {
+                if has_type || words.any() {
+                    self.error(format!("cannot combine '{}' with previous declaration specifier", keyword.spelling()));
+                }
+                specs.ty = match keyword {
+                    Keyword::Enum => self.enum_specifier(),
+                    Keyword::Typeof => self.typeof_specifier(),
+                    _ => self.record_specifier(keyword == Keyword::Union),
+                };
+                has_type = true;
+            } else if !self.other_specifier(keyword, place, &mut specs) {
+                break;
+            }
+        }
+        if words.any() && !has_type {
+            match words.combine() {
+                Some(ty) => specs.ty = ty,
+                None => {
+                    let message = format!("cannot combine '{}' with previous declaration specifier", self.word_at(words_span));
+                    self.error_span(words_span, message);
+                    specs.ty = TypeSpec::Scalar(crate::ast::ScalarKind::Int);
+                }
+            }
+            has_type = true;
+        }
+        specs.span = self.since(start);
+        if !has_type {
+            self.missing_type(place);
+        }
+        specs
+    }
+
+    /// The keyword at that place, for a message.
+    fn word_at(&self, span: Span) -> &'static str {
+        match self.tokens.iter().take(self.pos + 1).rev().find(|token| token.span == span).map(|token| &token.kind) {
+            Some(TokenKind::Keyword(keyword)) => keyword.spelling(),
+            _ => "type",
+        }
+    }
+
+    /// Counts one of C's words for arithmetic types; false if the keyword is none.
+    fn word(&mut self, keyword: Keyword, words: &mut Words) -> bool {
+        let twice = |set: &mut bool| std::mem::replace(set, true);
+        let repeated = match keyword {
+            Keyword::Void => twice(&mut words.void),
+            Keyword::Bool => twice(&mut words.bool),
+            Keyword::Char => twice(&mut words.char),
+            Keyword::Short => twice(&mut words.short),
+            Keyword::Int => twice(&mut words.int),
+            Keyword::Half => twice(&mut words.half),
+            Keyword::Float => twice(&mut words.float),
+            Keyword::Double => twice(&mut words.double),
+            Keyword::Signed => twice(&mut words.signed),
+            Keyword::Unsigned => twice(&mut words.unsigned),
+            Keyword::Long => {
+                words.long = words.long.saturating_add(1);
+                words.long > 2
+            }
+            _ => return false,
+        };
+        if repeated {
+            self.error(format!("cannot combine with previous '{}' declaration specifier", keyword.spelling()));
+        }
+        true
+    }
+
+    /// Storage, qualifiers and the rest; false if the keyword does not belong here.
+    fn other_specifier(&mut self, keyword: Keyword, place: SpecPlace, specs: &mut DeclSpecs) -> bool {
+        let span = self.span();
+        let storage = match keyword {
+            Keyword::Typedef => Some(StorageClass::Typedef),
+            Keyword::Extern => Some(StorageClass::Extern),
+            Keyword::Static => Some(StorageClass::Static),
+            Keyword::Auto => Some(StorageClass::Auto),
+            Keyword::Register => Some(StorageClass::Register),
+            _ => None,
+        };
+        if let Some(storage) = storage {
+            if place == SpecPlace::Type {
+                self.error("type name does not allow storage class to be specified");
+            } else if let Some((previous, _)) = specs.storage {
+                self.error(format!("cannot combine with previous '{}' declaration specifier", storage_name(previous)));
+            } else {
+                specs.storage = Some((storage, span));
+            }
+            self.advance();
+            return true;
+        }
+        match keyword {
+            Keyword::Inline | Keyword::Noreturn => specs.is_inline |= keyword == Keyword::Inline,
+            Keyword::Kernel => specs.is_kernel = true,
+            Keyword::ReadOnly | Keyword::WriteOnly | Keyword::ReadWrite => {
+                let access = match keyword {
+                    Keyword::ReadOnly => Access::ReadOnly,
+                    Keyword::WriteOnly => Access::WriteOnly,
+                    _ => Access::ReadWrite,
+                };
+                if specs.access.is_some_and(|(previous, _)| previous != access) {
+                    self.error("multiple access qualifiers");
+                }
+                specs.access = Some((access, span));
+            }
+            Keyword::Attribute => {
+                self.attributes(&mut specs.attributes);
+                return true;
+            }
+            Keyword::Pipe => {
+                self.error("pipes are not supported");
+            }
+            Keyword::Complex | Keyword::Imaginary => self.error("complex numbers are not supported in OpenCL C"),
+            Keyword::Atomic => self.error("'_Atomic' is not supported in OpenCL C; use the types atomic_int, atomic_uint, ..."),
+            Keyword::ThreadLocal => self.error("thread-local storage is not supported in OpenCL C"),
+            Keyword::Alignas => {
+                self.error("'_Alignas' is not supported in OpenCL C; use __attribute__((aligned(n)))");
+                self.advance();
+                self.skip_parens();
+                return true;
+            }
+            _ => return self.qualifier(&mut specs.quals),
+        }
+        self.advance();
+        true
+    }
+
+    /// Skips `( ... )` if it stands here.
+    pub(super) fn skip_parens(&mut self) {
+        let open = self.span();
+        if self.accept(Punct::LParen) {
+            self.skip_to(&[Punct::RParen, Punct::Semi]);
+            self.close(Punct::RParen, open);
+        }
+    }
+
+    /// One type qualifier; false if none stands here.
+    pub(super) fn qualifier(&mut self, quals: &mut Qualifiers) -> bool {
+        let TokenKind::Keyword(keyword) = *self.peek() else { return false };
+        match keyword {
+            Keyword::Const => quals.is_const = true,
+            Keyword::Volatile => quals.is_volatile = true,
+            Keyword::Restrict => quals.is_restrict = true,
+            _ => {
+                let Some(space) = address_space(keyword) else { return false };
+                match quals.space {
+                    Some((previous, _)) if previous != space => {
+                        self.error(format!(
+                            "multiple address spaces specified for type: '{}' and '{}'",
+                            space_name(previous),
+                            space_name(space)
+                        ));
+                    }
+                    _ => quals.space = Some((space, self.span())),
+                }
+            }
+        }
+        self.advance();
+        true
+    }
+
+    /// Says what is wrong where a type should stand.
+    fn missing_type(&mut self, place: SpecPlace) {
+        let Some(name) = self.peek_name().cloned() else {
+            if place == SpecPlace::Type {
+                self.error("expected a type");
+            } else {
+                self.error("a type specifier is required for all declarations");
+            }
+            return;
+        };
+        // `foo x`, `foo *x`: a type was meant. `f(int x) {`: it was left out.
+        let is_declarator = match self.peek_at(1) {
+            TokenKind::Ident(_) => true,
+            TokenKind::Keyword(keyword) => Self::is_specifier(*keyword) && *keyword != Keyword::Attribute,
+            TokenKind::Punct(Punct::Star) => true,
+            TokenKind::Punct(Punct::RParen | Punct::Comma) => place == SpecPlace::Declaration,
+            _ => place == SpecPlace::Type,
+        };
+        if is_declarator {
+            self.error(format!("unknown type name '{name}'"));
+            self.advance();
+            // The rest of the specifiers belongs to it.
+            let mut ignored = Qualifiers::default();
+            while self.qualifier(&mut ignored) {}
+        } else {
+            self.error("type specifier missing; OpenCL C does not support implicit int");
+        }
+    }
+
+    /// `typeof(expression)` or `typeof(type)`.
+    fn typeof_specifier(&mut self) -> TypeSpec {
+        self.advance();
+        let open = self.span();
+        if !self.expect(Punct::LParen, "expected '(' after 'typeof'") || !self.enter() {
+            return TypeSpec::Missing;
+        }
+        let spec = if self.at_type() {
+            TypeSpec::TypeofType(Box::new(self.type_name()))
+        } else {
+            TypeSpec::TypeofExpr(Box::new(self.expression()))
+        };
+        self.leave();
+        self.close(Punct::RParen, open);
+        spec
+    }
+}

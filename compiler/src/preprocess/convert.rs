@@ -1,0 +1,98 @@
+//! From preprocessing tokens to tokens (translation phases 5 and 7).
+
+use std::sync::Arc;
+
+use crate::lex::literal::{self, Number};
+use crate::lex::raw::{RawKind, RawToken};
+use crate::lex::token::{Keyword, TokenKind};
+use crate::program::CStd;
+
+use super::Preprocessor;
+
+impl Preprocessor<'_> {
+    /// What the parser sees of a token.
+    pub(super) fn convert(&mut self, token: RawToken) -> Option<TokenKind> {
+        Some(match token.kind {
+            RawKind::Ident => self.name_token(token),
+            RawKind::Punct(punct) => TokenKind::Punct(punct),
+            RawKind::Number => self.number_token(token),
+            RawKind::Str => {
+                let bytes = self.unescaped(token);
+                TokenKind::Str(Arc::from(bytes))
+            }
+            RawKind::Char => self.character_token(token),
+            RawKind::Pragma => TokenKind::Pragma(self.pragmas.get(token.symbol.index())?.clone()),
+            RawKind::Unterminated => {
+                let quote = self.spelling(token).chars().next().unwrap_or('"');
+                let quote = if quote == '\'' { "'" } else { "\"" };
+                self.diags.error(token.span, format!("missing terminating {quote} character"));
+                TokenKind::Invalid
+            }
+            RawKind::Unknown => {
+                let c = self.spelling(token).chars().next().unwrap_or(' ');
+                let shown = if c.is_ascii_graphic() { format!("'{c}'") } else { format!("<U+{:04X}>", u32::from(c)) };
+                self.diags.error(token.span, format!("unexpected character {shown}"));
+                TokenKind::Invalid
+            }
+            RawKind::Eof | RawKind::EndOfLine | RawKind::UnterminatedComment | RawKind::Placemarker => return None,
+        })
+    }
+
+    /// A keyword or an identifier; looked up once a name.
+    fn name_token(&mut self, token: RawToken) -> TokenKind {
+        let index = token.symbol.index();
+        if let Some(Some(kind)) = self.kinds.get(index) {
+            return kind.clone();
+        }
+        let name = self.interner.name(token.symbol);
+        let kind = match Keyword::of(name) {
+            // Pipes came with OpenCL C 2.0; before that the word is free.
+            Some(Keyword::Pipe) if self.options.std < CStd::Cl20 => TokenKind::Ident(name.clone()),
+            Some(keyword) => TokenKind::Keyword(keyword),
+            None => TokenKind::Ident(name.clone()),
+        };
+        if self.kinds.len() <= index {
+            self.kinds.resize(self.interner.len(), None);
+        }
+        if let Some(slot) = self.kinds.get_mut(index) {
+            *slot = Some(kind.clone());
+        }
+        kind
+    }
+
+    fn number_token(&mut self, token: RawToken) -> TokenKind {
+        match literal::number(self.spelling(token)) {
+            Ok(Number::Int { value, decimal, suffix }) => TokenKind::Int { value, decimal, suffix },
+            Ok(Number::Float { value, suffix, text }) => TokenKind::Float { value, suffix, text: text.into() },
+            Err(message) => {
+                self.diags.error(token.span, message);
+                TokenKind::Invalid
+            }
+        }
+    }
+
+    fn character_token(&mut self, token: RawToken) -> TokenKind {
+        let bytes = self.unescaped(token);
+        if bytes.is_empty() {
+            self.diags.error(token.span, "empty character constant");
+            return TokenKind::Invalid;
+        }
+        if bytes.len() > 1 {
+            self.warn(token.span, "multi-character character constant");
+        }
+        TokenKind::Char(literal::character(&bytes))
+    }
+
+    fn unescaped(&mut self, token: RawToken) -> Vec<u8> {
+        let mut problems = Vec::new();
+        let bytes = literal::unescape(self.spelling(token), &mut problems);
+        for problem in problems {
+            if problem.starts_with("unknown") {
+                self.warn(token.span, problem);
+            } else {
+                self.diags.error(token.span, problem);
+            }
+        }
+        bytes
+    }
+}

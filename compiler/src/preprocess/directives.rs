@@ -1,0 +1,274 @@
+//! Directives (C99 6.10): conditionals, definitions, `#error`, `#line` and the rest.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::diag::{Diagnostic, Span};
+use crate::lex::interner::Symbol;
+use crate::lex::literal;
+use crate::lex::raw::{RawKind, RawToken};
+
+use super::Preprocessor;
+
+/// An `#if` whose `#endif` is still to come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Conditional {
+    /// Place of the `#if`.
+    pub span: Span,
+    /// One of its groups was taken (or none may be, inside a group that is skipped).
+    pub taken: bool,
+    /// `#else` was seen.
+    pub has_else: bool,
+}
+
+impl Preprocessor<'_> {
+    /// Obeys the directive whose `#` was read.
+    pub(super) fn directive(&mut self, hash: Span) {
+        let name = self.lex_line_token();
+        let text = match name.kind {
+            RawKind::EndOfLine => return,
+            RawKind::Number => {
+                // `# 12 "file"`, as preprocessors write it.
+                let line = self.rest_of_directive();
+                self.line_marker(name, &line);
+                return;
+            }
+            _ => self.spelling(name).to_owned(),
+        };
+        match text.as_str() {
+            "define" => self.define(name.span),
+            "undef" => self.undef(name.span),
+            "include" | "include_next" | "import" => self.include(name.span),
+            "if" | "ifdef" | "ifndef" => self.open_conditional(&text, name.span),
+            "elif" | "else" | "endif" => self.next_group(&text, name.span),
+            "error" | "warning" => {
+                let message = self.files.last_mut().map(|file| file.lexer.rest_of_line()).unwrap_or_default();
+                if text == "error" {
+                    self.diags.error(name.span, message);
+                } else {
+                    self.warn(name.span, message);
+                }
+            }
+            "line" => {
+                let line = self.rest_of_directive();
+                let expanded = self.expand_list(&line);
+                self.line_directive(name, &expanded);
+            }
+            "pragma" => self.pragma_directive(name.span),
+            "ident" | "sccs" => self.skip_line(),
+            _ => {
+                self.diags.error(hash.to(name.span), "invalid preprocessing directive");
+                self.skip_line();
+            }
+        }
+    }
+
+    pub(super) fn lex_line_token(&mut self) -> RawToken {
+        loop {
+            let Some(file) = self.files.last_mut() else {
+                return RawToken::new(RawKind::EndOfLine, Symbol::EMPTY, Span::NONE);
+            };
+            let token = file.lexer.next(&mut self.interner, true);
+            if token.kind != RawKind::UnterminatedComment {
+                return token;
+            }
+            self.diags.error(token.span, "unterminated /* comment");
+        }
+    }
+
+    /// The tokens up to the end of the line.
+    pub(super) fn rest_of_directive(&mut self) -> Vec<RawToken> {
+        let mut line = Vec::new();
+        loop {
+            let token = self.lex_line_token();
+            if token.kind == RawKind::EndOfLine {
+                return line;
+            }
+            line.push(token);
+        }
+    }
+
+    pub(super) fn skip_line(&mut self) {
+        while self.lex_line_token().kind != RawKind::EndOfLine {}
+    }
+
+    fn define(&mut self, at: Span) {
+        let line = self.rest_of_directive();
+        let Some(new) = self.parse_definition(&line, at) else { return };
+        let old = self.macro_of(new.name);
+        if let Some(old) = old.filter(|old| old.definition != Span::NONE && !self.same_definition(old, &new)) {
+            let text = format!("'{}' macro redefined", self.interner.name(new.name));
+            self.diags.push(Diagnostic::warning(new.definition, text).with_note(old.definition, "previous definition is here"));
+        }
+        self.set_macro(new.name, Some(Rc::new(new)));
+    }
+
+    fn undef(&mut self, at: Span) {
+        let line = self.rest_of_directive();
+        match line.first().copied() {
+            None => self.diags.error(at, "macro name missing"),
+            Some(name) => {
+                if self.check_macro_name(name) {
+                    self.set_macro(name.symbol, None);
+                }
+                self.check_end(line.get(1..).unwrap_or_default(), "undef");
+            }
+        }
+    }
+
+    /// Warns of tokens behind the end of a directive.
+    pub(super) fn check_end(&mut self, rest: &[RawToken], directive: &str) {
+        if let Some(extra) = rest.first() {
+            self.warn(extra.span, format!("extra tokens at end of #{directive} directive"));
+        }
+    }
+
+    /// The value of the condition of `#if`, `#ifdef` or `#ifndef`.
+    fn condition(&mut self, directive: &str, at: Span) -> bool {
+        let line = self.rest_of_directive();
+        if matches!(directive, "if" | "elif") {
+            return self.evaluate_condition(&line, at);
+        }
+        let Some(name) = line.first().copied() else {
+            self.diags.error(at, "macro name missing");
+            return false;
+        };
+        if name.kind != RawKind::Ident {
+            self.diags.error(name.span, "macro name must be an identifier");
+            return false;
+        }
+        self.check_end(line.get(1..).unwrap_or_default(), directive);
+        self.macro_of(name.symbol).is_some() == (directive == "ifdef")
+    }
+
+    fn open_conditional(&mut self, directive: &str, at: Span) {
+        let taken = self.condition(directive, at);
+        if let Some(file) = self.files.last_mut() {
+            file.conditionals.push(Conditional { span: at, taken, has_else: false });
+        }
+        if !taken {
+            self.skip_group();
+        }
+    }
+
+    /// `#elif`, `#else` and `#endif` behind a group that was read.
+    fn next_group(&mut self, directive: &str, at: Span) {
+        let Some(file) = self.files.last_mut() else { return };
+        let Some(open) = file.conditionals.last_mut() else {
+            self.diags.error(at, format!("#{directive} without #if"));
+            self.skip_line();
+            return;
+        };
+        match directive {
+            "endif" => {
+                file.conditionals.pop();
+                let line = self.rest_of_directive();
+                self.check_end(&line, "endif");
+            }
+            _ => {
+                let after_else = open.has_else;
+                open.has_else |= directive == "else";
+                if after_else {
+                    self.diags.error(at, format!("#{directive} after #else"));
+                }
+                // The condition of `#elif` is not even looked at when a group was taken.
+                self.skip_line();
+                self.skip_group();
+            }
+        }
+    }
+
+    /// Skips to the group that is to be read, or to the `#endif`; reads that directive.
+    fn skip_group(&mut self) {
+        let mut nested = 0_usize;
+        loop {
+            let Some(file) = self.files.last_mut() else { return };
+            let token = file.lexer.next(&mut self.interner, false);
+            match token.kind {
+                // The error for the missing `#endif` comes with the end of the file.
+                RawKind::Eof => return,
+                RawKind::UnterminatedComment => {
+                    self.diags.error(token.span, "unterminated /* comment");
+                    continue;
+                }
+                _ if token.is(crate::lex::Punct::Hash) && token.has(RawToken::LINE_START) => {}
+                _ => continue,
+            }
+            let name = self.lex_line_token();
+            if name.kind != RawKind::Ident {
+                continue;
+            }
+            let text = self.interner.name(name.symbol).clone();
+            match &*text {
+                "if" | "ifdef" | "ifndef" => nested += 1,
+                "endif" if nested > 0 => nested -= 1,
+                "endif" => {
+                    self.next_group("endif", name.span);
+                    return;
+                }
+                "else" | "elif" if nested == 0 => {
+                    if self.enters_group(&text, name.span) {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether the group behind an `#else` or `#elif` is to be read, all before it having been skipped.
+    fn enters_group(&mut self, directive: &str, at: Span) -> bool {
+        let Some(open) = self.files.last_mut().and_then(|file| file.conditionals.last_mut()) else { return true };
+        let (taken, after_else) = (open.taken, open.has_else);
+        open.has_else |= directive == "else";
+        if after_else {
+            self.diags.error(at, format!("#{directive} after #else"));
+        }
+        let enters = if directive == "else" {
+            let line = self.rest_of_directive();
+            self.check_end(&line, "else");
+            !taken && !after_else
+        } else if taken {
+            self.skip_line();
+            false
+        } else {
+            self.condition("elif", at)
+        };
+        if enters {
+            if let Some(open) = self.files.last_mut().and_then(|file| file.conditionals.last_mut()) {
+                open.taken = true;
+            }
+        }
+        enters
+    }
+
+    fn line_directive(&mut self, directive: RawToken, line: &[RawToken]) {
+        match line.split_first() {
+            Some((number, rest)) => self.line_marker(*number, rest),
+            None => self.diags.error(directive.span, "#line directive requires a positive integer argument"),
+        }
+    }
+
+    fn line_marker(&mut self, number: RawToken, rest: &[RawToken]) {
+        let value = match number.kind {
+            RawKind::Number => self.spelling(number).parse::<u32>().ok(),
+            _ => None,
+        };
+        let Some(value) = value else {
+            self.diags.error(number.span, "#line directive requires a positive integer argument");
+            return;
+        };
+        let file = match rest.first() {
+            Some(name) if name.kind == RawKind::Str => {
+                let bytes = literal::unescape(self.spelling(*name), &mut Vec::new());
+                Some(Arc::from(String::from_utf8_lossy(&bytes).as_ref()))
+            }
+            Some(name) => {
+                self.diags.error(name.span, "invalid filename for #line directive");
+                return;
+            }
+            None => None,
+        };
+        self.map.add_line_directive(number.span, value, file);
+    }
+}

@@ -1,0 +1,351 @@
+//! Definitions of macros, and what a call makes of them: `#`, `##` and the arguments (C99 6.10.3.1 to 6.10.3.3).
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crate::diag::{Diagnostic, Span};
+use crate::lex::Punct;
+use crate::lex::interner::Symbol;
+use crate::lex::raw::{RawKind, RawLexer, RawToken};
+
+use super::Preprocessor;
+
+/// A macro whose value depends on where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dynamic {
+    Line,
+    File,
+    Counter,
+    IncludeLevel,
+}
+
+/// A token of a macro's body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BodyToken {
+    pub token: RawToken,
+    /// Index of the parameter that it names.
+    pub param: Option<u16>,
+}
+
+/// Parameters of a function-like macro.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Params {
+    pub names: Vec<Symbol>,
+    /// The last one takes all that is left.
+    pub variadic: bool,
+}
+
+/// A macro.
+#[derive(Debug)]
+pub(super) struct Macro {
+    pub name: Symbol,
+    pub params: Option<Params>,
+    pub body: Vec<BodyToken>,
+    /// [`Span::NONE`] if it is predefined.
+    pub definition: Span,
+    pub dynamic: Option<Dynamic>,
+    /// Its expansion is being read.
+    pub disabled: Cell<bool>,
+}
+
+/// What is known of a name.
+#[derive(Clone, Debug, Default)]
+pub(super) enum MacroSlot {
+    /// Nobody asked yet: it may be predefined.
+    #[default]
+    Unknown,
+    Undefined,
+    Defined(Rc<Macro>),
+}
+
+/// Arguments of a call, one list of tokens a parameter.
+pub(super) type Arguments = Vec<Vec<RawToken>>;
+
+impl Preprocessor<'_> {
+    /// The macro of that name, predefined ones included.
+    pub(super) fn macro_of(&mut self, name: Symbol) -> Option<Rc<Macro>> {
+        let slot = self.macros.get(name.index());
+        match slot {
+            Some(MacroSlot::Defined(found)) => return Some(found.clone()),
+            Some(MacroSlot::Undefined) => return None,
+            Some(MacroSlot::Unknown) | None => {}
+        }
+        let found = self.predefined(name);
+        self.set_macro(name, found.clone());
+        found
+    }
+
+    pub(super) fn set_macro(&mut self, name: Symbol, value: Option<Rc<Macro>>) {
+        if self.macros.len() <= name.index() {
+            self.macros.resize(self.interner.len().max(name.index() + 1), MacroSlot::Unknown);
+        }
+        if let Some(slot) = self.macros.get_mut(name.index()) {
+            *slot = value.map_or(MacroSlot::Undefined, MacroSlot::Defined);
+        }
+    }
+
+    /// Reads what follows `#define` from a line.
+    pub(super) fn parse_definition(&mut self, line: &[RawToken], at: Span) -> Option<Macro> {
+        let Some((name, rest)) = line.split_first() else {
+            self.diags.error(at, "macro name missing");
+            return None;
+        };
+        if !self.check_macro_name(*name) {
+            return None;
+        }
+        let (params, body) = match rest.first() {
+            Some(first) if first.is(Punct::LParen) && !first.has(RawToken::SPACE) => {
+                let (params, used) = self.parse_params(rest, name.span)?;
+                (Some(params), rest.get(used..).unwrap_or_default())
+            }
+            _ => (None, rest),
+        };
+        let body = self.resolve_body(params.as_ref(), body)?;
+        Some(Macro { name: name.symbol, params, body, definition: name.span, dynamic: None, disabled: Cell::new(false) })
+    }
+
+    pub(super) fn check_macro_name(&mut self, name: RawToken) -> bool {
+        if name.kind != RawKind::Ident {
+            self.diags.error(name.span, "macro name must be an identifier");
+            return false;
+        }
+        if name.symbol == self.names.defined {
+            self.diags.error(name.span, "cannot define 'defined' as a macro");
+            return false;
+        }
+        true
+    }
+
+    /// Parameters from `(` to `)`, and how many tokens that took.
+    fn parse_params(&mut self, line: &[RawToken], at: Span) -> Option<(Params, usize)> {
+        let mut params = Params { names: Vec::new(), variadic: false };
+        let mut next = 1;
+        loop {
+            let Some(token) = line.get(next).copied() else {
+                self.diags.error(at, "missing ')' in macro parameter list");
+                return None;
+            };
+            next += 1;
+            match token.kind {
+                RawKind::Punct(Punct::RParen) if params.names.is_empty() => return Some((params, next)),
+                RawKind::Punct(Punct::Ellipsis) => {
+                    params.names.push(self.names.va_args);
+                    params.variadic = true;
+                }
+                RawKind::Ident if token.symbol == self.names.va_args => {
+                    self.diags.error(token.span, "__VA_ARGS__ can only appear in the expansion of a C99 variadic macro");
+                    return None;
+                }
+                RawKind::Ident if params.names.contains(&token.symbol) => {
+                    let name = self.spelling(token).to_owned();
+                    self.diags.error(token.span, format!("duplicate macro parameter name '{name}'"));
+                    return None;
+                }
+                RawKind::Ident => params.names.push(token.symbol),
+                _ => {
+                    self.diags.error(token.span, "invalid token in macro parameter list");
+                    return None;
+                }
+            }
+            // GNU's named variadic parameter: `args...`.
+            if !params.variadic && line.get(next).is_some_and(|token| token.is(Punct::Ellipsis)) {
+                params.variadic = true;
+                next += 1;
+            }
+            match line.get(next) {
+                Some(token) if token.is(Punct::RParen) => return Some((params, next + 1)),
+                Some(token) if token.is(Punct::Comma) && !params.variadic => next += 1,
+                Some(token) => {
+                    let message =
+                        if params.variadic { "missing ')' in macro parameter list" } else { "expected comma in macro parameter list" };
+                    self.diags.error(token.span, message);
+                    return None;
+                }
+                None => {
+                    self.diags.error(at, "missing ')' in macro parameter list");
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Finds the parameters in the body and checks the places of `#` and `##`.
+    fn resolve_body(&mut self, params: Option<&Params>, body: &[RawToken]) -> Option<Vec<BodyToken>> {
+        let param_of = |token: &RawToken| {
+            let at = params?.names.iter().position(|name| token.kind == RawKind::Ident && *name == token.symbol)?;
+            u16::try_from(at).ok()
+        };
+        let mut resolved: Vec<BodyToken> = body.iter().map(|token| BodyToken { token: *token, param: param_of(token) }).collect();
+        if let Some(first) = resolved.first_mut() {
+            first.token.flags &= !RawToken::SPACE;
+        }
+        for (edge, word) in [(resolved.first(), "start"), (resolved.last(), "end")] {
+            if let Some(item) = edge.filter(|item| item.token.is(Punct::HashHash)) {
+                self.diags.error(item.token.span, format!("'##' cannot appear at {word} of macro expansion"));
+                return None;
+            }
+        }
+        for (index, item) in resolved.iter().enumerate() {
+            if params.is_some() && item.token.is(Punct::Hash) && resolved.get(index + 1).is_none_or(|next| next.param.is_none()) {
+                self.diags.error(item.token.span, "'#' is not followed by a macro parameter");
+                return None;
+            }
+            if item.param.is_none() && item.token.kind == RawKind::Ident && item.token.symbol == self.names.va_args {
+                self.diags
+                    .push(Diagnostic::warning(item.token.span, "__VA_ARGS__ can only appear in the expansion of a C99 variadic macro"));
+            }
+        }
+        Some(resolved)
+    }
+
+    /// Whether two definitions are the same (C99 6.10.3p2).
+    pub(super) fn same_definition(&self, left: &Macro, right: &Macro) -> bool {
+        left.params == right.params
+            && left.body.len() == right.body.len()
+            && left.body.iter().zip(&right.body).all(|(a, b)| {
+                let space = |item: &BodyToken| item.token.has(RawToken::SPACE);
+                a.token.kind == b.token.kind && a.token.symbol == b.token.symbol && space(a) == space(b)
+            })
+    }
+
+    /// The body with the arguments put in, as tokens at `at`. `None` if it grew beyond all bounds.
+    pub(super) fn substitute(&mut self, called: &Macro, arguments: &Arguments, at: RawToken) -> Option<Vec<RawToken>> {
+        let mut expanded: Vec<Option<Vec<RawToken>>> = vec![None; arguments.len()];
+        let mut out: Vec<RawToken> = Vec::with_capacity(called.body.len());
+        let mut paste_next = false;
+        let mut index = 0;
+        while let Some(item) = called.body.get(index).copied() {
+            index += 1;
+            let followed_by_paste = called.body.get(index).is_some_and(|next| next.token.is(Punct::HashHash));
+            if item.token.is(Punct::HashHash) {
+                paste_next = true;
+                continue;
+            }
+            let before = out.len();
+            let operand = match item.param {
+                None if called.params.is_some() && item.token.is(Punct::Hash) => {
+                    let param = called.body.get(index).and_then(|next| next.param);
+                    index += 1;
+                    let argument = param.and_then(|param| arguments.get(usize::from(param))).map_or(&[][..], Vec::as_slice);
+                    vec![self.stringify(argument, item.token, at.span)]
+                }
+                None => {
+                    let mut token = item.token;
+                    token.span = at.span;
+                    token.flags |= RawToken::FROM_MACRO;
+                    vec![token]
+                }
+                Some(param) => {
+                    let param = usize::from(param);
+                    let raw = arguments.get(param).map_or(&[][..], Vec::as_slice);
+                    if paste_next && self.is_gnu_comma(called, param, out.last()) {
+                        // `, ## __VA_ARGS__`: the comma goes if nothing is left for it, else nothing is pasted.
+                        paste_next = false;
+                        if raw.is_empty() {
+                            out.pop();
+                        }
+                        raw.to_vec()
+                    } else if paste_next || followed_by_paste {
+                        let mut operand = raw.to_vec();
+                        if operand.is_empty() {
+                            operand.push(RawToken::new(RawKind::Placemarker, Symbol::EMPTY, at.span));
+                        }
+                        if let Some(first) = operand.first_mut() {
+                            first.flags = first.flags & !RawToken::SPACE | item.token.flags & RawToken::SPACE;
+                        }
+                        operand
+                    } else {
+                        if expanded.get(param).is_some_and(Option::is_none) {
+                            let tokens = self.expand_argument(raw);
+                            if let Some(slot) = expanded.get_mut(param) {
+                                *slot = Some(tokens);
+                            }
+                        }
+                        let mut operand = expanded.get(param).and_then(Option::clone).unwrap_or_default();
+                        if let Some(first) = operand.first_mut() {
+                            first.flags = first.flags & !RawToken::SPACE | item.token.flags & RawToken::SPACE;
+                        }
+                        operand
+                    }
+                }
+            };
+            let mut operand = operand.into_iter();
+            if std::mem::take(&mut paste_next) {
+                if let (Some(left), Some(right)) = (out.pop(), operand.next()) {
+                    self.paste(left, right, &mut out);
+                }
+            }
+            out.extend(operand);
+            self.expanded += out.len().saturating_sub(before).max(1);
+            if self.expanded > super::MAX_EXPANDED {
+                self.stop(at.span, "macro expansion yields too many tokens");
+            }
+            if self.stopped {
+                return None;
+            }
+        }
+        out.retain(|token| token.kind != RawKind::Placemarker);
+        if let Some(first) = out.first_mut() {
+            first.flags = first.flags & !RawToken::SPACE | at.flags & RawToken::SPACE;
+        }
+        Some(out)
+    }
+
+    fn is_gnu_comma(&self, called: &Macro, param: usize, left: Option<&RawToken>) -> bool {
+        let variadic = called.params.as_ref().is_some_and(|params| params.variadic && param + 1 == params.names.len());
+        variadic && left.is_some_and(|left| left.is(Punct::Comma))
+    }
+
+    /// `#`: the spelling of an argument as a string literal.
+    fn stringify(&mut self, argument: &[RawToken], hash: RawToken, at: Span) -> RawToken {
+        let mut text = String::from("\"");
+        for (index, token) in argument.iter().enumerate() {
+            if index > 0 && token.has(RawToken::SPACE) {
+                text.push(' ');
+            }
+            let spelling = self.spelling(*token);
+            if matches!(token.kind, RawKind::Str | RawKind::Char) {
+                for c in spelling.chars() {
+                    if matches!(c, '"' | '\\') {
+                        text.push('\\');
+                    }
+                    text.push(c);
+                }
+            } else {
+                text.push_str(spelling);
+            }
+        }
+        text.push('"');
+        let mut token = RawToken::new(RawKind::Str, self.interner.intern(&text), at);
+        token.flags = hash.flags & RawToken::SPACE | RawToken::FROM_MACRO;
+        token
+    }
+
+    /// `##`: two tokens as one, or an error and both.
+    fn paste(&mut self, left: RawToken, right: RawToken, out: &mut Vec<RawToken>) {
+        if right.kind == RawKind::Placemarker {
+            out.push(left);
+            return;
+        }
+        if left.kind == RawKind::Placemarker {
+            let mut token = right;
+            token.flags = token.flags & !RawToken::SPACE | left.flags & RawToken::SPACE;
+            out.push(token);
+            return;
+        }
+        let text = format!("{}{}", self.spelling(left), self.spelling(right));
+        let mut lexer = RawLexer::new(text.as_str().into(), 0);
+        let mut token = lexer.next(&mut self.interner, false);
+        let whole = lexer.next(&mut self.interner, false).kind == RawKind::Eof;
+        let valid = !matches!(token.kind, RawKind::Eof | RawKind::Unknown | RawKind::Unterminated | RawKind::UnterminatedComment);
+        if whole && valid {
+            token.span = left.span;
+            token.flags = left.flags & RawToken::SPACE | RawToken::FROM_MACRO;
+            out.push(token);
+        } else {
+            self.diags.error(left.span, format!("pasting formed '{text}', an invalid preprocessing token"));
+            out.push(left);
+            out.push(right);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Translation phases 1 to 6 (C99 5.1.1.2): directives, macro expansion, and the values of literals.
+//!
+//! Tokens are read through a stack of [`Context`]s (expansions of macros) on top of a stack of files. A macro is disabled while the
+//! expansion that it made is on the stack, and an identifier met meanwhile is painted ([`RawToken::NO_EXPAND`]): that is C99's 6.10.3.4.
+//! Work is bounded: [`MAX_EXPANDED`] tokens out of expansions, [`MAX_ARGUMENT_DEPTH`] macro calls inside arguments of one another, and
+//! [`MAX_INCLUDE_DEPTH`] nested files.
+
+mod condition;
+mod convert;
+mod directives;
+mod expand;
+mod include;
+mod macros;
+mod pragma;
+mod predefined;
+
+use std::rc::Rc;
+
+use crate::ast::PragmaKind;
+use crate::diag::{Diagnostic, Diagnostics, SourceMap, Span};
+use crate::lex::Token;
+use crate::lex::interner::{Interner, Symbol};
+use crate::lex::raw::{RawKind, RawLexer, RawToken};
+use crate::lex::token::TokenKind;
+use crate::program::{BuildOptions, Source};
+use crate::target::Target;
+
+use directives::Conditional;
+use macros::{Macro, MacroSlot};
+use predefined::KnownNames;
+
+/// Tokens that expansions may yield in one compilation.
+pub const MAX_EXPANDED: usize = 8_000_000;
+/// Macro calls in arguments of macro calls.
+pub const MAX_ARGUMENT_DEPTH: u32 = 200;
+/// Nested `#include`s, as in clang.
+pub const MAX_INCLUDE_DEPTH: usize = 200;
+
+/// The name of a source that has none.
+pub const UNNAMED: &str = "<source>";
+
+/// Preprocesses a program. Never fails: what is wrong is in `diags`, and the tokens are what is left.
+pub fn preprocess(source: &Source, options: &BuildOptions, target: &Target, map: &mut SourceMap, diags: &mut Diagnostics) -> Vec<Token> {
+    let name = source.name.as_deref().unwrap_or(UNNAMED);
+    let Some(file) = map.add_file(name, source.text.as_str(), Span::NONE) else {
+        diags.error(Span::NONE, "source is larger than 2 GiB");
+        return vec![Token { kind: TokenKind::Eof, span: Span::NONE }];
+    };
+    let lexer = RawLexer::new(file.text().clone(), file.start());
+    let mut preprocessor = Preprocessor::new(source, options, target, map, diags);
+    preprocessor.command_line_macros();
+    preprocessor.enter(File::new(lexer, source.name.as_deref().map(std::path::PathBuf::from)));
+    preprocessor.run()
+}
+
+/// Preprocesses a file of the built-in library under the options and predefined macros of a program. The spans of its tokens are the same in
+/// every compilation of this process.
+pub fn preprocess_library(
+    name: &str,
+    text: &'static str,
+    options: &BuildOptions,
+    target: &Target,
+    map: &mut SourceMap,
+    diags: &mut Diagnostics,
+) -> Vec<Token> {
+    let Some(file) = SourceMap::library_file(name, text) else {
+        diags.error(Span::NONE, "the library is too large");
+        return vec![Token { kind: TokenKind::Eof, span: Span::NONE }];
+    };
+    let source = Source::default();
+    let mut preprocessor = Preprocessor::new(&source, options, target, map, diags);
+    preprocessor.enter(File::new(RawLexer::new(file.text().clone(), file.start()), None));
+    preprocessor.run()
+}
+
+/// A file that is being read.
+struct File {
+    lexer: RawLexer,
+    conditionals: Vec<Conditional>,
+    /// Where it lies on disk, for `#include "..."` beside it.
+    path: Option<std::path::PathBuf>,
+}
+
+impl File {
+    fn new(lexer: RawLexer, path: Option<std::path::PathBuf>) -> Self {
+        Self { lexer, conditionals: Vec::new(), path }
+    }
+}
+
+/// Tokens that stand in for others.
+enum Context {
+    /// What a macro made; it is enabled again when all is read.
+    Expansion { tokens: Rc<[RawToken]>, next: usize, owner: Option<Rc<Macro>> },
+    /// The end of what may be read at the moment.
+    Stop,
+}
+
+struct Preprocessor<'a> {
+    source: &'a Source,
+    options: &'a BuildOptions,
+    target: &'a Target,
+    map: &'a mut SourceMap,
+    diags: &'a mut Diagnostics,
+    interner: Interner,
+    /// Indexed by symbol.
+    macros: Vec<MacroSlot>,
+    /// The parser's kind of a symbol's token, once it was looked up.
+    kinds: Vec<Option<TokenKind>>,
+    contexts: Vec<Context>,
+    files: Vec<File>,
+    /// Files with `#pragma once`.
+    once: Vec<String>,
+    /// What `RawKind::Pragma` tokens stand for.
+    pragmas: Vec<PragmaKind>,
+    names: KnownNames,
+    counter: u32,
+    expanded: usize,
+    argument_depth: u32,
+    /// `defined` is an operator while a condition is read.
+    in_condition: bool,
+    /// A limit was hit: everything reads as ended.
+    stopped: bool,
+}
+
+impl<'a> Preprocessor<'a> {
+    fn new(source: &'a Source, options: &'a BuildOptions, target: &'a Target, map: &'a mut SourceMap, diags: &'a mut Diagnostics) -> Self {
+        let mut interner = Interner::new();
+        let names = KnownNames::new(&mut interner);
+        Self {
+            source,
+            options,
+            target,
+            map,
+            diags,
+            interner,
+            macros: Vec::new(),
+            kinds: Vec::new(),
+            contexts: Vec::new(),
+            files: Vec::new(),
+            once: Vec::new(),
+            pragmas: Vec::new(),
+            names,
+            counter: 0,
+            expanded: 0,
+            argument_depth: 0,
+            in_condition: false,
+            stopped: false,
+        }
+    }
+
+    fn enter(&mut self, file: File) {
+        self.files.push(file);
+    }
+
+    /// All tokens to the end.
+    fn run(&mut self) -> Vec<Token> {
+        let mut out = Vec::new();
+        let end = loop {
+            let token = self.next_expanded();
+            if token.kind == RawKind::Eof {
+                break token.span;
+            }
+            if let Some(kind) = self.convert(token) {
+                out.push(Token { kind, span: token.span });
+            }
+            if self.diags.too_many() {
+                break token.span;
+            }
+        };
+        out.push(Token { kind: TokenKind::Eof, span: end });
+        out
+    }
+
+    /// Ends the compilation with an error that a limit caused.
+    fn stop(&mut self, span: Span, message: &str) {
+        if !self.stopped {
+            self.diags.error(span, message);
+        }
+        self.stopped = true;
+        self.contexts.clear();
+    }
+
+    fn warn(&mut self, span: Span, message: impl Into<String>) {
+        self.diags.push(Diagnostic::warning(span, message));
+    }
+
+    fn spelling(&self, token: RawToken) -> &str {
+        match token.kind {
+            RawKind::Punct(punct) => punct.spelling(),
+            _ => self.interner.name(token.symbol),
+        }
+    }
+
+    /// The next token before macro expansion; directives are obeyed on the way.
+    fn next_raw(&mut self) -> RawToken {
+        loop {
+            if self.stopped {
+                return RawToken::new(RawKind::Eof, Symbol::EMPTY, Span::NONE);
+            }
+            match self.contexts.last_mut() {
+                Some(Context::Stop) => return RawToken::new(RawKind::Eof, Symbol::EMPTY, Span::NONE),
+                Some(Context::Expansion { tokens, next, .. }) => {
+                    if let Some(token) = tokens.get(*next) {
+                        *next += 1;
+                        return *token;
+                    }
+                    self.pop_context();
+                }
+                None => {
+                    if let Some(token) = self.next_from_file() {
+                        return token;
+                    }
+                }
+            }
+        }
+    }
+
+    fn pop_context(&mut self) {
+        if let Some(Context::Expansion { owner: Some(owner), .. }) = self.contexts.pop() {
+            owner.disabled.set(false);
+        }
+    }
+
+    /// The next token of the innermost file; `None` after a directive or where a file ended.
+    fn next_from_file(&mut self) -> Option<RawToken> {
+        let Some(file) = self.files.last_mut() else {
+            return Some(RawToken::new(RawKind::Eof, Symbol::EMPTY, Span::NONE));
+        };
+        let token = file.lexer.next(&mut self.interner, false);
+        match token.kind {
+            RawKind::Eof => {
+                for open in std::mem::take(&mut file.conditionals) {
+                    self.diags.error(open.span, "unterminated conditional directive");
+                }
+                if self.files.len() == 1 {
+                    return Some(token);
+                }
+                self.files.pop();
+                None
+            }
+            RawKind::UnterminatedComment => {
+                self.diags.error(token.span, "unterminated /* comment");
+                None
+            }
+            RawKind::Punct(crate::lex::Punct::Hash) if token.has(RawToken::LINE_START) => {
+                self.directive(token.span);
+                None
+            }
+            _ => Some(token),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! `#pragma` and `_Pragma`: what they say, for the parser (OpenCL C 6.11.2 and the list of supported pragmas).
+
+use crate::ast::PragmaKind;
+use crate::diag::Span;
+use crate::lex::Punct;
+use crate::lex::interner::Symbol;
+use crate::lex::raw::{RawKind, RawLexer, RawToken};
+
+use super::{Context, Preprocessor};
+
+impl Preprocessor<'_> {
+    /// Obeys a `#pragma` line; what concerns the parser is put in front of what follows.
+    pub(super) fn pragma_directive(&mut self, at: Span) {
+        let line = self.rest_of_directive();
+        if let Some(token) = self.pragma(&line, at) {
+            self.contexts.push(Context::Expansion { tokens: std::rc::Rc::new([token]), next: 0, owner: None });
+        }
+    }
+
+    /// `_Pragma("...")`, its name read.
+    pub(super) fn pragma_operator(&mut self, name: RawToken) -> Option<RawToken> {
+        let open = self.next_raw();
+        let text = self.next_raw();
+        let close = self.next_raw();
+        if !open.is(Punct::LParen) || text.kind != RawKind::Str || !close.is(Punct::RParen) {
+            self.diags.error(name.span, "_Pragma takes a parenthesized string literal");
+            return None;
+        }
+        let content = self.string_value(text.symbol);
+        let mut lexer = RawLexer::new(content.into(), 0);
+        let mut line = Vec::new();
+        loop {
+            let mut token = lexer.next(&mut self.interner, true);
+            if matches!(token.kind, RawKind::EndOfLine | RawKind::UnterminatedComment) {
+                break;
+            }
+            token.span = name.span;
+            line.push(token);
+        }
+        self.pragma(&line, name.span)
+    }
+
+    fn words(&self, line: &[RawToken]) -> Vec<String> {
+        line.iter().map(|token| self.spelling(*token).to_owned()).collect()
+    }
+
+    /// The token for a pragma; `None` if it is dealt with.
+    fn pragma(&mut self, line: &[RawToken], at: Span) -> Option<RawToken> {
+        let words = self.words(line);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let span = line.first().zip(line.last()).map_or(at, |(first, last)| first.span.to(last.span));
+        let kind = match words.as_slice() {
+            ["OPENCL", "EXTENSION", name, ":", behaviour] => self.extension_pragma(name, behaviour, span)?,
+            ["OPENCL", "EXTENSION", ..] => {
+                self.warn(span, "expected '#pragma OPENCL EXTENSION name : behaviour' - ignoring");
+                return None;
+            }
+            ["OPENCL" | "STDC", "FP_CONTRACT", "ON" | "DEFAULT"] => PragmaKind::FpContract(true),
+            ["OPENCL" | "STDC", "FP_CONTRACT", "OFF"] => PragmaKind::FpContract(false),
+            ["OPENCL" | "STDC", "FP_CONTRACT", ..] => {
+                self.warn(span, "expected 'ON' or 'OFF' or 'DEFAULT' in pragma");
+                return None;
+            }
+            ["unroll"] => PragmaKind::Unroll(None),
+            ["nounroll"] | ["clang", "loop", "unroll", "(", "disable", ")"] => PragmaKind::Unroll(Some(1)),
+            ["clang", "loop", "unroll", "(", "full", ")"] => PragmaKind::Unroll(Some(0)),
+            ["clang", "loop", "unroll", "(", "enable", ")"] => PragmaKind::Unroll(None),
+            ["unroll", ..] => self.unroll_pragma(line.get(1..)?, span)?,
+            ["GCC", "unroll", ..] => self.unroll_pragma(line.get(2..)?, span)?,
+            ["clang", "loop", "unroll_count", ..] => self.unroll_pragma(line.get(3..)?, span)?,
+            ["once"] => {
+                self.pragma_once(at);
+                return None;
+            }
+            ["pack", ..] => {
+                // Ignoring it would change the layout of structures.
+                self.diags.error(span, "'#pragma pack' is not supported; use __attribute__((packed))");
+                return None;
+            }
+            ["message", rest @ ..] => {
+                let text = rest.join(" ");
+                self.warn(span, text);
+                return None;
+            }
+            // Said to other compilers, and without meaning here.
+            [] | ["region" | "endregion" | "ivdep" | "STDC", ..] | ["GCC" | "clang", "diagnostic" | "system_header", ..] => return None,
+            _ => {
+                self.warn(span, "unknown pragma ignored");
+                return None;
+            }
+        };
+        let index = u32::try_from(self.pragmas.len()).unwrap_or(u32::MAX);
+        self.pragmas.push(kind);
+        Some(RawToken::new(RawKind::Pragma, Symbol::from_index(index), span))
+    }
+
+    fn extension_pragma(&mut self, name: &str, behaviour: &str, span: Span) -> Option<PragmaKind> {
+        let enable = match behaviour {
+            "enable" | "require" | "warn" | "begin" => true,
+            "disable" | "end" => false,
+            _ => {
+                self.warn(span, format!("expected 'enable' or 'disable' instead of '{behaviour}' - ignoring"));
+                return None;
+            }
+        };
+        if name == "all" && enable {
+            self.warn(span, "expected 'disable' - ignoring");
+            return None;
+        }
+        if name != "all" && !self.target.extensions.iter().any(|known| known == name) {
+            self.warn(span, format!("unsupported OpenCL extension '{name}' - ignoring"));
+            return None;
+        }
+        Some(PragmaKind::Extension { name: name.into(), enable })
+    }
+
+    /// `unroll N`, `unroll(N)`: the factor may be a constant expression with macros.
+    fn unroll_pragma(&mut self, factor: &[RawToken], span: Span) -> Option<PragmaKind> {
+        let value = self.evaluate(factor, span, false)?;
+        match u32::try_from(value) {
+            Ok(value) if value > 0 => Some(PragmaKind::Unroll(Some(value))),
+            _ => {
+                self.diags.error(span, format!("invalid value '{}'; must be positive", value.cast_signed()));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Macros that exist before the first line (OpenCL C 6.12 "Preprocessor Directives and Macros", 6.15.2.1, 6.15.3).
+//!
+//! They cost a build nothing until they are used: a name that the source mentions is looked up here the first time that it is asked
+//! whether it is a macro.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use crate::diag::Span;
+use crate::lex::interner::{Interner, Symbol};
+use crate::lex::raw::{RawKind, RawLexer, RawToken};
+use crate::program::{BuildOptions, CStd};
+use crate::target::Target;
+
+use super::Preprocessor;
+use super::macros::{Dynamic, Macro};
+
+/// When a macro is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Always,
+    Fp64,
+    Fp16,
+    Cl20,
+    Images,
+    Embedded,
+    FastRelaxedMath,
+    FusedFma,
+}
+
+impl When {
+    fn holds(self, target: &Target, options: &BuildOptions) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Fp64 => target.fp64,
+            Self::Fp16 => target.fp16,
+            Self::Cl20 => options.std >= CStd::Cl20,
+            Self::Images => target.images,
+            Self::Embedded => !target.int64,
+            Self::FastRelaxedMath => options.fast_relaxed_math,
+            Self::FusedFma => target.fused_fma,
+        }
+    }
+}
+
+/// Names that the preprocessor itself knows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnownNames {
+    pub defined: Symbol,
+    pub va_args: Symbol,
+    pub pragma_operator: Symbol,
+    pub zero: Symbol,
+    pub one: Symbol,
+}
+
+impl KnownNames {
+    pub fn new(interner: &mut Interner) -> Self {
+        Self {
+            defined: interner.intern("defined"),
+            va_args: interner.intern("__VA_ARGS__"),
+            pragma_operator: interner.intern("_Pragma"),
+            zero: interner.intern("0"),
+            one: interner.intern("1"),
+        }
+    }
+}
+
+static TABLE: LazyLock<FxHashMap<&'static str, (&'static str, When)>> =
+    LazyLock::new(|| PREDEFINED.iter().map(|(name, text, when)| (*name, (*text, *when))).collect());
+
+impl Preprocessor<'_> {
+    /// The predefined macro of that name.
+    pub(super) fn predefined(&mut self, name: Symbol) -> Option<Rc<Macro>> {
+        let text = self.interner.name(name).clone();
+        let dynamic = match &*text {
+            "__LINE__" => Some(Dynamic::Line),
+            "__FILE__" => Some(Dynamic::File),
+            "__COUNTER__" => Some(Dynamic::Counter),
+            "__INCLUDE_LEVEL__" => Some(Dynamic::IncludeLevel),
+            _ => None,
+        };
+        if dynamic.is_some() {
+            return Some(Rc::new(Macro {
+                name,
+                params: None,
+                body: Vec::new(),
+                definition: Span::NONE,
+                dynamic,
+                disabled: Cell::new(false),
+            }));
+        }
+        if let Some((body, when)) = TABLE.get(&*text) {
+            return when.holds(self.target, self.options).then(|| self.define_text(&format!("{text}{}{body}", separator(body)))).flatten();
+        }
+        let body = match &*text {
+            "__OPENCL_C_VERSION__" => self.options.std.version().to_string(),
+            name if self.target.extensions.iter().any(|known| known == name) => String::from("1"),
+            // Feature macros are part of OpenCL C 3.0 (6.2.1).
+            name if self.options.std >= CStd::Cl30 && self.target.features.iter().any(|known| known == name) => String::from("1"),
+            _ => return None,
+        };
+        self.define_text(&format!("{text} {body}"))
+    }
+
+    /// A macro from what could follow `#define`, without a place.
+    fn define_text(&mut self, text: &str) -> Option<Rc<Macro>> {
+        let mut lexer = RawLexer::new(text.into(), 0);
+        let mut line: Vec<RawToken> = Vec::new();
+        loop {
+            let mut token = lexer.next(&mut self.interner, true);
+            if matches!(token.kind, RawKind::EndOfLine | RawKind::UnterminatedComment) {
+                break;
+            }
+            token.span = Span::NONE;
+            line.push(token);
+        }
+        self.parse_definition(&line, Span::NONE).map(Rc::new)
+    }
+
+    /// `-D` and `-U`, in order.
+    pub(super) fn command_line_macros(&mut self) {
+        let options = self.options;
+        for (name, value) in &options.macros {
+            match value {
+                // `-D'f(x)=x'` defines a function-like macro, as everywhere.
+                Some(value) => {
+                    let line = value.lines().next().unwrap_or("");
+                    if let Some(new) = self.define_text(&format!("{name} {line}")) {
+                        self.set_macro(new.name, Some(new.clone()));
+                    }
+                }
+                None => {
+                    let symbol = self.interner.intern(name);
+                    self.set_macro(symbol, None);
+                }
+            }
+        }
+    }
+}
+
+/// Between name and body: nothing where the body starts with parameters.
+fn separator(body: &str) -> &'static str {
+    if body.starts_with("(X,") || body.starts_with("(type,") || body.starts_with("(value)") { "" } else { " " }
+}
+
+/// Name, body (with parameters in front of it) and condition.
+const PREDEFINED: &[(&str, &str, When)] = &[
+    ("CHAR_BIT", "8", When::Always),
+    ("CHAR_MAX", "127", When::Always),
+    ("CHAR_MIN", "(-127 - 1)", When::Always),
+    ("INT_MAX", "2147483647", When::Always),
+    ("INT_MIN", "(-2147483647 - 1)", When::Always),
+    ("LONG_MAX", "0x7fffffffffffffffL", When::Always),
+    ("LONG_MIN", "(-0x7fffffffffffffffL - 1)", When::Always),
+    ("SCHAR_MAX", "127", When::Always),
+    ("SCHAR_MIN", "(-127 - 1)", When::Always),
+    ("SHRT_MAX", "32767", When::Always),
+    ("SHRT_MIN", "(-32767 - 1)", When::Always),
+    ("UCHAR_MAX", "255", When::Always),
+    ("USHRT_MAX", "65535", When::Always),
+    ("UINT_MAX", "0xffffffff", When::Always),
+    ("ULONG_MAX", "0xffffffffffffffffUL", When::Always),
+    ("FLT_DIG", "6", When::Always),
+    ("FLT_MANT_DIG", "24", When::Always),
+    ("FLT_MAX_10_EXP", "+38", When::Always),
+    ("FLT_MAX_EXP", "+128", When::Always),
+    ("FLT_MIN_10_EXP", "-37", When::Always),
+    ("FLT_MIN_EXP", "-125", When::Always),
+    ("FLT_RADIX", "2", When::Always),
+    ("FLT_MAX", "0x1.fffffep127f", When::Always),
+    ("FLT_MIN", "0x1.0p-126f", When::Always),
+    ("FLT_EPSILON", "0x1.0p-23f", When::Always),
+    ("MAXFLOAT", "0x1.fffffep127f", When::Always),
+    ("HUGE_VALF", "__builtin_astype(0x7f800000, float)", When::Always),
+    ("INFINITY", "__builtin_astype(0x7f800000, float)", When::Always),
+    ("NAN", "__builtin_astype(0x7fc00000, float)", When::Always),
+    ("FP_ILOGB0", "(-2147483647 - 1)", When::Always),
+    ("FP_ILOGBNAN", "2147483647", When::Always),
+    ("M_E_F", "2.7182818284590452354f", When::Always),
+    ("M_LOG2E_F", "1.4426950408889634074f", When::Always),
+    ("M_LOG10E_F", "0.43429448190325182765f", When::Always),
+    ("M_LN2_F", "0.69314718055994530942f", When::Always),
+    ("M_LN10_F", "2.30258509299404568402f", When::Always),
+    ("M_PI_F", "3.14159265358979323846f", When::Always),
+    ("M_PI_2_F", "1.57079632679489661923f", When::Always),
+    ("M_PI_4_F", "0.78539816339744830962f", When::Always),
+    ("M_1_PI_F", "0.31830988618379067154f", When::Always),
+    ("M_2_PI_F", "0.63661977236758134308f", When::Always),
+    ("M_2_SQRTPI_F", "1.12837916709551257390f", When::Always),
+    ("M_SQRT2_F", "1.41421356237309504880f", When::Always),
+    ("M_SQRT1_2_F", "0.70710678118654752440f", When::Always),
+    ("DBL_DIG", "15", When::Fp64),
+    ("DBL_MANT_DIG", "53", When::Fp64),
+    ("DBL_MAX_10_EXP", "+308", When::Fp64),
+    ("DBL_MAX_EXP", "+1024", When::Fp64),
+    ("DBL_MIN_10_EXP", "-307", When::Fp64),
+    ("DBL_MIN_EXP", "-1021", When::Fp64),
+    ("DBL_RADIX", "2", When::Fp64),
+    ("DBL_MAX", "0x1.fffffffffffffp1023", When::Fp64),
+    ("DBL_MIN", "0x1.0p-1022", When::Fp64),
+    ("DBL_EPSILON", "0x1.0p-52", When::Fp64),
+    ("HUGE_VAL", "__builtin_astype(0x7ff0000000000000L, double)", When::Fp64),
+    ("M_E", "2.7182818284590452354", When::Fp64),
+    ("M_LOG2E", "1.4426950408889634074", When::Fp64),
+    ("M_LOG10E", "0.43429448190325182765", When::Fp64),
+    ("M_LN2", "0.69314718055994530942", When::Fp64),
+    ("M_LN10", "2.30258509299404568402", When::Fp64),
+    ("M_PI", "3.14159265358979323846", When::Fp64),
+    ("M_PI_2", "1.57079632679489661923", When::Fp64),
+    ("M_PI_4", "0.78539816339744830962", When::Fp64),
+    ("M_1_PI", "0.31830988618379067154", When::Fp64),
+    ("M_2_PI", "0.63661977236758134308", When::Fp64),
+    ("M_2_SQRTPI", "1.12837916709551257390", When::Fp64),
+    ("M_SQRT2", "1.41421356237309504880", When::Fp64),
+    ("M_SQRT1_2", "0.70710678118654752440", When::Fp64),
+    ("HALF_DIG", "3", When::Fp16),
+    ("HALF_MANT_DIG", "11", When::Fp16),
+    ("HALF_MAX_10_EXP", "+4", When::Fp16),
+    ("HALF_MAX_EXP", "+16", When::Fp16),
+    ("HALF_MIN_10_EXP", "-4", When::Fp16),
+    ("HALF_MIN_EXP", "-13", When::Fp16),
+    ("HALF_RADIX", "2", When::Fp16),
+    ("HALF_MAX", "0x1.ffcp15h", When::Fp16),
+    ("HALF_MIN", "0x1.0p-14h", When::Fp16),
+    ("HALF_EPSILON", "0x1.0p-10h", When::Fp16),
+    ("M_E_H", "2.7182818284590452354h", When::Fp16),
+    ("M_LOG2E_H", "1.4426950408889634074h", When::Fp16),
+    ("M_LOG10E_H", "0.43429448190325182765h", When::Fp16),
+    ("M_LN2_H", "0.69314718055994530942h", When::Fp16),
+    ("M_LN10_H", "2.30258509299404568402h", When::Fp16),
+    ("M_PI_H", "3.14159265358979323846h", When::Fp16),
+    ("M_PI_2_H", "1.57079632679489661923h", When::Fp16),
+    ("M_PI_4_H", "0.78539816339744830962h", When::Fp16),
+    ("M_1_PI_H", "0.31830988618379067154h", When::Fp16),
+    ("M_2_PI_H", "0.63661977236758134308h", When::Fp16),
+    ("M_2_SQRTPI_H", "1.12837916709551257390h", When::Fp16),
+    ("M_SQRT2_H", "1.41421356237309504880h", When::Fp16),
+    ("M_SQRT1_2_H", "0.70710678118654752440h", When::Fp16),
+    ("NULL", "((void *)0)", When::Always),
+    ("true", "1", When::Always),
+    ("false", "0", When::Always),
+    ("offsetof", "(type, member) __builtin_offsetof(type, member)", When::Always),
+    (
+        "kernel_exec",
+        "(X, typen) __kernel __attribute__((work_group_size_hint(X, 1, 1))) __attribute__((vec_type_hint(typen)))",
+        When::Always,
+    ),
+    (
+        "__kernel_exec",
+        "(X, typen) __kernel __attribute__((work_group_size_hint(X, 1, 1))) __attribute__((vec_type_hint(typen)))",
+        When::Always,
+    ),
+    ("__ENDIAN_LITTLE__", "1", When::Always),
+    ("__STDC__", "1", When::Always),
+    ("__STDC_VERSION__", "199901L", When::Always),
+    ("CL_VERSION_1_0", "100", When::Always),
+    ("CL_VERSION_1_1", "110", When::Always),
+    ("CL_VERSION_1_2", "120", When::Always),
+    ("CL_VERSION_2_0", "200", When::Always),
+    ("CL_VERSION_3_0", "300", When::Always),
+    ("__OPENCL_VERSION__", "300", When::Always),
+    ("CLK_LOCAL_MEM_FENCE", "0x01", When::Always),
+    ("CLK_GLOBAL_MEM_FENCE", "0x02", When::Always),
+    ("CLK_IMAGE_MEM_FENCE", "0x04", When::Always),
+    ("memory_order_relaxed", "0", When::Cl20),
+    ("memory_order_acquire", "2", When::Cl20),
+    ("memory_order_release", "3", When::Cl20),
+    ("memory_order_acq_rel", "4", When::Cl20),
+    ("memory_order_seq_cst", "5", When::Cl20),
+    ("memory_scope_work_item", "0", When::Cl20),
+    ("memory_scope_work_group", "1", When::Cl20),
+    ("memory_scope_device", "2", When::Cl20),
+    ("memory_scope_all_svm_devices", "3", When::Cl20),
+    ("memory_scope_all_devices", "3", When::Cl20),
+    ("memory_scope_sub_group", "4", When::Cl20),
+    ("ATOMIC_FLAG_INIT", "0", When::Cl20),
+    ("ATOMIC_VAR_INIT", "(value) (value)", When::Cl20),
+    ("__IMAGE_SUPPORT__", "1", When::Images),
+    ("CLK_NORMALIZED_COORDS_FALSE", "0x00", When::Images),
+    ("CLK_NORMALIZED_COORDS_TRUE", "0x01", When::Images),
+    ("CLK_ADDRESS_NONE", "0x00", When::Images),
+    ("CLK_ADDRESS_CLAMP_TO_EDGE", "0x02", When::Images),
+    ("CLK_ADDRESS_CLAMP", "0x04", When::Images),
+    ("CLK_ADDRESS_REPEAT", "0x06", When::Images),
+    ("CLK_ADDRESS_MIRRORED_REPEAT", "0x08", When::Images),
+    ("CLK_FILTER_NEAREST", "0x10", When::Images),
+    ("CLK_FILTER_LINEAR", "0x20", When::Images),
+    ("CLK_SNORM_INT8", "0x10D0", When::Images),
+    ("CLK_SNORM_INT16", "0x10D1", When::Images),
+    ("CLK_UNORM_INT8", "0x10D2", When::Images),
+    ("CLK_UNORM_INT16", "0x10D3", When::Images),
+    ("CLK_UNORM_SHORT_565", "0x10D4", When::Images),
+    ("CLK_UNORM_SHORT_555", "0x10D5", When::Images),
+    ("CLK_UNORM_INT_101010", "0x10D6", When::Images),
+    ("CLK_SIGNED_INT8", "0x10D7", When::Images),
+    ("CLK_SIGNED_INT16", "0x10D8", When::Images),
+    ("CLK_SIGNED_INT32", "0x10D9", When::Images),
+    ("CLK_UNSIGNED_INT8", "0x10DA", When::Images),
+    ("CLK_UNSIGNED_INT16", "0x10DB", When::Images),
+    ("CLK_UNSIGNED_INT32", "0x10DC", When::Images),
+    ("CLK_HALF_FLOAT", "0x10DD", When::Images),
+    ("CLK_FLOAT", "0x10DE", When::Images),
+    ("CLK_UNORM_INT24", "0x10DF", When::Images),
+    ("CLK_UNORM_INT_101010_2", "0x10E0", When::Images),
+    ("CLK_R", "0x10B0", When::Images),
+    ("CLK_A", "0x10B1", When::Images),
+    ("CLK_RG", "0x10B2", When::Images),
+    ("CLK_RA", "0x10B3", When::Images),
+    ("CLK_RGB", "0x10B4", When::Images),
+    ("CLK_RGBA", "0x10B5", When::Images),
+    ("CLK_BGRA", "0x10B6", When::Images),
+    ("CLK_ARGB", "0x10B7", When::Images),
+    ("CLK_INTENSITY", "0x10B8", When::Images),
+    ("CLK_LUMINANCE", "0x10B9", When::Images),
+    ("CLK_Rx", "0x10BA", When::Images),
+    ("CLK_RGx", "0x10BB", When::Images),
+    ("CLK_RGBx", "0x10BC", When::Images),
+    ("CLK_DEPTH", "0x10BD", When::Images),
+    ("CLK_DEPTH_STENCIL", "0x10BE", When::Images),
+    ("CLK_sRGB", "0x10BF", When::Images),
+    ("CLK_sRGBx", "0x10C0", When::Images),
+    ("CLK_sRGBA", "0x10C1", When::Images),
+    ("CLK_sBGRA", "0x10C2", When::Images),
+    ("CLK_ABGR", "0x10C3", When::Images),
+    ("__EMBEDDED_PROFILE__", "1", When::Embedded),
+    ("__FAST_RELAXED_MATH__", "1", When::FastRelaxedMath),
+    ("FP_FAST_FMAF", "1", When::FusedFma),
+];
