@@ -31,6 +31,13 @@ fn apply(module: &mut Module, pass: &str) -> Result<(), String> {
             }
             return Ok(());
         }
+        "resolve_pointers" => {
+            let globals = module.globals.clone();
+            for function in &mut module.functions {
+                passes::resolve_pointers::run(function, &globals, 8).map_err(|error| error.to_string())?;
+            }
+            return Ok(());
+        }
         _ => {}
     }
     for function in &mut module.functions {

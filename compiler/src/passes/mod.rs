@@ -10,6 +10,7 @@ pub mod dce;
 pub mod inline;
 pub mod lower_memory;
 pub mod promote;
+pub mod resolve_pointers;
 pub mod simplify;
 pub mod specialise_key;
 pub mod structure_returns;
@@ -137,6 +138,12 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         specialise_key::run(&mut module.functions[func.index()], key);
         check(module, func, "specialise_key")?;
         optimise(module, func, target.pointer_size(), &purity)?;
+        resolve_pointers::run(&mut module.functions[func.index()], &module.globals, target.pointer_size())?;
+        check(module, func, "resolve_pointers")?;
+        simplify::run(&mut module.functions[func.index()], &purity);
+        check(module, func, "simplify")?;
+        compact::run(&mut module.functions[func.index()]);
+        check(module, func, "compact")?;
     }
     Ok(())
 }

@@ -1,0 +1,564 @@
+//! Replaces pointers by offsets: afterwards every access names the memory object that it goes to.
+//!
+//! ```text
+//! %3 = select %c, %a, %b                  %3 = select %c, 5, 6          (the tags of %a and %b)
+//! %4 = ptr_add %3, %i               =>    %4 = trunc.i32 %i
+//! %5 = load.f32 %4                        %5 = switch %3 {
+//!                                           5: %6 = ptr_add %a, %4; %7 = load.f32 %6; yield %7
+//!                                           default: %8 = ptr_add %b, %4; %9 = load.f32 %8; yield %9
+//!                                         }
+//! ```
+//! # What a pointer is
+//! A tag (`i32`) that says which object, and a byte offset (`i32`). Where [one object alone](roots) is possible there is no tag. Null
+//! is tag 0 and offset 0. Kept in memory, or as an integer, a pointer is `tag << 32 | offset` ([`TAG_BITS_32`] says how on targets without
+//! 64-bit integers). Tags of program-scope objects are the same in every kernel: [`global_pointer`].
+//!
+//! # What remains
+//! The pointer of a load, store or atomic operation is a root (a kernel's pointer parameter, `var_addr`, `global_addr`) or one `ptr_add` of a
+//! root and an `i32`. No other value has a pointer type, and none is loaded, stored, converted, compared or carried by control
+//! flow. Reading through null gives an unspecified value, writing does nothing or goes anywhere the pointer's type allows.
+
+mod roots;
+
+use super::PassError;
+use crate::diag::Span;
+use crate::ir::{AtomicOp, BinOp, CastOp, CmpOp, Const, Function, Global, GlobalVar, Inst, Op, Region, Space, Type, Value};
+use roots::{Root, Roots};
+use rustc_hash::FxHashMap;
+
+/// On targets with 32-bit pointers the tag is in that many high bits, and the offset in the others.
+pub const TAG_BITS_32: u32 = 6;
+
+/// The bits of a pointer to a global plus `addend` bytes, as memory holds it (for [`crate::ir::Reloc`]). `ptr_size` is 8 or 4.
+pub fn global_pointer(global: Global, addend: i64, ptr_size: u32) -> u64 {
+    let offset = addend.cast_unsigned() & 0xffff_ffff;
+    let tag = u64::from(global.0) + 1;
+    if ptr_size == 8 {
+        tag << 32 | offset
+    } else {
+        let shift = 32 - TAG_BITS_32;
+        (tag << shift | (offset & ((1 << shift) - 1))) & 0xffff_ffff
+    }
+}
+
+/// Resolves the pointers of a function.
+///
+/// # Errors
+/// [`PassError::Unsupported`] for what cannot take part: pointers returned or passed to functions.
+pub fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32) -> Result<(), PassError> {
+    let has_pointers = function.values.iter().any(|value| matches!(value.ty, Type::Ptr(_)));
+    if !has_pointers {
+        return Ok(());
+    }
+    let roots = Roots::of(function, globals);
+    let mut body = std::mem::take(&mut function.body);
+    let count = function.values.len();
+    let first_var_tag = 1 + globals.len() + function.params.len();
+    let tags = roots
+        .list
+        .iter()
+        .map(|root| match root {
+            Root::Global(global) => 1 + global.index(),
+            Root::Param(index) => 1 + globals.len() + *index as usize,
+            Root::Var(var) => first_var_tag + var.index(),
+        })
+        .map(|tag| u64::try_from(tag).unwrap_or(0))
+        .collect();
+    let mut pass = Resolver {
+        parts: vec![None; count],
+        differences: FxHashMap::default(),
+        constants: FxHashMap::default(),
+        known: FxHashMap::default(),
+        root_values: vec![None; roots.list.len()],
+        entry: Vec::new(),
+        owners: Vec::new(),
+        error: None,
+        tags,
+        roots,
+        function,
+        ptr_size,
+    };
+    for index in 0..pass.roots.list.len() {
+        if let Root::Param(param) = pass.roots.list[index] {
+            let value = pass.function.params[param as usize];
+            pass.root_values[index] = Some(value);
+            let zero = pass.constant(Type::I32, 0);
+            pass.parts[value.index()] = Some(Parts { tag: Tag::Fixed(Some(index)), offset: zero });
+        }
+    }
+    pass.region(&mut body);
+    let error = pass.error.take();
+    let mut insts = std::mem::take(&mut pass.entry);
+    insts.append(&mut body.insts);
+    function.body = Region { insts };
+    match error {
+        Some(what) => Err(PassError::Unsupported { function: function.name.clone(), what: what.to_owned() }),
+        None => Ok(()),
+    }
+}
+
+/// Which object a pointer points into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tag {
+    /// Always that root, or null.
+    Fixed(Option<usize>),
+    /// The one of that tag.
+    Value(Value),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    tag: Tag,
+    offset: Value,
+}
+
+/// How a result or parameter of control flow is passed on.
+#[derive(Clone, Copy)]
+enum Slot {
+    Plain,
+    /// As offset, and tag if it has one.
+    Pointer {
+        tagged: bool,
+    },
+}
+
+struct Owner {
+    is_loop: bool,
+    results: Vec<Slot>,
+    params: Vec<Slot>,
+}
+
+struct Resolver<'a> {
+    function: &'a mut Function,
+    roots: Roots,
+    /// The tag of each root.
+    tags: Vec<u64>,
+    ptr_size: u32,
+    parts: Vec<Option<Parts>>,
+    /// Integers that are pointers' bits.
+    differences: FxHashMap<Value, Parts>,
+    constants: FxHashMap<(Type, u64), Value>,
+    /// Scalar constants of the source.
+    known: FxHashMap<Value, i64>,
+    root_values: Vec<Option<Value>>,
+    entry: Vec<Inst>,
+    owners: Vec<Owner>,
+    error: Option<&'static str>,
+}
+
+impl Resolver<'_> {
+    fn constant(&mut self, ty: Type, bits: u64) -> Value {
+        let Self { constants, function, entry, .. } = self;
+        *constants.entry((ty, bits)).or_insert_with(|| function.emit_bits(entry, Span::NONE, ty, bits))
+    }
+
+    fn is_pointer(&self, value: Value) -> bool {
+        matches!(self.function.ty(value), Type::Ptr(_))
+    }
+
+    fn integer(&self) -> Type {
+        if self.ptr_size == 8 { Type::I64 } else { Type::I32 }
+    }
+
+    /// The tag and offset of a pointer.
+    fn parts(&mut self, ptr: Value) -> Parts {
+        if let Some(parts) = self.parts.get(ptr.index()).copied().flatten() {
+            return parts;
+        }
+        let offset = self.constant(Type::I32, 0);
+        Parts { tag: Tag::Fixed(None), offset }
+    }
+
+    /// Notes the parts of a new pointer; a tag is kept only where there is a choice.
+    fn define(&mut self, ptr: Value, tag: Tag, offset: Value) {
+        let set = self.roots.set(ptr);
+        let tag = if set.len() > 1 { tag } else { Tag::Fixed(set.roots().next()) };
+        self.parts[ptr.index()] = Some(Parts { tag, offset });
+    }
+
+    fn tag_value(&mut self, tag: Tag) -> Value {
+        match tag {
+            Tag::Value(value) => value,
+            Tag::Fixed(root) => {
+                let bits = root.map_or(0, |root| self.tags[root]);
+                self.constant(Type::I32, bits)
+            }
+        }
+    }
+
+    fn slots(&self, values: &[Value]) -> Vec<Slot> {
+        values
+            .iter()
+            .map(|&value| if self.is_pointer(value) { Slot::Pointer { tagged: self.roots.set(value).len() > 1 } } else { Slot::Plain })
+            .collect()
+    }
+
+    /// Values as they are passed on.
+    fn expand(&mut self, values: &[Value], slots: &[Slot]) -> Vec<Value> {
+        let mut out = Vec::with_capacity(values.len());
+        for (&value, slot) in values.iter().zip(slots) {
+            match slot {
+                Slot::Plain => out.push(value),
+                Slot::Pointer { tagged } => {
+                    let parts = self.parts(value);
+                    out.push(parts.offset);
+                    if *tagged {
+                        out.push(self.tag_value(parts.tag));
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// New values in the place of results or parameters.
+    fn receive(&mut self, values: &[Value], slots: &[Slot]) -> Vec<Value> {
+        let mut out = Vec::with_capacity(values.len());
+        for (&value, slot) in values.iter().zip(slots) {
+            match slot {
+                Slot::Plain => out.push(value),
+                Slot::Pointer { tagged } => {
+                    let offset = self.function.new_value(Type::I32);
+                    out.push(offset);
+                    let mut tag = Tag::Fixed(None);
+                    if *tagged {
+                        let value = self.function.new_value(Type::I32);
+                        out.push(value);
+                        tag = Tag::Value(value);
+                    }
+                    self.define(value, tag, offset);
+                }
+            }
+        }
+        out
+    }
+
+    fn region(&mut self, region: &mut Region) {
+        let mut out = Vec::with_capacity(region.insts.len());
+        for inst in std::mem::take(&mut region.insts) {
+            self.inst(inst, &mut out);
+        }
+        region.insts = out;
+    }
+
+    fn inst(&mut self, mut inst: Inst, out: &mut Vec<Inst>) {
+        let span = inst.span;
+        let result = inst.results.first().copied();
+        match (&mut inst.op, result) {
+            (Op::Const(constant), Some(result)) => {
+                if self.is_pointer(result) {
+                    let zero = self.constant(Type::I32, 0);
+                    self.define(result, Tag::Fixed(None), zero);
+                    return;
+                }
+                if let (Const::Bits(bits), Some(scalar)) = (constant, self.function.ty(result).scalar()) {
+                    self.known.insert(result, super::addresses::sign_extend(*bits, scalar));
+                }
+                out.push(inst);
+            }
+            (Op::VarAddr(_) | Op::GlobalAddr(_), Some(result)) => {
+                let zero = self.constant(Type::I32, 0);
+                let root = self.roots.set(result).roots().next();
+                self.define(result, Tag::Fixed(root), zero);
+            }
+            (Op::PtrAdd(ptr, offset), Some(result)) => {
+                let (ptr, offset) = (*ptr, *offset);
+                let parts = self.parts(ptr);
+                let offset = self.offset(out, span, parts.offset, offset);
+                self.define(result, parts.tag, offset);
+            }
+            (Op::Cast(CastOp::SpaceCast, ptr), Some(result)) => {
+                let parts = self.parts(*ptr);
+                self.define(result, parts.tag, parts.offset);
+            }
+            (Op::Select(cond, yes, no), Some(result)) if self.is_pointer(result) => {
+                let (cond, yes, no) = (*cond, *yes, *no);
+                self.select(out, span, result, cond, yes, no);
+            }
+            (Op::Cast(CastOp::PtrToInt, ptr), Some(result)) => {
+                let parts = self.parts(*ptr);
+                self.pack(out, span, parts, Some(result));
+                self.differences.insert(result, parts);
+            }
+            (Op::Cast(CastOp::IntToPtr, bits), Some(result)) => {
+                let bits = *bits;
+                self.unpack(out, span, result, bits);
+            }
+            (Op::Bin(BinOp::Sub, a, b), Some(_)) => {
+                let (a, b) = (self.differences.get(a).copied(), self.differences.get(b).copied());
+                if let (Some(a), Some(b)) = (a, b)
+                    && a.tag == b.tag
+                {
+                    inst.op = Op::Bin(BinOp::Sub, a.offset, b.offset);
+                    if self.ptr_size == 8 {
+                        let difference = self.function.emit(out, span, Type::I32, inst.op);
+                        inst.op = Op::Cast(CastOp::SExt, difference);
+                    }
+                }
+                out.push(inst);
+            }
+            (Op::Cmp(kind, a, b), Some(result)) if self.is_pointer(*a) => {
+                let (kind, a, b) = (*kind, *a, *b);
+                self.compare(out, span, result, (kind, a, b));
+            }
+            (Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. }, _) => {
+                let ptr = *ptr;
+                self.access(inst, ptr, out);
+            }
+            (Op::Copy { .. } | Op::Zero { .. }, _) => self.error = Some("a block operation that was not expanded"),
+            (Op::Call(_, args), result) => {
+                let pointers = args.iter().chain(&result).any(|&value| matches!(self.function.ty(value), Type::Ptr(_)));
+                if pointers {
+                    self.error = Some("a call with pointers that was not expanded");
+                }
+                out.push(inst);
+            }
+            (Op::Printf { args, .. }, _) => {
+                let mut list = std::mem::take(args);
+                for value in &mut list {
+                    if self.is_pointer(*value) {
+                        let parts = self.parts(*value);
+                        *value = self.pack(out, span, parts, None);
+                    }
+                }
+                if let Op::Printf { args, .. } = &mut inst.op {
+                    *args = list;
+                }
+                out.push(inst);
+            }
+            _ => self.control(inst, out),
+        }
+    }
+
+    /// `if`, `switch`, `loop`, and what ends regions.
+    fn control(&mut self, mut inst: Inst, out: &mut Vec<Inst>) {
+        match &mut inst.op {
+            Op::If { .. } | Op::Switch { .. } => {
+                let slots = self.slots(&inst.results);
+                self.owners.push(Owner { is_loop: false, results: slots.clone(), params: Vec::new() });
+                for region in inst.op.regions_mut() {
+                    self.region(region);
+                }
+                self.owners.pop();
+                inst.results = self.receive(&inst.results, &slots);
+            }
+            Op::Loop { init, params, body, .. } => {
+                let results = self.slots(&inst.results);
+                let param_slots = self.slots(params);
+                *init = self.expand(init, &param_slots);
+                *params = self.receive(params, &param_slots);
+                self.owners.push(Owner { is_loop: true, results: results.clone(), params: param_slots });
+                self.region(body);
+                self.owners.pop();
+                inst.results = self.receive(&inst.results, &results);
+            }
+            Op::Yield(values) => {
+                if let Some(slots) = self.owners.last().map(|owner| owner.results.clone()) {
+                    *values = self.expand(values, &slots);
+                }
+            }
+            Op::Break(values) => {
+                if let Some(slots) = self.owners.iter().rev().find(|owner| owner.is_loop).map(|owner| owner.results.clone()) {
+                    *values = self.expand(values, &slots);
+                }
+            }
+            Op::Continue(values) => {
+                if let Some(slots) = self.owners.iter().rev().find(|owner| owner.is_loop).map(|owner| owner.params.clone()) {
+                    *values = self.expand(values, &slots);
+                }
+            }
+            Op::Return(Some(value)) if self.function.ty(*value).space().is_some() => {
+                self.error = Some("a pointer returned from a function")
+            }
+            _ => {}
+        }
+        out.push(inst);
+    }
+
+    /// The sum of an offset and what is added to a pointer, in 32 bits.
+    fn offset(&mut self, out: &mut Vec<Inst>, span: Span, base: Value, added: Value) -> Value {
+        let added = if let Some(&known) = self.known.get(&added) {
+            self.constant(Type::I32, known.cast_unsigned() & 0xffff_ffff)
+        } else if self.function.ty(added) == Type::I32 {
+            added
+        } else {
+            self.function.emit(out, span, Type::I32, Op::Cast(CastOp::Trunc, added))
+        };
+        if base == self.constant(Type::I32, 0) {
+            return added;
+        }
+        self.function.emit(out, span, Type::I32, Op::Bin(BinOp::Add, base, added))
+    }
+
+    fn select(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, cond: Value, yes: Value, no: Value) {
+        let (yes, no) = (self.parts(yes), self.parts(no));
+        let tag = if yes.tag == no.tag || self.roots.set(result).len() <= 1 {
+            yes.tag
+        } else {
+            let (yes, no) = (self.tag_value(yes.tag), self.tag_value(no.tag));
+            Tag::Value(self.function.emit(out, span, Type::I32, Op::Select(cond, yes, no)))
+        };
+        let offset = if yes.offset == no.offset {
+            yes.offset
+        } else {
+            self.function.emit(out, span, Type::I32, Op::Select(cond, yes.offset, no.offset))
+        };
+        self.define(result, tag, offset);
+    }
+
+    /// The pointer as an integer.
+    fn pack(&mut self, out: &mut Vec<Inst>, span: Span, parts: Parts, into: Option<Value>) -> Value {
+        let ty = self.integer();
+        let (shift, mut tag, mut offset) =
+            (if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 }, self.tag_value(parts.tag), parts.offset);
+        if self.ptr_size == 8 {
+            tag = self.function.emit(out, span, ty, Op::Cast(CastOp::ZExt, tag));
+            offset = self.function.emit(out, span, ty, Op::Cast(CastOp::ZExt, offset));
+        } else {
+            let mask = self.constant(ty, (1 << shift) - 1);
+            offset = self.function.emit(out, span, ty, Op::Bin(BinOp::And, offset, mask));
+        }
+        let amount = self.constant(ty, u64::from(shift));
+        let high = self.function.emit(out, span, ty, Op::Bin(BinOp::Shl, tag, amount));
+        let value = into.unwrap_or_else(|| self.function.new_value(ty));
+        out.push(Inst { op: Op::Bin(BinOp::Or, high, offset), results: vec![value], span });
+        value
+    }
+
+    /// A pointer out of an integer.
+    fn unpack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, bits: Value) {
+        let ty = self.integer();
+        let shift = if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
+        let amount = self.constant(ty, u64::from(shift));
+        let mut tag = self.function.emit(out, span, ty, Op::Bin(BinOp::LShr, bits, amount));
+        let offset = if self.ptr_size == 8 {
+            tag = self.function.emit(out, span, Type::I32, Op::Cast(CastOp::Trunc, tag));
+            self.function.emit(out, span, Type::I32, Op::Cast(CastOp::Trunc, bits))
+        } else {
+            let mask = self.constant(ty, (1 << shift) - 1);
+            self.function.emit(out, span, ty, Op::Bin(BinOp::And, bits, mask))
+        };
+        self.define(ptr, Tag::Value(tag), offset);
+    }
+
+    fn compare(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, (kind, a, b): (CmpOp, Value, Value)) {
+        let (a, b) = (self.parts(a), self.parts(b));
+        let mut finish = |op: Op| out.push(Inst { op, results: vec![result], span });
+        if a.tag == b.tag {
+            finish(Op::Cmp(kind, a.offset, b.offset));
+            return;
+        }
+        if let (Tag::Fixed(x), Tag::Fixed(y)) = (a.tag, b.tag) {
+            // Different objects: as their tags stand to each other.
+            let of = |root: Option<usize>| root.map_or(0, |root| self.tags[root]);
+            let (x, y) = (of(x), of(y));
+            let holds = match kind {
+                CmpOp::Ne => true,
+                CmpOp::ULt | CmpOp::ULe | CmpOp::SLt | CmpOp::SLe => x < y,
+                CmpOp::UGt | CmpOp::UGe | CmpOp::SGt | CmpOp::SGe => x > y,
+                _ => false,
+            };
+            finish(Op::Const(Const::Bits(u64::from(holds))));
+            return;
+        }
+        let (x, y) = (self.tag_value(a.tag), self.tag_value(b.tag));
+        let same = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, x, y));
+        let null = |tag: Tag| tag == Tag::Fixed(None);
+        let last = if matches!(kind, CmpOp::Eq | CmpOp::Ne) {
+            // There is one null pointer: its tag says it all.
+            let equal = if null(a.tag) || null(b.tag) {
+                same
+            } else {
+                let offsets = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, a.offset, b.offset));
+                self.function.emit(out, span, Type::BOOL, Op::Bin(BinOp::And, same, offsets))
+            };
+            if kind == CmpOp::Eq { Op::Bin(BinOp::And, equal, equal) } else { Op::Un(crate::ir::UnOp::Not, equal) }
+        } else {
+            let offsets = self.function.emit(out, span, Type::BOOL, Op::Cmp(kind, a.offset, b.offset));
+            let objects = self.function.emit(out, span, Type::BOOL, Op::Cmp(kind, x, y));
+            Op::Select(same, offsets, objects)
+        };
+        out.push(Inst { op: last, results: vec![result], span });
+    }
+
+    /// The address of a root.
+    fn root_value(&mut self, root: usize) -> Value {
+        if let Some(value) = self.root_values[root] {
+            return value;
+        }
+        let op = match self.roots.list[root] {
+            Root::Global(global) => Op::GlobalAddr(global),
+            Root::Var(var) => Op::VarAddr(var),
+            Root::Param(index) => return self.function.params[index as usize],
+        };
+        let value = self.function.emit(&mut self.entry, Span::NONE, Type::Ptr(self.roots.spaces[root]), op);
+        self.root_values[root] = Some(value);
+        value
+    }
+
+    fn access(&mut self, mut inst: Inst, ptr: Value, out: &mut Vec<Inst>) {
+        let span = inst.span;
+        let parts = self.parts(ptr);
+        let writes = !matches!(inst.op, Op::Load { .. } | Op::Atomic { op: AtomicOp::Load, .. });
+        // Pointers go to and from memory as integers.
+        let mut loaded = None;
+        if let Op::Store { value, .. } = &mut inst.op
+            && matches!(self.function.ty(*value), Type::Ptr(_))
+        {
+            let parts = self.parts(*value);
+            *value = self.pack(out, span, parts, None);
+        }
+        if let (Op::Load { .. }, Some(&result)) = (&inst.op, inst.results.first())
+            && self.is_pointer(result)
+        {
+            loaded = Some(result);
+            inst.results = vec![self.function.new_value(self.integer())];
+        }
+        let bits = inst.results.first().copied();
+        let candidates: Vec<usize> =
+            self.roots.set(ptr).roots().filter(|&root| !(writes && self.roots.spaces[root] == Space::Constant)).collect();
+        match candidates[..] {
+            [] => {
+                if let Some(result) = bits {
+                    out.push(Inst { op: Op::Const(Const::Undef), results: vec![result], span });
+                }
+            }
+            [root] => {
+                self.direct(&mut inst.op, root, parts.offset, span, out);
+                out.push(inst);
+            }
+            [.., last] => {
+                let tag = self.tag_value(parts.tag);
+                let case = |pass: &mut Self, root: usize| {
+                    let mut insts = Vec::new();
+                    let mut op = inst.op.clone();
+                    pass.direct(&mut op, root, parts.offset, span, &mut insts);
+                    let results: Vec<Value> =
+                        inst.results.iter().map(|&result| pass.function.new_value(pass.function.ty(result))).collect();
+                    insts.push(Inst { op, results: results.clone(), span });
+                    insts.push(Inst::effect(Op::Yield(results), span));
+                    Region { insts }
+                };
+                let cases = candidates[..candidates.len() - 1].iter().map(|&root| (vec![self.tags[root]], case(self, root))).collect();
+                let default = case(self, last);
+                out.push(Inst { op: Op::Switch { selector: tag, cases, default }, results: inst.results, span });
+            }
+        }
+        if let (Some(ptr), Some(bits)) = (loaded, bits) {
+            self.unpack(out, span, ptr, bits);
+        }
+    }
+
+    /// Lets an operation go to a root plus an offset.
+    fn direct(&mut self, op: &mut Op, root: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
+        let base = self.root_value(root);
+        let address = if offset == self.constant(Type::I32, 0) {
+            base
+        } else {
+            self.function.emit(out, span, Type::Ptr(self.roots.spaces[root]), Op::PtrAdd(base, offset))
+        };
+        if let Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } = op {
+            *ptr = address;
+        }
+    }
+}
