@@ -19,6 +19,8 @@ pub struct Target {
     pub subgroups: bool,
     /// SPIR-V is written and post-processed here (Vulkan). Otherwise strictly valid naga for Metal, DX12, WebGPU.
     pub spirv: bool,
+    /// What can be asked of floating point in SPIR-V.
+    pub float_controls: FloatControls,
     /// The device's `fma` is fused and quick.
     pub fused_fma: bool,
     /// Single-precision denormals are kept.
@@ -41,6 +43,17 @@ pub struct Target {
     pub features: Vec<String>,
 }
 
+/// SPV_KHR_float_controls, as the device has it: each is a set of widths, 1 for 16 bits, 2 for 32, 4 for 64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FloatControls {
+    /// Zeros keep their sign, infinities and NaNs are what IEEE says.
+    pub signed_zero_inf_nan_preserve: u8,
+    /// Denormals are kept.
+    pub denorm_preserve: u8,
+    /// Rounding to nearest even.
+    pub rounding_mode_rte: u8,
+}
+
 impl Target {
     /// A target that has everything: what `wgclc` compiles for if not told otherwise.
     pub fn full() -> Self {
@@ -53,6 +66,7 @@ impl Target {
             float_atomics: true,
             subgroups: true,
             spirv: true,
+            float_controls: FloatControls::default(),
             fused_fma: false,
             denormals: true,
             loop_limit: false,

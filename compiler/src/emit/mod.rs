@@ -1,11 +1,286 @@
-//! IR to naga, and naga to SPIR-V.
+//! IR to naga, and naga to SPIR-V or text.
+//!
+//! What comes in is one kernel and its helpers as `passes::launch` leaves them: in SSA form, every access with a known root.
+//! [`plan`] decides through which variables the memory is reached, [`function`] and its siblings ([`ops`], [`vector`], [`access`],
+//! [`items`]) translate the code, [`spirv`] validates and writes.
+//!
+//! naga's writers panic on what they did not expect; [`contain`] turns that into an error that names the kernel.
 
-use crate::ir;
-use crate::launch::{LaunchError, LaunchKey, LaunchResult, Shader};
+mod access;
+mod builder;
+mod function;
+mod items;
+mod layout;
+mod ops;
+mod patch;
+mod plan;
+mod print;
+mod spirv;
+mod vector;
+
+pub use layout::{arg_layout, program_data};
+pub use print::{Format, print};
+
+use crate::ir::{self, KernelParam};
+use crate::launch::{ArgLayout, LaunchError, LaunchKey, LaunchResult, Shader};
 use crate::target::Target;
+use builder::Shared;
+use function::{Context, Emitter};
+use items::Item;
+use layout::ProgramLayout;
+use plan::{Inputs, Plan};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Nesting of regions above which emission gets a stack of its own.
+const DEEP: usize = 48;
+/// Bytes of that stack.
+const DEEP_STACK: usize = 256 << 20;
+
+/// Why emission failed; becomes a [`LaunchError`] with the kernel's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum EmitError {
+    Unsupported(String),
+    Internal(String),
+    Limit { what: &'static str, needed: u64, limit: u64 },
+}
+
+impl EmitError {
+    fn unsupported(what: &str) -> Self {
+        Self::Unsupported(what.to_owned())
+    }
+
+    fn into_launch(self, kernel: &str, stage: &'static str) -> LaunchError {
+        let kernel = kernel.to_owned();
+        match self {
+            Self::Unsupported(what) => LaunchError::Unsupported { kernel, what },
+            Self::Internal(message) => LaunchError::Internal { kernel, stage, message },
+            Self::Limit { what, needed, limit } => LaunchError::Limit { kernel, what, needed, limit },
+        }
+    }
+}
 
 /// See [`crate::launch::specialise`].
 pub(crate) fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
-    let _ = (module, key, target);
-    Err(LaunchError::NoKernel(kernel.to_owned()))
+    let mut module = crate::passes::launch(module, kernel, key, target)?;
+    crate::passes::legalize::run(&mut module, target);
+    shader(&module, key, target, false)
+}
+
+/// Emits function 0 of a module that the passes are done with.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool) -> LaunchResult<Shader> {
+    let Some(kernel) = module.functions.first() else { return Err(LaunchError::NoKernel(String::new())) };
+    let make = || contain(&kernel.name, "emission", || emit(module, kernel, key, target, debug));
+    let depth = module.functions.iter().map(|function| function.body.depth(DEEP + 1)).max().unwrap_or(0);
+    if depth <= DEEP {
+        return make();
+    }
+    std::thread::scope(|scope| {
+        let spawned = std::thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, make);
+        let joined = spawned.map_err(|error| error.to_string()).and_then(|thread| thread.join().map_err(|_| "panicked".to_owned()));
+        joined.unwrap_or_else(|message| Err(EmitError::Internal(message).into_launch(&kernel.name, "emission")))
+    })
+}
+
+/// Runs what may panic in naga; a panic becomes an error.
+fn contain<T>(kernel: &str, stage: &'static str, run: impl FnOnce() -> Result<T, EmitError>) -> LaunchResult<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
+        .unwrap_or_else(|panic| {
+            let message = panic
+                .downcast_ref::<String>()
+                .cloned()
+                .or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()))
+                .unwrap_or_else(|| "panic".to_owned());
+            Err(EmitError::Internal(message))
+        })
+        .map_err(|error| error.into_launch(kernel, stage))
+}
+
+fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Target, debug: bool) -> Result<Shader, EmitError> {
+    check_types(module, target)?;
+    let args = arg_layout(kernel, target);
+    let layout = ProgramLayout::new(module);
+    let work = Work::new(module, kernel, key);
+    let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: work.arguments };
+    let mut plan = plan::plan(&inputs)?;
+    let mut shared = Shared::new();
+    plan::bind(&mut plan, &mut shared, &inputs)?;
+    let patches = patch::functions(&plan, &mut shared, target);
+    let kernel_function = functions(module, kernel, key, target, &plan, &work, &args, &mut shared, patches)?;
+    shared.module.entry_points.push(naga::EntryPoint {
+        name: kernel.name.clone(),
+        stage: naga::ShaderStage::Compute,
+        early_depth_test: None,
+        workgroup_size: key.local_size.map(|n| n.max(1)),
+        workgroup_size_overrides: None,
+        function: kernel_function,
+        mesh_info: None,
+        task_payload: None,
+        incoming_ray_payload: None,
+    });
+    let naga = shared.module;
+    let info = spirv::validate(&naga, target)?;
+    let spirv = if target.spirv {
+        let unaliased: FxHashSet<u32> = plan
+            .objects
+            .iter()
+            .filter(|object| object.unaliased && object.views.len() == 1)
+            .filter_map(|object| match object.backing {
+                plan::Backing::Storage { binding } => Some(binding),
+                _ => None,
+            })
+            .collect();
+        Some(spirv::write(&naga, &info, &kernel.name, &unaliased, target, debug)?)
+    } else {
+        None
+    };
+    Ok(Shader {
+        naga,
+        spirv,
+        entry_point: kernel.name.clone(),
+        bindings: plan.bindings,
+        args,
+        local_memory: plan.local_memory,
+        private_memory: plan.private_memory,
+    })
+}
+
+/// What functions ask for besides memory.
+struct Work {
+    /// Items by function.
+    items: Vec<Vec<Item>>,
+    /// Whether by-value arguments or hidden values are read.
+    arguments: bool,
+}
+
+impl Work {
+    fn new(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey) -> Self {
+        let items: Vec<_> = module.functions.iter().map(items::used).collect();
+        let by_value = kernel.kernel.as_ref().is_some_and(|kernel| kernel.params.contains(&KernelParam::Value));
+        let arguments = by_value || items.iter().flatten().any(|item| item.needs_arguments(key));
+        Self { items, arguments }
+    }
+}
+
+/// Emits helpers, callees first, and then the kernel.
+#[allow(clippy::too_many_arguments, reason = "one caller; each is a stage's result")]
+fn functions(
+    module: &ir::Module,
+    kernel: &ir::Function,
+    key: &LaunchKey,
+    target: &Target,
+    plan: &Plan,
+    work: &Work,
+    args: &ArgLayout,
+    shared: &mut Shared,
+    patches: FxHashMap<(usize, plan::ViewKey), naga::Handle<naga::Function>>,
+) -> Result<naga::Function, EmitError> {
+    let order = callees_first(module)?;
+    let items = |index: usize| {
+        let mut all = work.items[index].clone();
+        all.extend(items::used_by_memory(plan, index as u32));
+        all
+    };
+    let mut for_helpers: Vec<Item> = Vec::new();
+    for item in order.iter().filter(|&&index| index != 0).flat_map(|&index| items(index)) {
+        if !for_helpers.contains(&item) {
+            for_helpers.push(item);
+        }
+    }
+    let passed = items::pass(shared, &for_helpers);
+    let functions = vec![None; module.functions.len()];
+    let mut cx = Context { target, key, plan, globals: &module.globals, patches, functions, passed };
+    for &index in order.iter().filter(|&&index| index != 0) {
+        let function = &module.functions[index];
+        let mut emitter = Emitter::new(&cx, shared, function, index as u32);
+        emitter.signature()?;
+        emitter.receive(&items(index))?;
+        emitter.share(index as u32)?;
+        let made = emitter.finish()?;
+        cx.functions[index] = Some(shared.module.functions.append(made, naga::Span::UNDEFINED));
+    }
+    let arguments = plan.bindings.iter().any(|binding| binding.binding == 0);
+    let arguments = if arguments {
+        plan.objects.iter().position(|object| matches!(object.backing, plan::Backing::Uniform { binding: 0, .. }))
+    } else {
+        None
+    };
+    let mut emitter = Emitter::new(&cx, shared, kernel, 0);
+    let mut all = items(0);
+    for item in for_helpers {
+        if !all.contains(&item) {
+            all.push(item);
+        }
+    }
+    emitter.prepare(&all, arguments)?;
+    emitter.share(0)?;
+    for ((&param, kind), place) in kernel.params.iter().zip(kernel.kernel.iter().flat_map(|k| &k.params)).zip(&args.values) {
+        if let (KernelParam::Value, Some((offset, _)), Some(object)) = (kind, place, arguments) {
+            let chunks = emitter.load_argument(object, *offset, kernel.ty(param))?;
+            emitter.define(param, chunks);
+        }
+    }
+    emitter.finish()
+}
+
+/// Functions that the kernel reaches, each after those that it calls; the kernel (function 0) is the last.
+fn callees_first(module: &ir::Module) -> Result<Vec<usize>, EmitError> {
+    let calls: Vec<Vec<usize>> = module
+        .functions
+        .iter()
+        .map(|function| {
+            let mut calls = Vec::new();
+            function.body.walk(&mut |inst| {
+                if let ir::Op::Call(callee, _) = inst.op {
+                    calls.push(callee.index());
+                }
+            });
+            calls
+        })
+        .collect();
+    // An explicit stack of functions and how many of their calls are done.
+    let mut order = Vec::new();
+    let mut state = vec![0_u8; calls.len()];
+    let mut stack = vec![(0_usize, 0_usize)];
+    if let Some(first) = state.first_mut() {
+        *first = 1;
+    }
+    while let Some((function, next)) = stack.pop() {
+        match calls.get(function).and_then(|list| list.get(next)) {
+            Some(&callee) => {
+                stack.push((function, next + 1));
+                match state.get_mut(callee) {
+                    None => return Err(EmitError::Internal(format!("a call of function {callee}, which is not there"))),
+                    Some(1) => return Err(EmitError::unsupported("recursion")),
+                    Some(seen @ 0) => {
+                        *seen = 1;
+                        stack.push((callee, 0));
+                    }
+                    Some(_) => {}
+                }
+            }
+            None => {
+                if let Some(seen) = state.get_mut(function) {
+                    *seen = 2;
+                }
+                order.push(function);
+            }
+        }
+    }
+    Ok(order)
+}
+
+/// Refuses types that the device lacks.
+fn check_types(module: &ir::Module, target: &Target) -> Result<(), EmitError> {
+    for data in module.functions.iter().flat_map(|function| &function.values) {
+        match data.ty.scalar() {
+            Some(ir::Scalar::I64) if !target.int64 => return Err(EmitError::unsupported("a 64-bit integer")),
+            Some(ir::Scalar::F64) if !target.fp64 => return Err(EmitError::unsupported("`double`")),
+            Some(ir::Scalar::F16) if !target.fp16 => return Err(EmitError::unsupported("`half` arithmetic")),
+            _ => {}
+        }
+    }
+    Ok(())
 }

@@ -8,6 +8,7 @@ pub mod addresses;
 pub mod compact;
 pub mod dce;
 pub mod inline;
+pub mod legalize;
 pub mod lower_memory;
 pub mod promote;
 pub mod resolve_pointers;

@@ -1,0 +1,690 @@
+//! Loads, stores and atomics through the views of the plan.
+
+use super::EmitError;
+use super::builder::{Expr, Val, single};
+use super::function::Emitter;
+use super::plan::{Backing, Kind, Object, Root, Rule, Shape, Variable, ViewKey, naga_u16};
+use super::vector::Scalars;
+use crate::ir::{AtomicOp, BinOp, CastOp, Op, Type, Value};
+use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, ScalarKind, Statement};
+use smallvec::SmallVec;
+
+/// How far the sum that a byte offset is made of is looked into.
+const MAX_TERMS: usize = 8;
+const MAX_DEPTH: usize = 32;
+
+/// A byte offset as a sum: `constant + sum(value * scale)`, modulo 2^32.
+#[derive(Clone, Debug, Default)]
+struct Linear {
+    constant: u32,
+    terms: SmallVec<[(Value, u32); 4]>,
+}
+
+/// Where an access goes: an object, and the byte offset in it.
+pub(super) struct Address {
+    pub(super) object: usize,
+    linear: Linear,
+    /// The whole variable offset as one value, without the root's base.
+    offset: Option<Value>,
+    base: u32,
+}
+
+/// An index into a view.
+#[derive(Clone, Copy)]
+enum Index {
+    Const(u32),
+    Expr(Expr),
+}
+
+impl<'a> Emitter<'a, '_> {
+    /// What a pointer leads to.
+    fn address(&mut self, pointer: Value) -> Result<Address, EmitError> {
+        let (root, offset) = self
+            .defs
+            .pointer(self.function, pointer)
+            .ok_or_else(|| EmitError::Internal(format!("access through {pointer}, which has no root")))?;
+        let place = *self.cx.plan.places.get(&root).ok_or_else(|| EmitError::Internal(format!("root {root:?} is not planned")))?;
+        let mut linear = Linear { constant: place.base, ..Linear::default() };
+        let mut variable = None;
+        if let Some(offset) = offset {
+            if let Some(bits) = self.defs.constant(offset) {
+                linear.constant = linear.constant.wrapping_add(bits as u32);
+            } else {
+                variable = Some(offset);
+                let mut sum = Linear::default();
+                if self.sum(offset, 1, &mut sum, 0) {
+                    linear.constant = linear.constant.wrapping_add(sum.constant);
+                    linear.terms = sum.terms;
+                } else {
+                    linear.terms.push((offset, 1));
+                }
+            }
+        }
+        Ok(Address { object: place.object, linear, offset: variable, base: place.base })
+    }
+
+    /// Adds `value * scale` to a sum, looking through additions and multiplications by constants. False if there are too many terms.
+    fn sum(&self, value: Value, scale: u32, sum: &mut Linear, depth: usize) -> bool {
+        if let Some(bits) = self.defs.constant(value) {
+            sum.constant = sum.constant.wrapping_add((bits as u32).wrapping_mul(scale));
+            return true;
+        }
+        // Sums of narrower integers wrap earlier.
+        let wide = matches!(self.function.ty(value), Type::I32 | Type::I64);
+        let op = if wide && depth < MAX_DEPTH { self.defs.get(value) } else { None };
+        let depth = depth + 1;
+        match op {
+            Some(Op::Bin(BinOp::Add, a, b)) => return self.sum(*a, scale, sum, depth) && self.sum(*b, scale, sum, depth),
+            Some(Op::Bin(BinOp::Sub, a, b)) if self.defs.constant(*b).is_some() => {
+                return self.sum(*a, scale, sum, depth) && self.sum(*b, scale.wrapping_neg(), sum, depth);
+            }
+            Some(Op::Bin(BinOp::Shl, a, b)) => {
+                let width = self.function.ty(value).scalar().map_or(32, crate::ir::Scalar::bits) as u64;
+                if let Some(amount) = self.defs.constant(*b).map(|bits| bits & (width - 1)).filter(|&amount| amount < 32) {
+                    return self.sum(*a, scale.wrapping_shl(amount as u32), sum, depth);
+                }
+            }
+            Some(Op::Bin(BinOp::Mul, a, b)) => {
+                if let Some(factor) = self.defs.constant(*b) {
+                    return self.sum(*a, scale.wrapping_mul(factor as u32), sum, depth);
+                }
+                if let Some(factor) = self.defs.constant(*a) {
+                    return self.sum(*b, scale.wrapping_mul(factor as u32), sum, depth);
+                }
+            }
+            // Only the low 32 bits matter.
+            Some(Op::Cast(CastOp::Trunc, a)) if self.function.ty(*a) == Type::I64 && self.function.ty(value) == Type::I32 => {
+                return self.sum(*a, scale, sum, depth);
+            }
+            Some(Op::Cast(CastOp::ZExt | CastOp::SExt, a)) if self.function.ty(*a) == Type::I32 => {
+                return self.sum(*a, scale, sum, depth);
+            }
+            _ => {}
+        }
+        sum.terms.push((value, scale));
+        sum.terms.len() <= MAX_TERMS
+    }
+
+    /// An integer value as `u32`.
+    fn word(&mut self, value: Value) -> Result<Expr, EmitError> {
+        let expr = self.one(value)?;
+        Ok(if self.function.ty(value) == Type::I64 { self.b.convert(expr, Scalar::U32) } else { expr })
+    }
+
+    /// The byte offset of an address plus `extra`.
+    fn byte_offset(&mut self, address: &Address, extra: u32) -> Result<Index, EmitError> {
+        let Some(offset) = address.offset else { return Ok(Index::Const(address.linear.constant.wrapping_add(extra))) };
+        let offset = self.word(offset)?;
+        Ok(Index::Expr(self.plus(offset, address.base.wrapping_add(extra))))
+    }
+
+    fn plus(&mut self, index: Expr, constant: u32) -> Expr {
+        if constant == 0 {
+            return index;
+        }
+        let constant = self.b.u32(constant);
+        self.b.add(index, constant)
+    }
+
+    fn offset_index(&mut self, index: Index, extra: u32) -> Index {
+        match index {
+            Index::Const(constant) => Index::Const(constant.wrapping_add(extra)),
+            Index::Expr(expr) => Index::Expr(self.plus(expr, extra)),
+        }
+    }
+
+    /// The address as an index of elements of `stride` bytes (a power of two), given that it is a multiple of them.
+    fn index(&mut self, address: &Address, stride: u32) -> Result<Index, EmitError> {
+        let linear = &address.linear;
+        if linear.terms.is_empty() {
+            return Ok(Index::Const(linear.constant / stride));
+        }
+        let shift = stride.trailing_zeros();
+        let divides = linear.constant.is_multiple_of(stride) && linear.terms.iter().all(|&(_, scale)| scale.is_multiple_of(stride));
+        if !divides {
+            let Index::Expr(bytes) = self.byte_offset(address, 0)? else {
+                return Ok(Index::Const(linear.constant / stride));
+            };
+            if shift == 0 {
+                return Ok(Index::Expr(bytes));
+            }
+            let amount = self.b.u32(shift);
+            return Ok(Index::Expr(self.b.shr(bytes, amount)));
+        }
+        let mut total: Option<Expr> = None;
+        for &(value, scale) in &linear.terms {
+            let term = self.word(value)?;
+            // A negative scale divides exactly too, in the ring of 32-bit integers without its lowest bits.
+            let factor = ((scale as i32) >> shift) as u32;
+            let term = if factor == 1 {
+                term
+            } else if factor.is_power_of_two() {
+                let amount = self.b.u32(factor.trailing_zeros());
+                self.b.shl(term, amount)
+            } else {
+                let factor = self.b.u32(factor);
+                self.b.binary(BinaryOperator::Multiply, term, factor)
+            };
+            total = Some(match total {
+                None => term,
+                Some(before) => self.b.add(before, term),
+            });
+        }
+        let total = match total {
+            Some(total) => self.plus(total, ((linear.constant as i32) >> shift) as u32),
+            None => return Ok(Index::Const(linear.constant / stride)),
+        };
+        // The sum agrees with the byte offset only in the bits that the shift leaves.
+        if shift == 0 {
+            return Ok(Index::Expr(total));
+        }
+        let mask = self.b.u32(u32::MAX >> shift);
+        Ok(Index::Expr(self.b.and(total, mask)))
+    }
+
+    /// A pointer to an element of a view.
+    fn element(&mut self, object: usize, key: ViewKey, index: Index) -> Result<Expr, EmitError> {
+        let data = self.object(object)?;
+        let view = data.view(key).ok_or_else(|| EmitError::Internal(format!("object {} has no view {key:?}", data.name)))?;
+        let base = match view.variable {
+            Variable::Global(global) => self.b.global_ptr(global),
+            Variable::Function(ty) => {
+                let variable = match self.arrays.get(&object) {
+                    Some(&variable) => variable,
+                    None => {
+                        let variable = self.b.local(Some(data.name.clone()), ty);
+                        self.arrays.insert(object, variable);
+                        variable
+                    }
+                };
+                self.b.local_ptr(variable)
+            }
+        };
+        let index = match data.backing {
+            Backing::WorkgroupShare | Backing::Scratch { .. } => {
+                let share = *self
+                    .shares
+                    .get(&object)
+                    .ok_or_else(|| EmitError::Internal(format!("no share of {} for this work-item", data.name)))?;
+                Index::Expr(match index {
+                    Index::Const(constant) => self.plus(share, constant),
+                    Index::Expr(expr) => self.b.add(share, expr),
+                })
+            }
+            _ => index,
+        };
+        Ok(match index {
+            Index::Const(index) => self.b.element_at(base, index),
+            Index::Expr(index) => self.b.element(base, index),
+        })
+    }
+
+    pub(super) fn object(&self, index: usize) -> Result<&'a Object, EmitError> {
+        self.cx.plan.objects.get(index).ok_or_else(|| EmitError::Internal(format!("no object {index}")))
+    }
+
+    /// An element's value as raw lanes have it: `u32` or `u64`.
+    fn from_slot(&mut self, key: ViewKey, x: Expr) -> Expr {
+        match (key.slot.kind, key.slot.width) {
+            (_, 2) => self.b.convert(x, Scalar::U32),
+            (ScalarKind::Uint, _) => x,
+            _ => self.b.bitcast(x, ScalarKind::Uint),
+        }
+    }
+
+    fn to_slot(&mut self, key: ViewKey, x: Expr) -> Expr {
+        match (key.slot.kind, key.slot.width) {
+            (_, 2) => self.b.convert(x, naga_u16()),
+            (ScalarKind::Uint, _) => x,
+            (kind, _) => self.b.bitcast(x, kind),
+        }
+    }
+
+    // Loads
+
+    pub(super) fn load(&mut self, pointer: Value, ty: Type, align: u32, volatile: bool) -> Result<Val, EmitError> {
+        if matches!(ty, Type::Ptr(_)) {
+            return Err(EmitError::unsupported("a pointer kept in memory"));
+        }
+        let address = self.address(pointer)?;
+        if let Some(bits) = self.constant_load(pointer, ty)? {
+            return Ok(bits);
+        }
+        let shape = Shape::new(ty, align, Kind::Load, volatile, self.cx.target.pointer_size());
+        let object = self.object(address.object)?;
+        if let Some(key) = object.natural(shape, self.cx.target) {
+            return self.load_natural(&address, key, ty);
+        }
+        let raw = self.load_raw(&address, shape)?;
+        self.from_raw_lanes(&raw, ty)
+    }
+
+    /// The value of a load from a constant global at a known offset.
+    fn constant_load(&mut self, pointer: Value, ty: Type) -> Result<Option<Val>, EmitError> {
+        let Some((Root::Global(global), offset)) = self.defs.pointer(self.function, pointer) else { return Ok(None) };
+        let Some(data) = self.cx.globals.get(global.index()).filter(|data| data.space == crate::ir::Space::Constant) else {
+            return Ok(None);
+        };
+        let Some(offset) = offset.map_or(Some(0), |offset| self.defs.constant(offset)) else { return Ok(None) };
+        let Some(scalar) = ty.scalar() else { return Ok(None) };
+        let size = scalar.size() as usize;
+        let start = offset as u32 as usize;
+        let end = start + size * usize::from(ty.lanes());
+        if end > data.size as usize || data.relocs.iter().any(|reloc| (reloc.at as usize) < end && start < reloc.at as usize + 8) {
+            return Ok(None);
+        }
+        let zeros;
+        let bytes = match &data.init {
+            Some(init) => init.get(start..end),
+            None => {
+                zeros = vec![0; end - start];
+                Some(&zeros[..])
+            }
+        };
+        let Some(bytes) = bytes else { return Ok(None) };
+        let lanes: SmallVec<[u64; 16]> =
+            bytes.chunks_exact(size).map(|lane| lane.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte))).collect();
+        Ok(Some(lanes.chunks(4).map(|chunk| self.b.lanes(super::builder::register(scalar), chunk)).collect()))
+    }
+
+    /// A load of whole elements of a view.
+    fn load_natural(&mut self, address: &Address, key: ViewKey, ty: Type) -> Result<Val, EmitError> {
+        let scalar = ty.scalar().ok_or_else(|| EmitError::Internal(format!("load of a {ty}")))?;
+        let first = self.index(address, key.stride())?;
+        let lanes = ty.lanes();
+        let raw_scalar = if scalar.size() == 8 { Scalar::U64 } else { Scalar::U32 };
+        let count = lanes.div_ceil(key.lanes);
+        let mut parts = Scalars::new();
+        for i in 0..count {
+            let index = self.offset_index(first, u32::from(i));
+            let pointer = self.element(address.object, key, index)?;
+            let x = self.b.load(pointer);
+            let x = if lanes == 3 && key.lanes == 4 { self.b.swizzle(x, &[0, 1, 2]) } else { x };
+            let x = self.from_slot(key, x);
+            parts.push(x);
+        }
+        // Parts of a chunk: vectors of two or scalars are put together.
+        let per_chunk = if lanes > key.lanes && key.lanes < 4 { usize::from(4 / key.lanes) } else { 1 };
+        let chunk_lanes = super::builder::chunk_lanes(lanes);
+        let chunks: Val = parts
+            .chunks(per_chunk)
+            .map(|group| {
+                if group.len() == 1 {
+                    return group[0];
+                }
+                let ty = self.b.shared.ty(raw_scalar, chunk_lanes);
+                self.b.expr(Expression::Compose { ty, components: group.to_vec() })
+            })
+            .collect();
+        chunks.into_iter().map(|chunk| self.from_raw(scalar, chunk_lanes, chunk)).collect()
+    }
+
+    /// A load by words; the result is raw lanes.
+    fn load_raw(&mut self, address: &Address, shape: Shape) -> Result<Scalars, EmitError> {
+        let piece = u32::from(shape.piece());
+        let bytes = shape.bytes();
+        let mut pieces = Scalars::new();
+        if piece == 4 {
+            let words = bytes.div_ceil(4);
+            let first = self.index(address, 4)?;
+            let mut at = 0;
+            while at < words {
+                // A uniform buffer gives four words at once.
+                if self.object(address.object)?.rule == Rule::Uniform && shape.align >= 16 && words - at >= 3 {
+                    let vector = self.uniform_vector(address.object, first, at)?;
+                    for lane in 0..(words - at).min(4) {
+                        let word = self.b.lane(vector, 4, lane as u8);
+                        pieces.push(word);
+                    }
+                    at += 4;
+                    continue;
+                }
+                let index = self.offset_index(first, at);
+                let word = self.load_word(address.object, index)?;
+                pieces.push(word);
+                at += 1;
+            }
+        } else {
+            let mut known: Option<(u32, Expr)> = None;
+            for i in 0..bytes / piece {
+                let part = match self.byte_offset(address, i * piece)? {
+                    Index::Const(offset) => {
+                        let word = match known {
+                            Some((index, word)) if index == offset / 4 => word,
+                            _ => self.load_word(address.object, Index::Const(offset / 4))?,
+                        };
+                        known = Some((offset / 4, word));
+                        self.bits_of(word, 4, offset % 4, piece)
+                    }
+                    Index::Expr(offset) => {
+                        let (index, shift) = self.split_offset(offset);
+                        let word = self.load_word(address.object, Index::Expr(index))?;
+                        let word = self.b.shr(word, shift);
+                        self.bits_of(word, 4, 0, piece)
+                    }
+                };
+                pieces.push(part);
+            }
+        }
+        Ok(self.join(&pieces, piece, u32::from(shape.size), u32::from(shape.lanes)))
+    }
+
+    /// Word index and bit shift of a byte offset.
+    fn split_offset(&mut self, offset: Expr) -> (Expr, Expr) {
+        let two = self.b.u32(2);
+        let index = self.b.shr(offset, two);
+        let three = self.b.u32(3);
+        let byte = self.b.and(offset, three);
+        let shift = self.b.shl(byte, three);
+        (index, shift)
+    }
+
+    fn load_word(&mut self, object: usize, index: Index) -> Result<Expr, EmitError> {
+        let data = self.object(object)?;
+        if data.rule == Rule::Uniform {
+            let key = ViewKey { lanes: 4, ..ViewKey::WORDS };
+            let pointer = match index {
+                Index::Const(word) => {
+                    let vector = self.element(object, key, Index::Const(word / 4))?;
+                    self.b.element_at(vector, word % 4)
+                }
+                Index::Expr(word) => {
+                    let two = self.b.u32(2);
+                    let vector = self.b.shr(word, two);
+                    let vector = self.element(object, key, Index::Expr(vector))?;
+                    let three = self.b.u32(3);
+                    let lane = self.b.and(word, three);
+                    self.b.element(vector, lane)
+                }
+            };
+            return Ok(self.b.load(pointer));
+        }
+        let key = data.words();
+        let pointer = self.element(object, key, index)?;
+        let x = self.b.load(pointer);
+        Ok(self.from_slot(key, x))
+    }
+
+    /// The vector of a uniform buffer that starts `extra` words after a word that begins one.
+    fn uniform_vector(&mut self, object: usize, first: Index, extra: u32) -> Result<Expr, EmitError> {
+        let index = match first {
+            Index::Const(word) => Index::Const((word + extra) / 4),
+            Index::Expr(word) => {
+                let two = self.b.u32(2);
+                let vector = self.b.shr(word, two);
+                Index::Expr(self.plus(vector, extra / 4))
+            }
+        };
+        let pointer = self.element(object, ViewKey { lanes: 4, ..ViewKey::WORDS }, index)?;
+        Ok(self.b.load(pointer))
+    }
+
+    /// Words of the argument buffer, for by-value parameters and hidden values.
+    pub(super) fn load_argument(&mut self, object: usize, offset: u32, ty: Type) -> Result<Val, EmitError> {
+        let align = ty.scalar().map_or(1, crate::ir::Scalar::size) * u32::from(ty.lanes());
+        let shape = Shape::new(ty, align.max(1).next_power_of_two(), Kind::Load, false, self.cx.target.pointer_size());
+        let address = Address { object, linear: Linear { constant: offset, terms: SmallVec::new() }, offset: None, base: offset };
+        let raw = self.load_raw(&address, shape)?;
+        self.from_raw_lanes(&raw, ty)
+    }
+
+    // Stores
+
+    pub(super) fn store(&mut self, pointer: Value, value: Value, align: u32, volatile: bool) -> Result<(), EmitError> {
+        let ty = self.function.ty(value);
+        if matches!(ty, Type::Ptr(_)) {
+            return Err(EmitError::unsupported("a pointer kept in memory"));
+        }
+        let address = self.address(pointer)?;
+        let shape = Shape::new(ty, align, Kind::Store, volatile, self.cx.target.pointer_size());
+        let object = self.object(address.object)?;
+        let chunks = self.value(value)?;
+        if let Some(key) = object.natural(shape, self.cx.target) {
+            return self.store_natural(&address, key, ty, &chunks);
+        }
+        let raw = self.to_raw_lanes(&chunks, ty)?;
+        self.store_raw(&address, shape, &raw)
+    }
+
+    fn store_natural(&mut self, address: &Address, key: ViewKey, ty: Type, chunks: &[Expr]) -> Result<(), EmitError> {
+        let scalar = ty.scalar().ok_or_else(|| EmitError::Internal(format!("store of a {ty}")))?;
+        let first = self.index(address, key.stride())?;
+        let lanes = super::builder::chunk_lanes(ty.lanes());
+        let per = lanes.div_ceil(key.lanes);
+        for (c, &chunk) in chunks.iter().enumerate() {
+            let raw = self.to_raw(scalar, lanes, chunk)?;
+            let slot = self.to_slot(key, raw);
+            if lanes == 3 && key.lanes == 4 {
+                // The fourth lane is not ours to write.
+                let pointer = self.element(address.object, key, first)?;
+                for lane in 0..3 {
+                    let place = self.b.element_at(pointer, lane);
+                    let part = self.b.lane(slot, 3, lane as u8);
+                    self.b.store(place, part);
+                }
+                continue;
+            }
+            for i in 0..per {
+                let index = self.offset_index(first, c as u32 * u32::from(per) + u32::from(i));
+                let pointer = self.element(address.object, key, index)?;
+                let part = match (key.lanes, lanes) {
+                    (1, _) => self.b.lane(slot, lanes, i),
+                    (2, 4) => self.b.swizzle(slot, &[i * 2, i * 2 + 1]),
+                    _ => slot,
+                };
+                self.b.store(pointer, part);
+            }
+        }
+        Ok(())
+    }
+
+    /// A store by words of raw lanes.
+    fn store_raw(&mut self, address: &Address, shape: Shape, raw: &[Expr]) -> Result<(), EmitError> {
+        let piece = u32::from(shape.piece());
+        let size = u32::from(shape.size);
+        let pieces = self.split(raw, size, piece);
+        let bytes = shape.bytes();
+        if piece == 4 {
+            let first = self.index(address, 4)?;
+            for (i, &word) in pieces.iter().enumerate() {
+                let index = self.offset_index(first, i as u32);
+                let rest = bytes - i as u32 * 4;
+                if rest >= 4 {
+                    self.store_word(address.object, index, word)?;
+                } else {
+                    let mask = self.b.u32((1 << (rest * 8)) - 1);
+                    self.store_bits(address.object, index, mask, word)?;
+                }
+            }
+            return Ok(());
+        }
+        for (i, &part) in pieces.iter().enumerate() {
+            let low = (1_u32 << (piece * 8)) - 1;
+            match self.byte_offset(address, i as u32 * piece)? {
+                Index::Const(offset) => {
+                    let shift = offset % 4 * 8;
+                    let mask = self.b.u32(low << shift);
+                    let amount = self.b.u32(shift);
+                    let bits = if shift == 0 { part } else { self.b.shl(part, amount) };
+                    self.store_bits(address.object, Index::Const(offset / 4), mask, bits)?;
+                }
+                Index::Expr(offset) => {
+                    let (index, shift) = self.split_offset(offset);
+                    let low = self.b.u32(low);
+                    let mask = self.b.shl(low, shift);
+                    let bits = self.b.shl(part, shift);
+                    self.store_bits(address.object, Index::Expr(index), mask, bits)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn store_word(&mut self, object: usize, index: Index, word: Expr) -> Result<(), EmitError> {
+        let key = self.object(object)?.words();
+        let pointer = self.element(object, key, index)?;
+        let word = self.to_slot(key, word);
+        self.b.store(pointer, word);
+        Ok(())
+    }
+
+    /// Replaces the bits of `mask` in a word, whose other bits others may be writing.
+    fn store_bits(&mut self, object: usize, index: Index, mask: Expr, bits: Expr) -> Result<(), EmitError> {
+        let data = self.object(object)?;
+        let Some(key) = data.partial_words() else {
+            let key = data.words();
+            let pointer = self.element(object, key, index)?;
+            let old = self.b.load(pointer);
+            let keep = self.b.unary(naga::UnaryOperator::BitwiseNot, mask);
+            let old = self.b.and(old, keep);
+            let new = self.b.or(old, bits);
+            self.b.store(pointer, new);
+            return Ok(());
+        };
+        let helper = self.cx.patches.get(&(object, key)).copied();
+        let Some(function) = helper else {
+            return Err(EmitError::Internal(format!("no function that patches words of {}", data.name)));
+        };
+        let index = match index {
+            Index::Const(constant) => self.b.u32(constant),
+            Index::Expr(expr) => expr,
+        };
+        self.b.stmt(Statement::Call { function, arguments: vec![index, mask, bits], result: None });
+        Ok(())
+    }
+
+    // Atomics
+
+    pub(super) fn atomic(&mut self, op: AtomicOp, pointer: Value, value: Option<Value>, ty: Type) -> Result<Val, EmitError> {
+        let address = self.address(pointer)?;
+        let shape = Shape::new(ty, 8, Kind::of(op), false, self.cx.target.pointer_size());
+        let operand = value.map(|value| self.one(value)).transpose()?;
+        let need = || EmitError::Internal(format!("atomic {op:?} without a value"));
+        let object = self.object(address.object)?;
+        if matches!(object.backing, Backing::Function(_) | Backing::WorkgroupShare | Backing::Scratch { .. }) {
+            return self.private_atomic(op, &address, shape, operand);
+        }
+        let (key, pointer) = self.atomic_place(&address, shape)?;
+        if op == AtomicOp::Load {
+            let x = self.b.load(pointer);
+            return Ok(single(self.from_slot(key, x)));
+        }
+        let operand = operand.ok_or_else(need)?;
+        let operand = if key.slot.kind == ScalarKind::Float { operand } else { self.to_slot(key, operand) };
+        let fun = match op {
+            AtomicOp::Store => {
+                self.b.store(pointer, operand);
+                return Ok(Val::new());
+            }
+            AtomicOp::Add | AtomicOp::FAdd => AtomicFunction::Add,
+            AtomicOp::Sub => AtomicFunction::Subtract,
+            AtomicOp::And => AtomicFunction::And,
+            AtomicOp::Or => AtomicFunction::InclusiveOr,
+            AtomicOp::Xor => AtomicFunction::ExclusiveOr,
+            AtomicOp::SMin | AtomicOp::UMin => AtomicFunction::Min,
+            AtomicOp::SMax | AtomicOp::UMax => AtomicFunction::Max,
+            AtomicOp::Xchg => AtomicFunction::Exchange { compare: None },
+            AtomicOp::FMin | AtomicOp::FMax | AtomicOp::Load => {
+                return Err(EmitError::Internal(format!("atomic {op:?} was not legalised")));
+            }
+        };
+        let ty = self.b.shared.ty(key.slot, 1);
+        let result = self.b.bare(Expression::AtomicResult { ty, comparison: false });
+        self.b.stmt(Statement::Atomic { pointer, fun, value: operand, result: Some(result) });
+        Ok(single(if key.slot.kind == ScalarKind::Float { result } else { self.from_slot(key, result) }))
+    }
+
+    fn atomic_place(&mut self, address: &Address, shape: Shape) -> Result<(ViewKey, Expr), EmitError> {
+        let key = self
+            .object(address.object)?
+            .atomic(shape)
+            .ok_or_else(|| EmitError::unsupported("atomics on memory that is also accessed in other sizes"))?;
+        let index = self.index(address, key.stride())?;
+        let pointer = self.element(address.object, key, index)?;
+        Ok((key, pointer))
+    }
+
+    pub(super) fn compare_exchange(&mut self, pointer: Value, expected: Value, desired: Value, ty: Type) -> Result<Val, EmitError> {
+        let address = self.address(pointer)?;
+        let shape = Shape::new(ty, 8, Kind::Atomic, false, self.cx.target.pointer_size());
+        let (expected, desired) = (self.one(expected)?, self.one(desired)?);
+        let object = self.object(address.object)?;
+        if matches!(object.backing, Backing::Function(_) | Backing::WorkgroupShare | Backing::Scratch { .. }) {
+            let raw = self.load_raw_any(&address, shape)?;
+            let same = self.b.binary(BinaryOperator::Equal, raw, expected);
+            let new = self.b.select(same, desired, raw);
+            self.store_raw_any(&address, shape, new)?;
+            return Ok(single(raw));
+        }
+        let (key, pointer) = self.atomic_place(&address, shape)?;
+        let (expected, desired) = (self.to_slot(key, expected), self.to_slot(key, desired));
+        let ty = self.b.shared.module.generate_predeclared_type(naga::PredeclaredType::AtomicCompareExchangeWeakResult(key.slot));
+        let result = self.b.bare(Expression::AtomicResult { ty, comparison: true });
+        self.b.stmt(Statement::Atomic {
+            pointer,
+            fun: AtomicFunction::Exchange { compare: Some(expected) },
+            value: desired,
+            result: Some(result),
+        });
+        let old = self.b.element_at(result, 0);
+        Ok(single(self.from_slot(key, old)))
+    }
+
+    /// Memory of one work-item needs no atomicity.
+    fn private_atomic(&mut self, op: AtomicOp, address: &Address, shape: Shape, operand: Option<Expr>) -> Result<Val, EmitError> {
+        if op == AtomicOp::Store {
+            let value = operand.ok_or_else(|| EmitError::Internal("atomic store without a value".to_owned()))?;
+            self.store_raw_any(address, shape, value)?;
+            return Ok(Val::new());
+        }
+        let old = self.load_raw_any(address, shape)?;
+        let Some(x) = operand else { return Ok(single(old)) };
+        let signed = |e: &mut Self, fun| {
+            let (a, b) = (e.b.bitcast(old, ScalarKind::Sint), e.b.bitcast(x, ScalarKind::Sint));
+            let r = e.b.math(fun, &[a, b]);
+            e.b.bitcast(r, ScalarKind::Uint)
+        };
+        let new = match op {
+            AtomicOp::Add => self.b.add(old, x),
+            AtomicOp::Sub => self.b.binary(BinaryOperator::Subtract, old, x),
+            AtomicOp::And => self.b.and(old, x),
+            AtomicOp::Or => self.b.or(old, x),
+            AtomicOp::Xor => self.b.binary(BinaryOperator::ExclusiveOr, old, x),
+            AtomicOp::SMin => signed(self, naga::MathFunction::Min),
+            AtomicOp::SMax => signed(self, naga::MathFunction::Max),
+            AtomicOp::UMin => self.b.math(naga::MathFunction::Min, &[old, x]),
+            AtomicOp::UMax => self.b.math(naga::MathFunction::Max, &[old, x]),
+            AtomicOp::Xchg => x,
+            _ => return Err(EmitError::Internal(format!("atomic {op:?} was not legalised"))),
+        };
+        self.store_raw_any(address, shape, new)?;
+        Ok(single(old))
+    }
+
+    /// One integer of private memory, however its view is.
+    fn load_raw_any(&mut self, address: &Address, shape: Shape) -> Result<Expr, EmitError> {
+        let plain = Shape { kind: Kind::Load, ..shape };
+        let object = self.object(address.object)?;
+        if let Some(key) = object.natural(plain, self.cx.target) {
+            let index = self.index(address, key.stride())?;
+            let pointer = self.element(address.object, key, index)?;
+            let x = self.b.load(pointer);
+            return Ok(self.from_slot(key, x));
+        }
+        let raw = self.load_raw(address, plain)?;
+        raw.first().copied().ok_or_else(|| EmitError::Internal("an empty load".to_owned()))
+    }
+
+    fn store_raw_any(&mut self, address: &Address, shape: Shape, value: Expr) -> Result<(), EmitError> {
+        let plain = Shape { kind: Kind::Store, ..shape };
+        let object = self.object(address.object)?;
+        if let Some(key) = object.natural(plain, self.cx.target) {
+            let index = self.index(address, key.stride())?;
+            let pointer = self.element(address.object, key, index)?;
+            let x = self.to_slot(key, value);
+            self.b.store(pointer, x);
+            return Ok(());
+        }
+        self.store_raw(address, plain, &[value])
+    }
+}

@@ -1,0 +1,421 @@
+//! Building naga functions: types, literals, and the rule that every expression is emitted once, where it is first needed.
+//!
+//! naga evaluates most expressions where an `Emit` statement names them. [`Builder::expr`] appends an expression and keeps the
+//! range of those not yet covered; [`Builder::stmt`] covers them before it adds a statement. Literals, constants and references to
+//! variables need no `Emit` and are made once a function.
+
+use crate::ir;
+use naga::{
+    AddressSpace, ArraySize, BinaryOperator, Block, Constant, Expression, Function, Handle, Literal, LocalVariable, MathFunction, Module,
+    Scalar, ScalarKind, Span, Statement, SwizzleComponent, Type, TypeInner, UnaryOperator, VectorSize,
+};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use std::num::NonZeroU32;
+
+/// An expression of the function being built.
+pub(super) type Expr = Handle<Expression>;
+
+/// The naga expressions that hold one IR value: one for scalars and up to four lanes, chunks of four lanes for 8 and 16.
+pub(super) type Val = SmallVec<[Expr; 4]>;
+
+/// Scalars that values are kept in: integers below 64 bits live zero-extended in `u32`.
+pub(super) const fn register(scalar: ir::Scalar) -> Scalar {
+    match scalar {
+        ir::Scalar::Bool => Scalar::BOOL,
+        ir::Scalar::I8 | ir::Scalar::I16 | ir::Scalar::I32 => Scalar::U32,
+        ir::Scalar::I64 => Scalar::U64,
+        ir::Scalar::F16 => Scalar::F16,
+        ir::Scalar::F32 => Scalar::F32,
+        ir::Scalar::F64 => Scalar::F64,
+    }
+}
+
+/// Lanes of one chunk of a value with that many lanes.
+pub(super) const fn chunk_lanes(lanes: u8) -> u8 {
+    if lanes > 4 { 4 } else { lanes }
+}
+
+/// Number of chunks of a value with that many lanes.
+pub(super) const fn chunk_count(lanes: u8) -> usize {
+    if lanes > 4 { lanes as usize / 4 } else { 1 }
+}
+
+/// The vector size of 2 to 4 lanes.
+pub(super) const fn vector_size(lanes: u8) -> VectorSize {
+    match lanes {
+        2 => VectorSize::Bi,
+        3 => VectorSize::Tri,
+        _ => VectorSize::Quad,
+    }
+}
+
+/// The module being made and the types and constants found in it so far.
+pub(super) struct Shared {
+    pub(super) module: Module,
+    types: FxHashMap<(Scalar, u8), Handle<Type>>,
+    constants: FxHashMap<(Scalar, SmallVec<[u64; 4]>), Handle<Constant>>,
+}
+
+impl Shared {
+    pub(super) fn new() -> Self {
+        Self { module: Module::default(), types: FxHashMap::default(), constants: FxHashMap::default() }
+    }
+
+    /// The type of a scalar or of a vector of 2 to 4 lanes.
+    pub(super) fn ty(&mut self, scalar: Scalar, lanes: u8) -> Handle<Type> {
+        let types = &mut self.module.types;
+        *self.types.entry((scalar, lanes)).or_insert_with(|| {
+            let inner = if lanes == 1 { TypeInner::Scalar(scalar) } else { TypeInner::Vector { size: vector_size(lanes), scalar } };
+            types.insert(Type { name: None, inner }, Span::UNDEFINED)
+        })
+    }
+
+    /// An array type over scalars, vectors or atomics; a run-time length where `len` is `None`.
+    pub(super) fn array(&mut self, scalar: Scalar, lanes: u8, atomic: bool, len: Option<u32>) -> Handle<Type> {
+        let (base, stride) = if atomic {
+            let inner = TypeInner::Atomic(scalar);
+            (self.module.types.insert(Type { name: None, inner }, Span::UNDEFINED), u32::from(scalar.width))
+        } else {
+            let stored_lanes = if lanes == 3 { 4 } else { lanes };
+            (self.ty(scalar, lanes), u32::from(scalar.width) * u32::from(stored_lanes))
+        };
+        let size = match len {
+            Some(n) => ArraySize::Constant(NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN)),
+            None => ArraySize::Dynamic,
+        };
+        self.module.types.insert(Type { name: None, inner: TypeInner::Array { base, size, stride } }, Span::UNDEFINED)
+    }
+
+    /// A constant vector as a module constant; the lanes must not be NaN or infinite.
+    fn vector_constant(&mut self, scalar: Scalar, lanes: &[u64]) -> Handle<Constant> {
+        let key = (scalar, SmallVec::from_slice(lanes));
+        if let Some(&found) = self.constants.get(&key) {
+            return found;
+        }
+        let ty = self.ty(scalar, lanes.len() as u8);
+        let components = lanes
+            .iter()
+            .map(|&bits| self.module.global_expressions.append(Expression::Literal(literal(scalar, bits)), Span::UNDEFINED))
+            .collect();
+        let init = self.module.global_expressions.append(Expression::Compose { ty, components }, Span::UNDEFINED);
+        let made = self.module.constants.append(Constant { name: None, ty, init }, Span::UNDEFINED);
+        self.constants.insert(key, made);
+        made
+    }
+}
+
+/// The literal of a register scalar with those bits.
+fn literal(scalar: Scalar, bits: u64) -> Literal {
+    match (scalar.kind, scalar.width) {
+        (ScalarKind::Bool, _) => Literal::Bool(bits & 1 != 0),
+        (ScalarKind::Sint, 8) => Literal::I64(bits as i64),
+        (ScalarKind::Sint, 2) => Literal::I16(bits as i16),
+        (ScalarKind::Sint, _) => Literal::I32(bits as i32),
+        (ScalarKind::Float, 2) => Literal::F16(half::f16::from_bits(bits as u16)),
+        (ScalarKind::Float, 8) => Literal::F64(f64::from_bits(bits)),
+        (ScalarKind::Float, _) => Literal::F32(f32::from_bits(bits as u32)),
+        (_, 8) => Literal::U64(bits),
+        (_, 2) => Literal::U16(bits as u16),
+        (_, _) => Literal::U32(bits as u32),
+    }
+}
+
+/// Whether a float of those bits is neither NaN nor infinite; true of every integer.
+fn is_finite(scalar: Scalar, bits: u64) -> bool {
+    match (scalar.kind, scalar.width) {
+        (ScalarKind::Float, 2) => bits & 0x7c00 != 0x7c00,
+        (ScalarKind::Float, 4) => bits & 0x7f80_0000 != 0x7f80_0000,
+        (ScalarKind::Float, _) => bits & 0x7ff0_0000_0000_0000 != 0x7ff0_0000_0000_0000,
+        _ => true,
+    }
+}
+
+/// A naga function under construction.
+pub(super) struct Builder<'m> {
+    pub(super) shared: &'m mut Shared,
+    pub(super) function: Function,
+    blocks: Vec<Block>,
+    pending: Option<usize>,
+    literals: FxHashMap<(Scalar, u64), Expr>,
+    constants: FxHashMap<Handle<Constant>, Expr>,
+    globals: FxHashMap<Handle<naga::GlobalVariable>, Expr>,
+    locals: FxHashMap<Handle<LocalVariable>, Expr>,
+}
+
+impl<'m> Builder<'m> {
+    pub(super) fn new(shared: &'m mut Shared, name: &str) -> Self {
+        Self {
+            shared,
+            function: Function { name: Some(name.to_owned()), ..Function::default() },
+            blocks: vec![Block::new()],
+            pending: None,
+            literals: FxHashMap::default(),
+            constants: FxHashMap::default(),
+            globals: FxHashMap::default(),
+            locals: FxHashMap::default(),
+        }
+    }
+
+    /// Ends the function.
+    pub(super) fn finish(mut self) -> Function {
+        self.flush();
+        self.function.body = self.blocks.pop().unwrap_or_default();
+        self.function
+    }
+
+    fn flush(&mut self) {
+        if let Some(start) = self.pending.take() {
+            let range = self.function.expressions.range_from(start);
+            self.push_raw(Statement::Emit(range));
+        }
+    }
+
+    fn push_raw(&mut self, statement: Statement) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.push(statement, Span::UNDEFINED);
+        }
+    }
+
+    /// Appends an expression that is evaluated here.
+    pub(super) fn expr(&mut self, expression: Expression) -> Expr {
+        if self.pending.is_none() {
+            self.pending = Some(self.function.expressions.len());
+        }
+        self.function.expressions.append(expression, Span::UNDEFINED)
+    }
+
+    /// Appends an expression that no `Emit` may name: literals, references, results of statements.
+    pub(super) fn bare(&mut self, expression: Expression) -> Expr {
+        self.flush();
+        self.function.expressions.append(expression, Span::UNDEFINED)
+    }
+
+    /// Adds a statement after everything built so far.
+    pub(super) fn stmt(&mut self, statement: Statement) {
+        self.flush();
+        self.push_raw(statement);
+    }
+
+    /// Starts a nested block: what follows goes into it.
+    pub(super) fn open(&mut self) {
+        self.flush();
+        self.blocks.push(Block::new());
+    }
+
+    /// Ends the innermost block and hands it out.
+    pub(super) fn close(&mut self) -> Block {
+        self.flush();
+        self.blocks.pop().unwrap_or_default()
+    }
+
+    // Constants
+
+    /// A scalar literal by its bits; NaN and infinities are made by bitcast, since naga has no literals for them.
+    pub(super) fn scalar(&mut self, scalar: Scalar, bits: u64) -> Expr {
+        if !is_finite(scalar, bits) {
+            let integer = self.scalar(Scalar { kind: ScalarKind::Uint, width: scalar.width }, bits);
+            return self.bitcast(integer, ScalarKind::Float);
+        }
+        if let Some(&found) = self.literals.get(&(scalar, bits)) {
+            return found;
+        }
+        let made = self.bare(Expression::Literal(literal(scalar, bits)));
+        self.literals.insert((scalar, bits), made);
+        made
+    }
+
+    pub(super) fn u32(&mut self, value: u32) -> Expr {
+        self.scalar(Scalar::U32, u64::from(value))
+    }
+
+    /// A constant chunk, one entry of `bits` a lane.
+    pub(super) fn lanes(&mut self, scalar: Scalar, bits: &[u64]) -> Expr {
+        if let [one] = bits {
+            return self.scalar(scalar, *one);
+        }
+        if !bits.iter().all(|&b| is_finite(scalar, b)) {
+            if scalar.width == 2 {
+                let components = bits.iter().map(|&b| self.scalar(scalar, b)).collect();
+                let ty = self.shared.ty(scalar, bits.len() as u8);
+                return self.expr(Expression::Compose { ty, components });
+            }
+            let integers = self.lanes(Scalar { kind: ScalarKind::Uint, width: scalar.width }, bits);
+            return self.bitcast(integers, ScalarKind::Float);
+        }
+        let constant = self.shared.vector_constant(scalar, bits);
+        if let Some(&found) = self.constants.get(&constant) {
+            return found;
+        }
+        let made = self.bare(Expression::Constant(constant));
+        self.constants.insert(constant, made);
+        made
+    }
+
+    /// The same bits in each lane of a chunk.
+    pub(super) fn same(&mut self, scalar: Scalar, bits: u64, lanes: u8) -> Expr {
+        let all = [bits; 4];
+        self.lanes(scalar, &all[..usize::from(lanes.clamp(1, 4))])
+    }
+
+    /// Zero of a type: what an unspecified value is.
+    pub(super) fn zero(&mut self, scalar: Scalar, lanes: u8) -> Expr {
+        self.same(scalar, 0, lanes)
+    }
+
+    // Variables
+
+    /// A new variable of the function.
+    pub(super) fn local(&mut self, name: Option<String>, ty: Handle<Type>) -> Handle<LocalVariable> {
+        self.function.local_variables.append(LocalVariable { name, ty, init: None }, Span::UNDEFINED)
+    }
+
+    pub(super) fn local_ptr(&mut self, variable: Handle<LocalVariable>) -> Expr {
+        if let Some(&found) = self.locals.get(&variable) {
+            return found;
+        }
+        let made = self.bare(Expression::LocalVariable(variable));
+        self.locals.insert(variable, made);
+        made
+    }
+
+    pub(super) fn global_ptr(&mut self, variable: Handle<naga::GlobalVariable>) -> Expr {
+        if let Some(&found) = self.globals.get(&variable) {
+            return found;
+        }
+        let made = self.bare(Expression::GlobalVariable(variable));
+        self.globals.insert(variable, made);
+        made
+    }
+
+    pub(super) fn load_local(&mut self, variable: Handle<LocalVariable>) -> Expr {
+        let pointer = self.local_ptr(variable);
+        self.expr(Expression::Load { pointer })
+    }
+
+    pub(super) fn store_local(&mut self, variable: Handle<LocalVariable>, value: Expr) {
+        let pointer = self.local_ptr(variable);
+        self.stmt(Statement::Store { pointer, value });
+    }
+
+    pub(super) fn load(&mut self, pointer: Expr) -> Expr {
+        self.expr(Expression::Load { pointer })
+    }
+
+    pub(super) fn store(&mut self, pointer: Expr, value: Expr) {
+        self.stmt(Statement::Store { pointer, value });
+    }
+
+    // Shorthands
+
+    pub(super) fn binary(&mut self, op: BinaryOperator, left: Expr, right: Expr) -> Expr {
+        self.expr(Expression::Binary { op, left, right })
+    }
+
+    pub(super) fn unary(&mut self, op: UnaryOperator, expr: Expr) -> Expr {
+        self.expr(Expression::Unary { op, expr })
+    }
+
+    pub(super) fn add(&mut self, left: Expr, right: Expr) -> Expr {
+        self.binary(BinaryOperator::Add, left, right)
+    }
+
+    pub(super) fn and(&mut self, left: Expr, right: Expr) -> Expr {
+        self.binary(BinaryOperator::And, left, right)
+    }
+
+    pub(super) fn or(&mut self, left: Expr, right: Expr) -> Expr {
+        self.binary(BinaryOperator::InclusiveOr, left, right)
+    }
+
+    pub(super) fn shl(&mut self, left: Expr, right: Expr) -> Expr {
+        self.binary(BinaryOperator::ShiftLeft, left, right)
+    }
+
+    pub(super) fn shr(&mut self, left: Expr, right: Expr) -> Expr {
+        self.binary(BinaryOperator::ShiftRight, left, right)
+    }
+
+    pub(super) fn bitcast(&mut self, expr: Expr, kind: ScalarKind) -> Expr {
+        self.expr(Expression::As { expr, kind, convert: None })
+    }
+
+    pub(super) fn convert(&mut self, expr: Expr, to: Scalar) -> Expr {
+        self.expr(Expression::As { expr, kind: to.kind, convert: Some(to.width) })
+    }
+
+    pub(super) fn select(&mut self, condition: Expr, accept: Expr, reject: Expr) -> Expr {
+        self.expr(Expression::Select { condition, accept, reject })
+    }
+
+    pub(super) fn math(&mut self, fun: MathFunction, args: &[Expr]) -> Expr {
+        let at = |i: usize| args.get(i).copied();
+        let arg = at(0).unwrap_or_else(|| self.bare(Expression::Literal(Literal::U32(0))));
+        self.expr(Expression::Math { fun, arg, arg1: at(1), arg2: at(2), arg3: at(3) })
+    }
+
+    pub(super) fn splat(&mut self, value: Expr, lanes: u8) -> Expr {
+        if lanes == 1 { value } else { self.expr(Expression::Splat { size: vector_size(lanes), value }) }
+    }
+
+    /// A chunk from its scalars (or a scalar unchanged).
+    pub(super) fn compose(&mut self, scalar: Scalar, parts: &[Expr]) -> Expr {
+        if let [one] = parts {
+            return *one;
+        }
+        let ty = self.shared.ty(scalar, parts.len() as u8);
+        self.expr(Expression::Compose { ty, components: parts.to_vec() })
+    }
+
+    /// One lane of a chunk with that many lanes.
+    pub(super) fn lane(&mut self, chunk: Expr, lanes: u8, index: u8) -> Expr {
+        if lanes == 1 { chunk } else { self.expr(Expression::AccessIndex { base: chunk, index: u32::from(index) }) }
+    }
+
+    /// The first lanes of a chunk, or any lanes in any order.
+    pub(super) fn swizzle(&mut self, vector: Expr, pattern: &[u8]) -> Expr {
+        let component = |i: usize| match pattern.get(i) {
+            Some(0) | None => SwizzleComponent::X,
+            Some(1) => SwizzleComponent::Y,
+            Some(2) => SwizzleComponent::Z,
+            Some(_) => SwizzleComponent::W,
+        };
+        let pattern_full = [component(0), component(1), component(2), component(3)];
+        self.expr(Expression::Swizzle { size: vector_size(pattern.len() as u8), vector, pattern: pattern_full })
+    }
+
+    /// Adds a buffer, workgroup or private variable to the module.
+    pub(super) fn element(&mut self, base: Expr, index: Expr) -> Expr {
+        self.expr(Expression::Access { base, index })
+    }
+
+    pub(super) fn element_at(&mut self, base: Expr, index: u32) -> Expr {
+        self.expr(Expression::AccessIndex { base, index })
+    }
+}
+
+/// A module-level variable.
+pub(super) fn global(
+    shared: &mut Shared,
+    name: &str,
+    space: AddressSpace,
+    binding: Option<u32>,
+    ty: Handle<Type>,
+) -> Handle<naga::GlobalVariable> {
+    shared.module.global_variables.append(
+        naga::GlobalVariable {
+            name: Some(name.to_owned()),
+            space,
+            binding: binding.map(|binding| naga::ResourceBinding { group: 0, binding }),
+            ty,
+            init: None,
+            memory_decorations: naga::MemoryDecorations::empty(),
+        },
+        Span::UNDEFINED,
+    )
+}
+
+/// One expression as a value.
+pub(super) fn single(expr: Expr) -> Val {
+    smallvec![expr]
+}

@@ -1,0 +1,466 @@
+//! One IR function to one naga function: values, control flow, calls.
+//!
+//! Results of `if` and `switch` and the values that loops carry have no counterpart in naga: they become variables of the function,
+//! stored where the region ends and loaded where control goes on. A `break` of the IR leaves the innermost loop even from within a
+//! `switch`, which naga's does not: there it sets a flag, leaves the `switch`, and a test behind that leaves the loop.
+
+use super::EmitError;
+use super::builder::{Builder, Expr, Shared, Val, chunk_count, chunk_lanes, register, single};
+use super::items::Item;
+use super::plan::{Definitions, Plan, ViewKey};
+use crate::ir::{self, Const, Inst, Op, Region, Type, Value};
+use crate::launch::LaunchKey;
+use crate::target::Target;
+use naga::{
+    Barrier, BinaryOperator, Expression, Function, FunctionArgument, FunctionResult, Handle, LocalVariable, Scalar, Span, Statement,
+    StructMember, SwitchCase, SwitchValue, TypeInner,
+};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Variables that hold one value, one for each chunk.
+type Slots = SmallVec<[Handle<LocalVariable>; 4]>;
+
+/// What all functions of a kernel share.
+pub(super) struct Context<'a> {
+    pub(super) target: &'a Target,
+    pub(super) key: &'a LaunchKey,
+    pub(super) plan: &'a Plan,
+    pub(super) globals: &'a [ir::GlobalVar],
+    /// Functions that replace some bits of a word, by object and view.
+    pub(super) patches: FxHashMap<(usize, ViewKey), Handle<Function>>,
+    /// Helpers made so far, by their index in the IR module.
+    pub(super) functions: Vec<Option<Handle<Function>>>,
+    /// Private variables through which the kernel passes items to helpers.
+    pub(super) passed: FxHashMap<Item, Handle<naga::GlobalVariable>>,
+}
+
+struct Loop {
+    params: Vec<Slots>,
+    results: Vec<Slots>,
+    /// `switch`es around the current place inside this loop.
+    switches: u32,
+    /// Set where a `break` happens inside a `switch`.
+    flag: Option<Handle<LocalVariable>>,
+}
+
+/// A function being emitted.
+pub(super) struct Emitter<'a, 'm> {
+    pub(super) b: Builder<'m>,
+    pub(super) cx: &'a Context<'a>,
+    pub(super) function: &'a ir::Function,
+    pub(super) defs: Definitions<'a>,
+    values: Vec<Option<Val>>,
+    loops: Vec<Loop>,
+    /// Private arrays made so far, by object.
+    pub(super) arrays: FxHashMap<usize, Handle<LocalVariable>>,
+    /// First element of this work-item's share of an object.
+    pub(super) shares: FxHashMap<usize, Expr>,
+    pub(super) items: FxHashMap<Item, Expr>,
+}
+
+impl<'a, 'm> Emitter<'a, 'm> {
+    pub(super) fn new(cx: &'a Context<'a>, shared: &'m mut Shared, function: &'a ir::Function, index: u32) -> Self {
+        Self {
+            b: Builder::new(shared, &function.name),
+            cx,
+            function,
+            defs: Definitions::new(function, index),
+            values: vec![None; function.values.len()],
+            loops: Vec::new(),
+            arrays: FxHashMap::default(),
+            shares: FxHashMap::default(),
+            items: FxHashMap::default(),
+        }
+    }
+
+    /// Emits the body and ends the function. Parameters and items must have been made.
+    pub(super) fn finish(mut self) -> Result<Function, EmitError> {
+        let function = self.function;
+        self.region(&function.body, &[])?;
+        Ok(self.b.finish())
+    }
+
+    pub(super) fn value(&self, value: Value) -> Result<Val, EmitError> {
+        self.values.get(value.index()).and_then(Clone::clone).ok_or_else(|| EmitError::Internal(format!("{value} is used but never made")))
+    }
+
+    /// A value of one chunk.
+    pub(super) fn one(&self, value: Value) -> Result<Expr, EmitError> {
+        match self.values.get(value.index()) {
+            Some(Some(chunks)) if chunks.len() == 1 => Ok(chunks[0]),
+            _ => Err(EmitError::Internal(format!("{value} is used but never made, or not a scalar"))),
+        }
+    }
+
+    pub(super) fn define(&mut self, value: Value, chunks: Val) {
+        if let Some(slot) = self.values.get_mut(value.index()) {
+            *slot = Some(chunks);
+        }
+    }
+
+    /// Makes the parameters of a helper and its result type.
+    pub(super) fn signature(&mut self) -> Result<(), EmitError> {
+        let function = self.function;
+        for &param in &function.params {
+            let ty = function.ty(param);
+            let (naga_ty, count) = self.chunk_type(ty)?;
+            let mut chunks = Val::new();
+            for _ in 0..count {
+                let index = self.b.function.arguments.len() as u32;
+                self.b.function.arguments.push(FunctionArgument { name: None, ty: naga_ty, binding: None });
+                chunks.push(self.b.bare(Expression::FunctionArgument(index)));
+            }
+            self.define(param, chunks);
+        }
+        if function.ret != Type::Void {
+            let ty = self.result_type(function.ret)?;
+            self.b.function.result = Some(FunctionResult { ty, binding: None });
+        }
+        Ok(())
+    }
+
+    /// The naga type of a chunk, and how many there are.
+    fn chunk_type(&mut self, ty: Type) -> Result<(Handle<naga::Type>, usize), EmitError> {
+        let scalar = ty.scalar().ok_or_else(|| EmitError::unsupported("a pointer chosen at run time"))?;
+        Ok((self.b.shared.ty(register(scalar), chunk_lanes(ty.lanes())), chunk_count(ty.lanes())))
+    }
+
+    /// The naga type that a function returns a value in: a struct of chunks where there are several.
+    fn result_type(&mut self, ty: Type) -> Result<Handle<naga::Type>, EmitError> {
+        let (chunk, count) = self.chunk_type(ty)?;
+        if count == 1 {
+            return Ok(chunk);
+        }
+        let width = ty.scalar().map_or(4, |scalar| u32::from(register(scalar).width)) * 4;
+        let members =
+            (0..count as u32).map(|i| StructMember { name: Some(format!("s{i}")), ty: chunk, binding: None, offset: i * width }).collect();
+        let inner = TypeInner::Struct { members, span: width * count as u32 };
+        Ok(self.b.shared.module.types.insert(naga::Type { name: Some(format!("Result_{ty}")), inner }, Span::UNDEFINED))
+    }
+
+    fn slots(&mut self, values: &[Value]) -> Result<Vec<Slots>, EmitError> {
+        values
+            .iter()
+            .map(|&value| {
+                let (ty, count) = self.chunk_type(self.function.ty(value))?;
+                Ok((0..count).map(|_| self.b.local(None, ty)).collect())
+            })
+            .collect()
+    }
+
+    fn put(&mut self, slots: &[Slots], values: &[Value]) -> Result<(), EmitError> {
+        if slots.len() != values.len() {
+            return Err(EmitError::Internal("a region ends with the wrong number of values".to_owned()));
+        }
+        for (slots, &value) in slots.iter().zip(values) {
+            for (&slot, chunk) in slots.iter().zip(self.value(value)?) {
+                self.b.store_local(slot, chunk);
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, slots: &[Slots], values: &[Value]) {
+        for (slots, &value) in slots.iter().zip(values) {
+            let chunks = slots.iter().map(|&slot| self.b.load_local(slot)).collect();
+            self.define(value, chunks);
+        }
+    }
+
+    /// Emits a region into the current block; `targets` receive what it yields.
+    fn region(&mut self, region: &'a Region, targets: &[Slots]) -> Result<(), EmitError> {
+        for inst in &region.insts {
+            match &inst.op {
+                Op::Yield(values) => self.put(targets, values)?,
+                op if op.is_terminator() => self.leave(op)?,
+                Op::If { .. } | Op::Loop { .. } | Op::Switch { .. } => self.control(inst)?,
+                _ => self.inst(inst)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// `break`, `continue`, `return`, `unreachable`.
+    fn leave(&mut self, op: &Op) -> Result<(), EmitError> {
+        let outside = || EmitError::Internal("a jump outside of a loop".to_owned());
+        match op {
+            Op::Break(values) => {
+                let innermost = self.loops.pop().ok_or_else(outside)?;
+                let stored = self.put(&innermost.results, values);
+                let flag = innermost.flag.filter(|_| innermost.switches > 0);
+                self.loops.push(innermost);
+                stored?;
+                if let Some(flag) = flag {
+                    let yes = self.b.scalar(Scalar::BOOL, 1);
+                    self.b.store_local(flag, yes);
+                }
+                self.b.stmt(Statement::Break);
+            }
+            Op::Continue(values) => {
+                let innermost = self.loops.pop().ok_or_else(outside)?;
+                let stored = self.put(&innermost.params, values);
+                self.loops.push(innermost);
+                stored?;
+                self.b.stmt(Statement::Continue);
+            }
+            Op::Return(value) => {
+                let value = value.map(|value| self.returned(value)).transpose()?;
+                self.b.stmt(Statement::Return { value });
+            }
+            // Control never gets here; where the language wants a value, any will do.
+            _ if self.loops.is_empty() && self.function.ret != Type::Void => {
+                let ty = self.result_type(self.function.ret)?;
+                let value = self.b.bare(Expression::ZeroValue(ty));
+                self.b.stmt(Statement::Return { value: Some(value) });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn returned(&mut self, value: Value) -> Result<Expr, EmitError> {
+        let chunks = self.value(value)?;
+        if let [one] = chunks[..] {
+            return Ok(one);
+        }
+        let ty = self.result_type(self.function.ty(value))?;
+        Ok(self.b.expr(Expression::Compose { ty, components: chunks.to_vec() }))
+    }
+
+    fn control(&mut self, inst: &'a Inst) -> Result<(), EmitError> {
+        match &inst.op {
+            Op::If { cond, then, els } => {
+                let condition = self.one(*cond)?;
+                let slots = self.slots(&inst.results)?;
+                self.b.open();
+                let done = self.region(then, &slots);
+                let accept = self.b.close();
+                done?;
+                self.b.open();
+                let done = self.region(els, &slots);
+                let reject = self.b.close();
+                done?;
+                self.b.stmt(Statement::If { condition, accept, reject });
+                self.take(&slots, &inst.results);
+                Ok(())
+            }
+            Op::Loop { init, params, body, .. } => {
+                let (carried, results) = (self.slots(params)?, self.slots(&inst.results)?);
+                self.put(&carried, init)?;
+                self.b.open();
+                self.take(&carried, params);
+                self.loops.push(Loop { params: carried, results, switches: 0, flag: None });
+                let done = self.region(body, &[]);
+                let finished = self.loops.pop();
+                let body = self.b.close();
+                done?;
+                self.b.stmt(Statement::Loop { body, continuing: naga::Block::new(), break_if: None });
+                if let Some(finished) = finished {
+                    self.take(&finished.results, &inst.results);
+                }
+                Ok(())
+            }
+            Op::Switch { selector, cases, default } => self.switch(inst, *selector, cases, default),
+            _ => Ok(()),
+        }
+    }
+
+    fn switch(&mut self, inst: &'a Inst, selector: Value, cases: &'a [(Vec<u64>, Region)], default: &'a Region) -> Result<(), EmitError> {
+        let selected = self.selector(selector, cases)?;
+        let slots = self.slots(&inst.results)?;
+        let breaks = inst.op.regions().into_iter().any(contains_break);
+        let flag = if breaks { self.break_flag() } else { None };
+        if let Some(flag) = flag {
+            let no = self.b.scalar(Scalar::BOOL, 0);
+            self.b.store_local(flag, no);
+        }
+        if let Some(innermost) = self.loops.last_mut() {
+            innermost.switches += 1;
+        }
+        let mut arms = Vec::new();
+        let mut failed = Ok(());
+        let by_number = matches!(selected, Selector::Numbered(_));
+        for (number, (values, region)) in cases.iter().enumerate() {
+            self.b.open();
+            failed = failed.and_then(|()| self.region(region, &slots));
+            let body = self.b.close();
+            if by_number {
+                arms.push(SwitchCase { value: SwitchValue::U32(number as u32), body, fall_through: false });
+            } else if let Some((last, others)) = values.split_last() {
+                for &value in others {
+                    arms.push(SwitchCase { value: SwitchValue::U32(value as u32), body: naga::Block::new(), fall_through: true });
+                }
+                arms.push(SwitchCase { value: SwitchValue::U32(*last as u32), body, fall_through: false });
+            }
+        }
+        self.b.open();
+        failed = failed.and_then(|()| self.region(default, &slots));
+        let body = self.b.close();
+        arms.push(SwitchCase { value: SwitchValue::Default, body, fall_through: false });
+        if let Some(innermost) = self.loops.last_mut() {
+            innermost.switches -= 1;
+        }
+        failed?;
+        let (Selector::Direct(selector) | Selector::Numbered(selector)) = selected;
+        self.b.stmt(Statement::Switch { selector, cases: arms });
+        if let Some(flag) = flag {
+            let condition = self.b.load_local(flag);
+            self.b.open();
+            self.b.stmt(Statement::Break);
+            let accept = self.b.close();
+            self.b.stmt(Statement::If { condition, accept, reject: naga::Block::new() });
+        }
+        self.take(&slots, &inst.results);
+        Ok(())
+    }
+
+    /// The flag of the innermost loop.
+    fn break_flag(&mut self) -> Option<Handle<LocalVariable>> {
+        let existing = self.loops.last()?.flag;
+        let flag = match existing {
+            Some(flag) => flag,
+            None => {
+                let ty = self.b.shared.ty(Scalar::BOOL, 1);
+                self.b.local(None, ty)
+            }
+        };
+        self.loops.last_mut()?.flag = Some(flag);
+        Some(flag)
+    }
+
+    /// A 32-bit selector: the value itself, or the number of the case where the value has 64 bits.
+    fn selector(&mut self, selector: Value, cases: &[(Vec<u64>, Region)]) -> Result<Selector, EmitError> {
+        let value = self.one(selector)?;
+        if self.function.ty(selector) != Type::I64 {
+            return Ok(Selector::Direct(value));
+        }
+        let mut number = self.b.u32(u32::MAX);
+        for (i, (values, _)) in cases.iter().enumerate() {
+            for &bits in values {
+                let bits = self.b.scalar(Scalar::U64, bits);
+                let here = self.b.binary(BinaryOperator::Equal, value, bits);
+                let this = self.b.u32(i as u32);
+                number = self.b.select(here, this, number);
+            }
+        }
+        Ok(Selector::Numbered(number))
+    }
+
+    fn inst(&mut self, inst: &'a Inst) -> Result<(), EmitError> {
+        let result = inst.results.first().copied();
+        let ty = result.map_or(Type::Void, |value| self.function.ty(value));
+        let chunks = match &inst.op {
+            Op::Const(constant) => self.constant(constant, ty)?,
+            Op::Un(op, a) => self.un(*op, *a)?,
+            Op::Bin(op, a, b) => self.bin(*op, *a, *b)?,
+            Op::Cmp(op, a, b) => self.cmp(*op, *a, *b)?,
+            Op::Cast(op, a) => self.cast(*op, *a, ty)?,
+            Op::Select(condition, a, b) => self.select(*condition, *a, *b)?,
+            Op::Math(op, args) => self.math_op(*op, args)?,
+            Op::All(a) => self.reduce(true, *a)?,
+            Op::Any(a) => self.reduce(false, *a)?,
+            Op::Construct(parts) => self.construct(parts, ty)?,
+            Op::Splat(a) => self.splat_value(*a, ty)?,
+            Op::Extract(a, lane) => self.extract(*a, *lane)?,
+            Op::ExtractDyn(a, index) => self.extract_dyn(*a, *index)?,
+            Op::Insert(a, lane, scalar) => self.insert(*a, *lane, *scalar)?,
+            Op::InsertDyn(a, index, scalar) => self.insert_dyn(*a, *index, *scalar)?,
+            Op::Shuffle(a, b, picks) => self.shuffle(*a, *b, picks)?,
+            Op::WorkItem(item) => single(self.item(Item::Work(*item))?),
+            // Accesses find their root themselves.
+            Op::VarAddr(_) | Op::GlobalAddr(_) | Op::PtrAdd(..) => return Ok(()),
+            Op::Load { ptr, align, volatile } => self.load(*ptr, ty, *align, *volatile)?,
+            Op::Store { ptr, value, align, volatile } => return self.store(*ptr, *value, *align, *volatile),
+            Op::Atomic { op, ptr, value, ty } => self.atomic(*op, *ptr, *value, Type::Scalar(*ty))?,
+            Op::CmpXchg { ptr, expected, desired, ty } => self.compare_exchange(*ptr, *expected, *desired, Type::Scalar(*ty))?,
+            Op::Barrier(fence) => {
+                self.b.stmt(Statement::ControlBarrier(barrier_flags(*fence)));
+                return Ok(());
+            }
+            Op::MemFence(fence) => {
+                self.b.stmt(Statement::MemoryBarrier(barrier_flags(*fence)));
+                return Ok(());
+            }
+            Op::Call(function, args) => self.call(function.index(), args, ty)?,
+            Op::Printf { .. } => return Err(EmitError::unsupported("printf")),
+            Op::Copy { .. } | Op::Zero { .. } => return Err(EmitError::Internal("a block copy was not expanded".to_owned())),
+            op => return Err(EmitError::Internal(format!("{op:?} in the wrong place"))),
+        };
+        if let Some(result) = result {
+            self.define(result, chunks);
+        }
+        Ok(())
+    }
+
+    fn constant(&mut self, constant: &Const, ty: Type) -> Result<Val, EmitError> {
+        let Some(scalar) = ty.scalar() else {
+            return Err(EmitError::unsupported("a pointer whose target is known only at run time"));
+        };
+        let (register, lanes) = (register(scalar), chunk_lanes(ty.lanes()));
+        let mask = scalar.mask();
+        Ok(match constant {
+            Const::Bits(bits) => {
+                let chunk = self.b.same(register, bits & mask, lanes);
+                std::iter::repeat_n(chunk, chunk_count(ty.lanes())).collect()
+            }
+            Const::Lanes(all) => all
+                .chunks(4)
+                .map(|chunk| {
+                    let bits: SmallVec<[u64; 4]> = chunk.iter().map(|bits| bits & mask).collect();
+                    self.b.lanes(register, &bits)
+                })
+                .collect(),
+            Const::Null | Const::Undef => {
+                let chunk = self.b.zero(register, lanes);
+                std::iter::repeat_n(chunk, chunk_count(ty.lanes())).collect()
+            }
+        })
+    }
+
+    fn call(&mut self, index: usize, args: &[Value], ty: Type) -> Result<Val, EmitError> {
+        let function = self
+            .cx
+            .functions
+            .get(index)
+            .copied()
+            .flatten()
+            .ok_or_else(|| EmitError::Internal(format!("function {index} is called before it is made")))?;
+        let mut arguments = Vec::new();
+        for &arg in args {
+            arguments.extend(self.value(arg)?);
+        }
+        if ty == Type::Void {
+            self.b.stmt(Statement::Call { function, arguments, result: None });
+            return Ok(Val::new());
+        }
+        let result = self.b.bare(Expression::CallResult(function));
+        self.b.stmt(Statement::Call { function, arguments, result: Some(result) });
+        let count = chunk_count(ty.lanes());
+        if count == 1 {
+            return Ok(single(result));
+        }
+        Ok((0..count as u32).map(|i| self.b.element_at(result, i)).collect())
+    }
+}
+
+enum Selector {
+    Direct(Expr),
+    Numbered(Expr),
+}
+
+/// Whether a region has a `break` of the loop around it.
+fn contains_break(region: &Region) -> bool {
+    let mut found = false;
+    region.for_each_jump(&mut |op| found |= matches!(op, Op::Break(_)));
+    found
+}
+
+fn barrier_flags(fence: ir::Fence) -> Barrier {
+    let mut flags = Barrier::empty();
+    // Without any flag it still has to name some memory.
+    flags.set(Barrier::WORK_GROUP, fence.local || !(fence.global || fence.image));
+    flags.set(Barrier::STORAGE, fence.global);
+    flags.set(Barrier::TEXTURE, fence.image);
+    flags
+}

@@ -1,0 +1,233 @@
+//! What a work-item knows of itself: ids and sizes, from naga's built-in inputs, the launch key and the argument buffer.
+//!
+//! The kernel computes all that it or its helpers use at its start; helpers get theirs through private variables.
+
+use super::EmitError;
+use super::builder::{Expr, Shared, global};
+use super::function::Emitter;
+use super::plan::{Backing, Plan, Root, Rule};
+use crate::ir::{self, Op, Type, WorkItem};
+use crate::launch::{LaunchKey, hidden};
+use naga::{AddressSpace, BinaryOperator, Binding, BuiltIn, Expression, FunctionArgument, Handle, Scalar};
+use rustc_hash::FxHashMap;
+
+/// A number that belongs to a work-item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Item {
+    /// As the IR asks.
+    Work(WorkItem),
+    /// The index within the work-group.
+    LocalIndex,
+    /// The index within the dispatch.
+    DispatchIndex,
+}
+
+impl Item {
+    /// Whether the argument buffer has a part in it.
+    pub(super) fn needs_arguments(self, key: &LaunchKey) -> bool {
+        match self {
+            Self::Work(WorkItem::GlobalId(_)) => !key.zero_offset || !key.single_dispatch,
+            Self::Work(WorkItem::GroupId(_)) => !key.single_dispatch,
+            Self::Work(WorkItem::GlobalOffset(_)) => !key.zero_offset,
+            Self::Work(WorkItem::GlobalSize(_) | WorkItem::NumGroups(_) | WorkItem::WorkDim) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The items that a function asks for itself.
+pub(super) fn used(function: &ir::Function) -> Vec<Item> {
+    let mut items = Vec::new();
+    function.body.walk(&mut |inst| {
+        if let Op::WorkItem(item) = inst.op {
+            let item = Item::Work(item);
+            if !items.contains(&item) {
+                items.push(item);
+            }
+        }
+    });
+    items
+}
+
+/// The items that the private memory of a function needs.
+pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Vec<Item> {
+    let mut items = Vec::new();
+    for (root, place) in &plan.places {
+        let Root::Var(function, _) = root else { continue };
+        let Some(object) = plan.objects.get(place.object).filter(|_| *function == index) else { continue };
+        let item = match object.backing {
+            Backing::WorkgroupShare => Item::LocalIndex,
+            Backing::Scratch { .. } => Item::DispatchIndex,
+            _ => continue,
+        };
+        if !items.contains(&item) {
+            items.push(item);
+        }
+    }
+    items
+}
+
+/// A private variable for each item that some helper uses.
+pub(super) fn pass(shared: &mut Shared, items: &[Item]) -> FxHashMap<Item, Handle<naga::GlobalVariable>> {
+    let ty = shared.ty(Scalar::U32, 1);
+    items.iter().enumerate().map(|(i, &item)| (item, global(shared, &format!("item{i}"), AddressSpace::Private, None, ty))).collect()
+}
+
+impl Emitter<'_, '_> {
+    pub(super) fn item(&mut self, item: Item) -> Result<Expr, EmitError> {
+        self.items.get(&item).copied().ok_or_else(|| EmitError::Internal(format!("{item:?} was not prepared")))
+    }
+
+    /// Makes the items of a helper: the kernel has left them in variables.
+    pub(super) fn receive(&mut self, items: &[Item]) -> Result<(), EmitError> {
+        for &item in items {
+            let variable = *self.cx.passed.get(&item).ok_or_else(|| EmitError::Internal(format!("{item:?} is not passed to helpers")))?;
+            let pointer = self.b.global_ptr(variable);
+            let value = self.b.load(pointer);
+            self.items.insert(item, value);
+        }
+        Ok(())
+    }
+
+    /// Makes the items of the kernel and leaves those that helpers use where they find them.
+    pub(super) fn prepare(&mut self, items: &[Item], arguments: Option<usize>) -> Result<(), EmitError> {
+        let mut inputs = Inputs { arguments, builtins: FxHashMap::default() };
+        // Inputs come first, so that the function's arguments are declared in one place.
+        for &item in items {
+            let value = self.compute(item, &mut inputs)?;
+            self.items.insert(item, value);
+        }
+        let passed: Vec<_> = self.cx.passed.iter().map(|(&item, &variable)| (item, variable)).collect();
+        for (item, variable) in passed {
+            let value = self.item(item)?;
+            let pointer = self.b.global_ptr(variable);
+            self.b.store(pointer, value);
+        }
+        Ok(())
+    }
+
+    /// Makes the first elements of this work-item's shares of memory.
+    pub(super) fn share(&mut self, index: u32) -> Result<(), EmitError> {
+        let plan = self.cx.plan;
+        let mut mine: Vec<usize> =
+            plan.places.iter().filter(|(root, _)| matches!(root, Root::Var(f, _) if *f == index)).map(|(_, place)| place.object).collect();
+        mine.sort_unstable();
+        for number in mine {
+            let object = self.object(number)?;
+            let (item, elements) = match (object.backing, object.rule) {
+                (Backing::WorkgroupShare, Rule::One(key)) => (Item::LocalIndex, object.share() / key.stride()),
+                (Backing::Scratch { .. }, _) => (Item::DispatchIndex, plan.scratch / 4),
+                _ => continue,
+            };
+            let item = self.item(item)?;
+            let elements = self.b.u32(elements);
+            let first = self.b.binary(BinaryOperator::Multiply, item, elements);
+            self.shares.insert(number, first);
+        }
+        Ok(())
+    }
+
+    fn input(&mut self, inputs: &mut Inputs, builtin: BuiltIn, lanes: u8) -> Expr {
+        if let Some(&found) = inputs.builtins.get(&builtin) {
+            return found;
+        }
+        let ty = self.b.shared.ty(Scalar::U32, lanes);
+        let index = self.b.function.arguments.len() as u32;
+        self.b.function.arguments.push(FunctionArgument { name: None, ty, binding: Some(Binding::BuiltIn(builtin)) });
+        let made = self.b.bare(Expression::FunctionArgument(index));
+        inputs.builtins.insert(builtin, made);
+        made
+    }
+
+    fn input_lane(&mut self, inputs: &mut Inputs, builtin: BuiltIn, dimension: u8) -> Expr {
+        let vector = self.input(inputs, builtin, 3);
+        self.b.lane(vector, 3, dimension)
+    }
+
+    fn hidden(&mut self, inputs: &Inputs, offset: u32) -> Result<Expr, EmitError> {
+        let object = inputs.arguments.ok_or_else(|| EmitError::Internal("the argument buffer is not planned".to_owned()))?;
+        let value = self.load_argument(object, offset, Type::I32)?;
+        value.first().copied().ok_or_else(|| EmitError::Internal("an empty hidden value".to_owned()))
+    }
+
+    fn compute(&mut self, item: Item, inputs: &mut Inputs) -> Result<Expr, EmitError> {
+        let key = self.cx.key;
+        let work = match item {
+            Item::LocalIndex => return Ok(self.input(inputs, BuiltIn::LocalInvocationIndex, 1)),
+            Item::DispatchIndex => return Ok(self.dispatch_index(inputs)),
+            Item::Work(work) => work,
+        };
+        if let WorkItem::GlobalId(d) | WorkItem::LocalId(d) | WorkItem::GroupId(d) | WorkItem::GlobalOffset(d) = work
+            && d > 2
+        {
+            return Ok(self.b.u32(0));
+        }
+        if let WorkItem::GlobalSize(d) | WorkItem::EnqueuedLocalSize(d) | WorkItem::LocalSize(d) | WorkItem::NumGroups(d) = work
+            && d > 2
+        {
+            return Ok(self.b.u32(1));
+        }
+        Ok(match work {
+            WorkItem::GlobalId(d) => {
+                let id = if key.single_dispatch {
+                    self.input_lane(inputs, BuiltIn::GlobalInvocationId, d)
+                } else {
+                    let group = self.compute(Item::Work(WorkItem::GroupId(d)), inputs)?;
+                    let size = self.b.u32(key.local_size[usize::from(d)]);
+                    let first = self.b.binary(BinaryOperator::Multiply, group, size);
+                    let local = self.input_lane(inputs, BuiltIn::LocalInvocationId, d);
+                    self.b.add(first, local)
+                };
+                if key.zero_offset {
+                    id
+                } else {
+                    let offset = self.hidden(inputs, hidden::GLOBAL_OFFSET + u32::from(d) * 4)?;
+                    self.b.add(id, offset)
+                }
+            }
+            WorkItem::LocalId(d) => self.input_lane(inputs, BuiltIn::LocalInvocationId, d),
+            WorkItem::GroupId(d) => {
+                let group = self.input_lane(inputs, BuiltIn::WorkGroupId, d);
+                if key.single_dispatch {
+                    group
+                } else {
+                    let base = self.hidden(inputs, hidden::GROUP_BASE + u32::from(d) * 4)?;
+                    self.b.add(group, base)
+                }
+            }
+            WorkItem::GlobalSize(d) => self.hidden(inputs, hidden::GLOBAL_SIZE + u32::from(d) * 4)?,
+            WorkItem::NumGroups(d) => self.hidden(inputs, hidden::NUM_GROUPS + u32::from(d) * 4)?,
+            WorkItem::GlobalOffset(_) if key.zero_offset => self.b.u32(0),
+            WorkItem::GlobalOffset(d) => self.hidden(inputs, hidden::GLOBAL_OFFSET + u32::from(d) * 4)?,
+            WorkItem::WorkDim => self.hidden(inputs, hidden::WORK_DIM)?,
+            WorkItem::EnqueuedLocalSize(d) | WorkItem::LocalSize(d) => self.b.u32(key.local_size[usize::from(d)]),
+            WorkItem::SubgroupSize => self.input(inputs, BuiltIn::SubgroupSize, 1),
+            WorkItem::SubgroupLocalId => self.input(inputs, BuiltIn::SubgroupInvocationId, 1),
+            WorkItem::SubgroupId => self.input(inputs, BuiltIn::SubgroupId, 1),
+            WorkItem::NumSubgroups => self.input(inputs, BuiltIn::NumSubgroups, 1),
+        })
+    }
+
+    fn dispatch_index(&mut self, inputs: &mut Inputs) -> Expr {
+        let group = self.input(inputs, BuiltIn::WorkGroupId, 3);
+        let groups = self.input(inputs, BuiltIn::NumWorkGroups, 3);
+        let local = self.input(inputs, BuiltIn::LocalInvocationIndex, 1);
+        let mut index = self.b.lane(group, 3, 2);
+        for dimension in [1, 0] {
+            let count = self.b.lane(groups, 3, dimension);
+            let here = self.b.lane(group, 3, dimension);
+            let rows = self.b.binary(BinaryOperator::Multiply, index, count);
+            index = self.b.add(rows, here);
+        }
+        let items: u32 = self.cx.key.local_size.iter().map(|&n| n.max(1)).product();
+        let items = self.b.u32(items);
+        let first = self.b.binary(BinaryOperator::Multiply, index, items);
+        self.b.add(first, local)
+    }
+}
+
+/// Inputs of the entry point made so far.
+struct Inputs {
+    arguments: Option<usize>,
+    builtins: FxHashMap<BuiltIn, Expr>,
+}

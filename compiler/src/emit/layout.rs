@@ -1,0 +1,152 @@
+//! Where things are in the memory that host and shader share: the argument buffer and the memory of a program.
+//!
+//! Both layouts follow from signatures and globals alone, so that the host can fill them without emitting anything, and are the same
+//! for every kernel of a module.
+
+use crate::ir::{self, GlobalVar, KernelParam, Module, Scalar, Space, Type};
+use crate::launch::{ArgLayout, LaunchError, LaunchResult, ProgramData};
+use crate::target::Target;
+
+/// Alignment that every global starts at, at least: one `vec4<u32>`, so that accesses of that size stay whole.
+const GLOBAL_ALIGN: u32 = 16;
+
+/// The argument buffer of a kernel (see [`crate::launch`]): by-value arguments in order, each at the alignment of its type.
+pub fn arg_layout(function: &ir::Function, target: &Target) -> ArgLayout {
+    let mut end = ArgLayout::HEADER;
+    let mut values = Vec::with_capacity(function.params.len());
+    let kinds = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
+    for (index, &param) in function.params.iter().enumerate() {
+        let place = match kinds.get(index) {
+            Some(KernelParam::Value) => Some(value_place(function.ty(param), target)),
+            Some(KernelParam::Bytes { size, align }) => Some((*size, *align)),
+            _ => None,
+        };
+        values.push(place.map(|(size, align)| {
+            // Structs are reached by word, so they start at one.
+            let offset = end.next_multiple_of(align.max(if matches!(kinds.get(index), Some(KernelParam::Bytes { .. })) { 4 } else { 1 }));
+            end = offset + size;
+            (offset, size)
+        }));
+    }
+    ArgLayout { values, size: end.next_multiple_of(16) }
+}
+
+/// Size and alignment of a by-value argument: three lanes take the memory of four.
+fn value_place(ty: Type, target: &Target) -> (u32, u32) {
+    let scalar = match ty {
+        Type::Ptr(_) => target.pointer_size(),
+        _ => ty.scalar().map_or(0, Scalar::size),
+    };
+    let lanes = if ty.lanes() == 3 { 4 } else { u32::from(ty.lanes()) };
+    let size = (scalar * lanes).max(1);
+    (size, size)
+}
+
+/// Offsets of a module's globals in the memory of their kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ProgramLayout {
+    /// By global; meaningless for `Local` ones.
+    pub(crate) offsets: Vec<u32>,
+    /// Bytes of all constants, a multiple of 16.
+    pub(crate) constant_size: u32,
+    /// Bytes of all `__global` variables, a multiple of 16.
+    pub(crate) global_size: u32,
+}
+
+impl ProgramLayout {
+    pub(crate) fn new(module: &Module) -> Self {
+        let mut layout = Self { offsets: Vec::with_capacity(module.globals.len()), ..Self::default() };
+        for global in &module.globals {
+            let end = match global.space {
+                Space::Constant => &mut layout.constant_size,
+                Space::Global => &mut layout.global_size,
+                _ => {
+                    layout.offsets.push(0);
+                    continue;
+                }
+            };
+            let offset = end.next_multiple_of(global.align.max(GLOBAL_ALIGN));
+            *end = offset + global.size;
+            layout.offsets.push(offset);
+        }
+        layout.constant_size = layout.constant_size.next_multiple_of(16);
+        layout.global_size = layout.global_size.next_multiple_of(16);
+        layout
+    }
+}
+
+/// Initial contents of a module's constants and `__global` variables.
+///
+/// # Errors
+/// Where a variable's initial value holds an address.
+pub fn program_data(module: &Module) -> LaunchResult<ProgramData> {
+    let layout = ProgramLayout::new(module);
+    let mut data = ProgramData { constant: vec![0; layout.constant_size as usize], global: vec![0; layout.global_size as usize] };
+    for (global, &offset) in module.globals.iter().zip(&layout.offsets) {
+        let memory = match global.space {
+            Space::Constant => &mut data.constant,
+            Space::Global => &mut data.global,
+            _ => continue,
+        };
+        if !global.relocs.is_empty() {
+            return Err(LaunchError::Unsupported {
+                kernel: global.name.clone(),
+                what: "an address in the initial value of a program-scope variable".to_owned(),
+            });
+        }
+        copy_init(global, memory, offset as usize);
+    }
+    Ok(data)
+}
+
+fn copy_init(global: &GlobalVar, memory: &mut [u8], offset: usize) {
+    let Some(init) = &global.init else { return };
+    if let Some(place) = memory.get_mut(offset..offset + init.len()) {
+        place.copy_from_slice(init);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{arg_layout, program_data};
+    use crate::ir::{Function, GlobalVar, Kernel, KernelParam, Module, Scalar, Space, Type};
+    use crate::target::Target;
+
+    #[test]
+    fn arguments_lie_at_their_alignment() {
+        let mut function = Function::new("k", Type::Void);
+        let types = [Type::Scalar(Scalar::I8), Type::Vector(Scalar::F32, 3), Type::Ptr(Space::Global), Type::Ptr(Space::Constant)];
+        function.params = types.into_iter().map(|ty| function.new_value(ty)).collect();
+        function.kernel = Some(Kernel {
+            params: vec![
+                KernelParam::Value,
+                KernelParam::Value,
+                KernelParam::Buffer { space: Space::Global, read_only: false, restrict: false },
+                KernelParam::Bytes { size: 10, align: 2 },
+            ],
+            reqd_work_group_size: None,
+        });
+        let layout = arg_layout(&function, &Target::full());
+        assert_eq!(layout.values, [Some((64, 1)), Some((80, 16)), None, Some((96, 10))]);
+        assert_eq!(layout.size, 112);
+    }
+
+    #[test]
+    fn program_memory_holds_the_initial_values() {
+        let global = |space, size, init| GlobalVar { name: "g".into(), space, size, align: 4, init, relocs: Vec::new() };
+        let module = Module {
+            functions: Vec::new(),
+            globals: vec![
+                global(Space::Constant, 3, Some(vec![1, 2, 3])),
+                global(Space::Local, 64, None),
+                global(Space::Global, 4, None),
+                global(Space::Constant, 2, Some(vec![4, 5])),
+            ],
+        };
+        let data = program_data(&module).expect("no addresses");
+        assert_eq!(data.constant.len(), 32);
+        assert_eq!(&data.constant[..3], [1, 2, 3]);
+        assert_eq!(&data.constant[16..18], [4, 5]);
+        assert_eq!(data.global, [0; 16]);
+    }
+}

@@ -1,0 +1,777 @@
+//! Which memory a kernel reaches and through which views.
+//!
+//! Every access of the IR names a root: a buffer argument, a global, a private variable. Roots that share memory (all constants of
+//! the program, all its `__global` variables) are one [`Object`]. The plan collects the shapes of all accesses to an object and
+//! gives it *views*: naga arrays over the same memory, each of one element type.
+//!
+//! * Storage buffers on Vulkan have as many views as there are kinds of access: aliased arrays at one binding. Each access whose
+//!   alignment allows it goes through an array of its own width and lanes, everything else through words.
+//! * Where aliasing is not allowed (Metal, DX12, WebGPU) and in workgroup and private memory an object has one view: an array of the
+//!   element that all accesses agree on, otherwise words.
+//! * Bytes and 16-bit integers in workgroup and private memory, whose layout nobody else sees, take one word each where all accesses
+//!   agree, so that no store has to preserve its neighbours.
+//! * Uniform buffers are arrays of `vec4<u32>`, as their layout rules demand.
+
+use super::EmitError;
+use super::layout::ProgramLayout;
+use crate::ir::{AtomicOp, Function, Global, KernelParam, Module, Op, Space, Type, Value, Var};
+use crate::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchKey};
+use crate::target::Target;
+use naga::{Scalar, ScalarKind};
+use rustc_hash::FxHashMap;
+
+/// Bytes of one private array above which a driver that unrolls indexing gets it elsewhere.
+const SMALL_PRIVATE: u32 = 256;
+/// Bytes of one private array above which any driver gets it in scratch memory.
+const LARGE_PRIVATE: u32 = 32 * 1024;
+
+/// What an access starts from, after `resolve_pointers`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Root {
+    /// A parameter of the kernel.
+    Param(u32),
+    /// A module-level object.
+    Global(Global),
+    /// A private variable of the function with that index.
+    Var(u32, Var),
+}
+
+/// What kind of access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Load,
+    Store,
+    /// Integer atomics that do not care about the sign.
+    Atomic,
+    /// Signed minimum and maximum.
+    SignedAtomic,
+    /// Unsigned minimum and maximum.
+    UnsignedAtomic,
+    /// Native addition of `f32`.
+    FloatAtomic,
+}
+
+impl Kind {
+    pub(super) const fn of(op: AtomicOp) -> Self {
+        match op {
+            AtomicOp::SMin | AtomicOp::SMax => Self::SignedAtomic,
+            AtomicOp::UMin | AtomicOp::UMax => Self::UnsignedAtomic,
+            AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => Self::FloatAtomic,
+            _ => Self::Atomic,
+        }
+    }
+
+    const fn is_atomic(self) -> bool {
+        !matches!(self, Self::Load | Self::Store)
+    }
+}
+
+/// The form of an access, without its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    /// Bytes of one lane.
+    pub(super) size: u8,
+    pub(super) lanes: u8,
+    /// Bytes, at most 32.
+    pub(super) align: u8,
+    pub(super) kind: Kind,
+    pub(super) volatile: bool,
+}
+
+impl Shape {
+    pub(super) fn new(ty: Type, align: u32, kind: Kind, volatile: bool, pointer_size: u32) -> Self {
+        let size = ty.scalar().map_or(pointer_size, crate::ir::Scalar::size);
+        Self { size: size as u8, lanes: ty.lanes(), align: align.clamp(1, 32) as u8, kind, volatile }
+    }
+
+    /// Bytes of the whole access.
+    pub(super) fn bytes(self) -> u32 {
+        u32::from(self.size) * u32::from(self.lanes)
+    }
+
+    /// Lanes of the widest elements that this access consists of; `None` where a lane is not aligned to its size.
+    fn natural_lanes(self) -> Option<u8> {
+        let (size, align) = (self.size, self.align);
+        if align < size {
+            return None;
+        }
+        // One element is never more than four lanes; three lanes lie in the memory of four.
+        let full = |lanes: u8| u32::from(align) >= u32::from(size) * u32::from(lanes);
+        Some(match self.lanes {
+            1 => 1,
+            2 if full(2) => 2,
+            2 => 1,
+            3 if full(4) => 4,
+            3 => 1,
+            _ if full(4) => 4,
+            _ if full(2) => 2,
+            _ => 1,
+        })
+    }
+
+    /// Bytes of the largest pieces, at most a word, that an access by words falls into.
+    pub(super) fn piece(self) -> u8 {
+        self.align.min(4)
+    }
+
+    /// Whether a store by words leaves a part of some word alone.
+    pub(super) fn is_partial(self) -> bool {
+        self.piece() < 4 || !self.bytes().is_multiple_of(4)
+    }
+}
+
+/// The element type of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ViewKey {
+    /// What the array holds (or vectors of it).
+    pub(super) slot: Scalar,
+    /// Bytes of memory that one scalar of the array stands for: fewer than the slot's where bytes are widened.
+    pub(super) width: u8,
+    /// 1, 2 or 4.
+    pub(super) lanes: u8,
+    pub(super) atomic: bool,
+}
+
+impl ViewKey {
+    pub(super) const WORDS: Self = Self { slot: Scalar::U32, width: 4, lanes: 1, atomic: false };
+    pub(super) const ATOMIC_WORDS: Self = Self { atomic: true, ..Self::WORDS };
+
+    /// Bytes of memory from one element to the next.
+    pub(super) const fn stride(self) -> u32 {
+        self.width as u32 * self.lanes as u32
+    }
+
+    /// Bytes that one element takes in the shader.
+    const fn stored(self) -> u32 {
+        self.slot.width as u32 * self.lanes as u32
+    }
+}
+
+/// How the views of an object are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// As many as there are shapes.
+    Many,
+    /// One.
+    One(ViewKey),
+    /// `vec4<u32>` elements, read only.
+    Uniform,
+}
+
+/// Where an object lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Backing {
+    Uniform {
+        binding: u32,
+        vectors: u32,
+    },
+    Storage {
+        binding: u32,
+    },
+    Workgroup,
+    /// An array of the function with that index.
+    Function(u32),
+    /// Workgroup memory of which each work-item has a share.
+    WorkgroupShare,
+    /// A share of the scratch buffer.
+    Scratch {
+        binding: u32,
+    },
+}
+
+/// What backs a view.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Variable {
+    Global(naga::Handle<naga::GlobalVariable>),
+    /// A variable of the function, made when the function is.
+    Function(naga::Handle<naga::Type>),
+}
+
+/// A naga array over the memory of an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    pub(super) key: ViewKey,
+    pub(super) variable: Variable,
+}
+
+/// Memory that some roots lie in.
+#[derive(Clone, Debug)]
+pub(super) struct Object {
+    pub(super) name: String,
+    pub(super) backing: Backing,
+    /// Bytes; 0 where only the host knows.
+    pub(super) size: u32,
+    pub(super) shapes: Vec<Shape>,
+    pub(super) rule: Rule,
+    pub(super) views: Vec<View>,
+    /// `restrict`: no other object shares the memory.
+    pub(super) unaliased: bool,
+}
+
+impl Object {
+    /// The view for a shape that is an element (or several whole ones) of it, and otherwise `None`: then words are the way.
+    pub(super) fn natural(&self, shape: Shape, target: &Target) -> Option<ViewKey> {
+        match self.rule {
+            Rule::Uniform => None,
+            Rule::One(key) => {
+                let lanes = natural_lanes_in(shape, key)?;
+                (shape.size == key.width && (key.lanes == 1 || key.lanes == lanes)).then_some(key)
+            }
+            Rule::Many => {
+                let lanes = shape.natural_lanes()?;
+                let slot = match shape.size {
+                    8 => Scalar::U64,
+                    4 => Scalar::U32,
+                    2 if target.int16 => naga_u16(),
+                    _ => return None,
+                };
+                if shape.volatile && shape.lanes == 1 && shape.size == 4 && self.has_word_atomics() {
+                    return Some(ViewKey::ATOMIC_WORDS);
+                }
+                Some(ViewKey { slot, width: shape.size, lanes, atomic: false })
+            }
+        }
+    }
+
+    fn has_word_atomics(&self) -> bool {
+        self.shapes.iter().any(|shape| shape.kind.is_atomic() && shape.size == 4)
+    }
+
+    /// The view for an atomic operation.
+    pub(super) fn atomic(&self, shape: Shape) -> Option<ViewKey> {
+        match self.rule {
+            Rule::Uniform => None,
+            Rule::One(key) => (key.atomic && key.width == shape.size).then_some(key),
+            Rule::Many => {
+                let kind = match shape.kind {
+                    Kind::SignedAtomic => ScalarKind::Sint,
+                    Kind::FloatAtomic => ScalarKind::Float,
+                    _ => ScalarKind::Uint,
+                };
+                Some(ViewKey { slot: Scalar { kind, width: shape.size }, width: shape.size, lanes: 1, atomic: true })
+            }
+        }
+    }
+
+    /// The view for whole words.
+    pub(super) fn words(&self) -> ViewKey {
+        match self.rule {
+            Rule::One(key) => key,
+            _ => ViewKey::WORDS,
+        }
+    }
+
+    /// The view for parts of words that others may write at the same time; `None` where nobody else does.
+    pub(super) fn partial_words(&self) -> Option<ViewKey> {
+        match (self.backing, self.rule) {
+            (Backing::Storage { .. } | Backing::Workgroup, Rule::One(key)) => Some(key),
+            (Backing::Storage { .. }, Rule::Many) => Some(ViewKey::ATOMIC_WORDS),
+            _ => None,
+        }
+    }
+
+    /// The view of that key.
+    pub(super) fn view(&self, key: ViewKey) -> Option<View> {
+        self.views.iter().copied().find(|view| view.key == key)
+    }
+
+    /// Every view that the shapes ask for.
+    fn keys(&self, target: &Target) -> Vec<ViewKey> {
+        let mut keys = Vec::new();
+        let mut want = |key: Option<ViewKey>| {
+            if let Some(key) = key
+                && !keys.contains(&key)
+            {
+                keys.push(key);
+            }
+        };
+        for &shape in &self.shapes {
+            if shape.kind.is_atomic() {
+                want(self.atomic(shape));
+            } else if let Some(key) = self.natural(shape, target) {
+                want(Some(key));
+            } else if shape.kind == Kind::Load {
+                want(Some(self.words()));
+            } else {
+                if shape.bytes() >= 4 && shape.piece() == 4 {
+                    want(Some(self.words()));
+                }
+                if shape.is_partial() {
+                    want(Some(self.partial_words().unwrap_or_else(|| self.words())));
+                }
+            }
+        }
+        keys
+    }
+
+    /// Bytes of a private object from one work-item's share to the next.
+    pub(super) fn share(&self) -> u32 {
+        match self.rule {
+            Rule::One(key) => self.size.max(1).next_multiple_of(key.stride()),
+            _ => self.size,
+        }
+    }
+
+    /// Elements of an array of that view that hold the object.
+    fn elements(&self, key: ViewKey) -> u32 {
+        self.size.div_ceil(key.stride()).max(1)
+    }
+}
+
+pub(super) const fn naga_u16() -> Scalar {
+    Scalar { kind: ScalarKind::Uint, width: 2 }
+}
+
+/// As [`Shape::natural_lanes`], where a byte or half word may be widened and so is always aligned enough within its element.
+fn natural_lanes_in(shape: Shape, key: ViewKey) -> Option<u8> {
+    let lanes = shape.natural_lanes()?;
+    Some(if key.lanes == 1 { 1 } else { lanes })
+}
+
+/// The one view of an object that cannot have several.
+fn single_view(object: &Object, target: &Target, widen: bool) -> Result<ViewKey, EmitError> {
+    let shapes = &object.shapes;
+    let private = matches!(object.backing, Backing::Function(_) | Backing::WorkgroupShare | Backing::Scratch { .. });
+    let size = shapes.first().map_or(4, |shape| shape.size);
+    let uniform = shapes.iter().all(|shape| shape.size == size && shape.natural_lanes().is_some());
+    let atomic = !private && shapes.iter().any(|shape| shape.kind.is_atomic());
+    let signed = shapes.iter().any(|shape| shape.kind == Kind::SignedAtomic);
+    if atomic && signed && shapes.iter().any(|shape| shape.kind == Kind::UnsignedAtomic) {
+        return Err(EmitError::unsupported("signed and unsigned atomic minima and maxima of one memory object"));
+    }
+    let kind = if atomic && signed { ScalarKind::Sint } else { ScalarKind::Uint };
+    if atomic && shapes.iter().any(|shape| shape.kind.is_atomic() && shape.size == 8) {
+        if !uniform {
+            return Err(EmitError::unsupported("64-bit atomics on memory that is also accessed in other sizes"));
+        }
+        return Ok(ViewKey { slot: Scalar { kind, width: 8 }, width: 8, lanes: 1, atomic });
+    }
+    let slot = match size {
+        8 => Some(Scalar { kind, width: 8 }),
+        4 => Some(Scalar { kind, width: 4 }),
+        1 | 2 if widen => Some(Scalar::U32),
+        2 if matches!(object.backing, Backing::Storage { .. }) && target.int16 => Some(naga_u16()),
+        _ => None,
+    };
+    if let (true, Some(slot)) = (uniform, slot) {
+        let lanes = shapes.first().and_then(|shape| shape.natural_lanes()).unwrap_or(1);
+        let agree = !atomic && shapes.iter().all(|shape| shape.natural_lanes() == Some(lanes));
+        let lanes = if agree { lanes } else { 1 };
+        return Ok(ViewKey { slot, width: size, lanes, atomic });
+    }
+    let partial = !private && shapes.iter().any(|shape| shape.kind == Kind::Store && shape.is_partial());
+    Ok(ViewKey { slot: Scalar { kind, width: 4 }, width: 4, lanes: 1, atomic: atomic || partial })
+}
+
+/// A root's memory: an object, and where in it the root starts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) object: usize,
+    pub(super) base: u32,
+}
+
+/// The memory of a kernel and its helpers.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) objects: Vec<Object>,
+    pub(super) places: FxHashMap<Root, Place>,
+    pub(super) bindings: Vec<Binding>,
+    /// Bytes of workgroup memory.
+    pub(super) local_memory: u32,
+    /// Bytes of private arrays of one work-item.
+    pub(super) private_memory: u32,
+    /// Bytes of scratch memory of one work-item.
+    pub(super) scratch: u32,
+}
+
+/// What defines each value of a function.
+pub(super) struct Definitions<'f> {
+    ops: Vec<Option<&'f Op>>,
+    function: u32,
+}
+
+impl<'f> Definitions<'f> {
+    pub(super) fn new(function: &'f Function, index: u32) -> Self {
+        let mut ops = vec![None; function.values.len()];
+        collect(&function.body, &mut ops);
+        Self { ops, function: index }
+    }
+
+    pub(super) fn get(&self, value: Value) -> Option<&'f Op> {
+        self.ops.get(value.index()).copied().flatten()
+    }
+
+    /// The bits of a scalar constant.
+    pub(super) fn constant(&self, value: Value) -> Option<u64> {
+        match self.get(value) {
+            Some(Op::Const(crate::ir::Const::Bits(bits))) => Some(*bits),
+            _ => None,
+        }
+    }
+
+    /// Root and byte offset of a pointer.
+    pub(super) fn pointer(&self, function: &Function, pointer: Value) -> Option<(Root, Option<Value>)> {
+        match self.get(pointer) {
+            Some(Op::PtrAdd(base, offset)) => self.root(function, *base).map(|root| (root, Some(*offset))),
+            _ => self.root(function, pointer).map(|root| (root, None)),
+        }
+    }
+
+    fn root(&self, function: &Function, value: Value) -> Option<Root> {
+        match self.get(value) {
+            Some(Op::VarAddr(var)) => Some(Root::Var(self.function, *var)),
+            Some(Op::GlobalAddr(global)) => Some(Root::Global(*global)),
+            Some(_) => None,
+            None => {
+                function.kernel.as_ref()?;
+                function.params.iter().position(|&param| param == value).map(|index| Root::Param(index as u32))
+            }
+        }
+    }
+}
+
+fn collect<'f>(region: &'f crate::ir::Region, ops: &mut [Option<&'f Op>]) {
+    for inst in &region.insts {
+        if let [result] = inst.results[..]
+            && let Some(slot) = ops.get_mut(result.index())
+            && !matches!(inst.op, Op::If { .. } | Op::Loop { .. } | Op::Switch { .. })
+        {
+            *slot = Some(&inst.op);
+        }
+        for nested in inst.op.regions() {
+            collect(nested, ops);
+        }
+    }
+}
+
+/// The pointer and shape of an instruction that accesses memory.
+fn access(function: &Function, inst: &crate::ir::Inst, pointer_size: u32) -> Option<(Value, Shape)> {
+    match &inst.op {
+        Op::Load { ptr, align, volatile } => {
+            let ty = function.ty(*inst.results.first()?);
+            Some((*ptr, Shape::new(ty, *align, Kind::Load, *volatile, pointer_size)))
+        }
+        Op::Store { ptr, value, align, volatile } => {
+            Some((*ptr, Shape::new(function.ty(*value), *align, Kind::Store, *volatile, pointer_size)))
+        }
+        Op::Atomic { op, ptr, ty, .. } => Some((*ptr, Shape::new(Type::Scalar(*ty), ty.size(), Kind::of(*op), false, pointer_size))),
+        Op::CmpXchg { ptr, ty, .. } => Some((*ptr, Shape::new(Type::Scalar(*ty), ty.size(), Kind::Atomic, false, pointer_size))),
+        _ => None,
+    }
+}
+
+/// What the plan is made from.
+pub(super) struct Inputs<'a> {
+    pub(super) module: &'a Module,
+    pub(super) key: &'a LaunchKey,
+    pub(super) target: &'a Target,
+    pub(super) args: &'a ArgLayout,
+    pub(super) layout: &'a ProgramLayout,
+    /// Whether anything is read from the argument buffer besides structs.
+    pub(super) arguments: bool,
+}
+
+/// Collects the accesses of all functions and decides on objects and views. Variables are made by [`super::bind`].
+pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
+    let mut planner = Planner { inputs, plan: Plan::default(), shared: FxHashMap::default(), next_binding: 1 };
+    if inputs.arguments {
+        planner.arguments();
+    }
+    for (index, function) in inputs.module.functions.iter().enumerate() {
+        planner.function(function, index as u32)?;
+    }
+    planner.decide()?;
+    let mut plan = planner.plan;
+    plan.bindings.sort_by_key(|binding| binding.binding);
+    check_limits(&plan, inputs.target)?;
+    Ok(plan)
+}
+
+fn check_limits(plan: &Plan, target: &Target) -> Result<(), EmitError> {
+    let limit = |what, needed: usize, limit: u32| {
+        if needed > limit as usize { Err(EmitError::Limit { what, needed: needed as u64, limit: u64::from(limit) }) } else { Ok(()) }
+    };
+    let storage = plan.bindings.iter().filter(|binding| binding.kind == BindingKind::Storage).count();
+    limit("storage buffers", storage, target.max_storage_buffers)?;
+    limit("uniform buffers", plan.bindings.len() - storage, target.max_uniform_buffers)?;
+    limit("bytes of local memory", plan.local_memory as usize, target.max_local_memory)
+}
+
+struct Planner<'a> {
+    inputs: &'a Inputs<'a>,
+    plan: Plan,
+    /// Objects that several roots share.
+    shared: FxHashMap<BindingSource, usize>,
+    next_binding: u32,
+}
+
+impl Planner<'_> {
+    fn function(&mut self, function: &Function, index: u32) -> Result<(), EmitError> {
+        let definitions = Definitions::new(function, index);
+        let mut failed = None;
+        let pointer_size = self.inputs.target.pointer_size();
+        function.body.walk(&mut |inst| {
+            if failed.is_some() {
+                return;
+            }
+            let Some((pointer, shape)) = access(function, inst, pointer_size) else { return };
+            let Some((root, _)) = definitions.pointer(function, pointer) else {
+                failed = Some(EmitError::Internal(format!("access through {pointer}, which has no root")));
+                return;
+            };
+            match self.place(function, root) {
+                Ok(place) => {
+                    let shapes = &mut self.plan.objects[place.object].shapes;
+                    if !shapes.contains(&shape) {
+                        shapes.push(shape);
+                    }
+                }
+                Err(error) => failed = Some(error),
+            }
+        });
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn place(&mut self, function: &Function, root: Root) -> Result<Place, EmitError> {
+        if let Some(&place) = self.plan.places.get(&root) {
+            return Ok(place);
+        }
+        let place = match root {
+            Root::Var(index, var) => {
+                let data = function.vars.get(var.index()).ok_or_else(|| EmitError::Internal(format!("no variable {var}")))?;
+                let name = if data.name.is_empty() { format!("v{}", var.0) } else { data.name.clone() };
+                Place { object: self.object(name, Backing::Function(index), data.size), base: 0 }
+            }
+            Root::Global(global) => self.global(global)?,
+            Root::Param(index) => self.param(function, index)?,
+        };
+        self.plan.places.insert(root, place);
+        Ok(place)
+    }
+
+    fn object(&mut self, name: String, backing: Backing, size: u32) -> usize {
+        self.plan.objects.push(Object { name, backing, size, shapes: Vec::new(), rule: Rule::Many, views: Vec::new(), unaliased: false });
+        self.plan.objects.len() - 1
+    }
+
+    fn bind(&mut self, kind: BindingKind, source: BindingSource) -> u32 {
+        let binding = if source == BindingSource::Arguments { 0 } else { self.next_binding };
+        self.next_binding = self.next_binding.max(binding + 1);
+        self.plan.bindings.push(Binding { binding, kind, source });
+        binding
+    }
+
+    fn uniform(&mut self, name: &str, size: u32, source: BindingSource) -> usize {
+        let size = size.next_multiple_of(16).max(16);
+        let binding = self.bind(BindingKind::Uniform { size }, source);
+        let object = self.object(name.to_owned(), Backing::Uniform { binding, vectors: size / 16 }, size);
+        self.plan.objects[object].rule = Rule::Uniform;
+        object
+    }
+
+    fn storage(&mut self, name: &str, size: u32, source: BindingSource) -> usize {
+        let binding = self.bind(BindingKind::Storage, source);
+        self.object(name.to_owned(), Backing::Storage { binding }, size)
+    }
+
+    fn arguments(&mut self) -> usize {
+        if let Some(&object) = self.shared.get(&BindingSource::Arguments) {
+            return object;
+        }
+        let object = self.uniform("arguments", self.inputs.args.size, BindingSource::Arguments);
+        self.shared.insert(BindingSource::Arguments, object);
+        object
+    }
+
+    fn global(&mut self, global: Global) -> Result<Place, EmitError> {
+        let data = self.inputs.module.globals.get(global.index()).ok_or_else(|| EmitError::Internal(format!("no global {global}")))?;
+        let base = self.inputs.layout.offsets.get(global.index()).copied().unwrap_or_default();
+        let (source, size) = match data.space {
+            Space::Local => return Ok(Place { object: self.object(data.name.clone(), Backing::Workgroup, data.size), base: 0 }),
+            Space::Constant => (BindingSource::ConstantData, self.inputs.layout.constant_size),
+            _ => (BindingSource::GlobalVariables, self.inputs.layout.global_size),
+        };
+        if let Some(&object) = self.shared.get(&source) {
+            return Ok(Place { object, base });
+        }
+        let object = if source == BindingSource::ConstantData && size <= self.inputs.target.max_uniform_size {
+            self.uniform("constants", size, source)
+        } else if source == BindingSource::ConstantData {
+            self.storage("constants", size, source)
+        } else {
+            self.storage("variables", size, source)
+        };
+        self.shared.insert(source, object);
+        Ok(Place { object, base })
+    }
+
+    fn param(&mut self, function: &Function, index: u32) -> Result<Place, EmitError> {
+        let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
+        let name = format!("arg{index}");
+        let source = BindingSource::Param(index);
+        let earlier = params.get(..index as usize).unwrap_or_default();
+        let missing = || EmitError::Internal(format!("the launch key says nothing about parameter {index}"));
+        match params.get(index as usize) {
+            Some(KernelParam::Bytes { .. }) => {
+                let base = self.inputs.args.values.get(index as usize).copied().flatten().ok_or_else(missing)?.0;
+                Ok(Place { object: self.arguments(), base })
+            }
+            Some(KernelParam::Buffer { space: Space::Constant, .. }) => {
+                let ordinal = earlier.iter().filter(|param| matches!(param, KernelParam::Buffer { space: Space::Constant, .. })).count();
+                let object = match self.inputs.key.constant_args.get(ordinal).ok_or_else(missing)? {
+                    ConstantBinding::Uniform(size) => self.uniform(&name, *size, source),
+                    ConstantBinding::Storage => self.storage(&name, 0, source),
+                };
+                Ok(Place { object, base: 0 })
+            }
+            Some(KernelParam::Buffer { restrict, .. }) => {
+                let object = self.storage(&name, 0, source);
+                self.plan.objects[object].unaliased = *restrict;
+                Ok(Place { object, base: 0 })
+            }
+            Some(KernelParam::Local { .. }) => {
+                let ordinal = earlier.iter().filter(|param| matches!(param, KernelParam::Local { .. })).count();
+                let size = *self.inputs.key.local_args.get(ordinal).ok_or_else(missing)?;
+                Ok(Place { object: self.object(name, Backing::Workgroup, size), base: 0 })
+            }
+            Some(KernelParam::Image) => Err(EmitError::unsupported("access to an image")),
+            Some(KernelParam::Sampler) => Err(EmitError::unsupported("access to a sampler")),
+            Some(KernelParam::Value) | None => Err(EmitError::Internal(format!("access through parameter {index}, which is no pointer"))),
+        }
+    }
+
+    /// Gives every object its rule, and moves large private arrays out of the function.
+    fn decide(&mut self) -> Result<(), EmitError> {
+        let target = self.inputs.target;
+        for widen in [true, false] {
+            let mut local = 0_u32;
+            for object in &mut self.plan.objects {
+                if object.backing == Backing::Workgroup {
+                    let key = single_view(object, target, widen)?;
+                    object.rule = Rule::One(key);
+                    local = local.saturating_add(object.elements(key).saturating_mul(key.stored()));
+                }
+            }
+            self.plan.local_memory = local;
+            if local <= target.max_local_memory {
+                break;
+            }
+        }
+        let mut scratch = 0;
+        for object in &mut self.plan.objects {
+            match object.backing {
+                Backing::Storage { .. } if !target.spirv => object.rule = Rule::One(single_view(object, target, false)?),
+                Backing::Function(_) => {
+                    object.rule = Rule::One(single_view(object, target, true)?);
+                    scratch += u32::from(place_private(object, &mut self.plan.local_memory, self.inputs)?);
+                }
+                _ => {}
+            }
+        }
+        if scratch > 0 {
+            self.place_scratch();
+        }
+        self.plan.private_memory = self
+            .plan
+            .objects
+            .iter()
+            .filter(|object| matches!(object.backing, Backing::Function(_) | Backing::WorkgroupShare | Backing::Scratch { .. }))
+            .map(|object| object.size)
+            .sum();
+        Ok(())
+    }
+
+    /// One scratch buffer for all objects that `place_private` put there, one after the other.
+    fn place_scratch(&mut self) {
+        let mut end = 0_u32;
+        let mut bases = FxHashMap::default();
+        for (index, object) in self.plan.objects.iter().enumerate() {
+            if let Backing::Scratch { .. } = object.backing {
+                bases.insert(index, end);
+                end = (end + object.size).next_multiple_of(16);
+            }
+        }
+        let binding = self.bind(BindingKind::Storage, BindingSource::Scratch { bytes_per_item: end });
+        self.plan.scratch = end;
+        for place in self.plan.places.values_mut() {
+            if let Some(&base) = bases.get(&place.object) {
+                place.base = base;
+            }
+        }
+        for &index in bases.keys() {
+            self.plan.objects[index].backing = Backing::Scratch { binding };
+        }
+    }
+}
+
+/// Decides where a private array lives; says whether it goes to scratch memory.
+fn place_private(object: &mut Object, local_memory: &mut u32, inputs: &Inputs<'_>) -> Result<bool, EmitError> {
+    let target = inputs.target;
+    let limit = if target.loop_limit { SMALL_PRIVATE } else { LARGE_PRIVATE };
+    if object.size <= limit {
+        return Ok(false);
+    }
+    let Rule::One(key) = object.rule else { return Ok(false) };
+    let items: u64 = inputs.key.local_size.iter().map(|&n| u64::from(n.max(1))).product();
+    let bytes = u64::from(object.elements(key)) * u64::from(key.stored()) * items;
+    if target.loop_limit && bytes + u64::from(*local_memory) <= u64::from(target.max_local_memory) {
+        object.backing = Backing::WorkgroupShare;
+        *local_memory += bytes as u32;
+        return Ok(false);
+    }
+    object.backing = Backing::Scratch { binding: 0 };
+    object.rule = Rule::One(ViewKey::WORDS);
+    Ok(true)
+}
+
+/// Makes the naga variables of all views.
+pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs: &Inputs<'_>) -> Result<(), EmitError> {
+    use super::builder::global;
+    use naga::AddressSpace;
+    let storage = AddressSpace::Storage { access: naga::StorageAccess::LOAD | naga::StorageAccess::STORE };
+    let items: u32 = inputs.key.local_size.iter().map(|&n| n.max(1)).product();
+    let mut scratch = None;
+    for object in &mut plan.objects {
+        let keys = match object.rule {
+            Rule::Uniform => Vec::new(),
+            Rule::One(key) => vec![key],
+            Rule::Many => object.keys(inputs.target),
+        };
+        match object.backing {
+            Backing::Uniform { binding, vectors } => {
+                let ty = shared.array(Scalar::U32, 4, false, Some(vectors));
+                let variable = Variable::Global(global(shared, &object.name, AddressSpace::Uniform, Some(binding), ty));
+                object.views.push(View { key: ViewKey { lanes: 4, ..ViewKey::WORDS }, variable });
+            }
+            Backing::Scratch { binding } => {
+                let variable = *scratch.get_or_insert_with(|| {
+                    let ty = shared.array(Scalar::U32, 1, false, None);
+                    global(shared, "scratch", storage, Some(binding), ty)
+                });
+                object.views.push(View { key: ViewKey::WORDS, variable: Variable::Global(variable) });
+            }
+            Backing::Storage { binding } => {
+                for key in keys {
+                    let ty = shared.array(key.slot, key.lanes, key.atomic, None);
+                    let variable = Variable::Global(global(shared, &object.name, storage, Some(binding), ty));
+                    object.views.push(View { key, variable });
+                }
+            }
+            Backing::Workgroup | Backing::WorkgroupShare => {
+                let copies = if object.backing == Backing::WorkgroupShare { items } else { 1 };
+                for key in keys {
+                    let ty = shared.array(key.slot, key.lanes, key.atomic, Some(object.elements(key).saturating_mul(copies)));
+                    let variable = Variable::Global(global(shared, &object.name, AddressSpace::WorkGroup, None, ty));
+                    object.views.push(View { key, variable });
+                }
+            }
+            Backing::Function(_) => {
+                for key in keys {
+                    let ty = shared.array(key.slot, key.lanes, false, Some(object.elements(key)));
+                    object.views.push(View { key, variable: Variable::Function(ty) });
+                }
+            }
+        }
+    }
+    Ok(())
+}

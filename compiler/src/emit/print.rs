@@ -1,0 +1,91 @@
+//! Shaders as text, for people.
+
+use super::EmitError;
+use super::spirv::validate;
+use crate::launch::{LaunchError, LaunchResult, Shader};
+use crate::target::Target;
+use naga::back::{hlsl, msl, wgsl};
+
+/// A language to print in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// naga's own structures.
+    Naga,
+    /// Disassembled SPIR-V, as it goes to the driver.
+    Spirv,
+    /// WebGPU Shading Language.
+    Wgsl,
+    /// Metal Shading Language.
+    Msl,
+    /// High-Level Shading Language, shader model 6.6.
+    Hlsl,
+}
+
+/// Prints a shader. A shader for a target with `spirv` prints as `Naga` and `Spirv` only: its aliased views have no counterpart in the
+/// other languages.
+///
+/// # Errors
+/// Where the language has no way to say something that the shader needs.
+pub fn print(shader: &Shader, format: Format, target: &Target) -> LaunchResult<String> {
+    let entry = shader.entry_point.clone();
+    super::contain(&entry, "printing", || match format {
+        Format::Naga => Ok(format!("{:#?}\n", shader.naga)),
+        Format::Spirv => match &shader.spirv {
+            Some(words) => disassemble(words),
+            None => Err(EmitError::unsupported("SPIR-V for a target without it")),
+        },
+        Format::Wgsl | Format::Msl | Format::Hlsl => text(shader, format, target),
+    })
+    .map_err(|error| match error {
+        LaunchError::Internal { kernel, message, .. } => LaunchError::Internal { kernel, stage: "printing", message },
+        other => other,
+    })
+}
+
+fn disassemble(words: &[u32]) -> Result<String, EmitError> {
+    use rspirv::binary::Disassemble;
+    let mut loader = rspirv::dr::Loader::new();
+    rspirv::binary::parse_words(words, &mut loader).map_err(|error| EmitError::Internal(error.to_string()))?;
+    Ok(loader.module().disassemble() + "\n")
+}
+
+fn text(shader: &Shader, format: Format, target: &Target) -> Result<String, EmitError> {
+    let module = &shader.naga;
+    let info = validate(module, target)?;
+    let failed = |error: &dyn std::error::Error| EmitError::Unsupported(format!("in this language: {error}"));
+    let unchecked = naga::proc::BoundsCheckPolicies {
+        index: naga::proc::BoundsCheckPolicy::Unchecked,
+        buffer: naga::proc::BoundsCheckPolicy::Unchecked,
+        image_load: naga::proc::BoundsCheckPolicy::Unchecked,
+        binding_array: naga::proc::BoundsCheckPolicy::Unchecked,
+    };
+    match format {
+        Format::Msl => {
+            let options = msl::Options {
+                lang_version: (3, 0),
+                bounds_check_policies: unchecked,
+                zero_initialize_workgroup_memory: false,
+                force_loop_bounding: false,
+                emit_int_div_checks: false,
+                ..msl::Options::default()
+            };
+            msl::write_string(module, &info, &options, &msl::PipelineOptions::default())
+                .map(|(text, _)| text)
+                .map_err(|error| failed(&error))
+        }
+        Format::Hlsl => {
+            let options = hlsl::Options {
+                shader_model: hlsl::ShaderModel::V6_6,
+                zero_initialize_workgroup_memory: false,
+                restrict_indexing: false,
+                force_loop_bounding: false,
+                ..hlsl::Options::default()
+            };
+            let pipeline = hlsl::PipelineOptions::default();
+            let mut text = String::new();
+            hlsl::Writer::new(&mut text, &options, &pipeline).write(module, &info, None).map_err(|error| failed(&error))?;
+            Ok(text)
+        }
+        _ => wgsl::write_string(module, &info, wgsl::WriterFlags::empty()).map_err(|error| failed(&error)),
+    }
+}

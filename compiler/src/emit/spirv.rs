@@ -1,0 +1,257 @@
+//! Validation, SPIR-V, and what has to be changed in naga's SPIR-V.
+//!
+//! naga's writer knows neither contraction nor unordered comparison nor aliasing. Once it is done, the words are changed:
+//!
+//! * every floating-point operation is decorated `NoContraction`: whether operations may be fused was decided when the IR was made,
+//!   and some drivers take the absence of the decoration for a licence to do any algebra;
+//! * `OpFOrdNotEqual` becomes `OpFUnordNotEqual`, `FMin` and `FMax` become `NMin` and `NMax`;
+//! * storage buffers are `Aliased`, but for those that the source calls `restrict`;
+//! * signed zeros, infinities and NaN are asked to be preserved where the device can.
+
+use super::EmitError;
+use crate::target::Target;
+use naga::Module;
+use naga::back::spv;
+use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
+use rustc_hash::FxHashSet;
+
+/// The capabilities that a target's shaders may use.
+pub(super) fn capabilities(target: &Target) -> Capabilities {
+    let mut all = Capabilities::MEMORY_DECORATION_COHERENT;
+    all.set(Capabilities::FLOAT64, target.fp64);
+    all.set(Capabilities::SHADER_FLOAT16, target.fp16);
+    all.set(Capabilities::SHADER_INT64, target.int64);
+    all.set(Capabilities::SHADER_INT16, target.int16);
+    all.set(Capabilities::SHADER_INT64_ATOMIC_ALL_OPS | Capabilities::SHADER_INT64_ATOMIC_MIN_MAX, target.int64_atomics);
+    all.set(Capabilities::SHADER_FLOAT32_ATOMIC, target.float_atomics);
+    all.set(Capabilities::SUBGROUP | Capabilities::SUBGROUP_BARRIER, target.subgroups);
+    all
+}
+
+/// Validates a module: in full where aliasing is not allowed, else without the rule that bindings differ.
+pub(super) fn validate(module: &Module, target: &Target) -> Result<ModuleInfo, EmitError> {
+    let mut flags = ValidationFlags::all();
+    if target.spirv {
+        flags.remove(ValidationFlags::BINDINGS);
+    }
+    Validator::new(flags, capabilities(target))
+        .subgroup_stages(ShaderStages::COMPUTE)
+        .subgroup_operations(SubgroupOperationSet::all())
+        .validate(module)
+        .map_err(|error| EmitError::Internal(describe(module, &error.into_inner())))
+}
+
+/// An error and its causes in one line.
+fn describe(_module: &Module, error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+/// Options under which naga adds nothing of its own: no bounds checks, no loop bounds, no initialisation.
+fn options(debug: bool) -> spv::Options<'static> {
+    let unchecked = naga::proc::BoundsCheckPolicy::Unchecked;
+    spv::Options {
+        lang_version: (1, 3),
+        flags: if debug { spv::WriterFlags::DEBUG } else { spv::WriterFlags::empty() },
+        bounds_check_policies: naga::proc::BoundsCheckPolicies {
+            index: unchecked,
+            buffer: unchecked,
+            image_load: unchecked,
+            binding_array: unchecked,
+        },
+        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
+        force_loop_bounding: false,
+        ray_query_initialization_tracking: false,
+        trace_ray_argument_validation: false,
+        use_storage_input_output_16: false,
+        emit_int_div_checks: false,
+        ..spv::Options::default()
+    }
+}
+
+/// Writes a module as SPIR-V. `unaliased` are the bindings of group 0 that share memory with no other.
+pub(super) fn write(
+    module: &Module,
+    info: &ModuleInfo,
+    entry_point: &str,
+    unaliased: &FxHashSet<u32>,
+    target: &Target,
+    debug: bool,
+) -> Result<Vec<u32>, EmitError> {
+    let pipeline = spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point: entry_point.to_owned() };
+    let words = spv::write_vec(module, info, &options(debug), Some(&pipeline)).map_err(|error| EmitError::Internal(error.to_string()))?;
+    finish(&words, unaliased, target).ok_or_else(|| EmitError::Internal("SPIR-V that is cut off".to_owned()))
+}
+
+mod op {
+    pub(super) const EXTENSION: u32 = 10;
+    pub(super) const EXT_INST_IMPORT: u32 = 11;
+    pub(super) const EXT_INST: u32 = 12;
+    pub(super) const MEMORY_MODEL: u32 = 14;
+    pub(super) const ENTRY_POINT: u32 = 15;
+    pub(super) const EXECUTION_MODE: u32 = 16;
+    pub(super) const CAPABILITY: u32 = 17;
+    pub(super) const TYPE_VOID: u32 = 19;
+    pub(super) const TYPE_FORWARD_POINTER: u32 = 39;
+    pub(super) const CONSTANT_TRUE: u32 = 41;
+    pub(super) const CONSTANT_NULL: u32 = 46;
+    pub(super) const VARIABLE: u32 = 59;
+    pub(super) const DECORATE: u32 = 71;
+    pub(super) const F_NEGATE: u32 = 127;
+    pub(super) const F_ADD: u32 = 129;
+    pub(super) const F_SUB: u32 = 131;
+    pub(super) const F_MUL: u32 = 133;
+    pub(super) const F_DIV: u32 = 136;
+    pub(super) const F_REM: u32 = 140;
+    pub(super) const F_MOD: u32 = 141;
+    pub(super) const F_ORD_NOT_EQUAL: u32 = 182;
+    pub(super) const F_UNORD_NOT_EQUAL: u32 = 183;
+}
+
+mod decoration {
+    pub(super) const ALIASED: u32 = 20;
+    pub(super) const BINDING: u32 = 33;
+    pub(super) const NO_CONTRACTION: u32 = 42;
+}
+
+/// Storage class of storage buffers.
+const STORAGE_BUFFER: u32 = 12;
+
+mod glsl {
+    pub(super) const F_MIN: u32 = 37;
+    pub(super) const F_MAX: u32 = 40;
+    pub(super) const N_MIN: u32 = 79;
+    pub(super) const N_MAX: u32 = 80;
+}
+
+/// Words before the first instruction.
+const HEADER: usize = 5;
+
+/// Changes naga's SPIR-V as the module documentation says; `None` where it is malformed.
+fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<Vec<u32>> {
+    let mut out = Vec::with_capacity(words.len() + words.len() / 8);
+    out.extend_from_slice(words.get(..HEADER)?);
+    let mut inexact = Vec::new();
+    let mut aliased = Vec::new();
+    let mut restricted = FxHashSet::default();
+    let mut entry = None;
+    // Where in `out` new instructions of each kind belong.
+    let (mut after_capabilities, mut extensions_at, mut modes_at, mut annotations_at) = (HEADER, None, None, None);
+    let mut at = HEADER;
+    while at < words.len() {
+        let length = (words[at] >> 16) as usize;
+        let code = words[at] & 0xffff;
+        let inst = words.get(at..at + length).filter(|inst| !inst.is_empty())?;
+        at += length;
+        let start = out.len();
+        out.extend_from_slice(inst);
+        match code {
+            op::CAPABILITY => after_capabilities = out.len(),
+            op::EXTENSION | op::EXT_INST_IMPORT | op::MEMORY_MODEL if extensions_at.is_none() => extensions_at = Some(start),
+            op::ENTRY_POINT => {
+                entry = inst.get(2).copied();
+                modes_at = Some(out.len());
+            }
+            op::EXECUTION_MODE => modes_at = Some(out.len()),
+            op::DECORATE if inst.get(2) == Some(&decoration::BINDING) && unaliased.contains(inst.get(3)?) => {
+                restricted.insert(*inst.get(1)?);
+            }
+            op::TYPE_VOID..=op::TYPE_FORWARD_POINTER | op::CONSTANT_TRUE..=op::CONSTANT_NULL if annotations_at.is_none() => {
+                annotations_at = Some(start);
+            }
+            op::VARIABLE if inst.get(3) == Some(&STORAGE_BUFFER) => aliased.push(*inst.get(2)?),
+            op::F_NEGATE | op::F_ADD | op::F_SUB | op::F_MUL | op::F_DIV | op::F_REM | op::F_MOD => inexact.push(*inst.get(2)?),
+            op::F_ORD_NOT_EQUAL => out[start] = (words[at - length] & 0xffff_0000) | op::F_UNORD_NOT_EQUAL,
+            op::EXT_INST => match inst.get(4) {
+                Some(&glsl::F_MIN) => out[start + 4] = glsl::N_MIN,
+                Some(&glsl::F_MAX) => out[start + 4] = glsl::N_MAX,
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    // From the end to the start, so that the places before stay where they are.
+    let mut annotations = Vec::new();
+    let mut decorate = |id: u32, what: u32| annotations.extend([3 << 16 | op::DECORATE, id, what]);
+    for id in inexact {
+        decorate(id, decoration::NO_CONTRACTION);
+    }
+    if aliased.len() > 1 {
+        for id in aliased.into_iter().filter(|id| !restricted.contains(id)) {
+            decorate(id, decoration::ALIASED);
+        }
+    }
+    let annotations_at = annotations_at?;
+    out.splice(annotations_at..annotations_at, annotations);
+    let controls = FloatControls::of(target);
+    if let (Some(entry), Some(modes_at), Some(extensions_at)) = (entry, modes_at, extensions_at)
+        && !controls.is_empty()
+    {
+        out.splice(modes_at..modes_at, controls.modes(entry));
+        out.splice(extensions_at..extensions_at, string_instruction(op::EXTENSION, "SPV_KHR_float_controls"));
+        out.splice(after_capabilities..after_capabilities, controls.capabilities());
+    }
+    Some(out)
+}
+
+/// An instruction whose only operand is a string.
+fn string_instruction(code: u32, text: &str) -> Vec<u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.push(0);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    let words = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    let length = bytes.len() as u32 / 4 + 1;
+    [length << 16 | code].into_iter().chain(words).collect()
+}
+
+/// Execution modes of SPV_KHR_float_controls: pairs of an execution mode and a width.
+struct FloatControls(Vec<(u32, u32)>);
+
+impl FloatControls {
+    const DENORM_PRESERVE: u32 = 4459;
+    const SIGNED_ZERO_INF_NAN_PRESERVE: u32 = 4461;
+    const ROUNDING_MODE_RTE: u32 = 4462;
+
+    fn of(target: &Target) -> Self {
+        let mut modes = Vec::new();
+        let mut add = |mode, widths: u8| {
+            for (bit, width, available) in [(1, 16, target.fp16), (2, 32, true), (4, 64, target.fp64)] {
+                if widths & bit != 0 && available {
+                    modes.push((mode, width));
+                }
+            }
+        };
+        add(Self::SIGNED_ZERO_INF_NAN_PRESERVE, target.float_controls.signed_zero_inf_nan_preserve);
+        add(Self::DENORM_PRESERVE, target.float_controls.denorm_preserve);
+        add(Self::ROUNDING_MODE_RTE, target.float_controls.rounding_mode_rte);
+        Self(modes)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn modes(&self, entry: u32) -> Vec<u32> {
+        self.0.iter().flat_map(|&(mode, width)| [4 << 16 | op::EXECUTION_MODE, entry, mode, width]).collect()
+    }
+
+    fn capabilities(&self) -> Vec<u32> {
+        let mut numbers: Vec<u32> = self
+            .0
+            .iter()
+            .map(|&(mode, _)| match mode {
+                Self::DENORM_PRESERVE => 4464,
+                Self::SIGNED_ZERO_INF_NAN_PRESERVE => 4466,
+                _ => 4467,
+            })
+            .collect();
+        numbers.dedup();
+        numbers.into_iter().flat_map(|number| [2 << 16 | op::CAPABILITY, number]).collect()
+    }
+}

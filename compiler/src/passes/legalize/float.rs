@@ -1,0 +1,58 @@
+//! Fused multiply-add on devices that do not fuse.
+//!
+//! In the next wider type the product is exact. The sum is rounded to odd there: where it is inexact its last bit is set, so that
+//! rounding once more, to the type asked for, gives what one rounding would have given (Boldo and Melquiond, "Emulation of a FMA and
+//! correctly rounded sums: proved algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008). That holds because the
+//! wider type has more than twice as many bits and two.
+
+use super::Lower;
+use crate::ir::{BinOp, CastOp, CmpOp, Scalar, Value};
+
+impl Lower<'_> {
+    /// The value of `fma`, where the device's own is not fused.
+    pub(super) fn fma(&mut self, a: Value, b: Value, c: Value) -> Option<Value> {
+        let scalar = self.ty(a).scalar()?;
+        if self.target.fused_fma {
+            return None;
+        }
+        let (wide, integer) = match scalar {
+            Scalar::F16 => (Scalar::F32, Scalar::I32),
+            Scalar::F32 if self.target.fp64 && self.target.int64 => (Scalar::F64, Scalar::I64),
+            _ => return None,
+        };
+        let [x, y, z] = [a, b, c].map(|value| self.cast(CastOp::FToF, value, wide));
+        let product = self.bin(BinOp::FMul, x, y);
+        let sum = self.sum_to_odd(product, z, integer);
+        Some(self.cast(CastOp::FToF, sum, scalar))
+    }
+
+    /// `a + b` rounded to odd.
+    pub(super) fn sum_to_odd(&mut self, a: Value, b: Value, integer: Scalar) -> Value {
+        let float = self.ty(a);
+        let sum = self.bin(BinOp::FAdd, a, b);
+        // The exact error of the sum (Knuth's TwoSum).
+        let b_part = self.bin(BinOp::FSub, sum, a);
+        let a_part = self.bin(BinOp::FSub, sum, b_part);
+        let (a_error, b_error) = (self.bin(BinOp::FSub, a, a_part), self.bin(BinOp::FSub, b, b_part));
+        let error = self.bin(BinOp::FAdd, a_error, b_error);
+        let zero = self.bits_of(float, 0);
+        let (below, above) = (self.cmp(CmpOp::FLt, error, zero), self.cmp(CmpOp::FGt, error, zero));
+        // Comparisons are false for the NaN that the error of an infinite sum is.
+        let inexact = self.bin(BinOp::Or, below, above);
+        let bits = self.cast(CastOp::Bitcast, sum, integer);
+        let last = self.bin_bits(BinOp::And, bits, 1);
+        let even = self.cmp_bits(CmpOp::Eq, last, 0);
+        let adjust = self.bin(BinOp::And, inexact, even);
+        let negative = self.cmp_bits(CmpOp::SLt, bits, 0);
+        // Towards the error: away from zero where it has the sum's sign.
+        let inwards = self.bin(BinOp::Xor, negative, below);
+        let integers = self.ty(bits);
+        let (up, down) = (self.bits_of(integers, 1), self.bits_of(integers, u64::MAX));
+        let step = self.select(inwards, down, up);
+        let none = self.bits_of(integers, 0);
+        let step = self.select(adjust, step, none);
+        let bits = self.bin(BinOp::Add, bits, step);
+        let Some(scalar) = float.scalar() else { return bits };
+        self.cast(CastOp::Bitcast, bits, scalar)
+    }
+}

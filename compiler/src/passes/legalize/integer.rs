@@ -1,0 +1,105 @@
+//! High halves of products, saturation, rotation.
+
+use super::Lower;
+use crate::ir::{BinOp, CastOp, CmpOp, Scalar, Value};
+
+impl Lower<'_> {
+    /// The value of a derived integer operation.
+    pub(super) fn integer(&mut self, op: BinOp, a: Value, b: Value) -> Option<Value> {
+        let scalar = self.ty(a).scalar()?;
+        let bits = scalar.bits();
+        let top = u64::from(bits) - 1;
+        Some(match op {
+            BinOp::UMulHi => self.mul_hi(scalar, false, a, b),
+            BinOp::SMulHi => self.mul_hi(scalar, true, a, b),
+            BinOp::UAddSat => {
+                let sum = self.bin(BinOp::Add, a, b);
+                let carried = self.cmp(CmpOp::ULt, sum, a);
+                let ty = self.ty(a);
+                let most = self.bits_of(ty, u64::MAX);
+                self.select(carried, most, sum)
+            }
+            BinOp::USubSat => {
+                let difference = self.bin(BinOp::Sub, a, b);
+                let borrowed = self.cmp(CmpOp::ULt, a, b);
+                let ty = self.ty(a);
+                let zero = self.bits_of(ty, 0);
+                self.select(borrowed, zero, difference)
+            }
+            BinOp::SAddSat => {
+                let sum = self.bin(BinOp::Add, a, b);
+                // Overflow: both operands have the sign that the sum lacks.
+                let (x, y) = (self.bin(BinOp::Xor, a, sum), self.bin(BinOp::Xor, b, sum));
+                self.saturate(x, y, a, sum, top)
+            }
+            BinOp::SSubSat => {
+                let difference = self.bin(BinOp::Sub, a, b);
+                let (x, y) = (self.bin(BinOp::Xor, a, b), self.bin(BinOp::Xor, a, difference));
+                self.saturate(x, y, a, difference, top)
+            }
+            BinOp::Rotate => {
+                let ty = self.ty(a);
+                let zero = self.bits_of(ty, 0);
+                // Amounts are modulo the width, so the other shift is by the negative amount.
+                let back = self.bin(BinOp::Sub, zero, b);
+                let (high, low) = (self.bin(BinOp::Shl, a, b), self.bin(BinOp::LShr, a, back));
+                self.bin(BinOp::Or, high, low)
+            }
+            _ => return None,
+        })
+    }
+
+    /// `result`, or the limit of the sign of `a` where `x & y` is negative.
+    fn saturate(&mut self, x: Value, y: Value, a: Value, result: Value, top: u64) -> Value {
+        let both = self.bin(BinOp::And, x, y);
+        let overflow = self.cmp_bits(CmpOp::SLt, both, 0);
+        let sign = self.bin_bits(BinOp::AShr, a, top);
+        let limit = self.bin_bits(BinOp::Xor, sign, (1 << top) - 1);
+        self.select(overflow, limit, result)
+    }
+
+    fn mul_hi(&mut self, scalar: Scalar, signed: bool, a: Value, b: Value) -> Value {
+        let wide = match scalar {
+            Scalar::I8 | Scalar::I16 => Scalar::I32,
+            Scalar::I32 if self.target.int64 => Scalar::I64,
+            _ => return self.mul_hi_by_halves(scalar, signed, a, b),
+        };
+        let extend = if signed { CastOp::SExt } else { CastOp::ZExt };
+        let (x, y) = (self.cast(extend, a, wide), self.cast(extend, b, wide));
+        let product = self.bin(BinOp::Mul, x, y);
+        let high = self.bin_bits(BinOp::LShr, product, u64::from(scalar.bits()));
+        self.cast(CastOp::Trunc, high, scalar)
+    }
+
+    /// The high half of a product whose full width does not exist, from products of halves.
+    fn mul_hi_by_halves(&mut self, scalar: Scalar, signed: bool, a: Value, b: Value) -> Value {
+        let half = u64::from(scalar.bits()) / 2;
+        let mask = (1_u64 << half) - 1;
+        let split = |l: &mut Self, x| (l.bin_bits(BinOp::And, x, mask), l.bin_bits(BinOp::LShr, x, half));
+        let ((al, ah), (bl, bh)) = (split(self, a), split(self, b));
+        let low = self.bin(BinOp::Mul, al, bl);
+        let (cross1, cross2) = (self.bin(BinOp::Mul, al, bh), self.bin(BinOp::Mul, ah, bl));
+        let high = self.bin(BinOp::Mul, ah, bh);
+        let carry = self.bin_bits(BinOp::LShr, low, half);
+        let (c1l, c1h) = split(self, cross1);
+        let (c2l, c2h) = split(self, cross2);
+        let middle = self.bin(BinOp::Add, carry, c1l);
+        let middle = self.bin(BinOp::Add, middle, c2l);
+        let middle = self.bin_bits(BinOp::LShr, middle, half);
+        let sum = self.bin(BinOp::Add, high, c1h);
+        let sum = self.bin(BinOp::Add, sum, c2h);
+        let sum = self.bin(BinOp::Add, sum, middle);
+        if !signed {
+            return sum;
+        }
+        // A negative operand counts 2^bits too much of the other one.
+        let top = u64::from(scalar.bits()) - 1;
+        let correction = |l: &mut Self, sign, other| {
+            let all = l.bin_bits(BinOp::AShr, sign, top);
+            l.bin(BinOp::And, all, other)
+        };
+        let (x, y) = (correction(self, a, b), correction(self, b, a));
+        let sum = self.bin(BinOp::Sub, sum, x);
+        self.bin(BinOp::Sub, sum, y)
+    }
+}

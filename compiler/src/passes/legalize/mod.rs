@@ -1,0 +1,167 @@
+//! Rewrites operations that naga or some device lacks into simpler ones.
+//!
+//! Runs last, on what `passes::launch` leaves. Before and after, for a 16-bit `mul_hi`:
+//!
+//! ```text
+//! %2 = umulhi %0, %1          %3 = zext %0 : i32
+//!                             %4 = zext %1 : i32
+//!                             %5 = mul %3, %4
+//!                             %6 = lshr %5, 16
+//!                             %7 = trunc %6 : i16
+//! ```
+//! What remains for emission: basic arithmetic of every width, `clz`, `ctz`, `popcount` and `reverse_bits` of 32 bits, `fma` only
+//! where the device's is fused, integer atomics, and native float addition in storage.
+
+mod atomic;
+mod bits;
+mod float;
+mod integer;
+
+use crate::diag::Span;
+use crate::ir::{BinOp, CastOp, CmpOp, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
+use crate::target::Target;
+use rustc_hash::FxHashMap;
+
+/// Rewrites every function of a module.
+pub fn run(module: &mut Module, target: &Target) {
+    for function in &mut module.functions {
+        let mut body = std::mem::take(&mut function.body);
+        let mut lower = Lower { function, target, out: Vec::new(), span: Span::default(), aliases: FxHashMap::default() };
+        lower.region(&mut body);
+        let aliases = lower.aliases;
+        if !aliases.is_empty() {
+            body.walk_mut(&mut |inst| {
+                inst.op.map_operands(|value| {
+                    if let Some(&new) = aliases.get(value) {
+                        *value = new;
+                    }
+                });
+            });
+        }
+        function.body = body;
+    }
+}
+
+/// Rewrites one function.
+struct Lower<'a> {
+    function: &'a mut Function,
+    target: &'a Target,
+    /// Instructions of the region being rewritten.
+    out: Vec<Inst>,
+    /// Of the instruction being rewritten.
+    span: Span,
+    /// Results of rewritten instructions, and what takes their place.
+    aliases: FxHashMap<Value, Value>,
+}
+
+impl Lower<'_> {
+    fn region(&mut self, region: &mut Region) {
+        if !region.insts.iter().any(|inst| self.concerns(inst)) {
+            return;
+        }
+        let outer = std::mem::take(&mut self.out);
+        for mut inst in std::mem::take(&mut region.insts) {
+            for nested in inst.op.regions_mut() {
+                self.region(nested);
+            }
+            self.span = inst.span;
+            match self.replacement(&inst) {
+                Some(new) => {
+                    if let (Some(&old), Some(new)) = (inst.results.first(), new) {
+                        self.aliases.insert(old, new);
+                    }
+                }
+                None => self.out.push(inst),
+            }
+        }
+        region.insts = std::mem::replace(&mut self.out, outer);
+    }
+
+    /// Whether an instruction or one nested in it may have to be rewritten.
+    fn concerns(&self, inst: &Inst) -> bool {
+        match &inst.op {
+            Op::Bin(op, ..) => is_derived(*op),
+            Op::Math(op, _) => {
+                matches!(op, MathOp::Fma | MathOp::SAbs | MathOp::Clz | MathOp::Ctz | MathOp::Popcount | MathOp::ReverseBits)
+            }
+            Op::Atomic { .. } | Op::CmpXchg { .. } => true,
+            op => op.regions().into_iter().any(|region| region.insts.iter().any(|inst| self.concerns(inst))),
+        }
+    }
+
+    /// The value that replaces an instruction's result (`Some(None)` where it has none); `None` where it stays as it is.
+    fn replacement(&mut self, inst: &Inst) -> Option<Option<Value>> {
+        match &inst.op {
+            Op::Bin(op, a, b) if is_derived(*op) => self.integer(*op, *a, *b).map(Some),
+            Op::Math(MathOp::Fma, args) => match args[..] {
+                [a, b, c] => self.fma(a, b, c).map(Some),
+                _ => None,
+            },
+            Op::Math(op, args) => self.bits(*op, *args.first()?).map(Some),
+            Op::Atomic { op, ptr, value, ty } => self.atomic(*op, *ptr, *value, *ty),
+            Op::CmpXchg { ptr, expected, desired, ty } => self.compare_exchange(*ptr, *expected, *desired, *ty).map(Some),
+            _ => None,
+        }
+    }
+
+    // Building
+
+    fn ty(&self, value: Value) -> Type {
+        self.function.ty(value)
+    }
+
+    fn push(&mut self, ty: Type, op: Op) -> Value {
+        self.function.emit(&mut self.out, self.span, ty, op)
+    }
+
+    fn effect(&mut self, op: Op) {
+        self.out.push(Inst::effect(op, self.span));
+    }
+
+    fn bits_of(&mut self, ty: Type, bits: u64) -> Value {
+        self.function.emit_bits(&mut self.out, self.span, ty, bits)
+    }
+
+    fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
+        let ty = self.ty(a);
+        self.push(ty, Op::Bin(op, a, b))
+    }
+
+    /// An operation with a constant of the operand's type.
+    fn bin_bits(&mut self, op: BinOp, a: Value, bits: u64) -> Value {
+        let ty = self.ty(a);
+        let b = self.bits_of(ty, bits);
+        self.bin(op, a, b)
+    }
+
+    fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> Value {
+        let ty = self.ty(a).with_scalar(Scalar::Bool);
+        self.push(ty, Op::Cmp(op, a, b))
+    }
+
+    fn cmp_bits(&mut self, op: CmpOp, a: Value, bits: u64) -> Value {
+        let ty = self.ty(a);
+        let b = self.bits_of(ty, bits);
+        self.cmp(op, a, b)
+    }
+
+    fn cast(&mut self, op: CastOp, a: Value, scalar: Scalar) -> Value {
+        let ty = self.ty(a).with_scalar(scalar);
+        self.push(ty, Op::Cast(op, a))
+    }
+
+    fn select(&mut self, condition: Value, a: Value, b: Value) -> Value {
+        let ty = self.ty(a);
+        self.push(ty, Op::Select(condition, a, b))
+    }
+
+    fn math(&mut self, op: MathOp, a: Value) -> Value {
+        let ty = self.ty(a);
+        self.push(ty, Op::Math(op, vec![a]))
+    }
+}
+
+/// Whether emission knows an operation only in terms of others.
+const fn is_derived(op: BinOp) -> bool {
+    matches!(op, BinOp::SMulHi | BinOp::UMulHi | BinOp::SAddSat | BinOp::UAddSat | BinOp::SSubSat | BinOp::USubSat | BinOp::Rotate)
+}

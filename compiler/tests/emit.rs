@@ -1,0 +1,98 @@
+//! Emission of IR that is in the form that `passes::launch` leaves: each module is verified, legalised and emitted for Vulkan and in
+//! the strict form, which must pass full validation and print in every other language. SPIR-V is checked with `spirv-val` where it
+//! is installed.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use wgcl_compiler::emit::{self, Format};
+use wgcl_compiler::ir::{self, read::read_module};
+use wgcl_compiler::launch::{BindingKind, LaunchError, LaunchKey, Shader};
+use wgcl_compiler::passes::legalize;
+use wgcl_compiler::target::{FloatControls, Target};
+
+fn strict() -> Target {
+    Target { spirv: false, fused_fma: true, ..Target::full() }
+}
+
+fn parse(text: &str) -> ir::Module {
+    let module = read_module(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    if let Err(errors) = ir::verify::verify(&module) {
+        panic!("{errors:?}\n{text}");
+    }
+    module
+}
+
+fn emit_for(module: &ir::Module, target: &Target) -> Result<Shader, LaunchError> {
+    let mut module = module.clone();
+    legalize::run(&mut module, target);
+    if let Err(errors) = ir::verify::verify(&module) {
+        panic!("after legalisation: {errors:?}\n{module}");
+    }
+    let key = LaunchKey::example(&module.functions[0], [64, 1, 1]);
+    emit::shader(&module, &key, target, true)
+}
+
+fn spirv_val(words: &[u32]) {
+    let child = Command::new("spirv-val")
+        .args(["--target-env", "vulkan1.2", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = child else {
+        eprintln!("spirv-val is not installed: SPIR-V is not checked");
+        return;
+    };
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    child.stdin.take().expect("a pipe").write_all(&bytes).expect("spirv-val reads");
+    let output = child.wait_with_output().expect("spirv-val ends");
+    assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+}
+
+/// Emits a module in both forms; returns the shader for Vulkan. `languages` are those that the strict form must print in.
+fn check(text: &str, languages: &[Format]) -> Shader {
+    let module = parse(text);
+    let controls = FloatControls { signed_zero_inf_nan_preserve: 7, denorm_preserve: 0, rounding_mode_rte: 7 };
+    let vulkan = Target { float_controls: controls, ..Target::full() };
+    let shader = emit_for(&module, &vulkan).unwrap_or_else(|error| panic!("{error}\n{module}"));
+    let words = shader.spirv.as_ref().expect("SPIR-V");
+    spirv_val(words);
+    let target = strict();
+    let other = emit_for(&module, &target).unwrap_or_else(|error| panic!("strict: {error}\n{module}"));
+    for &format in languages {
+        let printed = emit::print(&other, format, &target).unwrap_or_else(|error| panic!("{format:?}: {error}\n{module}"));
+        assert!(printed.contains("fn ") || printed.contains("kernel") || printed.contains("numthreads"), "{printed}");
+    }
+    shader
+}
+
+const ALL: &[Format] = &[Format::Wgsl, Format::Msl, Format::Hlsl];
+
+#[test]
+fn a_simple_kernel() {
+    let shader = check(
+        r#"
+kernel @f0 "add" (%0: ptr.global buffer, %1: ptr.global buffer readonly, %2: i32 value) {
+  %3: i32 = workitem.global_id 0
+  %4: bool = ult %3, %2
+  if %4 {
+    %5: i32 = const 2
+    %6: i32 = shl %3, %5
+    %7: ptr.global = ptr_add %0, %6
+    %8: ptr.global = ptr_add %1, %6
+    %9: f32 = load %7 align 4
+    %10: f32 = load %8 align 4
+    %11: f32 = fadd %9, %10
+    store %7, %11 align 4
+    yield
+  } else {
+    yield
+  }
+  return
+}"#,
+        ALL,
+    );
+    assert_eq!(shader.bindings.len(), 3);
+    assert_eq!(shader.bindings[0].kind, BindingKind::Uniform { size: 80 });
+    assert_eq!(shader.entry_point, "add");
+}
