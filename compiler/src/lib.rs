@@ -12,6 +12,7 @@ pub mod emit;
 pub mod ir;
 pub mod launch;
 pub mod lex;
+pub mod lower;
 pub mod options;
 pub mod parse;
 pub mod passes;

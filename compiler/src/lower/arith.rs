@@ -1,0 +1,215 @@
+//! Operators on numbers.
+
+use super::function::Lowering;
+use super::types::Shape;
+use crate::ir::{BinOp, CmpOp, Scalar, UnOp, Value};
+use crate::thir::{BinaryOp, Expr, ExprKind, Place, Ty, TyKind, UnaryOp};
+
+/// An operand: a value, or a product that may still be fused with an addition.
+#[derive(Clone, Copy)]
+enum Operand {
+    Value(Value),
+    Product(Value, Value),
+}
+
+impl<'p> Lowering<'p, '_> {
+    pub(super) fn unary(&mut self, op: UnaryOp, inner: &'p Expr, ty: Ty) -> Value {
+        let shape = self.arithmetic(inner.ty);
+        match op {
+            UnaryOp::LogNot if shape.lanes == 1 => {
+                let flag = self.condition(inner);
+                let flag = self.b.not(flag);
+                self.flag_value(flag, ty)
+            }
+            UnaryOp::LogNot => {
+                let value = self.expr(inner);
+                let zero = self.b.bits(shape.ir(), 0);
+                let flags = self.b.cmp(if shape.is_float() { CmpOp::FEq } else { CmpOp::Eq }, value, zero);
+                self.flag_value(flags, ty)
+            }
+            UnaryOp::Neg => {
+                let value = self.expr(inner);
+                self.b.un(if shape.is_float() { UnOp::FNeg } else { UnOp::Neg }, value)
+            }
+            UnaryOp::BitNot => {
+                let value = self.expr(inner);
+                self.b.not(value)
+            }
+        }
+    }
+
+    /// A binary operator and all that hang below its left operand, without recursion.
+    pub(super) fn binary(&mut self, expr: &'p Expr) -> Value {
+        let operand = self.binary_operand(expr);
+        self.finish(operand)
+    }
+
+    fn binary_operand(&mut self, expr: &'p Expr) -> Operand {
+        let mut chain = Vec::new();
+        let mut bottom = expr;
+        while let ExprKind::Binary { op, lhs, rhs, contract } = &bottom.kind {
+            chain.push((bottom, *op, &**rhs, *contract));
+            bottom = lhs;
+        }
+        let outer = self.b.span;
+        let mut left = Operand::Value(self.expr(bottom));
+        let mut shape = self.shape(bottom.ty);
+        while let Some((node, op, rhs, contract)) = chain.pop() {
+            self.b.span = node.span;
+            let operands = shape.unwrap_or(Shape::new(crate::ast::ScalarKind::Int, 1));
+            let right = if contract && is_product(rhs) { self.product(rhs) } else { Operand::Value(self.expr(rhs)) };
+            self.b.span = node.span;
+            left = self.combine(op, left, right, operands, contract, node.ty);
+            shape = self.shape(node.ty);
+        }
+        self.b.span = outer;
+        left
+    }
+
+    /// The operands of a multiplication that may be fused.
+    fn product(&mut self, expr: &'p Expr) -> Operand {
+        self.binary_operand(expr)
+    }
+
+    fn finish(&mut self, operand: Operand) -> Value {
+        match operand {
+            Operand::Value(value) => value,
+            Operand::Product(a, b) => self.b.bin(BinOp::FMul, a, b),
+        }
+    }
+
+    /// `shape` is that of the left operand; the right one's differs only for shifts.
+    fn combine(&mut self, op: BinaryOp, lhs: Operand, rhs: Operand, shape: Shape, contract: bool, ty: Ty) -> Operand {
+        if shape.is_float() && contract {
+            match (op, lhs, rhs) {
+                (BinaryOp::Mul, lhs, rhs) => {
+                    let (a, b) = (self.finish(lhs), self.finish(rhs));
+                    return Operand::Product(a, b);
+                }
+                (BinaryOp::Add, Operand::Product(a, b), rhs) => {
+                    let c = self.finish(rhs);
+                    return Operand::Value(self.b.mul_add(a, b, c));
+                }
+                (BinaryOp::Add, Operand::Value(c), Operand::Product(a, b)) => return Operand::Value(self.b.mul_add(a, b, c)),
+                (BinaryOp::Sub, Operand::Product(a, b), rhs) => {
+                    let c = self.finish(rhs);
+                    let c = self.b.un(UnOp::FNeg, c);
+                    return Operand::Value(self.b.mul_add(a, b, c));
+                }
+                (BinaryOp::Sub, Operand::Value(c), Operand::Product(a, b)) => {
+                    let a = self.b.un(UnOp::FNeg, a);
+                    return Operand::Value(self.b.mul_add(a, b, c));
+                }
+                _ => {}
+            }
+        }
+        let (lhs, rhs) = (self.finish(lhs), self.finish(rhs));
+        Operand::Value(self.operate(op, lhs, rhs, shape, ty))
+    }
+
+    /// Applies an operator to values.
+    fn operate(&mut self, op: BinaryOp, lhs: Value, rhs: Value, shape: Shape, ty: Ty) -> Value {
+        let (float, signed) = (shape.is_float(), shape.is_signed());
+        let bin = match op {
+            BinaryOp::Add if float => BinOp::FAdd,
+            BinaryOp::Sub if float => BinOp::FSub,
+            BinaryOp::Mul if float => BinOp::FMul,
+            BinaryOp::Div if float => BinOp::FDiv,
+            BinaryOp::Add => BinOp::Add,
+            BinaryOp::Sub => BinOp::Sub,
+            BinaryOp::Mul => BinOp::Mul,
+            BinaryOp::Div if signed => BinOp::SDiv,
+            BinaryOp::Div => BinOp::UDiv,
+            BinaryOp::Rem if signed => BinOp::SRem,
+            BinaryOp::Rem => BinOp::URem,
+            BinaryOp::BitAnd => BinOp::And,
+            BinaryOp::BitOr => BinOp::Or,
+            BinaryOp::BitXor => BinOp::Xor,
+            BinaryOp::Shl => return self.shift(BinOp::Shl, lhs, rhs),
+            BinaryOp::Shr => return self.shift(if signed { BinOp::AShr } else { BinOp::LShr }, lhs, rhs),
+            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+                let flags = self.b.cmp(comparison(op, float, signed), lhs, rhs);
+                return self.flag_value(flags, ty);
+            }
+            BinaryOp::VecAnd | BinaryOp::VecOr => {
+                let zero = self.b.bits(shape.ir(), 0);
+                let ne = if float { CmpOp::FNe } else { CmpOp::Ne };
+                let (lhs, rhs) = (self.b.cmp(ne, lhs, zero), self.b.cmp(ne, rhs, zero));
+                let flags = self.b.bin(if op == BinaryOp::VecAnd { BinOp::And } else { BinOp::Or }, lhs, rhs);
+                return self.flag_value(flags, ty);
+            }
+        };
+        self.b.bin(bin, lhs, rhs)
+    }
+
+    /// The amount counts modulo the width, so that its own width does not matter.
+    fn shift(&mut self, op: BinOp, lhs: Value, amount: Value) -> Value {
+        let ty = self.b.ty(lhs);
+        let amount = self.b.splat(amount, ty.lanes());
+        let amount = self.b.resize(amount, false, ty);
+        self.b.bin(op, lhs, amount)
+    }
+
+    pub(super) fn compound_assign(&mut self, op: BinaryOp, place: &'p Place, value: &'p Expr, compute: Ty, contract: bool) -> Value {
+        let right = if contract && is_product(value) { self.product(value) } else { Operand::Value(self.expr(value)) };
+        let located = self.locate(place);
+        let old = self.read(&located, place.ty.ty);
+        let (object, shape) = (self.arithmetic(place.ty.ty), self.arithmetic(compute));
+        let left = self.b.convert(old, object, shape);
+        let result = self.combine(op, Operand::Value(left), right, shape, contract, compute);
+        let result = self.finish(result);
+        let result = self.b.convert(result, shape, object);
+        self.write(&located, place.ty.ty, result);
+        result
+    }
+
+    /// `++` and `--`.
+    pub(super) fn step(&mut self, place: &'p Place, increment: bool, prefix: bool, stride: u32) -> Value {
+        let located = self.locate(place);
+        let old = self.read(&located, place.ty.ty);
+        let new = if matches!(self.kind(place.ty.ty), TyKind::Pointer { .. }) {
+            let bytes = i64::from(stride);
+            self.b.offset(old, if increment { bytes } else { -bytes })
+        } else {
+            let ty = self.b.ty(old);
+            match ty.scalar() {
+                // `true` stays `true`; `false--` is `true` as well (C99 6.5.2.4 by way of 6.3.1.2).
+                Some(Scalar::Bool) if increment => self.b.bool(true),
+                Some(Scalar::Bool) => self.b.not(old),
+                Some(scalar) if scalar.is_float() => {
+                    let one = self.b.float(ty, 1.0);
+                    self.b.bin(if increment { BinOp::FAdd } else { BinOp::FSub }, old, one)
+                }
+                _ => self.b.bin_int(BinOp::Add, old, if increment { 1 } else { -1 }),
+            }
+        };
+        self.write(&located, place.ty.ty, new);
+        if prefix { new } else { old }
+    }
+}
+
+fn is_product(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Binary { op: BinaryOp::Mul, contract: true, .. })
+}
+
+/// The comparison of an operator; `!=` is true of NaNs.
+const fn comparison(op: BinaryOp, float: bool, signed: bool) -> CmpOp {
+    match (op, float, signed) {
+        (BinaryOp::Eq, true, _) => CmpOp::FEq,
+        (BinaryOp::Ne, true, _) => CmpOp::FNe,
+        (BinaryOp::Lt, true, _) => CmpOp::FLt,
+        (BinaryOp::Le, true, _) => CmpOp::FLe,
+        (BinaryOp::Gt, true, _) => CmpOp::FGt,
+        (_, true, _) => CmpOp::FGe,
+        (BinaryOp::Eq, ..) => CmpOp::Eq,
+        (BinaryOp::Ne, ..) => CmpOp::Ne,
+        (BinaryOp::Lt, _, true) => CmpOp::SLt,
+        (BinaryOp::Le, _, true) => CmpOp::SLe,
+        (BinaryOp::Gt, _, true) => CmpOp::SGt,
+        (_, _, true) => CmpOp::SGe,
+        (BinaryOp::Lt, ..) => CmpOp::ULt,
+        (BinaryOp::Le, ..) => CmpOp::ULe,
+        (BinaryOp::Gt, ..) => CmpOp::UGt,
+        _ => CmpOp::UGe,
+    }
+}

@@ -1,0 +1,94 @@
+//! Calls of functions, and statement expressions.
+
+use super::Instance;
+use super::function::Lowering;
+use super::place::lane_size;
+use super::stmt::Jumps;
+use crate::ir::{Global, Op, Type, Value};
+use crate::thir::{Expr, FuncId, GlobalId, Stmt, Ty, TyKind};
+
+impl<'p> Lowering<'p, '_> {
+    /// An argument: a record is copied to memory that the callee owns.
+    fn argument(&mut self, arg: &'p Expr) -> Value {
+        let value = self.expr(arg);
+        if self.is_record(arg.ty) { self.spill(arg.ty, value) } else { value }
+    }
+
+    pub(super) fn call(&mut self, func: FuncId, args: &'p [Expr], ty: Ty) -> Option<Value> {
+        let values: Vec<Value> = args.iter().map(|arg| self.argument(arg)).collect();
+        self.call_values(func, values, ty)
+    }
+
+    fn call_values(&mut self, func: FuncId, mut args: Vec<Value>, ty: Ty) -> Option<Value> {
+        let number = self.shared.function_number(Instance { id: func, kernel: false });
+        if self.is_record(ty) {
+            let (size, align) = self.layout(ty);
+            let var = self.b.temporary(size, align);
+            let address = self.b.var_addr(var);
+            args.insert(0, address);
+            self.b.effect(Op::Call(number, args));
+            return Some(address);
+        }
+        match self.value_type(ty) {
+            Type::Void => {
+                self.b.effect(Op::Call(number, args));
+                None
+            }
+            ir => Some(self.b.emit(Op::Call(number, args), ir)),
+        }
+    }
+
+    /// A scalar function for each lane. A pointer to a vector points to the lane's scalar in its turn.
+    pub(super) fn call_lanes(&mut self, func: FuncId, args: &'p [Expr], ty: Ty) -> Option<Value> {
+        let program = self.shared.program;
+        let Some(callee) = program.functions.get(func.index()) else {
+            self.b.fail("internal error: a call of a function that does not exist");
+            return None;
+        };
+        let strides: Vec<Option<u32>> = args.iter().map(|arg| self.pointed_lane(arg.ty)).collect();
+        let values: Vec<Value> = args.iter().map(|arg| self.argument(arg)).collect();
+        let pointee_lanes = args.iter().filter_map(|arg| match self.kind(arg.ty) {
+            TyKind::Pointer { pointee, .. } => self.shape(pointee.ty),
+            _ => self.shape(arg.ty),
+        });
+        let most = pointee_lanes.map(|shape| shape.lanes).max().unwrap_or(1);
+        let lanes = self.shape(ty).map_or(most, |shape| shape.lanes);
+        let mut results = Vec::new();
+        for lane in 0..lanes {
+            let of_lane = values
+                .iter()
+                .zip(&strides)
+                .map(|(&value, stride)| match stride {
+                    Some(stride) => self.b.offset(value, i64::from(*stride) * i64::from(lane)),
+                    None => self.b.extract(value, lane),
+                })
+                .collect();
+            results.extend(self.call_values(func, of_lane, callee.ret));
+        }
+        if results.is_empty() { None } else { Some(self.b.construct(&results)) }
+    }
+
+    /// Bytes between the lanes that a pointer to a vector points to.
+    fn pointed_lane(&self, ty: Ty) -> Option<u32> {
+        match self.kind(ty) {
+            TyKind::Pointer { pointee, .. } => Some(self.shape(pointee.ty).map_or(0, lane_size)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn printf(&mut self, format: GlobalId, args: &'p [Expr]) -> Value {
+        let args = args
+            .iter()
+            .map(|arg| {
+                let value = self.expr(arg);
+                if self.b.ty(value) == Type::BOOL { self.b.resize(value, false, Type::I32) } else { value }
+            })
+            .collect();
+        self.b.emit(Op::Printf { format: Global(format.0), args }, Type::I32)
+    }
+
+    /// The statements of `({ ... })`. They cannot jump out of it but by `return`.
+    pub(super) fn statement_expression(&mut self, stmts: &'p [Stmt]) {
+        self.block(stmts, Jumps::NONE);
+    }
+}

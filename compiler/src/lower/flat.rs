@@ -1,0 +1,375 @@
+//! Functions with `goto`, or with `case` labels inside other statements (Duff's device).
+//!
+//! Such a function is cut into basic blocks, and these run in a loop over a number that says which one comes next. Statements that nothing
+//! jumps into or out of stay whole, and a block with one predecessor is written where that one ends, so that only merge points and targets of
+//! `goto` get a number:
+//! ```text
+//! again: A; if (c) goto again; B   becomes   loop { switch (state) { case 0: A; if (c) { state = 0 } else { B; return } } }
+//! ```
+//! Correct for everything, but a barrier in it is met in a loop.
+
+use rustc_hash::FxHashMap;
+
+use super::function::Lowering;
+use super::scan;
+use super::stmt::Jumps;
+use crate::ir::{Op, Region, Type, Value, Var};
+use crate::thir::{Expr, LabelId, Stmt, StmtKind};
+
+/// How deep blocks are written into each other.
+const MAX_INLINE: u32 = 48;
+
+type BlockId = usize;
+
+#[derive(Clone, Copy)]
+enum Item<'p> {
+    Stmt(&'p Stmt),
+    Effect(&'p Expr),
+}
+
+enum End<'p> {
+    Goto(BlockId),
+    Branch {
+        cond: &'p Expr,
+        then: BlockId,
+        els: BlockId,
+    },
+    Switch {
+        cond: &'p Expr,
+        cases: Vec<((u64, u64), BlockId)>,
+        default: BlockId,
+    },
+    /// The function's end.
+    Return,
+}
+
+struct Block<'p> {
+    items: Vec<Item<'p>>,
+    end: End<'p>,
+}
+
+/// Cuts statements into blocks.
+struct Cutter<'p> {
+    blocks: Vec<Block<'p>>,
+    current: BlockId,
+    labels: FxHashMap<LabelId, BlockId>,
+    on_break: Option<BlockId>,
+    on_continue: Option<BlockId>,
+    /// Labels of the switches around, innermost last.
+    switches: Vec<Cases>,
+}
+
+#[derive(Default)]
+struct Cases {
+    cases: Vec<((u64, u64), BlockId)>,
+    default: Option<BlockId>,
+}
+
+impl<'p> Cutter<'p> {
+    fn new_block(&mut self) -> BlockId {
+        self.blocks.push(Block { items: Vec::new(), end: End::Return });
+        self.blocks.len() - 1
+    }
+
+    fn label(&mut self, label: LabelId) -> BlockId {
+        if let Some(&block) = self.labels.get(&label) {
+            return block;
+        }
+        let block = self.new_block();
+        self.labels.insert(label, block);
+        block
+    }
+
+    fn item(&mut self, item: Item<'p>) {
+        if let Some(block) = self.blocks.get_mut(self.current) {
+            block.items.push(item);
+        }
+    }
+
+    /// Ends the current block; `next` becomes the current one.
+    fn end(&mut self, end: End<'p>, next: BlockId) {
+        if let Some(block) = self.blocks.get_mut(self.current) {
+            block.end = end;
+        }
+        self.current = next;
+    }
+
+    /// Ends the current block by a jump; what follows starts a block that only labels lead to.
+    fn goto(&mut self, target: BlockId) {
+        let next = self.new_block();
+        self.end(End::Goto(target), next);
+    }
+
+    fn stmts(&mut self, stmts: &'p [Stmt]) {
+        for stmt in stmts {
+            self.stmt(stmt);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'p Stmt) {
+        if scan::is_closed(stmt) {
+            self.item(Item::Stmt(stmt));
+            return;
+        }
+        match &stmt.kind {
+            StmtKind::Block(stmts) => self.stmts(stmts),
+            StmtKind::If { cond, then, els } => {
+                let (then_block, join) = (self.new_block(), self.new_block());
+                let else_block = if els.is_some() { self.new_block() } else { join };
+                self.end(End::Branch { cond, then: then_block, els: else_block }, then_block);
+                self.stmt(then);
+                self.end(End::Goto(join), else_block);
+                if let Some(els) = els {
+                    self.stmt(els);
+                    self.end(End::Goto(join), join);
+                }
+            }
+            StmtKind::While { cond, body, .. } => self.loop_(Some(cond), None, body),
+            StmtKind::For { cond, step, body, .. } => self.loop_(cond.as_ref(), step.as_ref(), body),
+            StmtKind::DoWhile { body, cond, .. } => {
+                let (head, test, after) = (self.new_block(), self.new_block(), self.new_block());
+                self.end(End::Goto(head), head);
+                self.inside(after, Some(test), body);
+                self.end(End::Goto(test), test);
+                self.end(End::Branch { cond, then: head, els: after }, after);
+            }
+            StmtKind::Switch { cond, body } => {
+                let (inside, after) = (self.new_block(), self.new_block());
+                let head = self.current;
+                self.current = inside;
+                self.switches.push(Cases::default());
+                self.inside(after, self.on_continue, body);
+                self.end(End::Goto(after), head);
+                let Cases { cases, default } = self.switches.pop().unwrap_or_default();
+                self.end(End::Switch { cond, cases, default: default.unwrap_or(after) }, after);
+            }
+            StmtKind::Case { lo, hi } => {
+                let block = self.new_block();
+                if let Some(switch) = self.switches.last_mut() {
+                    switch.cases.push(((*lo, *hi), block));
+                }
+                self.end(End::Goto(block), block);
+            }
+            StmtKind::Default => {
+                let block = self.new_block();
+                if let Some(switch) = self.switches.last_mut() {
+                    switch.default = Some(block);
+                }
+                self.end(End::Goto(block), block);
+            }
+            StmtKind::Label(label) => {
+                let block = self.label(*label);
+                self.end(End::Goto(block), block);
+            }
+            StmtKind::Goto(label) => {
+                let block = self.label(*label);
+                self.goto(block);
+            }
+            StmtKind::Break => {
+                if let Some(block) = self.on_break {
+                    self.goto(block);
+                }
+            }
+            StmtKind::Continue => {
+                if let Some(block) = self.on_continue {
+                    self.goto(block);
+                }
+            }
+            StmtKind::Expr(_) | StmtKind::Local { .. } | StmtKind::Return(_) | StmtKind::Empty => self.item(Item::Stmt(stmt)),
+        }
+    }
+
+    fn loop_(&mut self, cond: Option<&'p Expr>, step: Option<&'p Expr>, body: &'p Stmt) {
+        let (head, next, after) = (self.new_block(), self.new_block(), self.new_block());
+        self.end(End::Goto(head), head);
+        if let Some(cond) = cond {
+            let inside = self.new_block();
+            self.end(End::Branch { cond, then: inside, els: after }, inside);
+        }
+        self.inside(after, Some(next), body);
+        self.end(End::Goto(next), next);
+        if let Some(step) = step {
+            self.item(Item::Effect(step));
+        }
+        self.end(End::Goto(head), after);
+    }
+
+    /// The body of a loop or switch.
+    fn inside(&mut self, on_break: BlockId, on_continue: Option<BlockId>, body: &'p Stmt) {
+        let outer = (self.on_break, self.on_continue);
+        (self.on_break, self.on_continue) = (Some(on_break), on_continue);
+        self.stmt(body);
+        (self.on_break, self.on_continue) = outer;
+    }
+}
+
+impl End<'_> {
+    fn targets(&self) -> Vec<BlockId> {
+        match self {
+            Self::Goto(target) => vec![*target],
+            Self::Branch { then, els, .. } => vec![*then, *els],
+            Self::Switch { cases, default, .. } => cases.iter().map(|(_, block)| *block).chain([*default]).collect(),
+            Self::Return => Vec::new(),
+        }
+    }
+}
+
+/// How many jumps lead to each block from blocks that can be reached.
+fn predecessors(blocks: &[Block<'_>]) -> Vec<u32> {
+    let mut counts = vec![0_u32; blocks.len()];
+    // The entry counts as a jump, so that a loop back to it gives it a number.
+    let mut stack = vec![0];
+    while let Some(id) = stack.pop() {
+        let Some(count) = counts.get_mut(id) else { continue };
+        *count += 1;
+        if *count == 1
+            && let Some(block) = blocks.get(id)
+        {
+            stack.extend(block.end.targets());
+        }
+    }
+    counts
+}
+
+/// Writes the blocks.
+struct Machine<'p> {
+    blocks: Vec<Block<'p>>,
+    predecessors: Vec<u32>,
+    state: Var,
+    numbers: FxHashMap<BlockId, u64>,
+    /// Blocks with a number, in order of it.
+    queue: Vec<BlockId>,
+}
+
+/// Lowers a function's body by way of blocks. Every path ends in a return.
+pub(super) fn lower_flat<'p>(lowering: &mut Lowering<'p, '_>, body: &'p [Stmt]) {
+    let mut cutter =
+        Cutter { blocks: Vec::new(), current: 0, labels: FxHashMap::default(), on_break: None, on_continue: None, switches: Vec::new() };
+    cutter.new_block();
+    cutter.stmts(body);
+    let predecessors = predecessors(&cutter.blocks);
+    let state = lowering.b.function.new_var("", 4, 4);
+    let mut machine = Machine { blocks: cutter.blocks, predecessors, state, numbers: FxHashMap::default(), queue: Vec::new() };
+    machine.run(lowering);
+}
+
+impl<'p> Machine<'p> {
+    fn number(&mut self, block: BlockId) -> u64 {
+        let next = self.queue.len() as u64;
+        *self.numbers.entry(block).or_insert_with(|| {
+            self.queue.push(block);
+            next
+        })
+    }
+
+    fn run(&mut self, lowering: &mut Lowering<'p, '_>) {
+        self.number(0);
+        let address = lowering.b.var_addr(self.state);
+        let first = lowering.b.i32(0);
+        lowering.b.store(address, first, 4, false);
+        lowering.b.open();
+        let selector = lowering.b.load(address, Type::I32, 4, false);
+        let mut cases: Vec<(Vec<u64>, Region)> = Vec::new();
+        while let Some(&block) = self.queue.get(cases.len()) {
+            lowering.b.open();
+            self.write(lowering, block, 0);
+            cases.push((vec![cases.len() as u64], lowering.b.close_branch()));
+        }
+        lowering.b.open();
+        let default = lowering.b.close(Op::Unreachable);
+        lowering.emit_switch(selector, cases, Some(default));
+        let body = lowering.b.close(Op::Continue(Vec::new()));
+        lowering.b.loop_(body, None);
+        lowering.b.effect(Op::Unreachable);
+    }
+
+    /// Goes to a block: writes it here if nothing else leads to it, else sets the state.
+    fn go(&mut self, lowering: &mut Lowering<'p, '_>, block: BlockId, depth: u32) {
+        let only = self.predecessors.get(block).is_some_and(|&count| count == 1) && !self.numbers.contains_key(&block);
+        if only && depth < MAX_INLINE {
+            self.write(lowering, block, depth + 1);
+            return;
+        }
+        let number = self.number(block);
+        let address = lowering.b.var_addr(self.state);
+        let number = lowering.b.bits(Type::I32, number);
+        lowering.b.store(address, number, 4, false);
+    }
+
+    fn write(&mut self, lowering: &mut Lowering<'p, '_>, mut block: BlockId, depth: u32) {
+        loop {
+            let Some(data) = self.blocks.get(block) else { return };
+            for item in data.items.clone() {
+                match item {
+                    Item::Stmt(stmt) => lowering.block(std::slice::from_ref(stmt), Jumps::NONE),
+                    Item::Effect(expr) => lowering.effect(expr),
+                }
+            }
+            if lowering.b.is_dead() {
+                return;
+            }
+            let Some(data) = self.blocks.get(block) else { return };
+            match &data.end {
+                End::Goto(next) => {
+                    let next = *next;
+                    let only = self.predecessors.get(next).is_some_and(|&count| count == 1) && !self.numbers.contains_key(&next);
+                    if !only {
+                        self.go(lowering, next, MAX_INLINE);
+                        return;
+                    }
+                    block = next;
+                }
+                &End::Branch { cond, then, els } => {
+                    let flag = lowering.condition(cond);
+                    match lowering.b.known(flag) {
+                        Some(0) => self.go(lowering, els, depth),
+                        Some(_) => self.go(lowering, then, depth),
+                        None => {
+                            lowering.b.open();
+                            self.go(lowering, then, depth);
+                            let then = lowering.b.close_branch();
+                            lowering.b.open();
+                            self.go(lowering, els, depth);
+                            let els = lowering.b.close_branch();
+                            lowering.b.if_else(flag, then, els);
+                        }
+                    }
+                    return;
+                }
+                End::Switch { cond, cases, default } => {
+                    let (cond, cases, default) = (*cond, cases.clone(), *default);
+                    let selector = lowering.expr(cond);
+                    self.write_switch(lowering, selector, &cases, default, depth);
+                    return;
+                }
+                End::Return => {
+                    lowering.return_(None);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn write_switch(
+        &mut self,
+        lowering: &mut Lowering<'p, '_>,
+        selector: Value,
+        cases: &[((u64, u64), BlockId)],
+        default: BlockId,
+        depth: u32,
+    ) {
+        let selected: Vec<(usize, &[(u64, u64)])> =
+            cases.iter().enumerate().map(|(i, (range, _))| (i, std::slice::from_ref(range))).collect();
+        let (selector, values) = lowering.select_number(selector, &selected);
+        let mut regions = Vec::new();
+        for ((_, block), values) in cases.iter().zip(values) {
+            lowering.b.open();
+            self.go(lowering, *block, depth);
+            regions.push((values, lowering.b.close_branch()));
+        }
+        lowering.b.open();
+        self.go(lowering, default, depth);
+        let default = lowering.b.close_branch();
+        lowering.emit_switch(selector, regions, Some(default));
+    }
+}

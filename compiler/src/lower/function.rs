@@ -1,0 +1,184 @@
+//! Sets up a function: parameters, variables, return.
+
+use super::builder::Builder;
+use super::scan::{self, Usage};
+use super::stmt::Jumps;
+use super::{Instance, LowerError, Shared, flat};
+use crate::diag::Span;
+use crate::ir::{self, Kernel, KernelParam, Op, Space, Type, Value, Var};
+use crate::thir::{self, Expr, LocalId, Stmt, Ty, TyKind};
+
+/// Where a parameter or variable of the source is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Slot {
+    /// Not mentioned yet.
+    New,
+    Var(Var),
+    /// A parameter that is never written nor addressed.
+    Value(Value),
+    /// A record in memory that the caller provides.
+    Memory(Value),
+}
+
+/// A function while it is lowered.
+pub(super) struct Lowering<'p, 's> {
+    pub(super) shared: &'s mut Shared<'p>,
+    pub(super) b: Builder,
+    pub(super) function: &'p thir::Function,
+    slots: Vec<Slot>,
+    /// Where a returned record goes.
+    result: Option<Value>,
+    /// How many expressions enclose the current one.
+    pub(super) depth: u32,
+}
+
+pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Result<ir::Function, LowerError> {
+    let program = shared.program;
+    let missing = || LowerError { span: Span::NONE, message: "internal error: a function that does not exist".to_owned() };
+    let function = program.functions.get(instance.id.index()).ok_or_else(missing)?;
+    let Some(body) = &function.body else {
+        return Err(LowerError { span: function.span, message: format!("function `{}` is called but not defined", function.name) });
+    };
+    let usage = scan::usage(function, body);
+    let mut data = ir::Function::new(&*function.name, Type::Void);
+    data.no_inline = function.no_inline;
+    let b = Builder::new(data);
+    let slots = vec![Slot::New; function.locals.len()];
+    let mut lowering = Lowering { shared, b, function, slots, result: None, depth: 0 };
+    lowering.b.span = function.span;
+    if instance.kernel {
+        lowering.kernel(instance);
+    }
+    lowering.parameters(instance.kernel, &usage);
+    lowering.body(body);
+    lowering.b.finish()
+}
+
+impl<'p> Lowering<'p, '_> {
+    fn kernel(&mut self, instance: Instance) {
+        let info = self.shared.program.kernels.iter().find(|(id, _)| *id == instance.id).map(|(_, info)| info);
+        let params: Vec<KernelParam> = info.into_iter().flat_map(|info| &info.args).map(|arg| arg.passing.clone()).collect();
+        if params.len() != self.function.params.len() {
+            self.b.fail(format!("internal error: reflection of kernel `{}` does not fit its parameters", self.function.name));
+        }
+        self.b.function.kernel = Some(Kernel { params, reqd_work_group_size: self.function.reqd_work_group_size });
+    }
+
+    fn new_param(&mut self, ty: Type) -> Value {
+        let value = self.b.function.new_value(ty);
+        self.b.function.params.push(value);
+        value
+    }
+
+    fn parameters(&mut self, kernel: bool, usage: &Usage) {
+        let function = self.function;
+        if self.is_record(function.ret) {
+            self.result = Some(self.new_param(Type::Ptr(Space::Private)));
+        } else {
+            self.b.function.ret = self.value_type(function.ret);
+        }
+        let values: Vec<(LocalId, Value)> = function
+            .params
+            .iter()
+            .filter_map(|&id| {
+                let local = function.locals.get(id.index())?;
+                self.b.span = local.span;
+                let ty = match self.kind(local.ty.ty) {
+                    TyKind::Record(_) if kernel => Type::Ptr(Space::Constant),
+                    _ => self.value_type(local.ty.ty),
+                };
+                Some((id, self.new_param(ty)))
+            })
+            .collect();
+        for (id, value) in values {
+            let Some(local) = function.locals.get(id.index()) else { continue };
+            let ty = local.ty.ty;
+            self.b.span = local.span;
+            let record = self.is_record(ty);
+            let slot = if !usage.is_written(id) {
+                if record { Slot::Memory(value) } else { Slot::Value(value) }
+            } else if record && !kernel {
+                // The caller's copy is this function's own.
+                Slot::Memory(value)
+            } else {
+                let var = self.new_variable(id);
+                let address = self.b.var_addr(var);
+                self.store_value(address, ty, value, local.align, false);
+                Slot::Var(var)
+            };
+            self.set_slot(id, slot);
+        }
+    }
+
+    fn body(&mut self, body: &'p [Stmt]) {
+        if scan::needs_flattening(body) {
+            flat::lower_flat(self, body);
+        } else {
+            self.block(body, Jumps::NONE);
+        }
+        self.b.span = self.function.span;
+        if !self.b.is_dead() {
+            let value = match self.b.function.ret {
+                Type::Void => None,
+                // Flowing off the end leaves the value undefined (C99 6.9.1).
+                ty => Some(self.b.undef(ty)),
+            };
+            self.b.effect(Op::Return(value));
+        }
+    }
+
+    /// `return`, of a value already converted to the function's type.
+    pub(super) fn return_(&mut self, value: Option<&'p Expr>) {
+        let Some(expr) = value else {
+            // `return;` in a function with a result gives an undefined one.
+            let value = match self.b.function.ret {
+                Type::Void => None,
+                ty => Some(self.b.undef(ty)),
+            };
+            self.b.effect(Op::Return(value));
+            return;
+        };
+        let value = self.expr_opt(expr);
+        let result = match (value, self.result) {
+            (Some(value), Some(address)) => {
+                self.store_value(address, self.function.ret, value, self.record_align(self.function.ret), false);
+                None
+            }
+            (_, _) if self.b.function.ret == Type::Void => None,
+            (value, _) => value,
+        };
+        self.b.effect(Op::Return(result));
+    }
+
+    /// Alignment that every object of a type has.
+    pub(super) fn record_align(&self, ty: Ty) -> u32 {
+        self.shared.program.types.layout(ty).map_or(1, |(_, align)| align)
+    }
+
+    fn set_slot(&mut self, id: LocalId, slot: Slot) {
+        if let Some(entry) = self.slots.get_mut(id.index()) {
+            *entry = slot;
+        }
+    }
+
+    fn new_variable(&mut self, id: LocalId) -> Var {
+        let Some(local) = self.function.locals.get(id.index()) else {
+            self.b.fail("internal error: a variable that does not exist");
+            return self.b.temporary(4, 4);
+        };
+        let (size, align) = self.layout(local.ty.ty);
+        self.b.function.new_var(&*local.name, size, align.max(local.align).max(1))
+    }
+
+    /// Where a local is; its variable is made at its first mention.
+    pub(super) fn slot(&mut self, id: LocalId) -> Slot {
+        match self.slots.get(id.index()).copied() {
+            None | Some(Slot::New) => {
+                let slot = Slot::Var(self.new_variable(id));
+                self.set_slot(id, slot);
+                slot
+            }
+            Some(slot) => slot,
+        }
+    }
+}

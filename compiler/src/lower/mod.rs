@@ -1,0 +1,107 @@
+//! The typed tree to IR in memory form.
+//!
+//! Every variable of the source becomes a private variable with loads and stores (parameters that are never written stay values), every
+//! record lives in memory and is copied by its bytes, and all control flow becomes `if`, `loop` and `switch`, `goto` and
+//! fallthrough included. The passes make SSA form of it. Only functions that a kernel reaches are lowered.
+//!
+//! # Conventions between functions
+//! * A record passed by value is a pointer to a copy that the caller made in private memory.
+//! * A record returned by value is written through a hidden first parameter, a private pointer.
+//! * A record parameter of a kernel is a `ptr.constant` to its bytes, copied only if the kernel writes it or takes its address.
+//! * A kernel that is called like a function is lowered a second time, as a helper.
+//!
+//! # Files
+//! `builder` writes instructions; `function` sets up a function; `expr`, `place`, `arith` and `calls` do expressions; `convert` and `half` the
+//! conversions; `stmt`, `switch` and `flat` control flow; `native` the built-in functions that are a few operations.
+
+mod arith;
+mod builder;
+mod calls;
+mod convert;
+mod expr;
+mod flat;
+mod function;
+mod half;
+mod native;
+mod place;
+mod scan;
+mod stmt;
+mod switch;
+mod types;
+
+use rustc_hash::FxHashMap;
+
+use crate::diag::Span;
+use crate::ir;
+use crate::program::BuildOptions;
+use crate::target::Target;
+use crate::thir::{self, FuncId};
+
+/// Something that the language allows and this compiler does not lower.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct LowerError {
+    /// Where.
+    pub span: Span,
+    /// What, worded as a diagnostic.
+    pub message: String,
+}
+
+/// Lowers the kernels of a program and every function that they reach.
+///
+/// # Errors
+/// What is not supported, or nests too deeply: the first that was met.
+pub fn lower(program: &thir::Program, options: &BuildOptions, target: &Target) -> Result<ir::Module, LowerError> {
+    let mut shared = Shared { program, options, target, numbers: FxHashMap::default(), queue: Vec::new() };
+    for &(id, _) in &program.kernels {
+        shared.function_number(Instance { id, kernel: true });
+    }
+    let mut functions = Vec::new();
+    while let Some(&instance) = shared.queue.get(functions.len()) {
+        functions.push(function::lower_function(&mut shared, instance)?);
+    }
+    let globals = program.globals.iter().map(|global| lower_global(program, global)).collect::<Result<_, _>>()?;
+    Ok(ir::Module { functions, globals })
+}
+
+/// A function of the source as a function of the IR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Instance {
+    id: FuncId,
+    /// As an entry point, not as a helper.
+    kernel: bool,
+}
+
+/// What the functions of a module share.
+struct Shared<'p> {
+    program: &'p thir::Program,
+    options: &'p BuildOptions,
+    target: &'p Target,
+    numbers: FxHashMap<Instance, ir::Func>,
+    /// In order of their numbers.
+    queue: Vec<Instance>,
+}
+
+impl Shared<'_> {
+    /// The number of a function, which is lowered later if this is the first mention of it.
+    fn function_number(&mut self, instance: Instance) -> ir::Func {
+        let next = ir::Func(u32::try_from(self.queue.len()).unwrap_or(u32::MAX));
+        *self.numbers.entry(instance).or_insert_with(|| {
+            self.queue.push(instance);
+            next
+        })
+    }
+}
+
+fn lower_global(program: &thir::Program, global: &thir::GlobalVar) -> Result<ir::GlobalVar, LowerError> {
+    let too_large = || LowerError { span: global.span, message: format!("variable `{}` is too large", global.name) };
+    let (size, align) = program.types.layout(global.ty.ty).unwrap_or((0, 1));
+    Ok(ir::GlobalVar {
+        name: global.name.to_string(),
+        space: global.space,
+        size: u32::try_from(size).map_err(|_| too_large())?,
+        align: align.max(global.align).max(1),
+        init: global.init.clone(),
+        relocs: global.relocs.clone(),
+    })
+}

@@ -1,0 +1,89 @@
+//! Atomic functions (6.15.12).
+
+use super::super::function::Lowering;
+use super::super::types::{Shape, scalar};
+use super::Call;
+use crate::builtins::Native;
+use crate::ir::{AtomicOp, CmpOp, Op, Scalar, Type, UnOp, Value};
+
+impl<'p> Lowering<'p, '_> {
+    pub(super) fn atomic(&mut self, op: Native, call: &Call<'p>) -> Option<Value> {
+        let ptr = self.value(call, 0);
+        let shape = self.pointee(call, 0);
+        match op {
+            Native::Atomic(op) => {
+                let value = if op == AtomicOp::Load { None } else { Some(self.value(call, 1)) };
+                self.read_modify_write(op, ptr, value, shape)
+            }
+            Native::AtomicInc | Native::AtomicDec => {
+                let one = self.b.int(shape.ir(), 1);
+                let op = if op == Native::AtomicInc { AtomicOp::Add } else { AtomicOp::Sub };
+                self.read_modify_write(op, ptr, Some(one), shape)
+            }
+            Native::AtomicCmpXchg => {
+                let (expected, desired) = (self.value(call, 1), self.value(call, 2));
+                Some(self.compare_exchange(ptr, expected, desired, shape).1)
+            }
+            Native::AtomicInit => {
+                let value = self.value(call, 1);
+                self.b.store(ptr, value, shape.ir().access_size(8).max(1), false);
+                None
+            }
+            Native::AtomicCompareExchange => {
+                let (expected_at, desired) = (self.value(call, 1), self.value(call, 2));
+                let align = shape.ir().access_size(8).max(1);
+                let expected = self.b.load(expected_at, shape.ir(), align, false);
+                let (equal, old) = self.compare_exchange(ptr, expected, desired, shape);
+                self.branch(equal, |_| (), |this| this.b.store(expected_at, old, align, false));
+                Some(self.flag_value(equal, call.ty))
+            }
+            Native::AtomicFlagTestAndSet => {
+                let set = self.b.i32(1);
+                let old = self.b.emit(Op::Atomic { op: AtomicOp::Xchg, ptr, value: Some(set), ty: Scalar::I32 }, Type::I32);
+                let was_set = self.b.cmp_int(CmpOp::Ne, old, 0);
+                Some(self.flag_value(was_set, call.ty))
+            }
+            _ => {
+                let clear = self.b.i32(0);
+                self.b.effect(Op::Atomic { op: AtomicOp::Store, ptr, value: Some(clear), ty: Scalar::I32 });
+                None
+            }
+        }
+    }
+
+    fn read_modify_write(&mut self, op: AtomicOp, ptr: Value, value: Option<Value>, shape: Shape) -> Option<Value> {
+        let ty = scalar(shape.kind);
+        let float = shape.is_float();
+        let (op, value) = match (op, value) {
+            (AtomicOp::Add, value) if float => (AtomicOp::FAdd, value),
+            (AtomicOp::Sub, Some(value)) if float => (AtomicOp::FAdd, Some(self.b.un(UnOp::FNeg, value))),
+            (AtomicOp::SMin | AtomicOp::UMin, value) if float => (AtomicOp::FMin, value),
+            (AtomicOp::SMax | AtomicOp::UMax, value) if float => (AtomicOp::FMax, value),
+            (AtomicOp::SMin | AtomicOp::UMin, value) => (if shape.is_signed() { AtomicOp::SMin } else { AtomicOp::UMin }, value),
+            (AtomicOp::SMax | AtomicOp::UMax, value) => (if shape.is_signed() { AtomicOp::SMax } else { AtomicOp::UMax }, value),
+            other => other,
+        };
+        // Moving a float is moving its bits.
+        let moves = matches!(op, AtomicOp::Xchg | AtomicOp::Load | AtomicOp::Store);
+        let memory = if float && moves { Scalar::int_of_size(ty.size()).unwrap_or(ty) } else { ty };
+        let value = value.map(|value| self.b.bitcast(value, Type::Scalar(memory)));
+        let instruction = Op::Atomic { op, ptr, value, ty: memory };
+        if op == AtomicOp::Store {
+            self.b.effect(instruction);
+            return None;
+        }
+        let old = self.b.emit(instruction, Type::Scalar(memory));
+        Some(self.b.bitcast(old, Type::Scalar(ty)))
+    }
+
+    /// Whether it was exchanged, and the old value.
+    fn compare_exchange(&mut self, ptr: Value, expected: Value, desired: Value, shape: Shape) -> (Value, Value) {
+        let ty = scalar(shape.kind);
+        let memory = Scalar::int_of_size(ty.size()).unwrap_or(ty);
+        let bits = Type::Scalar(memory);
+        let (expected, desired) = (self.b.bitcast(expected, bits), self.b.bitcast(desired, bits));
+        let old = self.b.emit(Op::CmpXchg { ptr, expected, desired, ty: memory }, bits);
+        let equal = self.b.cmp(CmpOp::Eq, old, expected);
+        (equal, self.b.bitcast(old, Type::Scalar(ty)))
+    }
+}

@@ -1,0 +1,130 @@
+//! Integer functions (6.15.3), and `min`, `max`, `clamp` of integers and floats.
+
+use super::super::function::Lowering;
+use super::super::types::Shape;
+use super::Call;
+use crate::builtins::Native;
+use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, Type, Value};
+
+impl<'p> Lowering<'p, '_> {
+    #[allow(clippy::too_many_lines, reason = "one flat match over the functions")]
+    pub(super) fn integer(&mut self, op: Native, call: &Call<'p>) -> Value {
+        let (values, shape) = self.operands(call);
+        let [x, rest @ ..] = values.as_slice() else {
+            self.b.fail("internal error: a function of numbers without arguments");
+            return self.b.i32(0);
+        };
+        let (x, y, z) = (*x, rest.first().copied().unwrap_or(*x), rest.get(1).copied().unwrap_or(*x));
+        let signed = shape.is_signed();
+        let (min, max) = match (shape.is_float(), signed) {
+            (true, _) => (BinOp::FMin, BinOp::FMax),
+            (_, true) => (BinOp::SMin, BinOp::SMax),
+            _ => (BinOp::UMin, BinOp::UMax),
+        };
+        let mul_hi = if signed { BinOp::SMulHi } else { BinOp::UMulHi };
+        let shift = if signed { BinOp::AShr } else { BinOp::LShr };
+        match op {
+            Native::Abs if signed => self.b.math(MathOp::SAbs, &[x]),
+            Native::Abs => x,
+            Native::AbsDiff => {
+                // Wraps to the unsigned difference.
+                let (high, low) = (self.b.bin(max, x, y), self.b.bin(min, x, y));
+                self.b.sub(high, low)
+            }
+            Native::AddSat => self.b.bin(if signed { BinOp::SAddSat } else { BinOp::UAddSat }, x, y),
+            Native::SubSat => self.b.bin(if signed { BinOp::SSubSat } else { BinOp::USubSat }, x, y),
+            Native::Hadd => {
+                let (common, differing) = (self.b.and(x, y), self.b.bin(BinOp::Xor, x, y));
+                let half = self.b.bin_int(shift, differing, 1);
+                self.b.add(common, half)
+            }
+            Native::Rhadd => {
+                let (all, differing) = (self.b.bin(BinOp::Or, x, y), self.b.bin(BinOp::Xor, x, y));
+                let half = self.b.bin_int(shift, differing, 1);
+                self.b.sub(all, half)
+            }
+            Native::Clz => self.b.math(MathOp::Clz, &[x]),
+            Native::Ctz => self.b.math(MathOp::Ctz, &[x]),
+            Native::Popcount => self.b.math(MathOp::Popcount, &[x]),
+            Native::ReverseBits => self.b.math(MathOp::ReverseBits, &[x]),
+            Native::MulHi => self.b.bin(mul_hi, x, y),
+            Native::MadHi => {
+                let high = self.b.bin(mul_hi, x, y);
+                self.b.add(high, z)
+            }
+            Native::MadSat => self.mad_sat(x, y, z, shape),
+            Native::Mul24 => self.b.mul(x, y),
+            Native::Mad24 => {
+                let product = self.b.mul(x, y);
+                self.b.add(product, z)
+            }
+            Native::Rotate => self.b.bin(BinOp::Rotate, x, y),
+            Native::Upsample => self.upsample(x, y, call),
+            Native::Min => self.b.bin(min, x, y),
+            Native::Max => self.b.bin(max, x, y),
+            _ => {
+                let at_least = self.b.bin(max, x, y);
+                self.b.bin(min, at_least, z)
+            }
+        }
+    }
+
+    /// `(result)high << width | low`
+    fn upsample(&mut self, high: Value, low: Value, call: &Call<'p>) -> Value {
+        let ty = self.result(call);
+        let width = self.b.ty(low).scalar().map_or(8, Scalar::bits);
+        let high = self.b.cast(CastOp::ZExt, high, ty);
+        let low = self.b.cast(CastOp::ZExt, low, ty);
+        let high = self.b.bin_int(BinOp::Shl, high, i64::from(width));
+        self.b.bin(BinOp::Or, high, low)
+    }
+
+    /// `a * b + c`, exactly, then brought into range.
+    fn mad_sat(&mut self, a: Value, b: Value, c: Value, shape: Shape) -> Value {
+        let ty = self.b.ty(a);
+        let width = ty.scalar().map_or(32, Scalar::bits);
+        let signed = shape.is_signed();
+        if width < 32 {
+            return self.mad_sat_wide(a, b, c, ty.with_scalar(Scalar::I32), signed);
+        }
+        // The product in two words, and the sum's carry into the upper.
+        let high = self.b.bin(if signed { BinOp::SMulHi } else { BinOp::UMulHi }, a, b);
+        let low = self.b.mul(a, b);
+        let sum = self.b.add(low, c);
+        let carry = self.b.cmp(CmpOp::ULt, sum, low);
+        if !signed {
+            let overflow = self.b.cmp_int(CmpOp::Ne, high, 0);
+            let overflow = self.b.bin(BinOp::Or, overflow, carry);
+            let most = self.b.int(ty, -1);
+            return self.b.select(overflow, most, sum);
+        }
+        let carry = self.b.cast(CastOp::ZExt, carry, ty);
+        let extension = self.b.bin_int(BinOp::AShr, c, i64::from(width - 1));
+        let high = self.b.add(high, extension);
+        let high = self.b.add(high, carry);
+        let expected = self.b.bin_int(BinOp::AShr, sum, i64::from(width - 1));
+        let fits = self.b.cmp(CmpOp::Eq, high, expected);
+        let least = self.b.sign_mask(ty);
+        let most = self.b.bits(ty, u64::MAX >> (65 - u64::from(width)));
+        let negative = self.b.cmp_int(CmpOp::SLt, high, 0);
+        let limit = self.b.select(negative, least, most);
+        self.b.select(fits, sum, limit)
+    }
+
+    /// For 8 and 16 bits: in 32.
+    fn mad_sat_wide(&mut self, a: Value, b: Value, c: Value, wide: Type, signed: bool) -> Value {
+        let ty = self.b.ty(a);
+        let width = ty.scalar().map_or(16, Scalar::bits);
+        let (a, b, c) = (self.b.resize(a, signed, wide), self.b.resize(b, signed, wide), self.b.resize(c, signed, wide));
+        let product = self.b.mul(a, b);
+        let sum = self.b.add(product, c);
+        let sum = if signed {
+            let sum = self.b.bin_int(BinOp::SMax, sum, -(1 << (width - 1)));
+            self.b.bin_int(BinOp::SMin, sum, (1 << (width - 1)) - 1)
+        } else {
+            // The largest, 65535 * 65535 + 65535, still fits 32 bits unsigned.
+            self.b.bin_int(BinOp::UMin, sum, (1 << width) - 1)
+        };
+        self.b.cast(CastOp::Trunc, sum, ty)
+    }
+}

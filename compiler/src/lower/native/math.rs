@@ -1,0 +1,116 @@
+//! Mathematical functions that are a few operations (6.15.2), and the common functions (6.15.4).
+
+use super::super::convert::bits_type;
+use super::super::function::Lowering;
+use super::Call;
+use crate::builtins::Native;
+use crate::ir::{BinOp, CmpOp, MathOp, Value};
+
+impl<'p> Lowering<'p, '_> {
+    pub(super) fn math(&mut self, op: Native, call: &Call<'p>) -> Value {
+        if op == Native::Nan {
+            return self.nan(call);
+        }
+        let (values, shape) = self.operands(call);
+        let [x, rest @ ..] = values.as_slice() else {
+            self.b.fail("internal error: a function of numbers without arguments");
+            return self.b.i32(0);
+        };
+        let (x, y, z) = (*x, rest.first().copied().unwrap_or(*x), rest.get(1).copied().unwrap_or(*x));
+        let ty = shape.ir();
+        let math = match op {
+            Native::Fabs => MathOp::FAbs,
+            Native::Floor => MathOp::Floor,
+            Native::Ceil => MathOp::Ceil,
+            Native::Trunc => MathOp::FTrunc,
+            Native::Rint => MathOp::Rint,
+            Native::Sqrt | Native::NativeSqrt => MathOp::Sqrt,
+            Native::Rsqrt | Native::NativeRsqrt => MathOp::RSqrt,
+            Native::Fma => MathOp::Fma,
+            Native::Mad => MathOp::FMulAdd,
+            Native::NativeSin => MathOp::NativeSin,
+            Native::NativeCos => MathOp::NativeCos,
+            Native::NativeTan => MathOp::NativeTan,
+            Native::NativeExp2 => MathOp::NativeExp2,
+            Native::NativeLog2 => MathOp::NativeLog2,
+            Native::NativeRecip => MathOp::NativeRecip,
+            Native::NativeDivide => MathOp::NativeDivide,
+            Native::NativePowr => MathOp::NativePow,
+            Native::Fmin => return self.b.bin(BinOp::FMin, x, y),
+            Native::Fmax => return self.b.bin(BinOp::FMax, x, y),
+            Native::Copysign => return self.copysign(x, y),
+            Native::Degrees => {
+                let factor = self.b.float(ty, 180.0 / std::f64::consts::PI);
+                return self.b.bin(BinOp::FMul, x, factor);
+            }
+            Native::Radians => {
+                let factor = self.b.float(ty, std::f64::consts::PI / 180.0);
+                return self.b.bin(BinOp::FMul, x, factor);
+            }
+            Native::Mix => {
+                let difference = self.b.bin(BinOp::FSub, y, x);
+                return self.b.mul_add(difference, z, x);
+            }
+            Native::Step => {
+                let (zero, one) = (self.b.float(ty, 0.0), self.b.float(ty, 1.0));
+                let below = self.b.cmp(CmpOp::FLt, y, x);
+                return self.b.select(below, zero, one);
+            }
+            Native::Smoothstep => return self.smoothstep(x, y, z),
+            _ => return self.sign(x),
+        };
+        self.b.math(math, &values)
+    }
+
+    /// The magnitude of `x` with the sign of `y`, by their bits.
+    pub(super) fn copysign(&mut self, x: Value, y: Value) -> Value {
+        let float = self.b.ty(x);
+        let ty = bits_type(float);
+        let magnitude = self.b.magnitude_bits(x);
+        let bits = self.b.bitcast(y, ty);
+        let mask = self.b.sign_mask(ty);
+        let sign = self.b.and(bits, mask);
+        let result = self.b.bin(BinOp::Or, magnitude, sign);
+        self.b.bitcast(result, float)
+    }
+
+    /// A quiet NaN with the argument as payload.
+    fn nan(&mut self, call: &Call<'p>) -> Value {
+        let code = self.value(call, 0);
+        let ty = self.b.ty(code);
+        let (quiet, payload) = match ty.scalar().map_or(32, crate::ir::Scalar::bits) {
+            16 => (0x7e00, 0x01ff),
+            64 => (0x7ff8_0000_0000_0000, 0x0007_ffff_ffff_ffff),
+            _ => (0x7fc0_0000, 0x003f_ffff),
+        };
+        let code = self.b.bin_int(BinOp::And, code, payload);
+        let bits = self.b.bin_int(BinOp::Or, code, quiet);
+        let result = self.result(call);
+        self.b.bitcast(bits, result)
+    }
+
+    fn smoothstep(&mut self, low: Value, high: Value, x: Value) -> Value {
+        let ty = self.b.ty(x);
+        let (zero, one) = (self.b.float(ty, 0.0), self.b.float(ty, 1.0));
+        let (minus_two, three) = (self.b.float(ty, -2.0), self.b.float(ty, 3.0));
+        let (distance, width) = (self.b.bin(BinOp::FSub, x, low), self.b.bin(BinOp::FSub, high, low));
+        let t = self.b.bin(BinOp::FDiv, distance, width);
+        let t = self.b.bin(BinOp::FMax, t, zero);
+        let t = self.b.bin(BinOp::FMin, t, one);
+        let slope = self.b.mul_add(t, minus_two, three);
+        let square = self.b.bin(BinOp::FMul, t, t);
+        self.b.bin(BinOp::FMul, square, slope)
+    }
+
+    /// 1 or -1 by the sign, a zero itself, 0 for a NaN.
+    pub(super) fn sign(&mut self, x: Value) -> Value {
+        let ty = self.b.ty(x);
+        let (zero, one, minus_one) = (self.b.float(ty, 0.0), self.b.float(ty, 1.0), self.b.float(ty, -1.0));
+        let above = self.b.cmp(CmpOp::FGt, x, zero);
+        let below = self.b.cmp(CmpOp::FLt, x, zero);
+        let nan = self.b.is_nan(x);
+        let result = self.b.select(nan, zero, x);
+        let result = self.b.select(below, minus_one, result);
+        self.b.select(above, one, result)
+    }
+}

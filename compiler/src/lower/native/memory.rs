@@ -1,0 +1,79 @@
+//! Vector data loads and stores (6.15.8), halves among them.
+
+use super::super::function::Lowering;
+use super::super::place::lane_size;
+use super::super::types::Shape;
+use super::Call;
+use crate::ast::ScalarKind;
+use crate::ir::{CastOp, Scalar, Type, Value};
+use crate::thir::Rounding;
+
+/// Bytes of a half.
+const HALF: u32 = 2;
+
+impl<'p> Lowering<'p, '_> {
+    /// The pointer argument plus the offset argument times some bytes.
+    fn data_address(&mut self, call: &Call<'p>, offset: usize, stride: u32) -> Value {
+        let signed = self.arg_shape(call, offset).is_signed();
+        let (index, pointer) = (self.value(call, offset), self.value(call, offset + 1));
+        self.element_address(pointer, index, signed, stride, false)
+    }
+
+    /// `vloadn`: aligned as its scalars, three lanes close together.
+    pub(super) fn vload(&mut self, call: &Call<'p>) -> Value {
+        let shape = self.arithmetic(call.ty);
+        let size = lane_size(shape);
+        let address = self.data_address(call, 0, size * u32::from(shape.lanes));
+        self.b.load(address, shape.ir(), size, false)
+    }
+
+    pub(super) fn vstore(&mut self, call: &Call<'p>) -> Option<Value> {
+        let shape = self.arg_shape(call, 0);
+        let size = lane_size(shape);
+        let address = self.data_address(call, 1, size * u32::from(shape.lanes));
+        let data = self.value(call, 0);
+        self.b.store(address, data, size, false);
+        None
+    }
+
+    /// Bytes from one vector of halves to the next, and their alignment.
+    fn half_layout(lanes: u8, aligned: bool) -> (u32, u32) {
+        let lanes = u32::from(lanes);
+        if aligned {
+            let size = HALF * if lanes == 3 { 4 } else { lanes };
+            (size, size)
+        } else {
+            (HALF * lanes, HALF)
+        }
+    }
+
+    pub(super) fn vload_half(&mut self, call: &Call<'p>, aligned: bool) -> Value {
+        let shape = self.arithmetic(call.ty);
+        let (stride, align) = Self::half_layout(shape.lanes, aligned);
+        let address = self.data_address(call, 0, stride);
+        let float = if self.shared.target.fp16 {
+            let half = self.b.load(address, Type::of(Scalar::F16, shape.lanes), align, false);
+            self.b.cast(CastOp::FToF, half, Type::of(Scalar::F32, shape.lanes))
+        } else {
+            let half = self.b.load(address, Type::of(Scalar::I16, shape.lanes), align, false);
+            self.b.half_bits_to_float(half)
+        };
+        self.b.convert(float, Shape::new(ScalarKind::Float, shape.lanes), shape)
+    }
+
+    pub(super) fn vstore_half(&mut self, call: &Call<'p>, rounding: Option<Rounding>, aligned: bool) -> Option<Value> {
+        let shape = self.arg_shape(call, 0);
+        let (stride, align) = Self::half_layout(shape.lanes, aligned);
+        let address = self.data_address(call, 1, stride);
+        let data = self.value(call, 0);
+        // Devices differ in how they round to half, and in whether they keep denormals: bits do not.
+        let half = match rounding {
+            None if self.shared.target.fp16 && shape.kind == ScalarKind::Float && self.shared.options.fast_relaxed_math => {
+                self.b.cast(CastOp::FToF, data, Type::of(Scalar::F16, shape.lanes))
+            }
+            _ => self.b.float_to_half_bits(data, rounding.unwrap_or(Rounding::Rte)),
+        };
+        self.b.store(address, half, align, false);
+        None
+    }
+}

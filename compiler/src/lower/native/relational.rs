@@ -1,0 +1,112 @@
+//! Relational functions (6.15.6). Classification goes by bits, which no driver's algebra touches.
+
+use super::super::convert::bits_type;
+use super::super::function::Lowering;
+use super::Call;
+use crate::builtins::Native;
+use crate::ir::{BinOp, CmpOp, Op, Scalar, Type, Value};
+
+impl<'p> Lowering<'p, '_> {
+    pub(super) fn relational(&mut self, op: Native, call: &Call<'p>) -> Value {
+        match op {
+            Native::BitSelect => return self.bit_select(call),
+            Native::Select => return self.select_function(call),
+            _ => {}
+        }
+        let (values, _) = self.operands(call);
+        let [x, rest @ ..] = values.as_slice() else {
+            self.b.fail("internal error: a function of numbers without arguments");
+            return self.b.i32(0);
+        };
+        let (x, y) = (*x, rest.first().copied().unwrap_or(*x));
+        let comparison = match op {
+            Native::IsEqual => Some(CmpOp::FEq),
+            Native::IsNotEqual => Some(CmpOp::FNe),
+            Native::IsGreater => Some(CmpOp::FGt),
+            Native::IsGreaterEqual => Some(CmpOp::FGe),
+            Native::IsLess => Some(CmpOp::FLt),
+            Native::IsLessEqual => Some(CmpOp::FLe),
+            _ => None,
+        };
+        let flags = match comparison {
+            Some(comparison) => self.b.cmp(comparison, x, y),
+            None => self.classify(op, x, y),
+        };
+        self.flag_value(flags, call.ty)
+    }
+
+    fn classify(&mut self, op: Native, x: Value, y: Value) -> Value {
+        match op {
+            Native::IsLessGreater => {
+                let (less, greater) = (self.b.cmp(CmpOp::FLt, x, y), self.b.cmp(CmpOp::FGt, x, y));
+                self.b.bin(BinOp::Or, less, greater)
+            }
+            Native::IsNan => self.b.is_nan(x),
+            Native::IsOrdered => {
+                let unordered = self.unordered(x, y);
+                self.b.not(unordered)
+            }
+            Native::IsUnordered => self.unordered(x, y),
+            Native::IsFinite | Native::IsInf | Native::IsNormal => {
+                let magnitude = self.b.magnitude_bits(x);
+                let infinity = self.b.infinity_bits(self.b.ty(x));
+                match op {
+                    Native::IsFinite => self.b.cmp(CmpOp::ULt, magnitude, infinity),
+                    Native::IsInf => self.b.cmp(CmpOp::Eq, magnitude, infinity),
+                    _ => {
+                        let least = self.least_normal(self.b.ty(x));
+                        let (distance, width) = (self.b.sub(magnitude, least), self.b.sub(infinity, least));
+                        self.b.cmp(CmpOp::ULt, distance, width)
+                    }
+                }
+            }
+            Native::SignBit => {
+                let bits = self.b.bitcast(x, bits_type(self.b.ty(x)));
+                self.b.cmp_int(CmpOp::SLt, bits, 0)
+            }
+            // `any` and `all` look at the most significant bit.
+            _ => {
+                let flags = self.b.cmp_int(CmpOp::SLt, x, 0);
+                if self.b.ty(flags) == Type::BOOL {
+                    flags
+                } else {
+                    self.b.emit(if op == Native::Any { Op::Any(flags) } else { Op::All(flags) }, Type::BOOL)
+                }
+            }
+        }
+    }
+
+    fn unordered(&mut self, x: Value, y: Value) -> Value {
+        let (x, y) = (self.b.is_nan(x), self.b.is_nan(y));
+        self.b.bin(BinOp::Or, x, y)
+    }
+
+    /// The bits of the least normal number.
+    fn least_normal(&mut self, float: Type) -> Value {
+        let mantissa = match float.scalar() {
+            Some(Scalar::F16) => 10,
+            Some(Scalar::F64) => 52,
+            _ => 23,
+        };
+        self.b.bits(bits_type(float), 1 << mantissa)
+    }
+
+    /// `(a & ~c) | (b & c)`
+    fn bit_select(&mut self, call: &Call<'p>) -> Value {
+        let (a, b, c) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
+        let ty = self.b.ty(a);
+        let bits = bits_type(ty);
+        let (a, b, c) = (self.b.bitcast(a, bits), self.b.bitcast(b, bits), self.b.bitcast(c, bits));
+        let kept = self.b.not(c);
+        let (a, b) = (self.b.and(a, kept), self.b.and(b, c));
+        let result = self.b.bin(BinOp::Or, a, b);
+        self.b.bitcast(result, ty)
+    }
+
+    /// A scalar condition counts if it is not zero, a lane's by its most significant bit.
+    fn select_function(&mut self, call: &Call<'p>) -> Value {
+        let (a, b, c) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
+        let flags = if self.b.ty(c).lanes() == 1 { self.non_zero(c) } else { self.b.cmp_int(CmpOp::SLt, c, 0) };
+        self.b.select(flags, b, a)
+    }
+}

@@ -1,0 +1,135 @@
+//! Work-item functions (6.15.1), subgroup queries, fences and address space queries.
+
+use super::super::function::Lowering;
+use super::Call;
+use crate::builtins::Native;
+use crate::ir::{CastOp, CmpOp, Const, Fence, Op, Space, Type, Value, WorkItem};
+
+/// CLK_LOCAL_MEM_FENCE, CLK_GLOBAL_MEM_FENCE, CLK_IMAGE_MEM_FENCE.
+const LOCAL_FENCE: u64 = 1;
+const GLOBAL_FENCE: u64 = 2;
+const IMAGE_FENCE: u64 = 4;
+
+impl<'p> Lowering<'p, '_> {
+    fn query(&mut self, query: WorkItem) -> Value {
+        self.b.emit(Op::WorkItem(query), Type::I32)
+    }
+
+    pub(super) fn work_item(&mut self, op: Native, call: &Call<'p>) -> Value {
+        let ty = self.result(call);
+        let value = match op {
+            Native::GetWorkDim => self.query(WorkItem::WorkDim),
+            Native::GetGlobalSize => self.in_dimension(WorkItem::GlobalSize, 1, call),
+            Native::GetGlobalId => self.in_dimension(WorkItem::GlobalId, 0, call),
+            Native::GetLocalSize => self.in_dimension(WorkItem::LocalSize, 1, call),
+            Native::GetEnqueuedLocalSize => self.in_dimension(WorkItem::EnqueuedLocalSize, 1, call),
+            Native::GetLocalId => self.in_dimension(WorkItem::LocalId, 0, call),
+            Native::GetNumGroups => self.in_dimension(WorkItem::NumGroups, 1, call),
+            Native::GetGroupId => self.in_dimension(WorkItem::GroupId, 0, call),
+            Native::GetGlobalOffset => self.in_dimension(WorkItem::GlobalOffset, 0, call),
+            Native::GetGlobalLinearId => return self.global_linear_id(ty),
+            Native::GetLocalLinearId => self.local_linear_id(),
+            // Subgroups are full, so that the largest size is the size.
+            Native::GetSubGroupSize | Native::GetMaxSubGroupSize => self.query(WorkItem::SubgroupSize),
+            Native::GetNumSubGroups => self.query(WorkItem::NumSubgroups),
+            Native::GetSubGroupId => self.query(WorkItem::SubgroupId),
+            _ => self.query(WorkItem::SubgroupLocalId),
+        };
+        self.b.resize(value, false, ty)
+    }
+
+    /// A query of the dimension that the argument says; `beyond` where there is none such.
+    fn in_dimension(&mut self, query: fn(u8) -> WorkItem, beyond: i32, call: &Call<'p>) -> Value {
+        let dimension = self.value(call, 0);
+        let mut value = self.b.i32(beyond);
+        match self.b.known(dimension) {
+            Some(known @ 0..=2) => self.query(query(known as u8)),
+            Some(_) => value,
+            None => {
+                for known in (0..3).rev() {
+                    let here = self.query(query(known));
+                    let is = self.b.cmp_int(CmpOp::Eq, dimension, i64::from(known));
+                    value = self.b.select(is, here, value);
+                }
+                value
+            }
+        }
+    }
+
+    fn global_linear_id(&mut self, ty: Type) -> Value {
+        let mut result: Option<Value> = None;
+        for dimension in (0..3).rev() {
+            let id = self.query(WorkItem::GlobalId(dimension));
+            let offset = self.query(WorkItem::GlobalOffset(dimension));
+            let id = self.b.sub(id, offset);
+            let id = self.b.resize(id, false, ty);
+            result = Some(match result {
+                None => id,
+                Some(outer) => {
+                    let size = self.query(WorkItem::GlobalSize(dimension));
+                    let size = self.b.resize(size, false, ty);
+                    let scaled = self.b.mul(outer, size);
+                    self.b.add(scaled, id)
+                }
+            });
+        }
+        result.unwrap_or_else(|| self.b.int(ty, 0))
+    }
+
+    /// As `i32`.
+    pub(super) fn local_linear_id(&mut self) -> Value {
+        let mut result = self.query(WorkItem::LocalId(2));
+        for dimension in [1, 0] {
+            let size = self.query(WorkItem::LocalSize(dimension));
+            let id = self.query(WorkItem::LocalId(dimension));
+            let scaled = self.b.mul(result, size);
+            result = self.b.add(scaled, id);
+        }
+        result
+    }
+
+    /// Work-items of the group, as `i32`.
+    pub(super) fn group_size(&mut self) -> Value {
+        let mut result = self.query(WorkItem::LocalSize(0));
+        for dimension in [1, 2] {
+            let size = self.query(WorkItem::LocalSize(dimension));
+            result = self.b.mul(result, size);
+        }
+        result
+    }
+
+    pub(super) fn fence(&mut self, op: Native, call: &Call<'p>) -> Option<Value> {
+        let flags = call.values.first().and_then(|&flags| self.b.known(flags));
+        // Flags that are not constant may be all of them.
+        let flags = flags.unwrap_or(LOCAL_FENCE | GLOBAL_FENCE | IMAGE_FENCE);
+        let fence = Fence { local: flags & LOCAL_FENCE != 0, global: flags & GLOBAL_FENCE != 0, image: flags & IMAGE_FENCE != 0 };
+        self.b.effect(if op == Native::Barrier { Op::Barrier(fence) } else { Op::MemFence(fence) });
+        None
+    }
+
+    /// `to_global` and relatives: null where the pointer's own space says that it points elsewhere.
+    pub(super) fn narrow_space(&mut self, call: &Call<'p>) -> Value {
+        let pointer = self.value(call, 0);
+        let want = self.result(call);
+        match self.b.ty(pointer) {
+            have if have == want => pointer,
+            Type::Ptr(Space::Generic) => self.b.cast(CastOp::SpaceCast, pointer, want),
+            _ => self.b.constant(want, Const::Null),
+        }
+    }
+
+    pub(super) fn get_fence(&mut self, call: &Call<'p>) -> Value {
+        let pointer = self.value(call, 0);
+        let flags = match self.b.ty(pointer) {
+            Type::Ptr(Space::Local) => LOCAL_FENCE,
+            Type::Ptr(Space::Global) => GLOBAL_FENCE,
+            Type::Ptr(Space::Private | Space::Constant) => 0,
+            _ => {
+                self.b.fail("'get_fence' of a pointer whose address space is known at run time only is not supported");
+                0
+            }
+        };
+        let ty = self.result(call);
+        self.b.bits(ty, flags)
+    }
+}

@@ -1,0 +1,378 @@
+//! Places: where objects are, and reading and writing them.
+//!
+//! A vector in private memory is read and written whole, so that it can become an SSA value; elsewhere only the lanes named are touched,
+//! because other work-items may write the others at the same time.
+
+use super::builder::Builder;
+use super::function::{Lowering, Slot};
+use super::types::Shape;
+use crate::ast::ScalarKind;
+use crate::ir::{CastOp, CmpOp, Global, Op, Space, Type, Value};
+use crate::thir::{Expr, ExprKind, Init, LocalId, Place, PlaceKind, Ty};
+
+/// Memory that holds an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    pub(super) address: Value,
+    pub(super) align: u32,
+    pub(super) volatile: bool,
+}
+
+/// A place whose address was evaluated, once.
+#[derive(Clone, Debug)]
+pub(super) enum Located {
+    Memory(Memory),
+    /// A value that has no address: a parameter that is only read.
+    Value(Value),
+    /// Lanes of a vector of that shape.
+    Lanes {
+        base: Box<Located>,
+        shape: Shape,
+        lanes: Vec<u8>,
+    },
+    LaneDyn {
+        base: Box<Located>,
+        shape: Shape,
+        index: Value,
+    },
+}
+
+/// Alignment known of an address some bytes from one of a known alignment.
+pub(super) const fn align_at(align: u32, offset: u32) -> u32 {
+    if offset == 0 {
+        return align;
+    }
+    let low = 1 << offset.trailing_zeros();
+    if low < align { low } else { align }
+}
+
+impl<'p> Lowering<'p, '_> {
+    /// Evaluates what a place needs to be found.
+    pub(super) fn locate(&mut self, place: &'p Place) -> Located {
+        let volatile = place.ty.is_volatile;
+        let memory = |address: Value| Located::Memory(Memory { address, align: place.align.max(1), volatile });
+        match &place.kind {
+            PlaceKind::Local(id) => match self.slot(*id) {
+                Slot::Value(value) => Located::Value(value),
+                Slot::Memory(address) => memory(address),
+                Slot::Var(_) | Slot::New => {
+                    let address = self.local_address(*id);
+                    memory(address)
+                }
+            },
+            PlaceKind::Global(id) => {
+                let address = self.b.global_addr(Global(id.0), place.space);
+                memory(address)
+            }
+            PlaceKind::Deref(pointer) => {
+                let address = self.expr(pointer);
+                memory(address)
+            }
+            PlaceKind::Field { base, offset } => {
+                let address = self.address(base);
+                memory(self.b.offset(address, i64::from(*offset)))
+            }
+            PlaceKind::Element { base, index } => {
+                let address = self.address(base);
+                let (stride, _) = self.layout(place.ty.ty);
+                let address = self.index_address(address, index, stride, false);
+                memory(address)
+            }
+            PlaceKind::Lanes { base, lanes } => {
+                let shape = self.arithmetic(base.ty.ty);
+                match self.locate(base) {
+                    Located::Lanes { base, shape, lanes: outer } => {
+                        let lanes = lanes.iter().map(|&lane| outer.get(usize::from(lane)).copied().unwrap_or(0)).collect();
+                        Located::Lanes { base, shape, lanes }
+                    }
+                    base => Located::Lanes { base: Box::new(base), shape, lanes: lanes.clone() },
+                }
+            }
+            PlaceKind::LaneDyn { base, index } => {
+                let shape = self.arithmetic(base.ty.ty);
+                let base = self.locate(base);
+                let signed = self.arithmetic(index.ty).is_signed();
+                let index = self.expr(index);
+                let index = self.b.resize(index, signed, Type::I32);
+                match (self.b.known(index).and_then(|lane| u8::try_from(lane).ok()), base) {
+                    (Some(lane), Located::Lanes { base, shape, lanes }) => {
+                        let lane = lanes.get(usize::from(lane)).copied().unwrap_or(0);
+                        Located::Lanes { base, shape, lanes: vec![lane] }
+                    }
+                    (Some(lane), base) if lane < shape.lanes => Located::Lanes { base: Box::new(base), shape, lanes: vec![lane] },
+                    (_, base) => Located::LaneDyn { base: Box::new(base), shape, index },
+                }
+            }
+            PlaceKind::Temporary(expr) => {
+                let value = self.expr(expr);
+                if self.is_record(place.ty.ty) { memory(value) } else { Located::Value(value) }
+            }
+            PlaceKind::Compound { local, init } => {
+                self.initialise(*local, init);
+                let address = self.local_address(*local);
+                memory(address)
+            }
+        }
+    }
+
+    /// The address of an object, whatever it takes: a value without one is put into memory.
+    pub(super) fn address(&mut self, place: &'p Place) -> Value {
+        match self.locate(place) {
+            Located::Memory(memory) => memory.address,
+            Located::Lanes { base, shape, lanes } => {
+                let first = u32::from(lanes.first().copied().unwrap_or(0));
+                let address = self.materialise(*base, shape);
+                self.b.offset(address, i64::from(first * lane_size(shape)))
+            }
+            Located::LaneDyn { base, shape, index } => {
+                let address = self.materialise(*base, shape);
+                let bytes = self.b.bin_int(crate::ir::BinOp::Mul, index, i64::from(lane_size(shape)));
+                self.b.ptr_add(address, bytes)
+            }
+            Located::Value(value) => {
+                let ty = place.ty.ty;
+                self.spill(ty, value)
+            }
+        }
+    }
+
+    fn materialise(&mut self, base: Located, shape: Shape) -> Value {
+        match base {
+            Located::Memory(memory) => memory.address,
+            Located::Value(value) => {
+                let size = lane_size(shape) * u32::from(shape.lanes);
+                let var = self.b.temporary(size, size.next_power_of_two());
+                let address = self.b.var_addr(var);
+                self.b.store(address, value, lane_size(shape), false);
+                address
+            }
+            Located::Lanes { .. } | Located::LaneDyn { .. } => {
+                self.b.fail("internal error: the address of a part of a vector's parts");
+                self.b.undef(Type::Ptr(Space::Private))
+            }
+        }
+    }
+
+    /// Puts a value into a temporary and gives its address.
+    pub(super) fn spill(&mut self, ty: Ty, value: Value) -> Value {
+        let (size, align) = self.layout(ty);
+        let var = self.b.temporary(size, align);
+        let address = self.b.var_addr(var);
+        self.store_value(address, ty, value, align, false);
+        address
+    }
+
+    /// The address of a variable, or of a record parameter.
+    pub(super) fn local_address(&mut self, id: LocalId) -> Value {
+        match self.slot(id) {
+            Slot::Var(var) => self.b.var_addr(var),
+            Slot::Memory(address) => address,
+            Slot::Value(_) | Slot::New => {
+                self.b.fail("internal error: the address of a parameter that has none");
+                self.b.undef(Type::Ptr(Space::Private))
+            }
+        }
+    }
+
+    // ---- reading ----
+
+    pub(super) fn read(&mut self, located: &Located, ty: Ty) -> Value {
+        match located {
+            Located::Value(value) => *value,
+            Located::Memory(memory) => self.load_value(*memory, ty),
+            Located::Lanes { base, shape, lanes } => match (&**base, contiguous(lanes)) {
+                (Located::Memory(memory), Some(first)) if !self.is_private(memory) => {
+                    let offset = u32::from(first) * lane_size(*shape);
+                    let address = self.b.offset(memory.address, i64::from(offset));
+                    let part = Shape::new(shape.kind, lanes.len() as u8);
+                    self.b.load(address, part.ir(), align_at(memory.align, offset), memory.volatile)
+                }
+                (base, _) => {
+                    let vector = self.read_vector(base, *shape);
+                    self.b.lanes(vector, lanes)
+                }
+            },
+            Located::LaneDyn { base, shape, index } => match &**base {
+                Located::Memory(memory) if !self.is_private(memory) => {
+                    let address = self.lane_address(*memory, *shape, *index);
+                    self.b.load(address, Shape::new(shape.kind, 1).ir(), lane_size(*shape).min(memory.align), memory.volatile)
+                }
+                base => {
+                    let vector = self.read_vector(base, *shape);
+                    self.b.emit(Op::ExtractDyn(vector, *index), Shape::new(shape.kind, 1).ir())
+                }
+            },
+        }
+    }
+
+    fn read_vector(&mut self, base: &Located, shape: Shape) -> Value {
+        match base {
+            Located::Value(value) => *value,
+            Located::Memory(memory) => self.b.load(memory.address, shape.ir(), memory.align, memory.volatile),
+            Located::Lanes { base, shape: inner, lanes } => {
+                let vector = self.read_vector(base, *inner);
+                self.b.lanes(vector, lanes)
+            }
+            Located::LaneDyn { .. } => {
+                self.b.fail("internal error: lanes of a lane");
+                self.b.undef(shape.ir())
+            }
+        }
+    }
+
+    fn is_private(&self, memory: &Memory) -> bool {
+        self.b.ty(memory.address) == Type::Ptr(Space::Private)
+    }
+
+    fn lane_address(&mut self, memory: Memory, shape: Shape, index: Value) -> Value {
+        let bytes = self.b.bin_int(crate::ir::BinOp::Mul, index, i64::from(lane_size(shape)));
+        self.b.ptr_add(memory.address, bytes)
+    }
+
+    /// Reads an object; a record is given by its address.
+    pub(super) fn load_value(&mut self, memory: Memory, ty: Ty) -> Value {
+        if self.is_record(ty) {
+            return memory.address;
+        }
+        if self.shape(ty).is_some_and(|shape| shape.kind == ScalarKind::Bool) {
+            let byte = self.b.load(memory.address, Type::Scalar(crate::ir::Scalar::I8), memory.align, memory.volatile);
+            return self.b.cmp_int(CmpOp::Ne, byte, 0);
+        }
+        let ty = self.value_type(ty);
+        self.b.load(memory.address, ty, memory.align, memory.volatile)
+    }
+
+    // ---- writing ----
+
+    pub(super) fn write(&mut self, located: &Located, ty: Ty, value: Value) {
+        match located {
+            Located::Memory(memory) => self.store_value(memory.address, ty, value, memory.align, memory.volatile),
+            Located::Value(_) => self.b.fail("internal error: a write to a parameter that is only read"),
+            Located::Lanes { base, shape, lanes } => self.write_lanes(base, *shape, lanes, value),
+            Located::LaneDyn { base, shape, index } => match &**base {
+                Located::Memory(memory) if !self.is_private(memory) => {
+                    let address = self.lane_address(*memory, *shape, *index);
+                    self.b.store(address, value, lane_size(*shape).min(memory.align), memory.volatile);
+                }
+                base => {
+                    let vector = self.read_vector(base, *shape);
+                    let vector = self.b.emit(Op::InsertDyn(vector, *index, value), shape.ir());
+                    self.write_vector(base, *shape, vector);
+                }
+            },
+        }
+    }
+
+    fn write_vector(&mut self, base: &Located, shape: Shape, vector: Value) {
+        match base {
+            Located::Memory(memory) => self.b.store(memory.address, vector, memory.align, memory.volatile),
+            Located::Lanes { base, shape: inner, lanes } => self.write_lanes(base, *inner, lanes, vector),
+            Located::Value(_) | Located::LaneDyn { .. } => {
+                self.b.fail(format!("internal error: a write to {} lanes that have no address", shape.lanes));
+            }
+        }
+    }
+
+    fn write_lanes(&mut self, base: &Located, shape: Shape, lanes: &[u8], value: Value) {
+        match base {
+            Located::Memory(memory) if !self.is_private(memory) => {
+                let size = lane_size(shape);
+                if let Some(first) = contiguous(lanes) {
+                    let offset = u32::from(first) * size;
+                    let address = self.b.offset(memory.address, i64::from(offset));
+                    self.b.store(address, value, align_at(memory.align, offset), memory.volatile);
+                    return;
+                }
+                for (i, &lane) in lanes.iter().enumerate() {
+                    let scalar = self.b.extract(value, i as u8);
+                    let offset = u32::from(lane) * size;
+                    let address = self.b.offset(memory.address, i64::from(offset));
+                    self.b.store(address, scalar, align_at(memory.align, offset), memory.volatile);
+                }
+            }
+            base => {
+                let mut vector = self.read_vector(base, shape);
+                for (i, &lane) in lanes.iter().enumerate() {
+                    let scalar = self.b.extract(value, i as u8);
+                    vector = self.b.insert(vector, lane, scalar);
+                }
+                self.write_vector(base, shape, vector);
+            }
+        }
+    }
+
+    /// Writes an object; a record's value is the address to copy it from.
+    pub(super) fn store_value(&mut self, address: Value, ty: Ty, value: Value, align: u32, volatile: bool) {
+        if self.is_record(ty) {
+            let (size, natural) = self.layout(ty);
+            if size > 0 && address != value {
+                self.b.effect(Op::Copy { dst: address, src: value, size, align: align.min(natural).max(1) });
+            }
+            return;
+        }
+        let value = self.b.storable(value);
+        self.b.store(address, value, align.max(1), volatile);
+    }
+
+    // ---- initialisers ----
+
+    pub(super) fn initialise(&mut self, local: LocalId, init: &'p Init) {
+        let Some(data) = self.function.locals.get(local.index()) else { return };
+        let ty = data.ty.ty;
+        match init {
+            Init::Expr(expr) => {
+                let value = self.expr(expr);
+                let address = self.local_address(local);
+                self.store_value(address, ty, value, data.align.max(1), data.ty.is_volatile);
+            }
+            Init::Parts { zero_rest, parts } => {
+                let (size, natural) = self.layout(ty);
+                let align = data.align.max(natural).max(1);
+                let address = self.local_address(local);
+                if *zero_rest && size > 0 {
+                    self.b.effect(Op::Zero { dst: address, size, align });
+                }
+                // Zeros need no store of their own, unless they override an earlier part.
+                let mut end = 0;
+                for (offset, expr) in parts {
+                    if *zero_rest && *offset >= end && is_zero(expr) {
+                        continue;
+                    }
+                    end = end.max(offset.saturating_add(self.layout(expr.ty).0));
+                    let value = self.expr(expr);
+                    let part = self.b.offset(address, i64::from(*offset));
+                    self.store_value(part, expr.ty, value, align_at(align, *offset), data.ty.is_volatile);
+                }
+            }
+        }
+    }
+}
+
+/// Whether an initialiser only repeats the zeroing before it.
+fn is_zero(expr: &Expr) -> bool {
+    use crate::thir::Constant;
+    match &expr.kind {
+        ExprKind::Constant(Constant::Int(0) | Constant::Null) => true,
+        ExprKind::Constant(Constant::Float(x)) => x.to_bits() == 0,
+        _ => false,
+    }
+}
+
+/// Bytes of a lane in memory.
+pub(super) const fn lane_size(shape: Shape) -> u32 {
+    crate::thir::types::scalar_size(shape.kind)
+}
+
+/// The first of some lanes that follow each other and can be accessed as one.
+fn contiguous(lanes: &[u8]) -> Option<u8> {
+    let &first = lanes.first()?;
+    let runs = lanes.iter().zip(first..).all(|(&lane, expected)| lane == expected);
+    (runs && matches!(lanes.len(), 1 | 2 | 3 | 4 | 8 | 16)).then_some(first)
+}
+
+impl Builder {
+    /// A value as it is in memory: `bool` is a byte, 0 or 1.
+    pub(super) fn storable(&mut self, value: Value) -> Value {
+        if self.ty(value) == Type::BOOL { self.cast(CastOp::ZExt, value, Type::Scalar(crate::ir::Scalar::I8)) } else { value }
+    }
+}

@@ -1,0 +1,197 @@
+//! `switch` statements whose labels are at the top of their body.
+//!
+//! The body is cut at its labels into segments, and segments of which one falls through into the next make a group. A group becomes a
+//! case of the IR's `switch`, and inside of it each segment but the last runs if it was entered at that segment or before:
+//! ```text
+//! case 1: A; case 2: B; break;   becomes   case 1, 2: entry = 0 or 1; if (entry <= 0) { A } B
+//! ```
+
+use super::function::Lowering;
+use super::scan::{self, Leaves};
+use super::stmt::{Jumps, nested_jumps};
+use crate::ir::{BinOp, CmpOp, Op, Region, Type, Value, Var};
+use crate::thir::{Expr, Stmt, StmtKind};
+
+/// More values than that are compared as ranges instead of being listed.
+const LISTED_VALUES: u64 = 256;
+
+/// Statements after labels.
+pub(super) struct Segment<'p> {
+    labels: Vec<(u64, u64)>,
+    is_default: bool,
+    stmts: &'p [Stmt],
+}
+
+fn segments(body: &Stmt) -> Vec<Segment<'_>> {
+    let mut result: Vec<Segment<'_>> = Vec::new();
+    let mut rest = scan::statements(body);
+    let is_label = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Case { .. } | StmtKind::Default);
+    // Nothing reaches what precedes the first label.
+    let first = rest.iter().position(is_label).unwrap_or(rest.len());
+    rest = &rest[first..];
+    while !rest.is_empty() {
+        let mut segment = Segment { labels: Vec::new(), is_default: false, stmts: &[] };
+        let count = rest.iter().position(|stmt| !is_label(stmt)).unwrap_or(rest.len());
+        let (labels, after) = rest.split_at(count);
+        for label in labels {
+            match label.kind {
+                StmtKind::Case { lo, hi } => segment.labels.push((lo, hi)),
+                _ => segment.is_default = true,
+            }
+        }
+        let count = after.iter().position(is_label).unwrap_or(after.len());
+        (segment.stmts, rest) = after.split_at(count);
+        result.push(segment);
+    }
+    result
+}
+
+/// The number by which a segment is selected, and its labels.
+type Selected<'a> = (usize, &'a [(u64, u64)]);
+
+impl<'p> Lowering<'p, '_> {
+    pub(super) fn switch(&mut self, cond: &'p Expr, body: &'p Stmt, jumps: Jumps<'p>) {
+        let selector = self.expr(cond);
+        let segments = segments(body);
+        let mut groups: Vec<Vec<(usize, &Segment<'p>)>> = Vec::new();
+        let mut falls = false;
+        for (number, segment) in segments.iter().enumerate() {
+            match groups.last_mut() {
+                Some(group) if falls => group.push((number, segment)),
+                _ => groups.push(vec![(number, segment)]),
+            }
+            falls = segment.stmts.iter().all(scan::completes);
+        }
+        let (selector, values) = self.selection(selector, &segments);
+        let nested = segments.iter().any(|segment| nested_jumps(segment.stmts).by_break);
+        let jumps = Jumps { on_break: self.end_target(nested), ..jumps };
+        let mut cases = Vec::new();
+        let mut default = None;
+        for group in &groups {
+            self.b.open();
+            self.group(selector, &values, group, jumps);
+            let region = self.b.close_branch();
+            if group.iter().any(|(_, segment)| segment.is_default) {
+                default = Some(region);
+            } else {
+                let all = group.iter().filter_map(|(number, _)| values.get(*number)).flatten().copied().collect();
+                cases.push((all, region));
+            }
+        }
+        self.emit_switch(selector, cases, default);
+    }
+
+    pub(super) fn emit_switch(&mut self, selector: Value, mut cases: Vec<(Vec<u64>, Region)>, default: Option<Region>) {
+        cases.retain(|(values, _)| !values.is_empty());
+        let default = default.unwrap_or_else(|| {
+            self.b.open();
+            self.b.close_branch()
+        });
+        let dead = super::builder::jumps(&default) && cases.iter().all(|(_, region)| super::builder::jumps(region));
+        self.b.effect(Op::Switch { selector, cases, default });
+        if dead {
+            self.b.effect(Op::Unreachable);
+        }
+    }
+
+    /// An `i32` selector, and the values of it for each segment: the source's own, or the segments' numbers where the labels are too
+    /// wide or too many.
+    fn selection(&mut self, selector: Value, segments: &[Segment<'p>]) -> (Value, Vec<Vec<u64>>) {
+        let selected: Vec<Selected<'_>> = segments.iter().map(|segment| segment.labels.as_slice()).enumerate().collect();
+        self.select_number(selector, &selected)
+    }
+
+    /// See [`Self::selection`].
+    pub(super) fn select_number(&mut self, selector: Value, selected: &[Selected<'_>]) -> (Value, Vec<Vec<u64>>) {
+        let all = || selected.iter().flat_map(|(_, labels)| labels.iter());
+        let count = all().fold(0_u64, |sum, (lo, hi)| sum.saturating_add(hi.wrapping_sub(*lo)).saturating_add(1));
+        let ordered = all().all(|(lo, hi)| lo <= hi);
+        if self.b.ty(selector) == Type::I32 && count <= LISTED_VALUES && ordered {
+            let values = selected.iter().map(|(_, labels)| labels.iter().flat_map(|&(lo, hi)| lo..=hi).collect()).collect();
+            return (selector, values);
+        }
+        let mut number = self.b.i32(-1);
+        for (of, labels) in selected {
+            let index = self.b.int(Type::I32, *of as i64);
+            for &(lo, hi) in *labels {
+                let ty = self.b.ty(selector);
+                let (low, span) = (self.b.bits(ty, lo), self.b.bits(ty, hi.wrapping_sub(lo)));
+                let inside = if lo == hi {
+                    self.b.cmp(CmpOp::Eq, selector, low)
+                } else {
+                    let distance = self.b.bin(BinOp::Sub, selector, low);
+                    self.b.cmp(CmpOp::ULe, distance, span)
+                };
+                number = self.b.select(inside, index, number);
+            }
+        }
+        let values = selected.iter().map(|(of, labels)| if labels.is_empty() { Vec::new() } else { vec![*of as u64] }).collect();
+        (number, values)
+    }
+
+    /// The body of a case: one segment, or several that fall through.
+    fn group(&mut self, selector: Value, values: &[Vec<u64>], group: &[(usize, &Segment<'p>)], jumps: Jumps<'p>) {
+        let [before @ .., (_, last)] = group else { return };
+        if before.is_empty() {
+            self.block(last.stmts, jumps);
+            return;
+        }
+        let entry = self.entry(selector, values, group);
+        let mut left = Leaves::default();
+        for (i, (_, segment)) in before.iter().enumerate() {
+            if segment.stmts.is_empty() {
+                continue;
+            }
+            let address = self.b.var_addr(entry);
+            let entered = self.b.load(address, Type::I32, 4, false);
+            let entered = self.b.cmp_int(CmpOp::SLe, entered, i as i64);
+            let runs = match self.no_jump(left, jumps) {
+                Some(stays) => self.b.and(entered, stays),
+                None => entered,
+            };
+            self.b.open();
+            self.block(segment.stmts, jumps.before_more());
+            let then = self.b.close_branch();
+            self.b.if_then(runs, then);
+            for stmt in segment.stmts {
+                let leaves = jumps.only_ends(scan::leaves(stmt));
+                left.by_break |= leaves.by_break;
+                left.by_continue |= leaves.by_continue;
+            }
+        }
+        match self.no_jump(left, jumps) {
+            None => self.block(last.stmts, jumps),
+            Some(stays) => {
+                self.b.open();
+                self.block(last.stmts, jumps);
+                let then = self.b.close_branch();
+                self.b.if_then(stays, then);
+            }
+        }
+    }
+
+    /// A variable with the place in the group at which the switch enters it.
+    fn entry(&mut self, selector: Value, values: &[Vec<u64>], group: &[(usize, &Segment<'p>)]) -> Var {
+        let var = self.b.function.new_var("", 4, 4);
+        let address = self.b.var_addr(var);
+        let mut cases = Vec::new();
+        let mut default = 0;
+        for (i, (number, segment)) in group.iter().enumerate() {
+            if segment.is_default {
+                default = i;
+                continue;
+            }
+            self.b.open();
+            let place = self.b.int(Type::I32, i as i64);
+            self.b.store(address, place, 4, false);
+            let region = self.b.close_branch();
+            cases.push((values.get(*number).cloned().unwrap_or_default(), region));
+        }
+        self.b.open();
+        let place = self.b.int(Type::I32, default as i64);
+        self.b.store(address, place, 4, false);
+        let default = self.b.close_branch();
+        self.emit_switch(selector, cases, Some(default));
+        var
+    }
+}

@@ -1,0 +1,117 @@
+//! Types of the typed tree as types of the IR.
+
+use super::function::Lowering;
+use crate::ast::ScalarKind;
+use crate::ir::{Scalar, Type};
+use crate::thir::{Ty, TyKind};
+
+/// The IR's scalar: signs are lost, `bool` is one bit.
+pub(super) const fn scalar(kind: ScalarKind) -> Scalar {
+    match kind {
+        ScalarKind::Bool => Scalar::Bool,
+        ScalarKind::Char | ScalarKind::UChar => Scalar::I8,
+        ScalarKind::Short | ScalarKind::UShort => Scalar::I16,
+        ScalarKind::Int | ScalarKind::UInt => Scalar::I32,
+        ScalarKind::Long | ScalarKind::ULong => Scalar::I64,
+        ScalarKind::Half => Scalar::F16,
+        ScalarKind::Float => Scalar::F32,
+        ScalarKind::Double => Scalar::F64,
+    }
+}
+
+/// Whether an integer type has a sign.
+pub(super) const fn is_signed(kind: ScalarKind) -> bool {
+    matches!(kind, ScalarKind::Char | ScalarKind::Short | ScalarKind::Int | ScalarKind::Long)
+}
+
+/// Whether this is one of the IEEE types.
+pub(super) const fn is_float(kind: ScalarKind) -> bool {
+    matches!(kind, ScalarKind::Half | ScalarKind::Float | ScalarKind::Double)
+}
+
+/// A scalar (one lane) or vector of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) kind: ScalarKind,
+    pub(super) lanes: u8,
+}
+
+impl Shape {
+    pub(super) const fn new(kind: ScalarKind, lanes: u8) -> Self {
+        Self { kind, lanes }
+    }
+
+    pub(super) const fn is_float(self) -> bool {
+        is_float(self.kind)
+    }
+
+    pub(super) const fn is_signed(self) -> bool {
+        is_signed(self.kind)
+    }
+
+    pub(super) const fn ir(self) -> Type {
+        Type::of(scalar(self.kind), self.lanes)
+    }
+}
+
+impl<'p> Lowering<'p, '_> {
+    pub(super) fn kind(&self, ty: Ty) -> &'p TyKind {
+        self.shared.program.types.kind(ty)
+    }
+
+    /// An arithmetic type; `None` for everything else.
+    pub(super) fn shape(&self, ty: Ty) -> Option<Shape> {
+        match *self.kind(ty) {
+            TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } | TyKind::Atomic(kind) => Some(Shape::new(kind, 1)),
+            TyKind::Vector(kind, lanes) => Some(Shape::new(kind, lanes)),
+            TyKind::AtomicFlag => Some(Shape::new(ScalarKind::Int, 1)),
+            TyKind::Event | TyKind::Sampler => Some(Shape::new(ScalarKind::UInt, 1)),
+            _ => None,
+        }
+    }
+
+    /// [`Self::shape`] where the tree guarantees it.
+    pub(super) fn arithmetic(&mut self, ty: Ty) -> Shape {
+        self.shape(ty).unwrap_or_else(|| {
+            let name = self.shared.program.types.display(ty);
+            self.b.fail(format!("internal error: `{name}` where a number is expected"));
+            Shape::new(ScalarKind::Int, 1)
+        })
+    }
+
+    pub(super) fn is_record(&self, ty: Ty) -> bool {
+        matches!(self.kind(ty), TyKind::Record(_) | TyKind::Array { .. })
+    }
+
+    /// The type of a value; records are addresses of private memory.
+    pub(super) fn value_type(&mut self, ty: Ty) -> Type {
+        match *self.kind(ty) {
+            TyKind::Void => Type::Void,
+            TyKind::Pointer { space, .. } => Type::Ptr(space),
+            TyKind::Record(_) | TyKind::Array { .. } => Type::Ptr(crate::ir::Space::Private),
+            _ => match self.shape(ty) {
+                Some(shape) => shape.ir(),
+                None => {
+                    let name = self.shared.program.types.display(ty);
+                    self.b.fail(format!("values of type `{name}` are not supported"));
+                    Type::I32
+                }
+            },
+        }
+    }
+
+    /// Size and alignment in bytes.
+    pub(super) fn layout(&mut self, ty: Ty) -> (u32, u32) {
+        let (size, align) = self.shared.program.types.layout(ty).unwrap_or((0, 1));
+        let size = u32::try_from(size).unwrap_or_else(|_| {
+            self.b.fail("object is too large");
+            0
+        });
+        (size, align)
+    }
+
+    /// The integer type of a pointer's size.
+    pub(super) fn pointer_int(&self) -> Type {
+        if self.shared.program.types.pointer_size() == 8 { Type::I64 } else { Type::I32 }
+    }
+}
