@@ -107,6 +107,9 @@ impl Renderer<'_> {
         };
         let place = self.paint("1", &format!("{}:{}:{}:", location.file, location.line, location.column));
         self.line(&format!("{place} {label} {message}"));
+        if location.text.trim().is_empty() {
+            return;
+        }
         let (source, caret) = source_lines(&location.text, location.column as usize - 1, (span.hi - span.lo) as usize);
         self.line(source.trim_end());
         let caret = self.paint("1;32", caret.trim_start());

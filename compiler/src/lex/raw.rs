@@ -25,6 +25,8 @@ pub enum RawKind {
     UnterminatedComment,
     /// A character that C does not have.
     Unknown,
+    /// Stands for what could not be read: an error was reported.
+    Invalid,
     /// The empty operand of `##`.
     Placemarker,
     /// A pragma; the symbol's number is its index in the preprocessor's list.

@@ -57,8 +57,7 @@ impl Parser<'_> {
             TokenKind::Keyword(_) if self.at_declaration() => {}
             _ => {
                 self.error("expected identifier or '('");
-                self.skip_to(&[Punct::Semi]);
-                self.accept(Punct::Semi);
+                self.skip_to_item();
                 return None;
             }
         }
@@ -66,6 +65,20 @@ impl Parser<'_> {
             DeclarationOrFunction::Declaration(declaration) => Item::Declaration(declaration),
             DeclarationOrFunction::Function(function) => Item::Function(function),
         })
+    }
+
+    /// Skips to what may be the next construct of the file.
+    fn skip_to_item(&mut self) {
+        loop {
+            if self.at(Punct::LBrace) {
+                self.skip_braces();
+                return;
+            }
+            self.advance();
+            if self.accept(Punct::Semi) || self.at_end() || self.at_declaration() || self.at(Punct::RBrace) {
+                return;
+            }
+        }
     }
 
     pub(super) fn pragma(&mut self) -> Option<Pragma> {
@@ -111,6 +124,9 @@ impl Parser<'_> {
         }
         loop {
             let declarator = self.declarator();
+            if std::mem::take(&mut self.old_style) && place == SpecPlace::File {
+                self.skip_old_parameters();
+            }
             let is_function = matches!(declarator.parts.first(), Some(DeclaratorPart::Function { .. }));
             if is_function && declaration.declarators.is_empty() && self.at_function_body() {
                 if place != SpecPlace::File {
@@ -165,6 +181,13 @@ impl Parser<'_> {
         self.advance();
         self.skip_to(&[]);
         self.accept(Punct::RBrace);
+    }
+
+    /// Skips the declarations between the parameters of K&R and the body.
+    fn skip_old_parameters(&mut self) {
+        while !self.at(Punct::LBrace) && !self.at(Punct::RBrace) && !self.at_end() {
+            self.advance();
+        }
     }
 
     fn at_function_body(&self) -> bool {

@@ -202,6 +202,7 @@ impl Parser<'_> {
         let declarations_follow = matches!(self.peek_at(ahead + 1), TokenKind::Keyword(keyword) if *keyword != Keyword::Attribute)
             || matches!(self.peek_at(ahead + 1), TokenKind::Ident(_));
         if declarations_follow {
+            self.old_style = true;
             self.error("function definitions without prototype (K&R style) are not supported in OpenCL C");
         } else {
             self.error(format!("unknown type name '{name}'"));

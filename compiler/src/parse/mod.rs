@@ -64,6 +64,8 @@ struct Parser<'d> {
     scopes: Scopes,
     brackets: u32,
     statements: u32,
+    /// Parameters in the style of K&R were seen: their declarations follow.
+    old_style: bool,
     /// Height of the expression that was parsed last.
     height: u32,
     /// Where the last error was, to have one a place only.
@@ -78,7 +80,18 @@ impl<'d> Parser<'d> {
             let span = tokens.last().map_or(Span::NONE, |token| token.span.end());
             tokens.push(Token { kind: TokenKind::Eof, span });
         }
-        Self { tokens, pos: 0, diags, scopes: Scopes::new(), brackets: 0, statements: 0, height: 0, error_at: None, stopped: false }
+        Self {
+            tokens,
+            pos: 0,
+            diags,
+            scopes: Scopes::new(),
+            brackets: 0,
+            statements: 0,
+            height: 0,
+            old_style: false,
+            error_at: None,
+            stopped: false,
+        }
     }
 
     // ----- tokens -----

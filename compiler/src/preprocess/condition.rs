@@ -242,6 +242,7 @@ impl Evaluator<'_, '_> {
                 Err(message) => return self.fail(message),
             },
             RawKind::Char => Value::signed(i64::from(literal::character(&literal::unescape(&text, &mut Vec::new())))),
+            RawKind::Invalid => return Err(Failed),
             _ => return self.fail("invalid token at start of a preprocessor expression"),
         };
         self.next += 1;

@@ -34,6 +34,7 @@ impl Preprocessor<'_> {
                 self.diags.error(token.span, format!("unexpected character {shown}"));
                 TokenKind::Invalid
             }
+            RawKind::Invalid => TokenKind::Invalid,
             RawKind::Eof | RawKind::EndOfLine | RawKind::UnterminatedComment | RawKind::Placemarker => return None,
         })
     }

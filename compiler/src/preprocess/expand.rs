@@ -4,10 +4,21 @@ use std::rc::Rc;
 
 use crate::diag::Diagnostic;
 use crate::lex::Punct;
+use crate::lex::interner::Symbol;
 use crate::lex::raw::{RawKind, RawToken};
 
 use super::macros::{Arguments, Dynamic, Macro, Params};
 use super::{Context, MAX_ARGUMENT_DEPTH, Preprocessor};
+
+/// What came of a macro's name.
+enum Call {
+    /// Its expansion is read next.
+    Made,
+    /// A function-like macro without arguments: a plain name.
+    None,
+    /// An error was reported.
+    Wrong,
+}
 
 impl Preprocessor<'_> {
     /// The next token after macro expansion.
@@ -34,24 +45,25 @@ impl Preprocessor<'_> {
             if let Some(dynamic) = found.dynamic {
                 return self.dynamic_macro(dynamic, token);
             }
-            if !self.call(&found, token) {
-                return token;
+            match self.call(&found, token) {
+                Call::Made => {}
+                Call::None => return token,
+                Call::Wrong => return RawToken { kind: RawKind::Invalid, symbol: Symbol::EMPTY, ..token },
             }
         }
     }
 
-    /// Expands a macro whose name was read; false if it is function-like and no call follows.
-    fn call(&mut self, called: &Rc<Macro>, name: RawToken) -> bool {
+    /// Expands a macro whose name was read.
+    fn call(&mut self, called: &Rc<Macro>, name: RawToken) -> Call {
         let arguments = match &called.params {
             None => Arguments::new(),
             Some(params) => {
                 if !self.next_is_paren() {
-                    return false;
+                    return Call::None;
                 }
                 match self.collect_arguments(called, params, name) {
                     Some(arguments) => arguments,
-                    // An error was reported; the call is dropped.
-                    None => return true,
+                    None => return Call::Wrong,
                 }
             }
         };
@@ -62,7 +74,7 @@ impl Preprocessor<'_> {
             called.disabled.set(true);
             self.contexts.push(Context::Expansion { tokens: tokens.into(), next: 0, owner: Some(called.clone()) });
         }
-        true
+        Call::Made
     }
 
     /// Whether the next token is `(`, which is taken then.
