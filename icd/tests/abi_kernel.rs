@@ -1,0 +1,335 @@
+//! Kernels: creation, arguments, queries, and launches with every error that the specification names.
+
+mod common;
+
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+
+use common::ffi::{
+    CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE,
+    CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_GLOBAL_OFFSET, CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_KERNEL,
+    CL_INVALID_KERNEL_ARGS, CL_INVALID_KERNEL_NAME, CL_INVALID_MEM_OBJECT, CL_INVALID_PROGRAM, CL_INVALID_PROGRAM_EXECUTABLE,
+    CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE, CL_KERNEL_ARG_ACCESS_QUALIFIER,
+    CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
+    CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_QUALIFIER,
+    CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS,
+    CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT,
+    CL_KERNEL_WORK_GROUP_SIZE, CL_SUCCESS, cl_int, cl_mem, cl_uint,
+};
+use common::objects::{Context, Kernel};
+use common::{info, info_string, target};
+
+const KINDS: &str = "
+kernel void kinds(global const float *restrict a, local int *b, constant uchar4 *c, int d, float4 e, volatile global uint *f)
+{
+    b[0] = d;
+    f[0] = a[0] + b[0] + c[0].x + e.x;
+}
+__attribute__((reqd_work_group_size(8, 4, 1))) kernel void sized(global int *a) { local int l[32]; l[0] = 1; a[0] = l[0]; }
+kernel void fill(global uint *a, uint value) { a[get_global_id(0)] = value + get_global_id(0); }
+";
+
+fn kernel_info<T: Copy + Default>(kernel: &Kernel, name: cl_uint) -> Result<T, cl_int> {
+    info(|size, value, ret| target().cl.clGetKernelInfo(kernel.0, name, size, value, ret))
+}
+
+fn group_info<T: Copy + Default>(kernel: &Kernel, name: cl_uint) -> Result<T, cl_int> {
+    let target = target();
+    info(|size, value, ret| target.cl.clGetKernelWorkGroupInfo(kernel.0, target.device, name, size, value, ret))
+}
+
+fn argument_info<T: Copy + Default>(kernel: &Kernel, index: cl_uint, name: cl_uint) -> Result<T, cl_int> {
+    info(|size, value, ret| target().cl.clGetKernelArgInfo(kernel.0, index, name, size, value, ret))
+}
+
+fn argument_text(kernel: &Kernel, index: cl_uint, name: cl_uint) -> String {
+    info_string(|size, value, ret| target().cl.clGetKernelArgInfo(kernel.0, index, name, size, value, ret)).unwrap_or_default()
+}
+
+#[test]
+fn a_kernel_answers_its_queries() {
+    let cl = &target().cl;
+    let context = Context::new();
+    let program = context.build(KINDS);
+    let kernel = program.kernel("kinds");
+    let name = info_string(|size, value, ret| cl.clGetKernelInfo(kernel.0, CL_KERNEL_FUNCTION_NAME, size, value, ret));
+    assert_eq!(name.as_deref(), Ok("kinds"));
+    assert_eq!(kernel_info(&kernel, CL_KERNEL_NUM_ARGS), Ok(6u32));
+    assert_eq!(kernel_info(&kernel, CL_KERNEL_REFERENCE_COUNT), Ok(1u32));
+    assert_eq!(kernel_info(&kernel, CL_KERNEL_CONTEXT), Ok(context.0 as usize));
+    assert_eq!(kernel_info(&kernel, CL_KERNEL_PROGRAM), Ok(program.0 as usize));
+    assert_eq!(kernel_info::<u32>(&kernel, 0xdead), Err(CL_INVALID_VALUE));
+    assert_eq!(cl.clRetainKernel(kernel.0), CL_SUCCESS);
+    assert_eq!(kernel_info(&kernel, CL_KERNEL_REFERENCE_COUNT), Ok(2u32));
+    assert_eq!(cl.clReleaseKernel(kernel.0), CL_SUCCESS);
+    // The kernel keeps its program alive.
+    drop(program);
+    assert_eq!(kernel_info(&kernel, CL_KERNEL_NUM_ARGS), Ok(6u32));
+}
+
+#[test]
+fn arguments_are_described() {
+    let context = Context::new();
+    let program = context.program(KINDS);
+    assert_eq!(program.build("-cl-kernel-arg-info"), CL_SUCCESS, "{}", program.log());
+    let kernel = program.kernel("kinds");
+    let spaces: Vec<_> = (0..6).map(|index| argument_info(&kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER)).collect();
+    let (global, local) = (Ok(CL_KERNEL_ARG_ADDRESS_GLOBAL), Ok(CL_KERNEL_ARG_ADDRESS_LOCAL));
+    let (constant, private) = (Ok(CL_KERNEL_ARG_ADDRESS_CONSTANT), Ok(CL_KERNEL_ARG_ADDRESS_PRIVATE));
+    assert_eq!(spaces, [global, local, constant, private, private, global]);
+    let names: Vec<_> = (0..6).map(|index| argument_text(&kernel, index, CL_KERNEL_ARG_NAME)).collect();
+    assert_eq!(names, ["a", "b", "c", "d", "e", "f"]);
+    let types: Vec<_> = (0..6).map(|index| argument_text(&kernel, index, CL_KERNEL_ARG_TYPE_NAME)).collect();
+    assert_eq!(types, ["float*", "int*", "uchar4*", "int", "float4", "uint*"]);
+    // const 1, restrict 2, volatile 4; what __constant points to is const as well.
+    let qualifiers: Vec<u64> = (0..6).map(|index| argument_info(&kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER).unwrap_or(99)).collect();
+    assert_eq!(qualifiers, [3, 0, 1, 0, 0, 4]);
+    assert_eq!(argument_info(&kernel, 0, CL_KERNEL_ARG_ACCESS_QUALIFIER), Ok(0x11a3u32), "CL_KERNEL_ARG_ACCESS_NONE");
+    assert_eq!(argument_info::<u32>(&kernel, 6, CL_KERNEL_ARG_ADDRESS_QUALIFIER), Err(CL_INVALID_ARG_INDEX));
+}
+
+#[test]
+fn work_group_queries_are_answered() {
+    let context = Context::new();
+    let program = context.build(KINDS);
+    let (kinds, sized) = (program.kernel("kinds"), program.kernel("sized"));
+    let most: usize =
+        info(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_MAX_WORK_GROUP_SIZE, size, value, ret))
+            .expect("the device's limit");
+    let group: usize = group_info(&kinds, CL_KERNEL_WORK_GROUP_SIZE).expect("the kernel's limit");
+    assert!((1..=most).contains(&group));
+    assert_eq!(group_info(&kinds, CL_KERNEL_COMPILE_WORK_GROUP_SIZE), Ok([0usize; 3]));
+    assert_eq!(group_info(&sized, CL_KERNEL_COMPILE_WORK_GROUP_SIZE), Ok([8usize, 4, 1]));
+    let multiple: usize = group_info(&kinds, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE).expect("the multiple");
+    assert!(multiple >= 1 && multiple <= group);
+    assert!(group_info::<u64>(&sized, CL_KERNEL_LOCAL_MEM_SIZE).is_ok_and(|size| size >= 128));
+    assert!(group_info::<u64>(&kinds, CL_KERNEL_PRIVATE_MEM_SIZE).is_ok());
+    assert_eq!(group_info::<usize>(&kinds, 0xdead), Err(CL_INVALID_VALUE));
+    assert_eq!(target().cl.clSetKernelArg(kinds.0, 1, 4096, null()), CL_SUCCESS);
+    assert!(group_info::<u64>(&kinds, CL_KERNEL_LOCAL_MEM_SIZE).is_ok_and(|size| size >= 4096), "an argument counts once it is set");
+}
+
+#[test]
+fn kernels_are_created_by_name_or_all_at_once() {
+    let cl = &target().cl;
+    let context = Context::new();
+    let program = context.program(KINDS);
+    assert_eq!(program.try_kernel("kinds").err(), Some(CL_INVALID_PROGRAM_EXECUTABLE));
+    assert_eq!(cl.clCreateKernelsInProgram(program.0, 0, null_mut(), &mut 0), CL_INVALID_PROGRAM_EXECUTABLE);
+    assert_eq!(program.build(""), CL_SUCCESS);
+    assert_eq!(program.try_kernel("missing").err(), Some(CL_INVALID_KERNEL_NAME));
+    let mut status = 1;
+    assert!(cl.clCreateKernel(program.0, null(), &mut status).is_null());
+    assert_eq!(status, CL_INVALID_VALUE);
+    assert!(cl.clCreateKernel(null_mut(), c"kinds".as_ptr(), &mut status).is_null());
+    assert_eq!(status, CL_INVALID_PROGRAM);
+    let mut count = 0;
+    assert_eq!(cl.clCreateKernelsInProgram(program.0, 0, null_mut(), &mut count), CL_SUCCESS);
+    assert_eq!(count, 3);
+    let mut kernels = [null_mut(); 3];
+    assert_eq!(cl.clCreateKernelsInProgram(program.0, 2, kernels.as_mut_ptr(), null_mut()), CL_INVALID_VALUE);
+    assert_eq!(cl.clCreateKernelsInProgram(program.0, 3, kernels.as_mut_ptr(), null_mut()), CL_SUCCESS);
+    let mut arguments: Vec<u32> = kernels.map(Kernel).iter().map(|kernel| kernel_info(kernel, CL_KERNEL_NUM_ARGS).unwrap_or(99)).collect();
+    arguments.sort_unstable();
+    assert_eq!(arguments, [1, 2, 6]);
+}
+
+#[test]
+fn arguments_are_checked() {
+    let cl = &target().cl;
+    let context = Context::new();
+    let program = context.build(KINDS);
+    let kernel = program.kernel("kinds");
+    let mem = context.buffer(64);
+    assert_eq!(kernel.set(6, &0u32), CL_INVALID_ARG_INDEX);
+    assert_eq!(kernel.set(0, &mem.0), CL_SUCCESS);
+    assert_eq!(kernel.set(0, &0u32), CL_INVALID_ARG_SIZE, "a buffer's size is that of a handle");
+    assert_eq!(kernel.set(3, &0u64), CL_INVALID_ARG_SIZE);
+    assert_eq!(kernel.set(3, &0u16), CL_INVALID_ARG_SIZE);
+    assert_eq!(kernel.set(4, &[0f32; 3]), CL_INVALID_ARG_SIZE);
+    assert_eq!(cl.clSetKernelArg(kernel.0, 3, 4, null()), CL_INVALID_ARG_VALUE);
+    assert_eq!(kernel.set(1, &0usize), CL_INVALID_ARG_VALUE, "local memory has a size and no value");
+    assert_eq!(cl.clSetKernelArg(kernel.0, 1, 0, null()), CL_INVALID_ARG_SIZE);
+    assert_eq!(cl.clSetKernelArg(kernel.0, 1, 64, null()), CL_SUCCESS);
+    assert_eq!(cl.clSetKernelArg(null_mut(), 0, 8, null()), CL_INVALID_KERNEL);
+    let nothing: cl_mem = null_mut();
+    assert_eq!(kernel.set(0, &nothing), CL_SUCCESS, "a null buffer");
+    assert_eq!(cl.clSetKernelArg(kernel.0, 0, size_of::<cl_mem>(), null()), CL_SUCCESS, "no pointer to a buffer: null as well");
+    if target().is_wgcl() {
+        assert_eq!(kernel.set(0, &context.0), CL_INVALID_MEM_OBJECT);
+        assert_eq!(kernel.set(0, &0x1234usize), CL_INVALID_MEM_OBJECT);
+    }
+}
+
+#[test]
+fn argument_values_are_those_of_the_enqueue() {
+    let context = Context::new();
+    let queue = context.queue(0);
+    let program = context.build(KINDS);
+    let kernel = program.kernel("fill");
+    let buffers: Vec<_> = (0..8).map(|_| context.buffer(64)).collect();
+    for (n, buffer) in (0u32..).zip(&buffers) {
+        kernel.set_mem(0, buffer);
+        assert_eq!(kernel.set(1, &(n * 100)), CL_SUCCESS);
+        assert_eq!(queue.launch(&kernel, &[16], None), CL_SUCCESS);
+    }
+    // A copy has the same arguments, and then its own.
+    let mut status = 1;
+    let clone = Kernel(target().cl.clCloneKernel(kernel.0, &mut status));
+    assert_eq!(status, CL_SUCCESS);
+    assert_eq!(kernel.set(1, &5u32), CL_SUCCESS);
+    assert_eq!(queue.launch(&clone, &[4], None), CL_SUCCESS);
+    for (n, buffer) in (0u32..).zip(&buffers) {
+        let want: Vec<u32> = (0..16).map(|k| n * 100 + k).collect();
+        assert_eq!(queue.read::<u32>(buffer, 16), want);
+    }
+}
+
+#[test]
+fn launches_are_checked() {
+    let cl = &target().cl;
+    let context = Context::new();
+    let queue = context.queue(0);
+    let program = context.build(KINDS);
+    let (kernel, sized) = (program.kernel("fill"), program.kernel("sized"));
+    let mem = context.buffer(4096);
+    assert_eq!(queue.launch(&kernel, &[16], None), CL_INVALID_KERNEL_ARGS, "no argument is set");
+    kernel.set_mem(0, &mem);
+    assert_eq!(queue.launch(&kernel, &[16], None), CL_INVALID_KERNEL_ARGS, "one argument is missing");
+    assert_eq!(kernel.set(1, &1u32), CL_SUCCESS);
+    sized.set_mem(0, &mem);
+
+    let launch = |dim, offset: *const usize, global: *const usize, local: *const usize| {
+        cl.clEnqueueNDRangeKernel(queue.0, kernel.0, dim, offset, global, local, 0, null(), null_mut())
+    };
+    let sixteen = [16usize, 1, 1, 1];
+    assert_eq!(launch(0, null(), sixteen.as_ptr(), null()), CL_INVALID_WORK_DIMENSION);
+    assert_eq!(launch(4, null(), sixteen.as_ptr(), null()), CL_INVALID_WORK_DIMENSION);
+    assert_eq!(launch(1, null(), sixteen.as_ptr(), [5usize].as_ptr()), CL_INVALID_WORK_GROUP_SIZE, "16 is no multiple of 5");
+    assert_eq!(launch(1, [usize::MAX - 3].as_ptr(), sixteen.as_ptr(), null()), CL_INVALID_GLOBAL_OFFSET);
+    let huge = [1usize << 20];
+    let status = launch(1, null(), huge.as_ptr(), huge.as_ptr());
+    assert!([CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE].contains(&status), "{status}");
+    assert_eq!(queue.launch(&sized, &[8, 8], Some(&[4, 4])), CL_INVALID_WORK_GROUP_SIZE, "not the required size");
+    assert_eq!(queue.launch(&sized, &[8, 8], Some(&[8, 4])), CL_SUCCESS);
+    if target().is_wgcl() {
+        // OpenCL 3.0: a range of nothing is a command that does nothing, a missing range an error of the size.
+        assert_eq!(queue.launch(&sized, &[8, 8], None), CL_SUCCESS, "the required size is taken");
+        assert_eq!(launch(1, null(), null(), null()), CL_INVALID_GLOBAL_WORK_SIZE);
+    }
+    assert_eq!(
+        cl.clEnqueueNDRangeKernel(null_mut(), kernel.0, 1, null(), sixteen.as_ptr(), null(), 0, null(), null_mut()),
+        CL_INVALID_COMMAND_QUEUE
+    );
+    assert_eq!(
+        cl.clEnqueueNDRangeKernel(queue.0, null_mut(), 1, null(), sixteen.as_ptr(), null(), 0, null(), null_mut()),
+        CL_INVALID_KERNEL
+    );
+    assert_eq!(
+        cl.clEnqueueNDRangeKernel(queue.0, kernel.0, 1, null(), sixteen.as_ptr(), null(), 1, null(), null_mut()),
+        CL_INVALID_EVENT_WAIT_LIST
+    );
+    queue.finish();
+}
+
+#[test]
+fn too_much_local_memory_is_refused() {
+    let context = Context::new();
+    let queue = context.queue(0);
+    let program = context.build("kernel void f(global int *a, local int *l) { l[get_local_id(0)] = 1; a[0] = l[0]; }");
+    let kernel = program.kernel("f");
+    let mem = context.buffer(16);
+    kernel.set_mem(0, &mem);
+    let limit: u64 = info(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_LOCAL_MEM_SIZE, size, value, ret))
+        .expect("the device's local memory");
+    let status = target().cl.clSetKernelArg(kernel.0, 1, limit as usize + 16, null());
+    let refused = status != CL_SUCCESS || queue.launch(&kernel, &[1], None) != CL_SUCCESS;
+    assert!(refused, "{} bytes of {limit} were granted", limit + 16);
+    assert_eq!(target().cl.clSetKernelArg(kernel.0, 1, limit as usize / 2, null()), CL_SUCCESS);
+    assert_eq!(queue.launch(&kernel, &[1], None), CL_SUCCESS);
+    assert_eq!(queue.read::<i32>(&mem, 1), [1]);
+}
+
+#[test]
+fn ranges_beyond_65535_groups_run_whole() {
+    let context = Context::new();
+    let queue = context.queue(0);
+    let program = context.build(
+        "kernel void f(global uchar *a) { a[get_global_id(0)] += 1 + (get_group_id(0) == get_global_id(0) && get_num_groups(0) == get_global_size(0)); }
+         kernel void g(global uchar *a) { a[get_global_id(1)] += get_global_id(0) + get_global_offset(1); }",
+    );
+    let count = 200_000;
+    let mem = context.buffer(count);
+    queue.write(&mem, &vec![0u8; count]);
+    let kernel = program.kernel("f");
+    kernel.set_mem(0, &mem);
+    assert_eq!(queue.launch(&kernel, &[count], Some(&[1])), CL_SUCCESS, "200,000 groups of one");
+    assert!(queue.read::<u8>(&mem, count).iter().all(|&byte| byte == 2));
+
+    let kernel = program.kernel("g");
+    kernel.set_mem(0, &mem);
+    let status = target().cl.clEnqueueNDRangeKernel(
+        queue.0,
+        kernel.0,
+        2,
+        [1, 3].as_ptr(),
+        [1, 70_000].as_ptr(),
+        [1, 1].as_ptr(),
+        0,
+        null(),
+        null_mut(),
+    );
+    assert_eq!(status, CL_SUCCESS);
+    let bytes = queue.read::<u8>(&mem, count);
+    assert_eq!((bytes[2], bytes[3], bytes[70_002], bytes[70_003]), (2, 6, 6, 2), "in the second dimension, with an offset");
+}
+
+#[test]
+fn large_and_structured_arguments_arrive() {
+    let context = Context::new();
+    let queue = context.queue(0);
+    let program = context.build(
+        "typedef struct { char c; float8 v; int tail[200]; } big;
+         kernel void f(global int *out, big b, uchar small, long wide, float16 v) { out[0] = b.tail[199] + b.c + small; out[1] = (int)(wide >> 32); out[2] = (int)v.sf; }",
+    );
+    #[repr(C, align(32))]
+    struct Big {
+        c: i8,
+        v: Vector,
+        tail: [i32; 200],
+    }
+    #[repr(C, align(32))]
+    struct Vector([f32; 8]);
+    let mem = context.buffer(12);
+    let kernel = program.kernel("f");
+    kernel.set_mem(0, &mem);
+    let mut big = Big { c: -3, v: Vector([0.0; 8]), tail: [0; 200] };
+    big.tail[199] = 1000;
+    assert!(big.v.0.iter().all(|&x| x == 0.0));
+    assert_eq!(i32::from(big.c), -3);
+    assert_eq!(kernel.set(1, &big), CL_SUCCESS);
+    assert_eq!(kernel.set(2, &200u8), CL_SUCCESS);
+    assert_eq!(kernel.set(3, &(-7i64 << 32)), CL_SUCCESS);
+    let mut wide = [0f32; 16];
+    wide[15] = 42.5;
+    assert_eq!(kernel.set(4, &wide), CL_SUCCESS);
+    assert_eq!(queue.launch(&kernel, &[1], None), CL_SUCCESS);
+    assert_eq!(queue.read::<i32>(&mem, 3), [1000 - 3 + 200, -7, 42]);
+}
+
+#[test]
+fn other_handles_are_refused() {
+    let cl = &target().cl;
+    assert_eq!(cl.clRetainKernel(null_mut()), CL_INVALID_KERNEL);
+    assert_eq!(cl.clReleaseKernel(null_mut()), CL_INVALID_KERNEL);
+    if target().is_wgcl() {
+        let context = Context::new();
+        let program = context.build(KINDS);
+        assert_eq!(cl.clReleaseKernel(program.0), CL_INVALID_KERNEL);
+        let kernel = program.kernel("fill");
+        let handle: *mut c_void = kernel.0;
+        drop(kernel);
+        assert_eq!(cl.clReleaseKernel(handle), CL_INVALID_KERNEL);
+        assert_eq!(cl.clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, 0, null_mut(), null_mut()), CL_INVALID_KERNEL);
+    }
+}

@@ -1,0 +1,181 @@
+//! Platforms and devices through the ICD loader: discovery, the size rules of info queries, what must agree with what.
+
+mod common;
+
+use std::ptr::null_mut;
+
+use common::ffi::{
+    CL_DEVICE_ADDRESS_BITS, CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_COMPUTE_UNITS,
+    CL_DEVICE_MAX_CONSTANT_ARGS, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_MAX_PARAMETER_SIZE,
+    CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, CL_DEVICE_MAX_WORK_ITEM_SIZES, CL_DEVICE_MEM_BASE_ADDR_ALIGN,
+    CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_NUMERIC_VERSION, CL_DEVICE_OPENCL_C_VERSION, CL_DEVICE_PLATFORM, CL_DEVICE_PROFILE,
+    CL_DEVICE_TYPE, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_DEFAULT, CL_DEVICE_TYPE_GPU,
+    CL_DEVICE_VERSION, CL_DRIVER_VERSION, CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE, CL_PLATFORM_EXTENSIONS, CL_PLATFORM_ICD_SUFFIX_KHR,
+    CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, CL_SUCCESS, cl_uint,
+};
+use common::{info, info_string, target};
+
+fn platform_text(name: cl_uint) -> String {
+    let target = target();
+    info_string(|size, value, ret| target.cl.clGetPlatformInfo(target.platform, name, size, value, ret))
+        .unwrap_or_else(|status| format!("error {status}"))
+}
+
+fn device_text(name: cl_uint) -> String {
+    let target = target();
+    info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret))
+        .unwrap_or_else(|status| format!("error {status}"))
+}
+
+fn device<T: Copy + Default>(name: cl_uint) -> T {
+    let target = target();
+    info(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).expect("the device query is answered")
+}
+
+#[test]
+fn platform_strings_have_the_form_of_the_specification() {
+    assert!(platform_text(CL_PLATFORM_VERSION).starts_with("OpenCL 3.0 "), "{}", platform_text(CL_PLATFORM_VERSION));
+    assert!(["FULL_PROFILE", "EMBEDDED_PROFILE"].contains(&platform_text(CL_PLATFORM_PROFILE).as_str()));
+    assert!(platform_text(CL_PLATFORM_EXTENSIONS).split_whitespace().any(|extension| extension == "cl_khr_icd"));
+    assert!(!platform_text(CL_PLATFORM_VENDOR).is_empty());
+    assert!(!platform_text(CL_PLATFORM_ICD_SUFFIX_KHR).is_empty());
+    let target = target();
+    let version: u32 = info(|size, value, ret| target.cl.clGetPlatformInfo(target.platform, CL_PLATFORM_NUMERIC_VERSION, size, value, ret))
+        .expect("the numeric version is there");
+    assert_eq!(version >> 22, 3);
+    if target.is_wgcl() {
+        assert_eq!(platform_text(CL_PLATFORM_NAME), "wgcl");
+    }
+}
+
+#[test]
+fn platform_info_checks_sizes_and_names() {
+    let cl = &target().cl;
+    let platform = target().platform;
+    let mut size = 0;
+    assert_eq!(cl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, null_mut(), &mut size), CL_SUCCESS);
+    assert_eq!(size, platform_text(CL_PLATFORM_NAME).len() + 1, "the size counts the terminating NUL");
+    let mut bytes = vec![0u8; size];
+    assert_eq!(
+        cl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, size - 1, bytes.as_mut_ptr().cast(), null_mut()),
+        CL_INVALID_VALUE,
+        "a buffer one byte too small"
+    );
+    assert_eq!(cl.clGetPlatformInfo(platform, 0xdead, 0, null_mut(), &mut size), CL_INVALID_VALUE);
+}
+
+#[test]
+fn devices_are_found_by_type() {
+    let cl = &target().cl;
+    let platform = target().platform;
+    let count_of = |kind| {
+        let mut count = 0;
+        let status = cl.clGetDeviceIDs(platform, kind, 0, null_mut(), &mut count);
+        assert!(status == CL_SUCCESS || status == CL_DEVICE_NOT_FOUND, "{status}");
+        assert_eq!(status == CL_SUCCESS, count > 0);
+        count
+    };
+    let all = count_of(CL_DEVICE_TYPE_ALL);
+    assert!(all > 0);
+    assert_eq!(count_of(CL_DEVICE_TYPE_GPU) + count_of(CL_DEVICE_TYPE_CPU) + count_of(CL_DEVICE_TYPE_ACCELERATOR), all);
+    assert_eq!(count_of(CL_DEVICE_TYPE_DEFAULT), 1);
+    let kind: u64 = device(CL_DEVICE_TYPE);
+    assert!(count_of(kind & !CL_DEVICE_TYPE_DEFAULT) > 0);
+
+    let mut devices = [null_mut(); 2];
+    assert_eq!(cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, devices.as_mut_ptr(), null_mut()), CL_INVALID_VALUE, "no room");
+    assert_eq!(cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, null_mut(), null_mut()), CL_INVALID_VALUE, "nothing asked for");
+    let none = cl.clGetDeviceIDs(platform, 0, 0, null_mut(), &mut 0);
+    assert!([CL_INVALID_DEVICE_TYPE, CL_DEVICE_NOT_FOUND].contains(&none), "{none}");
+}
+
+#[test]
+fn device_strings_have_the_form_of_the_specification() {
+    assert!(device_text(CL_DEVICE_VERSION).starts_with("OpenCL 3.0 "));
+    assert!(device_text(CL_DEVICE_OPENCL_C_VERSION).starts_with("OpenCL C 1.2"), "{}", device_text(CL_DEVICE_OPENCL_C_VERSION));
+    assert!(!device_text(CL_DEVICE_NAME).is_empty());
+    assert!(device_text(CL_DRIVER_VERSION).contains('.'));
+    assert_eq!(device::<u32>(CL_DEVICE_NUMERIC_VERSION) >> 22, 3);
+    assert_eq!(device::<usize>(CL_DEVICE_PLATFORM), target().platform as usize);
+    let extensions = device_text(CL_DEVICE_EXTENSIONS);
+    for extension in [
+        "cl_khr_byte_addressable_store",
+        "cl_khr_global_int32_base_atomics",
+        "cl_khr_global_int32_extended_atomics",
+        "cl_khr_local_int32_base_atomics",
+        "cl_khr_local_int32_extended_atomics",
+    ] {
+        assert!(extensions.split_whitespace().any(|have| have == extension), "{extension} is mandatory since OpenCL 1.1");
+    }
+}
+
+#[test]
+fn device_limits_reach_the_minimum_of_the_specification() {
+    let full = device_text(CL_DEVICE_PROFILE) == "FULL_PROFILE";
+    assert!(device::<u32>(CL_DEVICE_MAX_COMPUTE_UNITS) >= 1);
+    let dimensions = device::<u32>(CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
+    assert!(dimensions >= 3);
+    assert!([32, 64].contains(&device::<u32>(CL_DEVICE_ADDRESS_BITS)));
+    let group = device::<usize>(CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    assert!(group >= 1);
+    let sizes = device::<[usize; 3]>(CL_DEVICE_MAX_WORK_ITEM_SIZES);
+    assert!(sizes.iter().all(|&size| size >= 1 && size <= group), "{sizes:?}");
+    let memory = device::<u64>(CL_DEVICE_GLOBAL_MEM_SIZE);
+    let allocation = device::<u64>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    assert!(allocation <= memory);
+    assert!(allocation >= (memory / 4).min(1 << 30), "allocation {allocation}, memory {memory}");
+    if full {
+        assert!(device::<usize>(CL_DEVICE_MAX_PARAMETER_SIZE) >= 1024);
+        assert!(device::<u64>(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE) >= 64 << 10);
+        assert!(device::<u32>(CL_DEVICE_MAX_CONSTANT_ARGS) >= 8);
+        assert!(device::<u64>(CL_DEVICE_LOCAL_MEM_SIZE) >= 32 << 10);
+        // The alignment, in bits, holds the largest built-in type: long16.
+        assert!(device::<u32>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) >= 1024);
+    }
+}
+
+#[test]
+fn device_info_checks_sizes_and_names() {
+    let cl = &target().cl;
+    let id = target().device;
+    let mut units = [0u8; 3];
+    assert_eq!(cl.clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, units.len(), units.as_mut_ptr().cast(), null_mut()), CL_INVALID_VALUE);
+    assert_eq!(cl.clGetDeviceInfo(id, 0xdead, 0, null_mut(), &mut 0), CL_INVALID_VALUE);
+    // A larger buffer than needed is fine, and the bytes behind the answer stay.
+    let mut room = [0xabu8; 16];
+    let mut size = 0;
+    assert_eq!(cl.clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, 16, room.as_mut_ptr().cast(), &mut size), CL_SUCCESS);
+    assert_eq!(size, 4);
+    assert_eq!(room[4..], [0xab; 12]);
+}
+
+/// Every query of OpenCL 3.0's table must be answered, whatever the device can do.
+#[test]
+fn every_device_query_is_answered() {
+    let cl = &target().cl;
+    // 0x1033 belongs to cl_khr_fp16; the other gaps are not assigned.
+    let names = (0x1000..=0x1032).chain(0x1034..=0x105e).chain(0x1060..=0x1069).chain(0x106f..=0x1072);
+    let missing: Vec<String> = names
+        .filter(|&name| cl.clGetDeviceInfo(target().device, name, 0, null_mut(), &mut 0) != CL_SUCCESS)
+        .map(|name| format!("{name:#x}"))
+        .collect();
+    assert!(missing.is_empty(), "not answered: {missing:?}");
+}
+
+#[test]
+fn root_devices_are_not_counted() {
+    let cl = &target().cl;
+    for _ in 0..3 {
+        assert_eq!(cl.clRetainDevice(target().device), CL_SUCCESS);
+    }
+    for _ in 0..6 {
+        assert_eq!(cl.clReleaseDevice(target().device), CL_SUCCESS);
+    }
+    assert!(!device_text(CL_DEVICE_NAME).is_empty());
+}
+
+#[test]
+fn unknown_extension_functions_are_null() {
+    let cl = &target().cl;
+    assert!(cl.clGetExtensionFunctionAddressForPlatform(target().platform, c"clNoSuchFunctionKHR".as_ptr()).is_null());
+}
