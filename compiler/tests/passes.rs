@@ -57,6 +57,7 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
         "dce" => {
             passes::dce::run(function, &Purity::unknown());
         }
+        "narrow" => passes::narrow::run(function),
         "compact" => passes::compact::run(function),
         "specialise_key" => {
             let key = LaunchKey::example(function, [64, 1, 1]);

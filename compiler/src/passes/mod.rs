@@ -10,6 +10,7 @@ pub mod dce;
 pub mod inline;
 pub mod legalize;
 pub mod lower_memory;
+pub mod narrow;
 pub mod promote;
 pub mod resolve_pointers;
 pub mod simplify;
@@ -141,6 +142,10 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         optimise(module, func, target.pointer_size(), &purity)?;
         resolve_pointers::run(&mut module.functions[func.index()], &module.globals, target.pointer_size())?;
         check(module, func, "resolve_pointers")?;
+        simplify::run(&mut module.functions[func.index()], &purity);
+        check(module, func, "simplify")?;
+        narrow::run(&mut module.functions[func.index()]);
+        check(module, func, "narrow")?;
         simplify::run(&mut module.functions[func.index()], &purity);
         check(module, func, "simplify")?;
         compact::run(&mut module.functions[func.index()]);

@@ -1,0 +1,144 @@
+//! Which bits of 64-bit integers are needed: none, the low 32, or all. Where the rest follows from the low half, that half is enough.
+
+use super::Defs;
+use super::ranges::Ranges;
+use crate::ir::{BinOp, CastOp, Function, Op, Region, Scalar, Type, Value};
+
+/// How much of a value is needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Demand {
+    /// Nothing.
+    #[default]
+    None,
+    /// The low 32 bits.
+    Low,
+    /// Everything.
+    All,
+}
+
+/// After that many walks without a fixed point everything that is needed at all is needed in full.
+const MAX_WALKS: usize = 12;
+
+/// The demand on each value.
+pub fn of(function: &Function, defs: &Defs, ranges: &Ranges) -> Vec<Demand> {
+    let mut solver = Solver { function, defs, ranges, demand: vec![Demand::None; function.values.len()], changed: true };
+    for _ in 0..MAX_WALKS {
+        if !solver.changed {
+            return solver.demand;
+        }
+        solver.changed = false;
+        solver.region(&function.body, &mut Vec::new());
+    }
+    vec![Demand::All; function.values.len()]
+}
+
+struct Solver<'a> {
+    function: &'a Function,
+    defs: &'a Defs,
+    ranges: &'a Ranges,
+    demand: Vec<Demand>,
+    changed: bool,
+}
+
+impl<'f> Solver<'f> {
+    fn need(&mut self, value: Value, demand: Demand) {
+        if self.function.ty(value).scalar() != Some(Scalar::I64) {
+            return;
+        }
+        let range = self.ranges.get(self.function, value);
+        let demand = if range.is_u32() || range.is_i32() { demand.min(Demand::Low) } else { demand };
+        if self.demand[value.index()] < demand {
+            self.demand[value.index()] = demand;
+            self.changed = true;
+        }
+    }
+
+    fn of(&self, value: Value) -> Demand {
+        self.demand[value.index()]
+    }
+
+    /// From the end to the beginning. `owners` are the instructions around: whether it is a loop, its results, its parameters.
+    fn region(&mut self, region: &'f Region, owners: &mut Vec<(bool, &'f [Value], &'f [Value])>) {
+        for inst in region.insts.iter().rev() {
+            let result = inst.results.first().map_or(Demand::All, |&result| self.of(result));
+            match &inst.op {
+                Op::Loop { init, params, body, .. } => {
+                    owners.push((true, &inst.results, params));
+                    self.region(body, owners);
+                    owners.pop();
+                    for (&init, &param) in init.iter().zip(params) {
+                        self.need(init, self.of(param));
+                    }
+                }
+                Op::Yield(values) => {
+                    let results = owners.last().map_or(&[][..], |owner| owner.1);
+                    self.pass(values, results);
+                }
+                Op::Break(values) => {
+                    let results = owners.iter().rev().find(|owner| owner.0).map_or(&[][..], |owner| owner.1);
+                    self.pass(values, results);
+                }
+                Op::Continue(values) => {
+                    let params = owners.iter().rev().find(|owner| owner.0).map_or(&[][..], |owner| owner.2);
+                    self.pass(values, params);
+                }
+                Op::If { .. } | Op::Switch { .. } => {
+                    for nested in inst.op.regions() {
+                        owners.push((false, &inst.results, &[]));
+                        self.region(nested, owners);
+                        owners.pop();
+                    }
+                    inst.op.for_each_operand(|value| self.need(value, Demand::All));
+                }
+                op => self.operands(op, inst.results.first().map(|&result| self.function.ty(result)), result),
+            }
+        }
+    }
+
+    fn pass(&mut self, from: &[Value], to: &[Value]) {
+        for (&from, &to) in from.iter().zip(to) {
+            self.need(from, self.of(to));
+        }
+    }
+
+    fn operands(&mut self, op: &Op, ty: Option<Type>, result: Demand) {
+        match *op {
+            Op::Cast(CastOp::Trunc, a) => self.need(a, Demand::Low),
+            Op::Bin(BinOp::And, a, b) => {
+                let small = |value: Value| self.defs.bits(value).is_some_and(|bits| bits <= u64::from(u32::MAX));
+                let (left, right) = (small(b), small(a));
+                self.need(a, if left { result.min(Demand::Low) } else { result });
+                self.need(b, if right { result.min(Demand::Low) } else { result });
+            }
+            Op::Bin(BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Or | BinOp::Xor, a, b) => {
+                self.need(a, result);
+                self.need(b, result);
+            }
+            Op::Bin(BinOp::Shl, a, b) => {
+                let amount = self.defs.bits(b).map(|bits| bits % 64);
+                self.need(b, Demand::All);
+                self.need(
+                    a,
+                    match amount {
+                        Some(amount) if amount >= 32 => result.min(Demand::Low),
+                        Some(_) => result,
+                        None => Demand::All,
+                    },
+                );
+            }
+            Op::Un(_, a) => self.need(a, result),
+            Op::Select(_, a, b) | Op::Shuffle(a, b, _) | Op::Insert(a, _, b) => {
+                self.need(a, result);
+                self.need(b, result);
+            }
+            Op::Extract(a, _) | Op::Splat(a) => self.need(a, result),
+            Op::Construct(ref parts) => parts.iter().for_each(|&part| self.need(part, result)),
+            ref op => {
+                let dead = op.is_pure() && result == Demand::None && ty.and_then(Type::scalar) == Some(Scalar::I64);
+                if !dead {
+                    op.for_each_operand(|value| self.need(value, Demand::All));
+                }
+            }
+        }
+    }
+}

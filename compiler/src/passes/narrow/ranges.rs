@@ -1,0 +1,294 @@
+//! Between which bounds integers stay. Bounds are those of the signed value for 64-bit integers, of the unsigned one for narrower ones.
+
+use super::Defs;
+use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value};
+use crate::passes::addresses::sign_extend;
+
+/// Inclusive bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// Least value.
+    pub low: i128,
+    /// Greatest value.
+    pub high: i128,
+}
+
+impl Range {
+    const WIDE: Self = Self { low: i64::MIN as i128, high: i64::MAX as i128 };
+
+    fn new(low: i128, high: i128) -> Self {
+        if low < Self::WIDE.low || high > Self::WIDE.high { Self::WIDE } else { Self { low, high } }
+    }
+
+    fn hull(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// Whether zero extension of the low 32 bits gives the value back.
+    pub fn is_u32(self) -> bool {
+        self.low >= 0 && self.high <= i128::from(u32::MAX)
+    }
+
+    /// Whether sign extension of the low 32 bits gives the value back.
+    pub fn is_i32(self) -> bool {
+        self.low >= i128::from(i32::MIN) && self.high <= i128::from(i32::MAX)
+    }
+}
+
+/// Ranges of a function's scalar integers, indexed by value.
+#[derive(Debug)]
+pub struct Ranges(Vec<Option<Range>>);
+
+impl Ranges {
+    /// Finds them in one walk.
+    pub fn of(function: &Function, defs: &Defs) -> Self {
+        let mut ranges = Self(vec![None; function.values.len()]);
+        ranges.region(function, defs, &function.body);
+        ranges
+    }
+
+    /// The range of a value; the whole type where nothing is known.
+    pub fn get(&self, function: &Function, value: Value) -> Range {
+        if let Some(range) = self.0[value.index()] {
+            return range;
+        }
+        match function.ty(value) {
+            Type::Scalar(scalar) if scalar != Scalar::I64 => Range { low: 0, high: i128::from(scalar.mask()) },
+            _ => Range::WIDE,
+        }
+    }
+
+    fn region(&mut self, function: &Function, defs: &Defs, region: &Region) {
+        for inst in &region.insts {
+            match &inst.op {
+                Op::Loop { init, params, body, .. } => {
+                    for (index, (&start, &param)) in init.iter().zip(params).enumerate() {
+                        if function.ty(param) == Type::I64 {
+                            self.0[param.index()] = self.counter(function, defs, body, (index, start, param));
+                        }
+                    }
+                    self.region(function, defs, body);
+                    let mut given = Vec::new();
+                    body.for_each_jump(&mut |op| {
+                        if let Op::Break(values) = op {
+                            given.push(values.clone());
+                        }
+                    });
+                    self.results(function, &inst.results, &given);
+                }
+                Op::If { .. } | Op::Switch { .. } => {
+                    let mut given = Vec::new();
+                    for nested in inst.op.regions() {
+                        self.region(function, defs, nested);
+                        if let Some(Op::Yield(values)) = nested.terminator() {
+                            given.push(values.clone());
+                        }
+                    }
+                    self.results(function, &inst.results, &given);
+                }
+                op => {
+                    if let [result] = inst.results[..]
+                        && let Type::Scalar(scalar) = function.ty(result)
+                        && scalar.is_int()
+                    {
+                        self.0[result.index()] = self.operation(function, op, scalar);
+                    }
+                }
+            }
+        }
+    }
+
+    fn results(&mut self, function: &Function, results: &[Value], given: &[Vec<Value>]) {
+        for (index, &result) in results.iter().enumerate() {
+            if matches!(function.ty(result), Type::Scalar(scalar) if scalar.is_int()) {
+                let ranges = given.iter().filter_map(|values| values.get(index)).map(|&value| self.get(function, value));
+                self.0[result.index()] = ranges.reduce(Range::hull);
+            }
+        }
+    }
+
+    fn operation(&self, function: &Function, op: &Op, scalar: Scalar) -> Option<Range> {
+        let get = |value: Value| self.get(function, value);
+        let fit = |range: Range| {
+            let whole = if scalar == Scalar::I64 { Range::WIDE } else { Range { low: 0, high: i128::from(scalar.mask()) } };
+            (range.low >= whole.low && range.high <= whole.high).then_some(range)
+        };
+        match op {
+            Op::Const(Const::Bits(bits)) => {
+                let value = if scalar == Scalar::I64 { i128::from(sign_extend(*bits, scalar)) } else { i128::from(*bits) };
+                Some(Range { low: value, high: value })
+            }
+            Op::Cast(CastOp::ZExt, a) => Some(get(*a)).filter(|range| range.low >= 0),
+            Op::Cast(CastOp::SExt, a) => {
+                let from = function.ty(*a).scalar()?;
+                let half = 1_i128 << (from.bits() - 1);
+                let range = get(*a);
+                if range.low >= 0 && range.high < half {
+                    return Some(range);
+                }
+                (scalar == Scalar::I64).then_some(Range { low: -half, high: half - 1 })
+            }
+            Op::Cast(CastOp::Trunc, a) => {
+                let range = get(*a);
+                (range.low >= 0 && range.high <= i128::from(scalar.mask())).then_some(range)
+            }
+            Op::Select(_, a, b) => Some(get(*a).hull(get(*b))),
+            Op::Bin(op, a, b) => {
+                let (x, y) = (get(*a), get(*b));
+                fit(arithmetic(*op, x, y, scalar)?)
+            }
+            _ => None,
+        }
+    }
+
+    /// A loop's parameter that is compared with a bound at the beginning of each turn and then goes on in one direction.
+    fn counter(&self, function: &Function, defs: &Defs, body: &Region, (index, start, param): (usize, Value, Value)) -> Option<Range> {
+        let guard =
+            body.insts.iter().take_while(|inst| inst.op.is_pure() || matches!(inst.op, Op::If { .. })).find(|inst| !inst.op.is_pure())?;
+        let bounds = guard_bounds(guard, defs, param);
+        let first = self.get(function, start);
+        let mut steps: Option<Range> = None;
+        let mut regular = true;
+        body.for_each_jump(&mut |op| {
+            if let Op::Continue(values) = op {
+                let step = values.get(index).and_then(|&value| match defs.get(value) {
+                    Some(&Op::Bin(BinOp::Add, a, b)) if a == param => Some(self.get(function, b)),
+                    Some(&Op::Bin(BinOp::Add, a, b)) if b == param => Some(self.get(function, a)),
+                    _ => None,
+                });
+                match step {
+                    Some(step) => steps = Some(steps.map_or(step, |steps| steps.hull(step))),
+                    None => regular = false,
+                }
+            }
+        });
+        let steps = steps.filter(|_| regular)?;
+        for (kind, bound) in bounds {
+            let bound = self.get(function, bound);
+            let found = match kind {
+                CmpOp::SLt | CmpOp::ULt | CmpOp::SLe | CmpOp::ULe if steps.low >= 0 => {
+                    let unsigned = matches!(kind, CmpOp::ULt | CmpOp::ULe);
+                    if unsigned && (first.low < 0 || bound.low < 0) {
+                        continue;
+                    }
+                    let last = bound.high - i128::from(matches!(kind, CmpOp::SLt | CmpOp::ULt));
+                    Range::new(first.low, first.high.max(last + steps.high))
+                }
+                CmpOp::SGt | CmpOp::SGe if steps.high <= 0 => {
+                    let last = bound.low + i128::from(kind == CmpOp::SGt);
+                    Range::new(first.low.min(last + steps.low), first.high)
+                }
+                _ => continue,
+            };
+            return Some(found);
+        }
+        None
+    }
+}
+
+/// What holds of a value behind `if condition { yield } else { break }`: comparisons with bounds.
+fn guard_bounds(guard: &Inst, defs: &Defs, param: Value) -> Vec<(CmpOp, Value)> {
+    let Op::If { cond, then, els } = &guard.op else { return Vec::new() };
+    let leaves = |region: &Region| {
+        matches!(region.terminator(), Some(Op::Break(_))) && region.insts.iter().rev().skip(1).all(|inst| inst.op.is_pure())
+    };
+    let goes_on = |region: &Region| region.yields();
+    let mut found = Vec::new();
+    let mut conditions = Vec::new();
+    if goes_on(then) && leaves(els) {
+        conditions.push((*cond, true));
+    } else if leaves(then) && goes_on(els) {
+        conditions.push((*cond, false));
+    }
+    while let Some((cond, holds)) = conditions.pop() {
+        match defs.get(cond) {
+            Some(&Op::Bin(BinOp::And, a, b)) if holds => conditions.extend([(a, true), (b, true)]),
+            Some(&Op::Bin(BinOp::Or, a, b)) if !holds => conditions.extend([(a, false), (b, false)]),
+            Some(&Op::Un(crate::ir::UnOp::Not, a)) => conditions.push((a, !holds)),
+            Some(&Op::Cmp(kind, a, b)) => {
+                let kind = if holds { Some(kind) } else { opposite(kind) };
+                let Some(kind) = kind else { continue };
+                if a == param {
+                    found.push((kind, b));
+                } else if b == param {
+                    found.push((turned(kind), a));
+                }
+            }
+            _ => {}
+        }
+        if found.len() + conditions.len() > 8 {
+            break;
+        }
+    }
+    found
+}
+
+const fn opposite(op: CmpOp) -> Option<CmpOp> {
+    Some(match op {
+        CmpOp::SLt => CmpOp::SGe,
+        CmpOp::SLe => CmpOp::SGt,
+        CmpOp::SGt => CmpOp::SLe,
+        CmpOp::SGe => CmpOp::SLt,
+        CmpOp::ULt => CmpOp::UGe,
+        CmpOp::ULe => CmpOp::UGt,
+        CmpOp::UGt => CmpOp::ULe,
+        CmpOp::UGe => CmpOp::ULt,
+        _ => return None,
+    })
+}
+
+const fn turned(op: CmpOp) -> CmpOp {
+    match op {
+        CmpOp::SLt => CmpOp::SGt,
+        CmpOp::SLe => CmpOp::SGe,
+        CmpOp::SGt => CmpOp::SLt,
+        CmpOp::SGe => CmpOp::SLe,
+        CmpOp::ULt => CmpOp::UGt,
+        CmpOp::ULe => CmpOp::UGe,
+        CmpOp::UGt => CmpOp::ULt,
+        CmpOp::UGe => CmpOp::ULe,
+        same => same,
+    }
+}
+
+/// The range of a result, before it is known to fit the type. Both operands are in their type's range.
+fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar) -> Option<Range> {
+    let positive = x.low >= 0 && y.low >= 0;
+    let amount = || (y.low == y.high && y.low >= 0 && y.low < i128::from(scalar.bits())).then_some(y.low);
+    Some(match op {
+        BinOp::Add => Range { low: x.low + y.low, high: x.high + y.high },
+        BinOp::Sub => Range { low: x.low - y.high, high: x.high - y.low },
+        BinOp::Mul => {
+            // The bounds are below 2^63: their products fit.
+            let products = [x.low * y.low, x.low * y.high, x.high * y.low, x.high * y.high];
+            Range { low: *products.iter().min()?, high: *products.iter().max()? }
+        }
+        BinOp::Shl => {
+            let factor = 1_i128 << amount().filter(|&amount| amount < 62)?;
+            Range { low: x.low * factor, high: x.high * factor }
+        }
+        BinOp::LShr if x.low >= 0 => Range { low: x.low >> amount()?, high: x.high >> amount()? },
+        BinOp::LShr if scalar == Scalar::I64 && amount()? > 0 => Range { low: 0, high: i128::from(u64::MAX) >> amount()? },
+        BinOp::AShr if scalar == Scalar::I64 => Range { low: x.low >> amount()?, high: x.high >> amount()? },
+        BinOp::And if x.low >= 0 || y.low >= 0 => {
+            let bound = |range: Range| if range.low >= 0 { range.high } else { i128::MAX };
+            Range { low: 0, high: bound(x).min(bound(y)) }
+        }
+        BinOp::Or | BinOp::Xor if positive => Range { low: 0, high: u128_mask(x.high.max(y.high)) },
+        BinOp::UDiv if positive && y.low > 0 => Range { low: x.low / y.high, high: x.high / y.low },
+        BinOp::SDiv if positive && y.low > 0 && scalar == Scalar::I64 => Range { low: x.low / y.high, high: x.high / y.low },
+        BinOp::URem if positive && y.low > 0 => Range { low: 0, high: x.high.min(y.high - 1) },
+        BinOp::SRem if positive && y.low > 0 && scalar == Scalar::I64 => Range { low: 0, high: x.high.min(y.high - 1) },
+        BinOp::UMin if positive => Range { low: x.low.min(y.low), high: x.high.min(y.high) },
+        BinOp::UMax if positive => Range { low: x.low.max(y.low), high: x.high.max(y.high) },
+        BinOp::SMin if scalar == Scalar::I64 => Range { low: x.low.min(y.low), high: x.high.min(y.high) },
+        BinOp::SMax if scalar == Scalar::I64 => Range { low: x.low.max(y.low), high: x.high.max(y.high) },
+        _ => return None,
+    })
+}
+
+/// The least 2^n - 1 that is not less than a positive number.
+const fn u128_mask(value: i128) -> i128 {
+    let bits = 128 - value.leading_zeros();
+    if bits >= 127 { i128::MAX } else { (1 << bits) - 1 }
+}
