@@ -18,5 +18,6 @@ pub mod parse;
 pub mod passes;
 pub mod preprocess;
 pub mod program;
+pub mod sema;
 pub mod target;
 pub mod thir;

@@ -10,7 +10,7 @@ use clap::{Parser, ValueEnum};
 use wgcl_compiler::diag::{Diagnostics, RenderOptions, SourceMap, render};
 use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::target::Target;
-use wgcl_compiler::{ast, options, parse, preprocess};
+use wgcl_compiler::{ast, options, parse, preprocess, sema};
 
 /// Stack of the thread that compiles: sources may nest deeply.
 const STACK: usize = 256 << 20;
@@ -22,6 +22,8 @@ enum Emit {
     Tokens,
     /// The syntax tree.
     Ast,
+    /// The typed tree.
+    Thir,
 }
 
 /// Compiles OpenCL C.
@@ -116,6 +118,12 @@ fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bo
     let unit = parse::parse(tokens, &mut diags);
     if arguments.emit == Some(Emit::Ast) {
         let _ = write!(out, "{}", ast::dump::dump(&unit));
+    }
+    if !diags.has_errors() && matches!(arguments.emit, None | Some(Emit::Thir)) {
+        let program = sema::check(&unit, options, &target, &mut diags);
+        if let (Some(program), Some(Emit::Thir)) = (&program, arguments.emit) {
+            let _ = writeln!(out, "{program:#?}");
+        }
     }
     let style = RenderOptions { colour: true, no_warnings: options.no_warnings, warnings_are_errors: options.warnings_are_errors };
     let _ = write!(anstream::stderr(), "{}", render(&map, &diags, style));

@@ -6,6 +6,9 @@
 
 #![allow(missing_docs, reason = "variants named after the functions of the specification")]
 
+pub mod library;
+pub mod table;
+
 use crate::ir::AtomicOp;
 use crate::thir::Rounding;
 

@@ -1,0 +1,48 @@
+//! The files of the built-in library (`compiler/library`). How to write a function there is told in its README.
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        /// Name and text of each file.
+        pub static FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../library/", $name)))),*];
+    };
+}
+
+files!(
+    "exp.cl",
+    "exp_f64.cl",
+    "fp16.cl",
+    "half.cl",
+    "hyperbolic.cl",
+    "hyperbolic_f64.cl",
+    "inverse.cl",
+    "inverse_f64.cl",
+    "log.cl",
+    "log_f64.cl",
+    "parts.cl",
+    "parts_f64.cl",
+    "power.cl",
+    "power_f64.cl",
+    "rounding.cl",
+    "rounding_f64.cl",
+    "special.cl",
+    "special_f64.cl",
+    "trigonometric.cl",
+    "trigonometric_f64.cl",
+);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_file_is_listed() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("library");
+        let found: BTreeSet<String> = std::fs::read_dir(folder)
+            .expect("the library's folder")
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| name.ends_with(".cl"))
+            .collect();
+        let listed: BTreeSet<String> = super::FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(found, listed);
+    }
+}

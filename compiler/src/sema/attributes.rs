@@ -1,0 +1,90 @@
+//! Attributes of kernels (OpenCL C 6.9.2).
+
+use super::Sema;
+use crate::ast::{Attribute, AttributeArg, TypeSpec};
+use crate::thir::types::scalar_name;
+
+/// What the attributes of a kernel say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KernelAttributes {
+    pub(super) reqd_work_group_size: Option<[u32; 3]>,
+    pub(super) work_group_size_hint: Option<[u32; 3]>,
+    /// CL_KERNEL_ATTRIBUTES
+    pub(super) text: String,
+}
+
+impl Sema<'_> {
+    pub(super) fn kernel_attributes(&mut self, attributes: &[&Attribute]) -> KernelAttributes {
+        let mut result = KernelAttributes::default();
+        let mut texts: Vec<String> = Vec::new();
+        for attribute in attributes {
+            match &*attribute.name.name {
+                name @ ("reqd_work_group_size" | "work_group_size_hint") => {
+                    let Some(size) = self.three_sizes(attribute) else { continue };
+                    texts.push(format!("{name}({},{},{})", size[0], size[1], size[2]));
+                    let slot =
+                        if name == "reqd_work_group_size" { &mut result.reqd_work_group_size } else { &mut result.work_group_size_hint };
+                    if slot.is_some_and(|old| old != size) {
+                        self.err(attribute.span, format!("attribute '{name}' is already applied with different arguments"));
+                    } else {
+                        *slot = Some(size);
+                    }
+                }
+                "vec_type_hint" => match attribute.args.first() {
+                    Some(AttributeArg::Type(name)) => {
+                        let ty = self.type_name(name).ty;
+                        if self.arith(ty).is_none() && !self.is_error(ty) {
+                            let shown = self.show(ty);
+                            self.err(
+                                attribute.span,
+                                format!("invalid attribute argument '{shown}' - expecting a vector or vectorizable scalar type"),
+                            );
+                            continue;
+                        }
+                        let shown = match &name.specs.ty {
+                            TypeSpec::Scalar(kind) => scalar_name(*kind).to_owned(),
+                            _ => self.show(ty),
+                        };
+                        texts.push(format!("vec_type_hint({shown})"));
+                    }
+                    Some(AttributeArg::Expr(_)) | None => self.err(attribute.span, "'vec_type_hint' attribute requires a type"),
+                },
+                _ => {}
+            }
+        }
+        texts.dedup();
+        result.text = texts.join(" ");
+        result
+    }
+
+    fn three_sizes(&mut self, attribute: &Attribute) -> Option<[u32; 3]> {
+        let name = attribute.name.name.clone();
+        if attribute.args.len() != 3 {
+            self.err(attribute.span, format!("'{name}' attribute requires exactly 3 arguments"));
+            return None;
+        }
+        let mut size = [1u32; 3];
+        for (slot, arg) in size.iter_mut().zip(&attribute.args) {
+            let AttributeArg::Expr(expr) = arg else {
+                self.err(attribute.span, format!("'{name}' attribute requires parameters to be integer constants"));
+                return None;
+            };
+            let value = self.rvalue_expr(expr);
+            if self.is_error(value.ty) {
+                return None;
+            }
+            match self.integer_constant(&value).and_then(|v| u32::try_from(v).ok()) {
+                Some(0) => {
+                    self.err(expr.span, format!("'{name}' attribute must be greater than 0"));
+                    return None;
+                }
+                Some(value) => *slot = value,
+                None => {
+                    self.err(expr.span, format!("'{name}' attribute requires an integer constant"));
+                    return None;
+                }
+            }
+        }
+        Some(size)
+    }
+}

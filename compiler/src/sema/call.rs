@@ -1,0 +1,543 @@
+//! Calls: user functions, overloads, built-ins of the table (OpenCL C 6.5.10, 6.15; C99 6.5.2.2).
+
+use super::convert::{PointerFit, Purpose, promoted, usual_kind};
+use super::{Operand, Sema, is_float, is_signed, signed_of, unsigned_of};
+use crate::ast::{self, Name, ScalarKind};
+use crate::builtins::table::{self, Atom, Class, How, Row, Signature};
+use crate::diag::Span;
+use crate::ir::Space;
+use crate::thir::types::scalar_size;
+use crate::thir::{CastKind, Expr, ExprKind, FuncId, Init, PlaceKind, QualTy, Stmt, StmtKind, Ty, TyKind};
+
+/// How far a call is from the parameters of a candidate: the less, the better.
+type Cost = u32;
+
+impl Sema<'_> {
+    pub(super) fn call(&mut self, callee: &ast::Expr, args: &[ast::Expr], span: Span) -> Expr {
+        let mut target = callee;
+        while let ast::ExprKind::Paren(inner) = &target.kind {
+            target = inner;
+        }
+        let operand = match &target.kind {
+            ast::ExprKind::Ident(name)
+                if self.lookup(name).is_none() && !self.is_builtin(name) && !(self.in_library && self.library_symbol(name).is_some()) =>
+            {
+                for arg in args {
+                    self.operand(arg);
+                }
+                if name.starts_with("__builtin_") {
+                    self.err(target.span, format!("use of unknown builtin '{name}'"));
+                } else {
+                    self.err(target.span, format!("implicit declaration of function '{name}' is invalid in OpenCL"));
+                }
+                return self.error_expr(span);
+            }
+            _ => self.operand(target),
+        };
+        match operand {
+            Operand::Builtin(name, _) => self.builtin_call(&name, args, target.span, span),
+            Operand::Functions(list, _) => {
+                let values: Vec<Expr> = args.iter().map(|arg| self.rvalue_expr(arg)).collect();
+                if values.iter().any(|v| self.is_error(v.ty)) {
+                    return self.error_expr(span);
+                }
+                self.user_call(&list, values, args, target.span, span)
+            }
+            other => {
+                let ty = self.operand_type(&other).ty;
+                for arg in args {
+                    self.operand(arg);
+                }
+                if !self.is_error(ty) {
+                    let shown = self.show(ty);
+                    self.err(target.span, format!("called object type '{shown}' is not a function or function pointer"));
+                }
+                self.error_expr(span)
+            }
+        }
+    }
+
+    fn user_call(&mut self, list: &[FuncId], values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
+        let Some(&first) = list.first() else { return self.error_expr(span) };
+        let name = self.decls[first.index()].name.clone();
+        if list.len() == 1 && !self.decls[first.index()].overloadable {
+            return self.call_function(first, values, args, name_span, span);
+        }
+        let mut best: Option<(Cost, FuncId)> = None;
+        let mut tie = false;
+        for id in list {
+            let decl = &self.decls[id.index()];
+            if decl.params.len() != values.len() {
+                continue;
+            }
+            let types: Vec<Ty> = decl.params.iter().map(|p| p.ty.ty).collect();
+            let cost: Option<Cost> = values.iter().zip(types).map(|(value, ty)| self.conversion_cost(value, ty)).sum();
+            let Some(cost) = cost else { continue };
+            match best {
+                Some((old, _)) if cost > old => {}
+                Some((old, _)) if cost == old => tie = true,
+                _ => {
+                    best = Some((cost, *id));
+                    tie = false;
+                }
+            }
+        }
+        match best {
+            Some((0, id)) => self.call_function(id, values, args, name_span, span),
+            // User overloads of a built-in's name add to it.
+            _ if !self.in_library && self.is_builtin(&name) && (best.is_none() || tie) => {
+                self.builtin_call_values(&name, values, args, name_span, span)
+            }
+            Some(_) if tie => {
+                self.err(name_span, format!("call to '{name}' is ambiguous"));
+                self.error_expr(span)
+            }
+            Some((_, id)) => self.call_function(id, values, args, name_span, span),
+            None => {
+                self.no_match(&name, &values, name_span);
+                self.error_expr(span)
+            }
+        }
+    }
+
+    fn no_match(&mut self, name: &str, values: &[Expr], span: Span) {
+        let types: Vec<String> = values.iter().map(|v| format!("'{}'", self.show(v.ty))).collect();
+        let text = if types.is_empty() {
+            format!("no matching function for call to '{name}' without arguments")
+        } else {
+            format!("no matching function for call to '{name}' with arguments of type {}", types.join(", "))
+        };
+        self.err(span, text);
+    }
+
+    /// The cost of an implicit conversion; `None` if there is none.
+    pub(super) fn conversion_cost(&self, value: &Expr, ty: Ty) -> Option<Cost> {
+        if value.ty == ty {
+            return Some(0);
+        }
+        match (self.kind(value.ty), self.kind(ty)) {
+            (TyKind::Error, _) | (_, TyKind::Error) => Some(0),
+            (TyKind::Scalar(_) | TyKind::Enum { .. }, TyKind::Scalar(_) | TyKind::Enum { .. }) => {
+                let (from, to) = (self.scalar_kind(value.ty)?, self.scalar_kind(ty)?);
+                Some(if from == to {
+                    1
+                } else if promoted(from) == to || (from == ScalarKind::Float && to == ScalarKind::Double) {
+                    2
+                } else if is_float(from) == is_float(to) {
+                    // Widening is nearer than narrowing.
+                    if scalar_size(to) > scalar_size(from) { 4 } else { 5 }
+                } else {
+                    6
+                })
+            }
+            (TyKind::Scalar(_) | TyKind::Enum { .. }, TyKind::Vector(..)) => Some(20),
+            (TyKind::Pointer { .. }, TyKind::Pointer { .. }) => {
+                if self.is_null_constant(value) {
+                    return Some(10);
+                }
+                match self.pointer_fit(value.ty, ty) {
+                    PointerFit::Same => {
+                        let same_space = match (self.kind(value.ty), self.kind(ty)) {
+                            (TyKind::Pointer { space: a, .. }, TyKind::Pointer { space: b, .. }) => a == b,
+                            _ => false,
+                        };
+                        Some(if same_space { 1 } else { 3 })
+                    }
+                    PointerFit::DropsQualifiers => Some(12),
+                    PointerFit::OtherPointee => Some(30),
+                    PointerFit::OtherSpace => None,
+                }
+            }
+            (_, TyKind::Pointer { .. }) if self.is_null_constant(value) => Some(10),
+            (TyKind::Pointer { .. }, TyKind::Scalar(ScalarKind::Bool)) => Some(40),
+            _ => None,
+        }
+    }
+
+    fn call_function(&mut self, id: FuncId, values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
+        let decl = self.decls[id.index()].clone();
+        let (expected, given) = (decl.params.len(), values.len());
+        if expected != given {
+            let word = if given < expected { "few" } else { "many" };
+            let place = if given > expected { args.get(expected).map_or(span, |a| a.span) } else { name_span };
+            self.err_note(
+                place,
+                format!("too {word} arguments to function call, expected {expected}, have {given}"),
+                decl.span,
+                format!("'{}' declared here", decl.name),
+            );
+            return self.error_expr(span);
+        }
+        let mut converted = Vec::with_capacity(given);
+        for (value, param) in values.into_iter().zip(&decl.params) {
+            let value = self.assign_convert(value, param.ty.ty, &Purpose::Pass);
+            if self.is_error(value.ty) {
+                return self.error_expr(span);
+            }
+            converted.push(value);
+        }
+        self.note_call(id, span);
+        self.expr(ExprKind::Call { func: id, args: converted }, decl.ret, span)
+    }
+
+    /// Remembers an edge of the call graph, and that a library function is needed.
+    pub(super) fn note_call(&mut self, callee: FuncId, span: Span) {
+        if let Some(f) = &self.f {
+            let caller = f.id;
+            self.calls.push((caller, callee, span));
+        } else {
+            self.err(span, "initializer element is not a compile-time constant");
+        }
+        self.require_library(callee);
+    }
+
+    // Built-ins.
+
+    /// Whether a name is a built-in function of this version and device.
+    pub(super) fn is_builtin(&self, name: &str) -> bool {
+        match table::find(name) {
+            Some(row) => self.in_library || self.options.std.version() >= row.since,
+            None => self.is_family(name),
+        }
+    }
+
+    fn builtin_call(&mut self, name: &Name, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
+        if &**name == "printf" {
+            return self.printf(args, span);
+        }
+        let values: Vec<Expr> = args.iter().map(|arg| self.rvalue_expr(arg)).collect();
+        if values.iter().any(|v| self.is_error(v.ty)) {
+            return self.error_expr(span);
+        }
+        self.builtin_call_values(name, values, args, name_span, span)
+    }
+
+    fn builtin_call_values(&mut self, name: &Name, values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
+        if let Some(value) = values.iter().find(|v| matches!(self.kind(v.ty), TyKind::Void)) {
+            let place = value.span;
+            self.err(place, format!("passing 'void' to a parameter of '{name}'"));
+            return self.error_expr(span);
+        }
+        let mut result = match table::find(name) {
+            Some(row) => self.table_call(name, row, values, name_span, span),
+            None => self.family_call(name, values, args, name_span, span),
+        };
+        result.span = self.span(span);
+        result
+    }
+
+    fn table_call(&mut self, name: &Name, row: &'static Row, values: Vec<Expr>, name_span: Span, span: Span) -> Expr {
+        let mut best: Option<(Cost, Signature, ScalarKind, u8)> = None;
+        let mut arity: Option<usize> = None;
+        for text in row.signatures {
+            let signature = Signature::parse(text);
+            arity = Some(signature.params.len());
+            let Some((cost, kind, lanes)) = self.match_signature(&signature, &values) else { continue };
+            if best.as_ref().is_none_or(|(old, ..)| cost < *old) {
+                best = Some((cost, signature, kind, lanes));
+            }
+        }
+        let Some((_, signature, kind, lanes)) = best else {
+            match arity {
+                Some(expected) if expected != values.len() => {
+                    let word = if values.len() < expected { "few" } else { "many" };
+                    self.err(
+                        name_span,
+                        format!("too {word} arguments to function call '{name}', expected {expected}, have {}", values.len()),
+                    );
+                }
+                _ => self.no_match(name, &values, name_span),
+            }
+            return self.error_expr(span);
+        };
+        if kind == ScalarKind::Half && !self.target.fp16 {
+            self.err(span, "half precision arithmetic requires cl_khr_fp16");
+            return self.error_expr(span);
+        }
+        let mut converted = Vec::with_capacity(values.len());
+        for (value, (atom, pointer)) in values.into_iter().zip(&signature.params) {
+            if *pointer {
+                converted.push(value);
+                continue;
+            }
+            let ty = match atom {
+                // Scalars for vectors are widened here: `lower` and the library see one shape.
+                Atom::Element => self.lanes(kind, lanes),
+                _ => self.atom_type(*atom, kind, lanes),
+            };
+            converted.push(self.arith_cast(value, ty));
+        }
+        let ret = self.atom_type(signature.ret, kind, lanes);
+        match row.how {
+            How::Native(op) => self.expr(ExprKind::Native { op, args: converted }, ret, span),
+            How::Library => self.library_call(name, kind, lanes, &signature, converted, ret, span),
+        }
+    }
+
+    fn atom_type(&mut self, atom: Atom, kind: ScalarKind, lanes: u8) -> Ty {
+        match atom {
+            Atom::Generic => self.lanes(kind, lanes),
+            Atom::Element => self.scalar(kind),
+            Atom::Signed => self.lanes(signed_of(kind), lanes),
+            Atom::Unsigned => self.lanes(unsigned_of(kind), lanes),
+            Atom::Relational if lanes == 1 => self.int(),
+            Atom::Relational => self.lanes(signed_of(kind), lanes),
+            Atom::Ints => self.lanes(ScalarKind::Int, lanes),
+            Atom::UInts => self.lanes(ScalarKind::UInt, lanes),
+            Atom::Wide => {
+                let wide = match (scalar_size(kind), is_signed(kind)) {
+                    (1, true) => ScalarKind::Short,
+                    (1, false) => ScalarKind::UShort,
+                    (2, true) => ScalarKind::Int,
+                    (2, false) => ScalarKind::UInt,
+                    (_, true) => ScalarKind::Long,
+                    (_, false) => ScalarKind::ULong,
+                };
+                self.lanes(wide, lanes)
+            }
+            Atom::Int => self.int(),
+            Atom::UInt => self.scalar(ScalarKind::UInt),
+            Atom::Float => self.scalar(ScalarKind::Float),
+            Atom::Size => self.size_ty(),
+            Atom::Void => self.void_ty(),
+        }
+    }
+
+    /// Finds the generic type for which a signature takes the arguments.
+    fn match_signature(&self, signature: &Signature, values: &[Expr]) -> Option<(Cost, ScalarKind, u8)> {
+        if signature.params.len() != values.len() {
+            return None;
+        }
+        let (kind, lanes) = self.bind_generic(signature, values)?;
+        if !signature.lanes.is_empty() && !signature.lanes.contains(&lanes) {
+            return None;
+        }
+        if lanes == 1 && signature.params.iter().any(|(atom, _)| *atom == Atom::Element) {
+            return None;
+        }
+        if signature.ret == Atom::Wide && scalar_size(kind) > 4 {
+            return None;
+        }
+        let mut cost = 0;
+        for (value, (atom, pointer)) in values.iter().zip(&signature.params) {
+            let (wanted, wanted_lanes) = match atom {
+                Atom::Generic => (kind, lanes),
+                Atom::Element => (kind, 1),
+                Atom::Signed => (signed_of(kind), lanes),
+                Atom::Unsigned => (unsigned_of(kind), lanes),
+                Atom::Ints => (ScalarKind::Int, lanes),
+                Atom::UInts => (ScalarKind::UInt, lanes),
+                Atom::Int => (ScalarKind::Int, 1),
+                Atom::UInt => (ScalarKind::UInt, 1),
+                Atom::Float => (ScalarKind::Float, 1),
+                Atom::Size => (self.size_kind(), 1),
+                Atom::Relational | Atom::Wide | Atom::Void => return None,
+            };
+            if *pointer {
+                let TyKind::Pointer { pointee, space, .. } = *self.kind(value.ty) else { return None };
+                if self.arith(pointee.ty) != Some((wanted, wanted_lanes)) || space == Space::Constant || pointee.is_const {
+                    return None;
+                }
+                continue;
+            }
+            let (found, found_lanes) = self.arith(value.ty)?;
+            cost += match (found_lanes == wanted_lanes, found == wanted) {
+                (true, true) => 0,
+                (true, false) if wanted_lanes == 1 => {
+                    if is_float(found) == is_float(wanted) {
+                        4
+                    } else {
+                        6
+                    }
+                }
+                (false, _) if found_lanes == 1 => 20,
+                _ => return None,
+            };
+        }
+        Some((cost, kind, lanes))
+    }
+
+    /// The generic type: that of the vectors among the arguments, or the common one of the scalars.
+    fn bind_generic(&self, signature: &Signature, values: &[Expr]) -> Option<(ScalarKind, u8)> {
+        let allowed = |kind| match signature.class {
+            Class::None => true,
+            Class::Floats => is_float(kind),
+            Class::FloatOnly => kind == ScalarKind::Float,
+            Class::Integers => !is_float(kind) && kind != ScalarKind::Bool,
+            Class::Integers32 => matches!(kind, ScalarKind::Int | ScalarKind::UInt),
+            Class::All => kind != ScalarKind::Bool,
+        };
+        if signature.class == Class::None {
+            return Some((ScalarKind::Int, 1));
+        }
+        let mut scalar: Option<ScalarKind> = None;
+        for (value, (atom, pointer)) in values.iter().zip(&signature.params) {
+            if *atom != Atom::Generic || *pointer {
+                continue;
+            }
+            match self.kind(value.ty) {
+                TyKind::Vector(kind, lanes) => return allowed(*kind).then_some((*kind, *lanes)),
+                _ => {
+                    let kind = self.scalar_kind(value.ty)?;
+                    scalar = Some(match scalar {
+                        None => kind,
+                        Some(old) if old == kind => kind,
+                        // Several integers among floats count for nothing.
+                        Some(old) if is_float(old) && !is_float(kind) => old,
+                        Some(old) if !is_float(old) && is_float(kind) => kind,
+                        Some(old) => usual_kind(old, kind),
+                    });
+                }
+            }
+        }
+        let kind = scalar?;
+        let kind =
+            match signature.class {
+                // An integer where only floats will do becomes a float.
+                Class::Floats | Class::FloatOnly if !is_float(kind) => ScalarKind::Float,
+                Class::FloatOnly => ScalarKind::Float,
+                Class::Integers | Class::All if kind == ScalarKind::Bool => ScalarKind::Int,
+                Class::Integers32 if !is_float(kind) && !matches!(kind, ScalarKind::Int | ScalarKind::UInt) => {
+                    if kind == ScalarKind::ULong { ScalarKind::UInt } else { ScalarKind::Int }
+                }
+                _ => kind,
+            };
+        allowed(kind).then_some((kind, 1))
+    }
+
+    /// A call of a library function: one call, or one a lane.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
+    fn library_call(
+        &mut self,
+        name: &Name,
+        kind: ScalarKind,
+        lanes: u8,
+        signature: &Signature,
+        args: Vec<Expr>,
+        ret: Ty,
+        span: Span,
+    ) -> Expr {
+        let Some((func, own)) = self.library_variant(name, kind, signature) else {
+            let shown = crate::thir::types::scalar_name(kind);
+            self.err(span, format!("function '{name}' is not available for '{shown}' on this device"));
+            return self.error_expr(span);
+        };
+        self.note_call(func, span);
+        // The function may be of another precision (half through float): arguments and result are converted.
+        let own_ret = match signature.ret {
+            Atom::Generic => self.lanes(own, lanes),
+            _ => ret,
+        };
+        if signature.params.iter().any(|(_, pointer)| *pointer) {
+            return self.library_call_with_results(func, own, kind, lanes, signature, args, ret, span);
+        }
+        let mut converted = Vec::with_capacity(args.len());
+        for (value, (atom, _)) in args.into_iter().zip(&signature.params) {
+            let value = if matches!(atom, Atom::Generic | Atom::Element) {
+                let ty = self.lanes(own, lanes);
+                self.arith_cast(value, ty)
+            } else {
+                value
+            };
+            converted.push(value);
+        }
+        let call = if lanes == 1 { ExprKind::Call { func, args: converted } } else { ExprKind::CallLanes { func, args: converted } };
+        let call = self.expr(call, own_ret, span);
+        if own_ret == ret { call } else { self.cast(CastKind::Arith, call, ret) }
+    }
+
+    /// A library function that gives results through pointers to private memory: called with temporaries, which are stored where the caller
+    /// wants them, in whatever space, lane by lane.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
+    fn library_call_with_results(
+        &mut self,
+        func: FuncId,
+        own: ScalarKind,
+        kind: ScalarKind,
+        lanes: u8,
+        signature: &Signature,
+        args: Vec<Expr>,
+        ret: Ty,
+        span: Span,
+    ) -> Expr {
+        let simple = lanes == 1
+            && own == kind
+            && args.iter().all(|arg| match self.kind(arg.ty) {
+                TyKind::Pointer { space, .. } => *space == Space::Private,
+                _ => true,
+            });
+        if simple {
+            return self.expr(ExprKind::Call { func, args }, ret, span);
+        }
+        let mut stmts = Vec::new();
+        let mut sources = Vec::new();
+        for arg in args {
+            let ty = arg.ty;
+            let Some(local) = self.new_local("", QualTy::plain(ty), span) else { return self.error_expr(span) };
+            stmts.push(Stmt { kind: StmtKind::Local { local, init: Some(Init::Expr(arg)) }, span: self.span(span) });
+            sources.push(local);
+        }
+        let Some(result) = self.new_local("", QualTy::plain(ret), span) else { return self.error_expr(span) };
+        stmts.push(Stmt { kind: StmtKind::Local { local: result, init: None }, span: self.span(span) });
+        let own_scalar = self.scalar(own);
+        let ret_scalar = self.scalar(kind);
+        for lane in 0..lanes {
+            let mut call_args = Vec::new();
+            let mut outputs = Vec::new();
+            for (source, (atom, pointer)) in sources.iter().zip(&signature.params) {
+                let place = self.local_place(*source, span);
+                if *pointer {
+                    let temp_ty = if *atom == Atom::Generic { own_scalar } else { self.atom_type(*atom, kind, 1) };
+                    let Some(temp) = self.new_local("", QualTy::plain(temp_ty), span) else { return self.error_expr(span) };
+                    stmts.push(Stmt { kind: StmtKind::Local { local: temp, init: None }, span: self.span(span) });
+                    let temp_place = self.local_place(temp, span);
+                    let pointer_ty = self.pointer(QualTy::plain(temp_ty), Space::Private);
+                    call_args.push(self.expr(ExprKind::AddrOf(Box::new(temp_place)), pointer_ty, span));
+                    outputs.push((*source, temp, self.atom_type(*atom, kind, 1)));
+                } else {
+                    let place = self.lane_of(place, lane, lanes);
+                    let value = self.rvalue(Operand::Place(place));
+                    let value = if *atom == Atom::Generic { self.arith_cast(value, own_scalar) } else { value };
+                    call_args.push(value);
+                }
+            }
+            let call = self.expr(ExprKind::Call { func, args: call_args }, own_scalar, span);
+            let call = self.cast(CastKind::Arith, call, ret_scalar);
+            let target = self.local_place(result, span);
+            let target = self.lane_of(target, lane, lanes);
+            stmts.push(self.store(target, call, span));
+            for (source, temp, lane_ty) in outputs {
+                let pointer = self.local_place(source, span);
+                let pointer = self.rvalue(Operand::Place(pointer));
+                let target = self.deref_place(pointer, span);
+                let target = self.lane_of(target, lane, lanes);
+                let value = self.local_place(temp, span);
+                let value = self.rvalue(Operand::Place(value));
+                let value = self.cast(CastKind::Arith, value, lane_ty);
+                stmts.push(self.store(target, value, span));
+            }
+        }
+        let place = self.local_place(result, span);
+        let value = self.rvalue(Operand::Place(place));
+        self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, ret, span)
+    }
+
+    fn store(&mut self, place: crate::thir::Place, value: Expr, span: Span) -> Stmt {
+        let ty = place.ty.ty;
+        let assign = self.expr(ExprKind::Assign { place: Box::new(place), value: Box::new(value) }, ty, span);
+        Stmt { kind: StmtKind::Expr(assign), span: self.span(span) }
+    }
+
+    /// A lane of a vector place; the place itself where there is only one.
+    fn lane_of(&mut self, place: crate::thir::Place, lane: u8, lanes: u8) -> crate::thir::Place {
+        if lanes == 1 {
+            return place;
+        }
+        let Some((kind, _)) = self.arith(place.ty.ty) else { return place };
+        let ty = self.scalar(kind);
+        let qt = QualTy { ty, ..place.ty };
+        let (space, span) = (place.space, place.span);
+        let align = scalar_size(kind).min(place.align);
+        crate::thir::Place { kind: PlaceKind::Lanes { base: Box::new(place), lanes: vec![lane] }, ty: qt, space, align, span }
+    }
+}

@@ -1,0 +1,361 @@
+//! Declarations of variables and typedefs, at program scope and in functions (OpenCL C 6.7, 6.8; C99 6.7).
+
+use super::scope::Symbol;
+use super::{DeclTy, Sema};
+use crate::ast::{self, Attribute, Declaration, DeclaratorPart, Ident, InitDeclarator, ScalarKind, StorageClass};
+use crate::diag::Span;
+use crate::ir::Space;
+use crate::thir::{GlobalVar, QualTy, Stmt, StmtKind, TyKind};
+
+impl Sema<'_> {
+    pub(super) fn program_declaration(&mut self, declaration: &Declaration) {
+        self.declaration(declaration);
+    }
+
+    /// A declaration; the statements initialise the private variables in it.
+    pub(super) fn declaration(&mut self, declaration: &Declaration) -> Vec<Stmt> {
+        let mut statements = Vec::new();
+        let specs = &declaration.specs;
+        if declaration.declarators.is_empty() {
+            self.specifiers(specs);
+            return statements;
+        }
+        // Struct and enum definitions among the specifiers are made once, however many declarators follow.
+        let is_function = |d: &InitDeclarator| matches!(d.declarator.parts.first(), Some(DeclaratorPart::Function { .. }));
+        let is_typedef = matches!(specs.storage, Some((StorageClass::Typedef, _)));
+        if let [only] = declaration.declarators.as_slice()
+            && is_function(only)
+            && !is_typedef
+        {
+            self.declare_function(specs, &only.declarator, false);
+            return statements;
+        }
+        let base = self.specifiers(specs);
+        for item in &declaration.declarators {
+            if is_function(item) && !is_typedef {
+                self.declare_function(specs, &item.declarator, false);
+                continue;
+            }
+            let ty = self.declarator_type(base, &item.declarator.parts);
+            let Some(name) = &item.declarator.name else { continue };
+            match specs.storage {
+                Some((StorageClass::Typedef, _)) => self.typedef(name, ty, item),
+                storage => {
+                    let attributes: Vec<&Attribute> = specs.attributes.iter().chain(&item.declarator.attributes).collect();
+                    if let Some(stmt) = self.variable(name, ty, storage, item, &attributes) {
+                        statements.push(stmt);
+                    }
+                }
+            }
+        }
+        statements
+    }
+
+    fn typedef(&mut self, name: &Ident, ty: DeclTy, item: &InitDeclarator) {
+        if item.init.is_some() {
+            self.err(name.span, "illegal initializer (only variables can be initialized)");
+        }
+        if let Some((Symbol::Typedef(old), _)) = self.lookup_here(&name.name)
+            && old.qt == ty.qt
+        {
+            return;
+        }
+        self.declare_new(&name.name, Symbol::Typedef(ty), name.span);
+    }
+
+    fn variable(
+        &mut self,
+        name: &Ident,
+        ty: DeclTy,
+        storage: Option<(StorageClass, Span)>,
+        item: &InitDeclarator,
+        attributes: &[&Attribute],
+    ) -> Option<Stmt> {
+        let at_program_scope = self.at_program_scope();
+        if self.is_error(ty.qt.ty) {
+            self.declare(&name.name, Symbol::Error, name.span);
+            if let Some(ast::Initializer::Expr(expr)) = &item.init {
+                self.operand(expr);
+            }
+            return None;
+        }
+        let incomplete_array = matches!(self.kind(ty.qt.ty), TyKind::Array { len: None, .. });
+        if !incomplete_array && self.types.layout(ty.qt.ty).is_none() || (incomplete_array && item.init.is_none()) {
+            let shown = self.show(ty.qt.ty);
+            let text = match self.kind(ty.qt.ty) {
+                TyKind::Array { .. } => "definition of variable with array type needs an explicit size or an initializer".to_owned(),
+                TyKind::Function { .. } => "declaration of a function through a typedef is not supported".to_owned(),
+                _ => format!("variable has incomplete type '{shown}'"),
+            };
+            self.err(name.span, text);
+            self.declare(&name.name, Symbol::Error, name.span);
+            return None;
+        }
+        if matches!(self.innermost(ty.qt), TyKind::Scalar(ScalarKind::Half))
+            && !self.target.fp16
+            && !self.in_library
+            && !matches!(ty.space, Some((Space::Local, _)))
+        {
+            self.err(name.span, "declaring variable of type 'half' is not allowed");
+            self.declare(&name.name, Symbol::Error, name.span);
+            return None;
+        }
+        let mut align = self.align_of(ty.qt.ty);
+        for attribute in attributes {
+            if &*attribute.name.name == "aligned"
+                && let Some(value) = self.alignment(attribute)
+            {
+                align = align.max(value);
+            }
+        }
+        if at_program_scope {
+            self.program_variable(name, ty, storage, item, align);
+            return None;
+        }
+        let is_static = matches!(storage, Some((StorageClass::Static, _)));
+        let is_extern = matches!(storage, Some((StorageClass::Extern, _)));
+        match ty.space {
+            Some((Space::Constant, span)) => {
+                self.constant_variable(name, ty, item, align, span);
+                None
+            }
+            Some((Space::Local, span)) => {
+                self.local_memory_variable(name, ty, item, align, span);
+                None
+            }
+            Some((Space::Global, span)) if !is_static && !is_extern => {
+                self.err(span, "function scope variable cannot be declared in global address space");
+                self.declare(&name.name, Symbol::Error, name.span);
+                None
+            }
+            Some((Space::Generic, span)) => {
+                self.err(span, "automatic variable qualified with an invalid address space");
+                self.declare(&name.name, Symbol::Error, name.span);
+                None
+            }
+            _ if is_static || is_extern => {
+                if !self.has_program_scope_globals() {
+                    let span = storage.map_or(name.span, |(_, span)| span);
+                    let word = if is_static { "static" } else { "extern" };
+                    self.err(span, format!("variables in function scope cannot be declared '{word}' in this version of OpenCL C"));
+                    self.declare(&name.name, Symbol::Error, name.span);
+                    return None;
+                }
+                self.static_variable(name, ty, item, align, Space::Global);
+                None
+            }
+            _ => self.private_variable(name, ty, item, align),
+        }
+    }
+
+    /// The kind of an array's elements, or of the type itself.
+    fn innermost(&self, qt: QualTy) -> TyKind {
+        let mut ty = qt.ty;
+        loop {
+            match self.kind(ty) {
+                TyKind::Array { element, .. } => ty = element.ty,
+                other => return other.clone(),
+            }
+        }
+    }
+
+    fn program_variable(&mut self, name: &Ident, ty: DeclTy, storage: Option<(StorageClass, Span)>, item: &InitDeclarator, align: u32) {
+        if let Some((class @ (StorageClass::Auto | StorageClass::Register), span)) = storage {
+            let _ = class;
+            self.err(span, "illegal storage class on file-scoped variable");
+        }
+        let globals = self.has_program_scope_globals() || self.in_library;
+        let space = match ty.space {
+            Some((space, _)) => space,
+            None if globals => Space::Global,
+            None => Space::Private,
+        };
+        match space {
+            Space::Constant => {}
+            Space::Global if globals => {}
+            _ => {
+                let text = if globals {
+                    "program scope variable must reside in global or constant address space"
+                } else {
+                    "program scope variable must reside in constant address space"
+                };
+                self.err(name.span, text);
+                self.declare(&name.name, Symbol::Error, name.span);
+                return;
+            }
+        }
+        match self.innermost(ty.qt) {
+            TyKind::Image(..) | TyKind::Event | TyKind::Queue | TyKind::ClkEvent | TyKind::ReserveId => {
+                let shown = self.show(ty.qt.ty);
+                self.err(name.span, format!("the '{shown}' type cannot be used to declare a program scope variable"));
+                self.declare(&name.name, Symbol::Error, name.span);
+                return;
+            }
+            TyKind::Sampler if space == Space::Global && ty.space.is_some() => {
+                self.err(name.span, "sampler type cannot be used with the __local and __global address space qualifiers");
+            }
+            _ => {}
+        }
+        let is_extern = matches!(storage, Some((StorageClass::Extern, _)));
+        if item.init.is_none() && space == Space::Constant && !is_extern {
+            self.err(name.span, "variable in constant address space must be initialized");
+            self.declare(&name.name, Symbol::Error, name.span);
+            return;
+        }
+        self.static_variable(name, ty, item, align, space);
+    }
+
+    /// A variable with static storage whose initialiser is constant.
+    fn static_variable(&mut self, name: &Ident, ty: DeclTy, item: &InitDeclarator, align: u32, space: Space) {
+        let mut qt = ty.qt;
+        if space == Space::Constant {
+            qt = self.with_quals(qt, true, false);
+        }
+        // The variable's name is known in its own initialiser (`&self`).
+        let previous = match self.lookup_here(&name.name) {
+            Some((Symbol::Global(old), _)) => Some(*old),
+            Some(_) => {
+                self.declare_new(&name.name, Symbol::Error, name.span);
+                return;
+            }
+            None => None,
+        };
+        let id = match previous {
+            Some(old) => {
+                let known = &self.globals[old.index()];
+                let (old_ty, old_span, initialised) = (known.ty, known.span, known.init.is_some());
+                if !self.same_unqualified(old_ty.ty, qt.ty) {
+                    let (a, b) = (self.show(qt.ty), self.show(old_ty.ty));
+                    self.err_note(
+                        name.span,
+                        format!("redefinition of '{}' with a different type: '{a}' vs '{b}'", name.name),
+                        old_span,
+                        "previous definition is here",
+                    );
+                    return;
+                }
+                if initialised && item.init.is_some() {
+                    self.err_note(name.span, format!("redefinition of '{}'", name.name), old_span, "previous definition is here");
+                    return;
+                }
+                old
+            }
+            None => {
+                let span = self.span(name.span);
+                let variable = GlobalVar { name: name.name.clone(), ty: qt, space, init: None, relocs: Vec::new(), align, span };
+                let id = self.new_global(variable);
+                self.declare(&name.name, Symbol::Global(id), name.span);
+                id
+            }
+        };
+        let Some(init) = &item.init else { return };
+        // A string literal that a char array starts from is not needed besides.
+        let Some((complete, init)) = self.initializer(qt, init) else {
+            self.declare(&name.name, Symbol::Error, name.span);
+            return;
+        };
+        self.globals[id.index()].ty.ty = complete;
+        if let Some((bytes, relocs)) = self.constant_initializer(complete, &init, name.span) {
+            let zero = space != Space::Constant && bytes.iter().all(|b| *b == 0);
+            let global = &mut self.globals[id.index()];
+            global.init = if zero { None } else { Some(bytes) };
+            global.relocs = relocs;
+        }
+    }
+
+    /// Whether declarations stand in the outermost block of a kernel now.
+    fn in_kernel_scope(&self) -> bool {
+        self.f.as_ref().is_some_and(|f| f.is_kernel && self.scopes.len() == f.outermost)
+    }
+
+    fn constant_variable(&mut self, name: &Ident, ty: DeclTy, item: &InitDeclarator, align: u32, span: Span) {
+        if !self.in_kernel_scope() && !self.in_library {
+            let text = if self.f.as_ref().is_some_and(|f| f.is_kernel) {
+                "variables in the constant address space can only be declared in the outermost scope of a kernel function"
+            } else {
+                "non-kernel function variable cannot be declared in constant address space"
+            };
+            self.err(span, text);
+            self.declare(&name.name, Symbol::Error, name.span);
+            return;
+        }
+        if item.init.is_none() {
+            self.err(name.span, "variable in constant address space must be initialized");
+            self.declare(&name.name, Symbol::Error, name.span);
+            return;
+        }
+        self.static_variable(name, ty, item, align, Space::Constant);
+    }
+
+    fn local_memory_variable(&mut self, name: &Ident, ty: DeclTy, item: &InitDeclarator, align: u32, span: Span) {
+        if !self.in_kernel_scope() {
+            let text = if self.f.as_ref().is_some_and(|f| f.is_kernel) {
+                "variables in the local address space can only be declared in the outermost scope of a kernel function"
+            } else {
+                "non-kernel function variable cannot be declared in local address space"
+            };
+            self.err(span, text);
+            self.declare(&name.name, Symbol::Error, name.span);
+            return;
+        }
+        if item.init.is_some() {
+            self.err(name.span, "'__local' variable cannot have an initializer");
+            self.declare(&name.name, Symbol::Error, name.span);
+            return;
+        }
+        let size = self.size_of(ty.qt.ty).unwrap_or(0);
+        if let Some(f) = &mut self.f {
+            let at = u64::from(f.local_memory).next_multiple_of(u64::from(align.max(1)));
+            f.local_memory = u32::try_from(at + size).unwrap_or(u32::MAX);
+        }
+        if self.f.as_ref().is_some_and(|f| f.local_memory > self.target.max_local_memory) {
+            self.err(
+                name.span,
+                format!("the kernel's local variables exceed the {} bytes of local memory of this device", self.target.max_local_memory),
+            );
+        }
+        let span = self.span(name.span);
+        let variable = GlobalVar { name: name.name.clone(), ty: ty.qt, space: Space::Local, init: None, relocs: Vec::new(), align, span };
+        let id = self.new_global(variable);
+        self.declare_new(&name.name, Symbol::Global(id), name.span);
+    }
+
+    fn private_variable(&mut self, name: &Ident, ty: DeclTy, item: &InitDeclarator, align: u32) -> Option<Stmt> {
+        match self.innermost(ty.qt) {
+            TyKind::Image(..) => {
+                let shown = self.show(ty.qt.ty);
+                self.err(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
+                self.declare(&name.name, Symbol::Error, name.span);
+                return None;
+            }
+            TyKind::Atomic(_) | TyKind::AtomicFlag if !self.has_generic() => {}
+            _ => {}
+        }
+        let local = self.new_local(&name.name, ty.qt, name.span)?;
+        self.declare_new(&name.name, Symbol::Local(local), name.span);
+        if let Some(f) = &mut self.f
+            && let Some(entry) = f.locals.get_mut(local.index())
+        {
+            entry.align = align;
+        }
+        let init = match &item.init {
+            None => None,
+            Some(init) => {
+                let (complete, init) = match self.initializer(ty.qt, init) {
+                    Some(found) => found,
+                    None => {
+                        if matches!(self.kind(ty.qt.ty), TyKind::Array { len: None, .. }) {
+                            self.declare(&name.name, Symbol::Error, name.span);
+                        }
+                        return None;
+                    }
+                };
+                if let Some(entry) = self.f.as_mut().and_then(|f| f.locals.get_mut(local.index())) {
+                    entry.ty.ty = complete;
+                }
+                Some(init)
+            }
+        };
+        Some(Stmt { kind: StmtKind::Local { local, init }, span: self.span(name.span) })
+    }
+}

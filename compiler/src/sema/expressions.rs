@@ -1,0 +1,330 @@
+//! Expressions: the walk over the syntax, literals, names, `sizeof` and relatives (OpenCL C 6.4; C99 6.5).
+
+use std::sync::Arc;
+
+use super::consteval::round_to;
+use super::operators::fits;
+use super::scope::Symbol;
+use super::{MAX_DEPTH, Operand, Sema};
+use crate::ast::{self, Designator, FloatSuffix, IntSuffix, Name, ScalarKind};
+use crate::diag::Span;
+use crate::ir::Space;
+use crate::thir::{Constant, Expr, ExprKind, GlobalId, GlobalVar, QualTy, TyKind};
+
+impl Sema<'_> {
+    /// Checks an expression.
+    pub(super) fn operand(&mut self, expr: &ast::Expr) -> Operand {
+        if self.depth >= MAX_DEPTH {
+            self.err(expr.span, "expression is nested too deeply");
+            return self.error_operand(expr.span);
+        }
+        self.depth += 1;
+        let operand = self.operand_inner(expr);
+        self.depth -= 1;
+        operand
+    }
+
+    fn operand_inner(&mut self, expr: &ast::Expr) -> Operand {
+        let span = expr.span;
+        match &expr.kind {
+            ast::ExprKind::Error => self.error_operand(span),
+            ast::ExprKind::Ident(name) => self.identifier(name, span),
+            ast::ExprKind::Int { value, decimal, suffix } => Operand::Value(self.int_literal(*value, *decimal, *suffix, span)),
+            ast::ExprKind::Float { value, suffix, text } => Operand::Value(self.float_literal(*value, *suffix, text, span)),
+            ast::ExprKind::Char(value) => Operand::Value(self.int_const(i64::from(*value), ScalarKind::Int, span)),
+            ast::ExprKind::Str(bytes) => {
+                let global = self.string_global(bytes);
+                Operand::Place(self.global_place(global, span))
+            }
+            ast::ExprKind::Paren(inner) => self.operand(inner),
+            ast::ExprKind::Unary(op, operand) => self.unary(*op, operand, span),
+            ast::ExprKind::Binary(..) => Operand::Value(self.binary_chain(expr)),
+            ast::ExprKind::Assign(op, target, value) => Operand::Value(self.assignment(*op, target, value, span)),
+            ast::ExprKind::Cond { cond, then, els } => Operand::Value(self.conditional(cond, then.as_deref(), els, span)),
+            ast::ExprKind::Comma(..) => Operand::Value(self.comma_chain(expr)),
+            ast::ExprKind::Cast(name, operand) => Operand::Value(self.cast_expr(name, operand, span)),
+            ast::ExprKind::VectorLit(name, parts) => Operand::Value(self.vector_literal(name, parts, span)),
+            ast::ExprKind::CompoundLit(name, list) => self.compound_literal(name, list, span),
+            ast::ExprKind::SizeofExpr(operand) => {
+                let operand = self.unevaluated(operand);
+                let ty = self.operand_type(&operand);
+                Operand::Value(self.size_value(ty, false, &operand, span))
+            }
+            ast::ExprKind::SizeofType(name) => {
+                let ty = self.type_name(name);
+                let none = self.error_operand(span);
+                Operand::Value(self.size_value(ty, false, &none, span))
+            }
+            ast::ExprKind::AlignofExpr(operand) => {
+                let operand = self.unevaluated(operand);
+                let ty = self.operand_type(&operand);
+                Operand::Value(self.size_value(ty, true, &operand, span))
+            }
+            ast::ExprKind::AlignofType(name) => {
+                let ty = self.type_name(name);
+                let none = self.error_operand(span);
+                Operand::Value(self.size_value(ty, true, &none, span))
+            }
+            ast::ExprKind::VecStepExpr(operand) => {
+                let operand = self.unevaluated(operand);
+                let ty = self.operand_type(&operand);
+                Operand::Value(self.vec_step(ty, span))
+            }
+            ast::ExprKind::VecStepType(name) => {
+                let ty = self.type_name(name);
+                Operand::Value(self.vec_step(ty, span))
+            }
+            ast::ExprKind::Offsetof(name, path) => Operand::Value(self.offset_of(name, path, span)),
+            ast::ExprKind::Index(base, index) => self.subscript(base, index, span),
+            ast::ExprKind::Call(callee, args) => Operand::Value(self.call(callee, args, span)),
+            ast::ExprKind::Member { base, arrow, field } => self.member(base, *arrow, field, span),
+            ast::ExprKind::AsType(operand, name) => {
+                let value = self.rvalue_expr(operand);
+                let ty = self.type_name(name).ty;
+                Operand::Value(self.as_type(value, ty, span))
+            }
+            ast::ExprKind::StmtExpr(body) => Operand::Value(self.statement_expression(body, span)),
+        }
+    }
+
+    /// Checks an operand of `sizeof` and the like: nothing that it creates stays.
+    pub(super) fn unevaluated(&mut self, expr: &ast::Expr) -> Operand {
+        let calls = self.calls.len();
+        let operand = self.operand(expr);
+        self.calls.truncate(calls);
+        operand
+    }
+
+    fn comma_chain(&mut self, expr: &ast::Expr) -> Expr {
+        let mut chain = Vec::new();
+        let mut node = expr;
+        while let ast::ExprKind::Comma(lhs, rhs) = &node.kind {
+            chain.push((&**rhs, node.span));
+            node = lhs;
+        }
+        let mut value = self.discarded(node);
+        while let Some((rhs, span)) = chain.pop() {
+            let rhs = if chain.is_empty() { self.rvalue_expr(rhs) } else { self.discarded(rhs) };
+            let ty = rhs.ty;
+            value = self.expr(ExprKind::Comma(Box::new(value), Box::new(rhs)), ty, span);
+        }
+        value
+    }
+
+    /// An expression whose value is not wanted: a place is not read unless it is volatile.
+    pub(super) fn discarded(&mut self, expr: &ast::Expr) -> Expr {
+        self.rvalue_expr(expr)
+    }
+
+    fn identifier(&mut self, name: &Name, span: Span) -> Operand {
+        let symbol = match self.lookup(name).cloned() {
+            None if self.in_library => self.library_symbol(name),
+            other => other,
+        };
+        let symbol = match symbol {
+            None if self.is_builtin(name) => return Operand::Builtin(name.clone(), span),
+            None => self.predeclared(name),
+            other => other,
+        };
+        match symbol {
+            Some(Symbol::Local(local)) => Operand::Place(self.local_place(local, span)),
+            Some(Symbol::Global(global)) => Operand::Place(self.global_place(global, span)),
+            Some(Symbol::Functions(list)) => Operand::Functions(list, span),
+            Some(Symbol::Constant(value, ty)) => {
+                let kind = self.scalar_kind(ty).unwrap_or(ScalarKind::Int);
+                Operand::Value(self.int_const(value, kind, span))
+            }
+            Some(Symbol::Typedef(_)) => {
+                self.err(span, format!("unexpected type name '{name}': expected expression"));
+                self.error_operand(span)
+            }
+            Some(Symbol::Error) => self.error_operand(span),
+            None if &**name == "__func__" || &**name == "__FUNCTION__" => {
+                let text: Arc<[u8]> = match &self.f {
+                    Some(f) => self.decls[f.id.index()].name.as_bytes().into(),
+                    None => Arc::from(&b""[..]),
+                };
+                let global = self.string_global(&text);
+                Operand::Place(self.global_place(global, span))
+            }
+            None => {
+                self.err(span, format!("use of undeclared identifier '{name}'"));
+                self.error_operand(span)
+            }
+        }
+    }
+
+    fn int_literal(&mut self, value: u64, decimal: bool, suffix: IntSuffix, span: Span) -> Expr {
+        use ScalarKind::{Int, Long, UInt, ULong};
+        let candidates: &[ScalarKind] = match (suffix.unsigned, suffix.long, decimal) {
+            (false, false, true) => &[Int, Long],
+            (false, false, false) => &[Int, UInt, Long, ULong],
+            (true, false, _) => &[UInt, ULong],
+            (false, true, true) => &[Long],
+            (false, true, false) => &[Long, ULong],
+            (true, true, _) => &[ULong],
+        };
+        let mut kind = candidates.iter().copied().find(|kind| fits(*kind, value)).unwrap_or_else(|| {
+            if !suffix.unsigned && decimal {
+                self.warn(span, "integer literal is too large to be represented in a signed integer type, interpreting as unsigned");
+            }
+            ULong
+        });
+        if !self.target.int64 && matches!(kind, Long | ULong) {
+            self.err(span, "64-bit integer literal: this device lacks 64-bit integers");
+            kind = UInt;
+        }
+        let ty = self.scalar(kind);
+        self.expr(ExprKind::Constant(Constant::Int(value)), ty, span)
+    }
+
+    fn float_literal(&mut self, value: f64, suffix: FloatSuffix, text: &str, span: Span) -> Expr {
+        let kind = match suffix {
+            FloatSuffix::Float => ScalarKind::Float,
+            FloatSuffix::Half => {
+                if !self.target.fp16 {
+                    self.err(span, "half precision constant requires cl_khr_fp16");
+                    return self.error_expr(span);
+                }
+                ScalarKind::Half
+            }
+            FloatSuffix::None if !self.target.fp64 || (self.options.single_precision_constant && !self.in_library) => ScalarKind::Float,
+            FloatSuffix::None => ScalarKind::Double,
+        };
+        let value = match kind {
+            // Rounded once, from the spelling (hexadecimal ones have few enough digits to go through double).
+            ScalarKind::Float => {
+                let digits = text.trim_end_matches(['f', 'F']);
+                if text.starts_with("0x") || text.starts_with("0X") {
+                    round_to(kind, value)
+                } else {
+                    digits.parse::<f32>().map_or_else(|_| round_to(kind, value), f64::from)
+                }
+            }
+            _ => round_to(kind, value),
+        };
+        if value.is_infinite() {
+            self.warn(span, format!("magnitude of floating-point constant too large for type '{}'", crate::thir::types::scalar_name(kind)));
+        }
+        let ty = self.scalar(kind);
+        self.expr(ExprKind::Constant(Constant::Float(value)), ty, span)
+    }
+
+    /// The constant array that holds a string literal; equal literals share it.
+    pub(super) fn string_global(&mut self, bytes: &[u8]) -> GlobalId {
+        if let Some(id) = self.strings.get(bytes) {
+            return *id;
+        }
+        let mut init = bytes.to_vec();
+        init.push(0);
+        let char_ty = self.scalar(ScalarKind::Char);
+        let element = QualTy { ty: char_ty, is_const: true, is_volatile: false };
+        let ty = self.types.intern(TyKind::Array { element, len: Some(init.len() as u64) });
+        let id = self.new_global(GlobalVar {
+            name: ".str".into(),
+            ty: QualTy::plain(ty),
+            space: Space::Constant,
+            init: Some(init),
+            relocs: Vec::new(),
+            align: 1,
+            span: Span::NONE,
+        });
+        self.strings.insert(bytes.to_vec(), id);
+        id
+    }
+
+    // sizeof and relatives.
+
+    fn size_value(&mut self, ty: QualTy, align: bool, operand: &Operand, span: Span) -> Expr {
+        if self.is_error(ty.ty) {
+            if matches!(operand, Operand::Functions(..) | Operand::Builtin(..)) {
+                self.err(span, "invalid application of 'sizeof' to a function type");
+            }
+            return self.error_expr(span);
+        }
+        let word = if align { "alignof" } else { "sizeof" };
+        let value = match (self.types.layout(ty.ty), self.kind(ty.ty)) {
+            (_, TyKind::Image(..) | TyKind::Sampler | TyKind::Event) => None,
+            // As GNU has it.
+            (None, TyKind::Void) => Some(1),
+            (Some((_, own)), _) if align => Some(u64::from(match operand {
+                Operand::Place(place) => place.align.max(1),
+                _ => own,
+            })),
+            (layout, _) => layout.map(|(size, _)| size),
+        };
+        match value {
+            Some(value) => {
+                let kind = self.size_kind();
+                self.int_const(value.cast_signed(), kind, span)
+            }
+            None => {
+                let shown = self.show(ty.ty);
+                match self.kind(ty.ty) {
+                    TyKind::Image(..) | TyKind::Sampler | TyKind::Event => {
+                        self.err(span, format!("invalid application of '{word}' to type '{shown}'"));
+                    }
+                    _ => self.err(span, format!("invalid application of '{word}' to an incomplete type '{shown}'")),
+                }
+                self.error_expr(span)
+            }
+        }
+    }
+
+    fn vec_step(&mut self, ty: QualTy, span: Span) -> Expr {
+        let lanes = match self.kind(ty.ty) {
+            TyKind::Error => return self.error_expr(span),
+            TyKind::Vector(_, 3) => 4,
+            TyKind::Vector(_, lanes) => i64::from(*lanes),
+            TyKind::Scalar(_) | TyKind::Enum { .. } | TyKind::Void => 1,
+            _ => {
+                let shown = self.show(ty.ty);
+                self.err(span, format!("'vec_step' requires built-in scalar or vector type, '{shown}' invalid"));
+                return self.error_expr(span);
+            }
+        };
+        self.int_const(lanes, ScalarKind::Int, span)
+    }
+
+    fn offset_of(&mut self, name: &ast::TypeName, path: &[Designator], span: Span) -> Expr {
+        let mut ty = self.type_name(name).ty;
+        let mut offset = 0u64;
+        for step in path {
+            match (step, self.kind(ty).clone()) {
+                (_, TyKind::Error) => return self.error_expr(span),
+                (Designator::Field(ident), TyKind::Record(id)) if self.types.record(id).complete => {
+                    match self.find_field(id, &ident.name) {
+                        Some(found) => {
+                            offset += u64::from(found.offset);
+                            ty = found.ty.ty;
+                        }
+                        None => {
+                            let shown = self.show(ty);
+                            self.err(ident.span, format!("no member named '{}' in '{shown}'", ident.name));
+                            return self.error_expr(span);
+                        }
+                    }
+                }
+                (Designator::Index(index), TyKind::Array { element, .. }) => {
+                    let value = self.rvalue_expr(index);
+                    let Some(value) = self.integer_constant(&value).and_then(|v| u64::try_from(v).ok()) else {
+                        self.err(index.span, "expression is not an integer constant expression");
+                        return self.error_expr(span);
+                    };
+                    offset = offset.saturating_add(value.saturating_mul(self.size_of(element.ty).unwrap_or(1)));
+                    ty = element.ty;
+                }
+                (Designator::Field(_), _) => {
+                    self.err(span, "offsetof requires struct, union, or class type");
+                    return self.error_expr(span);
+                }
+                (Designator::Index(_), _) => {
+                    self.err(span, "offsetof requires array type");
+                    return self.error_expr(span);
+                }
+            }
+        }
+        let kind = self.size_kind();
+        self.int_const(offset.cast_signed(), kind, span)
+    }
+}

@@ -1,0 +1,801 @@
+//! Built-ins whose types the table cannot say: conversions, vector data, shuffles, atomics, async copies, fences, `printf`
+//! (OpenCL C 6.4.3, 6.4.4, 6.15.7 to 6.15.15).
+
+use super::convert::Purpose;
+use super::{Operand, Sema, is_float, unsigned_of};
+use crate::ast::{self, Name, ScalarKind};
+use crate::builtins::Native;
+use crate::diag::Span;
+use crate::ir::{AtomicOp, Space};
+use crate::thir::types::scalar_size;
+use crate::thir::{CastKind, Expr, ExprKind, PlaceKind, QualTy, Rounding, Ty, TyKind};
+
+/// A read-modify-write of 1.x's atomics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AtomicKind {
+    Add,
+    Sub,
+    Xchg,
+    Inc,
+    Dec,
+    CmpXchg,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+}
+
+/// A function of C11's atomics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum C11 {
+    Init,
+    Load,
+    Store,
+    Exchange,
+    CompareExchange,
+    Fetch(AtomicKind),
+    TestAndSet,
+    Clear,
+}
+
+/// What a name outside of the table means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    Convert { kind: ScalarKind, lanes: u8, saturate: bool, rounding: Option<Rounding> },
+    As { kind: ScalarKind, lanes: u8 },
+    VLoad(u8),
+    VStore(u8),
+    VLoadHalf { lanes: u8, aligned: bool },
+    VStoreHalf { lanes: u8, aligned: bool, rounding: Option<Rounding> },
+    Shuffle,
+    Shuffle2,
+    Nan,
+    Barrier,
+    MemFence,
+    WorkItemFence,
+    Atomic(AtomicKind),
+    C11(C11, bool),
+    AsyncCopy { strided: bool },
+    WaitGroupEvents,
+    Prefetch,
+    ToSpace(Space),
+    GetFence,
+    Subgroup(Native),
+    Printf,
+}
+
+fn parse_type(text: &str) -> Option<(ScalarKind, u8)> {
+    let digits = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
+    let (name, lanes) = text.split_at(digits);
+    let kind = match name {
+        "char" => ScalarKind::Char,
+        "uchar" => ScalarKind::UChar,
+        "short" => ScalarKind::Short,
+        "ushort" => ScalarKind::UShort,
+        "int" => ScalarKind::Int,
+        "uint" => ScalarKind::UInt,
+        "long" => ScalarKind::Long,
+        "ulong" => ScalarKind::ULong,
+        "half" => ScalarKind::Half,
+        "float" => ScalarKind::Float,
+        "double" => ScalarKind::Double,
+        _ => return None,
+    };
+    let lanes = if lanes.is_empty() { 1 } else { parse_lanes(lanes)? };
+    Some((kind, lanes))
+}
+
+fn parse_lanes(text: &str) -> Option<u8> {
+    match text {
+        "2" => Some(2),
+        "3" => Some(3),
+        "4" => Some(4),
+        "8" => Some(8),
+        "16" => Some(16),
+        _ => None,
+    }
+}
+
+fn parse_rounding(text: &str) -> Option<Rounding> {
+    match text {
+        "rte" => Some(Rounding::Rte),
+        "rtz" => Some(Rounding::Rtz),
+        "rtp" => Some(Rounding::Rtp),
+        "rtn" => Some(Rounding::Rtn),
+        _ => None,
+    }
+}
+
+fn parse_convert(rest: &str) -> Option<Family> {
+    let mut parts = rest.split('_');
+    let (kind, lanes) = parse_type(parts.next()?)?;
+    let (mut saturate, mut rounding) = (false, None);
+    for part in parts {
+        if part == "sat" && !saturate && rounding.is_none() && !is_float(kind) {
+            saturate = true;
+        } else if rounding.is_none() {
+            rounding = Some(parse_rounding(part)?);
+        } else {
+            return None;
+        }
+    }
+    Some(Family::Convert { kind, lanes, saturate, rounding })
+}
+
+/// The rest of `vload_half4`, `vstorea_half8_rtz` after `_half`.
+fn parse_half(rest: &str) -> Option<(u8, Option<Rounding>)> {
+    let (lanes, rounding) = match rest.split_once('_') {
+        Some((lanes, rounding)) => (lanes, Some(parse_rounding(rounding)?)),
+        None => (rest, None),
+    };
+    Some((if lanes.is_empty() { 1 } else { parse_lanes(lanes)? }, rounding))
+}
+
+fn parse_atomic(rest: &str) -> Option<AtomicKind> {
+    Some(match rest {
+        "add" => AtomicKind::Add,
+        "sub" => AtomicKind::Sub,
+        "xchg" => AtomicKind::Xchg,
+        "inc" => AtomicKind::Inc,
+        "dec" => AtomicKind::Dec,
+        "cmpxchg" => AtomicKind::CmpXchg,
+        "min" => AtomicKind::Min,
+        "max" => AtomicKind::Max,
+        "and" => AtomicKind::And,
+        "or" => AtomicKind::Or,
+        "xor" => AtomicKind::Xor,
+        _ => return None,
+    })
+}
+
+fn parse_c11(rest: &str) -> Option<Family> {
+    let (name, explicit) = match rest.strip_suffix("_explicit") {
+        Some(name) => (name, true),
+        None => (rest, false),
+    };
+    let kind = match name {
+        "init" if !explicit => C11::Init,
+        "load" => C11::Load,
+        "store" => C11::Store,
+        "exchange" => C11::Exchange,
+        "compare_exchange_strong" | "compare_exchange_weak" => C11::CompareExchange,
+        "flag_test_and_set" => C11::TestAndSet,
+        "flag_clear" => C11::Clear,
+        _ => match parse_atomic(name.strip_prefix("fetch_")?)? {
+            AtomicKind::Xchg | AtomicKind::CmpXchg | AtomicKind::Inc | AtomicKind::Dec => return None,
+            kind => C11::Fetch(kind),
+        },
+    };
+    Some(Family::C11(kind, explicit))
+}
+
+impl Sema<'_> {
+    fn family(&self, name: &str) -> Option<Family> {
+        let modern = self.in_library || self.options.std.version() >= 200;
+        if let Some(rest) = name.strip_prefix("convert_") {
+            return parse_convert(rest);
+        }
+        if let Some(rest) = name.strip_prefix("as_") {
+            return parse_type(rest).map(|(kind, lanes)| Family::As { kind, lanes });
+        }
+        if let Some(rest) = name.strip_prefix("vload") {
+            if let Some(lanes) = parse_lanes(rest) {
+                return Some(Family::VLoad(lanes));
+            }
+            let (aligned, rest) = match rest.strip_prefix("a_half") {
+                Some(rest) => (true, rest),
+                None => (false, rest.strip_prefix("_half")?),
+            };
+            let (lanes, rounding) = parse_half(rest)?;
+            return (rounding.is_none() && !(aligned && lanes == 1)).then_some(Family::VLoadHalf { lanes, aligned });
+        }
+        if let Some(rest) = name.strip_prefix("vstore") {
+            if let Some(lanes) = parse_lanes(rest) {
+                return Some(Family::VStore(lanes));
+            }
+            let (aligned, rest) = match rest.strip_prefix("a_half") {
+                Some(rest) => (true, rest),
+                None => (false, rest.strip_prefix("_half")?),
+            };
+            let (lanes, rounding) = parse_half(rest)?;
+            return (!(aligned && lanes == 1)).then_some(Family::VStoreHalf { lanes, aligned, rounding });
+        }
+        if let Some(rest) = name.strip_prefix("atom_") {
+            return parse_atomic(rest).map(Family::Atomic);
+        }
+        if let Some(rest) = name.strip_prefix("atomic_") {
+            if let Some(kind) = parse_atomic(rest) {
+                return Some(Family::Atomic(kind));
+            }
+            if !modern {
+                return None;
+            }
+            if rest == "work_item_fence" {
+                return Some(Family::WorkItemFence);
+            }
+            return parse_c11(rest);
+        }
+        let subgroups = self.target.subgroups && self.target.extensions.iter().any(|e| e == "cl_khr_subgroups");
+        Some(match name {
+            "shuffle" => Family::Shuffle,
+            "shuffle2" => Family::Shuffle2,
+            "nan" => Family::Nan,
+            "barrier" => Family::Barrier,
+            "work_group_barrier" if modern => Family::Barrier,
+            "mem_fence" | "read_mem_fence" | "write_mem_fence" => Family::MemFence,
+            "async_work_group_copy" => Family::AsyncCopy { strided: false },
+            "async_work_group_strided_copy" => Family::AsyncCopy { strided: true },
+            "wait_group_events" => Family::WaitGroupEvents,
+            "prefetch" => Family::Prefetch,
+            "to_global" if self.has_generic() => Family::ToSpace(Space::Global),
+            "to_local" if self.has_generic() => Family::ToSpace(Space::Local),
+            "to_private" if self.has_generic() => Family::ToSpace(Space::Private),
+            "get_fence" if self.has_generic() => Family::GetFence,
+            "get_sub_group_size" if subgroups => Family::Subgroup(Native::GetSubGroupSize),
+            "get_max_sub_group_size" if subgroups => Family::Subgroup(Native::GetMaxSubGroupSize),
+            "get_num_sub_groups" if subgroups => Family::Subgroup(Native::GetNumSubGroups),
+            "get_sub_group_id" if subgroups => Family::Subgroup(Native::GetSubGroupId),
+            "get_sub_group_local_id" if subgroups => Family::Subgroup(Native::GetSubGroupLocalId),
+            "printf" => Family::Printf,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn is_family(&self, name: &str) -> bool {
+        self.family(name).is_some()
+    }
+
+    fn expect_args(&mut self, name: &str, values: &[Expr], least: usize, most: usize, span: Span) -> bool {
+        if (least..=most).contains(&values.len()) {
+            return true;
+        }
+        let (word, expected) = if values.len() < least { ("few", least) } else { ("many", most) };
+        self.err(span, format!("too {word} arguments to function call '{name}', expected {expected}, have {}", values.len()));
+        false
+    }
+
+    /// The value for a parameter of an arithmetic scalar type.
+    fn scalar_arg(&mut self, value: Expr, kind: ScalarKind) -> Expr {
+        let ty = self.scalar(kind);
+        self.assign_convert(value, ty, &Purpose::Pass)
+    }
+
+    fn pointer_parts(&self, ty: Ty) -> Option<(QualTy, Space)> {
+        match *self.kind(ty) {
+            TyKind::Pointer { pointee, space, .. } => Some((pointee, space)),
+            _ => None,
+        }
+    }
+
+    fn native(&mut self, op: Native, args: Vec<Expr>, ty: Ty, span: Span) -> Expr {
+        if args.iter().any(|a| self.is_error(a.ty)) {
+            return self.error_expr(span);
+        }
+        self.expr(ExprKind::Native { op, args }, ty, span)
+    }
+
+    fn bad_arg(&mut self, name: &str, value: &Expr, what: &str) {
+        let shown = self.show(value.ty);
+        self.err(value.span, format!("invalid argument type '{shown}' to function '{name}', {what}"));
+    }
+
+    pub(super) fn family_call(&mut self, name: &Name, values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
+        let Some(family) = self.family(name) else {
+            self.err(name_span, format!("implicit declaration of function '{name}' is invalid in OpenCL"));
+            return self.error_expr(span);
+        };
+        let (least, most) = match family {
+            Family::Convert { .. } | Family::As { .. } | Family::Nan | Family::MemFence | Family::ToSpace(_) | Family::GetFence => (1, 1),
+            Family::VLoad(_) | Family::VLoadHalf { .. } | Family::Shuffle | Family::WaitGroupEvents | Family::Prefetch => (2, 2),
+            Family::VStore(_) | Family::VStoreHalf { .. } | Family::Shuffle2 | Family::WorkItemFence => (3, 3),
+            Family::Barrier => (1, if &**name == "barrier" { 1 } else { 2 }),
+            Family::Atomic(AtomicKind::Inc | AtomicKind::Dec) => (1, 1),
+            Family::Atomic(AtomicKind::CmpXchg) => (3, 3),
+            Family::Atomic(_) => (2, 2),
+            Family::C11(kind, explicit) => {
+                let base = match kind {
+                    C11::Load | C11::TestAndSet | C11::Clear => 1,
+                    C11::Init | C11::Store | C11::Exchange | C11::Fetch(_) => 2,
+                    C11::CompareExchange => 3,
+                };
+                match (explicit, kind) {
+                    (false, _) => (base, base),
+                    (true, C11::CompareExchange) => (base + 2, base + 3),
+                    (true, _) => (base + 1, base + 2),
+                }
+            }
+            Family::AsyncCopy { strided } => {
+                if strided {
+                    (5, 5)
+                } else {
+                    (4, 4)
+                }
+            }
+            Family::Subgroup(_) => (0, 0),
+            Family::Printf => (1, usize::MAX),
+        };
+        if !self.expect_args(name, &values, least, most, name_span) {
+            return self.error_expr(span);
+        }
+        let mut values = values.into_iter();
+        let mut next = || values.next();
+        match family {
+            Family::Convert { kind, lanes, saturate, rounding } => match next() {
+                Some(value) => self.convert_call(name, value, (kind, lanes), saturate, rounding, span),
+                None => self.error_expr(span),
+            },
+            Family::As { kind, lanes } => {
+                let ty = self.lanes(kind, lanes);
+                match next() {
+                    Some(value) if self.kind_available(kind, span) => self.as_type(value, ty, span),
+                    _ => self.error_expr(span),
+                }
+            }
+            Family::Subgroup(op) => {
+                let ty = self.scalar(ScalarKind::UInt);
+                self.native(op, Vec::new(), ty, span)
+            }
+            Family::Printf => self.printf(args, span),
+            family => {
+                let values: Vec<Expr> = values.collect();
+                self.family_rest(family, name, values, span)
+            }
+        }
+    }
+
+    fn family_rest(&mut self, family: Family, name: &Name, values: Vec<Expr>, span: Span) -> Expr {
+        match family {
+            Family::VLoad(lanes) => self.vload(name, values, lanes, span),
+            Family::VStore(lanes) => self.vstore(name, values, lanes, span),
+            Family::VLoadHalf { lanes, aligned } => self.vload_half(name, values, lanes, aligned, span),
+            Family::VStoreHalf { lanes, aligned, rounding } => self.vstore_half(name, values, lanes, aligned, rounding, span),
+            Family::Shuffle | Family::Shuffle2 => self.shuffle(name, values, span),
+            Family::Nan => self.nan(name, values, span),
+            Family::Barrier | Family::MemFence | Family::WorkItemFence => {
+                let void = self.void_ty();
+                let mut args = Vec::new();
+                for (index, value) in values.into_iter().enumerate() {
+                    let value = self.scalar_arg(value, ScalarKind::UInt);
+                    if index == 0 {
+                        args.push(value);
+                    }
+                }
+                let op = match family {
+                    Family::Barrier => Native::Barrier,
+                    Family::MemFence => Native::MemFence,
+                    _ => Native::AtomicWorkItemFence,
+                };
+                self.native(op, args, void, span)
+            }
+            Family::Atomic(kind) => self.atomic(name, kind, values, span),
+            Family::C11(kind, _) => self.c11_atomic(name, kind, values, span),
+            Family::AsyncCopy { strided } => self.async_copy(name, values, strided, span),
+            Family::WaitGroupEvents => self.wait_group_events(name, values, span),
+            Family::Prefetch => {
+                let void = self.void_ty();
+                let kind = self.size_kind();
+                let mut values = values.into_iter();
+                let (Some(pointer), Some(count)) = (values.next(), values.next()) else { return self.error_expr(span) };
+                if !matches!(self.pointer_parts(pointer.ty), Some((_, Space::Global | Space::Generic))) {
+                    self.bad_arg(name, &pointer, "expecting a pointer to global memory");
+                    return self.error_expr(span);
+                }
+                let count = self.scalar_arg(count, kind);
+                self.native(Native::Prefetch, vec![pointer, count], void, span)
+            }
+            Family::ToSpace(space) => {
+                let Some(pointer) = values.into_iter().next() else { return self.error_expr(span) };
+                let Some((pointee, from)) = self.pointer_parts(pointer.ty) else {
+                    self.bad_arg(name, &pointer, "expecting a pointer");
+                    return self.error_expr(span);
+                };
+                if from == Space::Constant {
+                    self.bad_arg(name, &pointer, "expecting a generic pointer type");
+                    return self.error_expr(span);
+                }
+                let generic = self.pointer(pointee, Space::Generic);
+                let pointer = self.cast(CastKind::Pointer, pointer, generic);
+                let ty = self.pointer(pointee, space);
+                let op = match space {
+                    Space::Global => Native::ToGlobal,
+                    Space::Local => Native::ToLocal,
+                    _ => Native::ToPrivate,
+                };
+                self.native(op, vec![pointer], ty, span)
+            }
+            Family::GetFence => {
+                let Some(pointer) = values.into_iter().next() else { return self.error_expr(span) };
+                let ty = self.scalar(ScalarKind::UInt);
+                let Some((pointee, _)) = self.pointer_parts(pointer.ty).filter(|(_, space)| *space != Space::Constant) else {
+                    self.bad_arg(name, &pointer, "expecting a generic pointer type");
+                    return self.error_expr(span);
+                };
+                let generic = self.pointer(pointee, Space::Generic);
+                let pointer = self.cast(CastKind::Pointer, pointer, generic);
+                self.native(Native::GetFence, vec![pointer], ty, span)
+            }
+            _ => self.error_expr(span),
+        }
+    }
+
+    fn kind_available(&mut self, kind: ScalarKind, span: Span) -> bool {
+        let missing = match kind {
+            ScalarKind::Double => !self.target.fp64,
+            ScalarKind::Half => !self.target.fp16,
+            ScalarKind::Long | ScalarKind::ULong => !self.target.int64,
+            _ => false,
+        };
+        if missing {
+            self.err(span, format!("use of type '{}' is not supported by this device", crate::thir::types::scalar_name(kind)));
+        }
+        !missing
+    }
+
+    fn convert_call(
+        &mut self,
+        name: &Name,
+        value: Expr,
+        to: (ScalarKind, u8),
+        saturate: bool,
+        rounding: Option<Rounding>,
+        span: Span,
+    ) -> Expr {
+        if !self.kind_available(to.0, span) {
+            return self.error_expr(span);
+        }
+        let Some((from, lanes)) = self.arith(value.ty).filter(|(_, lanes)| *lanes == to.1) else {
+            self.bad_arg(name, &value, &format!("expecting {} element(s)", to.1));
+            return self.error_expr(span);
+        };
+        let ty = self.lanes(to.0, lanes);
+        if from == to.0 {
+            return value;
+        }
+        if from == ScalarKind::Bool {
+            return self.cast(CastKind::Arith, value, ty);
+        }
+        self.cast(CastKind::Convert { saturate, rounding }, value, ty)
+    }
+
+    // 6.15.7
+
+    fn vload(&mut self, name: &Name, values: Vec<Expr>, lanes: u8, span: Span) -> Expr {
+        let mut values = values.into_iter();
+        let (Some(offset), Some(pointer)) = (values.next(), values.next()) else { return self.error_expr(span) };
+        let kind = self.size_kind();
+        let offset = self.scalar_arg(offset, kind);
+        let element =
+            self.pointer_parts(pointer.ty).and_then(|(pointee, _)| self.scalar_kind(pointee.ty)).filter(|k| *k != ScalarKind::Bool);
+        let Some(element) = element else {
+            self.bad_arg(name, &pointer, "expecting a pointer to a scalar");
+            return self.error_expr(span);
+        };
+        if !self.kind_available(element, span) {
+            return self.error_expr(span);
+        }
+        let ty = self.lanes(element, lanes);
+        self.native(Native::VLoad, vec![offset, pointer], ty, span)
+    }
+
+    fn vstore(&mut self, name: &Name, values: Vec<Expr>, lanes: u8, span: Span) -> Expr {
+        let mut values = values.into_iter();
+        let (Some(data), Some(offset), Some(pointer)) = (values.next(), values.next(), values.next()) else { return self.error_expr(span) };
+        let kind = self.size_kind();
+        let offset = self.scalar_arg(offset, kind);
+        let target = self.writable_scalar(name, &pointer);
+        let Some(element) = target else { return self.error_expr(span) };
+        let ty = self.lanes(element, lanes);
+        let data = match self.kind(data.ty) {
+            TyKind::Vector(..) if data.ty != ty => {
+                let shown = self.show(ty);
+                self.bad_arg(name, &data, &format!("expecting '{shown}'"));
+                return self.error_expr(span);
+            }
+            _ => self.assign_convert(data, ty, &Purpose::Pass),
+        };
+        let void = self.void_ty();
+        self.native(Native::VStore, vec![data, offset, pointer], void, span)
+    }
+
+    /// The scalar that a pointer through which is written points to.
+    fn writable_scalar(&mut self, name: &str, pointer: &Expr) -> Option<ScalarKind> {
+        let parts = self.pointer_parts(pointer.ty);
+        let element = parts.and_then(|(pointee, _)| self.scalar_kind(pointee.ty)).filter(|k| *k != ScalarKind::Bool);
+        match (parts, element) {
+            (Some((pointee, space)), Some(_)) if pointee.is_const || space == Space::Constant => {
+                self.bad_arg(name, pointer, "expecting a pointer to memory that can be written");
+                None
+            }
+            (_, Some(element)) => Some(element),
+            _ => {
+                self.bad_arg(name, pointer, "expecting a pointer to a scalar");
+                None
+            }
+        }
+    }
+
+    fn vload_half(&mut self, name: &Name, values: Vec<Expr>, lanes: u8, aligned: bool, span: Span) -> Expr {
+        let mut values = values.into_iter();
+        let (Some(offset), Some(pointer)) = (values.next(), values.next()) else { return self.error_expr(span) };
+        let kind = self.size_kind();
+        let offset = self.scalar_arg(offset, kind);
+        let half = self.pointer_parts(pointer.ty).is_some_and(|(pointee, _)| self.scalar_kind(pointee.ty) == Some(ScalarKind::Half));
+        if !half {
+            self.bad_arg(name, &pointer, "expecting a pointer to 'half'");
+            return self.error_expr(span);
+        }
+        let ty = self.lanes(ScalarKind::Float, lanes);
+        self.native(if aligned { Native::VLoadaHalf } else { Native::VLoadHalf }, vec![offset, pointer], ty, span)
+    }
+
+    fn vstore_half(&mut self, name: &Name, values: Vec<Expr>, lanes: u8, aligned: bool, rounding: Option<Rounding>, span: Span) -> Expr {
+        let mut values = values.into_iter();
+        let (Some(data), Some(offset), Some(pointer)) = (values.next(), values.next(), values.next()) else { return self.error_expr(span) };
+        let kind = self.size_kind();
+        let offset = self.scalar_arg(offset, kind);
+        if self.writable_scalar(name, &pointer) != Some(ScalarKind::Half) {
+            self.bad_arg(name, &pointer, "expecting a pointer to 'half'");
+            return self.error_expr(span);
+        }
+        let double = matches!(self.arith(data.ty), Some((ScalarKind::Double, n)) if n == lanes);
+        let ty = self.lanes(if double { ScalarKind::Double } else { ScalarKind::Float }, lanes);
+        let data = self.assign_convert(data, ty, &Purpose::Pass);
+        let void = self.void_ty();
+        let op = if aligned { Native::VStoreaHalf(rounding) } else { Native::VStoreHalf(rounding) };
+        self.native(op, vec![data, offset, pointer], void, span)
+    }
+
+    fn shuffle(&mut self, name: &Name, values: Vec<Expr>, span: Span) -> Expr {
+        let Some((mask, data)) = values.split_last() else { return self.error_expr(span) };
+        let Some((kind, _)) = data.first().and_then(|d| self.arith(d.ty)).filter(|(_, lanes)| *lanes > 1) else {
+            self.no_shuffle(name, &values);
+            return self.error_expr(span);
+        };
+        let fits = self.arith(mask.ty).filter(|(mask_kind, lanes)| *lanes > 1 && *mask_kind == unsigned_of(kind));
+        let same = data.iter().all(|d| d.ty == data[0].ty);
+        let Some((_, lanes)) = fits.filter(|_| same) else {
+            self.no_shuffle(name, &values);
+            return self.error_expr(span);
+        };
+        let ty = self.lanes(kind, lanes);
+        let op = if values.len() == 2 { Native::Shuffle } else { Native::Shuffle2 };
+        self.native(op, values, ty, span)
+    }
+
+    fn no_shuffle(&mut self, name: &str, values: &[Expr]) {
+        if let Some(first) = values.first() {
+            self.bad_arg(name, first, "expecting vectors and a mask of unsigned integers of the same size");
+        }
+    }
+
+    fn nan(&mut self, name: &Name, values: Vec<Expr>, span: Span) -> Expr {
+        let Some(code) = values.into_iter().next() else { return self.error_expr(span) };
+        let found = self.arith(code.ty).filter(|(kind, _)| !is_float(*kind));
+        let Some((kind, lanes)) = found else {
+            self.bad_arg(name, &code, "expecting unsigned integers");
+            return self.error_expr(span);
+        };
+        let result = match scalar_size(kind) {
+            8 if self.target.fp64 => ScalarKind::Double,
+            2 if self.target.fp16 && kind == ScalarKind::UShort => ScalarKind::Half,
+            _ => ScalarKind::Float,
+        };
+        let code_kind = unsigned_of(result);
+        let code_ty = self.lanes(code_kind, lanes);
+        let code = self.arith_cast(code, code_ty);
+        let ty = self.lanes(result, lanes);
+        self.native(Native::Nan, vec![code], ty, span)
+    }
+
+    // 6.15.12
+
+    fn atomic(&mut self, name: &Name, kind: AtomicKind, values: Vec<Expr>, span: Span) -> Expr {
+        let mut values = values.into_iter();
+        let Some(pointer) = values.next() else { return self.error_expr(span) };
+        let parts = self.pointer_parts(pointer.ty);
+        let object = parts.and_then(|(pointee, _)| self.scalar_kind(pointee.ty));
+        let (Some((pointee, space)), Some(object)) = (parts, object) else {
+            self.bad_arg(name, &pointer, "expecting a pointer to 'int' or 'uint'");
+            return self.error_expr(span);
+        };
+        let right_type = match object {
+            ScalarKind::Int | ScalarKind::UInt => true,
+            ScalarKind::Float => kind == AtomicKind::Xchg,
+            ScalarKind::Long | ScalarKind::ULong => self.target.int64_atomics,
+            _ => false,
+        };
+        if !right_type {
+            self.bad_arg(name, &pointer, "expecting a pointer to 'int' or 'uint'");
+            return self.error_expr(span);
+        }
+        if pointee.is_const || matches!(space, Space::Private | Space::Constant) {
+            self.bad_arg(name, &pointer, "expecting a pointer to global or local memory that can be written");
+            return self.error_expr(span);
+        }
+        let ty = self.scalar(object);
+        let mut args = vec![pointer];
+        for value in values {
+            args.push(self.scalar_arg(value, object));
+        }
+        let op = match kind {
+            AtomicKind::Inc => Native::AtomicInc,
+            AtomicKind::Dec => Native::AtomicDec,
+            AtomicKind::CmpXchg => Native::AtomicCmpXchg,
+            other => Native::Atomic(atomic_op(other, object)),
+        };
+        self.native(op, args, ty, span)
+    }
+
+    fn c11_atomic(&mut self, name: &Name, kind: C11, values: Vec<Expr>, span: Span) -> Expr {
+        let mut values = values.into_iter();
+        let Some(pointer) = values.next() else { return self.error_expr(span) };
+        let parts = self.pointer_parts(pointer.ty);
+        let object = parts.and_then(|(pointee, _)| match self.kind(pointee.ty) {
+            TyKind::Atomic(object) if !matches!(kind, C11::TestAndSet | C11::Clear) => Some(*object),
+            TyKind::AtomicFlag if matches!(kind, C11::TestAndSet | C11::Clear) => Some(ScalarKind::Int),
+            _ => None,
+        });
+        let Some(object) = object else {
+            self.bad_arg(name, &pointer, "expecting a pointer to an atomic type");
+            return self.error_expr(span);
+        };
+        if parts.is_some_and(|(pointee, space)| space == Space::Constant || (pointee.is_const && kind != C11::Load)) {
+            self.bad_arg(name, &pointer, "expecting a pointer to memory that can be written");
+            return self.error_expr(span);
+        }
+        let ty = self.scalar(object);
+        let void = self.void_ty();
+        let bool_ty = self.scalar(ScalarKind::Bool);
+        let mut args = vec![pointer];
+        let (op, ret) = match kind {
+            C11::Init | C11::Store | C11::Exchange | C11::Fetch(_) => {
+                let Some(value) = values.next() else { return self.error_expr(span) };
+                // Sums of pointers' integers take a difference, which converts.
+                args.push(self.scalar_arg(value, object));
+                match kind {
+                    C11::Init => (Native::AtomicInit, void),
+                    C11::Store => (Native::Atomic(AtomicOp::Store), void),
+                    C11::Exchange => (Native::Atomic(AtomicOp::Xchg), ty),
+                    C11::Fetch(fetch) => {
+                        if is_float(object) && !self.target.float_atomics {
+                            self.err(span, format!("'{name}' of floating-point types is not supported by this device"));
+                            return self.error_expr(span);
+                        }
+                        (Native::Atomic(atomic_op(fetch, object)), ty)
+                    }
+                    _ => return self.error_expr(span),
+                }
+            }
+            C11::Load => (Native::Atomic(AtomicOp::Load), ty),
+            C11::CompareExchange => {
+                let (Some(expected), Some(desired)) = (values.next(), values.next()) else { return self.error_expr(span) };
+                let matches = self.pointer_parts(expected.ty).is_some_and(|(pointee, _)| self.scalar_kind(pointee.ty) == Some(object));
+                if !matches {
+                    self.bad_arg(name, &expected, "expecting a pointer to the value expected");
+                    return self.error_expr(span);
+                }
+                args.push(expected);
+                args.push(self.scalar_arg(desired, object));
+                (Native::AtomicCompareExchange, bool_ty)
+            }
+            C11::TestAndSet => (Native::AtomicFlagTestAndSet, bool_ty),
+            C11::Clear => (Native::AtomicFlagClear, void),
+        };
+        // Memory order and scope are checked and dropped: every atomic is sequentially consistent within the device.
+        for value in values {
+            if !self.is_integer_scalar(value.ty) {
+                self.bad_arg(name, &value, "expecting a memory order or scope");
+                return self.error_expr(span);
+            }
+        }
+        self.native(op, args, ret, span)
+    }
+
+    // 6.15.11
+
+    fn async_copy(&mut self, name: &Name, values: Vec<Expr>, strided: bool, span: Span) -> Expr {
+        let mut values = values.into_iter();
+        let (Some(dst), Some(src)) = (values.next(), values.next()) else { return self.error_expr(span) };
+        let (Some((to, to_space)), Some((from, from_space))) = (self.pointer_parts(dst.ty), self.pointer_parts(src.ty)) else {
+            self.bad_arg(name, &dst, "expecting pointers to local and global memory");
+            return self.error_expr(span);
+        };
+        let spaces = matches!((to_space, from_space), (Space::Local, Space::Global) | (Space::Global, Space::Local));
+        if !spaces || to.is_const || to.ty != from.ty || self.arith(to.ty).is_none() {
+            self.bad_arg(name, &dst, "expecting pointers to one scalar or vector type, one to local and the other to global memory");
+            return self.error_expr(span);
+        }
+        let kind = self.size_kind();
+        let mut args = vec![dst, src];
+        let numbers = if strided { 2 } else { 1 };
+        for _ in 0..numbers {
+            let Some(value) = values.next() else { return self.error_expr(span) };
+            args.push(self.scalar_arg(value, kind));
+        }
+        let event_ty = self.types.intern(TyKind::Event);
+        let Some(event) = values.next() else { return self.error_expr(span) };
+        args.push(self.assign_convert(event, event_ty, &Purpose::Pass));
+        let op = if strided { Native::AsyncStridedCopy } else { Native::AsyncCopy };
+        self.native(op, args, event_ty, span)
+    }
+
+    fn wait_group_events(&mut self, name: &Name, values: Vec<Expr>, span: Span) -> Expr {
+        let mut values = values.into_iter();
+        let (Some(count), Some(events)) = (values.next(), values.next()) else { return self.error_expr(span) };
+        let count = self.scalar_arg(count, ScalarKind::Int);
+        if !self.pointer_parts(events.ty).is_some_and(|(pointee, _)| matches!(self.kind(pointee.ty), TyKind::Event)) {
+            self.bad_arg(name, &events, "expecting a pointer to 'event_t'");
+            return self.error_expr(span);
+        }
+        let void = self.void_ty();
+        self.native(Native::WaitGroupEvents, vec![count, events], void, span)
+    }
+
+    // 6.15.14
+
+    pub(super) fn printf(&mut self, args: &[ast::Expr], span: Span) -> Expr {
+        let Some((first, rest)) = args.split_first() else {
+            self.err(span, "too few arguments to function call, expected at least 1, have 0");
+            return self.error_expr(span);
+        };
+        let format = match self.operand(first) {
+            Operand::Place(place) => match place.kind {
+                PlaceKind::Global(id) if self.globals[id.index()].space == Space::Constant && self.globals[id.index()].init.is_some() => {
+                    Some(id)
+                }
+                _ => None,
+            },
+            Operand::Value(value) if self.is_error(value.ty) => return self.error_expr(span),
+            // A pointer to a constant string (`c ? "a" : "b"` is none).
+            Operand::Value(value) => match self.evaluate(&value) {
+                Some(super::consteval::Value::Address(id, 0)) if self.globals[id.index()].space == Space::Constant => Some(id),
+                _ => None,
+            },
+            _ => None,
+        };
+        let mut values = Vec::with_capacity(rest.len());
+        for arg in rest {
+            let value = self.rvalue_expr(arg);
+            if self.is_error(value.ty) {
+                return self.error_expr(span);
+            }
+            values.push(match *self.kind(value.ty) {
+                TyKind::Scalar(ScalarKind::Half) => self.scalar_arg(value, ScalarKind::Float),
+                TyKind::Scalar(_) | TyKind::Enum { .. } => self.promote(value),
+                TyKind::Vector(..) | TyKind::Pointer { .. } => value,
+                _ => {
+                    let shown = self.show(value.ty);
+                    self.err(arg.span, format!("cannot pass expression of type '{shown}' to 'printf'"));
+                    return self.error_expr(span);
+                }
+            });
+        }
+        let Some(format) = format else {
+            self.err(first.span, "the format of 'printf' must be a string literal in constant memory");
+            return self.error_expr(span);
+        };
+        let int = self.int();
+        self.expr(ExprKind::Printf { format, args: values }, int, span)
+    }
+}
+
+fn atomic_op(kind: AtomicKind, object: ScalarKind) -> AtomicOp {
+    let float = is_float(object);
+    let signed = super::is_signed(object);
+    match kind {
+        AtomicKind::Add if float => AtomicOp::FAdd,
+        AtomicKind::Min if float => AtomicOp::FMin,
+        AtomicKind::Max if float => AtomicOp::FMax,
+        AtomicKind::Add | AtomicKind::Inc => AtomicOp::Add,
+        AtomicKind::Sub | AtomicKind::Dec => AtomicOp::Sub,
+        AtomicKind::Xchg | AtomicKind::CmpXchg => AtomicOp::Xchg,
+        AtomicKind::Min if signed => AtomicOp::SMin,
+        AtomicKind::Min => AtomicOp::UMin,
+        AtomicKind::Max if signed => AtomicOp::SMax,
+        AtomicKind::Max => AtomicOp::UMax,
+        AtomicKind::And => AtomicOp::And,
+        AtomicKind::Or => AtomicOp::Or,
+        AtomicKind::Xor => AtomicOp::Xor,
+    }
+}

@@ -1,0 +1,450 @@
+//! Functions: declarations, definitions, parameters, kernels (OpenCL C 6.9.1, 6.11; C99 6.9.1).
+
+use super::convert::Purpose;
+use super::scope::Symbol;
+use super::{FnContext, Sema};
+use crate::ast::{
+    self, Attribute, DeclSpecs, Declarator, DeclaratorPart, FunctionDef, Name, ParamDecl, ScalarKind, StorageClass, TypeSpec,
+};
+use crate::diag::Span;
+use crate::ir::Space;
+use crate::program::CStd;
+use crate::thir::{Expr, FuncId, Function, Local, LocalId, QualTy, Stmt, StmtKind, Ty, TyKind};
+
+/// A parameter as declared.
+#[derive(Clone, Debug)]
+pub(super) struct Param {
+    pub(super) name: Option<Name>,
+    pub(super) ty: QualTy,
+    pub(super) span: Span,
+    /// The spelling of its type for clGetKernelArgInfo.
+    pub(super) type_name: String,
+}
+
+/// What is known of a function besides its body.
+#[derive(Clone, Debug)]
+pub(super) struct FuncDecl {
+    pub(super) name: Name,
+    pub(super) params: Vec<Param>,
+    pub(super) ret: Ty,
+    pub(super) overloadable: bool,
+    pub(super) is_kernel: bool,
+    pub(super) is_library: bool,
+    pub(super) defined: bool,
+    pub(super) span: Span,
+}
+
+impl Sema<'_> {
+    /// Declares a function and gives its id; the same id as an earlier declaration of it.
+    pub(super) fn declare_function(&mut self, specs: &DeclSpecs, declarator: &Declarator, defined: bool) -> Option<FuncId> {
+        let ident = declarator.name.as_ref()?;
+        let (Some(DeclaratorPart::Function { params, variadic, span: parens }), rest) =
+            (declarator.parts.first(), declarator.parts.get(1..).unwrap_or_default())
+        else {
+            return None;
+        };
+        let base = self.specifiers(specs);
+        let returned = self.declarator_type(base, rest);
+        if let Some((_, place)) = returned.space {
+            self.err(place, "return type cannot be qualified with address space");
+        }
+        let ret = returned.qt.ty;
+        match self.kind(ret).clone() {
+            TyKind::Array { .. } | TyKind::Function { .. } => {
+                let shown = self.show(ret);
+                self.err(specs.span, format!("function cannot return array or function type '{shown}'"));
+                return None;
+            }
+            TyKind::Image(..) | TyKind::Sampler | TyKind::Queue => {
+                let shown = self.show(ret);
+                self.err(specs.span, format!("declaring function return value of type '{shown}' is not allowed"));
+                return None;
+            }
+            TyKind::Scalar(ScalarKind::Half) if !self.target.fp16 => {
+                self.err(specs.span, "declaring function return value of type 'half' is not allowed without cl_khr_fp16");
+            }
+            _ => {}
+        }
+        let list = self.parameters(params, specs.is_kernel);
+        let attributes = || specs.attributes.iter().chain(&declarator.attributes);
+        let overloadable = self.in_library || attributes().any(|a| &*a.name.name == "overloadable");
+        if *variadic && !self.in_library {
+            self.err(*parens, "invalid prototype, variadic arguments are not allowed in OpenCL");
+        }
+        let decl = FuncDecl {
+            name: ident.name.clone(),
+            params: list,
+            ret,
+            overloadable,
+            is_kernel: specs.is_kernel,
+            is_library: self.in_library,
+            defined,
+            span: ident.span,
+        };
+        self.enter_function(decl, attributes().collect::<Vec<_>>().as_slice())
+    }
+
+    fn enter_function(&mut self, decl: FuncDecl, attributes: &[&Attribute]) -> Option<FuncId> {
+        let name = decl.name.clone();
+        let span = decl.span;
+        let previous = self.scopes.first().and_then(|s| s.names.get(&name)).map(|(s, _)| s.clone());
+        let mut overloads = Vec::new();
+        match previous {
+            Some(Symbol::Functions(list)) => {
+                for id in &list {
+                    let old = &self.decls[id.index()];
+                    let same = old.params.len() == decl.params.len()
+                        && old.params.iter().zip(&decl.params).all(|(a, b)| self.same_unqualified(a.ty.ty, b.ty.ty));
+                    if !same {
+                        continue;
+                    }
+                    let (old_span, old_ret, old_defined) = (old.span, old.ret, old.defined);
+                    if !self.same_unqualified(old_ret, decl.ret) {
+                        self.err_note(span, format!("conflicting types for '{name}'"), old_span, "previous declaration is here");
+                        return None;
+                    }
+                    if old_defined && decl.defined {
+                        self.err_note(span, format!("redefinition of '{name}'"), old_span, "previous definition is here");
+                        return None;
+                    }
+                    let id = *id;
+                    let entry = &mut self.decls[id.index()];
+                    entry.is_kernel |= decl.is_kernel;
+                    entry.overloadable |= decl.overloadable;
+                    if decl.defined {
+                        entry.defined = true;
+                        entry.span = span;
+                        entry.params = decl.params;
+                    }
+                    self.apply_function_attributes(id, attributes);
+                    return Some(id);
+                }
+                let all_overloadable = decl.overloadable || list.iter().any(|id| self.decls[id.index()].overloadable);
+                if !all_overloadable {
+                    let old_span = list.first().map_or(Span::NONE, |id| self.decls[id.index()].span);
+                    self.err_note(span, format!("conflicting types for '{name}'"), old_span, "previous declaration is here");
+                    return None;
+                }
+                overloads = list;
+            }
+            Some(Symbol::Error) | None => {}
+            Some(_) => {
+                self.err(span, format!("redefinition of '{name}' as different kind of symbol"));
+                return None;
+            }
+        }
+        let id = FuncId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+        self.functions.push(Function {
+            name: name.clone(),
+            ret: decl.ret,
+            params: Vec::new(),
+            locals: Vec::new(),
+            labels: Vec::new(),
+            body: None,
+            is_kernel: false,
+            reqd_work_group_size: None,
+            no_inline: false,
+            span: self.span(span),
+        });
+        self.decls.push(decl);
+        overloads.push(id);
+        if let Some(scope) = self.scopes.first_mut() {
+            scope.names.insert(name, (Symbol::Functions(overloads), span));
+        }
+        self.apply_function_attributes(id, attributes);
+        Some(id)
+    }
+
+    fn apply_function_attributes(&mut self, id: FuncId, attributes: &[&Attribute]) {
+        if attributes.iter().any(|a| &*a.name.name == "noinline") {
+            self.functions[id.index()].no_inline = true;
+        }
+    }
+
+    fn parameters(&mut self, params: &[ParamDecl], is_kernel: bool) -> Vec<Param> {
+        let mut list = Vec::new();
+        let alone = params.len() == 1;
+        for param in params {
+            let decl = self.param_type(param);
+            let span = param.declarator.name.as_ref().map_or(param.span, |n| n.span);
+            if matches!(self.kind(decl.qt.ty), TyKind::Void) {
+                if !alone || param.declarator.name.is_some() {
+                    self.err(param.span, "argument may not have 'void' type");
+                }
+                continue;
+            }
+            let mut ty = decl.qt;
+            if let Some((space, place)) = decl.space
+                && space != Space::Private
+            {
+                self.err(place, "parameter may not be qualified with an address space");
+                ty = QualTy::plain(self.error_ty());
+            }
+            match self.kind(ty.ty) {
+                TyKind::Scalar(ScalarKind::Half) if !self.target.fp16 && !is_kernel && !self.in_library => {
+                    self.err(span, "declaring function parameter of type 'half' is not allowed; did you forget * ?");
+                }
+                TyKind::Record(id) if !self.types.record(*id).complete => {
+                    let shown = self.show(ty.ty);
+                    self.err(span, format!("variable has incomplete type '{shown}'"));
+                    ty = QualTy::plain(self.error_ty());
+                }
+                _ => {}
+            }
+            if let Some((class, place)) = param.specs.storage
+                && class != StorageClass::Register
+            {
+                self.err(place, "invalid storage class specifier in function declarator");
+            }
+            list.push(Param {
+                name: param.declarator.name.as_ref().map(|n| n.name.clone()),
+                ty,
+                span,
+                type_name: self.written_type(&param.specs, &param.declarator, ty.ty),
+            });
+        }
+        list
+    }
+
+    /// The spelling of a parameter's type as clGetKernelArgInfo gives it: no qualifiers, short names, `*` for each pointer.
+    fn written_type(&self, specs: &DeclSpecs, declarator: &Declarator, ty: Ty) -> String {
+        let mut text = match &specs.ty {
+            TypeSpec::Typedef(name) => name.to_string(),
+            TypeSpec::SizeT => "size_t".to_owned(),
+            TypeSpec::PtrdiffT => "ptrdiff_t".to_owned(),
+            TypeSpec::IntptrT => "intptr_t".to_owned(),
+            TypeSpec::UintptrT => "uintptr_t".to_owned(),
+            TypeSpec::Image(kind) => crate::thir::types::image_name(*kind).to_owned(),
+            _ => {
+                let mut base = ty;
+                let count = declarator.parts.iter().filter(|p| !matches!(p, DeclaratorPart::Function { .. })).count();
+                for _ in 0..count {
+                    if let TyKind::Pointer { pointee, .. } = *self.kind(base) {
+                        base = pointee.ty;
+                    }
+                }
+                self.show(base)
+            }
+        };
+        for part in &declarator.parts {
+            if matches!(part, DeclaratorPart::Pointer { .. } | DeclaratorPart::Array { .. }) {
+                text.push('*');
+            }
+        }
+        text
+    }
+
+    pub(super) fn function_definition(&mut self, def: &FunctionDef) {
+        let Some(id) = self.declare_function(&def.specs, &def.declarator, true) else {
+            return;
+        };
+        if let Some((class, place)) = def.specs.storage {
+            match class {
+                StorageClass::Static if def.specs.is_kernel => self.err(place, "kernel functions cannot be declared static"),
+                StorageClass::Static | StorageClass::Extern => {}
+                _ => self.err(place, "illegal storage class on function"),
+            }
+        }
+        let is_kernel = self.decls[id.index()].is_kernel;
+        if is_kernel {
+            self.check_kernel_signature(id);
+        }
+        let attributes: Vec<&Attribute> = def.specs.attributes.iter().chain(&def.declarator.attributes).collect();
+        let kernel = if is_kernel { Some(self.kernel_attributes(&attributes)) } else { None };
+        self.function_body(id, &def.body);
+        let local_memory = self.finish_function(id, is_kernel);
+        if let Some(attributes) = kernel {
+            self.functions[id.index()].is_kernel = true;
+            self.functions[id.index()].reqd_work_group_size = attributes.reqd_work_group_size;
+            let info = self.reflect(id, attributes, local_memory);
+            self.kernels.push((id, info));
+        }
+    }
+
+    /// Checks a body; the context stays for [`Self::finish_function`].
+    pub(super) fn function_body(&mut self, id: FuncId, body: &ast::Compound) {
+        let decl = self.decls[id.index()].clone();
+        self.f = Some(FnContext {
+            id,
+            ret: decl.ret,
+            is_kernel: decl.is_kernel,
+            locals: Vec::new(),
+            labels: Vec::new(),
+            label_ids: rustc_hash::FxHashMap::default(),
+            loops: 0,
+            switches: Vec::new(),
+            breakable: 0,
+            outermost: self.scopes.len() + 1,
+            contract: self.contract,
+            unroll: None,
+            local_memory: 0,
+        });
+        self.push_scope();
+        for param in &decl.params {
+            let name: Name = param.name.clone().unwrap_or_else(|| "".into());
+            if param.name.is_none() {
+                self.err(param.span, "parameter name omitted");
+            }
+            let Some(local) = self.new_local(&name, param.ty, param.span) else { continue };
+            if param.name.is_some() {
+                self.declare_new(&name, Symbol::Local(local), param.span);
+            }
+        }
+        let statements: Vec<Stmt> = body.items.iter().flat_map(|stmt| self.statement(stmt)).collect();
+        self.pop_scope();
+        let void = matches!(self.kind(decl.ret), TyKind::Void | TyKind::Error);
+        if !void && !self.in_library && falls_through(&statements) && !self.diags.has_errors() {
+            self.warn(Span { lo: body.span.hi.saturating_sub(1), hi: body.span.hi }, "non-void function does not return a value");
+        }
+        self.functions[id.index()].body = Some(statements);
+    }
+
+    /// Takes what the context of a function collected into the function. Gives the bytes of its `__local` variables.
+    pub(super) fn finish_function(&mut self, id: FuncId, _is_kernel: bool) -> u32 {
+        let Some(f) = self.f.take() else { return 0 };
+        for label in &f.labels {
+            if let (false, Some(span)) = (label.defined, label.used) {
+                self.err(span, format!("use of undeclared label '{}'", label.name));
+            }
+        }
+        let params = self.decls[id.index()].params.len();
+        let function = &mut self.functions[id.index()];
+        function.params = (0..params).map(|i| LocalId(u32::try_from(i).unwrap_or(u32::MAX))).collect();
+        function.locals = f.locals;
+        while function.locals.len() < params {
+            let ty = function.ret;
+            function.locals.push(Local { name: "".into(), ty: QualTy::plain(ty), align: 1, span: Span::NONE });
+        }
+        function.labels = f.labels.into_iter().map(|l| l.name).collect();
+        f.local_memory
+    }
+
+    /// The rules of a kernel's signature (6.11, 6.7.1).
+    fn check_kernel_signature(&mut self, id: FuncId) {
+        let decl = self.decls[id.index()].clone();
+        if !matches!(self.kind(decl.ret), TyKind::Void | TyKind::Error) {
+            self.err(decl.span, "kernel must have void return type");
+        }
+        if &*decl.name == "main" {
+            self.err(decl.span, "kernel cannot be called 'main'");
+        }
+        if decl.overloadable
+            && !decl.is_library
+            && self.scopes.first().is_some_and(|s| matches!(s.names.get(&decl.name), Some((Symbol::Functions(l), _)) if l.len() > 1))
+        {
+            self.err(decl.span, "kernel functions cannot be overloaded");
+        }
+        for param in &decl.params {
+            self.check_kernel_param(param);
+        }
+    }
+
+    fn check_kernel_param(&mut self, param: &Param) {
+        let span = param.span;
+        match self.kind(param.ty.ty).clone() {
+            TyKind::Pointer { pointee, space, .. } => {
+                if matches!(space, Space::Private | Space::Generic) {
+                    self.err(
+                        span,
+                        "pointer arguments to kernel functions must reside in '__global', '__constant' or '__local' address space",
+                    );
+                    return;
+                }
+                if let TyKind::Pointer { space: inner, .. } = *self.kind(pointee.ty) {
+                    if self.options.std < CStd::Cl20 {
+                        self.err(span, "kernel parameter cannot be declared as a pointer to a pointer");
+                    } else if matches!(inner, Space::Private) {
+                        self.err(
+                            span,
+                            "pointer arguments to kernel functions must reside in '__global', '__constant' or '__local' address space",
+                        );
+                    }
+                    return;
+                }
+                if matches!(self.kind(pointee.ty), TyKind::Scalar(ScalarKind::Bool) | TyKind::Event) {
+                    let shown = self.show(param.ty.ty);
+                    self.err(span, format!("'{shown}' cannot be used as the type of a kernel parameter"));
+                }
+            }
+            TyKind::Scalar(ScalarKind::Bool) | TyKind::Event | TyKind::Atomic(_) | TyKind::AtomicFlag => {
+                let shown = self.show(param.ty.ty);
+                self.err(span, format!("'{shown}' cannot be used as the type of a kernel parameter"));
+            }
+            TyKind::Scalar(ScalarKind::Half) if !self.target.fp16 => {
+                self.err(span, "'half' cannot be used as the type of a kernel parameter");
+            }
+            TyKind::Scalar(_) if matches!(param.type_name.as_str(), "size_t" | "ptrdiff_t" | "intptr_t" | "uintptr_t") => {
+                self.err(span, format!("'{}' cannot be used as the type of a kernel parameter", param.type_name));
+            }
+            TyKind::Record(_) => {
+                if let Some(field) = self.pointer_member(param.ty.ty) {
+                    let shown = self.show(param.ty.ty);
+                    self.err(span, format!("struct kernel parameters may not contain pointers: '{shown}' has the member '{field}'"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The name of a member that is a pointer (or something else that the host cannot give), at any depth.
+    fn pointer_member(&self, ty: Ty) -> Option<String> {
+        match self.kind(ty) {
+            TyKind::Record(id) => self.types.record(*id).fields.iter().find_map(|field| match self.kind(field.ty.ty) {
+                TyKind::Pointer { .. } | TyKind::Event => Some(field.name.as_deref().unwrap_or("").to_owned()),
+                TyKind::Scalar(ScalarKind::Bool) => None,
+                _ => self.pointer_member(field.ty.ty),
+            }),
+            TyKind::Array { element, .. } => match self.kind(element.ty) {
+                TyKind::Pointer { .. } => Some("[]".to_owned()),
+                _ => self.pointer_member(element.ty),
+            },
+            _ => None,
+        }
+    }
+
+    /// The value of a `return`.
+    pub(super) fn return_value(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<Expr> {
+        let (ret, name) = match &self.f {
+            Some(f) => (f.ret, self.decls[f.id.index()].name.clone()),
+            None => return None,
+        };
+        let void = matches!(self.kind(ret), TyKind::Void);
+        match value {
+            None => {
+                if !void && !self.is_error(ret) {
+                    self.err(span, format!("non-void function '{name}' should return a value"));
+                }
+                None
+            }
+            Some(expr) => {
+                let value = self.rvalue_expr(expr);
+                if void {
+                    if matches!(self.kind(value.ty), TyKind::Void) {
+                        return Some(value);
+                    }
+                    if !self.is_error(value.ty) {
+                        self.err(span, format!("void function '{name}' should not return a value"));
+                    }
+                    return None;
+                }
+                Some(self.assign_convert(value, ret, &Purpose::Return))
+            }
+        }
+    }
+}
+
+/// Whether control may reach the end of a list of statements; unsure means no.
+fn falls_through(statements: &[Stmt]) -> bool {
+    match statements.iter().rev().find(|s| !matches!(s.kind, StmtKind::Empty)) {
+        None => true,
+        Some(stmt) => match &stmt.kind {
+            StmtKind::Block(inner) => falls_through(inner),
+            StmtKind::Expr(_) | StmtKind::Local { .. } => true,
+            StmtKind::If { then, els, .. } => match els {
+                None => true,
+                Some(els) => falls_through(std::slice::from_ref(&**then)) || falls_through(std::slice::from_ref(&**els)),
+            },
+            _ => false,
+        },
+    }
+}

@@ -1,0 +1,281 @@
+//! Members, swizzles and subscripts (OpenCL C 6.3.7; C99 6.5.2.1, 6.5.2.3).
+
+use super::{Operand, Sema};
+use crate::ast::{self, Ident, ScalarKind};
+use crate::diag::Span;
+use crate::thir::types::scalar_size;
+use crate::thir::{Expr, ExprKind, Place, PlaceKind, QualTy, RecordId, TyKind};
+
+/// Where a member lies: bytes from the beginning and its type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FoundField {
+    pub(super) offset: u32,
+    pub(super) ty: QualTy,
+}
+
+impl Sema<'_> {
+    pub(super) fn member(&mut self, base: &ast::Expr, arrow: bool, field: &Ident, span: Span) -> Operand {
+        let operand = self.operand(base);
+        let ty = self.operand_type(&operand).ty;
+        if self.is_error(ty) && !matches!(operand, Operand::Functions(..) | Operand::Builtin(..)) {
+            return self.error_operand(span);
+        }
+        let operand = if arrow {
+            let pointer = self.rvalue(operand);
+            match *self.kind(pointer.ty) {
+                TyKind::Error => return self.error_operand(span),
+                TyKind::Pointer { .. } => Operand::Place(self.deref_place(pointer, span)),
+                _ => {
+                    let shown = self.show(pointer.ty);
+                    if matches!(self.kind(pointer.ty), TyKind::Record(_)) {
+                        self.err(span, format!("member reference type '{shown}' is not a pointer; did you mean to use '.'?"));
+                    } else {
+                        self.err(span, format!("member reference type '{shown}' is not a pointer"));
+                    }
+                    return self.error_operand(span);
+                }
+            }
+        } else {
+            operand
+        };
+        let ty = self.operand_type(&operand).ty;
+        match self.kind(ty).clone() {
+            TyKind::Record(id) => self.record_member(operand, id, field, span),
+            TyKind::Vector(kind, lanes) => self.swizzle(operand, kind, lanes, field, span),
+            TyKind::Error => self.error_operand(span),
+            TyKind::Pointer { pointee, .. } if matches!(self.kind(pointee.ty), TyKind::Record(_)) && !arrow => {
+                let shown = self.show(ty);
+                self.err(span, format!("member reference type '{shown}' is a pointer; did you mean to use '->'?"));
+                self.error_operand(span)
+            }
+            _ => {
+                let shown = self.show(ty);
+                self.err(span, format!("member reference base type '{shown}' is not a structure or union"));
+                self.error_operand(span)
+            }
+        }
+    }
+
+    fn record_member(&mut self, operand: Operand, id: RecordId, field: &Ident, span: Span) -> Operand {
+        if !self.types.record(id).complete {
+            let ty = self.operand_type(&operand).ty;
+            let shown = self.show(ty);
+            self.err(span, format!("incomplete definition of type '{shown}'"));
+            return self.error_operand(span);
+        }
+        let Some(found) = self.find_field(id, &field.name) else {
+            let ty = self.operand_type(&operand).ty;
+            let shown = self.show(ty);
+            self.err(field.span, format!("no member named '{}' in '{shown}'", field.name));
+            return self.error_operand(span);
+        };
+        let base = match operand {
+            Operand::Place(place) => place,
+            Operand::Value(value) => self.temporary(value),
+            Operand::Functions(..) | Operand::Builtin(..) => return self.error_operand(span),
+        };
+        Operand::Place(self.field_place(base, found.offset, found.ty, span))
+    }
+
+    /// A member by name, through anonymous structs and unions.
+    pub(super) fn find_field(&self, id: RecordId, name: &str) -> Option<FoundField> {
+        for field in &self.types.record(id).fields {
+            match &field.name {
+                Some(own) if **own == *name => return Some(FoundField { offset: field.offset, ty: field.ty }),
+                Some(_) => {}
+                None => {
+                    if let TyKind::Record(inner) = *self.kind(field.ty.ty)
+                        && let Some(found) = self.find_field(inner, name)
+                    {
+                        return Some(FoundField { offset: field.offset + found.offset, ty: found.ty });
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn swizzle(&mut self, operand: Operand, kind: ScalarKind, lanes: u8, field: &Ident, span: Span) -> Operand {
+        let picked = match swizzle_lanes(&field.name, lanes) {
+            Ok(picked) => picked,
+            Err(SwizzleError::Name) => {
+                self.err(field.span, format!("illegal vector component name '{}'", field.name));
+                return self.error_operand(span);
+            }
+            Err(SwizzleError::Range) => {
+                let ty = self.operand_type(&operand).ty;
+                let shown = self.show(ty);
+                self.err(field.span, format!("vector component access exceeds type '{shown}'"));
+                return self.error_operand(span);
+            }
+            Err(SwizzleError::Count) => {
+                self.err(field.span, "vector component access has invalid length; supported: 1, 2, 3, 4, 8, 16");
+                return self.error_operand(span);
+            }
+        };
+        let count = u8::try_from(picked.len()).unwrap_or(1);
+        let ty = self.lanes(kind, count);
+        match operand {
+            Operand::Value(value) => Operand::Value(self.fold_swizzle(value, picked, ty, span)),
+            Operand::Place(place) => Operand::Place(self.lanes_place(place, kind, picked, ty, span)),
+            Operand::Functions(..) | Operand::Builtin(..) => self.error_operand(span),
+        }
+    }
+
+    fn fold_swizzle(&mut self, value: Expr, lanes: Vec<u8>, ty: crate::thir::Ty, span: Span) -> Expr {
+        let constant = matches!(value.kind, ExprKind::Constant(_));
+        let kind = ExprKind::Swizzle(Box::new(value), lanes);
+        if constant { self.fold(kind, ty, span) } else { self.expr(kind, ty, span) }
+    }
+
+    fn lanes_place(&mut self, place: Place, kind: ScalarKind, picked: Vec<u8>, ty: crate::thir::Ty, span: Span) -> Place {
+        let span = self.span(span);
+        let qt = QualTy { ty, ..place.ty };
+        let align = scalar_size(kind).min(place.align);
+        let space = place.space;
+        // Lanes of lanes are lanes of the vector below.
+        let kind = match place.kind {
+            PlaceKind::Lanes { base, lanes } => {
+                let lanes = picked.iter().filter_map(|lane| lanes.get(usize::from(*lane)).copied()).collect();
+                PlaceKind::Lanes { base, lanes }
+            }
+            _ => PlaceKind::Lanes { base: Box::new(place), lanes: picked },
+        };
+        Place { kind, ty: qt, space, align, span }
+    }
+
+    /// `base[index]`
+    pub(super) fn subscript(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Operand {
+        let base_operand = self.operand(base);
+        let index_value = self.rvalue_expr(index);
+        let base_ty = self.operand_type(&base_operand).ty;
+        if self.is_error(index_value.ty) || (self.is_error(base_ty) && matches!(base_operand, Operand::Place(_) | Operand::Value(_))) {
+            return self.error_operand(span);
+        }
+        // `2[p]`
+        if self.is_integer_scalar(base_ty) && self.is_pointer(index_value.ty) {
+            let base_value = self.rvalue(base_operand);
+            return self.subscript_pointer(index_value, base_value, span);
+        }
+        if !self.is_integer_scalar(index_value.ty) {
+            self.err(index.span, "array subscript is not an integer");
+            return self.error_operand(span);
+        }
+        match (self.kind(base_ty).clone(), base_operand) {
+            (TyKind::Array { element, len }, Operand::Place(place)) => {
+                if let (Some(value), Some(len)) = (self.integer_constant(&index_value), len)
+                    && (value < 0 || u64::try_from(value).is_ok_and(|v| v > len))
+                {
+                    let text = if value < 0 { "before the beginning" } else { "past the end" };
+                    self.warn(index.span, format!("array index {value} is {text} of the array (that has type '{}')", self.show(base_ty)));
+                }
+                let index = self.promote(index_value);
+                let size = self.size_of(element.ty).unwrap_or(1);
+                let size_align = 1u32 << size.trailing_zeros().min(20);
+                let align = place.align.min(size_align).max(1);
+                let ty = self.with_quals(element, place.ty.is_const, place.ty.is_volatile);
+                let space = place.space;
+                let kind = PlaceKind::Element { base: Box::new(place), index: Box::new(index) };
+                Operand::Place(Place { kind, ty, space, align, span: self.span(span) })
+            }
+            (TyKind::Vector(kind, lanes), operand) => self.subscript_vector(operand, kind, lanes, index_value, span),
+            (_, operand) => {
+                let pointer = self.rvalue(operand);
+                if self.is_error(pointer.ty) {
+                    return self.error_operand(span);
+                }
+                if !self.is_pointer(pointer.ty) {
+                    self.err(span, "subscripted value is not an array, pointer, or vector");
+                    return self.error_operand(span);
+                }
+                self.subscript_pointer(pointer, index_value, span)
+            }
+        }
+    }
+
+    fn subscript_pointer(&mut self, pointer: Expr, index: Expr, span: Span) -> Operand {
+        let TyKind::Pointer { pointee, .. } = *self.kind(pointer.ty) else { return self.error_operand(span) };
+        if matches!(self.kind(pointee.ty), TyKind::Void) || self.size_of(pointee.ty).is_none() {
+            let shown = self.show(pointee.ty);
+            self.err(span, format!("subscript of pointer to incomplete type '{shown}'"));
+            return self.error_operand(span);
+        }
+        let sum = self.pointer_add(pointer, pointee, index, false, span);
+        Operand::Place(self.deref_place(sum, span))
+    }
+
+    fn subscript_vector(&mut self, operand: Operand, kind: ScalarKind, lanes: u8, index: Expr, span: Span) -> Operand {
+        let ty = self.scalar(kind);
+        if let Some(value) = self.integer_constant(&index) {
+            let Some(lane) = u8::try_from(value).ok().filter(|lane| *lane < lanes) else {
+                self.err(span, "vector component access exceeds the vector's type");
+                return self.error_operand(span);
+            };
+            return match operand {
+                Operand::Value(value) => Operand::Value(self.fold_swizzle(value, vec![lane], ty, span)),
+                Operand::Place(place) => Operand::Place(self.lanes_place(place, kind, vec![lane], ty, span)),
+                Operand::Functions(..) | Operand::Builtin(..) => self.error_operand(span),
+            };
+        }
+        let place = match operand {
+            Operand::Place(Place { kind: PlaceKind::Lanes { base, lanes }, ty, span, space, align }) => {
+                // An index into a permutation: read it first.
+                let place = Place { kind: PlaceKind::Lanes { base, lanes }, ty, span, space, align };
+                let value = self.rvalue(Operand::Place(place));
+                self.temporary(value)
+            }
+            Operand::Place(place) => place,
+            Operand::Value(value) => self.temporary(value),
+            Operand::Functions(..) | Operand::Builtin(..) => return self.error_operand(span),
+        };
+        let index = self.promote(index);
+        let qt = QualTy { ty, ..place.ty };
+        let align = scalar_size(kind).min(place.align);
+        let space = place.space;
+        let kind = PlaceKind::LaneDyn { base: Box::new(place), index: Box::new(index) };
+        Operand::Place(Place { kind, ty: qt, space, align, span: self.span(span) })
+    }
+}
+
+enum SwizzleError {
+    Name,
+    Range,
+    Count,
+}
+
+/// The lanes that a component name selects (6.3.7).
+fn swizzle_lanes(name: &str, lanes: u8) -> Result<Vec<u8>, SwizzleError> {
+    // Three lanes count as four here; the fourth is unspecified, and `hi` and `odd` of them reach it: read as lane 2.
+    let width = if lanes == 3 { 4 } else { lanes };
+    let clamp = |list: Vec<u8>| list.into_iter().map(|lane| lane.min(lanes - 1)).collect::<Vec<_>>();
+    match name {
+        "lo" => return Ok(clamp((0..width / 2).collect())),
+        "hi" => return Ok(clamp((width / 2..width).collect())),
+        "even" => return Ok(clamp((0..width).step_by(2).collect())),
+        "odd" => return Ok(clamp((1..width).step_by(2).collect())),
+        _ => {}
+    }
+    let bytes = name.as_bytes();
+    let mut picked = Vec::with_capacity(bytes.len());
+    if let [b's' | b'S', digits @ ..] = bytes
+        && !digits.is_empty()
+    {
+        for digit in digits {
+            let lane = char::from(*digit).to_digit(16).ok_or(SwizzleError::Name)?;
+            picked.push(u8::try_from(lane).map_err(|_| SwizzleError::Name)?);
+        }
+    } else {
+        let set: &[u8] = if bytes.iter().all(|b| b"xyzw".contains(b)) { b"xyzw" } else { b"rgba" };
+        for byte in bytes {
+            let lane = set.iter().position(|c| c == byte).ok_or(SwizzleError::Name)?;
+            picked.push(u8::try_from(lane).map_err(|_| SwizzleError::Name)?);
+        }
+    }
+    if picked.iter().any(|lane| *lane >= lanes) {
+        return Err(SwizzleError::Range);
+    }
+    if !matches!(picked.len(), 1 | 2 | 3 | 4 | 8 | 16) {
+        return Err(SwizzleError::Count);
+    }
+    Ok(picked)
+}

@@ -1,0 +1,423 @@
+//! Checks a syntax tree and makes the typed tree of it: names, types, conversions, overloads, constants (OpenCL C 6.3 to 6.13).
+//!
+//! One [`Sema`] checks one program. Expressions are checked bottom-up into [`Operand`]s: a value, a place, or a function's name. An error
+//! is reported once, where it is found, and leaves the type [`TyKind::Error`] behind, which everything accepts silently.
+//!
+//! Functions of the built-in library are found by [`crate::builtins`], parsed when they are first called and checked after the user's
+//! functions, in a scope of their own ([`library`]).
+
+mod attributes;
+mod call;
+mod casts;
+mod consteval;
+mod convert;
+mod declarations;
+mod expressions;
+mod families;
+mod functions;
+mod graph;
+mod initializers;
+mod library;
+mod members;
+mod operators;
+mod places;
+mod reflection;
+mod scope;
+mod specifiers;
+mod statements;
+
+use rustc_hash::FxHashMap;
+
+use crate::ast::{self, ScalarKind};
+use crate::diag::{Diagnostics, Span};
+use crate::ir::Space;
+use crate::program::{BuildOptions, CStd, KernelInfo};
+use crate::target::Target;
+use crate::thir::{
+    self, Expr, ExprKind, FuncId, Function, GlobalId, GlobalVar, LabelId, Local, LocalId, Place, Program, QualTy, Ty, TyKind, Types,
+};
+
+use functions::FuncDecl;
+use scope::Scope;
+
+/// Checks a program.
+///
+/// Returns the typed tree unless there are errors (in `diags`), in which case nothing is to be lowered.
+pub fn check(unit: &ast::TranslationUnit, options: &BuildOptions, target: &Target, diags: &mut Diagnostics) -> Option<Program> {
+    let mut sema = Sema::new(options, target, diags);
+    sema.unit(unit);
+    sema.finish()
+}
+
+/// What an expression turned out to be.
+#[derive(Debug)]
+pub(crate) enum Operand {
+    Value(Expr),
+    Place(Place),
+    /// The name of user functions (several if overloadable).
+    Functions(Vec<FuncId>, Span),
+    /// The name of a built-in function.
+    Builtin(ast::Name, Span),
+}
+
+/// A declared type: address spaces belong to objects, so they stand beside the type until a pointer or a variable takes them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeclTy {
+    pub(crate) qt: QualTy,
+    pub(crate) space: Option<(Space, Span)>,
+}
+
+/// A `goto` label of the function that is being checked.
+#[derive(Debug)]
+struct Label {
+    name: ast::Name,
+    defined: bool,
+    used: Option<Span>,
+}
+
+/// A `switch` around the statement that is being checked.
+#[derive(Debug)]
+struct Switch {
+    /// Promoted type of the condition; `None` after an error.
+    ty: Option<ScalarKind>,
+    cases: FxHashMap<u64, Span>,
+    default: Option<Span>,
+}
+
+/// State of the function that is being checked.
+#[derive(Debug)]
+struct FnContext {
+    id: FuncId,
+    ret: Ty,
+    is_kernel: bool,
+    locals: Vec<Local>,
+    labels: Vec<Label>,
+    label_ids: FxHashMap<ast::Name, LabelId>,
+    loops: u32,
+    switches: Vec<Switch>,
+    /// What `break` may leave: loops and switches, in order of nesting.
+    breakable: u32,
+    /// Number of scopes that are open in the body's outermost block.
+    outermost: usize,
+    contract: bool,
+    unroll: Option<u32>,
+    local_memory: u32,
+}
+
+/// The checker.
+#[derive(Debug)]
+pub(crate) struct Sema<'a> {
+    options: &'a BuildOptions,
+    target: &'a Target,
+    diags: &'a mut Diagnostics,
+    types: Types,
+    functions: Vec<Function>,
+    /// Indexed like `functions`.
+    decls: Vec<FuncDecl>,
+    globals: Vec<GlobalVar>,
+    kernels: Vec<(FuncId, KernelInfo)>,
+    scopes: Vec<Scope>,
+    strings: FxHashMap<Vec<u8>, GlobalId>,
+    f: Option<FnContext>,
+    /// FP_CONTRACT outside of functions.
+    contract: bool,
+    /// Calls: caller, callee, place.
+    calls: Vec<(FuncId, FuncId, Span)>,
+    library: library::State,
+    /// Whether a function of the library is being checked.
+    in_library: bool,
+    /// Diagnostics are swallowed while this is not zero (operands that are never evaluated may be checked twice).
+    quiet: u32,
+    enum_count: u32,
+    depth: u32,
+}
+
+/// Expressions and statements nested deeper than this are refused.
+const MAX_DEPTH: u32 = 10_000;
+
+impl<'a> Sema<'a> {
+    fn new(options: &'a BuildOptions, target: &'a Target, diags: &'a mut Diagnostics) -> Self {
+        Self {
+            options,
+            target,
+            diags,
+            types: Types::new(target.pointer_size()),
+            functions: Vec::new(),
+            decls: Vec::new(),
+            globals: Vec::new(),
+            kernels: Vec::new(),
+            scopes: vec![Scope::default()],
+            strings: FxHashMap::default(),
+            f: None,
+            contract: true,
+            calls: Vec::new(),
+            library: library::State::default(),
+            in_library: false,
+            quiet: 0,
+            enum_count: 0,
+            depth: 0,
+        }
+    }
+
+    fn unit(&mut self, unit: &ast::TranslationUnit) {
+        for item in &unit.items {
+            if self.diags.too_many() {
+                return;
+            }
+            match item {
+                ast::Item::Function(def) => self.function_definition(def),
+                ast::Item::Declaration(declaration) => self.program_declaration(declaration),
+                ast::Item::Pragma(pragma) => self.pragma(pragma),
+                ast::Item::StaticAssert(assertion) => self.static_assert(assertion),
+            }
+        }
+    }
+
+    fn pragma(&mut self, pragma: &ast::Pragma) {
+        match &pragma.kind {
+            ast::PragmaKind::FpContract(on) => match &mut self.f {
+                Some(f) => f.contract = *on,
+                None => self.contract = *on,
+            },
+            ast::PragmaKind::Unroll(count) => {
+                if let Some(f) = &mut self.f {
+                    f.unroll = *count;
+                }
+            }
+            ast::PragmaKind::Extension { name, enable } => {
+                let known = &**name == "all" || self.target.extensions.iter().any(|e| **e == **name);
+                if *enable && !known {
+                    self.warn(pragma.span, format!("unsupported OpenCL extension '{name}' - ignoring"));
+                }
+            }
+            ast::PragmaKind::Unknown => {}
+        }
+    }
+
+    fn finish(mut self) -> Option<Program> {
+        self.check_library_functions();
+        self.check_call_graph();
+        if self.diags.has_errors() {
+            return None;
+        }
+        Some(Program { types: self.types, functions: self.functions, globals: self.globals, kernels: self.kernels })
+    }
+
+    // Diagnostics.
+
+    fn err(&mut self, span: Span, message: impl Into<String>) {
+        if self.quiet == 0 {
+            if self.in_library {
+                let function = self.f.as_ref().map_or_else(String::new, |f| self.decls[f.id.index()].name.to_string());
+                self.diags.error(Span::NONE, format!("in the built-in library, function '{function}': {}", message.into()));
+            } else {
+                self.diags.error(span, message);
+            }
+        }
+    }
+
+    fn warn(&mut self, span: Span, message: impl Into<String>) {
+        if self.quiet == 0 && !self.in_library && !self.options.no_warnings {
+            self.diags.warning(span, message);
+        }
+    }
+
+    fn err_note(&mut self, span: Span, message: impl Into<String>, note: Span, text: impl Into<String>) {
+        if self.in_library || self.quiet != 0 {
+            self.err(span, message);
+        } else {
+            let diagnostic = crate::diag::Diagnostic::error(span, message);
+            self.diags.push(if note == Span::NONE { diagnostic } else { diagnostic.with_note(note, text) });
+        }
+    }
+
+    // Types.
+
+    fn kind(&self, ty: Ty) -> &TyKind {
+        self.types.kind(ty)
+    }
+
+    fn scalar(&mut self, kind: ScalarKind) -> Ty {
+        self.types.intern(TyKind::Scalar(kind))
+    }
+
+    /// A scalar for one lane, otherwise a vector.
+    fn lanes(&mut self, kind: ScalarKind, lanes: u8) -> Ty {
+        if lanes == 1 { self.scalar(kind) } else { self.types.intern(TyKind::Vector(kind, lanes)) }
+    }
+
+    fn error_ty(&mut self) -> Ty {
+        self.types.intern(TyKind::Error)
+    }
+
+    fn void_ty(&mut self) -> Ty {
+        self.types.intern(TyKind::Void)
+    }
+
+    fn int(&mut self) -> Ty {
+        self.scalar(ScalarKind::Int)
+    }
+
+    fn size_kind(&self) -> ScalarKind {
+        if self.target.int64 { ScalarKind::ULong } else { ScalarKind::UInt }
+    }
+
+    fn ptrdiff_kind(&self) -> ScalarKind {
+        if self.target.int64 { ScalarKind::Long } else { ScalarKind::Int }
+    }
+
+    fn size_ty(&mut self) -> Ty {
+        let kind = self.size_kind();
+        self.scalar(kind)
+    }
+
+    fn pointer(&mut self, pointee: QualTy, space: Space) -> Ty {
+        self.types.intern(TyKind::Pointer { pointee, space, is_restrict: false })
+    }
+
+    fn is_error(&self, ty: Ty) -> bool {
+        matches!(self.kind(ty), TyKind::Error)
+    }
+
+    /// The lane's kind and the number of lanes of an arithmetic type; enumerations count as their representation.
+    fn arith(&self, ty: Ty) -> Option<(ScalarKind, u8)> {
+        match *self.kind(ty) {
+            TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } => Some((kind, 1)),
+            TyKind::Vector(kind, lanes) => Some((kind, lanes)),
+            _ => None,
+        }
+    }
+
+    /// The kind of an arithmetic scalar.
+    fn scalar_kind(&self, ty: Ty) -> Option<ScalarKind> {
+        match *self.kind(ty) {
+            TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } => Some(kind),
+            _ => None,
+        }
+    }
+
+    fn is_integer_scalar(&self, ty: Ty) -> bool {
+        self.scalar_kind(ty).is_some_and(|kind| !is_float(kind))
+    }
+
+    fn is_pointer(&self, ty: Ty) -> bool {
+        matches!(self.kind(ty), TyKind::Pointer { .. })
+    }
+
+    fn size_of(&self, ty: Ty) -> Option<u64> {
+        self.types.layout(ty).map(|(size, _)| size)
+    }
+
+    fn align_of(&self, ty: Ty) -> u32 {
+        self.types.layout(ty).map_or(1, |(_, align)| align)
+    }
+
+    fn show(&self, ty: Ty) -> String {
+        let text = self.types.display(ty);
+        match text.strip_suffix(' ') {
+            Some(text) => text.to_owned(),
+            None => text,
+        }
+    }
+
+    // The rules of versions.
+
+    /// Whether pointers without a named space are generic (OpenCL C 6.7.5).
+    fn has_generic(&self) -> bool {
+        !self.in_library
+            && match self.options.std {
+                CStd::Cl20 => true,
+                CStd::Cl30 => self.target.features.iter().any(|f| f == "__opencl_c_generic_address_space"),
+                _ => false,
+            }
+    }
+
+    /// Whether variables of program scope may be in global space.
+    fn has_program_scope_globals(&self) -> bool {
+        match self.options.std {
+            CStd::Cl20 => true,
+            CStd::Cl30 => self.target.features.iter().any(|f| f == "__opencl_c_program_scope_global_variables"),
+            _ => false,
+        }
+    }
+
+    fn default_pointee_space(&self) -> Space {
+        if self.has_generic() { Space::Generic } else { Space::Private }
+    }
+
+    // Building trees.
+
+    /// The span to keep in the tree: library functions have none.
+    fn span(&self, span: Span) -> Span {
+        if self.in_library { Span::NONE } else { span }
+    }
+
+    fn expr(&self, kind: ExprKind, ty: Ty, span: Span) -> Expr {
+        Expr { kind, ty, span: self.span(span) }
+    }
+
+    fn error_expr(&mut self, span: Span) -> Expr {
+        let ty = self.error_ty();
+        self.expr(ExprKind::Constant(thir::Constant::Int(0)), ty, span)
+    }
+
+    fn error_operand(&mut self, span: Span) -> Operand {
+        Operand::Value(self.error_expr(span))
+    }
+
+    fn int_const(&mut self, value: i64, kind: ScalarKind, span: Span) -> Expr {
+        let ty = self.scalar(kind);
+        let bits = consteval::wrap(kind, i128::from(value));
+        self.expr(ExprKind::Constant(thir::Constant::Int(bits)), ty, span)
+    }
+
+    /// A new private variable of the current function. Outside of functions there is none: the caller has checked.
+    fn new_local(&mut self, name: &str, ty: QualTy, span: Span) -> Option<LocalId> {
+        let align = self.align_of(ty.ty);
+        let span = self.span(span);
+        let f = self.f.as_mut()?;
+        let id = LocalId(u32::try_from(f.locals.len()).unwrap_or(u32::MAX));
+        f.locals.push(Local { name: name.into(), ty, align, span });
+        Some(id)
+    }
+
+    fn new_global(&mut self, global: GlobalVar) -> GlobalId {
+        let id = GlobalId(u32::try_from(self.globals.len()).unwrap_or(u32::MAX));
+        self.globals.push(global);
+        id
+    }
+
+    fn contract_on(&self) -> bool {
+        self.f.as_ref().map_or(self.contract, |f| f.contract)
+    }
+}
+
+/// Whether a scalar is half, float or double.
+pub(crate) const fn is_float(kind: ScalarKind) -> bool {
+    matches!(kind, ScalarKind::Half | ScalarKind::Float | ScalarKind::Double)
+}
+
+/// Whether an integer scalar has a sign.
+pub(crate) const fn is_signed(kind: ScalarKind) -> bool {
+    matches!(kind, ScalarKind::Char | ScalarKind::Short | ScalarKind::Int | ScalarKind::Long)
+}
+
+/// The signed integer of a scalar's size.
+pub(crate) const fn signed_of(kind: ScalarKind) -> ScalarKind {
+    match thir::types::scalar_size(kind) {
+        1 => ScalarKind::Char,
+        2 => ScalarKind::Short,
+        4 => ScalarKind::Int,
+        _ => ScalarKind::Long,
+    }
+}
+
+/// The unsigned integer of a scalar's size.
+pub(crate) const fn unsigned_of(kind: ScalarKind) -> ScalarKind {
+    match thir::types::scalar_size(kind) {
+        1 => ScalarKind::UChar,
+        2 => ScalarKind::UShort,
+        4 => ScalarKind::UInt,
+        _ => ScalarKind::ULong,
+    }
+}

@@ -1,0 +1,613 @@
+//! Unary, binary, assignment and conditional operators (OpenCL C 6.4; C99 6.5.3 to 6.5.16).
+
+use super::convert::{Purpose, promoted, usual_kind};
+use super::{Operand, Sema, is_float, is_signed, signed_of};
+use crate::ast::{self, ScalarKind};
+use crate::diag::Span;
+use crate::ir::Space;
+use crate::thir::types::scalar_size;
+use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Place, QualTy, Ty, TyKind, UnaryOp};
+
+impl Sema<'_> {
+    // Unary operators.
+
+    pub(super) fn unary(&mut self, op: ast::UnaryOp, operand: &ast::Expr, span: Span) -> Operand {
+        match op {
+            ast::UnaryOp::AddrOf => self.address_of(operand, span),
+            ast::UnaryOp::Deref => {
+                let pointer = self.rvalue_expr(operand);
+                self.dereference(pointer, span)
+            }
+            ast::UnaryOp::PreInc => self.inc_dec(operand, true, true, span),
+            ast::UnaryOp::PreDec => self.inc_dec(operand, false, true, span),
+            ast::UnaryOp::PostInc => self.inc_dec(operand, true, false, span),
+            ast::UnaryOp::PostDec => self.inc_dec(operand, false, false, span),
+            ast::UnaryOp::Plus | ast::UnaryOp::Minus | ast::UnaryOp::BitNot => {
+                let value = self.rvalue_expr(operand);
+                Operand::Value(self.arithmetic_unary(op, value, span))
+            }
+            ast::UnaryOp::Not => {
+                let value = self.rvalue_expr(operand);
+                Operand::Value(self.logical_not(value, span))
+            }
+        }
+    }
+
+    fn arithmetic_unary(&mut self, op: ast::UnaryOp, value: Expr, span: Span) -> Expr {
+        if self.is_error(value.ty) {
+            return value;
+        }
+        let value = self.promote(value);
+        let ok = self.arith(value.ty).is_some_and(|(kind, _)| op != ast::UnaryOp::BitNot || !is_float(kind));
+        if !ok {
+            let shown = self.show(value.ty);
+            self.err(span, format!("invalid argument type '{shown}' to unary expression"));
+            return self.error_expr(span);
+        }
+        let ty = value.ty;
+        match op {
+            ast::UnaryOp::Minus => self.fold_unary(UnaryOp::Neg, value, ty, span),
+            ast::UnaryOp::BitNot => self.fold_unary(UnaryOp::BitNot, value, ty, span),
+            _ => value,
+        }
+    }
+
+    fn fold_unary(&mut self, op: UnaryOp, value: Expr, ty: Ty, span: Span) -> Expr {
+        let constant = matches!(value.kind, ExprKind::Constant(_));
+        let kind = ExprKind::Unary(op, Box::new(value));
+        if constant { self.fold(kind, ty, span) } else { self.expr(kind, ty, span) }
+    }
+
+    fn logical_not(&mut self, value: Expr, span: Span) -> Expr {
+        if self.is_error(value.ty) {
+            return value;
+        }
+        if self.is_pointer(value.ty) {
+            let truth = self.pointer_truth(value);
+            let int = self.int();
+            return self.fold_unary(UnaryOp::LogNot, truth, int, span);
+        }
+        let Some((kind, lanes)) = self.arith(value.ty) else {
+            let shown = self.show(value.ty);
+            self.err(span, format!("invalid argument type '{shown}' to unary expression"));
+            return self.error_expr(span);
+        };
+        let ty = if lanes == 1 { self.int() } else { self.lanes(signed_of(kind), lanes) };
+        self.fold_unary(UnaryOp::LogNot, value, ty, span)
+    }
+
+    fn address_of(&mut self, operand: &ast::Expr, span: Span) -> Operand {
+        let place = match self.operand(operand) {
+            Operand::Place(place) => place,
+            Operand::Value(value) => {
+                if !self.is_error(value.ty) {
+                    let shown = self.show(value.ty);
+                    self.err(span, format!("cannot take the address of an rvalue of type '{shown}'"));
+                }
+                return self.error_operand(span);
+            }
+            Operand::Functions(..) | Operand::Builtin(..) => {
+                self.err(span, "taking address of function is not allowed");
+                return self.error_operand(span);
+            }
+        };
+        if self.is_error(place.ty.ty) {
+            return self.error_operand(span);
+        }
+        if let crate::thir::PlaceKind::Lanes { lanes, .. } = &place.kind
+            && lanes.len() > 1
+        {
+            self.err(span, "address of vector element requested");
+            return self.error_operand(span);
+        }
+        if matches!(self.kind(place.ty.ty), TyKind::Image(..) | TyKind::Sampler) {
+            let shown = self.show(place.ty.ty);
+            self.err(span, format!("taking the address of a variable of type '{shown}' is invalid in OpenCL"));
+            return self.error_operand(span);
+        }
+        let ty = self.pointer(place.ty, place.space);
+        Operand::Value(match place.kind {
+            // `&*p` is `p`.
+            crate::thir::PlaceKind::Deref(pointer) if pointer.ty == ty => *pointer,
+            _ => self.expr(ExprKind::AddrOf(Box::new(place)), ty, span),
+        })
+    }
+
+    pub(super) fn dereference(&mut self, pointer: Expr, span: Span) -> Operand {
+        match *self.kind(pointer.ty) {
+            TyKind::Error => self.error_operand(span),
+            TyKind::Pointer { pointee, .. } => {
+                if matches!(self.kind(pointee.ty), TyKind::Void) {
+                    self.err(span, "ISO C does not allow indirection on operand of type 'void *'");
+                    return self.error_operand(span);
+                }
+                Operand::Place(self.deref_place(pointer, span))
+            }
+            _ => {
+                let shown = self.show(pointer.ty);
+                self.err(span, format!("indirection requires pointer operand ('{shown}' invalid)"));
+                self.error_operand(span)
+            }
+        }
+    }
+
+    fn inc_dec(&mut self, operand: &ast::Expr, increment: bool, prefix: bool, span: Span) -> Operand {
+        let operand = self.operand(operand);
+        let ty = self.operand_type(&operand).ty;
+        if self.is_error(ty) {
+            return self.error_operand(span);
+        }
+        let stride = match *self.kind(ty) {
+            TyKind::Pointer { pointee, .. } => match self.pointer_stride(pointee, span) {
+                Some(stride) => stride,
+                None => return self.error_operand(span),
+            },
+            _ => 0,
+        };
+        if self.arith(ty).is_none() && stride == 0 {
+            let shown = self.show(ty);
+            let word = if increment { "increment" } else { "decrement" };
+            self.err(span, format!("cannot {word} value of type '{shown}'"));
+            return self.error_operand(span);
+        }
+        let Some(place) = self.modifiable(operand, span) else { return self.error_operand(span) };
+        Operand::Value(self.expr(ExprKind::IncDec { place: Box::new(place), increment, prefix, stride }, ty, span))
+    }
+
+    /// Bytes from one element to the next.
+    pub(super) fn pointer_stride(&mut self, pointee: QualTy, span: Span) -> Option<u32> {
+        if matches!(self.kind(pointee.ty), TyKind::Void) {
+            // GNU's extension, as everyone has it.
+            return Some(1);
+        }
+        match self.size_of(pointee.ty) {
+            Some(size) => Some(u32::try_from(size).unwrap_or(u32::MAX)),
+            None => {
+                let shown = self.show(pointee.ty);
+                self.err(span, format!("arithmetic on a pointer to an incomplete type '{shown}'"));
+                None
+            }
+        }
+    }
+
+    // Binary operators.
+
+    /// Chains of operators nest to the left: they are walked without recursion.
+    pub(super) fn binary_chain(&mut self, expr: &ast::Expr) -> Expr {
+        let mut chain = Vec::new();
+        let mut node = expr;
+        while let ast::ExprKind::Binary(op, lhs, rhs) = &node.kind {
+            chain.push((*op, &**rhs, node.span));
+            node = lhs;
+        }
+        let mut value = self.rvalue_expr(node);
+        while let Some((op, rhs, span)) = chain.pop() {
+            let rhs = self.rvalue_expr(rhs);
+            value = self.binary(op, value, rhs, span);
+        }
+        value
+    }
+
+    pub(super) fn binary(&mut self, op: ast::BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
+        use ast::BinaryOp as B;
+        if self.is_error(lhs.ty) || self.is_error(rhs.ty) {
+            return self.error_expr(span);
+        }
+        match op {
+            B::LogAnd | B::LogOr => self.logical(op, lhs, rhs, span),
+            B::Shl | B::Shr => self.shift(if op == B::Shl { BinaryOp::Shl } else { BinaryOp::Shr }, lhs, rhs, span),
+            B::Add | B::Sub if self.is_pointer(lhs.ty) || self.is_pointer(rhs.ty) => self.pointer_arithmetic(op == B::Sub, lhs, rhs, span),
+            B::Eq | B::Ne | B::Lt | B::Le | B::Gt | B::Ge => self.compare(thir_op(op), lhs, rhs, span),
+            _ => self.arithmetic(thir_op(op), lhs, rhs, span),
+        }
+    }
+
+    fn arithmetic(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
+        let integers_only = matches!(op, BinaryOp::Rem | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor);
+        let float = |sema: &Self, ty| sema.arith(ty).is_some_and(|(kind, _)| is_float(kind));
+        if integers_only && (float(self, lhs.ty) || float(self, rhs.ty)) {
+            self.invalid_operands(&lhs, &rhs, span);
+            return self.error_expr(span);
+        }
+        let Some((lhs, rhs)) = self.usual_conversions(lhs, rhs, span) else { return self.error_expr(span) };
+        if matches!(op, BinaryOp::Div | BinaryOp::Rem)
+            && self.is_integer_scalar(rhs.ty)
+            && matches!(rhs.kind, ExprKind::Constant(Constant::Int(0)))
+        {
+            let word = if op == BinaryOp::Div { "division" } else { "remainder" };
+            self.warn(span, format!("{word} by zero is undefined"));
+        }
+        let ty = lhs.ty;
+        self.binary_node(op, lhs, rhs, ty, span)
+    }
+
+    fn binary_node(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, ty: Ty, span: Span) -> Expr {
+        let constants = matches!((&lhs.kind, &rhs.kind), (ExprKind::Constant(_), ExprKind::Constant(_)));
+        let contract = self.contract_on();
+        let kind = ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs), contract };
+        if constants { self.fold(kind, ty, span) } else { self.expr(kind, ty, span) }
+    }
+
+    fn shift(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
+        let (lhs, rhs) = (self.promote(lhs), self.promote(rhs));
+        let (Some((lhs_kind, lhs_lanes)), Some((rhs_kind, rhs_lanes))) = (self.arith(lhs.ty), self.arith(rhs.ty)) else {
+            self.invalid_operands(&lhs, &rhs, span);
+            return self.error_expr(span);
+        };
+        if is_float(lhs_kind) || is_float(rhs_kind) || (lhs_lanes == 1 && rhs_lanes != 1) || (rhs_lanes != 1 && lhs_lanes != rhs_lanes) {
+            self.invalid_operands(&lhs, &rhs, span);
+            return self.error_expr(span);
+        }
+        let ty = lhs.ty;
+        let amount = if lhs_lanes == rhs_lanes {
+            rhs
+        } else {
+            // Only the low bits of the amount count, so any integer type of the lane's size will do.
+            self.arith_cast(rhs, ty)
+        };
+        self.binary_node(op, lhs, amount, ty, span)
+    }
+
+    fn compare(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
+        if self.is_pointer(lhs.ty) || self.is_pointer(rhs.ty) {
+            return self.compare_pointers(op, lhs, rhs, span);
+        }
+        if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && lhs.ty == rhs.ty && matches!(self.kind(lhs.ty), TyKind::Event | TyKind::Sampler) {
+            self.invalid_operands(&lhs, &rhs, span);
+            return self.error_expr(span);
+        }
+        let Some((lhs, rhs)) = self.usual_conversions(lhs, rhs, span) else { return self.error_expr(span) };
+        let ty = match self.arith(lhs.ty) {
+            Some((kind, lanes)) if lanes > 1 => self.lanes(signed_of(kind), lanes),
+            _ => self.int(),
+        };
+        self.binary_node(op, lhs, rhs, ty, span)
+    }
+
+    fn compare_pointers(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
+        let Some((lhs, rhs)) = self.common_pointer(lhs, rhs, span, "comparison of distinct pointer types") else {
+            return self.error_expr(span);
+        };
+        let int = self.int();
+        self.expr(ExprKind::PointerCompare { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }, int, span)
+    }
+
+    /// Two pointers (or a pointer and a null constant or integer) brought to one type.
+    fn common_pointer(&mut self, lhs: Expr, rhs: Expr, span: Span, what: &str) -> Option<(Expr, Expr)> {
+        let (lhs_ty, rhs_ty) = (lhs.ty, rhs.ty);
+        let kinds = (self.kind(lhs_ty).clone(), self.kind(rhs_ty).clone());
+        match kinds {
+            (TyKind::Pointer { pointee: a, space: s, .. }, TyKind::Pointer { pointee: b, space: t, .. }) => {
+                if self.is_null_constant(&rhs) {
+                    let rhs = self.assign_convert(rhs, lhs_ty, &Purpose::Assign);
+                    return Some((lhs, rhs));
+                }
+                if self.is_null_constant(&lhs) {
+                    let lhs = self.assign_convert(lhs, rhs_ty, &Purpose::Assign);
+                    return Some((lhs, rhs));
+                }
+                let space = match (s, t) {
+                    _ if s == t => s,
+                    (Space::Generic, other) | (other, Space::Generic) if other != Space::Constant => Space::Generic,
+                    _ => {
+                        let (x, y) = (self.show(lhs_ty), self.show(rhs_ty));
+                        self.err(span, format!("{what} ('{x}' and '{y}') which are pointers to non-overlapping address spaces"));
+                        return None;
+                    }
+                };
+                let is_void = |sema: &Self, q: QualTy| matches!(sema.kind(q.ty), TyKind::Void);
+                if !is_void(self, a) && !is_void(self, b) && !self.same_unqualified(a.ty, b.ty) {
+                    let (x, y) = (self.show(lhs_ty), self.show(rhs_ty));
+                    self.warn(span, format!("{what} ('{x}' and '{y}')"));
+                }
+                let ty = if is_void(self, a) {
+                    a.ty
+                } else if is_void(self, b) {
+                    b.ty
+                } else {
+                    a.ty
+                };
+                let pointee = QualTy { ty, is_const: a.is_const || b.is_const, is_volatile: a.is_volatile || b.is_volatile };
+                let ty = self.pointer(pointee, space);
+                Some((self.cast(CastKind::Pointer, lhs, ty), self.cast(CastKind::Pointer, rhs, ty)))
+            }
+            (TyKind::Pointer { .. }, _) if self.is_integer_scalar(rhs_ty) => {
+                if !self.is_null_constant(&rhs) {
+                    let (x, y) = (self.show(lhs_ty), self.show(rhs_ty));
+                    self.warn(span, format!("comparison between pointer and integer ('{x}' and '{y}')"));
+                }
+                let rhs = self.explicit_cast(rhs, lhs_ty, span);
+                Some((lhs, rhs))
+            }
+            (_, TyKind::Pointer { .. }) if self.is_integer_scalar(lhs_ty) => {
+                if !self.is_null_constant(&lhs) {
+                    let (x, y) = (self.show(lhs_ty), self.show(rhs_ty));
+                    self.warn(span, format!("comparison between pointer and integer ('{x}' and '{y}')"));
+                }
+                let lhs = self.explicit_cast(lhs, rhs_ty, span);
+                Some((lhs, rhs))
+            }
+            _ => {
+                self.invalid_operands(&lhs, &rhs, span);
+                None
+            }
+        }
+    }
+
+    fn pointer_arithmetic(&mut self, negate: bool, lhs: Expr, rhs: Expr, span: Span) -> Expr {
+        match (self.kind(lhs.ty).clone(), self.kind(rhs.ty).clone()) {
+            (TyKind::Pointer { pointee: a, space: s, .. }, TyKind::Pointer { pointee: b, space: t, .. }) => {
+                let compatible = self.same_unqualified(a.ty, b.ty);
+                let spaces = s == t || ((s == Space::Generic || t == Space::Generic) && s != Space::Constant && t != Space::Constant);
+                if !negate || !compatible || !spaces {
+                    self.invalid_operands(&lhs, &rhs, span);
+                    return self.error_expr(span);
+                }
+                let Some(stride) = self.pointer_stride(a, span) else { return self.error_expr(span) };
+                let ty = if s == Space::Generic { lhs.ty } else { rhs.ty };
+                let (lhs, rhs) = (self.cast(CastKind::Pointer, lhs, ty), self.cast(CastKind::Pointer, rhs, ty));
+                let kind = self.ptrdiff_kind();
+                let ty = self.scalar(kind);
+                self.expr(ExprKind::PointerDiff { lhs: Box::new(lhs), rhs: Box::new(rhs), stride }, ty, span)
+            }
+            (TyKind::Pointer { pointee, .. }, _) if self.is_integer_scalar(rhs.ty) => self.pointer_add(lhs, pointee, rhs, negate, span),
+            (_, TyKind::Pointer { pointee, .. }) if self.is_integer_scalar(lhs.ty) && !negate => {
+                self.pointer_add(rhs, pointee, lhs, false, span)
+            }
+            _ => {
+                self.invalid_operands(&lhs, &rhs, span);
+                self.error_expr(span)
+            }
+        }
+    }
+
+    pub(super) fn pointer_add(&mut self, pointer: Expr, pointee: QualTy, index: Expr, negate: bool, span: Span) -> Expr {
+        let Some(stride) = self.pointer_stride(pointee, span) else { return self.error_expr(span) };
+        let index = self.promote(index);
+        let ty = pointer.ty;
+        self.expr(ExprKind::PointerAdd { pointer: Box::new(pointer), index: Box::new(index), stride, negate }, ty, span)
+    }
+
+    fn logical(&mut self, op: ast::BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
+        let and = op == ast::BinaryOp::LogAnd;
+        let vector = |sema: &Self, ty| matches!(sema.kind(ty), TyKind::Vector(..));
+        if vector(self, lhs.ty) || vector(self, rhs.ty) {
+            let Some((lhs, rhs)) = self.usual_conversions(lhs, rhs, span) else { return self.error_expr(span) };
+            let ty = match self.arith(lhs.ty) {
+                Some((kind, lanes)) => self.lanes(signed_of(kind), lanes),
+                None => lhs.ty,
+            };
+            return self.binary_node(if and { BinaryOp::VecAnd } else { BinaryOp::VecOr }, lhs, rhs, ty, span);
+        }
+        let is_condition = |sema: &Self, ty| sema.scalar_kind(ty).is_some() || sema.is_pointer(ty);
+        if !is_condition(self, lhs.ty) || !is_condition(self, rhs.ty) {
+            self.invalid_operands(&lhs, &rhs, span);
+            return self.error_expr(span);
+        }
+        let int = self.int();
+        let constants = matches!((&lhs.kind, &rhs.kind), (ExprKind::Constant(_), ExprKind::Constant(_)));
+        let (lhs, rhs) = (Box::new(lhs), Box::new(rhs));
+        let kind = if and { ExprKind::LogAnd(lhs, rhs) } else { ExprKind::LogOr(lhs, rhs) };
+        if constants { self.fold(kind, int, span) } else { self.expr(kind, int, span) }
+    }
+
+    // The conditional operator.
+
+    pub(super) fn conditional(&mut self, cond: &ast::Expr, then: Option<&ast::Expr>, els: &ast::Expr, span: Span) -> Expr {
+        let cond_value = self.rvalue_expr(cond);
+        let then_value = match then {
+            Some(then) => self.rvalue_expr(then),
+            // GNU's `a ?: b`: without side effects the condition may stand twice.
+            None => {
+                self.quiet += 1;
+                let value = self.rvalue_expr(cond);
+                self.quiet -= 1;
+                value
+            }
+        };
+        let els_value = self.rvalue_expr(els);
+        if [&cond_value, &then_value, &els_value].into_iter().any(|e| self.is_error(e.ty)) {
+            return self.error_expr(span);
+        }
+        if let TyKind::Vector(kind, lanes) = *self.kind(cond_value.ty) {
+            return self.vector_select(cond_value, kind, lanes, then_value, els_value, span);
+        }
+        if self.scalar_kind(cond_value.ty).is_none() && !self.is_pointer(cond_value.ty) {
+            let shown = self.show(cond_value.ty);
+            self.err(cond.span, format!("used type '{shown}' where arithmetic or pointer type is required"));
+            return self.error_expr(span);
+        }
+        let Some((then_value, els_value)) = self.common_type(then_value, els_value, span) else { return self.error_expr(span) };
+        let ty = then_value.ty;
+        self.expr(ExprKind::Cond { cond: Box::new(cond_value), then: Box::new(then_value), els: Box::new(els_value) }, ty, span)
+    }
+
+    fn common_type(&mut self, then: Expr, els: Expr, span: Span) -> Option<(Expr, Expr)> {
+        if self.scalar_kind(then.ty).is_some() && self.scalar_kind(els.ty).is_some()
+            || self.arith(then.ty).is_some() && self.arith(els.ty).is_some()
+        {
+            return self.usual_conversions(then, els, span);
+        }
+        let void = |sema: &Self, ty| matches!(sema.kind(ty), TyKind::Void);
+        if void(self, then.ty) || void(self, els.ty) {
+            let ty = self.void_ty();
+            let to_void = |sema: &Self, e: Expr| {
+                if e.ty == ty {
+                    e
+                } else {
+                    let span = e.span;
+                    sema.expr(ExprKind::Cast(CastKind::ToVoid, Box::new(e)), ty, span)
+                }
+            };
+            return Some((to_void(self, then), to_void(self, els)));
+        }
+        if self.is_pointer(then.ty) || self.is_pointer(els.ty) {
+            return self.common_pointer(then, els, span, "pointer type mismatch in conditional expression");
+        }
+        if then.ty == els.ty {
+            return Some((then, els));
+        }
+        let (a, b) = (self.show(then.ty), self.show(els.ty));
+        self.err(span, format!("incompatible operand types ('{a}' and '{b}')"));
+        None
+    }
+
+    /// `c ? a : b` of a vector condition (6.4.7.1 of OpenCL C: as `select(b, a, c)`).
+    fn vector_select(&mut self, cond: Expr, kind: ScalarKind, lanes: u8, then: Expr, els: Expr, span: Span) -> Expr {
+        if is_float(kind) {
+            let shown = self.show(cond.ty);
+            self.err(cond.span, format!("used type '{shown}' where integer vector type is required"));
+            return self.error_expr(span);
+        }
+        let scalars = self.scalar_kind(then.ty).zip(self.scalar_kind(els.ty));
+        let (then, els) = if let Some((a, b)) = scalars {
+            // Two scalars are widened to the condition's shape.
+            let common = usual_kind(a, b);
+            let fitting = match (scalar_size(common) == scalar_size(kind), a == b) {
+                (true, _) => common,
+                (false, true) => a,
+                (false, false) => common,
+            };
+            let ty = self.lanes(fitting, lanes);
+            (self.arith_cast(then, ty), self.arith_cast(els, ty))
+        } else {
+            match self.usual_conversions(then, els, span) {
+                Some(pair) => pair,
+                None => return self.error_expr(span),
+            }
+        };
+        let fits = self.arith(then.ty).is_some_and(|(value, n)| n == lanes && scalar_size(value) == scalar_size(kind));
+        if !fits {
+            let (a, b) = (self.show(cond.ty), self.show(then.ty));
+            self.err(
+                span,
+                format!(
+                    "vector condition type '{a}' and result type '{b}' do not have the same number of elements or elements of the same size"
+                ),
+            );
+            return self.error_expr(span);
+        }
+        let ty = then.ty;
+        self.expr(ExprKind::VecSelect { cond: Box::new(cond), then: Box::new(then), els: Box::new(els) }, ty, span)
+    }
+
+    // Assignment.
+
+    pub(super) fn assignment(&mut self, op: Option<ast::BinaryOp>, target: &ast::Expr, value: &ast::Expr, span: Span) -> Expr {
+        let target = self.operand(target);
+        let value = self.rvalue_expr(value);
+        let ty = self.operand_type(&target).ty;
+        if self.is_error(ty) && matches!(target, Operand::Place(_) | Operand::Value(_)) {
+            return self.error_expr(span);
+        }
+        let Some(place) = self.modifiable(target, span) else { return self.error_expr(span) };
+        if self.is_error(value.ty) {
+            return self.error_expr(span);
+        }
+        match op {
+            None => {
+                if matches!(self.kind(ty), TyKind::Atomic(_) | TyKind::AtomicFlag) {
+                    self.err(
+                        span,
+                        "atomic variable can be assigned to a compile time constant to initialize it only; use an atomic function",
+                    );
+                    return self.error_expr(span);
+                }
+                let value = self.assign_convert(value, ty, &Purpose::Assign);
+                if self.is_error(value.ty) {
+                    return value;
+                }
+                self.expr(ExprKind::Assign { place: Box::new(place), value: Box::new(value) }, ty, span)
+            }
+            Some(op) => self.compound_assignment(op, place, value, span),
+        }
+    }
+
+    fn compound_assignment(&mut self, op: ast::BinaryOp, place: Place, value: Expr, span: Span) -> Expr {
+        use ast::BinaryOp as B;
+        let ty = place.ty.ty;
+        if let TyKind::Pointer { pointee, .. } = *self.kind(ty) {
+            if !matches!(op, B::Add | B::Sub) || !self.is_integer_scalar(value.ty) {
+                let (a, b) = (self.show(ty), self.show(value.ty));
+                self.err(span, format!("invalid operands to binary expression ('{a}' and '{b}')"));
+                return self.error_expr(span);
+            }
+            let Some(stride) = self.pointer_stride(pointee, span) else { return self.error_expr(span) };
+            let index = self.promote(value);
+            let kind = ExprKind::PointerAssign { place: Box::new(place), index: Box::new(index), stride, negate: op == B::Sub };
+            return self.expr(kind, ty, span);
+        }
+        let (Some((kind, lanes)), Some((value_kind, value_lanes))) = (self.arith(ty), self.arith(value.ty)) else {
+            let (a, b) = (self.show(ty), self.show(value.ty));
+            self.err(span, format!("invalid operands to binary expression ('{a}' and '{b}')"));
+            return self.error_expr(span);
+        };
+        let integers_only = matches!(op, B::Rem | B::BitAnd | B::BitOr | B::BitXor | B::Shl | B::Shr);
+        if (integers_only && (is_float(kind) || is_float(value_kind))) || (lanes == 1 && value_lanes != 1) {
+            let (a, b) = (self.show(ty), self.show(value.ty));
+            self.err(span, format!("invalid operands to binary expression ('{a}' and '{b}')"));
+            return self.error_expr(span);
+        }
+        let is_shift = matches!(op, B::Shl | B::Shr);
+        let (compute, value) = if is_shift {
+            let value = self.promote(value);
+            let compute = self.lanes(if lanes == 1 { promoted(kind) } else { kind }, lanes);
+            let value = if lanes == value_lanes { value } else { self.arith_cast(value, compute) };
+            if lanes != 1 && value_lanes != 1 && lanes != value_lanes {
+                let (a, b) = (self.show(ty), self.show(value.ty));
+                self.err(span, format!("invalid operands to binary expression ('{a}' and '{b}')"));
+                return self.error_expr(span);
+            }
+            (compute, value)
+        } else if lanes == 1 {
+            let compute = self.scalar(usual_kind(kind, value_kind));
+            (compute, self.cast(CastKind::Arith, value, compute))
+        } else if value_lanes == 1 {
+            match self.widen(value, value_kind, ty, kind, span) {
+                Some(value) => (ty, value),
+                None => return self.error_expr(span),
+            }
+        } else if value.ty == ty {
+            (ty, value)
+        } else {
+            let (a, b) = (self.show(ty), self.show(value.ty));
+            self.err(span, format!("cannot convert between vector type '{a}' and vector type '{b}'"));
+            return self.error_expr(span);
+        };
+        let contract = self.contract_on();
+        let kind = ExprKind::CompoundAssign { op: thir_op(op), place: Box::new(place), value: Box::new(value), compute, contract };
+        self.expr(kind, ty, span)
+    }
+}
+
+/// The operator of the typed tree. `&&` and `||` have none of their own for scalars: callers treat them apart.
+const fn thir_op(op: ast::BinaryOp) -> BinaryOp {
+    use ast::BinaryOp as B;
+    match op {
+        B::Add => BinaryOp::Add,
+        B::Sub => BinaryOp::Sub,
+        B::Mul => BinaryOp::Mul,
+        B::Div => BinaryOp::Div,
+        B::Rem => BinaryOp::Rem,
+        B::Shl => BinaryOp::Shl,
+        B::Shr => BinaryOp::Shr,
+        B::BitAnd => BinaryOp::BitAnd,
+        B::BitOr => BinaryOp::BitOr,
+        B::BitXor => BinaryOp::BitXor,
+        B::LogAnd => BinaryOp::VecAnd,
+        B::LogOr => BinaryOp::VecOr,
+        B::Eq => BinaryOp::Eq,
+        B::Ne => BinaryOp::Ne,
+        B::Lt => BinaryOp::Lt,
+        B::Le => BinaryOp::Le,
+        B::Gt => BinaryOp::Gt,
+        B::Ge => BinaryOp::Ge,
+    }
+}
+
+/// Whether an integer type can hold a constant's value without change.
+pub(super) fn fits(kind: ScalarKind, value: u64) -> bool {
+    let bits = scalar_size(kind) * 8;
+    let usable = if is_signed(kind) { bits - 1 } else { bits };
+    usable >= 64 || value >> usable == 0
+}

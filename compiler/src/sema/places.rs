@@ -1,0 +1,218 @@
+//! Places (lvalues), reading them, and what may be written or addressed.
+
+use super::{Operand, Sema};
+use crate::ast::ScalarKind;
+use crate::diag::Span;
+use crate::ir::Space;
+use crate::thir::{Expr, ExprKind, GlobalId, LocalId, Place, PlaceKind, QualTy, TyKind};
+
+impl Sema<'_> {
+    pub(super) fn local_place(&mut self, local: LocalId, span: Span) -> Place {
+        let span = self.span(span);
+        let (ty, align) = match self.f.as_ref().and_then(|f| f.locals.get(local.index())) {
+            Some(local) => (local.ty, local.align),
+            None => (QualTy::plain(self.error_ty()), 1),
+        };
+        Place { kind: PlaceKind::Local(local), ty, space: Space::Private, align, span }
+    }
+
+    pub(super) fn global_place(&mut self, global: GlobalId, span: Span) -> Place {
+        let span = self.span(span);
+        let variable = &self.globals[global.index()];
+        Place { kind: PlaceKind::Global(global), ty: variable.ty, space: variable.space, align: variable.align, span }
+    }
+
+    /// The place that a pointer value points to. The caller has checked that it is a pointer to an object.
+    pub(super) fn deref_place(&mut self, pointer: Expr, span: Span) -> Place {
+        let (pointee, space) = match *self.kind(pointer.ty) {
+            TyKind::Pointer { pointee, space, .. } => (pointee, space),
+            _ => (QualTy::plain(self.error_ty()), Space::Private),
+        };
+        let align = self.align_of(pointee.ty);
+        let span = self.span(span);
+        // `*&x` is `x`: keeps parts of vectors and address computations simple.
+        match pointer.kind {
+            ExprKind::AddrOf(place) if place.ty == pointee => *place,
+            kind => {
+                let pointer = Expr { kind, ty: pointer.ty, span: pointer.span };
+                Place { kind: PlaceKind::Deref(Box::new(pointer)), ty: pointee, space, align, span }
+            }
+        }
+    }
+
+    pub(super) fn field_place(&mut self, base: Place, offset: u32, ty: QualTy, span: Span) -> Place {
+        let span = self.span(span);
+        let ty = self.with_quals(ty, base.ty.is_const, base.ty.is_volatile);
+        let offset_align = if offset == 0 { base.align } else { 1 << offset.trailing_zeros().min(20) };
+        let align = base.align.min(offset_align).max(1);
+        let space = base.space;
+        Place { kind: PlaceKind::Field { base: Box::new(base), offset }, ty, space, align, span }
+    }
+
+    /// A value put into memory so that it can be taken apart.
+    pub(super) fn temporary(&mut self, value: Expr) -> Place {
+        let (ty, span) = (value.ty, value.span);
+        let align = self.align_of(ty);
+        Place { kind: PlaceKind::Temporary(Box::new(value)), ty: QualTy::plain(ty), space: Space::Private, align, span }
+    }
+
+    /// The value of an operand: places are read, arrays decay to pointers.
+    pub(super) fn rvalue(&mut self, operand: Operand) -> Expr {
+        match operand {
+            Operand::Value(value) => value,
+            Operand::Place(place) => self.load(place),
+            Operand::Functions(_, span) => {
+                self.err(span, "taking address of function is not allowed");
+                self.error_expr(span)
+            }
+            Operand::Builtin(name, span) => {
+                self.err(span, format!("taking address of function '{name}' is not allowed"));
+                self.error_expr(span)
+            }
+        }
+    }
+
+    /// Checks an expression and takes its value.
+    pub(super) fn rvalue_expr(&mut self, expr: &crate::ast::Expr) -> Expr {
+        let operand = self.operand(expr);
+        self.rvalue(operand)
+    }
+
+    fn load(&mut self, place: Place) -> Expr {
+        let span = place.span;
+        match *self.kind(place.ty.ty) {
+            TyKind::Error => self.error_expr(span),
+            TyKind::Array { element, .. } => {
+                let ty = self.pointer(element, place.space);
+                self.expr(ExprKind::Decay(Box::new(place)), ty, span)
+            }
+            TyKind::Scalar(ScalarKind::Half) | TyKind::Vector(ScalarKind::Half, _) if !self.target.fp16 && !self.in_library => {
+                let shown = self.show(place.ty.ty);
+                self.err(
+                    span,
+                    format!(
+                        "loading directly from pointer to type '{shown}' requires cl_khr_fp16. Use vector data load builtin functions instead"
+                    ),
+                );
+                self.error_expr(span)
+            }
+            TyKind::Record(id) if !self.types.record(id).complete => {
+                let shown = self.show(place.ty.ty);
+                self.err(span, format!("incomplete type '{shown}' where a complete type is required"));
+                self.error_expr(span)
+            }
+            _ => {
+                let ty = place.ty.ty;
+                // A part of a value that is not in memory: no memory is needed.
+                self.expr(ExprKind::Load(Box::new(place)), ty, span)
+            }
+        }
+    }
+
+    /// The type of an operand before it is read.
+    pub(super) fn operand_type(&mut self, operand: &Operand) -> QualTy {
+        match operand {
+            Operand::Value(value) => QualTy::plain(value.ty),
+            Operand::Place(place) => place.ty,
+            Operand::Functions(..) | Operand::Builtin(..) => QualTy::plain(self.error_ty()),
+        }
+    }
+
+    /// Whether a record has a `const` member, at any depth.
+    fn has_const_member(&self, ty: crate::thir::Ty) -> bool {
+        match self.kind(ty) {
+            TyKind::Record(id) => self.types.record(*id).fields.iter().any(|f| f.ty.is_const || self.has_const_member(f.ty.ty)),
+            TyKind::Array { element, .. } => element.is_const || self.has_const_member(element.ty),
+            _ => false,
+        }
+    }
+
+    /// Checks that an operand may be written, and gives its place.
+    pub(super) fn modifiable(&mut self, operand: Operand, span: Span) -> Option<Place> {
+        let place = match operand {
+            Operand::Place(place) => place,
+            Operand::Value(value) => {
+                if !self.is_error(value.ty) {
+                    self.err(span, "expression is not assignable");
+                }
+                return None;
+            }
+            Operand::Functions(..) | Operand::Builtin(..) => {
+                self.err(span, "non-object type is not assignable");
+                return None;
+            }
+        };
+        let shown = self.types.display_qual(place.ty);
+        let shown = shown.trim_end().to_owned();
+        match self.kind(place.ty.ty) {
+            TyKind::Error => return None,
+            TyKind::Array { .. } => {
+                self.err(span, format!("array type '{shown}' is not assignable"));
+                return None;
+            }
+            TyKind::Void => {
+                self.err(span, "incomplete type 'void' is not assignable");
+                return None;
+            }
+            TyKind::Image(..) | TyKind::Sampler => {
+                self.err(span, format!("invalid operands: a variable of type '{shown}' is not assignable"));
+                return None;
+            }
+            TyKind::Record(id) if !self.types.record(*id).complete => {
+                self.err(span, format!("incomplete type '{shown}' is not assignable"));
+                return None;
+            }
+            _ => {}
+        }
+        if root_is_temporary(&place) {
+            self.err(span, "expression is not assignable");
+            return None;
+        }
+        if place.space == Space::Constant || place.ty.is_const || self.has_const_member(place.ty.ty) {
+            let name = match &place.kind {
+                PlaceKind::Local(local) => self.f.as_ref().and_then(|f| f.locals.get(local.index())).map(|l| l.name.clone()),
+                PlaceKind::Global(global) => Some(self.globals[global.index()].name.clone()),
+                _ => None,
+            };
+            match name {
+                Some(name) if place.space == Space::Constant => {
+                    self.err(span, format!("cannot assign to variable '{name}' in '__constant' address space"));
+                }
+                Some(name) => self.err(span, format!("cannot assign to variable '{name}' with const-qualified type '{shown}'")),
+                None => self.err(span, "read-only variable is not assignable"),
+            }
+            return None;
+        }
+        if matches!(self.kind(place.ty.ty), TyKind::Scalar(ScalarKind::Half) | TyKind::Vector(ScalarKind::Half, _)) && !self.target.fp16 {
+            self.err(span, format!("storing to '{shown}' requires cl_khr_fp16; use vstore_half instead"));
+            return None;
+        }
+        if let PlaceKind::Lanes { lanes, .. } = &place.kind {
+            let mut seen = 0u16;
+            for lane in lanes {
+                let bit = 1u16 << (lane & 15);
+                if seen & bit != 0 {
+                    self.err(span, "vector is not assignable (contains duplicate components)");
+                    return None;
+                }
+                seen |= bit;
+            }
+        }
+        Some(place)
+    }
+}
+
+/// Whether a place is a part of a value that is in no variable.
+fn root_is_temporary(place: &Place) -> bool {
+    let mut place = place;
+    loop {
+        place = match &place.kind {
+            PlaceKind::Temporary(_) => return true,
+            PlaceKind::Field { base, .. }
+            | PlaceKind::Element { base, .. }
+            | PlaceKind::Lanes { base, .. }
+            | PlaceKind::LaneDyn { base, .. } => base,
+            _ => return false,
+        };
+    }
+}

@@ -1,0 +1,71 @@
+//! What the API tells of kernels: clGetKernelInfo, clGetKernelArgInfo.
+
+use super::Sema;
+use super::attributes::KernelAttributes;
+use super::functions::Param;
+use crate::ast::Access;
+use crate::ir::{KernelParam, Space};
+use crate::program::{AccessQualifier, ArgInfo, KernelInfo};
+use crate::thir::{FuncId, TyKind};
+
+impl Sema<'_> {
+    pub(super) fn reflect(&mut self, id: FuncId, attributes: KernelAttributes, local_memory: u32) -> KernelInfo {
+        let decl = self.decls[id.index()].clone();
+        KernelInfo {
+            name: decl.name.to_string(),
+            args: decl.params.iter().map(|param| self.reflect_param(param)).collect(),
+            reqd_work_group_size: attributes.reqd_work_group_size,
+            work_group_size_hint: attributes.work_group_size_hint,
+            attributes: attributes.text,
+            local_memory,
+        }
+    }
+
+    fn reflect_param(&self, param: &Param) -> ArgInfo {
+        let ty = param.ty.ty;
+        let (size, align) = self.types.layout(ty).unwrap_or((0, 1));
+        let size = u32::try_from(size).unwrap_or(u32::MAX);
+        let mut info = ArgInfo {
+            address: Space::Private,
+            access: AccessQualifier::None,
+            type_name: param.type_name.clone(),
+            name: param.name.as_deref().unwrap_or("").to_owned(),
+            is_const: false,
+            is_restrict: false,
+            is_volatile: false,
+            passing: KernelParam::Value,
+            size,
+        };
+        match *self.kind(ty) {
+            TyKind::Pointer { pointee, space, is_restrict } => {
+                info.address = space;
+                info.is_const = pointee.is_const || space == Space::Constant;
+                info.is_volatile = pointee.is_volatile;
+                info.is_restrict = is_restrict;
+                info.size = 0;
+                info.passing = if space == Space::Local {
+                    KernelParam::Local { align: self.align_of(pointee.ty) }
+                } else {
+                    KernelParam::Buffer { space, read_only: info.is_const, restrict: is_restrict }
+                };
+            }
+            TyKind::Record(_) => info.passing = KernelParam::Bytes { size, align },
+            TyKind::Image(_, access) => {
+                info.address = Space::Global;
+                info.access = match access {
+                    Access::ReadOnly => AccessQualifier::ReadOnly,
+                    Access::WriteOnly => AccessQualifier::WriteOnly,
+                    Access::ReadWrite => AccessQualifier::ReadWrite,
+                };
+                info.size = 0;
+                info.passing = KernelParam::Image;
+            }
+            TyKind::Sampler => {
+                info.size = 0;
+                info.passing = KernelParam::Sampler;
+            }
+            _ => {}
+        }
+        info
+    }
+}

@@ -1,0 +1,538 @@
+//! Types from syntax: specifiers, declarators, structs, unions and enumerations (OpenCL C 6.3, 6.7, 6.9; C99 6.7.2 to 6.7.6).
+
+use super::scope::{Symbol, Tag};
+use super::{DeclTy, Sema};
+use crate::ast::{
+    AddrSpace, Attribute, AttributeArg, DeclSpecs, DeclaratorPart, EnumSpec, Name, ParamDecl, Qualifiers, RecordSpec, ScalarKind, TypeName,
+    TypeSpec,
+};
+use crate::diag::Span;
+use crate::ir::Space;
+use crate::thir::{Field, QualTy, Record, RecordId, Ty, TyKind};
+
+/// Largest object.
+const MAX_OBJECT_SIZE: u64 = 1 << 31;
+
+pub(super) const fn space_of(space: AddrSpace) -> Space {
+    match space {
+        AddrSpace::Global => Space::Global,
+        AddrSpace::Local => Space::Local,
+        AddrSpace::Constant => Space::Constant,
+        AddrSpace::Private => Space::Private,
+        AddrSpace::Generic => Space::Generic,
+    }
+}
+
+impl Sema<'_> {
+    /// The type that specifiers name, qualifiers included.
+    pub(super) fn specifiers(&mut self, specs: &DeclSpecs) -> DeclTy {
+        let mut base = self.type_spec(&specs.ty, specs);
+        base = self.qualify(base, specs.quals);
+        base
+    }
+
+    /// Adds qualifiers to a type. Those of an array go to its elements (C99 6.7.3).
+    fn qualify(&mut self, base: DeclTy, quals: Qualifiers) -> DeclTy {
+        let mut base = base;
+        base.qt = self.with_quals(base.qt, quals.is_const, quals.is_volatile);
+        if quals.is_restrict {
+            if let TyKind::Pointer { pointee, space, .. } = *self.kind(base.qt.ty) {
+                base.qt.ty = self.types.intern(TyKind::Pointer { pointee, space, is_restrict: true });
+            }
+        }
+        if let Some((space, span)) = quals.space {
+            let space = space_of(space);
+            if space == Space::Generic && !self.has_generic() && !self.in_library {
+                self.err(span, "OpenCL C version does not support the '__generic' type qualifier");
+            }
+            match base.space {
+                Some((old, _)) if old != space => self.err(span, "multiple address spaces specified for type"),
+                _ => base.space = Some((space, span)),
+            }
+        }
+        base
+    }
+
+    pub(super) fn with_quals(&mut self, qt: QualTy, is_const: bool, is_volatile: bool) -> QualTy {
+        if !is_const && !is_volatile {
+            return qt;
+        }
+        if let TyKind::Array { element, len } = *self.kind(qt.ty) {
+            let element = self.with_quals(element, is_const, is_volatile);
+            return QualTy::plain(self.types.intern(TyKind::Array { element, len }));
+        }
+        QualTy { ty: qt.ty, is_const: qt.is_const || is_const, is_volatile: qt.is_volatile || is_volatile }
+    }
+
+    fn type_spec(&mut self, spec: &TypeSpec, specs: &DeclSpecs) -> DeclTy {
+        let span = specs.span;
+        let kind = match spec {
+            TypeSpec::Missing => TyKind::Error,
+            TypeSpec::Void => TyKind::Void,
+            TypeSpec::Scalar(kind) => {
+                if !self.scalar_allowed(*kind, span) {
+                    return self.error_decl();
+                }
+                TyKind::Scalar(*kind)
+            }
+            TypeSpec::Vector(kind, lanes) => {
+                if !self.scalar_allowed(*kind, span) {
+                    return self.error_decl();
+                }
+                if *kind == ScalarKind::Bool {
+                    self.err(span, "invalid vector element type 'bool'");
+                    return self.error_decl();
+                }
+                TyKind::Vector(*kind, *lanes)
+            }
+            TypeSpec::SizeT | TypeSpec::UintptrT => TyKind::Scalar(self.size_kind()),
+            TypeSpec::PtrdiffT | TypeSpec::IntptrT => TyKind::Scalar(self.ptrdiff_kind()),
+            TypeSpec::Image(kind) => {
+                if !self.target.images {
+                    self.err(span, "image support is not available on this device");
+                    return self.error_decl();
+                }
+                TyKind::Image(*kind, specs.access.map_or(crate::ast::Access::ReadOnly, |(access, _)| access))
+            }
+            TypeSpec::Sampler => {
+                if !self.target.images {
+                    self.err(span, "image support is not available on this device");
+                    return self.error_decl();
+                }
+                TyKind::Sampler
+            }
+            TypeSpec::Event => TyKind::Event,
+            TypeSpec::Queue => TyKind::Queue,
+            TypeSpec::ClkEvent => TyKind::ClkEvent,
+            TypeSpec::NdRange => TyKind::NdRange,
+            TypeSpec::ReserveId => TyKind::ReserveId,
+            TypeSpec::Typedef(name) => return self.typedef_name(name, span),
+            TypeSpec::Record(record) => return self.record_spec(record, specs),
+            TypeSpec::Enum(spec) => return self.enum_spec(spec),
+            TypeSpec::TypeofExpr(expr) => {
+                let operand = self.unevaluated(expr);
+                let qt = self.operand_type(&operand);
+                return DeclTy { qt: QualTy::plain(qt.ty), space: None };
+            }
+            TypeSpec::TypeofType(name) => return self.type_name_decl(name),
+        };
+        if matches!(kind, TyKind::Queue | TyKind::ClkEvent | TyKind::NdRange | TyKind::ReserveId) {
+            self.err(span, "device-side enqueue and pipes are not supported by this device");
+            return self.error_decl();
+        }
+        DeclTy { qt: QualTy::plain(self.types.intern(kind)), space: None }
+    }
+
+    fn error_decl(&mut self) -> DeclTy {
+        DeclTy { qt: QualTy::plain(self.error_ty()), space: None }
+    }
+
+    /// Whether the device has a scalar type; says so if not.
+    fn scalar_allowed(&mut self, kind: ScalarKind, span: Span) -> bool {
+        match kind {
+            ScalarKind::Double if !self.target.fp64 => {
+                self.err(span, "use of type 'double' requires cl_khr_fp64 and __opencl_c_fp64 support");
+                false
+            }
+            ScalarKind::Long | ScalarKind::ULong if !self.target.int64 => {
+                self.err(
+                    span,
+                    format!("use of type '{}' requires 64-bit integers, which this device lacks", crate::thir::types::scalar_name(kind)),
+                );
+                false
+            }
+            _ => true,
+        }
+    }
+
+    fn typedef_name(&mut self, name: &Name, span: Span) -> DeclTy {
+        let symbol = match self.lookup(name).cloned() {
+            Some(symbol) => Some(symbol),
+            None if self.in_library => self.library_symbol(name),
+            None => None,
+        };
+        let symbol = match symbol {
+            Some(symbol) => Some(symbol),
+            None => self.predeclared(name),
+        };
+        match symbol {
+            Some(Symbol::Typedef(ty)) => {
+                if let TyKind::Atomic(ScalarKind::Long | ScalarKind::ULong) = self.kind(ty.qt.ty)
+                    && !self.target.int64_atomics
+                {
+                    self.err(span, format!("use of type '{name}' requires 64-bit atomics, which this device lacks"));
+                    return self.error_decl();
+                }
+                ty
+            }
+            Some(Symbol::Error) => self.error_decl(),
+            _ => {
+                self.err(span, format!("unknown type name '{name}'"));
+                self.error_decl()
+            }
+        }
+    }
+
+    /// Applies a declarator's parts to a base type, from the type towards the name.
+    pub(super) fn declarator_type(&mut self, base: DeclTy, parts: &[DeclaratorPart]) -> DeclTy {
+        let mut ty = base;
+        for part in parts.iter().rev() {
+            ty = match part {
+                DeclaratorPart::Pointer { quals, span } => self.pointer_part(ty, *quals, *span),
+                DeclaratorPart::Array { size, quals, span } => self.array_part(ty, size.as_ref(), *quals, *span),
+                DeclaratorPart::Function { params, variadic, span } => {
+                    if let Some((_, place)) = ty.space {
+                        self.err(place, "return type cannot be qualified with address space");
+                    }
+                    if matches!(self.kind(ty.qt.ty), TyKind::Array { .. } | TyKind::Function { .. }) {
+                        let shown = self.show(ty.qt.ty);
+                        self.err(*span, format!("function cannot return array or function type '{shown}'"));
+                    }
+                    let params = self.param_types(params);
+                    let kind = TyKind::Function { ret: ty.qt.ty, params, variadic: *variadic };
+                    DeclTy { qt: QualTy::plain(self.types.intern(kind)), space: None }
+                }
+                DeclaratorPart::Block { span } => {
+                    self.err(*span, "blocks support disabled: this device has no device-side enqueue");
+                    self.error_decl()
+                }
+            };
+        }
+        ty
+    }
+
+    fn pointer_part(&mut self, pointee: DeclTy, quals: Qualifiers, span: Span) -> DeclTy {
+        match self.kind(pointee.qt.ty) {
+            TyKind::Error => return pointee,
+            TyKind::Function { .. } => {
+                self.err(span, "pointers to functions are not allowed");
+                return self.error_decl();
+            }
+            TyKind::Image(..) | TyKind::Sampler | TyKind::Event => {
+                let shown = self.show(pointee.qt.ty);
+                self.err(span, format!("pointer to type '{shown}' is invalid in OpenCL"));
+                return self.error_decl();
+            }
+            _ => {}
+        }
+        let space = pointee.space.map_or_else(|| self.default_pointee_space(), |(space, _)| space);
+        let ty = self.types.intern(TyKind::Pointer { pointee: pointee.qt, space, is_restrict: quals.is_restrict });
+        let plain = Qualifiers { is_restrict: false, ..quals };
+        self.qualify(DeclTy { qt: QualTy::plain(ty), space: None }, plain)
+    }
+
+    fn array_part(&mut self, element: DeclTy, size: Option<&crate::ast::Expr>, _quals: Qualifiers, span: Span) -> DeclTy {
+        if self.is_error(element.qt.ty) {
+            return element;
+        }
+        if self.types.layout(element.qt.ty).is_none() {
+            let shown = self.show(element.qt.ty);
+            match self.kind(element.qt.ty) {
+                TyKind::Function { .. } => self.err(span, format!("declared as array of functions of type '{shown}'")),
+                _ => self.err(span, format!("array has incomplete element type '{shown}'")),
+            }
+            return self.error_decl();
+        }
+        if matches!(self.kind(element.qt.ty), TyKind::Event | TyKind::Image(..) | TyKind::Sampler)
+            && !matches!(self.kind(element.qt.ty), TyKind::Event)
+        {
+            let shown = self.show(element.qt.ty);
+            self.err(span, format!("array of '{shown}' type is invalid in OpenCL"));
+            return self.error_decl();
+        }
+        let len = match size {
+            None => None,
+            Some(size) => match self.array_size(size) {
+                Some(len) => Some(len),
+                None => return self.error_decl(),
+            },
+        };
+        let total = len.unwrap_or(0).checked_mul(self.size_of(element.qt.ty).unwrap_or(1));
+        if total.is_none_or(|total| total > MAX_OBJECT_SIZE) {
+            self.err(span, "array is too large");
+            return self.error_decl();
+        }
+        let ty = self.types.intern(TyKind::Array { element: element.qt, len });
+        DeclTy { qt: QualTy::plain(ty), space: element.space }
+    }
+
+    fn array_size(&mut self, size: &crate::ast::Expr) -> Option<u64> {
+        let value = self.rvalue_expr(size);
+        if self.is_error(value.ty) {
+            return None;
+        }
+        if !self.is_integer_scalar(value.ty) {
+            let shown = self.show(value.ty);
+            self.err(size.span, format!("size of array has non-integer type '{shown}'"));
+            return None;
+        }
+        let Some(len) = self.integer_constant(&value) else {
+            self.err(size.span, "variable length arrays are not supported in OpenCL");
+            return None;
+        };
+        if len < 0 {
+            self.err(size.span, "array size is negative");
+            return None;
+        }
+        u64::try_from(len).ok()
+    }
+
+    /// Types of the parameters in a function type that is no definition of ours.
+    fn param_types(&mut self, params: &[ParamDecl]) -> Vec<Ty> {
+        let mut types: Vec<Ty> = params.iter().map(|param| self.param_type(param).qt.ty).collect();
+        types.retain(|ty| !matches!(self.kind(*ty), TyKind::Void));
+        types
+    }
+
+    /// The type of a parameter: arrays become pointers, qualifiers of the parameter itself are kept.
+    pub(super) fn param_type(&mut self, param: &ParamDecl) -> DeclTy {
+        let base = self.specifiers(&param.specs);
+        let ty = self.declarator_type(base, &param.declarator.parts);
+        match *self.kind(ty.qt.ty) {
+            TyKind::Array { element, .. } => {
+                let space = ty.space.map_or_else(|| self.default_pointee_space(), |(space, _)| space);
+                let pointer = self.pointer(element, space);
+                DeclTy { qt: QualTy::plain(pointer), space: None }
+            }
+            TyKind::Function { .. } => {
+                self.err(param.span, "pointers to functions are not allowed");
+                self.error_decl()
+            }
+            _ => ty,
+        }
+    }
+
+    /// The type in a cast, `sizeof` and the like.
+    pub(super) fn type_name(&mut self, name: &TypeName) -> QualTy {
+        self.type_name_decl(name).qt
+    }
+
+    pub(super) fn type_name_decl(&mut self, name: &TypeName) -> DeclTy {
+        let base = self.specifiers(&name.specs);
+        self.declarator_type(base, &name.declarator.parts)
+    }
+
+    // Structs and unions.
+
+    fn record_spec(&mut self, spec: &RecordSpec, specs: &DeclSpecs) -> DeclTy {
+        let id = match (&spec.tag, &spec.fields) {
+            (Some(tag), None) => match self.lookup_tag(&tag.name) {
+                Some(Tag::Record(id, is_union)) => {
+                    if is_union != spec.is_union {
+                        self.err(tag.span, format!("use of '{}' with tag type that does not match previous declaration", tag.name));
+                    }
+                    id
+                }
+                Some(Tag::Enum(_)) => {
+                    self.err(tag.span, format!("use of '{}' with tag type that does not match previous declaration", tag.name));
+                    return self.error_decl();
+                }
+                None => self.new_record(Some(tag.name.clone()), spec.is_union),
+            },
+            (Some(tag), Some(_)) => {
+                let here = self.scopes.last().and_then(|scope| scope.tags.get(&tag.name)).copied();
+                match here {
+                    Some(Tag::Record(id, is_union)) if !self.types.record(id).complete && is_union == spec.is_union => id,
+                    Some(_) => {
+                        self.err(tag.span, format!("redefinition of '{}'", tag.name));
+                        return self.error_decl();
+                    }
+                    None => self.new_record(Some(tag.name.clone()), spec.is_union),
+                }
+            }
+            (None, _) => self.new_record(None, spec.is_union),
+        };
+        if let Some(fields) = &spec.fields {
+            let attributes: Vec<&Attribute> = spec.attributes.iter().chain(&specs.attributes).collect();
+            self.complete_record(id, fields, &attributes, spec.is_union);
+        }
+        DeclTy { qt: QualTy::plain(self.types.intern(TyKind::Record(id))), space: None }
+    }
+
+    fn new_record(&mut self, name: Option<Name>, is_union: bool) -> RecordId {
+        let id = self.types.add_record(Record { name: name.clone(), is_union, fields: Vec::new(), size: 0, align: 1, complete: false });
+        if let Some(name) = name {
+            self.declare_tag(&name, Tag::Record(id, is_union));
+        }
+        id
+    }
+
+    fn complete_record(&mut self, id: RecordId, decls: &[crate::ast::FieldDecl], attributes: &[&Attribute], is_union: bool) {
+        let packed = attributes.iter().any(|a| &*a.name.name == "packed");
+        let mut fields = Vec::new();
+        let mut names: Vec<Name> = Vec::new();
+        let mut size = 0u64;
+        let mut align = 1u32;
+        for decl in decls {
+            let base = self.specifiers(&decl.specs);
+            if let Some((_, span)) = base.space
+                && decl.declarators.iter().all(|(d, _)| !d.parts.iter().any(|p| matches!(p, DeclaratorPart::Pointer { .. })))
+            {
+                self.err(span, "field may not be qualified with an address space");
+            }
+            let mut members: Vec<(Option<&crate::ast::Ident>, DeclTy, Span, u32, bool)> = Vec::new();
+            if decl.declarators.is_empty() {
+                if let TyKind::Record(inner) = *self.kind(base.qt.ty)
+                    && self.types.record(inner).name.is_none()
+                {
+                    members.push((None, base, decl.span, 0, false));
+                } else if !self.is_error(base.qt.ty) {
+                    self.warn(decl.span, "declaration does not declare anything");
+                }
+            }
+            for (declarator, width) in &decl.declarators {
+                if let Some(width) = width {
+                    self.err(width.span, "bit-fields are not supported in OpenCL");
+                }
+                let ty = self.declarator_type(base, &declarator.parts);
+                let (own_align, own_packed) = self.field_attributes(declarator.attributes.iter().chain(&decl.specs.attributes));
+                members.push((declarator.name.as_ref(), ty, declarator.span, own_align, own_packed));
+            }
+            for (name, ty, span, own_align, own_packed) in members {
+                if let Some(name) = name {
+                    if names.contains(&name.name) {
+                        self.err(name.span, format!("duplicate member '{}'", name.name));
+                        continue;
+                    }
+                    names.push(name.name.clone());
+                }
+                let shown = self.show(ty.qt.ty);
+                match self.kind(ty.qt.ty) {
+                    TyKind::Image(..) | TyKind::Sampler | TyKind::Event => {
+                        self.err(span, format!("the '{shown}' type cannot be used to declare a structure or union field"));
+                        continue;
+                    }
+                    _ => {}
+                }
+                let Some((field_size, field_align)) = self.types.layout(ty.qt.ty) else {
+                    self.err(span, format!("field has incomplete type '{shown}'"));
+                    continue;
+                };
+                let mut field_align = if packed || own_packed { 1 } else { field_align };
+                field_align = field_align.max(own_align);
+                let offset = if is_union { 0 } else { size.next_multiple_of(u64::from(field_align)) };
+                align = align.max(field_align);
+                let end = offset + field_size;
+                size = size.max(end);
+                if size > MAX_OBJECT_SIZE {
+                    self.err(span, "structure is too large");
+                    size = 0;
+                }
+                fields.push(Field { name: name.map(|n| n.name.clone()), ty: ty.qt, offset: u32::try_from(offset).unwrap_or(u32::MAX) });
+            }
+        }
+        for attribute in attributes {
+            if &*attribute.name.name == "aligned" {
+                align = align.max(self.alignment(attribute).unwrap_or(1));
+            }
+        }
+        if fields.is_empty() && size == 0 {
+            align = align.max(1);
+        }
+        let size = size.next_multiple_of(u64::from(align));
+        let record = self.types.record_mut(id);
+        record.fields = fields;
+        record.size = u32::try_from(size).unwrap_or(u32::MAX);
+        record.align = align;
+        record.complete = true;
+    }
+
+    fn field_attributes<'b>(&mut self, attributes: impl Iterator<Item = &'b Attribute>) -> (u32, bool) {
+        let mut align = 0;
+        let mut packed = false;
+        for attribute in attributes {
+            match &*attribute.name.name {
+                "aligned" => align = align.max(self.alignment(attribute).unwrap_or(0)),
+                "packed" => packed = true,
+                _ => {}
+            }
+        }
+        (align, packed)
+    }
+
+    /// The argument of `aligned`: a power of two; the largest alignment where there is none.
+    pub(super) fn alignment(&mut self, attribute: &Attribute) -> Option<u32> {
+        let Some(arg) = attribute.args.first() else { return Some(16) };
+        let AttributeArg::Expr(expr) = arg else {
+            self.err(attribute.span, "'aligned' attribute requires integer constant");
+            return None;
+        };
+        let value = self.rvalue_expr(expr);
+        if self.is_error(value.ty) {
+            return None;
+        }
+        let Some(value) = self.integer_constant(&value) else {
+            self.err(expr.span, "'aligned' attribute requires integer constant");
+            return None;
+        };
+        match u32::try_from(value) {
+            Ok(value) if value.is_power_of_two() && value <= 1 << 20 => Some(value),
+            _ => {
+                self.err(expr.span, "requested alignment is not a power of 2");
+                None
+            }
+        }
+    }
+
+    // Enumerations.
+
+    fn enum_spec(&mut self, spec: &EnumSpec) -> DeclTy {
+        let Some(enumerators) = &spec.enumerators else {
+            let Some(tag) = &spec.tag else { return self.error_decl() };
+            return match self.lookup_tag(&tag.name) {
+                Some(Tag::Enum(ty)) => DeclTy { qt: QualTy::plain(ty), space: None },
+                Some(Tag::Record(..)) => {
+                    self.err(tag.span, format!("use of '{}' with tag type that does not match previous declaration", tag.name));
+                    self.error_decl()
+                }
+                None => {
+                    self.err(tag.span, "OpenCL C forbids forward references to 'enum' types");
+                    self.error_decl()
+                }
+            };
+        };
+        if let Some(tag) = &spec.tag
+            && self.scopes.last().is_some_and(|scope| scope.tags.contains_key(&tag.name))
+        {
+            self.err(tag.span, format!("redefinition of '{}'", tag.name));
+        }
+        let mut values = Vec::new();
+        let mut next = 0i64;
+        let int = self.int();
+        for (ident, expr) in enumerators {
+            if let Some(expr) = expr {
+                let value = self.rvalue_expr(expr);
+                if !self.is_error(value.ty) {
+                    match self.integer_constant(&value) {
+                        Some(value) => next = value,
+                        None => self.err(expr.span, "expression is not an integer constant expression"),
+                    }
+                }
+            }
+            let ty = if i32::try_from(next).is_ok() {
+                int
+            } else if u32::try_from(next).is_ok() {
+                self.scalar(ScalarKind::UInt)
+            } else {
+                self.scalar(ScalarKind::Long)
+            };
+            self.declare_new(&ident.name, Symbol::Constant(next, ty), ident.span);
+            values.push(next);
+            next = next.wrapping_add(1);
+        }
+        let repr = if values.iter().all(|v| u32::try_from(*v).is_ok()) {
+            ScalarKind::UInt
+        } else if values.iter().all(|v| i32::try_from(*v).is_ok()) {
+            ScalarKind::Int
+        } else {
+            ScalarKind::Long
+        };
+        self.enum_count += 1;
+        let name = spec.tag.as_ref().map(|t| t.name.clone());
+        let ty = self.types.intern(TyKind::Enum { name: name.clone(), id: self.enum_count, repr });
+        if let Some(name) = name {
+            self.declare_tag(&name, Tag::Enum(ty));
+        }
+        DeclTy { qt: QualTy::plain(ty), space: None }
+    }
+}

@@ -1,0 +1,390 @@
+//! Statements (OpenCL C 6.11; C99 6.8).
+
+use rustc_hash::FxHashMap;
+
+use super::convert::promoted;
+use super::{Label, MAX_DEPTH, Sema, Switch, is_float};
+use crate::ast::{self, Attribute, Ident, ScalarKind};
+use crate::diag::Span;
+use crate::thir::{Expr, ExprKind, LabelId, Stmt, StmtKind, TyKind};
+
+impl Sema<'_> {
+    /// Checks a statement. Most give one statement; labels and declarations may give several, or none.
+    pub(super) fn statement(&mut self, stmt: &ast::Stmt) -> Vec<Stmt> {
+        if self.diags.too_many() {
+            return Vec::new();
+        }
+        if self.depth >= MAX_DEPTH {
+            self.err(stmt.span, "statements are nested too deeply");
+            return Vec::new();
+        }
+        self.depth += 1;
+        let statements = self.statement_inner(stmt);
+        self.depth -= 1;
+        statements
+    }
+
+    fn stmt(&self, kind: StmtKind, span: Span) -> Vec<Stmt> {
+        vec![Stmt { kind, span: self.span(span) }]
+    }
+
+    /// A statement in the place of exactly one (a body, a branch), in a scope of its own.
+    fn single(&mut self, stmt: &ast::Stmt) -> Box<Stmt> {
+        self.push_scope();
+        let mut statements = self.statement(stmt);
+        self.pop_scope();
+        let span = self.span(stmt.span);
+        if statements.len() == 1
+            && let Some(only) = statements.pop()
+        {
+            return Box::new(only);
+        }
+        let kind = if statements.is_empty() { StmtKind::Empty } else { StmtKind::Block(statements) };
+        Box::new(Stmt { kind, span })
+    }
+
+    fn statement_inner(&mut self, stmt: &ast::Stmt) -> Vec<Stmt> {
+        let span = stmt.span;
+        match &stmt.kind {
+            ast::StmtKind::Empty => self.stmt(StmtKind::Empty, span),
+            ast::StmtKind::Expr(expr) => {
+                let value = self.expression_statement(expr);
+                self.stmt(StmtKind::Expr(value), span)
+            }
+            ast::StmtKind::Declaration(declaration) => self.declaration(declaration),
+            ast::StmtKind::Compound(body) => {
+                let statements = self.block(body);
+                self.stmt(StmtKind::Block(statements), span)
+            }
+            ast::StmtKind::If { cond, then, els } => {
+                let cond = self.condition(cond);
+                let then = self.single(then);
+                // `else if` chains are as long as sources are: each level takes a frame, which MAX_DEPTH bounds.
+                let els = els.as_ref().map(|els| self.single(els));
+                self.stmt(StmtKind::If { cond, then, els }, span)
+            }
+            ast::StmtKind::While { cond, body } => {
+                let unroll = self.take_unroll();
+                let cond = self.condition(cond);
+                let body = self.loop_body(body);
+                self.stmt(StmtKind::While { cond, body, unroll }, span)
+            }
+            ast::StmtKind::DoWhile { body, cond } => {
+                let unroll = self.take_unroll();
+                let body = self.loop_body(body);
+                let cond = self.condition(cond);
+                self.stmt(StmtKind::DoWhile { body, cond, unroll }, span)
+            }
+            ast::StmtKind::For { init, cond, step, body } => {
+                let unroll = self.take_unroll();
+                self.push_scope();
+                let mut statements = self.statement(init);
+                statements.retain(|s| !matches!(s.kind, StmtKind::Empty));
+                let cond = cond.as_ref().map(|cond| self.condition(cond));
+                let step = step.as_ref().map(|step| self.expression_statement(step));
+                let body = self.loop_body(body);
+                self.pop_scope();
+                let mut whole = self.stmt(StmtKind::For { cond, step, body, unroll }, span);
+                if statements.is_empty() {
+                    return whole;
+                }
+                statements.append(&mut whole);
+                self.stmt(StmtKind::Block(statements), span)
+            }
+            ast::StmtKind::Switch { cond, body } => self.switch(cond, body, span),
+            ast::StmtKind::Case { value, end, body } => {
+                let mut statements = self.case(value, end.as_ref(), span);
+                statements.append(&mut self.statement(body));
+                statements
+            }
+            ast::StmtKind::Default { body } => {
+                let mut statements = self.default_label(span);
+                statements.append(&mut self.statement(body));
+                statements
+            }
+            ast::StmtKind::Label { name, body } => {
+                let label = self.define_label(name);
+                let mut statements = self.stmt(StmtKind::Label(label), name.span);
+                statements.append(&mut self.statement(body));
+                statements
+            }
+            ast::StmtKind::Goto(name) => {
+                let label = self.label(name);
+                if let Some(label) = self.f.as_mut().and_then(|f| f.labels.get_mut(label.index())) {
+                    label.used.get_or_insert(name.span);
+                }
+                self.stmt(StmtKind::Goto(label), span)
+            }
+            ast::StmtKind::Break => {
+                if self.f.as_ref().is_some_and(|f| f.breakable == 0) {
+                    self.err(span, "'break' statement not in loop or switch statement");
+                }
+                self.stmt(StmtKind::Break, span)
+            }
+            ast::StmtKind::Continue => {
+                if self.f.as_ref().is_some_and(|f| f.loops == 0) {
+                    self.err(span, "'continue' statement not in loop statement");
+                }
+                self.stmt(StmtKind::Continue, span)
+            }
+            ast::StmtKind::Return(value) => {
+                let value = self.return_value(value.as_ref(), span);
+                self.stmt(StmtKind::Return(value), span)
+            }
+            ast::StmtKind::Pragma(pragma) => {
+                self.pragma(pragma);
+                Vec::new()
+            }
+            ast::StmtKind::StaticAssert(assertion) => {
+                self.static_assert(assertion);
+                Vec::new()
+            }
+            ast::StmtKind::Attributed { attributes, body } => {
+                self.statement_attributes(attributes);
+                self.statement(body)
+            }
+        }
+    }
+
+    pub(super) fn block(&mut self, body: &ast::Compound) -> Vec<Stmt> {
+        self.push_scope();
+        let contract = self.contract_on();
+        let mut statements = Vec::with_capacity(body.items.len());
+        for stmt in &body.items {
+            statements.append(&mut self.statement(stmt));
+        }
+        // FP_CONTRACT in a block holds until its end.
+        if let Some(f) = &mut self.f {
+            f.contract = contract;
+        }
+        self.pop_scope();
+        statements
+    }
+
+    fn expression_statement(&mut self, expr: &ast::Expr) -> Expr {
+        let value = self.discarded(expr);
+        let unused = match &value.kind {
+            ExprKind::Binary { op, .. } => Some(if matches!(op, crate::thir::BinaryOp::Eq | crate::thir::BinaryOp::Ne) {
+                "comparison result unused"
+            } else {
+                "expression result unused"
+            }),
+            ExprKind::Load(place) if !place.ty.is_volatile => Some("expression result unused"),
+            ExprKind::Constant(_) => Some("expression result unused"),
+            _ => None,
+        };
+        if let Some(text) = unused
+            && !self.is_error(value.ty)
+        {
+            self.warn(expr.span, text);
+        }
+        value
+    }
+
+    /// A controlling expression: scalar.
+    fn condition(&mut self, expr: &ast::Expr) -> Expr {
+        let value = self.rvalue_expr(expr);
+        if self.is_error(value.ty) || self.scalar_kind(value.ty).is_some() || self.is_pointer(value.ty) {
+            return value;
+        }
+        let shown = self.show(value.ty);
+        self.err(expr.span, format!("statement requires expression of scalar type ('{shown}' invalid)"));
+        self.error_expr(expr.span)
+    }
+
+    fn loop_body(&mut self, body: &ast::Stmt) -> Box<Stmt> {
+        if let Some(f) = &mut self.f {
+            f.loops += 1;
+            f.breakable += 1;
+        }
+        let body = self.single(body);
+        if let Some(f) = &mut self.f {
+            f.loops -= 1;
+            f.breakable -= 1;
+        }
+        body
+    }
+
+    fn take_unroll(&mut self) -> Option<u32> {
+        self.f.as_mut().and_then(|f| f.unroll.take())
+    }
+
+    fn statement_attributes(&mut self, attributes: &[Attribute]) {
+        for attribute in attributes {
+            if &*attribute.name.name == "opencl_unroll_hint" {
+                let count = match attribute.args.first() {
+                    None => Some(0),
+                    Some(ast::AttributeArg::Expr(expr)) => {
+                        let value = self.rvalue_expr(expr);
+                        let count = self.integer_constant(&value).and_then(|v| u32::try_from(v).ok());
+                        if count.is_none() && !self.is_error(value.ty) {
+                            self.err(
+                                expr.span,
+                                "'opencl_unroll_hint' attribute requires a positive integral compile time constant expression",
+                            );
+                        }
+                        count
+                    }
+                    Some(ast::AttributeArg::Type(_)) => {
+                        self.err(attribute.span, "'opencl_unroll_hint' attribute requires an integer constant");
+                        None
+                    }
+                };
+                if let Some(f) = &mut self.f {
+                    f.unroll = count;
+                }
+            }
+        }
+    }
+
+    // switch
+
+    fn switch(&mut self, cond: &ast::Expr, body: &ast::Stmt, span: Span) -> Vec<Stmt> {
+        let value = self.rvalue_expr(cond);
+        let kind = self.scalar_kind(value.ty).filter(|kind| !is_float(*kind));
+        if kind.is_none() && !self.is_error(value.ty) {
+            let shown = self.show(value.ty);
+            self.err(cond.span, format!("statement requires expression of integer type ('{shown}' invalid)"));
+        }
+        let value = self.promote(value);
+        if let Some(f) = &mut self.f {
+            f.switches.push(Switch { ty: kind.map(promoted), cases: FxHashMap::default(), default: None });
+            f.breakable += 1;
+        }
+        let body = self.single(body);
+        if let Some(f) = &mut self.f {
+            f.switches.pop();
+            f.breakable -= 1;
+        }
+        self.stmt(StmtKind::Switch { cond: value, body }, span)
+    }
+
+    fn case(&mut self, value: &ast::Expr, end: Option<&ast::Expr>, span: Span) -> Vec<Stmt> {
+        let Some(kind) = self.f.as_ref().and_then(|f| f.switches.last()).map(|s| s.ty) else {
+            self.err(span, "'case' statement not in switch statement");
+            self.rvalue_expr(value);
+            return Vec::new();
+        };
+        let lo = self.case_value(value, kind);
+        let hi = match end {
+            Some(end) => self.case_value(end, kind),
+            None => lo,
+        };
+        let (Some(lo), Some(hi), Some(kind)) = (lo, hi, kind) else { return Vec::new() };
+        let show = |bits| super::consteval::unwrap(kind, bits);
+        if show(lo) > show(hi) {
+            self.warn(span, "empty case range specified");
+            return Vec::new();
+        }
+        let place = value.span;
+        let mut duplicate = None;
+        if let Some(switch) = self.f.as_mut().and_then(|f| f.switches.last_mut()) {
+            if lo == hi {
+                duplicate = switch.cases.insert(lo, place).map(|old| (lo, old));
+            } else {
+                // Ranges are checked against the ends of others only, as they may be long.
+                for bits in [lo, hi] {
+                    if let Some(old) = switch.cases.insert(bits, place) {
+                        duplicate = Some((bits, old));
+                    }
+                }
+            }
+        }
+        if let Some((bits, old)) = duplicate {
+            self.err_note(place, format!("duplicate case value '{}'", show(bits)), old, "previous case defined here");
+        }
+        self.stmt(StmtKind::Case { lo, hi }, span)
+    }
+
+    fn case_value(&mut self, expr: &ast::Expr, kind: Option<ScalarKind>) -> Option<u64> {
+        let value = self.rvalue_expr(expr);
+        if self.is_error(value.ty) {
+            return None;
+        }
+        let Some(value) = self.integer_constant(&value) else {
+            self.err(expr.span, "expression is not an integer constant expression");
+            return None;
+        };
+        Some(super::consteval::wrap(kind?, i128::from(value)))
+    }
+
+    fn default_label(&mut self, span: Span) -> Vec<Stmt> {
+        let Some(switch) = self.f.as_mut().and_then(|f| f.switches.last_mut()) else {
+            self.err(span, "'default' statement not in switch statement");
+            return Vec::new();
+        };
+        if let Some(old) = switch.default.replace(span) {
+            self.err_note(span, "multiple default labels in one switch", old, "previous case defined here");
+            return Vec::new();
+        }
+        self.stmt(StmtKind::Default, span)
+    }
+
+    // Labels have function scope.
+
+    fn label(&mut self, name: &Ident) -> LabelId {
+        let Some(f) = &mut self.f else { return LabelId(0) };
+        if let Some(id) = f.label_ids.get(&name.name) {
+            return *id;
+        }
+        let id = LabelId(u32::try_from(f.labels.len()).unwrap_or(u32::MAX));
+        f.labels.push(Label { name: name.name.clone(), defined: false, used: None });
+        f.label_ids.insert(name.name.clone(), id);
+        id
+    }
+
+    fn define_label(&mut self, name: &Ident) -> LabelId {
+        let id = self.label(name);
+        let again = match self.f.as_mut().and_then(|f| f.labels.get_mut(id.index())) {
+            Some(label) => std::mem::replace(&mut label.defined, true),
+            None => false,
+        };
+        if again {
+            self.err(name.span, format!("redefinition of label '{}'", name.name));
+        }
+        id
+    }
+
+    /// `({ ... })`: the value is that of the last expression statement.
+    pub(super) fn statement_expression(&mut self, body: &ast::Compound, span: Span) -> Expr {
+        if self.f.is_none() {
+            self.err(span, "statement expression not allowed at file scope");
+            return self.error_expr(span);
+        }
+        let mut stmts = self.block(body);
+        let value = match stmts.pop() {
+            Some(Stmt { kind: StmtKind::Expr(value), .. }) => Some(value),
+            Some(other) => {
+                stmts.push(other);
+                None
+            }
+            None => None,
+        };
+        let ty = match &value {
+            Some(value) => value.ty,
+            None => self.void_ty(),
+        };
+        if matches!(self.kind(ty), TyKind::Error) {
+            return self.error_expr(span);
+        }
+        self.expr(ExprKind::StmtExpr { stmts, value: value.map(Box::new) }, ty, span)
+    }
+
+    pub(super) fn static_assert(&mut self, assertion: &ast::StaticAssert) {
+        let value = self.rvalue_expr(&assertion.cond);
+        if self.is_error(value.ty) {
+            return;
+        }
+        match self.integer_constant(&value) {
+            Some(0) => {
+                let text = match &assertion.message {
+                    Some(message) => format!("static assertion failed: {}", String::from_utf8_lossy(message)),
+                    None => "static assertion failed".to_owned(),
+                };
+                self.err(assertion.cond.span, text);
+            }
+            Some(_) => {}
+            None => self.err(assertion.cond.span, "static assertion expression is not an integral constant expression"),
+        }
+    }
+}
