@@ -6,6 +6,7 @@
 //! Everything up to the IR happens when a program is built; [`launch::specialise`] makes a shader when a kernel is launched.
 
 pub mod ast;
+pub mod build;
 pub mod builtins;
 pub mod diag;
 pub mod emit;

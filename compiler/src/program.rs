@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use crate::build::build;
 use crate::ir;
 pub use crate::options::parse_options;
 
@@ -170,9 +171,4 @@ pub struct Source {
     pub name: Option<String>,
     /// Headers by the names that `#include` uses.
     pub headers: BTreeMap<String, String>,
-}
-
-/// Builds a source: everything up to the IR.
-pub fn build(_source: &Source, _options: &BuildOptions, _target: &crate::target::Target) -> BuildResult {
-    BuildResult { program: None, log: "error: the compiler's stages are not connected yet\n".to_owned() }
 }
