@@ -75,8 +75,8 @@ pub struct Profile {
     pub end: u64,
 }
 
-/// Called with the status that was reached, or the error.
-pub type Callback = Box<dyn FnOnce(Status) + Send>;
+/// Called with the event and the status that it reached, or the error.
+pub type Callback = Box<dyn FnOnce(&Arc<Event>, Status) + Send>;
 
 /// Somebody who waits for an event.
 struct Waiter {
@@ -295,7 +295,7 @@ impl Event {
     }
 
     /// clSetEventCallback: `callback` runs once the command reaches `trigger` or fails.
-    pub fn on_status(&self, trigger: Status, callback: Callback) {
+    pub fn on_status(self: &Arc<Self>, trigger: Status, callback: Callback) {
         let mut state = self.state.lock();
         if state.status > trigger {
             state.callbacks.push((trigger, callback));
@@ -303,7 +303,8 @@ impl Event {
         }
         let reached = if state.status.is_failed() { state.status } else { trigger };
         drop(state);
-        callback::schedule(Box::new(move || callback(reached)));
+        let event = self.clone();
+        callback::schedule(Box::new(move || callback(&event, reached)));
     }
 
     /// clGetEventProfilingInfo
@@ -321,7 +322,7 @@ impl Event {
     }
 
     /// Moves to an intermediate status and runs what waits for it.
-    fn advance(&self, status: Status, time: Option<u64>) {
+    fn advance(self: &Arc<Self>, status: Status, time: Option<u64>) {
         let mut state = self.state.lock();
         if state.status.is_done() {
             return;
@@ -333,7 +334,7 @@ impl Event {
             state.status = status;
             let reached = take_callbacks(&mut state);
             drop(state);
-            schedule(reached, status);
+            schedule(self, reached, status);
         }
     }
 
@@ -419,7 +420,7 @@ impl Event {
         self.done.notify_all();
         drop(state);
         drop((work, watched));
-        schedule(callbacks, status);
+        schedule(self, callbacks, status);
         if let Some(queue) = &self.queue {
             queue.completed(self);
         }
@@ -436,10 +437,11 @@ fn take_callbacks(state: &mut State) -> Vec<(Status, Callback)> {
     reached
 }
 
-fn schedule(callbacks: Vec<(Status, Callback)>, status: Status) {
+fn schedule(event: &Arc<Event>, callbacks: Vec<(Status, Callback)>, status: Status) {
     for (trigger, callback) in callbacks {
         let reached = if status.is_failed() { status } else { trigger };
-        callback::schedule(Box::new(move || callback(reached)));
+        let event = event.clone();
+        callback::schedule(Box::new(move || callback(&event, reached)));
     }
 }
 

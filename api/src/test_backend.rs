@@ -1,1 +1,264 @@
+//! A backend for tests: host memory, commands on a thread of the device, which sees them only when they are flushed. Launches are recorded and do
+//! nothing.
 
+use std::any::Any;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use wgcl_compiler::ir;
+use wgcl_compiler::target::Target;
+
+use crate::backend::{
+    Backend, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, HostSource, HostTarget, KernelUsage,
+    LoadedProgram, Memory, Progress, Times,
+};
+use crate::host::{HostAllocator, HostRegion};
+
+pub(crate) fn properties(name: &str) -> DeviceProperties {
+    DeviceProperties {
+        name: name.to_owned(),
+        kind: DeviceKind::Cpu,
+        vendor_id: 1,
+        device_id: 2,
+        vendor: "test".to_owned(),
+        driver: "test 1".to_owned(),
+        api: "Test",
+        global_memory: 1 << 30,
+        max_allocation: 1 << 28,
+        local_memory: 32768,
+        max_constant_size: 65536,
+        max_constant_args: 8,
+        max_group_invocations: 1024,
+        max_group_size: [1024, 1024, 64],
+        max_groups: [65535; 3],
+        base_alignment: 32,
+        compute_units: 2,
+        clock_mhz: 0,
+        subgroup_size: 8,
+        unified_memory: false,
+        timer_resolution: 1,
+        correctly_rounded: true,
+        uuid: None,
+    }
+}
+
+#[derive(Debug)]
+struct TestMemory(Mutex<Vec<u8>>);
+
+impl Memory for TestMemory {
+    fn size(&self) -> u64 {
+        self.0.lock().len() as u64
+    }
+
+    fn host_address(&self) -> Option<usize> {
+        None
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn bytes(memory: &Arc<dyn Memory>) -> &Mutex<Vec<u8>> {
+    &memory.as_any().downcast_ref::<TestMemory>().expect("memory of this backend").0
+}
+
+#[derive(Debug)]
+struct TestProgram;
+
+impl LoadedProgram for TestProgram {
+    fn warm(&self, _kernel: &str, _local_size: [u32; 3]) {}
+
+    fn kernel_usage(&self, _kernel: &str) -> BackendResult<KernelUsage> {
+        Ok(KernelUsage::default())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+type Item = (Command, Arc<dyn Progress>);
+
+/// A device.
+pub(crate) struct TestDevice {
+    properties: DeviceProperties,
+    target: Target,
+    waiting: Mutex<Vec<Item>>,
+    sender: Mutex<Sender<Vec<Item>>>,
+    /// Commands that were run.
+    pub(crate) executed: Arc<AtomicU64>,
+}
+
+impl std::fmt::Debug for TestDevice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TestDevice")
+    }
+}
+
+fn now() -> u64 {
+    static START: OnceLock<std::time::Instant> = OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u64
+}
+
+fn slice(region: &CopyRegion, host: bool) -> std::ops::Range<usize> {
+    let start = if host { region.host } else { region.buffer } as usize;
+    start..start + region.size as usize
+}
+
+fn execute(command: Command) -> BackendResult<()> {
+    match command {
+        Command::Write { dst, src, regions } => src.with(&mut |host| {
+            for region in &regions {
+                bytes(&dst).lock()[slice(region, false)].copy_from_slice(&host[slice(region, true)]);
+            }
+        }),
+        Command::Read { src, dst, regions } => dst.with_mut(&mut |host| {
+            for region in &regions {
+                host[slice(region, true)].copy_from_slice(&bytes(&src).lock()[slice(region, false)]);
+            }
+        }),
+        Command::Copy { src, dst, regions } => {
+            for region in &regions {
+                let moved = bytes(&src).lock()[slice(region, false)].to_vec();
+                bytes(&dst).lock()[slice(region, true)].copy_from_slice(&moved);
+            }
+        }
+        Command::Fill { dst, pattern, offset, size } => {
+            for chunk in bytes(&dst).lock()[offset as usize..(offset + size) as usize].chunks_mut(pattern.len()) {
+                chunk.copy_from_slice(&pattern);
+            }
+        }
+        Command::Launch(launch) if &*launch.kernel == "broken" => {
+            return Err(BackendError::Other("the kernel is broken".to_owned()));
+        }
+        Command::Launch(_) | Command::Nop => {}
+        Command::Host(work) => return (work.0)(),
+    }
+    Ok(())
+}
+
+impl TestDevice {
+    pub(crate) fn new(name: &str) -> Arc<Self> {
+        let (sender, receiver) = channel::<Vec<Item>>();
+        let executed = Arc::new(AtomicU64::new(0));
+        let counter = executed.clone();
+        std::thread::spawn(move || {
+            for (command, progress) in receiver.into_iter().flatten() {
+                let start = now();
+                progress.submitted(start);
+                progress.running();
+                let result = execute(command);
+                counter.fetch_add(1, Ordering::Relaxed);
+                progress.complete(result.map(|()| Times { start, end: now() }));
+            }
+        });
+        Arc::new(Self {
+            properties: properties(name),
+            target: Target::full(),
+            waiting: Mutex::new(Vec::new()),
+            sender: Mutex::new(sender),
+            executed,
+        })
+    }
+}
+
+impl Device for TestDevice {
+    fn properties(&self) -> &DeviceProperties {
+        &self.properties
+    }
+
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn allocate(&self, size: u64) -> BackendResult<Arc<dyn Memory>> {
+        // What was never written must not look like something.
+        Ok(Arc::new(TestMemory(Mutex::new(vec![0xcd; size as usize]))))
+    }
+
+    fn load(&self, _module: Arc<ir::Module>) -> BackendResult<Arc<dyn LoadedProgram>> {
+        Ok(Arc::new(TestProgram))
+    }
+
+    fn enqueue(&self, command: Command, _profile: bool, progress: Arc<dyn Progress>) {
+        self.waiting.lock().push((command, progress));
+    }
+
+    fn flush(&self) {
+        let mut waiting = self.waiting.lock();
+        if !waiting.is_empty() {
+            let _ = self.sender.lock().send(std::mem::take(&mut waiting));
+        }
+    }
+
+    fn now(&self) -> u64 {
+        now()
+    }
+}
+
+/// A backend with some devices.
+pub(crate) struct TestBackend(pub(crate) Vec<Arc<TestDevice>>);
+
+impl Backend for TestBackend {
+    fn devices(&self) -> Vec<Arc<dyn Device>> {
+        self.0.iter().map(|device| device.clone() as Arc<dyn Device>).collect()
+    }
+}
+
+/// Host memory without an address worth anything.
+#[derive(Debug)]
+pub(crate) struct TestRegion(pub(crate) Mutex<Vec<u8>>);
+
+#[derive(Debug)]
+struct Part(Arc<TestRegion>, std::ops::Range<usize>);
+
+impl HostSource for Part {
+    fn with(&self, f: &mut dyn FnMut(&[u8])) {
+        f(&self.0.0.lock()[self.1.clone()]);
+    }
+}
+
+impl HostTarget for Part {
+    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
+        f(&mut self.0.0.lock()[self.1.clone()]);
+    }
+}
+
+impl HostRegion for TestRegion {
+    fn address(&self) -> usize {
+        0x1_0000
+    }
+
+    fn source(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostSource> {
+        Box::new(Part(self, offset as usize..(offset + size) as usize))
+    }
+
+    fn target(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostTarget> {
+        Box::new(Part(self, offset as usize..(offset + size) as usize))
+    }
+}
+
+/// Makes such memory, and remembers the last one.
+#[derive(Default)]
+pub(crate) struct TestAllocator(pub(crate) Mutex<Option<Arc<TestRegion>>>);
+
+impl HostAllocator for TestAllocator {
+    fn allocate(&self, size: u64) -> Option<Arc<dyn HostRegion>> {
+        let region = Arc::new(TestRegion(Mutex::new(vec![0; size as usize])));
+        *self.0.lock() = Some(region.clone());
+        Some(region)
+    }
+}
+
+/// A target for reads that the test can look into.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sink(pub(crate) Arc<Mutex<Vec<u8>>>);
+
+impl HostTarget for Sink {
+    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
+        f(&mut self.0.lock());
+    }
+}

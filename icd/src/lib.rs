@@ -1,1 +1,40 @@
-//! The C ABI of wgcl.
+//! The C ABI of wgcl: handles, argument checks, the dispatch table. Everything that OpenCL objects *do* is in `wgcl-api`.
+//!
+//! - [`ffi`]: from C's arguments to safe values; the macro that makes entry points; no panic leaves them.
+//! - [`handles`]: what the application holds of objects, reference counts.
+//! - [`info`]: answers to queries.
+//! - [`dispatch`]: the table that the ICD loader calls through, every function of OpenCL 3.0 and of the extensions that have a place in it.
+//! - The other modules have the entry points, one an object, and [`absent`] those of optional features that wgcl does not have.
+//!
+//! Loading the library does nothing. The platform is made by the first call for it, devices are looked for by the first call for them.
+
+#![allow(non_snake_case, reason = "the functions' names are the specification's")]
+#![allow(clippy::missing_safety_doc, reason = "the contract of every entry point is the OpenCL specification")]
+#![allow(clippy::too_many_arguments, reason = "the functions' parameters are the specification's")]
+
+mod absent;
+#[rustfmt::skip]
+#[allow(
+    clippy::all,
+    missing_docs,
+    non_camel_case_types,
+    non_upper_case_globals,
+    dead_code,
+    unnameable_types,
+    reason = "generated from the Khronos headers; tests/bindings.rs compares"
+)]
+mod bindings;
+mod context;
+mod device;
+mod dispatch;
+mod enqueue;
+mod event;
+mod ffi;
+mod handles;
+mod host;
+mod info;
+mod kernel;
+mod memory;
+mod platform;
+mod program;
+mod queue;

@@ -1,0 +1,117 @@
+//! Contexts (OpenCL API 4.4).
+
+use std::ffi::{CString, c_char, c_void};
+use std::sync::Arc;
+
+use wgcl_api::context::{Context, Notify};
+use wgcl_api::device::Device;
+use wgcl_api::error::{Error, Result};
+use wgcl_api::platform::Platform;
+
+use crate::bindings::*;
+use crate::check;
+use crate::device::devices_of;
+use crate::ffi::{BytesMut, Callback, List, Out, UserData};
+use crate::handles;
+use crate::host::Allocator;
+use crate::info::Query;
+
+/// pfn_notify of a context.
+type NotifyFn = unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void);
+/// pfn_notify of clSetContextDestructorCallback.
+type DestructorFn = unsafe extern "C" fn(cl_context, *mut c_void);
+
+/// Checks a list of context properties and gives it as it is.
+fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> {
+    let Some((pairs, all)) = list.properties() else { return Ok(None) };
+    for (index, &(name, value)) in pairs.iter().enumerate() {
+        // "CL_INVALID_PROPERTY if ... the same property name is specified more than once."
+        check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidProperty, "property {name:#x} is given twice");
+        match u32::try_from(name) {
+            // "CL_INVALID_PLATFORM ... if platform value specified in properties is not a valid platform."
+            Ok(CL_CONTEXT_PLATFORM) => drop(handles::get::<Platform>(std::ptr::with_exposed_provenance_mut(value.cast_unsigned()))?),
+            Ok(CL_CONTEXT_INTEROP_USER_SYNC) if value == 0 || value == 1 => {}
+            _ => return Err(Error::InvalidProperty(format!("context property {name:#x} with value {value:#x}").into())),
+        }
+    }
+    Ok(Some(all))
+}
+
+fn notify(callback: &Callback<NotifyFn>, user_data: UserData) -> Option<Notify> {
+    let callback = callback.get()?;
+    Some(Arc::new(move |message: &str| {
+        let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
+        // SAFETY: the application's function, called as the specification says.
+        unsafe { callback(message.as_ptr(), std::ptr::null(), 0, user_data.get()) };
+    }))
+}
+
+crate::entry! {
+    fn clCreateContext(
+        list: List<cl_context_properties>,
+        num_devices: cl_uint,
+        devices: List<cl_device_id>,
+        pfn_notify: Callback<NotifyFn>,
+        user_data: UserData,
+    ) -> *mut _cl_context {
+        let list = properties(&list)?;
+        // "CL_INVALID_VALUE if devices is NULL; if num_devices is equal to zero; if pfn_notify is NULL but user_data is not NULL."
+        check!(!devices.is_null() && num_devices != 0, InvalidValue, "there are no devices");
+        check!(pfn_notify.get().is_some() || user_data.is_null(), InvalidValue, "user_data without a callback");
+        // "CL_INVALID_DEVICE if any device in devices is not a valid device."
+        let devices = handles::get_all::<Device>(&devices.get(num_devices as usize))?;
+        Context::new(&devices, list, notify(&pfn_notify, user_data), Arc::new(Allocator)).map(handles::give)
+    }
+
+    fn clCreateContextFromType(
+        list: List<cl_context_properties>,
+        device_type: cl_device_type,
+        pfn_notify: Callback<NotifyFn>,
+        user_data: UserData,
+    ) -> *mut _cl_context {
+        let list = properties(&list)?;
+        check!(pfn_notify.get().is_some() || user_data.is_null(), InvalidValue, "user_data without a callback");
+        let devices = devices_of(device_type)?;
+        Context::new(&devices, list, notify(&pfn_notify, user_data), Arc::new(Allocator)).map(handles::give)
+    }
+
+    fn clRetainContext(context: cl_context) {
+        handles::retain::<Context>(context)
+    }
+
+    fn clReleaseContext(context: cl_context) {
+        handles::release::<Context>(context).map(drop)
+    }
+
+    fn clGetContextInfo(context: cl_context, param: cl_context_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
+        let context = handles::get::<Context>(context)?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_CONTEXT_REFERENCE_COUNT => query.put(handles::count(&context)),
+            CL_CONTEXT_NUM_DEVICES => query.put(context.devices().len() as cl_uint),
+            CL_CONTEXT_DEVICES => query.put(context.devices().iter().map(handles::name).collect::<Vec<_>>()),
+            CL_CONTEXT_PROPERTIES => query.put(context.property_list().unwrap_or(&[])),
+            _ => query.unknown(param),
+        }
+    }
+
+    fn clSetContextDestructorCallback(context: cl_context, pfn_notify: Callback<DestructorFn>, user_data: UserData) {
+        let handle = UserHandle(context);
+        let context = handles::get::<Context>(context)?;
+        // "CL_INVALID_VALUE if pfn_notify is NULL."
+        let callback = pfn_notify.get().ok_or_else(|| Error::InvalidValue("there is no callback".into()))?;
+        context.on_destruction(Box::new(move || {
+            let handle = handle;
+            // SAFETY: the application's function, called as the specification says.
+            unsafe { callback(handle.0, user_data.get()) };
+        }));
+        Ok(())
+    }
+}
+
+/// A handle that a callback gives back to the application.
+#[derive(Clone, Copy)]
+pub struct UserHandle<T>(pub *mut T);
+
+// SAFETY: handles are numbers to everybody but the registry.
+unsafe impl<T> Send for UserHandle<T> {}

@@ -1,0 +1,258 @@
+//! Devices and their queries (OpenCL API 4.2, 4.3).
+
+use wgcl_api::device::{Device, DeviceType, PRINTF_BUFFER_SIZE};
+use wgcl_api::error::{Error, Result};
+use wgcl_api::platform::{NAME, Platform, VERSION};
+use wgcl_api::version::{NameVersion, Version};
+
+use crate::bindings::*;
+use crate::check;
+use crate::ffi::{BytesMut, List, Out, OutList};
+use crate::handles;
+use crate::info::Query;
+use crate::platform::platform;
+
+/// CL_DEVICE_LUID_VALID_KHR and its relatives say that there is none; only the UUIDs are known.
+const NO_LUID: [u8; CL_LUID_SIZE_KHR as usize] = [0; CL_LUID_SIZE_KHR as usize];
+
+fn names(versions: Vec<NameVersion>) -> String {
+    let names: Vec<_> = versions.into_iter().map(|v| v.name).collect();
+    names.join(" ")
+}
+
+/// Answers a query of a device.
+fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Query) -> Result<()> {
+    let (properties, target) = (device.properties(), device.target());
+    let double = u32::from(target.fp64);
+    let half = u32::from(target.fp16);
+    let none: [NameVersion; 0] = [];
+    match param {
+        CL_DEVICE_TYPE => query.put(device.device_type().bits()),
+        CL_DEVICE_VENDOR_ID => query.put(properties.vendor_id),
+        CL_DEVICE_MAX_COMPUTE_UNITS => query.put(properties.compute_units.max(1)),
+        CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS => query.put(3u32),
+        CL_DEVICE_MAX_WORK_ITEM_SIZES => query.put(properties.max_group_size.map(|n| n as usize)),
+        CL_DEVICE_MAX_WORK_GROUP_SIZE => query.put(properties.max_group_invocations as usize),
+        // wgpu's shaders are scalar: vectors win nothing.
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR
+        | CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT
+        | CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT
+        | CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG
+        | CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_INT
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT => query.put(1u32),
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE | CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE => query.put(double),
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF | CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => query.put(half),
+        CL_DEVICE_MAX_CLOCK_FREQUENCY => query.put(properties.clock_mhz),
+        CL_DEVICE_ADDRESS_BITS => query.put(device.address_bits()),
+        CL_DEVICE_MAX_MEM_ALLOC_SIZE => query.put(properties.max_allocation),
+        CL_DEVICE_IMAGE_SUPPORT => query.put(target.images),
+        // Limits of images, which this device does not support.
+        CL_DEVICE_MAX_READ_IMAGE_ARGS
+        | CL_DEVICE_MAX_WRITE_IMAGE_ARGS
+        | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS
+        | CL_DEVICE_MAX_SAMPLERS
+        | CL_DEVICE_IMAGE_PITCH_ALIGNMENT
+        | CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => query.put(0u32),
+        CL_DEVICE_IMAGE2D_MAX_WIDTH
+        | CL_DEVICE_IMAGE2D_MAX_HEIGHT
+        | CL_DEVICE_IMAGE3D_MAX_WIDTH
+        | CL_DEVICE_IMAGE3D_MAX_HEIGHT
+        | CL_DEVICE_IMAGE3D_MAX_DEPTH
+        | CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
+        | CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => query.put(0usize),
+        CL_DEVICE_IL_VERSION => query.put(""),
+        CL_DEVICE_ILS_WITH_VERSION => query.put(none),
+        CL_DEVICE_MAX_PIPE_ARGS | CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS | CL_DEVICE_PIPE_MAX_PACKET_SIZE => query.put(0u32),
+        CL_DEVICE_MAX_PARAMETER_SIZE => query.put(wgcl_api::device::MAX_PARAMETER_SIZE as usize),
+        CL_DEVICE_MEM_BASE_ADDR_ALIGN => query.put(device.base_alignment() * 8),
+        // Of the largest type, `long16`.
+        CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE => query.put(128u32),
+        CL_DEVICE_SINGLE_FP_CONFIG => query.put(device.single_fp_config().bits()),
+        CL_DEVICE_DOUBLE_FP_CONFIG => query.put(device.double_fp_config().bits()),
+        CL_DEVICE_HALF_FP_CONFIG => query.put(device.half_fp_config().bits()),
+        // wgpu does not tell of caches.
+        CL_DEVICE_GLOBAL_MEM_CACHE_TYPE => query.put(CL_NONE),
+        CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE => query.put(0u32),
+        CL_DEVICE_GLOBAL_MEM_CACHE_SIZE => query.put(0u64),
+        CL_DEVICE_GLOBAL_MEM_SIZE => query.put(properties.global_memory),
+        CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE => query.put(u64::from(properties.max_constant_size)),
+        CL_DEVICE_MAX_CONSTANT_ARGS => query.put(properties.max_constant_args),
+        CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE | CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => query.put(0usize),
+        CL_DEVICE_LOCAL_MEM_TYPE => query.put(if device.device_type() == DeviceType::CPU { CL_GLOBAL } else { CL_LOCAL }),
+        CL_DEVICE_LOCAL_MEM_SIZE => query.put(u64::from(properties.local_memory)),
+        CL_DEVICE_ERROR_CORRECTION_SUPPORT => query.put(false),
+        CL_DEVICE_HOST_UNIFIED_MEMORY => query.put(properties.unified_memory),
+        CL_DEVICE_PROFILING_TIMER_RESOLUTION => query.put(properties.timer_resolution.max(1) as usize),
+        CL_DEVICE_ENDIAN_LITTLE => query.put(cfg!(target_endian = "little")),
+        CL_DEVICE_AVAILABLE | CL_DEVICE_COMPILER_AVAILABLE | CL_DEVICE_LINKER_AVAILABLE => query.put(true),
+        CL_DEVICE_EXECUTION_CAPABILITIES => query.put(u64::from(CL_EXEC_KERNEL)),
+        CL_DEVICE_QUEUE_ON_HOST_PROPERTIES => query.put(device.queue_properties().bits()),
+        CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES => query.put(0u64),
+        CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
+        | CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
+        | CL_DEVICE_MAX_ON_DEVICE_QUEUES
+        | CL_DEVICE_MAX_ON_DEVICE_EVENTS => query.put(0u32),
+        CL_DEVICE_BUILT_IN_KERNELS => query.put(""),
+        CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => query.put(none),
+        CL_DEVICE_PLATFORM => query.put(handles::name(platform())),
+        CL_DEVICE_NAME => query.put(device.name()),
+        CL_DEVICE_VENDOR => query.put(if properties.vendor.is_empty() { NAME } else { properties.vendor.as_str() }),
+        CL_DRIVER_VERSION => query.put(device.driver_version()),
+        CL_DEVICE_PROFILE => query.put(device.profile()),
+        CL_DEVICE_VERSION => query.put(VERSION),
+        CL_DEVICE_NUMERIC_VERSION => query.put(Version::new(3, 0, 0)),
+        // "The highest fully backwards compatible OpenCL C version": 3.0 made parts of 2.0 optional, which this device does without.
+        CL_DEVICE_OPENCL_C_VERSION => query.put("OpenCL C 1.2 wgcl"),
+        CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => query.put(Version::new(1, 2, 0)),
+        CL_DEVICE_OPENCL_C_ALL_VERSIONS => query.put(device.c_versions()),
+        CL_DEVICE_OPENCL_C_FEATURES => query.put(device.c_features()),
+        CL_DEVICE_EXTENSIONS => query.put(names(device.extensions())),
+        CL_DEVICE_EXTENSIONS_WITH_VERSION => query.put(device.extensions()),
+        CL_DEVICE_PRINTF_BUFFER_SIZE => query.put(PRINTF_BUFFER_SIZE as usize),
+        CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => query.put(true),
+        CL_DEVICE_PARENT_DEVICE => query.put(std::ptr::null_mut::<_cl_device_id>()),
+        CL_DEVICE_PARTITION_MAX_SUB_DEVICES => query.put(0u32),
+        // "If the device cannot be partitioned ... a value of 0 will be returned."
+        CL_DEVICE_PARTITION_PROPERTIES | CL_DEVICE_PARTITION_TYPE => query.put([0isize]),
+        CL_DEVICE_PARTITION_AFFINITY_DOMAIN => query.put(0u64),
+        CL_DEVICE_REFERENCE_COUNT => query.put(1u32),
+        CL_DEVICE_SVM_CAPABILITIES => query.put(0u64),
+        // "A value of 0 indicates that the atomic alignment is that of the type's size."
+        CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
+        | CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
+        | CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => query.put(0u32),
+        CL_DEVICE_MAX_NUM_SUB_GROUPS => query.put(0u32),
+        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => query.put(false),
+        CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => query.put(device.atomic_memory_capabilities().bits()),
+        CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => query.put(device.atomic_fence_capabilities().bits()),
+        CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
+        | CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT
+        | CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT
+        | CL_DEVICE_PIPE_SUPPORT => query.put(false),
+        CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => query.put(0u64),
+        CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => query.put(properties.subgroup_size.max(1) as usize),
+        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => query.put(""),
+        CL_DEVICE_UUID_KHR | CL_DRIVER_UUID_KHR | CL_DEVICE_LUID_VALID_KHR | CL_DEVICE_LUID_KHR | CL_DEVICE_NODE_MASK_KHR => {
+            let (device, driver) = match properties.uuid {
+                Some(uuids) => uuids,
+                None => return query.unknown(param),
+            };
+            match param {
+                CL_DEVICE_UUID_KHR => query.put(device),
+                CL_DRIVER_UUID_KHR => query.put(driver),
+                CL_DEVICE_LUID_VALID_KHR => query.put(false),
+                CL_DEVICE_LUID_KHR => query.put(NO_LUID),
+                _ => query.put(0u32),
+            }
+        }
+        _ => query.unknown(param),
+    }
+}
+
+/// A device type as C gives it.
+pub fn parse_type(bits: cl_device_type) -> Result<DeviceType> {
+    if bits == u64::from(CL_DEVICE_TYPE_ALL) {
+        return Ok(DeviceType::ANY);
+    }
+    // "CL_INVALID_DEVICE_TYPE if device_type is not a valid value."
+    DeviceType::from_bits(bits)
+        .filter(|kind| !kind.is_empty())
+        .ok_or_else(|| Error::InvalidDeviceType(format!("device type {bits:#x}").into()))
+}
+
+/// The devices of a type.
+pub fn devices_of(bits: cl_device_type) -> Result<Vec<std::sync::Arc<Device>>> {
+    let devices = platform().devices_of(parse_type(bits)?);
+    // "CL_DEVICE_NOT_FOUND if no OpenCL devices that matched device_type were found."
+    check!(!devices.is_empty(), DeviceNotFound, "there is no device of type {bits:#x}");
+    Ok(devices)
+}
+
+crate::entry! {
+    fn clGetDeviceIDs(
+        platform: cl_platform_id,
+        device_type: cl_device_type,
+        num_entries: cl_uint,
+        devices: OutList<cl_device_id>,
+        num_devices: Out<cl_uint>,
+    ) {
+        handles::get::<Platform>(platform)?;
+        parse_type(device_type)?;
+        // "CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and devices are NULL."
+        check!(num_entries != 0 || devices.is_null(), InvalidValue, "num_entries is zero");
+        check!(!devices.is_null() || !num_devices.is_null(), InvalidValue, "nothing is asked for");
+        let found: Vec<_> = devices_of(device_type)?.iter().map(handles::name).collect();
+        devices.set(&found[..found.len().min(num_entries as usize)]);
+        num_devices.set(found.len() as cl_uint);
+        Ok(())
+    }
+
+    fn clGetDeviceInfo(device: cl_device_id, param: cl_device_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
+        let device = handles::get::<Device>(device)?;
+        device_info(&device, param, &Query::new(size, value, size_ret))
+    }
+
+    // Root devices have no reference count.
+    fn clRetainDevice(device: cl_device_id) {
+        handles::get::<Device>(device).map(drop)
+    }
+
+    fn clReleaseDevice(device: cl_device_id) {
+        handles::get::<Device>(device).map(drop)
+    }
+
+    fn clRetainDeviceEXT(device: cl_device_id) {
+        handles::get::<Device>(device).map(drop)
+    }
+
+    fn clReleaseDeviceEXT(device: cl_device_id) {
+        handles::get::<Device>(device).map(drop)
+    }
+
+    fn clCreateSubDevices(
+        device: cl_device_id,
+        properties: List<cl_device_partition_property>,
+        _num_devices: cl_uint,
+        _devices: OutList<cl_device_id>,
+        _num_devices_ret: Out<cl_uint>,
+    ) {
+        handles::get::<Device>(device)?;
+        // "CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are valid but not supported by the
+        // device." This device supports none.
+        Err(Error::InvalidValue(if properties.is_null() { "there are no properties" } else { "the device cannot be partitioned" }.into()))
+    }
+
+    fn clCreateSubDevicesEXT(
+        device: cl_device_id,
+        _properties: List<cl_device_partition_property_ext>,
+        _num_entries: cl_uint,
+        _devices: OutList<cl_device_id>,
+        _num_devices: Out<cl_uint>,
+    ) {
+        handles::get::<Device>(device)?;
+        Err(Error::InvalidValue("the device cannot be partitioned".into()))
+    }
+
+    fn clGetDeviceAndHostTimer(device: cl_device_id, device_timestamp: Out<cl_ulong>, host_timestamp: Out<cl_ulong>) {
+        let device = handles::get::<Device>(device)?;
+        // "CL_INVALID_VALUE if host_timestamp or device_timestamp is NULL."
+        check!(!device_timestamp.is_null() && !host_timestamp.is_null(), InvalidValue, "there is nowhere to put the time");
+        // The clock of profiling is the host's monotonic clock.
+        let now = device.backend().now();
+        device_timestamp.set(now);
+        host_timestamp.set(now);
+        Ok(())
+    }
+
+    fn clGetHostTimer(device: cl_device_id, host_timestamp: Out<cl_ulong>) {
+        let device = handles::get::<Device>(device)?;
+        // "CL_INVALID_VALUE if host_timestamp is NULL."
+        check!(!host_timestamp.is_null(), InvalidValue, "there is nowhere to put the time");
+        host_timestamp.set(device.backend().now());
+        Ok(())
+    }
+}

@@ -1,0 +1,348 @@
+//! Commands on buffers, kernels, markers and barriers (OpenCL API 5.2, 5.5, 5.10 to 5.13).
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use wgcl_api::command::CommandType;
+use wgcl_api::error::{Error, Result};
+use wgcl_api::event::Event;
+use wgcl_api::kernel::Kernel;
+use wgcl_api::launch::NdRange;
+use wgcl_api::memory::Buffer;
+use wgcl_api::queue::Queue;
+use wgcl_api::transfer::RectArgs;
+
+use crate::bindings::*;
+use crate::check;
+use crate::event::{give, wait_list};
+use crate::ffi::{Bytes, BytesMut, Callback, FromC, List, Out, OutList};
+use crate::handles;
+use crate::kernel::NativeKernelFn;
+
+/// Three numbers.
+fn triple(list: &List<usize>) -> Result<[u64; 3]> {
+    match list.get(3).as_slice() {
+        &[x, y, z] => Ok([x as u64, y as u64, z as u64]),
+        _ => Err(Error::InvalidValue("an origin or a region is null".into())),
+    }
+}
+
+/// The arguments of a rectangular command, in the order of the C functions: origins, region, pitches.
+fn rect(origins: [&List<usize>; 2], region: &List<usize>, [row, slice, host_row, host_slice]: [usize; 4]) -> Result<RectArgs> {
+    // "CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL."
+    Ok(RectArgs {
+        buffer_origin: triple(origins[0])?,
+        host_origin: triple(origins[1])?,
+        region: triple(region)?,
+        buffer_row_pitch: row as u64,
+        buffer_slice_pitch: slice as u64,
+        host_row_pitch: host_row as u64,
+        host_slice_pitch: host_slice as u64,
+    })
+}
+
+/// A queue and buffers, in the order in which the specification checks them.
+fn objects<const N: usize>(queue: cl_command_queue, buffers: [cl_mem; N]) -> Result<(Arc<Queue>, Vec<Arc<Buffer>>)> {
+    let queue = handles::get::<Queue>(queue)?;
+    Ok((queue, handles::get_all(&buffers)?))
+}
+
+fn launch(
+    queue: cl_command_queue,
+    kernel: cl_kernel,
+    command: CommandType,
+    (work_dim, lists): (cl_uint, [Option<Vec<usize>>; 3]),
+    waits: (cl_uint, &List<cl_event>),
+    event: &Out<cl_event>,
+) -> Result<()> {
+    let queue = handles::get::<Queue>(queue)?;
+    let kernel = handles::get::<Kernel>(kernel)?;
+    let waits = wait_list(waits.0, waits.1)?;
+    let [global_offset, global_size, local_size] = &lists;
+    let range = NdRange {
+        work_dim,
+        global_offset: global_offset.as_deref(),
+        global_size: global_size.as_deref(),
+        local_size: local_size.as_deref(),
+    };
+    give(event, queue.launch(command, &kernel, &range, &waits)?);
+    Ok(())
+}
+
+crate::entry! {
+    fn clEnqueueReadBuffer(
+        queue: cl_command_queue,
+        buffer: cl_mem,
+        blocking: cl_bool,
+        offset: usize,
+        size: usize,
+        ptr: BytesMut,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, buffers) = objects(queue, [buffer])?;
+        let waits = wait_list(num_waits, &waits)?;
+        let done = queue.read(&buffers[0], blocking != 0, (offset as u64, size as u64), |size| ptr.target(size), &waits)?;
+        give(&event, done);
+        Ok(())
+    }
+
+    fn clEnqueueWriteBuffer(
+        queue: cl_command_queue,
+        buffer: cl_mem,
+        blocking: cl_bool,
+        offset: usize,
+        size: usize,
+        ptr: Bytes,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, buffers) = objects(queue, [buffer])?;
+        let waits = wait_list(num_waits, &waits)?;
+        let done = queue.write(&buffers[0], blocking != 0, (offset as u64, size as u64), |size| ptr.source(size), &waits)?;
+        give(&event, done);
+        Ok(())
+    }
+
+    fn clEnqueueReadBufferRect(
+        queue: cl_command_queue,
+        buffer: cl_mem,
+        blocking: cl_bool,
+        buffer_origin: List<usize>,
+        host_origin: List<usize>,
+        region: List<usize>,
+        buffer_row_pitch: usize,
+        buffer_slice_pitch: usize,
+        host_row_pitch: usize,
+        host_slice_pitch: usize,
+        ptr: BytesMut,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, buffers) = objects(queue, [buffer])?;
+        let pitches = [buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch];
+        let args = rect([&buffer_origin, &host_origin], &region, pitches)?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.read_rect(&buffers[0], blocking != 0, &args, |size| ptr.target(size), &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueWriteBufferRect(
+        queue: cl_command_queue,
+        buffer: cl_mem,
+        blocking: cl_bool,
+        buffer_origin: List<usize>,
+        host_origin: List<usize>,
+        region: List<usize>,
+        buffer_row_pitch: usize,
+        buffer_slice_pitch: usize,
+        host_row_pitch: usize,
+        host_slice_pitch: usize,
+        ptr: Bytes,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, buffers) = objects(queue, [buffer])?;
+        let pitches = [buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch];
+        let args = rect([&buffer_origin, &host_origin], &region, pitches)?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.write_rect(&buffers[0], blocking != 0, &args, |size| ptr.source(size), &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueCopyBuffer(
+        queue: cl_command_queue,
+        src: cl_mem,
+        dst: cl_mem,
+        src_offset: usize,
+        dst_offset: usize,
+        size: usize,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, buffers) = objects(queue, [src, dst])?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.copy(&buffers[0], &buffers[1], (src_offset as u64, dst_offset as u64, size as u64), &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueCopyBufferRect(
+        queue: cl_command_queue,
+        src: cl_mem,
+        dst: cl_mem,
+        src_origin: List<usize>,
+        dst_origin: List<usize>,
+        region: List<usize>,
+        src_row_pitch: usize,
+        src_slice_pitch: usize,
+        dst_row_pitch: usize,
+        dst_slice_pitch: usize,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, buffers) = objects(queue, [src, dst])?;
+        let args = rect([&src_origin, &dst_origin], &region, [src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch])?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.copy_rect(&buffers[0], &buffers[1], &args, &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueFillBuffer(
+        queue: cl_command_queue,
+        buffer: cl_mem,
+        pattern: Bytes,
+        pattern_size: usize,
+        offset: usize,
+        size: usize,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, buffers) = objects(queue, [buffer])?;
+        let waits = wait_list(num_waits, &waits)?;
+        // "CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of { 1, 2, 4, 8, 16, 32, 64, 128 }."
+        check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
+        give(&event, queue.fill(&buffers[0], pattern.get(pattern_size), (offset as u64, size as u64), &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueUnmapMemObject(
+        queue: cl_command_queue,
+        buffer: cl_mem,
+        ptr: BytesMut,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, buffers) = objects(queue, [buffer])?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.unmap(&buffers[0], ptr.address(), &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueMigrateMemObjects(
+        queue: cl_command_queue,
+        num_objects: cl_uint,
+        objects: List<cl_mem>,
+        flags: cl_mem_migration_flags,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let queue = handles::get::<Queue>(queue)?;
+        let buffers = handles::get_all::<Buffer>(&objects.get(num_objects as usize))?;
+        // "CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL; if flags is not 0 or is not any of the values described."
+        check!(num_objects != 0 && !objects.is_null(), InvalidValue, "there are no objects");
+        let (host, undefined) = (u64::from(CL_MIGRATE_MEM_OBJECT_HOST), u64::from(CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED));
+        check!(flags & !(host | undefined) == 0, InvalidValue, "migration flags {flags:#x} are unknown");
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.migrate(&buffers, flags & host != 0, flags & undefined != 0, &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueNDRangeKernel(
+        queue: cl_command_queue,
+        kernel: cl_kernel,
+        work_dim: cl_uint,
+        offset: List<usize>,
+        global: List<usize>,
+        local: List<usize>,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        // Only that many values may be there; a wrong number of dimensions is found below.
+        let count = if work_dim <= 3 { work_dim as usize } else { 0 };
+        let lists = [&offset, &global, &local].map(|list| (!list.is_null()).then(|| list.get(count)));
+        launch(queue, kernel, CommandType::NdRangeKernel, (work_dim, lists), (num_waits, &waits), &event)
+    }
+
+    fn clEnqueueTask(queue: cl_command_queue, kernel: cl_kernel, num_waits: cl_uint, waits: List<cl_event>, event: Out<cl_event>) {
+        let lists = [None, Some(vec![1]), Some(vec![1])];
+        launch(queue, kernel, CommandType::Task, (1, lists), (num_waits, &waits), &event)
+    }
+
+    fn clEnqueueNativeKernel(
+        queue: cl_command_queue,
+        _function: Callback<NativeKernelFn>,
+        _args: BytesMut,
+        _args_size: usize,
+        _num_objects: cl_uint,
+        _objects: List<cl_mem>,
+        _args_mem_loc: OutList<*const c_void>,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        _event: Out<cl_event>,
+    ) {
+        handles::get::<Queue>(queue)?;
+        wait_list(num_waits, &waits)?;
+        // "CL_INVALID_OPERATION if the device associated with command_queue cannot execute the native kernel."
+        Err(Error::InvalidOperation("the device runs no native kernels".into()))
+    }
+
+    fn clEnqueueMarkerWithWaitList(queue: cl_command_queue, num_waits: cl_uint, waits: List<cl_event>, event: Out<cl_event>) {
+        let queue = handles::get::<Queue>(queue)?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.marker(&waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueBarrierWithWaitList(queue: cl_command_queue, num_waits: cl_uint, waits: List<cl_event>, event: Out<cl_event>) {
+        let queue = handles::get::<Queue>(queue)?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.barrier(&waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueMarker(queue: cl_command_queue, event: Out<cl_event>) {
+        let queue = handles::get::<Queue>(queue)?;
+        // "CL_INVALID_VALUE if event is a NULL value."
+        check!(!event.is_null(), InvalidValue, "a marker without event");
+        give(&event, queue.marker(&[])?);
+        Ok(())
+    }
+
+    fn clEnqueueWaitForEvents(queue: cl_command_queue, num_events: cl_uint, events: List<cl_event>) {
+        let queue = handles::get::<Queue>(queue)?;
+        // "CL_INVALID_VALUE if num_events is zero or event_list is NULL."
+        check!(num_events != 0 && !events.is_null(), InvalidValue, "the list of events is empty");
+        // "CL_INVALID_EVENT if event objects specified in event_list are not valid events."
+        let events: Vec<Arc<Event>> = handles::get_all(&events.get(num_events as usize))?;
+        queue.barrier(&events).map(drop)
+    }
+
+    fn clEnqueueBarrier(queue: cl_command_queue) {
+        handles::get::<Queue>(queue)?.barrier(&[]).map(drop)
+    }
+}
+
+/// `clEnqueueMapBuffer`: it returns an address, not an object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clEnqueueMapBuffer(
+    queue: cl_command_queue,
+    buffer: cl_mem,
+    blocking: cl_bool,
+    flags: cl_map_flags,
+    offset: usize,
+    size: usize,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+    errcode_ret: *mut cl_int,
+) -> *mut c_void {
+    // SAFETY: arguments of a call from C, as in all entry points.
+    let (waits, event) = unsafe { (List::from_c(waits), Out::from_c(event)) };
+    crate::ffi::pointer("clEnqueueMapBuffer", errcode_ret, |_| {
+        let (queue, buffers) = objects(queue, [buffer])?;
+        let waits = wait_list(num_waits, &waits)?;
+        let (address, done) = queue.map(&buffers[0], blocking != 0, flags, (offset as u64, size as u64), &waits)?;
+        give(&event, done);
+        Ok(std::ptr::with_exposed_provenance_mut(address))
+    })
+}

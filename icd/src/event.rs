@@ -1,0 +1,114 @@
+//! Events (OpenCL API 5.11 to 5.14).
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use wgcl_api::context::Context;
+use wgcl_api::error::{Error, Result};
+use wgcl_api::event::{Event, Status};
+
+use crate::bindings::*;
+use crate::check;
+use crate::ffi::{BytesMut, Callback, List, Out, UserData};
+use crate::handles;
+use crate::info::Query;
+
+/// pfn_notify of clSetEventCallback.
+type EventFn = unsafe extern "C" fn(cl_event, cl_int, *mut c_void);
+
+/// The events of a wait list.
+///
+/// # Errors
+/// "CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or event_wait_list is not NULL and
+/// num_events_in_wait_list is 0, or if event objects in event_wait_list are not valid events."
+pub fn wait_list(count: cl_uint, events: &List<cl_event>) -> Result<Vec<Arc<Event>>> {
+    check!(
+        (count == 0) == events.is_null(),
+        InvalidEventWaitList,
+        "{count} events, but the list is {}null",
+        if events.is_null() { "" } else { "not " }
+    );
+    handles::get_all(&events.get(count as usize)).map_err(|error| Error::InvalidEventWaitList(error.to_string().into()))
+}
+
+/// Gives an event to the application, if it wants it.
+pub fn give(out: &Out<cl_event>, event: Arc<Event>) {
+    if !out.is_null() {
+        out.set(handles::give(event));
+    }
+}
+
+crate::entry! {
+    fn clWaitForEvents(count: cl_uint, events: List<cl_event>) {
+        // "CL_INVALID_VALUE if num_events is zero or event_list is NULL."
+        check!(count != 0 && !events.is_null(), InvalidValue, "the list of events is empty");
+        Event::wait_all(&handles::get_all(&events.get(count as usize))?)
+    }
+
+    fn clGetEventInfo(event: cl_event, param: cl_event_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
+        let event = handles::get::<Event>(event)?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_EVENT_COMMAND_QUEUE => query.put(event.queue().map_or(std::ptr::null_mut(), handles::name)),
+            CL_EVENT_CONTEXT => query.put(handles::name(event.context())),
+            CL_EVENT_COMMAND_TYPE => query.put(event.command_type() as u32),
+            CL_EVENT_COMMAND_EXECUTION_STATUS => {
+                let status = event.status();
+                if status == Status::QUEUED {
+                    // Applications poll without clFlush, although they must not; a batch would wait for ever.
+                    event.flush();
+                }
+                query.put(status.0)
+            }
+            CL_EVENT_REFERENCE_COUNT => query.put(handles::count(&event)),
+            _ => query.unknown(param),
+        }
+    }
+
+    fn clRetainEvent(event: cl_event) {
+        handles::retain::<Event>(event)
+    }
+
+    fn clReleaseEvent(event: cl_event) {
+        handles::release::<Event>(event).map(drop)
+    }
+
+    fn clGetEventProfilingInfo(event: cl_event, param: cl_profiling_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
+        let event = handles::get::<Event>(event)?;
+        let profile = event.profile()?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_PROFILING_COMMAND_QUEUED => query.put(profile.queued),
+            CL_PROFILING_COMMAND_SUBMIT => query.put(profile.submit),
+            CL_PROFILING_COMMAND_START => query.put(profile.start),
+            CL_PROFILING_COMMAND_END | CL_PROFILING_COMMAND_COMPLETE => query.put(profile.end),
+            _ => query.unknown(param),
+        }
+    }
+
+    fn clCreateUserEvent(context: cl_context) -> *mut _cl_event {
+        let context = handles::get::<Context>(context)?;
+        Ok(handles::give(Event::user(&context)))
+    }
+
+    fn clSetUserEventStatus(event: cl_event, status: cl_int) {
+        handles::get::<Event>(event)?.set_user_status(Status(status))
+    }
+
+    fn clSetEventCallback(event: cl_event, trigger: cl_int, pfn_notify: Callback<EventFn>, user_data: UserData) {
+        let event = handles::get::<Event>(event)?;
+        // "CL_INVALID_VALUE if pfn_event_notify is NULL or if command_exec_callback_type is not CL_SUBMITTED, CL_RUNNING or CL_COMPLETE."
+        let callback = pfn_notify.get().ok_or_else(|| Error::InvalidValue("there is no callback".into()))?;
+        let trigger = Status(trigger);
+        let valid = [Status::SUBMITTED, Status::RUNNING, Status::COMPLETE].contains(&trigger);
+        check!(valid, InvalidValue, "callback type {} is unknown", trigger.0);
+        event.on_status(
+            trigger,
+            Box::new(move |event, status| {
+                // SAFETY: the application's function, called as the specification says; the event lives until it returns.
+                unsafe { callback(handles::name(event), status.0, user_data.get()) };
+            }),
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,548 @@
+//! From C's arguments to safe values: the only place where pointers of the application are turned into something else.
+//!
+//! [`entry!`](crate::entry) declares an `extern "C"` function whose body is safe code. Its parameters have the types of this module, each made from
+//! the raw C argument by [`FromC::from_c`] under one assumption, which is the C API's own contract: a pointer is null, or valid for what the specification says
+//! that it points to, for as long as the specification says. Handles stay raw and are never dereferenced ([`crate::handles`]).
+
+use std::ffi::{CStr, c_char, c_void};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::Arc;
+
+use wgcl_api::backend::{HostSource, HostTarget};
+use wgcl_api::error::{Error, Result};
+use wgcl_api::host::HostRegion;
+
+use crate::bindings::{CL_OUT_OF_HOST_MEMORY, CL_SUCCESS, cl_int};
+
+/// A value made from an argument of a C function.
+pub trait FromC {
+    /// The type in C.
+    type Raw;
+
+    /// Takes the argument.
+    ///
+    /// # Safety
+    /// `raw` is an argument of a call from C that keeps the specification's contract for it: null, or valid for the elements that the call says it has.
+    unsafe fn from_c(raw: Self::Raw) -> Self;
+}
+
+macro_rules! plain {
+    ($($ty:ty)*) => {
+        $(impl FromC for $ty {
+            type Raw = Self;
+
+            unsafe fn from_c(raw: Self) -> Self {
+                raw
+            }
+        })*
+    };
+}
+
+plain!(u32 i32 u64 i64 usize isize);
+
+/// Handles, which are compared and never dereferenced.
+impl<T> FromC for *mut T {
+    type Raw = Self;
+
+    unsafe fn from_c(raw: Self) -> Self {
+        raw
+    }
+}
+
+/// A pointer to one value to be filled in, which may be null.
+pub struct Out<T>(*mut T);
+
+impl<T> FromC for Out<T> {
+    type Raw = *mut T;
+
+    unsafe fn from_c(raw: *mut T) -> Self {
+        Self(raw)
+    }
+}
+
+impl<T> Out<T> {
+    /// Whether the application does not want it.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Fills it in.
+    pub fn set(&self, value: T) {
+        if !self.0.is_null() {
+            // SAFETY: the pointer is valid for a value of this type, by the contract of `from_c`; applications may pass unaligned ones.
+            unsafe { self.0.write_unaligned(value) };
+        }
+    }
+}
+
+/// A pointer to an array to be filled in, which may be null.
+pub struct OutList<T>(*mut T);
+
+impl<T> FromC for OutList<T> {
+    type Raw = *mut T;
+
+    unsafe fn from_c(raw: *mut T) -> Self {
+        Self(raw)
+    }
+}
+
+impl<T: Copy> OutList<T> {
+    /// Whether the application does not want it.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Fills in the first elements.
+    pub fn set(&self, values: &[T]) {
+        if !self.0.is_null() {
+            // SAFETY: the pointer is valid for as many elements as the call says, by the contract of `from_c`; callers have compared that number.
+            unsafe { ptr::copy_nonoverlapping(values.as_ptr(), self.0, values.len()) };
+        }
+    }
+}
+
+/// A pointer to an array that is read, which may be null.
+pub struct List<T>(*const T);
+
+impl<T> FromC for List<T> {
+    type Raw = *const T;
+
+    unsafe fn from_c(raw: *const T) -> Self {
+        Self(raw)
+    }
+}
+
+impl<T: Copy> List<T> {
+    /// Whether there is none.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The first `count` elements, which must be as many as the call says; none for a null pointer.
+    pub fn get(&self, count: usize) -> Vec<T> {
+        if self.0.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: the pointer is valid for `count` elements, by the contract of `from_c`.
+        (0..count).map(|index| unsafe { self.0.add(index).read_unaligned() }).collect()
+    }
+
+    /// The pairs of a list of properties that ends with a zero, and the list as it is, with that zero.
+    pub fn properties(&self) -> Option<(Vec<(T, T)>, Vec<T>)>
+    where
+        T: Default + PartialEq,
+    {
+        if self.0.is_null() {
+            return None;
+        }
+        let (mut pairs, mut all) = (Vec::new(), Vec::new());
+        loop {
+            // SAFETY: by the contract of `from_c` the list goes on until a name is zero, and every name is followed by a value.
+            let name = unsafe { self.0.add(all.len()).read_unaligned() };
+            all.push(name);
+            if name == T::default() {
+                return Some((pairs, all));
+            }
+            // SAFETY: as above; the name is not zero.
+            let value = unsafe { self.0.add(all.len()).read_unaligned() };
+            all.push(value);
+            pairs.push((name, value));
+        }
+    }
+}
+
+/// A string that ends with a zero, or a null pointer.
+pub struct Text(*const c_char);
+
+impl FromC for Text {
+    type Raw = *const c_char;
+
+    unsafe fn from_c(raw: *const c_char) -> Self {
+        Self(raw)
+    }
+}
+
+impl Text {
+    /// The text; `None` for a null pointer. Bytes that are not UTF-8 become replacement characters.
+    pub fn get(&self) -> Option<String> {
+        if self.0.is_null() {
+            return None;
+        }
+        // SAFETY: the pointer is valid for a string that ends with a zero, by the contract of `from_c`.
+        Some(unsafe { CStr::from_ptr(self.0) }.to_string_lossy().into_owned())
+    }
+}
+
+/// An array of strings with or without lengths.
+pub struct Texts(*const *const c_char);
+
+impl FromC for Texts {
+    type Raw = *mut *const c_char;
+
+    unsafe fn from_c(raw: *mut *const c_char) -> Self {
+        Self(raw.cast_const())
+    }
+}
+
+impl Texts {
+    /// Each string's bytes, as long as `lengths` says: 0 and no length mean "up to the zero". `None` if a pointer is null.
+    pub fn get(&self, count: usize, lengths: &[usize]) -> Option<Vec<Vec<u8>>> {
+        List(self.0)
+            .get(count)
+            .into_iter()
+            .enumerate()
+            .map(|(index, text)| match lengths.get(index) {
+                _ if text.is_null() => None,
+                // SAFETY: the string has that many bytes, by the contract of `from_c`.
+                Some(&length) if length != 0 => Some(unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) }.to_vec()),
+                // SAFETY: the string ends with a zero, by the contract of `from_c`.
+                _ => Some(unsafe { CStr::from_ptr(text) }.to_bytes().to_vec()),
+            })
+            .collect()
+    }
+}
+
+/// An array of arrays of bytes.
+pub struct Blobs(*const *const u8);
+
+impl FromC for Blobs {
+    type Raw = *mut *const u8;
+
+    unsafe fn from_c(raw: *mut *const u8) -> Self {
+        Self(raw.cast_const())
+    }
+}
+
+impl Blobs {
+    /// Whether there is none.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Each array's bytes; `None` where a pointer is null or the length zero.
+    pub fn get(&self, lengths: &[usize]) -> Vec<Option<Vec<u8>>> {
+        List(self.0)
+            .get(lengths.len())
+            .into_iter()
+            .zip(lengths)
+            .map(|(bytes, &length)| {
+                let given = !bytes.is_null() && length != 0;
+                // SAFETY: the array has that many bytes, by the contract of `from_c`.
+                given.then(|| unsafe { std::slice::from_raw_parts(bytes, length) }.to_vec())
+            })
+            .collect()
+    }
+}
+
+/// A function of the application, which may be null.
+pub struct Callback<F>(Option<F>);
+
+impl<F> FromC for Callback<F> {
+    type Raw = Option<F>;
+
+    unsafe fn from_c(raw: Option<F>) -> Self {
+        Self(raw)
+    }
+}
+
+impl<F: Copy> Callback<F> {
+    /// The function.
+    pub fn get(&self) -> Option<F> {
+        self.0
+    }
+}
+
+/// What the application wants to get back in a callback. It is only handed through.
+#[derive(Clone, Copy)]
+pub struct UserData(*mut c_void);
+
+// SAFETY: the pointer is never dereferenced here, and the specification lets callbacks come on any thread.
+unsafe impl Send for UserData {}
+// SAFETY: as above.
+unsafe impl Sync for UserData {}
+
+impl FromC for UserData {
+    type Raw = *mut c_void;
+
+    unsafe fn from_c(raw: *mut c_void) -> Self {
+        Self(raw)
+    }
+}
+
+impl UserData {
+    /// As it came.
+    pub fn get(self) -> *mut c_void {
+        self.0
+    }
+
+    /// Whether it is null.
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+}
+
+/// Bytes that are read: a value of an argument, a pattern, or the source of a command. May be null.
+#[derive(Clone, Copy)]
+pub struct Bytes(*const c_void);
+
+impl FromC for Bytes {
+    type Raw = *const c_void;
+
+    unsafe fn from_c(raw: *const c_void) -> Self {
+        Self(raw)
+    }
+}
+
+impl Bytes {
+    /// Whether there are none.
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The first `size` bytes, which must be as many as the call says.
+    pub fn get(self, size: usize) -> Vec<u8> {
+        if self.0.is_null() || size == 0 {
+            return Vec::new();
+        }
+        // SAFETY: the pointer is valid for `size` bytes, by the contract of `from_c`.
+        unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), size) }.to_vec()
+    }
+
+    /// Two numbers: cl_buffer_region, which C passes as bytes. `None` for a null pointer.
+    pub fn pair(self) -> Option<(usize, usize)> {
+        match List(self.0.cast::<usize>()).get(2).as_slice() {
+            &[first, second] => Some((first, second)),
+            _ => None,
+        }
+    }
+
+    /// The first `size` bytes, for sizes that may be too large to copy.
+    ///
+    /// # Errors
+    /// If there is no memory for the copy.
+    pub fn try_get(self, size: usize) -> Result<Vec<u8>> {
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(size).map_err(|_| Error::OutOfHostMemory(format!("{size} bytes to copy").into()))?;
+        // SAFETY: the pointer is valid for `size` bytes, by the contract of `from_c`; callers have checked that it is not null.
+        copy.extend_from_slice(unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), size) });
+        Ok(copy)
+    }
+
+    /// The source of a command, which may be read until the command is done.
+    pub fn source(self, size: u64) -> Result<Box<dyn HostSource>> {
+        Ok(Box::new(HostBytes::new(self.0.cast_mut(), size)?))
+    }
+}
+
+/// Bytes that are written: the target of a command or of a query, or memory that a buffer uses. May be null.
+#[derive(Clone, Copy)]
+pub struct BytesMut(*mut c_void);
+
+impl FromC for BytesMut {
+    type Raw = *mut c_void;
+
+    unsafe fn from_c(raw: *mut c_void) -> Self {
+        Self(raw)
+    }
+}
+
+impl BytesMut {
+    /// Whether there are none.
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// As a number.
+    pub fn address(self) -> usize {
+        self.0.addr()
+    }
+
+    /// Writes to the beginning; there must be room, as the call says.
+    pub fn set(self, bytes: &[u8]) {
+        if !self.0.is_null() {
+            // SAFETY: the pointer is valid for writes of that many bytes, by the contract of `from_c`: the caller has compared the size.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.0.cast::<u8>(), bytes.len()) };
+        }
+    }
+
+    /// The pointers that are stored in it.
+    pub fn pointers(self, count: usize) -> Vec<Self> {
+        List(self.0.cast::<*mut c_void>().cast_const()).get(count).into_iter().map(Self).collect()
+    }
+
+    /// The same memory, to be read.
+    pub fn as_bytes(self) -> Bytes {
+        Bytes(self.0)
+    }
+
+    /// The target of a command, which may be written until the command is done.
+    pub fn target(self, size: u64) -> Result<Box<dyn HostTarget>> {
+        Ok(Box::new(HostBytes::new(self.0, size)?))
+    }
+
+    /// Memory that a buffer uses as long as it lives.
+    pub fn region(self, size: u64) -> Result<Arc<dyn HostRegion>> {
+        Ok(Arc::new(HostBytes::new(self.0, size)?))
+    }
+}
+
+/// Memory of the application that a command or a buffer uses.
+struct HostBytes {
+    start: *mut u8,
+    size: usize,
+}
+
+// SAFETY: the specification makes the application keep the memory valid and untouched while commands use it, whatever thread runs them.
+unsafe impl Send for HostBytes {}
+// SAFETY: as above.
+unsafe impl Sync for HostBytes {}
+
+impl HostBytes {
+    fn new(start: *mut c_void, size: u64) -> Result<Self> {
+        // "CL_INVALID_VALUE ... if ptr is a NULL value."
+        if start.is_null() {
+            return Err(Error::InvalidValue("the host pointer is null".into()));
+        }
+        let size = usize::try_from(size).ok().filter(|&size| isize::try_from(size).is_ok() && start.addr().checked_add(size).is_some());
+        match size {
+            Some(size) => Ok(Self { start: start.cast(), size }),
+            None => Err(Error::InvalidValue("the region does not fit the address space".into())),
+        }
+    }
+
+    fn part(&self, offset: u64, size: u64) -> Self {
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(self.size);
+        let size = usize::try_from(size).unwrap_or(usize::MAX).min(self.size - offset);
+        // SAFETY: the offset is at most the size.
+        Self { start: unsafe { self.start.add(offset) }, size }
+    }
+}
+
+impl fmt::Debug for HostBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes at {:p}", self.size, self.start)
+    }
+}
+
+impl HostSource for HostBytes {
+    fn with(&self, f: &mut dyn FnMut(&[u8])) {
+        // SAFETY: the memory is valid until the command is done, which is after this; see `Send`.
+        f(unsafe { std::slice::from_raw_parts(self.start, self.size) });
+    }
+}
+
+impl HostTarget for HostBytes {
+    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
+        // SAFETY: the memory is valid until the command is done, which is after this, and nobody else may use it meanwhile; see `Send`.
+        f(unsafe { std::slice::from_raw_parts_mut(self.start, self.size) });
+    }
+}
+
+impl HostRegion for HostBytes {
+    fn address(&self) -> usize {
+        self.start.addr()
+    }
+
+    fn source(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostSource> {
+        Box::new(self.part(offset, size))
+    }
+
+    fn target(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostTarget> {
+        Box::new(self.part(offset, size))
+    }
+}
+
+/// Runs the body of an entry point: no panic leaves it.
+fn guarded<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T, cl_int> {
+    tracing::trace!("{name}");
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => {
+            tracing::debug!("{name}: {error}");
+            Err(error.code())
+        }
+        Err(_) => {
+            tracing::error!("{name}: internal error (a panic was caught)");
+            Err(CL_OUT_OF_HOST_MEMORY)
+        }
+    }
+}
+
+/// Runs an entry point that returns a code.
+pub fn status(name: &'static str, body: impl FnOnce() -> Result<()>) -> cl_int {
+    match guarded(name, body) {
+        Ok(()) => CL_SUCCESS as cl_int,
+        Err(code) => code,
+    }
+}
+
+/// Runs an entry point that returns a pointer, and its code through a pointer. The body gets the latter for calls that return both.
+pub fn pointer<T>(name: &'static str, errcode_ret: *mut cl_int, body: impl FnOnce(&Out<cl_int>) -> Result<*mut T>) -> *mut T {
+    let code = Out(errcode_ret);
+    code.set(CL_SUCCESS as cl_int);
+    match guarded(name, || body(&code)) {
+        Ok(pointer) => pointer,
+        Err(error) => {
+            code.set(error);
+            ptr::null_mut()
+        }
+    }
+}
+
+/// Returns an error of this kind unless the condition holds.
+#[macro_export]
+macro_rules! check {
+    ($condition:expr, $variant:ident, $($why:tt)+) => {
+        if !$condition {
+            return Err(wgcl_api::error::Error::$variant(format!($($why)+).into()));
+        }
+    };
+}
+
+/// Declares entry points: `extern "C"` functions with safe bodies.
+///
+/// ```text
+/// entry! {
+///     fn clDoThis(object: cl_thing, result: Out<cl_uint>) { ...Result<()>... }
+///     fn clMakeThat(object: cl_thing) -> cl_that { ...Result<cl_that>... }     // and errcode_ret as the last parameter
+/// }
+/// ```
+#[macro_export]
+macro_rules! entry {
+    () => {};
+    (
+        $(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block
+        $($rest:tt)*
+    ) => {
+        $(#[$meta])*
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: <$ty as $crate::ffi::FromC>::Raw),*) -> $crate::bindings::cl_int {
+            fn body($($arg: $ty),*) -> wgcl_api::error::Result<()> $body
+            // SAFETY: these are arguments of a call from C, which keeps to the specification.
+            $(let $arg = unsafe { <$ty as $crate::ffi::FromC>::from_c($arg) };)*
+            $crate::ffi::status(stringify!($name), || body($($arg),*))
+        }
+        $crate::entry! { $($rest)* }
+    };
+    (
+        $(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> *mut $ret:ty $body:block
+        $($rest:tt)*
+    ) => {
+        $(#[$meta])*
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            $($arg: <$ty as $crate::ffi::FromC>::Raw,)*
+            errcode_ret: *mut $crate::bindings::cl_int,
+        ) -> *mut $ret {
+            fn body($($arg: $ty),*) -> wgcl_api::error::Result<*mut $ret> $body
+            // SAFETY: these are arguments of a call from C, which keeps to the specification.
+            $(let $arg = unsafe { <$ty as $crate::ffi::FromC>::from_c($arg) };)*
+            $crate::ffi::pointer(stringify!($name), errcode_ret, |_| body($($arg),*))
+        }
+        $crate::entry! { $($rest)* }
+    };
+}

@@ -1,0 +1,211 @@
+//! Handles: what the application holds of an object.
+//!
+//! A handle is the address of a [`Cell`], whose only content is the pointer to the dispatch table that the ICD loader wants to find there. Cells are
+//! never given back to the allocator, so that the loader may look into the handle of an object that is long gone without crashing; they are used again after
+//! [`QUARANTINE`] others. What a handle stands for is looked up in a registry by its address: a null, foreign, released or wrong-typed handle is not
+//! found, and nothing is ever dereferenced on the application's word.
+//!
+//! The registry keeps a strong reference for as long as the application holds one. Other objects may keep theirs longer: a released context
+//! whose queue lives still has its handle, which queries of the queue return. When the object itself dies, its handle goes with it ([`Name`]).
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+use once_cell::sync::Lazy;
+use parking_lot::{Mutex, RwLock};
+use rustc_hash::FxHashMap;
+
+use wgcl_api::context::Context;
+use wgcl_api::device::Device;
+use wgcl_api::error::{Error, Result};
+use wgcl_api::event::Event;
+use wgcl_api::kernel::Kernel;
+use wgcl_api::memory::Buffer;
+use wgcl_api::object::Object;
+use wgcl_api::platform::Platform;
+use wgcl_api::program::Program;
+use wgcl_api::queue::Queue;
+
+use crate::bindings::{_cl_command_queue, _cl_context, _cl_device_id, _cl_event, _cl_kernel, _cl_mem, _cl_platform_id, _cl_program};
+use crate::dispatch;
+
+/// What the loader finds at a handle's address.
+#[repr(C)]
+struct Cell {
+    dispatch: &'static dispatch::Table,
+}
+
+/// Cells that must have been freed after one before it is used again.
+const QUARANTINE: usize = 4096;
+
+/// Cells that are made at a time.
+const CHUNK: usize = 256;
+
+/// A kind of object that has handles.
+pub trait Named: Object + Sized {
+    /// What the handle points to, in C.
+    type Raw;
+
+    /// The error for a handle that is not one of these.
+    fn invalid(why: &'static str) -> Error;
+}
+
+macro_rules! named {
+    ($($object:ty, $raw:ty, $error:ident;)*) => {
+        $(impl Named for $object {
+            type Raw = $raw;
+
+            fn invalid(why: &'static str) -> Error {
+                Error::$error(why.into())
+            }
+        })*
+    };
+}
+
+named! {
+    Platform, _cl_platform_id, InvalidPlatform;
+    Device, _cl_device_id, InvalidDevice;
+    Context, _cl_context, InvalidContext;
+    Queue, _cl_command_queue, InvalidCommandQueue;
+    Buffer, _cl_mem, InvalidMemObject;
+    Program, _cl_program, InvalidProgram;
+    Kernel, _cl_kernel, InvalidKernel;
+    Event, _cl_event, InvalidEvent;
+}
+
+type Erased = Arc<dyn Any + Send + Sync>;
+
+struct Entry {
+    object: Weak<dyn Any + Send + Sync>,
+    /// References that the application holds, and the reference that stands for them.
+    count: u32,
+    held: Option<Erased>,
+}
+
+const SHARDS: usize = 16;
+
+static REGISTRY: Lazy<[RwLock<FxHashMap<usize, Entry>>; SHARDS]> = Lazy::new(|| std::array::from_fn(|_| RwLock::default()));
+static FREE: Mutex<VecDeque<usize>> = Mutex::new(VecDeque::new());
+
+fn shard(address: usize) -> &'static RwLock<FxHashMap<usize, Entry>> {
+    // Cells are eight bytes apart.
+    &REGISTRY[(address / size_of::<Cell>()) % SHARDS]
+}
+
+/// The address of a cell that stands for nothing.
+fn take_cell() -> usize {
+    let mut free = FREE.lock();
+    if free.len() <= QUARANTINE {
+        let fresh: Vec<Cell> = (0..CHUNK).map(|_| Cell { dispatch: &dispatch::TABLE }).collect();
+        // The pointers' provenance is exposed because the loader gets them as handles and reads the table through them.
+        let cells: &'static [Cell] = Vec::leak(fresh);
+        for cell in cells.iter().rev() {
+            free.push_front(std::ptr::from_ref(cell).expose_provenance());
+        }
+    }
+    // Fresh cells are in front, the one that was freed first is behind them.
+    free.pop_front().unwrap_or_default()
+}
+
+/// An object's name, kept in the object and dropped with it.
+struct Name(usize);
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        shard(self.0).write().remove(&self.0);
+        FREE.lock().push_back(self.0);
+    }
+}
+
+fn address_of<T: Named>(object: &Arc<T>) -> usize {
+    let make = || {
+        let address = take_cell();
+        let object: Erased = object.clone();
+        let entry = Entry { object: Arc::downgrade(&object), count: 0, held: None };
+        shard(address).write().insert(address, entry);
+        Name(address)
+    };
+    object.handle_slot().get_or_init(make).map_or(0, |name: &Name| name.0)
+}
+
+fn to_raw<T: Named>(address: usize) -> *mut T::Raw {
+    std::ptr::with_exposed_provenance_mut(address)
+}
+
+/// The handle of an object, for queries: the application gets no reference.
+pub fn name<T: Named>(object: &Arc<T>) -> *mut T::Raw {
+    to_raw::<T>(address_of(object))
+}
+
+/// The handle of an object, with a reference for the application.
+pub fn give<T: Named>(object: Arc<T>) -> *mut T::Raw {
+    let address = address_of(&object);
+    if let Some(entry) = shard(address).write().get_mut(&address) {
+        entry.count += 1;
+        entry.held = Some(object);
+    }
+    to_raw::<T>(address)
+}
+
+/// The object of a handle.
+///
+/// # Errors
+/// CL_INVALID_... of the wanted kind if it is not one.
+pub fn get<T: Named>(handle: *mut T::Raw) -> Result<Arc<T>> {
+    let address = handle.addr();
+    if address == 0 {
+        return Err(T::invalid("the handle is null"));
+    }
+    let object = shard(address).read().get(&address).and_then(|entry| entry.object.upgrade());
+    let object = object.ok_or_else(|| T::invalid("the handle is unknown or was released"))?;
+    object.downcast::<T>().map_err(|_| T::invalid("the handle is that of another kind of object"))
+}
+
+/// The objects of a list of handles.
+///
+/// # Errors
+/// As [`get`].
+pub fn get_all<T: Named>(handles: &[*mut T::Raw]) -> Result<Vec<Arc<T>>> {
+    handles.iter().map(|&handle| get(handle)).collect()
+}
+
+/// Gives the application one more reference.
+///
+/// # Errors
+/// As [`get`].
+pub fn retain<T: Named>(handle: *mut T::Raw) -> Result<()> {
+    let object = get::<T>(handle)?;
+    give(object);
+    Ok(())
+}
+
+/// Takes one of the application's references away, and gives the object if it was the last.
+///
+/// # Errors
+/// As [`get`], and if the application holds none.
+pub fn release<T: Named>(handle: *mut T::Raw) -> Result<Option<Arc<T>>> {
+    let object = get::<T>(handle)?;
+    let address = handle.addr();
+    let held = {
+        let mut entries = shard(address).write();
+        match entries.get_mut(&address) {
+            Some(entry) if entry.count > 0 => {
+                entry.count -= 1;
+                if entry.count == 0 { Some(entry.held.take()) } else { None }
+            }
+            _ => return Err(T::invalid("the handle was released before")),
+        }
+    };
+    // What dies dies here, with nothing locked.
+    Ok(held.map(|held| {
+        drop(held);
+        object
+    }))
+}
+
+/// CL_..._REFERENCE_COUNT: what the application holds, at least 1 for what is alive.
+pub fn count<T: Named>(object: &Arc<T>) -> u32 {
+    let address = address_of(object);
+    shard(address).read().get(&address).map_or(1, |entry| entry.count.max(1))
+}

@@ -1,0 +1,219 @@
+//! Kernels (OpenCL API 5.9).
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use wgcl_api::device::Device;
+use wgcl_api::error::{Error, Result};
+use wgcl_api::kernel::{ArgValue, Kernel};
+use wgcl_api::memory::Buffer;
+use wgcl_api::program::Program;
+use wgcl_compiler::ir::{KernelParam, Space};
+use wgcl_compiler::program::{AccessQualifier, ArgInfo};
+
+use crate::bindings::*;
+use crate::check;
+use crate::ffi::{Bytes, BytesMut, Out, OutList, Text};
+use crate::handles;
+use crate::info::Query;
+
+/// Reads an argument as its kind asks for.
+fn read_arg(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<ArgValue> {
+    match &info.passing {
+        KernelParam::Value | KernelParam::Bytes { .. } => {
+            // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value", which null is not for anything passed by value.
+            check!(!value.is_null(), InvalidArgValue, "argument {index} has no value");
+            check!(size == info.size as usize, InvalidArgSize, "argument {index} ({}) has {} bytes, not {size}", info.type_name, info.size);
+            Ok(ArgValue::Value(value.get(size)))
+        }
+        KernelParam::Buffer { .. } => {
+            // "CL_INVALID_ARG_SIZE ... if the argument is a memory object and arg_size != sizeof(cl_mem)."
+            check!(size == size_of::<cl_mem>(), InvalidArgSize, "argument {index} is a memory object, its size is not {size}");
+            let handle = value.get(size).try_into().map_or(0, usize::from_ne_bytes);
+            if handle == 0 {
+                return Ok(ArgValue::Null);
+            }
+            // "CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not a valid memory object."
+            let buffer = handles::get::<Buffer>(std::ptr::with_exposed_provenance_mut(handle))?;
+            Ok(ArgValue::Buffer(Arc::downgrade(&buffer)))
+        }
+        KernelParam::Local { .. } => {
+            // "CL_INVALID_ARG_VALUE if the argument is declared with the local qualifier and arg_value is not NULL."
+            check!(value.is_null(), InvalidArgValue, "argument {index} is local memory, its value must be null");
+            check!(size != 0, InvalidArgSize, "argument {index} is local memory of no bytes");
+            let bytes = u32::try_from(size)
+                .map_err(|_| Error::MaxSizeRestrictionExceeded(format!("argument {index} is local memory of {size} bytes").into()))?;
+            Ok(ArgValue::Local(bytes))
+        }
+        // "CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified arg_value is not a valid sampler object."
+        KernelParam::Sampler => Err(Error::InvalidSampler("there are no samplers".into())),
+        KernelParam::Image => Err(Error::InvalidMemObject("there are no images".into())),
+    }
+}
+
+/// The device of a query, which may be null if the kernel has only one.
+fn device_of(kernel: &Kernel, device: cl_device_id) -> Result<Arc<Device>> {
+    match kernel.program().devices() {
+        // "If there is only a single device associated with kernel, device can be a NULL value."
+        [only] if device.is_null() => Ok(only.clone()),
+        _ => handles::get(device),
+    }
+}
+
+crate::entry! {
+    fn clCreateKernel(program: cl_program, name: Text) -> *mut _cl_kernel {
+        let program = handles::get::<Program>(program)?;
+        // "CL_INVALID_VALUE if kernel_name is NULL."
+        let name = name.get();
+        if name.is_none() {
+            check!(program.executables().iter().any(Option::is_some), InvalidProgramExecutable, "the program has not been built");
+        }
+        let name = name.ok_or_else(|| Error::InvalidValue("there is no name".into()))?;
+        Kernel::new(&program, &name).map(handles::give)
+    }
+
+    fn clCreateKernelsInProgram(program: cl_program, num_kernels: cl_uint, kernels: OutList<cl_kernel>, num_kernels_ret: Out<cl_uint>) {
+        let program = handles::get::<Program>(program)?;
+        let all = Kernel::all(&program)?;
+        // "CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program."
+        check!(kernels.is_null() || num_kernels as usize >= all.len(), InvalidValue, "there are {} kernels", all.len());
+        num_kernels_ret.set(all.len() as cl_uint);
+        if !kernels.is_null() {
+            kernels.set(&all.into_iter().map(handles::give).collect::<Vec<_>>());
+        }
+        Ok(())
+    }
+
+    fn clCloneKernel(kernel: cl_kernel) -> *mut _cl_kernel {
+        Ok(handles::give(handles::get::<Kernel>(kernel)?.duplicate()))
+    }
+
+    fn clRetainKernel(kernel: cl_kernel) {
+        handles::retain::<Kernel>(kernel)
+    }
+
+    fn clReleaseKernel(kernel: cl_kernel) {
+        handles::release::<Kernel>(kernel).map(drop)
+    }
+
+    fn clSetKernelArg(kernel: cl_kernel, index: cl_uint, size: usize, value: Bytes) {
+        let kernel = handles::get::<Kernel>(kernel)?;
+        let arg = read_arg(index, kernel.arg(index)?, size, value)?;
+        kernel.set_arg(index, arg)
+    }
+
+    fn clSetKernelArgSVMPointer(kernel: cl_kernel, _index: cl_uint, _value: Bytes) {
+        handles::get::<Kernel>(kernel)?;
+        // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
+        Err(Error::InvalidOperation("no device supports SVM".into()))
+    }
+
+    fn clSetKernelExecInfo(kernel: cl_kernel, _param: cl_kernel_exec_info, _size: usize, _value: Bytes) {
+        handles::get::<Kernel>(kernel)?;
+        Err(Error::InvalidOperation("no device supports SVM".into()))
+    }
+
+    fn clGetKernelInfo(kernel: cl_kernel, param: cl_kernel_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
+        let kernel = handles::get::<Kernel>(kernel)?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_KERNEL_FUNCTION_NAME => query.put(&**kernel.name()),
+            CL_KERNEL_NUM_ARGS => query.put(kernel.info()?.args.len() as cl_uint),
+            CL_KERNEL_REFERENCE_COUNT => query.put(handles::count(&kernel)),
+            CL_KERNEL_CONTEXT => query.put(handles::name(kernel.program().context())),
+            CL_KERNEL_PROGRAM => query.put(handles::name(kernel.program())),
+            CL_KERNEL_ATTRIBUTES => query.put(kernel.info()?.attributes.as_str()),
+            _ => query.unknown(param),
+        }
+    }
+
+    fn clGetKernelArgInfo(kernel: cl_kernel, index: cl_uint, param: cl_kernel_arg_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
+        let kernel = handles::get::<Kernel>(kernel)?;
+        let arg = kernel.arg(index)?;
+        let query = Query::new(size, value, size_ret);
+        // "CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel": only with -cl-kernel-arg-info.
+        if (CL_KERNEL_ARG_ADDRESS_QUALIFIER..=CL_KERNEL_ARG_NAME).contains(&param) {
+            check!(kernel.has_arg_info(), KernelArgInfoNotAvailable, "the program was built without -cl-kernel-arg-info");
+        }
+        match param {
+            CL_KERNEL_ARG_ADDRESS_QUALIFIER => query.put(match arg.address {
+                Space::Private | Space::Generic => CL_KERNEL_ARG_ADDRESS_PRIVATE,
+                Space::Local => CL_KERNEL_ARG_ADDRESS_LOCAL,
+                Space::Global => CL_KERNEL_ARG_ADDRESS_GLOBAL,
+                Space::Constant => CL_KERNEL_ARG_ADDRESS_CONSTANT,
+            }),
+            CL_KERNEL_ARG_ACCESS_QUALIFIER => query.put(match arg.access {
+                AccessQualifier::None => CL_KERNEL_ARG_ACCESS_NONE,
+                AccessQualifier::ReadOnly => CL_KERNEL_ARG_ACCESS_READ_ONLY,
+                AccessQualifier::WriteOnly => CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
+                AccessQualifier::ReadWrite => CL_KERNEL_ARG_ACCESS_READ_WRITE,
+            }),
+            CL_KERNEL_ARG_TYPE_NAME => query.put(arg.type_name.as_str()),
+            CL_KERNEL_ARG_TYPE_QUALIFIER => {
+                let qualifiers = [
+                    (arg.is_const, CL_KERNEL_ARG_TYPE_CONST),
+                    (arg.is_restrict, CL_KERNEL_ARG_TYPE_RESTRICT),
+                    (arg.is_volatile, CL_KERNEL_ARG_TYPE_VOLATILE),
+                ];
+                query.put(qualifiers.iter().filter(|(set, _)| *set).fold(0u64, |bits, (_, bit)| bits | u64::from(*bit)))
+            }
+            CL_KERNEL_ARG_NAME => query.put(arg.name.as_str()),
+            _ => query.unknown(param),
+        }
+    }
+
+    fn clGetKernelWorkGroupInfo(
+        kernel: cl_kernel,
+        device: cl_device_id,
+        param: cl_kernel_work_group_info,
+        size: usize,
+        value: BytesMut,
+        size_ret: Out<usize>,
+    ) {
+        let kernel = handles::get::<Kernel>(kernel)?;
+        let device = device_of(&kernel, device)?;
+        let info = kernel.work_group_info(&device)?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_KERNEL_WORK_GROUP_SIZE => query.put(info.size as usize),
+            CL_KERNEL_COMPILE_WORK_GROUP_SIZE => query.put(info.compiled.map(|n| n as usize)),
+            CL_KERNEL_LOCAL_MEM_SIZE => query.put(info.local_memory),
+            CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => query.put(info.preferred_multiple.max(1) as usize),
+            CL_KERNEL_PRIVATE_MEM_SIZE => query.put(kernel.private_memory(&device)?),
+            // "CL_INVALID_VALUE if param_name is CL_KERNEL_GLOBAL_WORK_SIZE and device is not a custom device and kernel is not a built-in kernel."
+            _ => query.unknown(param),
+        }
+    }
+
+    fn clGetKernelSubGroupInfo(
+        kernel: cl_kernel,
+        _device: cl_device_id,
+        _param: cl_kernel_sub_group_info,
+        _input_size: usize,
+        _input: Bytes,
+        _size: usize,
+        _value: BytesMut,
+        _size_ret: Out<usize>,
+    ) {
+        handles::get::<Kernel>(kernel)?;
+        // "CL_INVALID_OPERATION if device does not support subgroups."
+        Err(Error::InvalidOperation("the device does not support subgroups".into()))
+    }
+
+    fn clGetKernelSubGroupInfoKHR(
+        kernel: cl_kernel,
+        _device: cl_device_id,
+        _param: cl_kernel_sub_group_info,
+        _input_size: usize,
+        _input: Bytes,
+        _size: usize,
+        _value: BytesMut,
+        _size_ret: Out<usize>,
+    ) {
+        handles::get::<Kernel>(kernel)?;
+        Err(Error::InvalidOperation("the device does not support subgroups".into()))
+    }
+}
+
+/// A function of the host that a command runs.
+pub type NativeKernelFn = unsafe extern "C" fn(*mut c_void);

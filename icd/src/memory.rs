@@ -1,0 +1,115 @@
+//! Memory objects (OpenCL API 5.2, 5.5).
+
+use std::ffi::c_void;
+
+use wgcl_api::context::Context;
+use wgcl_api::error::{Error, Result};
+use wgcl_api::memory::{Buffer, HostData, MemFlags};
+
+use crate::bindings::*;
+use crate::check;
+use crate::context::UserHandle;
+use crate::ffi::{Bytes, BytesMut, Callback, List, Out, UserData};
+use crate::handles;
+use crate::info::Query;
+
+/// pfn_notify of clSetMemObjectDestructorCallback.
+type DestructorFn = unsafe extern "C" fn(cl_mem, *mut c_void);
+
+fn create(context: cl_context, list: Option<Vec<u64>>, flags: cl_mem_flags, size: usize, host_ptr: BytesMut) -> Result<*mut _cl_mem> {
+    let context = handles::get::<Context>(context)?;
+    // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name ..." OpenCL 3.0 has none.
+    check!(list.as_ref().is_none_or(|list| list.len() <= 1), InvalidProperty, "buffers have no properties");
+    let flags = MemFlags::parse(flags)?;
+    Buffer::check_size(&context, size as u64)?;
+    // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if host_ptr is not NULL but
+    // CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags."
+    let wanted = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
+    check!(
+        wanted != host_ptr.is_null(),
+        InvalidHostPtr,
+        "the host pointer is {}",
+        if wanted { "missing" } else { "not asked for by the flags" }
+    );
+    let data = if flags.contains(MemFlags::USE_HOST_PTR) {
+        HostData::Use(host_ptr.region(size as u64)?)
+    } else if flags.contains(MemFlags::COPY_HOST_PTR) {
+        HostData::Copy(host_ptr.as_bytes().try_get(size)?)
+    } else {
+        HostData::None
+    };
+    Buffer::new(&context, flags, size as u64, data, list).map(handles::give)
+}
+
+crate::entry! {
+    fn clCreateBuffer(context: cl_context, flags: cl_mem_flags, size: usize, host_ptr: BytesMut) -> *mut _cl_mem {
+        create(context, None, flags, size, host_ptr)
+    }
+
+    fn clCreateBufferWithProperties(
+        context: cl_context,
+        properties: List<cl_mem_properties>,
+        flags: cl_mem_flags,
+        size: usize,
+        host_ptr: BytesMut,
+    ) -> *mut _cl_mem {
+        create(context, properties.properties().map(|(_, all)| all), flags, size, host_ptr)
+    }
+
+    fn clCreateSubBuffer(
+        buffer: cl_mem,
+        flags: cl_mem_flags,
+        kind: cl_buffer_create_type,
+        info: Bytes,
+    ) -> *mut _cl_mem {
+        let buffer = handles::get::<Buffer>(buffer)?;
+        // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object."
+        check!(buffer.parent().is_none(), InvalidMemObject, "a sub-buffer of a sub-buffer");
+        let flags = MemFlags::parse(flags)?;
+        // "CL_INVALID_VALUE if value specified in buffer_create_type is not valid" or "if value(s) specified in buffer_create_info ... is not valid or
+        // if buffer_create_info is NULL."
+        check!(kind == CL_BUFFER_CREATE_TYPE_REGION, InvalidValue, "buffer_create_type {kind:#x} is unknown");
+        let (origin, size) = info.pair().ok_or_else(|| Error::InvalidValue("there is no region".into()))?;
+        buffer.sub_buffer(flags, origin as u64, size as u64).map(handles::give)
+    }
+
+    fn clRetainMemObject(memory: cl_mem) {
+        handles::retain::<Buffer>(memory)
+    }
+
+    fn clReleaseMemObject(memory: cl_mem) {
+        handles::release::<Buffer>(memory).map(drop)
+    }
+
+    fn clGetMemObjectInfo(memory: cl_mem, param: cl_mem_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
+        let buffer = handles::get::<Buffer>(memory)?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_MEM_TYPE => query.put(CL_MEM_OBJECT_BUFFER),
+            CL_MEM_FLAGS => query.put(buffer.flags().bits()),
+            CL_MEM_SIZE => query.put(buffer.size() as usize),
+            CL_MEM_HOST_PTR => query.put(buffer.host_pointer()),
+            CL_MEM_MAP_COUNT => query.put(buffer.map_count() as cl_uint),
+            CL_MEM_REFERENCE_COUNT => query.put(handles::count(&buffer)),
+            CL_MEM_CONTEXT => query.put(handles::name(buffer.context())),
+            CL_MEM_ASSOCIATED_MEMOBJECT => query.put(buffer.parent().map_or(std::ptr::null_mut(), handles::name)),
+            CL_MEM_OFFSET => query.put(buffer.origin() as usize),
+            CL_MEM_USES_SVM_POINTER => query.put(false),
+            CL_MEM_PROPERTIES => query.put(buffer.property_list().unwrap_or(&[])),
+            _ => query.unknown(param),
+        }
+    }
+
+    fn clSetMemObjectDestructorCallback(memory: cl_mem, pfn_notify: Callback<DestructorFn>, user_data: UserData) {
+        let handle = UserHandle(memory);
+        let buffer = handles::get::<Buffer>(memory)?;
+        // "CL_INVALID_VALUE if pfn_notify is NULL."
+        let callback = pfn_notify.get().ok_or_else(|| Error::InvalidValue("there is no callback".into()))?;
+        buffer.on_destruction(Box::new(move || {
+            let handle = handle;
+            // SAFETY: the application's function, called as the specification says.
+            unsafe { callback(handle.0, user_data.get()) };
+        }));
+        Ok(())
+    }
+}

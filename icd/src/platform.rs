@@ -1,0 +1,106 @@
+//! The platform, and how the ICD loader finds it (OpenCL API 4.1; cl_khr_icd).
+
+use std::ffi::c_void;
+use std::sync::{Arc, OnceLock};
+
+use wgcl_api::error::Result;
+use wgcl_api::options::Options;
+use wgcl_api::platform::{NAME, Platform, SUFFIX, VERSION};
+use wgcl_api::version::Version;
+use wgcl_backend_wgpu::{Settings, WgpuBackend};
+
+use crate::bindings::*;
+use crate::dispatch;
+use crate::ffi::{BytesMut, FromC, Out, OutList, Text};
+use crate::handles;
+use crate::info::Query;
+
+static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
+
+/// The platform of this process, with logging as the options want it.
+pub fn platform() -> &'static Arc<Platform> {
+    PLATFORM.get_or_init(|| {
+        start_logging(Options::get());
+        Platform::new(Arc::new(WgpuBackend::new(Settings::default())))
+    })
+}
+
+fn start_logging(options: &Options) {
+    if let Some(filter) = &options.log {
+        let filter = tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_else(|error| {
+            eprintln!("wgcl: WGCL_LOG: {error}");
+            tracing_subscriber::EnvFilter::new("info")
+        });
+        // The subscriber is that of this library's copy of `tracing`: nobody else has set it.
+        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    }
+    for complaint in &options.complaints {
+        tracing::warn!("{complaint}");
+    }
+}
+
+fn platform_ids(num_entries: cl_uint, platforms: &OutList<cl_platform_id>, num_platforms: &Out<cl_uint>) -> Result<()> {
+    // "CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL or if both num_platforms and platforms are NULL."
+    crate::check!(num_entries != 0 || platforms.is_null(), InvalidValue, "num_entries is zero");
+    crate::check!(!platforms.is_null() || !num_platforms.is_null(), InvalidValue, "nothing is asked for");
+    platforms.set(&[handles::name(platform())]);
+    num_platforms.set(1);
+    Ok(())
+}
+
+crate::entry! {
+    fn clIcdGetPlatformIDsKHR(num_entries: cl_uint, platforms: OutList<cl_platform_id>, num_platforms: Out<cl_uint>) {
+        platform_ids(num_entries, &platforms, &num_platforms)
+    }
+
+    fn clGetPlatformIDs(num_entries: cl_uint, platforms: OutList<cl_platform_id>, num_platforms: Out<cl_uint>) {
+        platform_ids(num_entries, &platforms, &num_platforms)
+    }
+
+    fn clGetPlatformInfo(platform: cl_platform_id, param: cl_platform_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
+        let platform = handles::get::<Platform>(platform)?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_PLATFORM_PROFILE => query.put(platform.profile()),
+            CL_PLATFORM_VERSION => query.put(VERSION),
+            CL_PLATFORM_NUMERIC_VERSION => query.put(Version::new(3, 0, 0)),
+            CL_PLATFORM_NAME | CL_PLATFORM_VENDOR => query.put(NAME),
+            CL_PLATFORM_EXTENSIONS => {
+                let names: Vec<_> = platform.extensions().into_iter().map(|extension| extension.name).collect();
+                query.put(names.join(" "))
+            }
+            CL_PLATFORM_EXTENSIONS_WITH_VERSION => query.put(platform.extensions()),
+            CL_PLATFORM_HOST_TIMER_RESOLUTION => query.put(1u64),
+            CL_PLATFORM_ICD_SUFFIX_KHR => query.put(SUFFIX),
+            _ => query.unknown(param),
+        }
+    }
+
+    fn clUnloadPlatformCompiler(platform: cl_platform_id) {
+        // A hint; the compiler holds nothing worth giving back.
+        handles::get::<Platform>(platform).map(drop)
+    }
+
+    fn clUnloadCompiler() {
+        Ok(())
+    }
+}
+
+/// `clGetExtensionFunctionAddressForPlatform`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(platform: cl_platform_id, name: <Text as FromC>::Raw) -> *mut c_void {
+    // SAFETY: an argument of a call from C.
+    let name = unsafe { Text::from_c(name) };
+    crate::ffi::pointer("clGetExtensionFunctionAddressForPlatform", std::ptr::null_mut(), |_| {
+        handles::get::<Platform>(platform)?;
+        Ok(dispatch::extension(&name.get().unwrap_or_default()))
+    })
+}
+
+/// `clGetExtensionFunctionAddress`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: <Text as FromC>::Raw) -> *mut c_void {
+    // SAFETY: an argument of a call from C.
+    let name = unsafe { Text::from_c(name) };
+    crate::ffi::pointer("clGetExtensionFunctionAddress", std::ptr::null_mut(), |_| Ok(dispatch::extension(&name.get().unwrap_or_default())))
+}

@@ -1,0 +1,272 @@
+//! Programs (OpenCL API 5.8).
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use wgcl_api::context::Context;
+use wgcl_api::device::Device;
+use wgcl_api::error::{Error, Result};
+use wgcl_api::program::Program;
+
+use crate::bindings::*;
+use crate::check;
+use crate::context::UserHandle;
+use crate::ffi::{Blobs, Bytes, BytesMut, Callback, FromC, List, Out, OutList, Text, Texts, UserData};
+use crate::handles;
+use crate::info::Query;
+
+/// pfn_notify of builds.
+type ProgramFn = unsafe extern "C" fn(cl_program, *mut c_void);
+
+/// The devices of a build: none named means all.
+fn device_list(count: cl_uint, devices: &List<cl_device_id>) -> Result<Option<Vec<Arc<Device>>>> {
+    // "CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL and num_devices is zero."
+    check!((count == 0) == devices.is_null(), InvalidValue, "{count} devices do not go with the list");
+    if count == 0 {
+        return Ok(None);
+    }
+    handles::get_all(&devices.get(count as usize)).map(Some)
+}
+
+/// The callback of a build, which holds the program until it has run.
+fn done(program: &Arc<Program>, callback: &Callback<ProgramFn>, user_data: UserData) -> Result<Option<Box<dyn FnOnce() + Send>>> {
+    // "CL_INVALID_VALUE if pfn_notify is NULL but user_data is not NULL."
+    check!(callback.get().is_some() || user_data.is_null(), InvalidValue, "user_data without a callback");
+    let Some(callback) = callback.get() else { return Ok(None) };
+    let program = program.clone();
+    Ok(Some(Box::new(move || {
+        // SAFETY: the application's function, called as the specification says.
+        unsafe { callback(handles::name(&program), user_data.get()) };
+    })))
+}
+
+crate::entry! {
+    fn clCreateProgramWithSource(context: cl_context, count: cl_uint, strings: Texts, lengths: List<usize>) -> *mut _cl_program {
+        let context = handles::get::<Context>(context)?;
+        // "CL_INVALID_VALUE if count is zero or if strings or any entry in strings is NULL."
+        let parts = strings.get(count as usize, &lengths.get(count as usize)).filter(|parts| !parts.is_empty());
+        let parts = parts.ok_or_else(|| Error::InvalidValue("a source string is missing".into()))?;
+        let source = String::from_utf8_lossy(&parts.concat()).into_owned();
+        Ok(handles::give(Program::with_source(&context, source)))
+    }
+
+    fn clCreateProgramWithBinary(
+        context: cl_context,
+        num_devices: cl_uint,
+        devices: List<cl_device_id>,
+        lengths: List<usize>,
+        binaries: Blobs,
+        binary_status: OutList<cl_int>,
+    ) -> *mut _cl_program {
+        let context = handles::get::<Context>(context)?;
+        // "CL_INVALID_VALUE if device_list is NULL or num_devices is zero; if lengths or binaries is NULL, or an entry of them is NULL or zero."
+        check!(!devices.is_null() && num_devices != 0, InvalidValue, "there are no devices");
+        let count = num_devices as usize;
+        let devices = handles::get_all::<Device>(&devices.get(count))?;
+        check!(devices.iter().all(|device| context.device_index(device).is_some()), InvalidDevice, "a device is not of the context");
+        check!(!lengths.is_null() && !binaries.is_null(), InvalidValue, "there are no binaries");
+        let blobs = binaries.get(&lengths.get(count));
+        if blobs.iter().any(Option::is_none) {
+            binary_status.set(&blobs.iter().map(|blob| if blob.is_some() { CL_SUCCESS as cl_int } else { CL_INVALID_VALUE }).collect::<Vec<_>>());
+            return Err(Error::InvalidValue("a binary is empty".into()));
+        }
+        let blobs: Vec<Vec<u8>> = blobs.into_iter().flatten().collect();
+        let given: Vec<_> = devices.into_iter().zip(blobs.iter().map(Vec::as_slice)).collect();
+        match Program::with_binaries(&context, &given) {
+            Ok(program) => {
+                binary_status.set(&vec![CL_SUCCESS as cl_int; count]);
+                Ok(handles::give(program))
+            }
+            Err((error, valid)) => {
+                binary_status.set(&valid.iter().map(|&ok| if ok { CL_SUCCESS as cl_int } else { CL_INVALID_BINARY }).collect::<Vec<_>>());
+                Err(error)
+            }
+        }
+    }
+
+    fn clCreateProgramWithBuiltInKernels(
+        context: cl_context,
+        num_devices: cl_uint,
+        devices: List<cl_device_id>,
+        names: Text,
+    ) -> *mut _cl_program {
+        let context = handles::get::<Context>(context)?;
+        check!(!devices.is_null() && num_devices != 0, InvalidValue, "there are no devices");
+        // "CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by any of the devices."
+        check!(names.get().is_some(), InvalidValue, "there are no names");
+        let devices = handles::get_all::<Device>(&devices.get(num_devices as usize))?;
+        check!(devices.iter().all(|device| context.device_index(device).is_some()), InvalidDevice, "a device is not of the context");
+        Err(Error::InvalidValue("no device has built-in kernels".into()))
+    }
+
+    fn clCreateProgramWithIL(context: cl_context, _il: Bytes, _length: usize) -> *mut _cl_program {
+        handles::get::<Context>(context)?;
+        // "CL_INVALID_OPERATION if no devices in context support intermediate language programs."
+        Err(Error::InvalidOperation("no device takes an intermediate language".into()))
+    }
+
+    fn clRetainProgram(program: cl_program) {
+        handles::retain::<Program>(program)
+    }
+
+    fn clReleaseProgram(program: cl_program) {
+        handles::release::<Program>(program).map(drop)
+    }
+
+    fn clBuildProgram(
+        program: cl_program,
+        num_devices: cl_uint,
+        devices: List<cl_device_id>,
+        options: Text,
+        pfn_notify: Callback<ProgramFn>,
+        user_data: UserData,
+    ) {
+        let program = handles::get::<Program>(program)?;
+        let devices = device_list(num_devices, &devices)?;
+        let done = done(&program, &pfn_notify, user_data)?;
+        program.build(devices.as_deref(), &options.get().unwrap_or_default(), done)
+    }
+
+    fn clCompileProgram(
+        program: cl_program,
+        num_devices: cl_uint,
+        devices: List<cl_device_id>,
+        options: Text,
+        num_headers: cl_uint,
+        headers: List<cl_program>,
+        names: Texts,
+        pfn_notify: Callback<ProgramFn>,
+        user_data: UserData,
+    ) {
+        let program = handles::get::<Program>(program)?;
+        let devices = device_list(num_devices, &devices)?;
+        let names = names.get(num_headers as usize, &[]);
+        // "CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or if num_input_headers is not zero and
+        // [they] are NULL."
+        let named = names.as_ref().is_some_and(|names| names.len() == num_headers as usize);
+        check!((num_headers == 0) == headers.is_null() && named, InvalidValue, "{num_headers} headers do not go with the lists");
+        let programs = handles::get_all::<Program>(&headers.get(num_headers as usize))?;
+        let headers: Vec<_> = names
+            .unwrap_or_default()
+            .into_iter()
+            .map(|name| String::from_utf8_lossy(&name).into_owned())
+            .zip(programs)
+            .collect();
+        let done = done(&program, &pfn_notify, user_data)?;
+        program.compile(devices.as_deref(), &options.get().unwrap_or_default(), &headers, done)
+    }
+
+    fn clSetProgramReleaseCallback(program: cl_program, _pfn_notify: Callback<ProgramFn>, _user_data: UserData) {
+        handles::get::<Program>(program)?;
+        // Deprecated in 3.0: "CL_INVALID_OPERATION" where there are no constructors and destructors of program scope.
+        Err(Error::InvalidOperation("programs have no destructors".into()))
+    }
+
+    fn clSetProgramSpecializationConstant(program: cl_program, _id: cl_uint, _size: usize, _value: Bytes) {
+        handles::get::<Program>(program)?;
+        // "CL_INVALID_OPERATION if no devices associated with program support intermediate language programs."
+        Err(Error::InvalidOperation("no device takes an intermediate language".into()))
+    }
+
+    fn clGetProgramInfo(program: cl_program, param: cl_program_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
+        let program = handles::get::<Program>(program)?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_PROGRAM_REFERENCE_COUNT => query.put(handles::count(&program)),
+            CL_PROGRAM_CONTEXT => query.put(handles::name(program.context())),
+            CL_PROGRAM_NUM_DEVICES => query.put(program.devices().len() as cl_uint),
+            CL_PROGRAM_DEVICES => query.put(program.devices().iter().map(handles::name).collect::<Vec<_>>()),
+            CL_PROGRAM_SOURCE => query.put(program.source()),
+            CL_PROGRAM_BINARY_SIZES => query.put(program.binaries().iter().map(Vec::len).collect::<Vec<_>>()),
+            CL_PROGRAM_BINARIES => {
+                let binaries = program.binaries();
+                if let Some(targets) = query.pointers(binaries.len())? {
+                    for (target, binary) in targets.pointers(binaries.len()).into_iter().zip(&binaries) {
+                        target.set(binary);
+                    }
+                }
+                Ok(())
+            }
+            CL_PROGRAM_NUM_KERNELS => query.put(program.kernel_names()?.len()),
+            CL_PROGRAM_KERNEL_NAMES => query.put(program.kernel_names()?.join(";")),
+            CL_PROGRAM_IL => query.put([0u8; 0]),
+            CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => query.put(false),
+            _ => query.unknown(param),
+        }
+    }
+
+    fn clGetProgramBuildInfo(
+        program: cl_program,
+        device: cl_device_id,
+        param: cl_program_build_info,
+        size: usize,
+        value: BytesMut,
+        size_ret: Out<usize>,
+    ) {
+        let program = handles::get::<Program>(program)?;
+        let device = handles::get::<Device>(device)?;
+        let build = program.build_of(&device)?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_PROGRAM_BUILD_STATUS => query.put(build.status as i32),
+            CL_PROGRAM_BUILD_OPTIONS => query.put(build.options),
+            CL_PROGRAM_BUILD_LOG => query.put(build.log),
+            CL_PROGRAM_BINARY_TYPE => query.put(build.kind as u32),
+            CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE => {
+                query.put(build.executable.map_or(0, |executable| executable.compiled.global_variable_size as usize))
+            }
+            _ => query.unknown(param),
+        }
+    }
+}
+
+/// `clLinkProgram`: unlike other functions that make an object it returns one with an error code, so that the application can read the log.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clLinkProgram(
+    context: cl_context,
+    num_devices: cl_uint,
+    device_list: *const cl_device_id,
+    options: *const c_char,
+    num_programs: cl_uint,
+    programs: *const cl_program,
+    pfn_notify: Option<ProgramFn>,
+    user_data: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_program {
+    // SAFETY: arguments of a call from C, as in all entry points.
+    let (devices, options, programs) = unsafe { (List::from_c(device_list), Text::from_c(options), List::from_c(programs)) };
+    // SAFETY: as above.
+    let (callback, user_data) = unsafe { (Callback::from_c(pfn_notify), UserData::from_c(user_data)) };
+    crate::ffi::pointer("clLinkProgram", errcode_ret, |code| {
+        link(context, (num_devices, &devices), &options, (num_programs, &programs), (&callback, user_data), code)
+    })
+}
+
+fn link(
+    context: cl_context,
+    (num_devices, devices): (cl_uint, &List<cl_device_id>),
+    options: &Text,
+    (num_programs, programs): (cl_uint, &List<cl_program>),
+    (callback, user_data): (&Callback<ProgramFn>, UserData),
+    code: &Out<cl_int>,
+) -> Result<*mut _cl_program> {
+    let context = handles::get::<Context>(context)?;
+    let devices = device_list(num_devices, devices)?;
+    // "CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL, or [one of them is not]."
+    check!(num_programs != 0 && !programs.is_null(), InvalidValue, "there is nothing to link");
+    check!(callback.get().is_some() || user_data.is_null(), InvalidValue, "user_data without a callback");
+    let inputs = handles::get_all::<Program>(&programs.get(num_programs as usize))?;
+    let done = callback.get().map(|callback| {
+        Box::new(move |program: Arc<Program>| {
+            let handle = UserHandle(handles::name(&program));
+            // SAFETY: the application's function, called as the specification says.
+            unsafe { callback(handle.0, user_data.get()) };
+        }) as Box<dyn FnOnce(Arc<Program>) + Send>
+    });
+    let (program, result) = Program::link(&context, devices.as_deref(), &options.get().unwrap_or_default(), &inputs, done)?;
+    if let Err(error) = result {
+        tracing::debug!("clLinkProgram: {error}");
+        code.set(error.code());
+    }
+    Ok(handles::give(program))
+}

@@ -1,0 +1,131 @@
+//! Command queues (OpenCL API 5.1).
+
+use wgcl_api::context::Context;
+use wgcl_api::device::Device;
+use wgcl_api::error::{Error, Result};
+use wgcl_api::queue::{Queue, QueueProperties};
+
+use crate::bindings::*;
+use crate::check;
+use crate::ffi::{BytesMut, List, Out};
+use crate::handles;
+use crate::info::Query;
+
+/// Queue properties as C gives them.
+fn parse(bits: cl_command_queue_properties) -> Result<QueueProperties> {
+    let known =
+        u64::from(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT);
+    // "CL_INVALID_VALUE if values specified in properties are not valid."
+    check!(bits & !known == 0, InvalidValue, "queue properties {bits:#x} are unknown");
+    // "CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the device": queues on the device.
+    QueueProperties::from_bits(bits).ok_or_else(|| Error::InvalidQueueProperties("the device has no on-device queues".into()))
+}
+
+fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_properties>) -> Result<*mut _cl_command_queue> {
+    let context = handles::get::<Context>(context)?;
+    let device = handles::get::<Device>(device)?;
+    // "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
+    check!(context.device_index(&device).is_some(), InvalidDevice, "the device is not of the context");
+    let mut properties = QueueProperties::empty();
+    let list = list.properties();
+    if let Some((pairs, _)) = &list {
+        for (index, &(name, value)) in pairs.iter().enumerate() {
+            check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidValue, "queue property {name:#x} is given twice");
+            match u32::try_from(name) {
+                Ok(CL_QUEUE_PROPERTIES) => properties = parse(value)?,
+                Ok(CL_QUEUE_SIZE) => {
+                    return Err(Error::InvalidQueueProperties("the device has no on-device queues".into()));
+                }
+                _ => return Err(Error::InvalidValue(format!("queue property {name:#x} is unknown").into())),
+            }
+        }
+    }
+    Queue::new(&context, &device, properties, list.map(|(_, all)| all)).map(handles::give)
+}
+
+crate::entry! {
+    fn clCreateCommandQueueWithProperties(
+        context: cl_context,
+        device: cl_device_id,
+        properties: List<cl_queue_properties>,
+    ) -> *mut _cl_command_queue {
+        create(context, device, &properties)
+    }
+
+    fn clCreateCommandQueueWithPropertiesKHR(
+        context: cl_context,
+        device: cl_device_id,
+        properties: List<cl_queue_properties>,
+    ) -> *mut _cl_command_queue {
+        create(context, device, &properties)
+    }
+
+    fn clCreateCommandQueue(
+        context: cl_context,
+        device: cl_device_id,
+        properties: cl_command_queue_properties,
+    ) -> *mut _cl_command_queue {
+        let context = handles::get::<Context>(context)?;
+        let device = handles::get::<Device>(device)?;
+        check!(context.device_index(&device).is_some(), InvalidDevice, "the device is not of the context");
+        let known = QueueProperties::from_bits(properties)
+            .ok_or_else(|| Error::InvalidValue(format!("queue properties {properties:#x} are unknown").into()))?;
+        Queue::new(&context, &device, known, None).map(handles::give)
+    }
+
+    fn clRetainCommandQueue(queue: cl_command_queue) {
+        handles::retain::<Queue>(queue)
+    }
+
+    fn clReleaseCommandQueue(queue: cl_command_queue) {
+        // "clReleaseCommandQueue performs an implicit flush to issue any previously queued OpenCL commands in command_queue."
+        if let Some(queue) = handles::release::<Queue>(queue)? {
+            queue.flush();
+        }
+        Ok(())
+    }
+
+    fn clGetCommandQueueInfo(queue: cl_command_queue, param: cl_command_queue_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
+        let queue = handles::get::<Queue>(queue)?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_QUEUE_CONTEXT => query.put(handles::name(queue.context())),
+            CL_QUEUE_DEVICE => query.put(handles::name(queue.device())),
+            CL_QUEUE_REFERENCE_COUNT => query.put(handles::count(&queue)),
+            CL_QUEUE_PROPERTIES => query.put(queue.properties().bits()),
+            CL_QUEUE_PROPERTIES_ARRAY => query.put(queue.property_list().unwrap_or(&[])),
+            // "CL_INVALID_COMMAND_QUEUE ... if command_queue is not a valid command-queue for param_name": these are of on-device queues.
+            CL_QUEUE_SIZE => Err(Error::InvalidCommandQueue("it is not an on-device queue".into())),
+            CL_QUEUE_DEVICE_DEFAULT => query.put(std::ptr::null_mut::<_cl_command_queue>()),
+            _ => query.unknown(param),
+        }
+    }
+
+    fn clSetCommandQueueProperty(
+        queue: cl_command_queue,
+        _properties: cl_command_queue_properties,
+        _enable: cl_bool,
+        _old_properties: Out<cl_command_queue_properties>,
+    ) {
+        handles::get::<Queue>(queue)?;
+        // Deprecated in 1.1: "Using this function ... may return CL_INVALID_OPERATION" on later devices.
+        Err(Error::InvalidOperation("properties of a queue cannot be changed since OpenCL 1.1".into()))
+    }
+
+    fn clSetDefaultDeviceCommandQueue(context: cl_context, device: cl_device_id, queue: cl_command_queue) {
+        handles::get::<Context>(context)?;
+        handles::get::<Device>(device)?;
+        // "CL_INVALID_OPERATION if device does not support a replaceable default on-device queue."
+        let _ = queue;
+        Err(Error::InvalidOperation("the device has no on-device queues".into()))
+    }
+
+    fn clFlush(queue: cl_command_queue) {
+        handles::get::<Queue>(queue)?.flush();
+        Ok(())
+    }
+
+    fn clFinish(queue: cl_command_queue) {
+        handles::get::<Queue>(queue)?.finish()
+    }
+}
