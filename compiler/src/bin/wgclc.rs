@@ -119,7 +119,7 @@ fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bo
     if arguments.emit == Some(Emit::Ast) {
         let _ = write!(out, "{}", ast::dump::dump(&unit));
     }
-    if !diags.has_errors() && matches!(arguments.emit, None | Some(Emit::Thir)) {
+    if matches!(arguments.emit, None | Some(Emit::Thir)) {
         let program = sema::check(&unit, options, &target, &mut diags);
         if let (Some(program), Some(Emit::Thir)) = (&program, arguments.emit) {
             let _ = writeln!(out, "{program:#?}");

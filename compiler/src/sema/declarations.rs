@@ -207,10 +207,7 @@ impl Sema<'_> {
 
     /// A variable with static storage whose initialiser is constant.
     fn static_variable(&mut self, name: &Ident, ty: DeclTy, item: &InitDeclarator, align: u32, space: Space) {
-        let mut qt = ty.qt;
-        if space == Space::Constant {
-            qt = self.with_quals(qt, true, false);
-        }
+        let qt = ty.qt;
         // The variable's name is known in its own initialiser (`&self`).
         let previous = match self.lookup_here(&name.name) {
             Some((Symbol::Global(old), _)) => Some(*old),

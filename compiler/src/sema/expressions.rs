@@ -218,7 +218,7 @@ impl Sema<'_> {
         let mut init = bytes.to_vec();
         init.push(0);
         let char_ty = self.scalar(ScalarKind::Char);
-        let element = QualTy { ty: char_ty, is_const: true, is_volatile: false };
+        let element = QualTy::plain(char_ty);
         let ty = self.types.intern(TyKind::Array { element, len: Some(init.len() as u64) });
         let id = self.new_global(GlobalVar {
             name: ".str".into(),

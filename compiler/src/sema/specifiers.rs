@@ -271,7 +271,7 @@ impl Sema<'_> {
             return None;
         };
         if len < 0 {
-            self.err(size.span, "array size is negative");
+            self.err(size.span, "array declared with a negative size");
             return None;
         }
         u64::try_from(len).ok()

@@ -351,15 +351,17 @@ impl Sema<'_> {
             self.err(span, "statement expression not allowed at file scope");
             return self.error_expr(span);
         }
-        let mut stmts = self.block(body);
-        let value = match stmts.pop() {
-            Some(Stmt { kind: StmtKind::Expr(value), .. }) => Some(value),
-            Some(other) => {
-                stmts.push(other);
-                None
-            }
-            None => None,
+        let (last, rest) = match body.items.split_last() {
+            Some((ast::Stmt { kind: ast::StmtKind::Expr(last), .. }, rest)) => (Some(last), rest),
+            _ => (None, body.items.as_slice()),
         };
+        self.push_scope();
+        let mut stmts = Vec::with_capacity(rest.len());
+        for stmt in rest {
+            stmts.append(&mut self.statement(stmt));
+        }
+        let value = last.map(|last| self.rvalue_expr(last));
+        self.pop_scope();
         let ty = match &value {
             Some(value) => value.ty,
             None => self.void_ty(),
