@@ -7,8 +7,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 
-use wgcl_compiler::diag::{Diagnostics, RenderOptions, SourceMap, render};
-use wgcl_compiler::program::{BuildOptions, Source};
+use wgcl_compiler::build::build_with;
+use wgcl_compiler::diag::{Diagnostics, RenderOptions, SourceMap, colourise, render};
+use wgcl_compiler::emit::{Format, print};
+use wgcl_compiler::launch::{LaunchKey, LaunchResult, specialise};
+use wgcl_compiler::program::{BuildOptions, Program, Source};
 use wgcl_compiler::target::Target;
 use wgcl_compiler::{ast, options, parse, preprocess, sema};
 
@@ -24,6 +27,20 @@ enum Emit {
     Ast,
     /// The typed tree.
     Thir,
+    /// The intermediate representation after the passes of the build.
+    Ir,
+    /// naga's structures for each kernel.
+    Naga,
+    /// SPIR-V for each kernel, disassembled.
+    Spirv,
+    /// WGSL for each kernel.
+    Wgsl,
+    /// Metal Shading Language for each kernel.
+    Msl,
+    /// HLSL for each kernel.
+    Hlsl,
+    /// Kernels, arguments and attributes.
+    Reflection,
 }
 
 /// Compiles OpenCL C.
@@ -32,15 +49,22 @@ enum Emit {
     name = "wgclc",
     version,
     about,
-    after_help = "All other options are those of clBuildProgram, such as -D, -I, -cl-std=CL3.0, -Werror."
+    override_usage = "wgclc [build options] [--emit <STAGE> | --check] FILE.cl",
+    after_help = "All options with one dash are those of clBuildProgram, such as -D, -I, -cl-std=CL3.0, -Werror."
 )]
 struct Arguments {
     /// Print what a stage of the compiler makes of the source
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "STAGE")]
     emit: Option<Emit>,
     /// Only say whether the source builds
     #[arg(long, conflicts_with = "emit")]
     check: bool,
+    /// Emit that kernel only
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// Work-group size to emit shaders for, where the kernel does not require one
+    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', default_values_t = [64])]
+    local_size: Vec<u32>,
     /// The source, `-` for standard input
     file: String,
 }
@@ -105,27 +129,100 @@ fn usage(message: &str) -> ExitCode {
 
 /// Runs the stages that are asked for; true if the source is accepted.
 fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bool {
-    let target = Target::full();
-    let mut map = SourceMap::new();
-    let mut diags = Diagnostics::default();
-    let tokens = preprocess::preprocess(source, options, &target, &mut map, &mut diags);
-    let mut out = std::io::stdout().lock();
-    if arguments.emit == Some(Emit::Tokens) {
-        for token in &tokens {
-            let _ = writeln!(out, "{}", token.kind);
+    let mut target = Target::full();
+    // The other languages want naga without what only SPIR-V can say.
+    target.spirv = !matches!(arguments.emit, Some(Emit::Wgsl | Emit::Msl | Emit::Hlsl));
+    if let Some(stage @ (Emit::Tokens | Emit::Ast | Emit::Thir)) = arguments.emit {
+        return front_end(stage, source, options, &target);
+    }
+    let result = build_with(source, options, &target, true);
+    let _ = write!(anstream::stderr(), "{}", result.log);
+    let Some(program) = result.program else { return false };
+    match arguments.emit.map_or(Ok(String::new()), |stage| emit(stage, arguments, &program, &target)) {
+        Ok(text) => {
+            show(&text);
+            true
+        }
+        Err(error) => {
+            complain(&format!("error: {error}\n"));
+            false
         }
     }
-    let unit = parse::parse(tokens, &mut diags);
-    if arguments.emit == Some(Emit::Ast) {
-        let _ = write!(out, "{}", ast::dump::dump(&unit));
-    }
-    if matches!(arguments.emit, None | Some(Emit::Thir)) {
-        let program = sema::check(&unit, options, &target, &mut diags);
-        if let (Some(program), Some(Emit::Thir)) = (&program, arguments.emit) {
-            let _ = writeln!(out, "{program:#?}");
+}
+
+fn complain(log: &str) {
+    let _ = write!(anstream::stderr(), "{}", colourise(log));
+}
+
+/// Writes to standard output; that nobody reads it any more is no error.
+fn show(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// The stages before the IR.
+fn front_end(stage: Emit, source: &Source, options: &BuildOptions, target: &Target) -> bool {
+    let mut map = SourceMap::new();
+    let mut diags = Diagnostics::default();
+    let tokens = preprocess::preprocess(source, options, target, &mut map, &mut diags);
+    if stage == Emit::Tokens {
+        show(&tokens.iter().map(|token| format!("{}\n", token.kind)).collect::<String>());
+    } else {
+        let unit = parse::parse(tokens, &mut diags);
+        if stage == Emit::Ast {
+            show(&ast::dump::dump(&unit));
+        } else if let Some(program) = sema::check(&unit, options, target, &mut diags) {
+            show(&format!("{program:#?}\n"));
         }
     }
     let style = RenderOptions { colour: true, no_warnings: options.no_warnings, warnings_are_errors: options.warnings_are_errors };
     let _ = write!(anstream::stderr(), "{}", render(&map, &diags, style));
     !diags.fails(options.warnings_are_errors && !options.no_warnings)
+}
+
+/// What a stage makes of a program that built.
+fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
+    let format = match stage {
+        Emit::Naga => Format::Naga,
+        Emit::Spirv => Format::Spirv,
+        Emit::Wgsl => Format::Wgsl,
+        Emit::Msl => Format::Msl,
+        Emit::Hlsl => Format::Hlsl,
+        Emit::Reflection => return Ok(reflection(program)),
+        Emit::Tokens | Emit::Ast | Emit::Thir | Emit::Ir => return Ok(program.module.to_string()),
+    };
+    let mut text = String::new();
+    let wanted = program.module.functions.iter().filter(|function| function.kernel.is_some());
+    for function in wanted.filter(|function| arguments.kernel.as_ref().is_none_or(|name| *name == function.name)) {
+        let size = |dimension: usize| arguments.local_size.get(dimension).copied().unwrap_or(1);
+        let key = LaunchKey::example(function, [size(0), size(1), size(2)]);
+        let shader = specialise(&program.module, &function.name, &key, target)?;
+        text.push_str(&print(&shader, format, target)?);
+    }
+    Ok(text)
+}
+
+/// Kernels and arguments, a line each.
+fn reflection(program: &Program) -> String {
+    let mut text = String::new();
+    for kernel in &program.kernels {
+        text.push_str(&format!("kernel {}: {} bytes of local memory\n", kernel.name, kernel.local_memory));
+        if !kernel.attributes.is_empty() {
+            text.push_str(&format!("  attributes {}\n", kernel.attributes));
+        }
+        for (index, arg) in kernel.args.iter().enumerate() {
+            let qualifiers: String = [(arg.is_const, "const "), (arg.is_restrict, "restrict "), (arg.is_volatile, "volatile ")]
+                .iter()
+                .filter(|(set, _)| *set)
+                .map(|(_, word)| *word)
+                .collect();
+            text.push_str(&format!(
+                "  argument {index} {}: {qualifiers}{} in {}, access {:?}, {:?}, {} bytes\n",
+                arg.name, arg.type_name, arg.address, arg.access, arg.passing, arg.size
+            ));
+        }
+    }
+    if program.global_variable_size > 0 {
+        text.push_str(&format!("program-scope variables: {} bytes\n", program.global_variable_size));
+    }
+    text
 }

@@ -3,7 +3,7 @@
 pub mod render;
 pub mod source_map;
 
-pub use render::{RenderOptions, render};
+pub use render::{RenderOptions, colourise, render};
 pub use source_map::{Location, SourceMap, SourceText};
 
 use std::fmt;

@@ -24,7 +24,7 @@ pub struct RenderOptions {
 
 /// All diagnostics and the line that counts them; empty if there are none.
 pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> String {
-    let mut out = Renderer { map, options, text: String::new(), last_file_start: None };
+    let mut out = Renderer { map, text: String::new(), last_file_start: None };
     let (mut warnings, mut errors) = (0_usize, 0_usize);
     for diagnostic in diagnostics.list() {
         let promoted = diagnostic.severity == Severity::Warning && options.warnings_are_errors && !options.no_warnings;
@@ -47,12 +47,11 @@ pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions
         (0, _) => out.line(&format!("{} generated.", count(errors, "error"))),
         _ => out.line(&format!("{} and {} generated.", count(warnings, "warning"), count(errors, "error"))),
     }
-    out.text
+    if options.colour { colourise(&out.text) } else { out.text }
 }
 
 struct Renderer<'a> {
     map: &'a SourceMap,
-    options: RenderOptions,
     text: String,
     last_file_start: Option<String>,
 }
@@ -89,33 +88,50 @@ impl Renderer<'_> {
         }
     }
 
-    fn paint(&self, code: &str, text: &str) -> String {
-        if self.options.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
     fn message(&mut self, severity: Severity, span: Span, message: &str) {
-        let code = match severity {
-            Severity::Note => "1;36",
-            Severity::Warning => "1;35",
-            Severity::Error => "1;31",
-        };
-        let label = self.paint(code, &format!("{severity}:"));
-        let message = if severity == Severity::Note { message.to_owned() } else { self.paint("1", message) };
         let Some(location) = self.map.locate(span) else {
-            self.line(&format!("{label} {message}"));
+            self.line(&format!("{severity}: {message}"));
             return;
         };
-        let place = self.paint("1", &format!("{}:{}:{}:", location.file, location.line, location.column));
-        self.line(&format!("{place} {label} {message}"));
+        self.line(&format!("{}:{}:{}: {severity}: {message}", location.file, location.line, location.column));
         if location.text.trim().is_empty() {
             return;
         }
         let (source, caret) = source_lines(&location.text, location.column as usize - 1, (span.hi - span.lo) as usize);
         self.line(source.trim_end());
-        let caret = self.paint("1;32", caret.trim_start());
         let indent = source_indent(&location.text, location.column as usize - 1, &source);
         self.line(&format!("{}{caret}", " ".repeat(indent)));
     }
+}
+
+/// A rendered log with escape sequences for colours, for terminals.
+pub fn colourise(log: &str) -> String {
+    let mut out = String::with_capacity(log.len() + log.len() / 4);
+    for line in log.lines() {
+        let paint = |code: &str, text: &str| format!("\x1b[{code}m{text}\x1b[0m");
+        let severities = [("error:", "1;31"), ("warning:", "1;35"), ("note:", "1;36")];
+        let headline = severities.iter().find_map(|(word, code)| {
+            let at = line.find(word)?;
+            let place = line.get(..at)?;
+            (place.is_empty() || place.ends_with(": ")).then_some((place, *word, *code, line.get(at + word.len()..)?))
+        });
+        match headline {
+            Some((place, word, code, message)) => {
+                out.push_str(&paint("1", place));
+                out.push_str(&paint(code, word));
+                out.push_str(&if word == "note:" { message.to_owned() } else { paint("1", message) });
+            }
+            None if is_caret(line) => out.push_str(&paint("1;32", line)),
+            None => out.push_str(line),
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn is_caret(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with('^') && line.bytes().all(|byte| matches!(byte, b'^' | b'~'))
 }
 
 /// The display column of a byte of a line.
