@@ -1,7 +1,7 @@
 //! Specialisation: what is known only when a kernel is launched, and what comes out for the device.
 //!
 //! # The argument buffer
-//! One uniform binding (group 0, binding 0), an array of `vec4<u32>`, holds the hidden values of [`hidden`] in its first
+//! One uniform binding of group 0 (the first, where the shader needs it), an array of `vec4<u32>`, holds the hidden values of [`hidden`] in its first
 //! [`ArgLayout::HEADER`] bytes and then every by-value argument at its own offset ([`ArgLayout::values`]). It is little-endian, and its
 //! size is rounded up to 16 bytes. Everything else is a binding of its own in group 0, listed in [`Shader::bindings`].
 
@@ -134,7 +134,7 @@ pub struct Shader {
     pub spirv: Option<Vec<u32>>,
     /// Name of the entry point in both.
     pub entry_point: String,
-    /// The entries of bind group 0 that the shader uses, in order of their numbers.
+    /// The entries of bind group 0 that the shader uses, in order of their numbers, which have no gaps.
     pub bindings: Vec<Binding>,
     /// Where the by-value arguments are.
     pub args: ArgLayout,

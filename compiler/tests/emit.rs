@@ -96,3 +96,21 @@ kernel @f0 "add" (%0: ptr.global buffer, %1: ptr.global buffer readonly, %2: i32
     assert_eq!(shader.bindings[0].kind, BindingKind::Uniform { size: 80 });
     assert_eq!(shader.entry_point, "add");
 }
+
+#[test]
+fn dump() {
+    let Ok(path) = std::env::var("IR_DUMP") else { return };
+    let text = std::fs::read_to_string(path).unwrap();
+    let module = parse(&text);
+    let key = LaunchKey::example(&module.functions[0], [64, 1, 1]);
+    for target in [Target::full(), strict()] {
+        let name = module.functions[0].name.clone();
+        let mut module = wgcl_compiler::passes::launch(&module, &name, &key, &target).unwrap();
+        legalize::run(&mut module, &target);
+        println!("{module}");
+        let shader = emit::shader(&module, &key, &target, true).unwrap();
+        let format = if target.spirv { Format::Spirv } else { Format::Wgsl };
+        println!("{}", emit::print(&shader, format, &target).unwrap());
+        println!("{:?}", shader.bindings);
+    }
+}

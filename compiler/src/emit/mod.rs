@@ -151,14 +151,17 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
 struct Work {
     /// Items by function.
     items: Vec<Vec<Item>>,
-    /// Whether by-value arguments or hidden values are read.
+    /// Whether by-value arguments or hidden values may be read.
     arguments: bool,
 }
 
 impl Work {
     fn new(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey) -> Self {
         let items: Vec<_> = module.functions.iter().map(items::used).collect();
-        let by_value = kernel.kernel.as_ref().is_some_and(|kernel| kernel.params.contains(&KernelParam::Value));
+        let by_value = kernel
+            .kernel
+            .as_ref()
+            .is_some_and(|kernel| kernel.params.iter().any(|param| matches!(param, KernelParam::Value | KernelParam::Bytes { .. })));
         let arguments = by_value || items.iter().flatten().any(|item| item.needs_arguments(key));
         Self { items, arguments }
     }
@@ -201,12 +204,7 @@ fn functions(
         let made = emitter.finish()?;
         cx.functions[index] = Some(shared.module.functions.append(made, naga::Span::UNDEFINED));
     }
-    let arguments = plan.bindings.iter().any(|binding| binding.binding == 0);
-    let arguments = if arguments {
-        plan.objects.iter().position(|object| matches!(object.backing, plan::Backing::Uniform { binding: 0, .. }))
-    } else {
-        None
-    };
+    let arguments = plan.arguments;
     let mut emitter = Emitter::new(&cx, shared, kernel, 0);
     let mut all = items(0);
     for item in for_helpers {

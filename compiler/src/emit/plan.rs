@@ -376,6 +376,8 @@ pub(super) struct Plan {
     pub(super) objects: Vec<Object>,
     pub(super) places: FxHashMap<Root, Place>,
     pub(super) bindings: Vec<Binding>,
+    /// The object that is the argument buffer.
+    pub(super) arguments: Option<usize>,
     /// Bytes of workgroup memory.
     pub(super) local_memory: u32,
     /// Bytes of private arrays of one work-item.
@@ -467,13 +469,13 @@ pub(super) struct Inputs<'a> {
     pub(super) target: &'a Target,
     pub(super) args: &'a ArgLayout,
     pub(super) layout: &'a ProgramLayout,
-    /// Whether anything is read from the argument buffer besides structs.
+    /// Whether anything may be read from the argument buffer.
     pub(super) arguments: bool,
 }
 
 /// Collects the accesses of all functions and decides on objects and views. Variables are made by [`super::bind`].
 pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
-    let mut planner = Planner { inputs, plan: Plan::default(), shared: FxHashMap::default(), next_binding: 1 };
+    let mut planner = Planner { inputs, plan: Plan::default(), shared: FxHashMap::default(), next_binding: 0 };
     if inputs.arguments {
         planner.arguments();
     }
@@ -555,8 +557,9 @@ impl Planner<'_> {
     }
 
     fn bind(&mut self, kind: BindingKind, source: BindingSource) -> u32 {
-        let binding = if source == BindingSource::Arguments { 0 } else { self.next_binding };
-        self.next_binding = self.next_binding.max(binding + 1);
+        // Without gaps: wgpu numbers the bindings of a layout anew on Vulkan, and SPIR-V that is passed through does not notice.
+        let binding = self.next_binding;
+        self.next_binding += 1;
         self.plan.bindings.push(Binding { binding, kind, source });
         binding
     }
@@ -580,6 +583,7 @@ impl Planner<'_> {
         }
         let object = self.uniform("arguments", self.inputs.args.size, BindingSource::Arguments);
         self.shared.insert(BindingSource::Arguments, object);
+        self.plan.arguments = Some(object);
         object
     }
 

@@ -3,10 +3,10 @@
 //! In the next wider type the product is exact. The sum is rounded to odd there: where it is inexact its last bit is set, so that
 //! rounding once more, to the type asked for, gives what one rounding would have given (Boldo and Melquiond, "Emulation of a FMA and
 //! correctly rounded sums: proved algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008). That holds because the
-//! wider type has more than twice as many bits and two.
+//! wider type has more than twice as many bits and two. Where there is none, [`super::fma`] does it.
 
 use super::Lower;
-use crate::ir::{BinOp, CastOp, CmpOp, Scalar, Value};
+use crate::ir::{BinOp, CastOp, CmpOp, Op, Scalar, Type, Value};
 
 impl Lower<'_> {
     /// The value of `fma`, where the device's own is not fused.
@@ -18,12 +18,30 @@ impl Lower<'_> {
         let (wide, integer) = match scalar {
             Scalar::F16 => (Scalar::F32, Scalar::I32),
             Scalar::F32 if self.target.fp64 && self.target.int64 => (Scalar::F64, Scalar::I64),
-            _ => return None,
+            Scalar::F32 => return self.fma_calls(0, a, b, c),
+            _ => return self.fma_calls(1, a, b, c),
         };
         let [x, y, z] = [a, b, c].map(|value| self.cast(CastOp::FToF, value, wide));
         let product = self.bin(BinOp::FMul, x, y);
         let sum = self.sum_to_odd(product, z, integer);
         Some(self.cast(CastOp::FToF, sum, scalar))
+    }
+
+    /// A call for each lane of the function that does it in the type itself.
+    fn fma_calls(&mut self, helper: usize, a: Value, b: Value, c: Value) -> Option<Value> {
+        let function = self.helpers[helper]?;
+        let ty = self.ty(a);
+        let one = Type::Scalar(ty.scalar()?);
+        if ty.lanes() == 1 {
+            return Some(self.push(ty, Op::Call(function, vec![a, b, c])));
+        }
+        let lanes = (0..ty.lanes())
+            .map(|lane| {
+                let args = [a, b, c].map(|value| self.push(one, Op::Extract(value, lane)));
+                self.push(one, Op::Call(function, args.to_vec()))
+            })
+            .collect();
+        Some(self.push(ty, Op::Construct(lanes)))
     }
 
     /// `a + b` rounded to odd.

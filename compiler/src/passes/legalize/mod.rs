@@ -15,18 +15,20 @@
 mod atomic;
 mod bits;
 mod float;
+mod fma;
 mod integer;
 
 use crate::diag::Span;
-use crate::ir::{BinOp, CastOp, CmpOp, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
+use crate::ir::{BinOp, CastOp, CmpOp, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
 use crate::target::Target;
 use rustc_hash::FxHashMap;
 
 /// Rewrites every function of a module.
 pub fn run(module: &mut Module, target: &Target) {
+    let helpers = helpers(module, target);
     for function in &mut module.functions {
         let mut body = std::mem::take(&mut function.body);
-        let mut lower = Lower { function, target, out: Vec::new(), span: Span::default(), aliases: FxHashMap::default() };
+        let mut lower = Lower { function, target, out: Vec::new(), span: Span::default(), aliases: FxHashMap::default(), helpers };
         lower.region(&mut body);
         let aliases = lower.aliases;
         if !aliases.is_empty() {
@@ -42,6 +44,32 @@ pub fn run(module: &mut Module, target: &Target) {
     }
 }
 
+/// Adds the functions that do `fma` in `float` and in `double`, where they are needed.
+fn helpers(module: &mut Module, target: &Target) -> [Option<Func>; 2] {
+    let mut found = [None; 2];
+    if target.fused_fma {
+        return found;
+    }
+    let wide_enough = target.fp64 && target.int64;
+    for (slot, scalar) in found.iter_mut().zip([Scalar::F32, Scalar::F64]) {
+        let mut used = false;
+        for function in &module.functions {
+            function.body.walk(&mut |inst| {
+                used |= matches!(&inst.op, Op::Math(MathOp::Fma, args)
+                    if args.first().is_some_and(|&value| function.ty(value).scalar() == Some(scalar)));
+            });
+        }
+        if used
+            && !(scalar == Scalar::F32 && wide_enough)
+            && let Some(function) = fma::function(scalar, target)
+        {
+            *slot = Some(Func(module.functions.len() as u32));
+            module.functions.push(function);
+        }
+    }
+    found
+}
+
 /// Rewrites one function.
 struct Lower<'a> {
     function: &'a mut Function,
@@ -52,6 +80,8 @@ struct Lower<'a> {
     span: Span,
     /// Results of rewritten instructions, and what takes their place.
     aliases: FxHashMap<Value, Value>,
+    /// The functions for `fma` in `float` and in `double`.
+    helpers: [Option<Func>; 2],
 }
 
 impl Lower<'_> {

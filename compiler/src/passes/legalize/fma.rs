@@ -1,0 +1,245 @@
+//! `fma` where no wider type has room for the product: a function of the module, called for each lane.
+//!
+//! The operands are brought near 1, their product and the sum with the addend are kept as pairs of floats (Dekker's product, Knuth's
+//! sum), and of the pair's low parts the sum is rounded to odd (see [`super::float`]). Where the result is a denormal, which has fewer
+//! bits, the unrounded sum is prepared so that the last scaling is the only rounding.
+
+use super::Lower;
+use crate::diag::Span;
+use crate::ir::{BinOp, CastOp, CmpOp, Function, Inst, Op, Region, Scalar, Type, UnOp, Value};
+use crate::target::Target;
+use rustc_hash::FxHashMap;
+
+/// What differs between float types.
+struct Format {
+    float: Scalar,
+    integer: Scalar,
+    /// Stored bits of the significand.
+    fraction: u64,
+    bias: i64,
+    /// Where one of product and addend exceeds the other by more than that many binary orders, its exact distance does not matter.
+    far: i64,
+    /// `2^s + 1`, `s` half the significand, as the type's bits: splits a float in two.
+    splitter: u64,
+}
+
+const SINGLE: Format = Format { float: Scalar::F32, integer: Scalar::I32, fraction: 23, bias: 127, far: 56, splitter: 0x4580_0800 };
+const DOUBLE: Format =
+    Format { float: Scalar::F64, integer: Scalar::I64, fraction: 52, bias: 1023, far: 120, splitter: 0x41a0_0000_0200_0000 };
+
+/// The function `fma(x, y, z)` of a float type; `None` for types that need none.
+pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
+    let format = match scalar {
+        Scalar::F32 => SINGLE,
+        Scalar::F64 => DOUBLE,
+        _ => return None,
+    };
+    let ty = Type::Scalar(scalar);
+    let mut function = Function::new(format!("fma_{scalar}"), ty);
+    function.params = (0..3).map(|_| function.new_value(ty)).collect();
+    let [x, y, z] = [Value(0), Value(1), Value(2)];
+    let mut lower = Lower {
+        function: &mut function,
+        target,
+        out: Vec::new(),
+        span: Span::default(),
+        aliases: FxHashMap::default(),
+        helpers: [None; 2],
+    };
+    let result = Fma { l: &mut lower, format }.build(x, y, z);
+    lower.out.push(Inst::effect(Op::Return(Some(result)), Span::default()));
+    let insts = std::mem::take(&mut lower.out);
+    function.body = Region { insts };
+    Some(function)
+}
+
+struct Fma<'l, 'f> {
+    l: &'l mut Lower<'f>,
+    format: Format,
+}
+
+impl Fma<'_, '_> {
+    fn integer(&self) -> Type {
+        Type::Scalar(self.format.integer)
+    }
+
+    fn exponent_mask(&self) -> u64 {
+        (self.format.bias as u64) * 2 + 1
+    }
+
+    fn raw(&mut self, x: Value) -> Value {
+        self.l.cast(CastOp::Bitcast, x, self.format.integer)
+    }
+
+    fn real(&mut self, bits: Value) -> Value {
+        self.l.cast(CastOp::Bitcast, bits, self.format.float)
+    }
+
+    /// The biased exponent, as `i32`.
+    fn biased(&mut self, raw: Value) -> Value {
+        let high = self.l.bin_bits(BinOp::LShr, raw, self.format.fraction);
+        let high = if self.format.integer == Scalar::I64 { self.l.cast(CastOp::Trunc, high, Scalar::I32) } else { high };
+        self.l.bin_bits(BinOp::And, high, self.exponent_mask())
+    }
+
+    /// `2^n` for an `i32` within the exponents of normal numbers.
+    fn power(&mut self, n: Value) -> Value {
+        let biased = self.l.bin_bits(BinOp::Add, n, self.format.bias as u64);
+        let wide = if self.format.integer == Scalar::I64 { self.l.cast(CastOp::ZExt, biased, Scalar::I64) } else { biased };
+        let bits = self.l.bin_bits(BinOp::Shl, wide, self.format.fraction);
+        self.real(bits)
+    }
+
+    /// The bits with the exponent field replaced by that of `2^n`.
+    fn with_exponent(&mut self, raw: Value, n: i64) -> Value {
+        let kept = self.l.bin_bits(BinOp::And, raw, !(self.exponent_mask() << self.format.fraction));
+        self.l.bin_bits(BinOp::Or, kept, ((n + self.format.bias) as u64) << self.format.fraction)
+    }
+
+    /// Significand in [0.5, 1) and exponent of a finite number that is not zero.
+    fn frexp(&mut self, x: Value) -> (Value, Value) {
+        let raw = self.raw(x);
+        let exponent = self.biased(raw);
+        let denormal = self.l.cmp_bits(CmpOp::Eq, exponent, 0);
+        let up = self.format.fraction as i64 + 2;
+        let factor = ((up + self.format.bias) as u64) << self.format.fraction;
+        let scaled = self.l.bin_bits(BinOp::FMul, x, factor);
+        let normal = self.l.select(denormal, scaled, x);
+        let raw = self.raw(normal);
+        let exponent = self.biased(raw);
+        let significand = self.with_exponent(raw, -1);
+        let plain = self.l.bin_bits(BinOp::Sub, exponent, (self.format.bias - 1) as u64);
+        let lower = self.l.bin_bits(BinOp::Sub, plain, up as u64);
+        let exponent = self.l.select(denormal, lower, plain);
+        (self.real(significand), exponent)
+    }
+
+    /// A float as the sum of two with half the significand each.
+    fn split(&mut self, x: Value) -> (Value, Value) {
+        let c = self.l.bin_bits(BinOp::FMul, x, self.format.splitter);
+        let rest = self.l.bin(BinOp::FSub, c, x);
+        let high = self.l.bin(BinOp::FSub, c, rest);
+        let low = self.l.bin(BinOp::FSub, x, high);
+        (high, low)
+    }
+
+    /// A product and its error.
+    fn product(&mut self, a: Value, b: Value) -> (Value, Value) {
+        let p = self.l.bin(BinOp::FMul, a, b);
+        let ((ah, al), (bh, bl)) = (self.split(a), self.split(b));
+        let hh = self.l.bin(BinOp::FMul, ah, bh);
+        let mut error = self.l.bin(BinOp::FSub, hh, p);
+        for (u, v) in [(ah, bl), (al, bh), (al, bl)] {
+            let part = self.l.bin(BinOp::FMul, u, v);
+            error = self.l.bin(BinOp::FAdd, error, part);
+        }
+        (p, error)
+    }
+
+    /// A sum and its error.
+    fn sum(&mut self, a: Value, b: Value) -> (Value, Value) {
+        let s = self.l.bin(BinOp::FAdd, a, b);
+        let b_part = self.l.bin(BinOp::FSub, s, a);
+        let a_part = self.l.bin(BinOp::FSub, s, b_part);
+        let (ea, eb) = (self.l.bin(BinOp::FSub, a, a_part), self.l.bin(BinOp::FSub, b, b_part));
+        let error = self.l.bin(BinOp::FAdd, ea, eb);
+        (s, error)
+    }
+
+    fn clamp(&mut self, n: Value, low: i64, high: i64) -> Value {
+        let n = self.l.bin_bits(BinOp::SMax, n, low as u64);
+        self.l.bin_bits(BinOp::SMin, n, high as u64)
+    }
+
+    fn build(&mut self, x: Value, y: Value, z: Value) -> Value {
+        let finite = self.finite(x, y, z);
+        let plain_product = self.l.bin(BinOp::FMul, x, y);
+        let plain = self.l.bin(BinOp::FAdd, plain_product, z);
+        let infinite = |e: &mut Self, v: Value| {
+            let raw = e.raw(v);
+            let exponent = e.biased(raw);
+            let mask = e.exponent_mask();
+            e.l.cmp_bits(CmpOp::Eq, exponent, mask)
+        };
+        let zero = |e: &mut Self, v: Value| e.l.cmp_bits(CmpOp::FEq, v, 0);
+        let (xi, yi, zi) = (infinite(self, x), infinite(self, y), infinite(self, z));
+        let (x0, y0, z0) = (zero(self, x), zero(self, y), zero(self, z));
+        // Last condition wins.
+        let result = self.l.select(z0, plain_product, finite);
+        let product_zero = self.l.bin(BinOp::Or, x0, y0);
+        let result = self.l.select(product_zero, plain, result);
+        let result = self.l.select(zi, z, result);
+        let product_infinite = self.l.bin(BinOp::Or, xi, yi);
+        self.l.select(product_infinite, plain, result)
+    }
+
+    /// The result for finite operands that are not zero.
+    fn finite(&mut self, x: Value, y: Value, z: Value) -> Value {
+        let ((xs, xe), (ys, ye), (zs, ze)) = (self.frexp(x), self.frexp(y), self.frexp(z));
+        let far = self.format.far;
+        let product_exponent = self.l.bin(BinOp::Add, xe, ye);
+        let above = self.l.bin(BinOp::Sub, ze, product_exponent);
+        // Numbers below are multiples of 2^scale.
+        let near_scale = product_exponent;
+        let far_scale = self.l.bin_bits(BinOp::Sub, ze, far as u64);
+        let dominated = self.l.cmp_bits(CmpOp::SGt, above, far as u64);
+        let scale = self.l.select(dominated, far_scale, near_scale);
+        let shift = self.clamp(above, -far, far);
+        let factor = self.power(shift);
+        let addend = self.l.bin(BinOp::FMul, zs, factor);
+        let (ph, pl) = self.product(xs, ys);
+        let (rh, rl) = self.sum(ph, addend);
+        let integer = self.format.integer;
+        let low = self.l.sum_to_odd(rl, pl, integer);
+        let (hi, lo) = self.sum(rh, low);
+        self.scale(hi, lo, scale)
+    }
+
+    /// `(hi + lo) * 2^scale`, rounded once; `hi` is `hi + lo` rounded.
+    fn scale(&mut self, hi: Value, lo: Value, scale: Value) -> Value {
+        let raw = self.raw(hi);
+        let biased = self.biased(raw);
+        let unbiased = self.l.bin_bits(BinOp::Sub, biased, self.format.bias as u64);
+        let exponent = self.l.bin(BinOp::Add, unbiased, scale);
+        // Bits that the result, as a denormal, has fewer than `hi`.
+        let least = self.l.bits_of(Type::I32, (1 - self.format.bias) as u64);
+        let lost = self.l.bin(BinOp::Sub, least, exponent);
+        let denormal = self.l.cmp_bits(CmpOp::SGt, lost, 0);
+        let one_lost = self.l.cmp_bits(CmpOp::Eq, lost, 1);
+        let last = self.l.bin_bits(BinOp::And, raw, 1);
+        let odd = self.l.cmp_bits(CmpOp::Ne, last, 0);
+        // With two bits or more lost `hi` has to become odd; with one lost an odd `hi` is a tie, which `lo` decides.
+        let right = self.l.bin(BinOp::Xor, one_lost, odd);
+        let wrong = self.l.push(Type::BOOL, Op::Un(UnOp::Not, right));
+        let inexact = {
+            let (below, above) = (self.l.cmp_bits(CmpOp::FLt, lo, 0), self.l.cmp_bits(CmpOp::FGt, lo, 0));
+            self.l.bin(BinOp::Or, below, above)
+        };
+        let adjust = self.l.bin(BinOp::And, denormal, inexact);
+        let adjust = self.l.bin(BinOp::And, adjust, wrong);
+        let lo_raw = self.raw(lo);
+        let differ = self.l.bin(BinOp::Xor, raw, lo_raw);
+        let opposite = self.l.cmp_bits(CmpOp::SLt, differ, 0);
+        let integer = self.integer();
+        let (up, down, none) = (self.l.bits_of(integer, 1), self.l.bits_of(integer, u64::MAX), self.l.bits_of(integer, 0));
+        let step = self.l.select(opposite, down, up);
+        let step = self.l.select(adjust, step, none);
+        let raw = self.l.bin(BinOp::Add, raw, step);
+        // A step may reach the next power of two: the exponent is read again.
+        let biased = self.biased(raw);
+        let unbiased = self.l.bin_bits(BinOp::Sub, biased, self.format.bias as u64);
+        let exponent = self.l.bin(BinOp::Add, unbiased, scale);
+        let significand = self.with_exponent(raw, 0);
+        let significand = self.real(significand);
+        // In two steps, of which only the last can round or overflow.
+        let limit = 2 * self.format.bias - 4;
+        let exponent = self.clamp(exponent, -limit, limit);
+        let first = self.l.bin_bits(BinOp::AShr, exponent, 1);
+        let second = self.l.bin(BinOp::Sub, exponent, first);
+        let (first, second) = (self.power(first), self.power(second));
+        let scaled = self.l.bin(BinOp::FMul, significand, first);
+        let scaled = self.l.bin(BinOp::FMul, scaled, second);
+        let nothing = self.l.cmp_bits(CmpOp::FEq, hi, 0);
+        self.l.select(nothing, hi, scaled)
+    }
+}
