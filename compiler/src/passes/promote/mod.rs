@@ -338,14 +338,14 @@ impl Promote<'_> {
         }
     }
 
-    /// An `if` or `switch`: results for the pieces that it assigns and that are accessed outside.
+    /// An `if` or `switch`: results for the pieces that it assigns and that are accessed outside, or in the next turn of a loop.
     fn branches(&mut self, inst: &mut Inst) {
         let index = self.next_nested;
         self.next_nested += 1;
         let assigned: Vec<usize> = self.nested[index].iter().filter(|single| single.assigned).map(|single| single.piece).collect();
         let results: Vec<usize> = self.nested[index]
             .iter()
-            .filter(|single| single.assigned && single.count < self.total[single.piece])
+            .filter(|single| single.assigned && (single.count < self.total[single.piece] || self.is_carried(single.piece)))
             .map(|single| single.piece)
             .collect();
         let before: Vec<Option<Value>> = assigned.iter().map(|&piece| self.current[piece]).collect();
@@ -364,6 +364,11 @@ impl Promote<'_> {
         self.add_results(inst, &results);
     }
 
+    /// Whether the next turn of the loop around wants a piece, even where nothing else does.
+    fn is_carried(&self, piece: usize) -> bool {
+        self.loops.last().is_some_and(|frame| frame.params.contains(&piece))
+    }
+
     fn add_results(&mut self, inst: &mut Inst, pieces: &[usize]) {
         for &piece in pieces {
             let value = self.function.new_value(self.pieces.list[piece].ty);
@@ -377,8 +382,11 @@ impl Promote<'_> {
         self.next_nested += 1;
         let uses = &self.nested[index];
         let everything_inside = |single: &Use| single.count == self.total[single.piece];
-        let results: Vec<usize> =
-            uses.iter().filter(|single| single.assigned && !everything_inside(single)).map(|single| single.piece).collect();
+        let results: Vec<usize> = uses
+            .iter()
+            .filter(|single| single.assigned && (!everything_inside(single) || self.is_carried(single.piece)))
+            .map(|single| single.piece)
+            .collect();
         // A piece that lives in the body and is assigned there before all else carries nothing from turn to turn.
         let local = |single: &Use| everything_inside(single) && self.home_count[single.piece] == single.count;
         let params: Vec<usize> = uses.iter().filter(|single| single.assigned && !local(single)).map(|single| single.piece).collect();
