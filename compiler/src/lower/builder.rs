@@ -499,11 +499,21 @@ pub(super) fn jumps(region: &Region) -> bool {
 /// The bits of a number as a scalar type, rounded to nearest even.
 pub(super) fn float_bits(scalar: Scalar, value: f64) -> u64 {
     match scalar {
-        Scalar::F16 => u64::from(half::f16::from_f64(value).to_bits()),
+        Scalar::F16 => u64::from(half::f16::from_f64(round_to_half(value)).to_bits()),
         #[allow(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
         Scalar::F32 => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),
     }
+}
+
+/// The number closest to another one that is exact as a half. (`half`'s own conversion of a `double` ignores its lower bits.)
+fn round_to_half(value: f64) -> f64 {
+    let exponent = i32::try_from((value.to_bits() >> 52) & 0x7ff).unwrap_or(0) - 1023;
+    if exponent > 16 {
+        return value;
+    }
+    let unit = f64::from(exponent.max(-14) - 10).exp2();
+    (value / unit).round_ties_even() * unit
 }
 
 pub(super) const fn sign_extend(bits: u64, width: u32) -> i64 {

@@ -27,6 +27,8 @@ mod place;
 mod scan;
 mod stmt;
 mod switch;
+#[cfg(test)]
+mod tests;
 mod types;
 
 use rustc_hash::FxHashMap;

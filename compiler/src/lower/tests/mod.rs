@@ -1,0 +1,13 @@
+//! Tests of lowering by running what it makes.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    clippy::expect_used,
+    reason = "tests look at bits"
+)]
+
+mod eval;
+mod numbers;
+mod programs;
