@@ -253,8 +253,11 @@ impl SourceMap {
         self.expansions.push(Expansion { at, name: name.clone(), definition });
     }
 
-    /// The macro whose use the span is, and where it is defined.
+    /// The macro whose use the span begins with, and where it is defined.
     pub fn expansion(&self, span: Span) -> Option<(&str, Span)> {
-        self.expansions.iter().find(|expansion| expansion.at == span).map(|expansion| (&*expansion.name, expansion.definition))
+        self.expansions
+            .iter()
+            .find(|expansion| expansion.at.lo == span.lo && expansion.at.hi <= span.hi)
+            .map(|expansion| (&*expansion.name, expansion.definition))
     }
 }

@@ -78,10 +78,10 @@ impl Parser<'_> {
     }
 
     fn direct_declarator(&mut self, rule: NameRule, attributes: &mut Vec<Attribute>) -> (Option<Ident>, Vec<DeclaratorPart>) {
-        if rule != NameRule::Forbidden {
-            if let Some(name) = self.accept_ident() {
-                return (Some(name), Vec::new());
-            }
+        if rule != NameRule::Forbidden
+            && let Some(name) = self.accept_ident()
+        {
+            return (Some(name), Vec::new());
         }
         let nested = self.at(Punct::LParen)
             && match rule {
@@ -184,10 +184,10 @@ impl Parser<'_> {
         self.scopes.pop();
         self.leave();
         self.close(Punct::RParen, start);
-        if let [only] = params.as_slice() {
-            if is_plain_void(only) {
-                params.clear();
-            }
+        if let [only] = params.as_slice()
+            && is_plain_void(only)
+        {
+            params.clear();
         }
         DeclaratorPart::Function { params, variadic, span: self.since(start) }
     }

@@ -34,11 +34,11 @@ impl Parser<'_> {
 
     fn designators(&mut self) -> Vec<Designator> {
         // GNU's old form: `field: value`.
-        if *self.peek_at(1) == TokenKind::Punct(Punct::Colon) {
-            if let Some(name) = self.accept_ident() {
-                self.advance();
-                return vec![Designator::Field(name)];
-            }
+        if *self.peek_at(1) == TokenKind::Punct(Punct::Colon)
+            && let Some(name) = self.accept_ident()
+        {
+            self.advance();
+            return vec![Designator::Field(name)];
         }
         let designators = self.designator_path(false);
         if !designators.is_empty() {

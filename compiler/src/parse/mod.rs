@@ -261,10 +261,8 @@ impl<'d> Parser<'d> {
                 Punct::LParen => open.push(Punct::RParen),
                 Punct::LBracket => open.push(Punct::RBracket),
                 Punct::LBrace => open.push(Punct::RBrace),
-                Punct::RParen | Punct::RBracket => {
-                    if open.last() == Some(&punct) {
-                        open.pop();
-                    }
+                Punct::RParen | Punct::RBracket if open.last() == Some(&punct) => {
+                    open.pop();
                 }
                 Punct::RBrace if open.contains(&Punct::RBrace) => {
                     // Brackets left open inside the braces are forgotten.

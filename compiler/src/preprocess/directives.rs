@@ -206,11 +206,7 @@ impl Preprocessor<'_> {
                     self.next_group("endif", name.span);
                     return;
                 }
-                "else" | "elif" if nested == 0 => {
-                    if self.enters_group(&text, name.span) {
-                        return;
-                    }
-                }
+                "else" | "elif" if nested == 0 && self.enters_group(&text, name.span) => return,
                 _ => {}
             }
         }
@@ -234,10 +230,8 @@ impl Preprocessor<'_> {
         } else {
             self.condition("elif", at)
         };
-        if enters {
-            if let Some(open) = self.files.last_mut().and_then(|file| file.conditionals.last_mut()) {
-                open.taken = true;
-            }
+        if enters && let Some(open) = self.files.last_mut().and_then(|file| file.conditionals.last_mut()) {
+            open.taken = true;
         }
         enters
     }

@@ -270,9 +270,12 @@ impl Preprocessor<'_> {
                 }
             };
             let mut operand = operand.into_iter();
-            if std::mem::take(&mut paste_next) {
-                if let (Some(left), Some(right)) = (out.pop(), operand.next()) {
-                    self.paste(left, right, &mut out);
+            if std::mem::take(&mut paste_next)
+                && let Some(left) = out.pop()
+            {
+                match operand.next() {
+                    Some(right) => self.paste(left, right, &mut out),
+                    None => out.push(left),
                 }
             }
             out.extend(operand);
