@@ -341,6 +341,9 @@ impl Sema<'_> {
                 continue;
             }
             let (found, found_lanes) = self.arith(value.ty)?;
+            if matches!(atom, Atom::Signed | Atom::Unsigned) && is_float(found) {
+                return None;
+            }
             cost += match (found_lanes == wanted_lanes, found == wanted) {
                 (true, true) => 0,
                 (true, false) if wanted_lanes == 1 => {

@@ -18,6 +18,10 @@ impl Sema<'_> {
         let specs = &declaration.specs;
         if declaration.declarators.is_empty() {
             self.specifiers(specs);
+            if let (Some((_, span)), false) = (specs.quals.space, matches!(specs.ty, ast::TypeSpec::Record(_) | ast::TypeSpec::Enum(_))) {
+                // The names of address spaces are reserved: `int global;` declares no `global`.
+                self.err(span, "declaration does not declare anything: the name of an address space is reserved");
+            }
             return statements;
         }
         // Struct and enum definitions among the specifiers are made once, however many declarators follow.
@@ -117,6 +121,12 @@ impl Sema<'_> {
         match ty.space {
             Some((Space::Constant, span)) => {
                 self.constant_variable(name, ty, item, align, span);
+                None
+            }
+            Some((Space::Local, _)) if is_static || is_extern => {
+                let span = storage.map_or(name.span, |(_, span)| span);
+                self.err(span, "static and extern variables must reside in global or constant address space");
+                self.declare(&name.name, Symbol::Error, name.span);
                 None
             }
             Some((Space::Local, span)) => {

@@ -483,17 +483,20 @@ impl Sema<'_> {
         let (Some(data), Some(offset), Some(pointer)) = (values.next(), values.next(), values.next()) else { return self.error_expr(span) };
         let kind = self.size_kind();
         let offset = self.scalar_arg(offset, kind);
-        let target = self.writable_scalar(name, &pointer);
-        let Some(element) = target else { return self.error_expr(span) };
+        let Some(mut element) = self.writable_scalar(name, &pointer) else { return self.error_expr(span) };
+        let mut pointer = pointer;
+        if let (TyKind::Vector(kind, data_lanes), Some((pointee, space))) = (self.kind(data.ty).clone(), self.pointer_parts(pointer.ty))
+            && data_lanes == lanes
+            && kind != element
+        {
+            // The data decides; the pointer is converted as for any other function.
+            let ty = self.scalar(kind);
+            let ty = self.pointer(QualTy { ty, ..pointee }, space);
+            pointer = self.assign_convert(pointer, ty, &Purpose::Pass);
+            element = kind;
+        }
         let ty = self.lanes(element, lanes);
-        let data = match self.kind(data.ty) {
-            TyKind::Vector(..) if data.ty != ty => {
-                let shown = self.show(ty);
-                self.bad_arg(name, &data, &format!("expecting '{shown}'"));
-                return self.error_expr(span);
-            }
-            _ => self.assign_convert(data, ty, &Purpose::Pass),
-        };
+        let data = self.assign_convert(data, ty, &Purpose::Pass);
         let void = self.void_ty();
         self.native(Native::VStore, vec![data, offset, pointer], void, span)
     }

@@ -199,15 +199,14 @@ impl Sema<'_> {
             values.push(value);
         }
         let Some((kind, lanes)) = self.arith(ty) else { return };
-        // Lanes that are not given are zero.
-        let given: u32 = values.iter().map(|v| self.arith(v.ty).map_or(1, |(_, n)| u32::from(n))).sum();
-        let single = values.len() == 1 && given == 1;
-        for _ in given..u32::from(lanes) {
-            let lane = self.scalar(kind);
-            let zero = self.zero(lane, list.span);
-            values.push(zero);
+        if values.is_empty() {
+            for _ in 0..lanes {
+                let lane = self.scalar(kind);
+                let zero = self.zero(lane, list.span);
+                values.push(zero);
+            }
         }
-        let value = if single && lanes > 1 && values.len() == 1 { values.remove(0) } else { self.vector_of(values, ty, list.span) };
+        let value = self.vector_of(values, ty, list.span);
         if self.is_error(value.ty) {
             parts.failed = true;
             return;

@@ -94,9 +94,7 @@ impl Sema<'_> {
         if self.is_error(place.ty.ty) {
             return self.error_operand(span);
         }
-        if let crate::thir::PlaceKind::Lanes { lanes, .. } = &place.kind
-            && lanes.len() > 1
-        {
+        if matches!(&place.kind, crate::thir::PlaceKind::Lanes { .. } | crate::thir::PlaceKind::LaneDyn { .. }) {
             self.err(span, "address of vector element requested");
             return self.error_operand(span);
         }
@@ -144,7 +142,12 @@ impl Sema<'_> {
             },
             _ => 0,
         };
-        if self.arith(ty).is_none() && stride == 0 {
+        // Vectors of floats have neither (6.4.4).
+        let wrong = match self.arith(ty) {
+            Some((kind, lanes)) => lanes > 1 && is_float(kind),
+            None => stride == 0,
+        };
+        if wrong {
             let shown = self.show(ty);
             let word = if increment { "increment" } else { "decrement" };
             self.err(span, format!("cannot {word} value of type '{shown}'"));
