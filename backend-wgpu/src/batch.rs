@@ -16,8 +16,10 @@ pub(crate) struct Batch {
     pipeline: u64,
     /// Commands so far.
     pub(crate) commands: u32,
-    /// The first query of a command whose second one was not written yet.
+    /// The query of the end of a command that has begun.
     open_stamp: Option<u32>,
+    /// The query of the end of the last command, if nothing was recorded since.
+    pub(crate) last_stamp: Option<u32>,
     /// Timestamps, where a command asked for them.
     pub(crate) stamps: Option<Arc<StampSet>>,
     /// Who is to hear of the submission.
@@ -64,16 +66,23 @@ impl Batch {
 
     /// Writes the first timestamp of a command, outside of the pass unless `in_pass`.
     pub(crate) fn begin_stamp(&mut self, gpu: &Gpu, stamp: Option<&Stamp>, in_pass: bool) {
-        if let Some(Stamp { set, first }) = stamp {
-            self.write_stamp(gpu, &set.queries, *first, in_pass);
-            self.open_stamp = Some(*first);
+        if let (Some(end), Some(stamps)) = (self.open_stamp.take(), self.stamps.clone()) {
+            // A command that failed after it had begun: what is never written cannot be resolved.
+            self.write_stamp(gpu, &stamps.queries, end, in_pass);
+        }
+        if let Some(stamp) = stamp {
+            if !stamp.follows {
+                self.write_stamp(gpu, &stamp.set.queries, stamp.start, in_pass);
+            }
+            self.open_stamp = Some(stamp.end);
         }
     }
 
     /// Writes the second timestamp of a command.
     pub(crate) fn end_stamp(&mut self, gpu: &Gpu, stamp: Option<&Stamp>, in_pass: bool) {
-        if let (Some(Stamp { set, first }), Some(_)) = (stamp, self.open_stamp.take()) {
-            self.write_stamp(gpu, &set.queries, *first + 1, in_pass);
+        if let (Some(stamp), Some(end)) = (stamp, self.open_stamp.take()) {
+            self.write_stamp(gpu, &stamp.set.queries, end, in_pass);
+            self.last_stamp = Some(end);
         }
     }
 
@@ -91,8 +100,8 @@ impl Batch {
         let mut encoder = self.encoder.take()?;
         if let Some(stamps) = &self.stamps {
             // A command that goes on in the next batch: what was never written could not be resolved.
-            if let Some(first) = self.open_stamp.take() {
-                encoder.write_timestamp(&stamps.queries, first + 1);
+            if let Some(end) = self.open_stamp.take() {
+                encoder.write_timestamp(&stamps.queries, end);
             }
             stamps.resolve(&mut encoder);
         }
@@ -105,6 +114,7 @@ impl Batch {
         self.encoder = None;
         self.commands = 0;
         self.open_stamp = None;
+        self.last_stamp = None;
         self.stamps = None;
     }
 }

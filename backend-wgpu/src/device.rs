@@ -5,10 +5,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use wgcl_api::backend::{BackendError, BackendResult, Command, Device, DeviceProperties, LoadedProgram, Memory, Progress};
+use wgcl_api::backend::{
+    BackendError, BackendResult, Command, CopyRegion, Device, DeviceProperties, LoadedProgram, Memory, Progress, Times,
+};
+use wgcl_compiler::emit::program_data;
 use wgcl_compiler::ir;
-use wgcl_compiler::launch::LaunchKey;
-use wgcl_compiler::launch::Shader;
+use wgcl_compiler::launch::{LaunchKey, ProgramData, Shader};
 use wgcl_compiler::target::Target;
 
 use crate::adapters::Settings;
@@ -37,6 +39,39 @@ struct Open {
     gpu: Arc<Gpu>,
     thread: Sender<Message>,
     warmer: Sender<WarmUp>,
+}
+
+impl Open {
+    /// Memory with contents, which arrive before whatever is enqueued later. `None` for no bytes.
+    fn initialised(&self, bytes: Vec<u8>) -> BackendResult<Option<Arc<WgpuMemory>>> {
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let size = bytes.len() as u64;
+        let memory = WgpuMemory::new(&self.gpu, size, Some(self.thread.clone()))?;
+        let dst: Arc<dyn Memory> = Arc::<WgpuMemory>::clone(&memory);
+        let regions = vec![CopyRegion { buffer: 0, host: 0, size }];
+        let command = Command::Write { dst, src: Box::new(bytes), regions };
+        self.thread
+            .send(Message::Command { command, profile: false, progress: Arc::new(Unobserved) })
+            .map_err(|_| BackendError::DeviceLost("its thread has ended".to_owned()))?;
+        Ok(Some(memory))
+    }
+}
+
+/// Progress that only the log hears of.
+struct Unobserved;
+
+impl Progress for Unobserved {
+    fn submitted(&self, _: u64) {}
+
+    fn running(&self) {}
+
+    fn complete(&self, result: BackendResult<Times>) {
+        if let Err(error) = result {
+            tracing::error!("a program's memory could not be initialised: {error}");
+        }
+    }
 }
 
 impl Drop for Open {
@@ -138,7 +173,10 @@ impl Device for WgpuDevice {
 
     fn load(&self, module: Arc<ir::Module>) -> BackendResult<Arc<dyn LoadedProgram>> {
         let open = self.open()?;
-        let program = WgpuProgram::from_module(Arc::clone(&open.gpu), module, self.target.clone());
+        let ProgramData { constant, global } = program_data(&module)?;
+        let mut program = WgpuProgram::from_module(Arc::clone(&open.gpu), module, self.target.clone());
+        program.constants = open.initialised(constant)?;
+        program.variables = open.initialised(global)?;
         Ok(Arc::new(Loaded { program: Arc::new(program), warmer: open.warmer.clone() }))
     }
 

@@ -16,7 +16,7 @@ use crate::launch::BindGroups;
 use crate::memory::WgpuMemory;
 use crate::retire::{Entry, Outcome, Retirer};
 use crate::ring::{Ring, Slot, Taken};
-use crate::stamps::{Stamp, StampPool, StampSet};
+use crate::stamps::{Stamp, StampPool};
 
 /// Commands a batch while the device has nothing else to do: it may as well begin.
 const EAGER_BATCH: u32 = 64;
@@ -78,7 +78,7 @@ impl Engine {
             max_groups,
             batch: Batch::default(),
             serial: 1,
-            arguments: Ring::new(Direction::Up, ARGUMENT_SEGMENT, 64),
+            arguments: Ring::new(Direction::Arguments, ARGUMENT_SEGMENT, 64),
             up: Ring::new(Direction::Up, STAGING_SEGMENT, 4),
             down: Ring::new(Direction::Down, STAGING_SEGMENT, 2),
             bind_groups: BindGroups::default(),
@@ -128,6 +128,9 @@ impl Engine {
         let last = if self.batch.is_empty() { self.serial - 1 } else { self.serial };
         let entry = match taken {
             Ok(Taking::Recorded(stamp)) => {
+                if stamp.is_none() {
+                    self.batch.last_stamp = None;
+                }
                 self.batch.waiting.push(Arc::clone(&progress));
                 self.batch.commands += 1;
                 Entry { serial: self.serial, progress, outcome: Outcome::Batch { recorded, stamp } }
@@ -246,15 +249,18 @@ impl Engine {
         if !wanted || !StampPool::supported(&self.gpu) {
             return Ok(None);
         }
-        if let Some(first) = self.batch.stamps.as_deref().and_then(StampSet::take) {
-            return Ok(self.batch.stamps.clone().map(|set| Stamp { set, first }));
+        let previous = self.batch.last_stamp.take();
+        if let Some(set) = &self.batch.stamps
+            && let Some((start, end)) = set.take(previous)
+        {
+            return Ok(Some(Stamp { set: Arc::clone(set), start, end, follows: previous.is_some() }));
         }
         if self.batch.stamps.is_some() {
             self.submit();
         }
         let set = self.stamps.get(&self.gpu)?;
-        let first = set.take();
+        let queries = set.take(None);
         self.batch.stamps = Some(Arc::clone(&set));
-        Ok(first.map(|first| Stamp { set, first }))
+        Ok(queries.map(|(start, end)| Stamp { set, start, end, follows: false }))
     }
 }

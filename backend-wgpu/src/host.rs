@@ -32,7 +32,9 @@ impl Mapping {
 /// What a [`HostBuffer`] is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// The host writes; shaders read it as uniform or storage, and copies read it.
+    /// The host writes little, and shaders read it as uniforms: best in the device's memory.
+    Arguments,
+    /// The host writes much; copies and shaders read it once: best in the host's memory.
     Up,
     /// Copies write it, the host reads.
     Down,
@@ -50,7 +52,12 @@ pub(crate) struct HostBuffer {
 impl HostBuffer {
     pub(crate) fn new(gpu: &Gpu, size: u64, direction: Direction) -> BackendResult<Self> {
         let usage = match direction {
-            Direction::Up => BufferUsages::UNIFORM | BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
+            Direction::Arguments => BufferUsages::UNIFORM | BufferUsages::COPY_DST,
+            // Said to be read by the host: cached, and not across the bus. Only where the usage is not the portable interface's to check.
+            Direction::Up if gpu.approach.raw_buffers => {
+                BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::MAP_READ
+            }
+            Direction::Up => BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
             Direction::Down => BufferUsages::COPY_DST | BufferUsages::MAP_READ,
         };
         let (buffer, mapping) = gpu.buffer(size, usage, true)?;

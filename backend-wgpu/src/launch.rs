@@ -80,13 +80,14 @@ impl Engine {
                 pipeline = program.pipeline(kernel, &key)?;
             }
         }
-        let stamp = self.stamp(profile)?;
         let parts = split(groups, limits);
         self.reserve_scratch(pipeline.scratch(), launch.local_size, &parts)?;
         if launch.args.iter().any(|arg| matches!(arg, LaunchArg::Buffer(None))) {
             self.ensure_nulls()?;
         }
         let gpu = Arc::clone(&self.gpu);
+        // Nothing may fail between the two: queries that are never written cannot be resolved.
+        let stamp = self.stamp(profile)?;
         self.batch.begin_stamp(&gpu, stamp.as_ref(), true);
         for part in parts {
             self.dispatch(launch, program, kernel, &pipeline, groups, part)?;

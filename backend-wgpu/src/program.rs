@@ -28,6 +28,7 @@ pub(crate) struct Kernel {
     pub(crate) params: Vec<ir::KernelParam>,
     required: Option<[u32; 3]>,
     variants: Mutex<FxHashMap<LaunchKey, Slot>>,
+    usage: OnceLock<BackendResult<KernelUsage>>,
 }
 
 /// A program on a device.
@@ -80,7 +81,9 @@ impl WgpuProgram {
     pub(crate) fn new(gpu: Arc<Gpu>, kernels: Vec<(String, Vec<ir::KernelParam>, Option<[u32; 3]>)>, specialise: Box<Specialise>) -> Self {
         let kernels = kernels
             .into_iter()
-            .map(|(name, params, required)| (name.clone(), Arc::new(Kernel { name, params, required, variants: Mutex::default() })))
+            .map(|(name, params, required)| {
+                (name.clone(), Arc::new(Kernel { name, params, required, variants: Mutex::default(), usage: OnceLock::new() }))
+            })
             .collect();
         Self { gpu, specialise, kernels, constants: None, variables: None }
     }
@@ -152,13 +155,19 @@ impl LoadedProgram for Loaded {
 
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {
         let kernel = self.program.kernel(kernel)?;
-        // A pipeline that exists already tells as well as any.
-        let known = kernel.variants.lock().values().find_map(|slot| slot.get().and_then(|made| made.clone().ok()));
-        let pipeline = match known {
-            Some(pipeline) => pipeline,
-            None => self.program.pipeline(kernel, &WgpuProgram::probable_key(kernel, [64, 1, 1]))?,
+        let make = || {
+            // A pipeline that exists already tells as well as any; none is made for this, for that is what takes long.
+            let known = kernel.variants.lock().values().find_map(|slot| slot.get().and_then(|made| made.clone().ok()));
+            let (local_memory, private_memory) = match known {
+                Some(pipeline) => (pipeline.local_memory, pipeline.private_memory),
+                None => {
+                    let shader = (self.program.specialise)(&kernel.name, &WgpuProgram::probable_key(kernel, [64, 1, 1]))?;
+                    (shader.local_memory, shader.private_memory)
+                }
+            };
+            Ok(KernelUsage { local_memory, private_memory })
         };
-        Ok(KernelUsage { local_memory: pipeline.local_memory, private_memory: pipeline.private_memory })
+        kernel.usage.get_or_init(make).clone()
     }
 
     fn as_any(&self) -> &dyn Any {

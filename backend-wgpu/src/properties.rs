@@ -1,7 +1,7 @@
 //! From an adapter's limits, features and driver to what OpenCL reports and what the compiler may use.
 
 use wgcl_api::backend::{DeviceKind, DeviceProperties};
-use wgcl_compiler::target::Target;
+use wgcl_compiler::target::{FloatControls, Target};
 use wgpu::Features;
 
 use crate::adapters::Settings;
@@ -9,6 +9,9 @@ use crate::vulkan;
 
 /// NVIDIA's PCI vendor.
 const NVIDIA: u32 = 0x10de;
+
+/// Bindings of a kind that a kernel can have at most, where the device has a million: more than its parameters, of 1024 bytes in all, need.
+const MOST_BINDINGS: u32 = 256;
 
 /// Everything that wgcl can make use of; a device is opened with those of them that its adapter has.
 pub(crate) fn wanted_features() -> Features {
@@ -97,7 +100,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach) -> 
         max_allocation,
         local_memory: limits.max_compute_workgroup_storage_size,
         max_constant_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
-        max_constant_args: limits.max_uniform_buffers_per_shader_stage.saturating_sub(1),
+        max_constant_args: uniform_buffers(&limits).saturating_sub(1),
         max_group_invocations: limits.max_compute_invocations_per_workgroup,
         max_group_size: [limits.max_compute_workgroup_size_x, limits.max_compute_workgroup_size_y, limits.max_compute_workgroup_size_z],
         max_groups: [limits.max_compute_workgroups_per_dimension; 3],
@@ -111,6 +114,10 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach) -> 
         correctly_rounded: is_llvmpipe(&info) && approach.spirv,
         uuid: details.uuid,
     }
+}
+
+fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
+    limits.max_uniform_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS)
 }
 
 /// Memory in all, such that the specification's lower bound of the largest allocation, a quarter of it up to 1 GiB, is one that a binding
@@ -169,6 +176,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
     let features = adapter.features();
     let limits = adapter.limits();
     let llvmpipe = is_llvmpipe(&info);
+    let details = vulkan::details(adapter);
     Target {
         int64: features.contains(Features::SHADER_INT64),
         fp64: features.contains(Features::SHADER_F64),
@@ -179,10 +187,11 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         subgroups: features.contains(Features::SUBGROUP),
         spirv: approach.spirv,
         fused_fma: info.vendor == NVIDIA,
-        denormals: llvmpipe || vulkan::details(adapter).denormals,
+        float_controls: if approach.spirv { details.float_controls } else { FloatControls::default() },
+        denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,
         loop_limit: llvmpipe,
-        max_storage_buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group),
-        max_uniform_buffers: limits.max_uniform_buffers_per_shader_stage,
+        max_storage_buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS),
+        max_uniform_buffers: uniform_buffers(&limits),
         max_uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
         max_local_memory: limits.max_compute_workgroup_storage_size,
         ..Target::full()

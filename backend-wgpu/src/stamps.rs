@@ -53,12 +53,14 @@ impl StampSet {
         Ok(Self { queries, resolved, down, used: AtomicU32::new(0), conversion, values: OnceLock::new() })
     }
 
-    /// Two queries: the first one's number. `None` where the set is used up.
-    pub(crate) fn take(&self) -> Option<u32> {
-        let first = self.used.load(Ordering::Relaxed);
-        (first + 2 <= QUERIES).then(|| {
-            self.used.store(first + 2, Ordering::Relaxed);
-            first
+    /// Queries for a command: those of its beginning and its end. It begins at `previous`, the end of the command just before it, where
+    /// that is known. `None` where the set is used up.
+    pub(crate) fn take(&self, previous: Option<u32>) -> Option<(u32, u32)> {
+        let used = self.used.load(Ordering::Relaxed);
+        let (start, end) = previous.map_or((used, used + 1), |previous| (previous, used));
+        (end < QUERIES).then(|| {
+            self.used.store(end + 1, Ordering::Relaxed);
+            (start, end)
         })
     }
 
@@ -87,16 +89,18 @@ impl StampSet {
 #[derive(Clone, Debug)]
 pub(crate) struct Stamp {
     pub(crate) set: Arc<StampSet>,
-    pub(crate) first: u32,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// Another command's end is the beginning: it is written already.
+    pub(crate) follows: bool,
 }
 
 impl Stamp {
     /// When the command ran; its batch is complete.
     pub(crate) fn times(&self, gpu: &Gpu) -> BackendResult<Times> {
         let values = self.set.values(gpu).as_ref().map_err(Clone::clone)?;
-        let first = self.first as usize;
-        match values.get(first..first + 2) {
-            Some(&[start, end]) => Ok(Times { start: self.set.conversion.host(start), end: self.set.conversion.host(end) }),
+        match (values.get(self.start as usize), values.get(self.end as usize)) {
+            (Some(start), Some(end)) => Ok(Times { start: self.set.conversion.host(*start), end: self.set.conversion.host(*end) }),
             _ => Err(BackendError::Other("a timestamp is missing".to_owned())),
         }
     }
@@ -148,16 +152,16 @@ fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
     let mut uncertainty = u64::MAX;
     for _ in 0..PROBES {
         let set = Arc::new(StampSet::new(gpu, best)?);
-        let Some(first) = set.take() else { break };
+        let Some((start, end)) = set.take(None) else { break };
         let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        encoder.write_timestamp(&set.queries, first);
-        encoder.write_timestamp(&set.queries, first + 1);
+        encoder.write_timestamp(&set.queries, start);
+        encoder.write_timestamp(&set.queries, end);
         set.resolve(&mut encoder);
         let before = clock::now();
         let index = gpu.scoped(|| gpu.queue.submit([encoder.finish()]))?;
         gpu.wait(index)?;
         let after = clock::now();
-        let ticks = Stamp { set, first }.set.values(gpu).as_ref().map_err(Clone::clone)?.first().copied().unwrap_or(0);
+        let ticks = set.values(gpu).as_ref().map_err(Clone::clone)?.first().copied().unwrap_or(0);
         let device = Conversion { period, offset: 0 }.host(ticks);
         if after - before < uncertainty {
             uncertainty = after - before;

@@ -4,6 +4,8 @@
 
 use std::ptr::NonNull;
 
+use wgcl_compiler::target::FloatControls;
+
 /// Facts about an adapter; `None` where unknown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Details {
@@ -13,8 +15,8 @@ pub(crate) struct Details {
     pub(crate) uuid: Option<([u8; 16], [u8; 16])>,
     /// NVIDIA's streaming multiprocessors.
     pub(crate) multiprocessors: Option<u32>,
-    /// Single-precision denormals can be kept.
-    pub(crate) denormals: bool,
+    /// What can be asked of floating point.
+    pub(crate) float_controls: FloatControls,
     /// Nanoseconds of one tick.
     pub(crate) timestamp_period: Option<f32>,
 }
@@ -34,7 +36,7 @@ mod imp {
     use wgcl_api::backend::{BackendError, BackendResult};
     use wgpu::hal::{self, Device as _, api::Vulkan};
 
-    use super::{Details, Mapping};
+    use super::{Details, FloatControls, Mapping};
 
     pub(crate) fn details(adapter: &wgpu::Adapter) -> Details {
         // SAFETY: the handle is only asked for properties and destroyed by nobody.
@@ -66,10 +68,51 @@ mod imp {
             // SAFETY: Vulkan 1.2 has the function and the first two structures; the third is chained only where its extension exists.
             unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
             found.uuid = Some((ids.device_uuid, ids.driver_uuid));
-            found.denormals = controls.shader_denorm_preserve_float32 == vk::TRUE;
+            found.float_controls = float_controls(&controls);
             found.multiprocessors = multiprocessors.then_some(processors.shader_sm_count).filter(|count| *count > 0);
         }
         found
+    }
+
+    /// The modes that may be set for any subset of the widths that a shader uses: where widths depend on each other, only those that all of
+    /// the dependent ones have.
+    fn float_controls(properties: &vk::PhysicalDeviceFloatControlsProperties<'_>) -> FloatControls {
+        let together = |[half, single, double]: [vk::Bool32; 3], independence: vk::ShaderFloatControlsIndependence| {
+            let bits = [half, single, double].map(|has| has == vk::TRUE);
+            let others = bits[0] && bits[2];
+            let kept = match independence {
+                vk::ShaderFloatControlsIndependence::ALL => bits,
+                vk::ShaderFloatControlsIndependence::TYPE_32_ONLY => [others, bits[1], others],
+                _ => [others && bits[1]; 3],
+            };
+            kept.iter().enumerate().fold(0, |set, (k, has)| set | (u8::from(*has) << k))
+        };
+        FloatControls {
+            signed_zero_inf_nan_preserve: together(
+                [
+                    properties.shader_signed_zero_inf_nan_preserve_float16,
+                    properties.shader_signed_zero_inf_nan_preserve_float32,
+                    properties.shader_signed_zero_inf_nan_preserve_float64,
+                ],
+                vk::ShaderFloatControlsIndependence::ALL,
+            ),
+            denorm_preserve: together(
+                [
+                    properties.shader_denorm_preserve_float16,
+                    properties.shader_denorm_preserve_float32,
+                    properties.shader_denorm_preserve_float64,
+                ],
+                properties.denorm_behavior_independence,
+            ),
+            rounding_mode_rte: together(
+                [
+                    properties.shader_rounding_mode_rte_float16,
+                    properties.shader_rounding_mode_rte_float32,
+                    properties.shader_rounding_mode_rte_float64,
+                ],
+                properties.rounding_mode_independence,
+            ),
+        }
     }
 
     /// Extensions of windows: an instance with them connects to the display server, which may not be there.
