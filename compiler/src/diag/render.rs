@@ -185,3 +185,68 @@ fn source_indent(line: &str, byte: usize, shown: &str) -> usize {
     let start = window_start(expand(line).len(), column);
     column - start + if start > 0 && shown.starts_with("...") { 3 } else { 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The log for one error over the bytes `lo..hi` of a file.
+    fn log(text: &str, lo: u32, hi: u32, options: RenderOptions) -> String {
+        let mut map = SourceMap::new();
+        let start = map.add_file("a.cl", text, Span::NONE).map_or(0, crate::diag::source_map::SourceFile::start);
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.error(Span { lo: start + lo, hi: start + hi }, "wrong");
+        render(&map, &diagnostics, options)
+    }
+
+    #[test]
+    fn caret_and_tail() {
+        let expected = "a.cl:2:3: error: wrong\nb cde f\n  ^~~\n1 error generated.\n";
+        assert_eq!(log("a\nb cde f\n", 4, 7, RenderOptions::default()), expected);
+    }
+
+    #[test]
+    fn tabs_are_columns() {
+        let expected = "a.cl:1:3: error: wrong\n        a       b\n         ^\n1 error generated.\n";
+        assert_eq!(log("\ta\tb", 2, 2, RenderOptions::default()), expected);
+    }
+
+    #[test]
+    fn a_span_over_lines_is_underlined_on_its_first() {
+        let expected = "a.cl:1:3: error: wrong\na bc\n  ^~\n1 error generated.\n";
+        assert_eq!(log("a bc\nd", 2, 6, RenderOptions::default()), expected);
+    }
+
+    #[test]
+    fn long_lines_are_shortened_around_the_caret() {
+        let text = format!("{}X{}", "a ".repeat(500), " b".repeat(500));
+        let log = log(&text, 1000, 1001, RenderOptions::default());
+        let lines: Vec<&str> = log.lines().collect();
+        let [_, source, caret, _] = lines.as_slice() else { unreachable!("four lines: {log}") };
+        assert!(source.starts_with("...") && source.ends_with("...") && source.len() == MAX_COLUMNS + 6, "{source}");
+        assert_eq!(source.find('X'), caret.find('^'));
+    }
+
+    #[test]
+    fn colours_leave_the_text() {
+        let plain = log("a b", 2, 3, RenderOptions::default());
+        let colour = log("a b", 2, 3, RenderOptions { colour: true, ..RenderOptions::default() });
+        let mut stripped = String::new();
+        let mut rest = colour.as_str();
+        while let Some((before, escape)) = rest.split_once("\x1b[") {
+            stripped.push_str(before);
+            rest = escape.split_once('m').map_or("", |(_, after)| after);
+        }
+        stripped.push_str(rest);
+        assert_ne!(colour, plain);
+        assert_eq!(stripped, plain);
+    }
+
+    #[test]
+    fn positions_outside_of_files_have_no_place() {
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.push(Diagnostic::warning(Span::NONE, "odd").with_note(Span { lo: 77, hi: 78 }, "why"));
+        let log = render(&SourceMap::new(), &diagnostics, RenderOptions::default());
+        assert_eq!(log, "warning: odd\nnote: why\n1 warning generated.\n");
+    }
+}

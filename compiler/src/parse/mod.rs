@@ -239,7 +239,9 @@ impl<'d> Parser<'d> {
         };
         let span = self.span();
         self.report(Diagnostic::error(span, format!("expected '{spelling}'")).with_note(open, format!("to match this '{opening}'")));
-        self.skip_to(&[punct, Punct::Semi]);
+        // What is in braces behind a forgotten parenthesis is a body of its own.
+        let brace = if punct == Punct::RParen { Punct::LBrace } else { punct };
+        self.skip_to(&[punct, Punct::Semi, brace]);
         self.accept(punct);
     }
 
