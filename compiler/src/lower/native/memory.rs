@@ -71,7 +71,11 @@ impl<'p> Lowering<'p, '_> {
             None if self.shared.target.fp16 && shape.kind == ScalarKind::Float && self.shared.options.fast_relaxed_math => {
                 self.b.cast(CastOp::FToF, data, Type::of(Scalar::F16, shape.lanes))
             }
-            _ => self.b.float_to_half_bits(data, rounding.unwrap_or(Rounding::Rte)),
+            _ => {
+                let bits = self.b.float_to_half_bits(data, rounding.unwrap_or(Rounding::Rte));
+                // Of the type that loads have, so that a buffer of halves is seen as one type of element.
+                if self.shared.target.fp16 { self.b.bitcast(bits, Type::of(Scalar::F16, shape.lanes)) } else { bits }
+            }
         };
         self.b.store(address, half, align, false);
         None

@@ -1,0 +1,51 @@
+//! What lowering makes of small sources: `tests/lower/*.cl`, with the expected IR in a file of the same name that ends in `.ir`.
+//!
+//! With `WGCL_BLESS=1` in the environment the expected files are rewritten; read the difference before you keep it.
+
+use std::path::{Path, PathBuf};
+
+use wgcl_compiler::diag::{Diagnostics, SourceMap};
+use wgcl_compiler::ir::read::read_module;
+use wgcl_compiler::ir::verify::verify;
+use wgcl_compiler::program::{BuildOptions, Source};
+use wgcl_compiler::target::Target;
+use wgcl_compiler::{lower, parse, preprocess, sema};
+
+fn lowered(text: String) -> Result<String, String> {
+    let (options, target) = (BuildOptions::default(), Target::full());
+    let (mut map, mut diags) = (SourceMap::default(), Diagnostics::default());
+    let source = Source { text, ..Source::default() };
+    let tokens = preprocess::preprocess(&source, &options, &target, &mut map, &mut diags);
+    let unit = parse::parse(tokens, &mut diags);
+    let program = sema::check(&unit, &options, &target, &mut diags);
+    let program = program.filter(|_| !diags.has_errors()).ok_or_else(|| format!("{:?}", diags.list()))?;
+    let module = lower::lower(&program, &options, &target).map_err(|error| error.to_string())?;
+    verify(&module).map_err(|errors| errors.iter().map(|error| format!("{error}\n")).collect::<String>())?;
+    let text = module.to_string();
+    let again = read_module(&text).map_err(|error| error.to_string())?.to_string();
+    if text == again { Ok(text) } else { Err(format!("the text form reads back differently:\n{text}\n{again}")) }
+}
+
+fn check(path: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let have = lowered(text)?;
+    let expected = path.with_extension("ir");
+    if std::env::var_os("WGCL_BLESS").is_some() {
+        return std::fs::write(&expected, have).map_err(|error| error.to_string());
+    }
+    let want = std::fs::read_to_string(&expected).map_err(|error| format!("{}: {error}", expected.display()))?;
+    if have == want { Ok(()) } else { Err(format!("wanted:\n{want}\nlowered to:\n{have}")) }
+}
+
+#[test]
+fn sources_lower_to_the_expected_ir() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lower");
+    let entries = std::fs::read_dir(&folder).map(|entries| entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect());
+    let mut paths: Vec<PathBuf> = entries.unwrap_or_default();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "cl"));
+    paths.sort();
+    assert!(!paths.is_empty(), "no sources in {}", folder.display());
+    let failures: Vec<String> =
+        paths.iter().filter_map(|path| check(path).err().map(|error| format!("{}:\n{error}", path.display()))).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

@@ -1,0 +1,12 @@
+// No loop; the inner `if` may or may not jump, which takes a flag.
+kernel void k(global int *out, int x)
+{
+    do {
+        if (x > 1) {
+            if (x > 2)
+                break;
+            out[0] = x;
+        }
+        out[1] = x;
+    } while (0);
+}

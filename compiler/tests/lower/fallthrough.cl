@@ -1,0 +1,11 @@
+// A case that falls through runs unless the switch was entered after it.
+kernel void k(global int *out, int x)
+{
+    int r = 0;
+    switch (x) {
+    case 1: r += 1;
+    case 2: r += 2; break;
+    default: r = 9;
+    }
+    out[0] = r;
+}

@@ -1,0 +1,18 @@
+// By value: a copy that the caller makes; the result through a hidden pointer; a kernel's parameter read in place.
+typedef struct {
+    int a;
+    float4 v;
+} Pair;
+
+Pair twice(Pair p)
+{
+    p.a *= 2;
+    return p;
+}
+
+kernel void k(global Pair *out, Pair p)
+{
+    out[0] = twice(p);
+    out[1].v.xy = p.v.zw;
+    out[1].a = p.a;
+}
