@@ -20,6 +20,10 @@ pub(crate) struct Gpu {
     /// Why the device was lost, once it is.
     lost: Arc<Mutex<Option<String>>>,
     next_id: AtomicU64,
+    /// Bytes of memory objects that may exist at a time.
+    budget: u64,
+    /// Bytes of memory objects that exist.
+    used: AtomicU64,
 }
 
 impl Gpu {
@@ -37,6 +41,9 @@ impl Gpu {
         };
         let (device, queue) =
             pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| BackendError::Other(error.to_string()))?;
+        // A CPU's driver hands out more than there is, and the system then kills the process. GPUs' drivers know their limit.
+        let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
+        let budget = vulkan::details(adapter).memory.filter(|_| is_cpu).map_or(u64::MAX, |memory| memory / 8 * 7);
         let lost = Arc::new(Mutex::new(None));
         // wgpu panics on errors that nobody catches, unless told otherwise.
         device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("wgpu: {error}")));
@@ -47,12 +54,26 @@ impl Gpu {
                 place.lock().get_or_insert(message);
             }
         });
-        Ok(Arc::new(Self { device, queue, features, limits, approach, lost, next_id: AtomicU64::new(1) }))
+        Ok(Arc::new(Self { device, queue, features, limits, approach, lost, next_id: AtomicU64::new(1), budget, used: AtomicU64::new(0) }))
     }
 
     /// A number that names one buffer or pipeline of this device.
     pub(crate) fn fresh_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Sets memory aside for an object, to be given back by [`Gpu::release`].
+    pub(crate) fn reserve(&self, bytes: u64) -> BackendResult<()> {
+        let fits = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.budget);
+        match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(BackendError::OutOfDeviceMemory),
+        }
+    }
+
+    /// Gives back what was set aside.
+    pub(crate) fn release(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// Fails once the device is lost.

@@ -29,6 +29,32 @@ impl Mapping {
     }
 }
 
+/// Bytes that one thread copies at least.
+const PER_THREAD: usize = 1 << 20;
+/// Threads that copy at most: more than a few add nothing to the memory's bandwidth.
+const COPY_THREADS: usize = 8;
+
+/// Copies between slices of one length, with several threads where that is worth it.
+pub(crate) fn copy_bytes(target: &mut [u8], source: &[u8]) {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = (target.len() / PER_THREAD).min(cores).min(COPY_THREADS);
+    if threads < 2 {
+        target.copy_from_slice(source);
+        return;
+    }
+    let piece = target.len().div_ceil(threads).next_multiple_of(64);
+    std::thread::scope(|scope| {
+        let mut pieces = target.chunks_mut(piece).zip(source.chunks(piece));
+        let own = pieces.next();
+        for (target, source) in pieces {
+            scope.spawn(move || target.copy_from_slice(source));
+        }
+        if let Some((target, source)) = own {
+            target.copy_from_slice(source);
+        }
+    });
+}
+
 /// What a [`HostBuffer`] is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
@@ -84,7 +110,8 @@ impl HostBuffer {
             });
         };
         // SAFETY: the range was checked; the caller says that the device does not use it, and only the submission thread writes here.
-        unsafe { mapping.bytes_mut(offset, bytes.len() as u64) }.copy_from_slice(bytes);
+        let target = unsafe { mapping.bytes_mut(offset, bytes.len() as u64) };
+        copy_bytes(target, bytes);
         Ok(())
     }
 

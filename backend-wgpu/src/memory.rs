@@ -26,6 +26,7 @@ const UNIFORM_LIMIT: u64 = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct WgpuMemory {
     pub(crate) id: u64,
+    gpu: Arc<Gpu>,
     size: u64,
     /// Bytes of the buffer.
     pub(crate) allocated: u64,
@@ -40,16 +41,18 @@ pub(crate) struct WgpuMemory {
 }
 
 impl WgpuMemory {
-    pub(crate) fn new(gpu: &Gpu, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
+    pub(crate) fn new(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
         let wanted = size.max(16);
         let allocated = if wanted <= UNIFORM_LIMIT { wanted.next_power_of_two().max(GRANULE) } else { wanted.next_multiple_of(GRANULE) };
         if allocated > gpu.limits.max_storage_buffer_binding_size {
             return Err(BackendError::OutOfDeviceMemory);
         }
         let usage = BufferUsages::STORAGE | BufferUsages::UNIFORM | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
-        let (buffer, mapping) = gpu.buffer(allocated, usage, gpu.approach.unified)?;
+        gpu.reserve(allocated)?;
+        let (buffer, mapping) = gpu.buffer(allocated, usage, gpu.approach.unified).inspect_err(|_| gpu.release(allocated))?;
         Ok(Arc::new(Self {
             id: gpu.fresh_id(),
+            gpu: Arc::clone(gpu),
             size,
             allocated,
             buffer: ManuallyDrop::new(buffer),
@@ -86,10 +89,12 @@ impl Drop for WgpuMemory {
     fn drop(&mut self) {
         if exit::leaving() {
             // The driver below may be gone already.
+            std::mem::forget(Arc::clone(&self.gpu));
             return;
         }
         // SAFETY: dropped once, here. Submissions that use the buffer keep it alive by themselves.
         unsafe { ManuallyDrop::drop(&mut self.buffer) };
+        self.gpu.release(self.allocated);
         if let Some(thread) = &self.thread {
             // A thread that has ended holds no bindings.
             let _ = thread.send(Message::Forget(self.id));

@@ -7,7 +7,7 @@ use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, HostSource, Hos
 use crate::builtin::{Builtins, GROUP, PARAMETERS, PATTERN_BYTES, expand_pattern};
 use crate::clock;
 use crate::engine::{Engine, Taking};
-use crate::host::HostBuffer;
+use crate::host::{HostBuffer, copy_bytes};
 use crate::memory::{WgpuMemory, downcast};
 use crate::ring::Slot;
 use crate::vulkan::Mapping;
@@ -134,7 +134,7 @@ impl Engine {
     fn take_out(&mut self, piece: Down<'_>) -> BackendResult<()> {
         let Down { slot, lead, serial, target } = piece;
         let result = self.wait(serial).and_then(|()| {
-            slot.memory.read(&self.gpu, slot.offset, (lead + target.len()) as u64, &mut |bytes| target.copy_from_slice(&bytes[lead..]))
+            slot.memory.read(&self.gpu, slot.offset, (lead + target.len()) as u64, &mut |bytes| copy_bytes(target, &bytes[lead..]))
         });
         self.down.release(Some(&slot), serial);
         result
@@ -326,12 +326,25 @@ fn host_part_mut(bytes: &mut [u8], region: CopyRegion) -> BackendResult<&mut [u8
     bytes.get_mut(host_range(region)?).ok_or_else(outside)
 }
 
+/// Whether the application's memory is the mapped memory itself, or overlaps it.
+fn overlaps(mapping: Mapping, region: CopyRegion, host: &[u8]) -> bool {
+    let device = mapping.address() + region.buffer as usize;
+    let host_start = host.as_ptr() as usize;
+    host_start < device + host.len() && device < host_start + host.len()
+}
+
 fn write_mapped(mapping: Mapping, bytes: &[u8], regions: &[CopyRegion]) -> BackendResult<()> {
     for region in regions {
         let source = host_part(bytes, *region)?;
-        // SAFETY: the region lies inside the buffer, as `check` saw; the device has done with it, and the application's own accesses to
-        // mapped memory during a command on it are undefined in OpenCL. `copy` rather than a reference, for the source may be the same memory.
-        unsafe { std::ptr::copy(source.as_ptr(), mapping.0.as_ptr().add(region.buffer as usize), source.len()) };
+        if overlaps(mapping, *region, source) {
+            // SAFETY: the region lies inside the buffer, as `check` saw, and the device has done with it. No reference is made to the
+            // destination, for it is the source's memory too.
+            unsafe { std::ptr::copy(source.as_ptr(), mapping.0.as_ptr().add(region.buffer as usize), source.len()) };
+        } else {
+            // SAFETY: the region lies inside the buffer, as `check` saw; the device has done with it, and the application's own accesses
+            // to mapped memory during a command on it are undefined in OpenCL.
+            copy_bytes(unsafe { mapping.bytes_mut(region.buffer, region.size) }, source);
+        }
     }
     Ok(())
 }
@@ -362,8 +375,13 @@ fn fill_mapped(mapping: Mapping, offset: u64, size: u64, pattern: &[u8]) {
 fn read_mapped(mapping: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
     for region in regions {
         let target = host_part_mut(bytes, *region)?;
-        // SAFETY: as in `write_mapped`.
-        unsafe { std::ptr::copy(mapping.0.as_ptr().add(region.buffer as usize), target.as_mut_ptr(), target.len()) };
+        if overlaps(mapping, *region, target) {
+            // SAFETY: as in `write_mapped`.
+            unsafe { std::ptr::copy(mapping.0.as_ptr().add(region.buffer as usize), target.as_mut_ptr(), target.len()) };
+        } else {
+            // SAFETY: as in `write_mapped`.
+            copy_bytes(target, unsafe { mapping.bytes_mut(region.buffer, region.size) });
+        }
     }
     Ok(())
 }

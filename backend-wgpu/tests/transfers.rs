@@ -135,3 +135,25 @@ fn the_largest_buffer_works() {
     run(&*device, Command::Fill { dst: Arc::clone(&memory), pattern: vec![1, 2, 3, 4], offset: 0, size });
     assert_eq!(read(&*device, &memory, size - 8, 8), [1, 2, 3, 4, 1, 2, 3, 4]);
 }
+
+#[test]
+fn memory_runs_out_with_an_error_and_comes_back() {
+    let device = device(ALL[0]);
+    if device.properties().kind != wgcl_api::backend::DeviceKind::Cpu {
+        // A GPU's driver keeps count, and filling it would disturb others.
+        return;
+    }
+    let most = device.properties().max_allocation;
+    for _ in 0..2 {
+        let mut kept = Vec::new();
+        loop {
+            match device.allocate(most) {
+                Ok(memory) => kept.push(memory),
+                Err(error) => break assert_eq!(error, wgcl_api::backend::BackendError::OutOfDeviceMemory),
+            }
+            // No machine has that much.
+            assert!(kept.len() < 1 << 20);
+        }
+        assert!(kept.len() as u64 * most >= device.properties().global_memory);
+    }
+}
