@@ -185,9 +185,8 @@ impl Sema<'_> {
         if let Some(f) = &self.f {
             let caller = f.id;
             self.calls.push((caller, callee, span));
-        } else {
-            self.err(span, "initializer element is not a compile-time constant");
         }
+        // Outside of functions the initialiser is found not to be constant.
         self.require_library(callee);
     }
 
@@ -471,6 +470,10 @@ impl Sema<'_> {
             });
         if simple {
             return self.expr(ExprKind::Call { func, args }, ret, span);
+        }
+        if self.f.is_none() {
+            self.err(span, "initializer element is not a compile-time constant");
+            return self.error_expr(span);
         }
         let mut stmts = Vec::new();
         let mut sources = Vec::new();
