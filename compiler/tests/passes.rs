@@ -58,6 +58,12 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
             passes::dce::run(function, &Purity::unknown());
         }
         "narrow" => passes::narrow::run(function),
+        "unroll" => {
+            passes::unroll::run(function, passes::unroll::Mode::Full);
+        }
+        "unroll_partial" => {
+            passes::unroll::run(function, passes::unroll::Mode::Partial);
+        }
         "compact" => passes::compact::run(function),
         "specialise_key" => {
             let key = LaunchKey::example(function, [64, 1, 1]);

@@ -16,6 +16,7 @@ pub mod resolve_pointers;
 pub mod simplify;
 pub mod specialise_key;
 pub mod structure_returns;
+pub mod unroll;
 
 use crate::ir::{self, Func};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
@@ -140,6 +141,19 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         specialise_key::run(&mut module.functions[func.index()], key);
         check(module, func, "specialise_key")?;
         optimise(module, func, target.pointer_size(), &purity)?;
+        // Loops around loops that were written out follow.
+        for _ in 0..3 {
+            let changed = unroll::run(&mut module.functions[func.index()], unroll::Mode::Full);
+            check(module, func, "unroll")?;
+            if !changed {
+                break;
+            }
+            optimise(module, func, target.pointer_size(), &purity)?;
+        }
+        if target.loop_limit {
+            unroll::run(&mut module.functions[func.index()], unroll::Mode::Partial);
+            check(module, func, "unroll")?;
+        }
         resolve_pointers::run(&mut module.functions[func.index()], &module.globals, target.pointer_size())?;
         check(module, func, "resolve_pointers")?;
         simplify::run(&mut module.functions[func.index()], &purity);

@@ -32,6 +32,8 @@ fn check(seed: u64) -> Result<bool, String> {
         return Err(fail("build", format!("a different outcome {}", first_difference(&before, &expected)), &before));
     }
     let key = LaunchKey::example(&module.functions[0], [64, 1, 1]);
+    // Every other program for a device that limits loops.
+    let target = Target { loop_limit: seed % 2 == 0, ..target };
     let launched = passes::launch(&module, "k", &key, &target).map_err(|error| fail("launch", error.to_string(), &module))?;
     let result = outcome(&launched).map_err(|error| fail("launched", format!("{error}\n{launched}"), &module))?;
     if result != expected {

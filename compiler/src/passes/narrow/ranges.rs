@@ -143,9 +143,7 @@ impl Ranges {
 
     /// A loop's parameter that is compared with a bound at the beginning of each turn and then goes on in one direction.
     fn counter(&self, function: &Function, defs: &Defs, body: &Region, (index, start, param): (usize, Value, Value)) -> Option<Range> {
-        let guard =
-            body.insts.iter().take_while(|inst| inst.op.is_pure() || matches!(inst.op, Op::If { .. })).find(|inst| !inst.op.is_pure())?;
-        let bounds = guard_bounds(guard, defs, param);
+        let bounds = guards(body, defs, param);
         let first = self.get(function, start);
         let mut steps: Option<Range> = None;
         let mut regular = true;
@@ -184,6 +182,24 @@ impl Ranges {
         }
         None
     }
+}
+
+/// What holds of a value wherever the loop goes on: what guards say before the first `continue`.
+fn guards(body: &Region, defs: &Defs, param: Value) -> Vec<(CmpOp, Value)> {
+    let mut bounds = Vec::new();
+    for inst in &body.insts {
+        let mut goes_on = matches!(inst.op, Op::Continue(_));
+        if !matches!(inst.op, Op::Loop { .. }) {
+            for region in inst.op.regions() {
+                region.for_each_jump(&mut |op| goes_on |= matches!(op, Op::Continue(_)));
+            }
+        }
+        if goes_on {
+            break;
+        }
+        bounds.extend(guard_bounds(inst, defs, param));
+    }
+    bounds
 }
 
 /// What holds of a value behind `if condition { yield } else { break }`: comparisons with bounds.

@@ -25,7 +25,7 @@ use crate::diag::Span;
 use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Type, Value, Var};
 use access::Site;
 use pieces::{Access, Pieces};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Promotes every private variable that can be. `ptr_size` is the size of a pointer in bytes. Returns whether anything changed.
 pub fn run(function: &mut Function, ptr_size: u32) -> bool {
@@ -217,6 +217,8 @@ fn merge(uses: &mut Vec<Use>) {
 /// The loop around an instruction: which pieces its `continue`s and `break`s carry.
 struct Frame {
     params: Vec<usize>,
+    /// The same, to look up.
+    carried: FxHashSet<usize>,
     results: Vec<usize>,
 }
 
@@ -366,7 +368,7 @@ impl Promote<'_> {
 
     /// Whether the next turn of the loop around wants a piece, even where nothing else does.
     fn is_carried(&self, piece: usize) -> bool {
-        self.loops.last().is_some_and(|frame| frame.params.contains(&piece))
+        self.loops.last().is_some_and(|frame| frame.carried.contains(&piece))
     }
 
     fn add_results(&mut self, inst: &mut Inst, pieces: &[usize]) {
@@ -399,7 +401,7 @@ impl Promote<'_> {
             values.push(value);
             self.current[piece] = Some(value);
         }
-        self.loops.push(Frame { params, results: results.clone() });
+        self.loops.push(Frame { carried: params.iter().copied().collect(), params, results: results.clone() });
         self.region(body);
         self.loops.pop();
         for piece in assigned {

@@ -152,6 +152,7 @@ impl Walk<'_> {
             self.changed = true;
             self.replace(result, value);
         }
+        self.results_to_selects(&inst, &yields, start, out);
         for &result in &inst.results {
             self.define(result);
         }
@@ -163,6 +164,18 @@ impl Walk<'_> {
         if !goes_on {
             work.clear();
             out.push(Inst::effect(Op::Unreachable, span));
+        }
+    }
+
+    /// Results of an `if` that both regions take from before it: flags, and what only one of them changes to something known.
+    fn results_to_selects(&mut self, inst: &Inst, yields: &[Vec<Value>], start: u32, out: &mut Vec<Inst>) {
+        let (Op::If { cond, .. }, [then, els]) = (&inst.op, yields) else { return };
+        for ((&result, &yes), &no) in inst.results.iter().zip(then).zip(els) {
+            if yes != no && self.is_older(yes, start) && self.is_older(no, start) {
+                self.changed = true;
+                let value = self.make(out, inst.span, self.ty(result), Op::Select(*cond, yes, no));
+                self.replace(result, value);
+            }
         }
     }
 

@@ -1,0 +1,328 @@
+//! Repeats the bodies of loops.
+//!
+//! ```text
+//! %r = loop (%i = 0, %s = %x) {
+//!   if ult %i, 2 { yield } else { break %s }
+//!   %t = add %s, %i                               %t = add %x, 0
+//!   continue add %i, 1; %t                 =>     %u = add %t, 1
+//! }                                               ... %u for %r
+//! ```
+//! * A loop whose number of turns is known is written out if that stays small, or if it indexes a private array by its counter: `promote`
+//!   then makes values of the array. `opencl_unroll_hint` raises the limit or forbids it.
+//! * On a device that stops loops after some number of turns ([`Target::loop_limit`](crate::target::Target::loop_limit)) a loop of many or
+//!   unknown turns does several in one, each with its own tests.
+//!
+//! Only innermost loops are looked at, and only those that go on in one place, at the end of their body; writing a loop out makes the one
+//! around it innermost for the next time.
+
+use super::addresses::sign_extend;
+use super::simplify::eval;
+use crate::ir::{BinOp, Const, Function, Inst, Op, Region, Scalar, Type, Value};
+use rustc_hash::FxHashMap;
+
+/// Instructions of a loop that is written out without a special reason.
+const SMALL: usize = 256;
+
+/// Instructions of a loop that is written out for the sake of a private array, or because the source asks for it.
+const LARGE: usize = 4096;
+
+/// All unrolling together adds no more instructions to a function.
+const GROWTH: usize = 16_384;
+
+/// Turns in one where the device limits them.
+const FACTOR: usize = 8;
+
+/// Loops of no more turns are left alone where the device limits them.
+const FEW_TURNS: u64 = 64;
+
+/// Instructions of a body that is repeated [`FACTOR`] times.
+const REPEATED: usize = 120;
+
+/// Which unrolling to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Write out loops of few turns.
+    Full,
+    /// Several turns in one, for a device with a limit.
+    Partial,
+}
+
+/// Unrolls the innermost loops that are worth it. Returns whether there were any.
+pub fn run(function: &mut Function, mode: Mode) -> bool {
+    let mut constants = FxHashMap::default();
+    let mut private = vec![false; function.values.len()];
+    function.body.walk(&mut |inst| {
+        let Some(&result) = inst.results.first() else { return };
+        match &inst.op {
+            Op::Const(Const::Bits(bits)) => {
+                constants.insert(result, *bits);
+            }
+            Op::VarAddr(_) => private[result.index()] = true,
+            Op::PtrAdd(base, _) => private[result.index()] = private[base.index()],
+            _ => {}
+        }
+    });
+    let mut body = std::mem::take(&mut function.body);
+    let mut pass = Unroll { function, mode, constants, private, growth: 0, replaced: FxHashMap::default() };
+    pass.region(&mut body);
+    let changed = pass.growth > 0;
+    function.body = body;
+    changed
+}
+
+struct Unroll<'a> {
+    function: &'a mut Function,
+    mode: Mode,
+    constants: FxHashMap<Value, u64>,
+    /// Pointers into private variables.
+    private: Vec<bool>,
+    growth: usize,
+    /// What stands for the results of loops that are written out.
+    replaced: FxHashMap<Value, Value>,
+}
+
+/// A loop that goes on in one place.
+struct Shape<'a> {
+    init: &'a [Value],
+    params: &'a [Value],
+    body: &'a Region,
+    /// What the one `continue` gives.
+    next: &'a [Value],
+}
+
+/// `if compare(%counter, bound) { yield } else { break ... }` at the beginning of a body, with a constant start, step and bound.
+struct Counted<'a> {
+    turns: u64,
+    /// Where the guard is in the body.
+    guard: usize,
+    /// What it breaks with.
+    broken: &'a [Value],
+}
+
+impl Unroll<'_> {
+    fn region(&mut self, region: &mut Region) {
+        let mut out = Vec::with_capacity(region.insts.len());
+        for mut inst in std::mem::take(&mut region.insts) {
+            self.rename(&mut inst);
+            let has_loops = |region: &Region| {
+                let mut found = false;
+                region.walk(&mut |inst| found |= matches!(inst.op, Op::Loop { .. }));
+                found
+            };
+            if let Op::Loop { body, .. } = &inst.op
+                && !has_loops(body)
+            {
+                // Names that were replaced inside are replaced now; nothing in there unrolls any more.
+                if let Op::Loop { body, .. } = &mut inst.op {
+                    self.rename_all(body);
+                }
+                if self.mode == Mode::Partial {
+                    self.repeat(&mut inst);
+                } else if self.write_out(&inst, &mut out) {
+                    continue;
+                }
+                out.push(inst);
+                continue;
+            }
+            for nested in inst.op.regions_mut() {
+                self.region(nested);
+            }
+            out.push(inst);
+        }
+        region.insts = out;
+    }
+
+    fn rename(&self, inst: &mut Inst) {
+        inst.op.map_operands(|value| {
+            while let Some(&new) = self.replaced.get(value) {
+                *value = new;
+            }
+        });
+    }
+
+    fn rename_all(&self, region: &mut Region) {
+        region.walk_mut(&mut |inst| self.rename(inst));
+    }
+
+    /// Writes a counted loop out. False if it stays.
+    fn write_out(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> bool {
+        let Op::Loop { unroll, .. } = &inst.op else { return false };
+        if *unroll == Some(1) {
+            return false;
+        }
+        let Some(shape) = shape(&inst.op) else { return false };
+        let Some(counted) = self.counted(&shape) else { return false };
+        let size = shape.body.size().max(1);
+        let turns = usize::try_from(counted.turns).unwrap_or(usize::MAX);
+        let total = size.saturating_mul(turns);
+        let limit = if unroll.is_some() || self.indexes_private(&shape) { LARGE } else { SMALL };
+        if total > limit || self.growth + total > GROWTH {
+            return false;
+        }
+        self.growth += total.max(1);
+        let mut current: Vec<Value> = shape.init.to_vec();
+        let end = shape.body.insts.len() - 1;
+        for turn in 0..=turns {
+            let mut map: FxHashMap<Value, Value> = shape.params.iter().copied().zip(current.iter().copied()).collect();
+            let last = turn == turns;
+            for (index, inst) in shape.body.insts[..end].iter().enumerate() {
+                if index == counted.guard {
+                    if last {
+                        break;
+                    }
+                    continue;
+                }
+                let copy = self.copy(inst, &mut map);
+                out.push(copy);
+            }
+            let source = if last { counted.broken } else { shape.next };
+            let mapped: Vec<Value> = source.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect();
+            if last {
+                for (&result, value) in inst.results.iter().zip(mapped) {
+                    self.replaced.insert(result, value);
+                }
+                break;
+            }
+            current = mapped;
+        }
+        true
+    }
+
+    /// Does several turns in one.
+    fn repeat(&mut self, inst: &mut Inst) {
+        let Op::Loop { unroll, .. } = &inst.op else { return };
+        if *unroll == Some(1) {
+            return;
+        }
+        let Some(shape) = shape(&inst.op) else { return };
+        let size = shape.body.size();
+        let few = self.counted(&shape).is_some_and(|counted| counted.turns <= FEW_TURNS);
+        if few || size > REPEATED || self.growth + size * FACTOR > GROWTH {
+            return;
+        }
+        self.growth += size * FACTOR;
+        let end = shape.body.insts.len() - 1;
+        let span = shape.body.insts[end].span;
+        let mut insts = shape.body.insts[..end].to_vec();
+        let mut current = shape.next.to_vec();
+        for _ in 1..FACTOR {
+            let mut map: FxHashMap<Value, Value> = shape.params.iter().copied().zip(current.iter().copied()).collect();
+            for inst in &shape.body.insts[..end] {
+                let copy = self.copy(inst, &mut map);
+                insts.push(copy);
+            }
+            current = shape.next.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect();
+        }
+        insts.push(Inst::effect(Op::Continue(current), span));
+        if let Op::Loop { body, .. } = &mut inst.op {
+            body.insts = insts;
+        }
+    }
+
+    /// A copy with new values for all that it defines.
+    fn copy(&mut self, inst: &Inst, map: &mut FxHashMap<Value, Value>) -> Inst {
+        let mut copy = inst.clone();
+        self.renew(&mut copy, map);
+        copy
+    }
+
+    fn renew(&mut self, inst: &mut Inst, map: &mut FxHashMap<Value, Value>) {
+        inst.op.map_operands(|value| {
+            if let Some(&new) = map.get(value) {
+                *value = new;
+            }
+        });
+        for region in inst.op.regions_mut() {
+            for inst in &mut region.insts {
+                self.renew(inst, map);
+            }
+        }
+        for result in &mut inst.results {
+            let new = self.function.new_value(self.function.ty(*result));
+            map.insert(*result, new);
+            *result = new;
+        }
+    }
+
+    /// How many turns a loop does, if that is certain and no other `break` ends it earlier.
+    fn counted<'s>(&self, shape: &Shape<'s>) -> Option<Counted<'s>> {
+        let (guard, inst) = shape.body.insts.iter().enumerate().find(|(_, inst)| !inst.op.is_pure())?;
+        let Op::If { cond, then, els } = &inst.op else { return None };
+        let only = |region: &'s Region| match &region.insts[..] {
+            [Inst { op, .. }] => Some(op),
+            _ => None,
+        };
+        let (holds, broken) = match (only(then)?, only(els)?) {
+            (Op::Yield(_), Op::Break(values)) => (true, values),
+            (Op::Break(values), Op::Yield(_)) => (false, values),
+            _ => return None,
+        };
+        let mut breaks = 0;
+        shape.body.for_each_jump(&mut |op| breaks += usize::from(matches!(op, Op::Break(_))));
+        let mut returns = false;
+        shape.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
+        if breaks != 1 || returns || !inst.results.is_empty() {
+            return None;
+        }
+        let define = |value: Value| shape.body.insts.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op);
+        let &Op::Cmp(kind, a, b) = define(*cond)? else { return None };
+        let position = |value: Value| shape.params.iter().position(|&param| param == value);
+        let (counter, bound, swapped) = match (position(a), position(b)) {
+            (Some(index), None) => (index, b, false),
+            (None, Some(index)) => (index, a, true),
+            _ => return None,
+        };
+        let Type::Scalar(scalar) = self.function.ty(shape.params[counter]) else { return None };
+        let (start, bound) = (*self.constants.get(&shape.init[counter])?, *self.constants.get(&bound)?);
+        let &Op::Bin(op @ (BinOp::Add | BinOp::Sub), x, y) = define(shape.next[counter])? else { return None };
+        let step = if x == shape.params[counter] { y } else { x };
+        if (x != shape.params[counter]) && (y != shape.params[counter] || op == BinOp::Sub) {
+            return None;
+        }
+        let step = *self.constants.get(&step)?;
+        let turns = turns(scalar, (start, bound, step), op, |value| {
+            let (left, right) = if swapped { (bound, value) } else { (value, bound) };
+            eval::compare(kind, scalar, left, right).map(|result| result == holds)
+        })?;
+        Some(Counted { turns, guard, broken })
+    }
+
+    /// Whether the body accesses a private variable at a place that is not constant.
+    fn indexes_private(&self, shape: &Shape) -> bool {
+        let mut found = false;
+        shape.body.walk(&mut |inst| {
+            if let Op::PtrAdd(base, offset) = &inst.op {
+                found |= self.private.get(base.index()) == Some(&true) && !self.constants.contains_key(offset);
+            }
+        });
+        found
+    }
+}
+
+/// Counts turns one by one.
+fn turns(scalar: Scalar, (start, bound, step): (u64, u64, u64), op: BinOp, goes_on: impl Fn(u64) -> Option<bool>) -> Option<u64> {
+    // Nothing that is written out has more.
+    let limit = u64::try_from(LARGE).unwrap_or(u64::MAX);
+    // A bound far away needs no counting.
+    let distance = sign_extend(bound, scalar).wrapping_sub(sign_extend(start, scalar)).unsigned_abs();
+    let stride = sign_extend(step, scalar).unsigned_abs().max(1);
+    if distance / stride > limit {
+        return None;
+    }
+    let mut value = start;
+    for turn in 0..=limit {
+        if !goes_on(value)? {
+            return Some(turn);
+        }
+        value = eval::binary(op, scalar, value, step)?;
+    }
+    None
+}
+
+fn shape(op: &Op) -> Option<Shape<'_>> {
+    let Op::Loop { init, params, body, .. } = op else { return None };
+    let Some(Op::Continue(next)) = body.terminator() else { return None };
+    let mut continues = 0;
+    body.for_each_jump(&mut |op| continues += usize::from(matches!(op, Op::Continue(_))));
+    (continues == 1).then_some(Shape { init, params, body, next })
+}
