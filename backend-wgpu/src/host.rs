@@ -4,6 +4,7 @@
 //! A mapping is plain memory that the device may access at the same time. References into it are made only here, for the time of a copy, by
 //! code that holds that the device does not touch those bytes then: the submission thread, after waiting for the work that does.
 
+use std::sync::OnceLock;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -36,8 +37,11 @@ const COPY_THREADS: usize = 8;
 
 /// Copies between slices of one length, with several threads where that is worth it.
 pub(crate) fn copy_bytes(target: &mut [u8], source: &[u8]) {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let threads = (target.len() / PER_THREAD).min(cores).min(COPY_THREADS);
+    // Asking takes longer than copying the arguments of a launch does.
+    static CORES: OnceLock<usize> = OnceLock::new();
+    let wanted = (target.len() / PER_THREAD).min(COPY_THREADS);
+    let cores = || *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
+    let threads = if wanted < 2 { 1 } else { wanted.min(cores()) };
     if threads < 2 {
         target.copy_from_slice(source);
         return;
