@@ -110,6 +110,8 @@ impl Engine {
             tracing::debug!("at the end: {error}");
         }
         if exit::leaving() {
+            // The completion thread ends with its sender, and the process's end waits for that thread.
+            self.batches = std::sync::mpsc::channel().0;
             std::mem::forget(self);
         } else {
             self.retirer.retire();

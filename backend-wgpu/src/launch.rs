@@ -309,10 +309,14 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, single_dispatch: bool
         local_size: launch.local_size,
         local_args: Vec::new(),
         constant_args: Vec::new(),
+        null_args: Vec::new(),
         zero_offset: launch.global_offset == [0; 3],
         single_dispatch,
     };
-    for (param, arg) in kernel.params.iter().zip(&launch.args) {
+    for (index, (param, arg)) in (0..).zip(kernel.params.iter().zip(&launch.args)) {
+        if matches!(arg, LaunchArg::Buffer(None)) {
+            key.null_args.push(index);
+        }
         match (param, arg) {
             (KernelParam::Local { .. }, LaunchArg::Local(bytes)) => key.local_args.push(*bytes),
             (KernelParam::Buffer { space: Space::Constant, .. }, LaunchArg::Buffer(range)) => {

@@ -54,6 +54,8 @@ pub struct LaunchKey {
     pub local_args: Vec<u32>,
     /// How each `__constant` argument is bound, in order of the kernel's `Buffer { space: Constant, .. }` parameters.
     pub constant_args: Vec<ConstantBinding>,
+    /// Indices of the parameters for which the host passed a null pointer; nearly always empty.
+    pub null_args: Vec<u32>,
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,
     /// Whether the NDRange fits one dispatch: the group base is zero.
@@ -63,7 +65,14 @@ pub struct LaunchKey {
 impl LaunchKey {
     /// A key for `wgclc` and tests: the required work-group size or `local_size`, 4 KiB for each local argument, 64 KiB uniforms.
     pub fn example(function: &ir::Function, local_size: [u32; 3]) -> Self {
-        let mut key = Self { local_size, local_args: Vec::new(), constant_args: Vec::new(), zero_offset: true, single_dispatch: true };
+        let mut key = Self {
+            local_size,
+            local_args: Vec::new(),
+            constant_args: Vec::new(),
+            null_args: Vec::new(),
+            zero_offset: true,
+            single_dispatch: true,
+        };
         if let Some(kernel) = &function.kernel {
             if let Some(size) = kernel.reqd_work_group_size {
                 key.local_size = size;
