@@ -7,9 +7,9 @@ use std::ptr::{null, null_mut};
 
 use common::ffi::{
     CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE,
-    CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_GLOBAL_OFFSET, CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_KERNEL,
-    CL_INVALID_KERNEL_ARGS, CL_INVALID_KERNEL_NAME, CL_INVALID_MEM_OBJECT, CL_INVALID_PROGRAM, CL_INVALID_PROGRAM_EXECUTABLE,
-    CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE, CL_KERNEL_ARG_ACCESS_QUALIFIER,
+    CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_GLOBAL_OFFSET, CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS,
+    CL_INVALID_KERNEL_NAME, CL_INVALID_MEM_OBJECT, CL_INVALID_PROGRAM, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE,
+    CL_INVALID_WORK_DIMENSION, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE, CL_KERNEL_ARG_ACCESS_QUALIFIER,
     CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
     CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_QUALIFIER,
     CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS,
@@ -213,9 +213,10 @@ fn launches_are_checked() {
     assert_eq!(queue.launch(&sized, &[8, 8], Some(&[4, 4])), CL_INVALID_WORK_GROUP_SIZE, "not the required size");
     assert_eq!(queue.launch(&sized, &[8, 8], Some(&[8, 4])), CL_SUCCESS);
     if target().is_wgcl() {
-        // OpenCL 3.0: a range of nothing is a command that does nothing, a missing range an error of the size.
         assert_eq!(queue.launch(&sized, &[8, 8], None), CL_SUCCESS, "the required size is taken");
-        assert_eq!(launch(1, null(), null(), null()), CL_INVALID_GLOBAL_WORK_SIZE);
+        // Since OpenCL 2.1 a range of nothing, or none, is a command that does nothing.
+        assert_eq!(launch(1, null(), [0usize].as_ptr(), null()), CL_SUCCESS);
+        assert_eq!(launch(1, null(), null(), null()), CL_SUCCESS);
     }
     assert_eq!(
         cl.clEnqueueNDRangeKernel(null_mut(), kernel.0, 1, null(), sixteen.as_ptr(), null(), 0, null(), null_mut()),
