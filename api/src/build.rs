@@ -1,24 +1,19 @@
 //! Running the compiler for a program: on which thread, for which device, and what is kept of it.
 
-use std::io;
-use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use wgcl_compiler::program::Program as Compiled;
 
 use crate::binary::{BinaryKind, Object};
 use crate::device::Device;
+use crate::dump;
 use crate::error::{Error, Result, ensure};
-use crate::options::Options;
 use crate::program::{Executable, combine};
-
-/// Bytes of stack of a thread that compiles. Only touched pages cost anything.
-const STACK: usize = 64 << 20;
 
 /// What the compiler said.
 #[derive(Clone, Debug)]
 pub(crate) struct Built {
+    pub success: bool,
     pub compiled: Option<Compiled>,
     pub log: String,
     pub arg_info: bool,
@@ -32,64 +27,50 @@ pub(crate) struct Outcome {
     pub executable: Option<Arc<Executable>>,
 }
 
-/// Runs a build on a thread with a deep stack and waits for it.
-pub(crate) fn run<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new()
-            .name("wgcl-build".to_owned())
-            .stack_size(STACK)
-            .spawn_scoped(scope, job)
-            .map_err(|error| Error::OutOfHostMemory(format!("no thread for the build: {error}").into()))?;
-        thread.join().map_err(|_| Error::OutOfHostMemory("the compiler panicked".into()))
-    })
-}
-
 /// Runs a build in the background. A panic of `job` ends only its thread; `job` itself reports the end.
 pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> Result<()> {
     std::thread::Builder::new()
         .name("wgcl-build".to_owned())
-        .stack_size(STACK)
         .spawn(job)
         .map(drop)
         .map_err(|error| Error::OutOfHostMemory(format!("no thread for the build: {error}").into()))
 }
 
-/// Compiles an object for a device. Panics of the compiler become errors in the log.
+/// Compiles an object for a device.
 pub(crate) fn compile(object: &Object, kind: BinaryKind, device: &Device) -> Built {
     let (source, options) = match combine(object) {
         Ok(input) => input,
-        Err(error) => return Built { compiled: None, log: format!("error: {error}\n"), arg_info: false },
+        Err(error) => return Built { success: false, compiled: None, log: format!("error: {error}\n"), arg_info: false },
     };
     let begin = std::time::Instant::now();
-    let compiler = std::panic::AssertUnwindSafe(|| wgcl_compiler::program::build(&source, &options, device.target()));
-    let result = std::panic::catch_unwind(compiler).unwrap_or_else(|_| {
-        tracing::error!("the compiler panicked");
-        let log = "error: internal error of the compiler (please report it together with the source)\n".to_owned();
-        wgcl_compiler::program::BuildResult { program: None, log }
-    });
+    let result = if kind == BinaryKind::Executable {
+        let result = wgcl_compiler::program::build(&source, &options, device.target());
+        Built { success: result.program.is_some(), compiled: result.program, log: result.log, arg_info: options.kernel_arg_info }
+    } else {
+        // Functions may be defined by what this is linked with later: there is nothing to make yet.
+        let (success, log) = wgcl_compiler::build::check(&source, &options, device.target());
+        Built { success, compiled: None, log, arg_info: options.kernel_arg_info }
+    };
     tracing::debug!(
         "{:?} of {} bytes for {}: {} in {:?}",
         kind,
         source.text.len(),
         device.name(),
-        if result.program.is_some() { "done" } else { "refused" },
+        if result.success { "done" } else { "refused" },
         begin.elapsed()
     );
-    if let Some(directory) = &Options::get().dump_dir
-        && let Err(error) = dump(directory, object, &source.text, &result)
-    {
-        tracing::warn!("WGCL_DUMP_DIR: {}: {error}", directory.display());
+    if dump::enabled() {
+        keep(object, &source.text, &result);
     }
-    Built { compiled: result.program, log: result.log, arg_info: options.kernel_arg_info }
+    result
 }
 
 /// Brings what was compiled onto the device, if it is an executable.
 pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
-    let Built { compiled, mut log, arg_info } = built;
-    let Some(compiled) = compiled else { return Outcome { success: false, log, executable: None } };
-    if kind != BinaryKind::Executable {
-        return Outcome { success: true, log, executable: None };
-    }
+    let Built { success, compiled, mut log, arg_info } = built;
+    let Some(compiled) = compiled.filter(|_| success && kind == BinaryKind::Executable) else {
+        return Outcome { success: success && kind != BinaryKind::Executable, log, executable: None };
+    };
     match device.backend().load(compiled.module.clone()) {
         Ok(loaded) => Outcome { success: true, log, executable: Some(Arc::new(Executable { compiled, loaded, arg_info })) },
         Err(error) => {
@@ -100,21 +81,18 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
 }
 
 /// Keeps the source, options, log and IR of a build.
-fn dump(directory: &Path, object: &Object, text: &str, result: &wgcl_compiler::program::BuildResult) -> io::Result<()> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    std::fs::create_dir_all(directory)?;
-    let name = format!("{}-{:04}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+fn keep(object: &Object, text: &str, result: &Built) {
+    let prefix = dump::prefix();
     let options: Vec<&str> = object.units.iter().map(|unit| unit.options.as_str()).collect();
-    std::fs::write(directory.join(format!("{name}.cl")), text)?;
-    std::fs::write(directory.join(format!("{name}.options")), options.join("\n"))?;
-    std::fs::write(directory.join(format!("{name}.log")), &result.log)?;
+    dump::write(&format!("{prefix}.cl"), text.as_bytes());
+    dump::write(&format!("{prefix}.options"), options.join("\n").as_bytes());
+    dump::write(&format!("{prefix}.log"), result.log.as_bytes());
     for (header, contents) in object.units.iter().flat_map(|unit| &unit.headers) {
-        std::fs::write(directory.join(format!("{name}.{}", header.replace(['/', '\\'], "_"))), contents)?;
+        dump::write(&format!("{prefix}.{header}"), contents.as_bytes());
     }
-    if let Some(program) = &result.program {
-        std::fs::write(directory.join(format!("{name}.ir")), format!("{:#?}\n", program.module))?;
+    if let Some(program) = &result.compiled {
+        dump::write(&format!("{prefix}.ir"), program.module.to_string().as_bytes());
     }
-    Ok(())
 }
 
 /// Reads the options of clLinkProgram and says what is to be made.

@@ -88,8 +88,12 @@ struct Waiter {
 struct State {
     status: Status,
     profile: Profile,
-    /// Handed to the device.
+    /// Handed to the device; of a user event: its status was set.
     issued: bool,
+    /// Somebody has asked for the status while the command was in a batch.
+    polled: bool,
+    /// Somebody waits: flush as soon as the command is handed to the device.
+    wanted: bool,
     work: Option<Work>,
     waiters: Vec<Waiter>,
     /// Events of the wait list that were issued, not done, when they stopped blocking.
@@ -149,7 +153,17 @@ impl Event {
             dependency_failed: AtomicBool::new(false),
             state: Mutex::new(
                 Rank::Event,
-                State { status, profile, issued: false, work, waiters: Vec::new(), watched: Vec::new(), callbacks: Vec::new() },
+                State {
+                    status,
+                    profile,
+                    issued: false,
+                    polled: false,
+                    wanted: false,
+                    work,
+                    waiters: Vec::new(),
+                    watched: Vec::new(),
+                    callbacks: Vec::new(),
+                },
             ),
             done: Condvar::new(),
         })
@@ -241,11 +255,30 @@ impl Event {
         self.state.lock().status
     }
 
+    /// The status, for an application that asks again and again: a command that waits in a batch is flushed at the first time. Applications must
+    /// call clFlush before they poll, but many do not.
+    pub fn poll(&self) -> Status {
+        let mut state = self.state.lock();
+        let status = state.status;
+        let first = status == Status::QUEUED && state.issued && !std::mem::replace(&mut state.polled, true);
+        drop(state);
+        if first {
+            self.flush();
+        }
+        status
+    }
+
     /// Sees to it that the command runs as soon as nothing blocks it.
     pub fn flush(&self) {
+        self.want();
         if let Some(queue) = &self.queue {
-            queue.device().backend().flush();
+            queue.flush();
         }
+    }
+
+    /// Sees to it that the command does not stay in a batch if it is handed to the device later than a flush that meant it.
+    pub(crate) fn want(&self) {
+        self.state.lock().wanted = true;
     }
 
     /// Waits until the command is done.
@@ -353,14 +386,17 @@ impl Event {
                     queue.profiles(),
                     Arc::new(Ticket { event: self.clone(), kept: Mutex::new(Rank::Callbacks, kept) }),
                 );
-                let waiters = {
+                let (waiters, wanted) = {
                     let mut state = self.state.lock();
                     state.issued = true;
                     let (same, others) =
                         std::mem::take(&mut state.waiters).into_iter().partition::<Vec<_>, _>(|w| self.same_device(&w.event));
                     state.waiters = others;
-                    same
+                    (same, state.wanted)
                 };
+                if wanted {
+                    queue.flush();
+                }
                 for waiter in waiters {
                     if waiter.explicit {
                         waiter.event.state.lock().watched.push(self.clone());

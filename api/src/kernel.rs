@@ -175,7 +175,8 @@ impl Kernel {
             (KernelParam::Buffer { .. }, ArgValue::Null) => {}
             (KernelParam::Buffer { .. }, ArgValue::Buffer(buffer)) => {
                 let same = buffer.upgrade().is_some_and(|buffer| Arc::ptr_eq(buffer.context(), self.program.context()));
-                ensure!(same, InvalidMemObject, "argument {index} of `{}` is a buffer of another context", self.name);
+                // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value are not the same."
+                ensure!(same, InvalidContext, "argument {index} of `{}` is a buffer of another context", self.name);
             }
             (KernelParam::Local { .. }, ArgValue::Local(size)) => {
                 // "CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with the local qualifier."

@@ -18,6 +18,7 @@ pub mod callback;
 pub mod command;
 pub mod context;
 pub mod device;
+pub mod dump;
 pub mod error;
 pub mod event;
 pub mod host;

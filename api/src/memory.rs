@@ -92,6 +92,8 @@ pub struct Store {
     valid: Mutex<Vec<RangeSet>>,
     /// The application's memory, for CL_MEM_USE_HOST_PTR.
     host: Option<Arc<dyn HostRegion>>,
+    /// Maps of the buffer and its sub-buffers that were not undone yet.
+    maps: Mutex<Vec<MapRecord>>,
     /// Host memory that maps share while there are any.
     shadow: Mutex<Option<Weak<dyn HostRegion>>>,
 }
@@ -179,6 +181,8 @@ pub(crate) enum MapVia {
 /// A map that was not undone yet.
 #[derive(Clone, Debug)]
 pub(crate) struct MapRecord {
+    /// The buffer or sub-buffer that was mapped.
+    pub owner: usize,
     pub address: usize,
     /// Bytes of the store.
     pub range: Range<u64>,
@@ -197,7 +201,6 @@ pub struct Buffer {
     origin: u64,
     parent: Option<Arc<Buffer>>,
     property_list: Option<Vec<u64>>,
-    maps: Mutex<Vec<MapRecord>>,
     store: Arc<Store>,
     /// Last, so that callbacks run after the memory is given back.
     destructors: Destructors,
@@ -260,6 +263,7 @@ impl Buffer {
             memories: context.devices().iter().map(|_| OnceCell::new()).collect(),
             valid: Mutex::new(Rank::Residency, context.devices().iter().map(|_| RangeSet::default()).collect()),
             host,
+            maps: Mutex::new(Rank::Maps, Vec::new()),
             shadow: Mutex::new(Rank::Residency, None),
         });
         // A context with several devices cannot know which of them will use the buffer: the first one that is large enough keeps it until then.
@@ -278,7 +282,6 @@ impl Buffer {
             origin: 0,
             parent: None,
             property_list,
-            maps: Mutex::new(Rank::Maps, Vec::new()),
             store,
             destructors: Destructors::default(),
         }))
@@ -335,7 +338,6 @@ impl Buffer {
             origin,
             parent: Some(self.clone()),
             property_list: None,
-            maps: Mutex::new(Rank::Maps, Vec::new()),
             store: self.store.clone(),
             destructors: Destructors::default(),
         }))
@@ -379,7 +381,8 @@ impl Buffer {
 
     /// CL_MEM_MAP_COUNT
     pub fn map_count(&self) -> usize {
-        self.maps.lock().len()
+        let owner = self.identity();
+        self.store.maps.lock().iter().filter(|map| map.owner == owner).count()
     }
 
     /// The memory.
@@ -448,6 +451,11 @@ impl Buffer {
         Ok(())
     }
 
+    /// What tells this buffer from other ones of the same store.
+    fn identity(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
     /// Makes bytes of the store visible to the host, and says at what address.
     pub(crate) fn begin_map(&self, device_index: usize, range: Range<u64>, write: bool) -> Result<MapRecord> {
         let start = usize::try_from(range.start).map_err(|_| Error::MapFailure("the offset does not fit an address".into()))?;
@@ -459,15 +467,20 @@ impl Buffer {
                 (region.address() + start, MapVia::Region(region))
             }
         };
-        let record = MapRecord { address, range, write, via };
-        self.maps.lock().push(record.clone());
+        let record = MapRecord { owner: self.identity(), address, range, write, via };
+        let mut maps = self.store.maps.lock();
+        // "CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for writing."
+        let overlap = |map: &MapRecord| map.write && map.range.start < record.range.end && record.range.start < map.range.end;
+        ensure!(!write || !maps.iter().any(overlap), InvalidOperation, "bytes {:?} are mapped for writing already", record.range);
+        maps.push(record.clone());
         Ok(record)
     }
 
     /// Takes a map back.
     pub(crate) fn end_map(&self, address: usize) -> Option<MapRecord> {
-        let mut maps = self.maps.lock();
-        let found = maps.iter().rposition(|map| map.address == address)?;
+        let owner = self.identity();
+        let mut maps = self.store.maps.lock();
+        let found = maps.iter().rposition(|map| map.owner == owner && map.address == address)?;
         Some(maps.remove(found))
     }
 }

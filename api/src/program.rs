@@ -1,8 +1,7 @@
 //! Programs: sources, builds and binaries (OpenCL API 5.8).
 //!
 //! A program remembers for each of its devices what it was made of ([`Object`]) and, once it is an executable, what came of it
-//! ([`Executable`]). Builds run on a thread of their own with a deep stack, so that neither an application's small stacks nor a panic of the compiler
-//! reach further than the build.
+//! ([`Executable`]). Compiled objects and libraries are kept as sources that were checked; linking compiles them together.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -291,9 +290,9 @@ impl Program {
                 })
             }
             None => {
-                let success = build::run(job);
+                let success = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).unwrap_or(false);
                 self.abandon();
-                if success? { Ok(()) } else { Err(failure()) }
+                if success { Ok(()) } else { Err(failure()) }
             }
         }
     }
@@ -353,6 +352,9 @@ impl Program {
         headers: &[(String, Arc<Self>)],
         done: Option<Done>,
     ) -> Result<()> {
+        // "CL_INVALID_CONTEXT if the context associated with program and programs in input_headers are not the same."
+        let same = headers.iter().all(|(_, header)| Arc::ptr_eq(&header.context, &self.context));
+        ensure!(same, InvalidContext, "a header belongs to another context");
         let targets = self.targets(devices)?;
         // "CL_INVALID_COMPILER_OPTIONS if the compiler options specified by options are invalid."
         wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidCompilerOptions(error.to_string().into()))?;
@@ -378,7 +380,8 @@ impl Program {
         done: Option<Box<dyn FnOnce(Arc<Self>) + Send>>,
     ) -> Result<(Arc<Self>, Result<()>)> {
         let devices = devices.unwrap_or(context.devices());
-        // "CL_INVALID_PROGRAM if programs specified in input_programs are not valid program objects."
+        // "CL_INVALID_CONTEXT if the context associated with programs in input_programs is not the same as context."
+        ensure!(inputs.iter().all(|input| Arc::ptr_eq(&input.context, context)), InvalidContext, "an input belongs to another context");
         ensure!(!inputs.is_empty(), InvalidValue, "there is nothing to link");
         // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
         ensure!(devices.iter().all(|d| context.device_index(d).is_some()), InvalidDevice, "a device is not of the context");
@@ -387,7 +390,6 @@ impl Program {
         for device in devices {
             let mut object = Object::default();
             for input in inputs {
-                ensure!(Arc::ptr_eq(&input.context, context), InvalidProgram, "an input belongs to another context");
                 // "CL_INVALID_OPERATION if ... a program object [does not] contain a compiled binary or library for [a] device in device_list."
                 let build = input.build_of(device).ok().filter(|build| build.status != BuildStatus::InProgress);
                 match build {

@@ -240,6 +240,7 @@ impl Queue {
             let state = self.state.lock();
             state.last.iter().chain(state.outstanding.values()).cloned().collect()
         };
+        waiting.iter().for_each(|event| event.want());
         self.flush();
         for event in waiting {
             event.wait();
@@ -252,7 +253,7 @@ impl Queue {
     /// # Errors
     /// If the command, something that it waited for, or an earlier command of the queue failed.
     pub fn block_on(&self, event: &Arc<Event>) -> Result<()> {
-        self.flush();
+        event.flush();
         let status = event.wait();
         self.take_failure()?;
         ensure!(!status.is_failed(), ExecStatusErrorForEventsInWaitList, "the command ended with error {}", status.0);

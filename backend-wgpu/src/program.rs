@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram};
+use wgcl_api::dump;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{self, LaunchError, LaunchKey, Shader};
 use wgcl_compiler::target::Target;
@@ -48,6 +49,19 @@ impl fmt::Debug for WgpuProgram {
     }
 }
 
+/// Keeps a kernel's SPIR-V (or, for other devices, naga's IR) where the user wants it.
+fn keep(kernel: &str, key: &LaunchKey, shader: &Shader) {
+    if !dump::enabled() {
+        return;
+    }
+    let [x, y, z] = key.local_size;
+    let name = format!("{}-{kernel}-{x}x{y}x{z}", dump::prefix());
+    match &shader.spirv {
+        Some(words) => dump::write(&format!("{name}.spv"), &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>()),
+        None => dump::write(&format!("{name}.naga"), format!("{:#?}\n", shader.naga).as_bytes()),
+    }
+}
+
 impl WgpuProgram {
     /// Of a module of the compiler's.
     pub(crate) fn from_module(gpu: Arc<Gpu>, module: Arc<ir::Module>, target: Target) -> Self {
@@ -71,7 +85,7 @@ impl WgpuProgram {
                         .to_owned();
                     Err(BackendError::Launch(LaunchError::Internal { kernel: kernel.to_owned(), stage: "emission", message }))
                 },
-                |result| result.map_err(BackendError::from),
+                |result| result.inspect(|shader| keep(kernel, key, shader)).map_err(BackendError::from),
             )
         };
         Self::new(gpu, kernels, Box::new(specialise))

@@ -21,30 +21,52 @@ pub fn build(source: &Source, options: &BuildOptions, target: &Target) -> BuildR
     build_with(source, options, target, false)
 }
 
+/// Checks a translation unit on its own (clCompileProgram): functions that it calls may be defined by others. The build log, and whether the source
+/// was accepted.
+pub fn check(source: &Source, options: &BuildOptions, target: &Target) -> (bool, String) {
+    let options = BuildOptions { open_references: true, ..options.clone() };
+    let checked = on_thread(|| {
+        let (mut map, mut diags) = (SourceMap::default(), Diagnostics::default());
+        let tokens = preprocess::preprocess(source, &options, target, &mut map, &mut diags);
+        let unit = parse::parse(tokens, &mut diags);
+        sema::check(&unit, &options, target, &mut diags);
+        let (log, refused) = finish(&map, &diags, &options, false);
+        (!refused, log)
+    });
+    checked.unwrap_or_else(|log| (false, log))
+}
+
 /// As [`build`], with colours in the log where asked for.
 pub fn build_with(source: &Source, options: &BuildOptions, target: &Target, colour: bool) -> BuildResult {
+    on_thread(|| run(source, options, target, colour)).unwrap_or_else(|log| BuildResult { program: None, log })
+}
+
+/// Runs a build on a thread with a deep stack. The error is a log.
+fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, String> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("wgcl build".to_owned()).stack_size(STACK);
-        let spawned = thread.spawn_scoped(scope, || run(source, options, target, colour));
-        let failed = |what: &str| BuildResult { program: None, log: format!("error: {what}\n") };
-        match spawned.map(std::thread::ScopedJoinHandle::join) {
-            Ok(Ok(result)) => result,
+        match thread.spawn_scoped(scope, job).map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => Ok(result),
             Ok(Err(panic)) => {
                 let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-                failed(&format!("internal compiler error: {}", text.unwrap_or("unknown panic")))
+                Err(format!("error: internal compiler error: {}\n", text.unwrap_or("unknown panic")))
             }
-            Err(error) => failed(&format!("no thread for the compiler: {error}")),
+            Err(error) => Err(format!("error: no thread for the compiler: {error}\n")),
         }
     })
+}
+
+/// The log, and whether the source is refused.
+fn finish(map: &SourceMap, diags: &Diagnostics, options: &BuildOptions, colour: bool) -> (String, bool) {
+    let rendering = RenderOptions { colour, no_warnings: options.no_warnings, warnings_are_errors: options.warnings_are_errors };
+    (render(map, diags, rendering), diags.fails(options.warnings_are_errors && !options.no_warnings))
 }
 
 fn run(source: &Source, options: &BuildOptions, target: &Target, colour: bool) -> BuildResult {
     let mut map = SourceMap::default();
     let mut diags = Diagnostics::default();
     let program = stages(source, options, target, &mut map, &mut diags);
-    let rendering = RenderOptions { colour, no_warnings: options.no_warnings, warnings_are_errors: options.warnings_are_errors };
-    let log = render(&map, &diags, rendering);
-    let refused = diags.fails(options.warnings_are_errors && !options.no_warnings);
+    let (log, refused) = finish(&map, &diags, options, colour);
     BuildResult { program: program.filter(|_| !refused), log }
 }
 

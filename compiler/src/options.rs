@@ -24,6 +24,7 @@ impl Default for BuildOptions {
             uniform_work_group_size: false,
             kernel_arg_info: false,
             debug_info: false,
+            open_references: false,
         }
     }
 }

@@ -74,6 +74,8 @@ pub struct BuildOptions {
     pub kernel_arg_info: bool,
     /// `-g`
     pub debug_info: bool,
+    /// Functions that are called may be defined by another translation unit: set by [`crate::build::check`].
+    pub open_references: bool,
 }
 
 /// A wrong option string: CL_INVALID_BUILD_OPTIONS, or exit status 2 of `wgclc`.

@@ -8,7 +8,14 @@ use wgcl_api::memory::Buffer;
 use wgcl_api::platform::Platform;
 use wgcl_api::queue::Queue;
 
-use crate::bindings::*;
+use crate::bindings::{
+    _cl_event, _cl_mem, _cl_sampler, CL_CONTEXT_PLATFORM, CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_OBJECT_IMAGE1D_BUFFER,
+    CL_MEM_OBJECT_IMAGE2D, CLeglDisplayKHR, CLeglImageKHR, CLeglSyncKHR, cl_GLenum, cl_GLint, cl_GLsync, cl_GLuint, cl_addressing_mode,
+    cl_bool, cl_command_queue, cl_context, cl_context_properties, cl_egl_image_properties_khr, cl_event, cl_filter_mode,
+    cl_gl_context_info, cl_gl_object_type, cl_gl_texture_info, cl_image_desc, cl_image_format, cl_image_info, cl_int, cl_map_flags, cl_mem,
+    cl_mem_flags, cl_mem_migration_flags, cl_mem_object_type, cl_mem_properties, cl_pipe_info, cl_pipe_properties, cl_sampler,
+    cl_sampler_info, cl_sampler_properties, cl_svm_mem_flags, cl_uint,
+};
 use crate::check;
 use crate::ffi::{Bytes, BytesMut, Callback, List, Out, OutList, UserData};
 use crate::handles;

@@ -8,7 +8,10 @@ use wgcl_api::device::Device;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::platform::Platform;
 
-use crate::bindings::*;
+use crate::bindings::{
+    _cl_context, CL_CONTEXT_DEVICES, CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_NUM_DEVICES, CL_CONTEXT_PLATFORM, CL_CONTEXT_PROPERTIES,
+    CL_CONTEXT_REFERENCE_COUNT, cl_context, cl_context_info, cl_context_properties, cl_device_id, cl_device_type, cl_uint,
+};
 use crate::check;
 use crate::device::devices_of;
 use crate::ffi::{BytesMut, Callback, List, Out, UserData};

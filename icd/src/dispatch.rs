@@ -2,17 +2,56 @@
 
 use std::ffi::c_void;
 
-use crate::absent::*;
+use crate::absent::{
+    clCreateEventFromEGLSyncKHR, clCreateEventFromGLsyncKHR, clCreateFromEGLImageKHR, clCreateFromGLBuffer, clCreateFromGLRenderbuffer,
+    clCreateFromGLTexture, clCreateFromGLTexture2D, clCreateFromGLTexture3D, clCreateImage, clCreateImage2D, clCreateImage3D,
+    clCreateImageWithProperties, clCreatePipe, clCreateSampler, clCreateSamplerWithProperties, clEnqueueAcquireEGLObjectsKHR,
+    clEnqueueAcquireGLObjects, clEnqueueCopyBufferToImage, clEnqueueCopyImage, clEnqueueCopyImageToBuffer, clEnqueueFillImage,
+    clEnqueueMapImage, clEnqueueReadImage, clEnqueueReleaseEGLObjectsKHR, clEnqueueReleaseGLObjects, clEnqueueSVMFree, clEnqueueSVMMap,
+    clEnqueueSVMMemFill, clEnqueueSVMMemcpy, clEnqueueSVMMigrateMem, clEnqueueSVMUnmap, clEnqueueWriteImage, clGetGLContextInfoKHR,
+    clGetGLObjectInfo, clGetGLTextureInfo, clGetImageInfo, clGetPipeInfo, clGetSamplerInfo, clGetSupportedImageFormats, clReleaseSampler,
+    clRetainSampler, clSVMAlloc, clSVMFree,
+};
 use crate::bindings::cl_icd_dispatch;
-use crate::context::*;
-use crate::device::*;
-use crate::enqueue::*;
-use crate::event::*;
-use crate::kernel::*;
-use crate::memory::*;
-use crate::platform::*;
-use crate::program::*;
-use crate::queue::*;
+use crate::context::{
+    clCreateContext, clCreateContextFromType, clGetContextInfo, clReleaseContext, clRetainContext, clSetContextDestructorCallback,
+};
+use crate::device::{
+    clCreateSubDevices, clCreateSubDevicesEXT, clGetDeviceAndHostTimer, clGetDeviceIDs, clGetDeviceInfo, clGetHostTimer, clReleaseDevice,
+    clReleaseDeviceEXT, clRetainDevice, clRetainDeviceEXT,
+};
+use crate::enqueue::{
+    clEnqueueBarrier, clEnqueueBarrierWithWaitList, clEnqueueCopyBuffer, clEnqueueCopyBufferRect, clEnqueueFillBuffer, clEnqueueMapBuffer,
+    clEnqueueMarker, clEnqueueMarkerWithWaitList, clEnqueueMigrateMemObjects, clEnqueueNDRangeKernel, clEnqueueNativeKernel,
+    clEnqueueReadBuffer, clEnqueueReadBufferRect, clEnqueueTask, clEnqueueUnmapMemObject, clEnqueueWaitForEvents, clEnqueueWriteBuffer,
+    clEnqueueWriteBufferRect,
+};
+use crate::event::{
+    clCreateUserEvent, clGetEventInfo, clGetEventProfilingInfo, clReleaseEvent, clRetainEvent, clSetEventCallback, clSetUserEventStatus,
+    clWaitForEvents,
+};
+use crate::kernel::{
+    clCloneKernel, clCreateKernel, clCreateKernelsInProgram, clGetKernelArgInfo, clGetKernelInfo, clGetKernelSubGroupInfo,
+    clGetKernelSubGroupInfoKHR, clGetKernelWorkGroupInfo, clReleaseKernel, clRetainKernel, clSetKernelArg, clSetKernelArgSVMPointer,
+    clSetKernelExecInfo,
+};
+use crate::memory::{
+    clCreateBuffer, clCreateBufferWithProperties, clCreateSubBuffer, clGetMemObjectInfo, clReleaseMemObject, clRetainMemObject,
+    clSetMemObjectDestructorCallback,
+};
+use crate::platform::{
+    clGetExtensionFunctionAddress, clGetExtensionFunctionAddressForPlatform, clGetPlatformIDs, clGetPlatformInfo, clIcdGetPlatformIDsKHR,
+    clUnloadCompiler, clUnloadPlatformCompiler,
+};
+use crate::program::{
+    clBuildProgram, clCompileProgram, clCreateProgramWithBinary, clCreateProgramWithBuiltInKernels, clCreateProgramWithIL,
+    clCreateProgramWithSource, clGetProgramBuildInfo, clGetProgramInfo, clLinkProgram, clReleaseProgram, clRetainProgram,
+    clSetProgramReleaseCallback, clSetProgramSpecializationConstant,
+};
+use crate::queue::{
+    clCreateCommandQueue, clCreateCommandQueueWithProperties, clCreateCommandQueueWithPropertiesKHR, clFinish, clFlush,
+    clGetCommandQueueInfo, clReleaseCommandQueue, clRetainCommandQueue, clSetCommandQueueProperty, clSetDefaultDeviceCommandQueue,
+};
 
 /// The table. Its address is the first word of every handle.
 pub static TABLE: Table = Table(cl_icd_dispatch {

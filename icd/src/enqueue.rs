@@ -12,7 +12,10 @@ use wgcl_api::memory::Buffer;
 use wgcl_api::queue::Queue;
 use wgcl_api::transfer::RectArgs;
 
-use crate::bindings::*;
+use crate::bindings::{
+    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_event, cl_int, cl_kernel,
+    cl_map_flags, cl_mem, cl_mem_migration_flags, cl_uint,
+};
 use crate::check;
 use crate::event::{give, wait_list};
 use crate::ffi::{Bytes, BytesMut, Callback, FromC, List, Out, OutList};

@@ -7,7 +7,11 @@ use wgcl_api::context::Context;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::event::{Event, Status};
 
-use crate::bindings::*;
+use crate::bindings::{
+    _cl_event, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_QUEUE, CL_EVENT_COMMAND_TYPE, CL_EVENT_CONTEXT,
+    CL_EVENT_REFERENCE_COUNT, CL_PROFILING_COMMAND_COMPLETE, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED,
+    CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_SUBMIT, cl_context, cl_event, cl_event_info, cl_int, cl_profiling_info, cl_uint,
+};
 use crate::check;
 use crate::ffi::{BytesMut, Callback, List, Out, UserData};
 use crate::handles;
@@ -52,14 +56,7 @@ crate::entry! {
             CL_EVENT_COMMAND_QUEUE => query.put(event.queue().map_or(std::ptr::null_mut(), handles::name)),
             CL_EVENT_CONTEXT => query.put(handles::name(event.context())),
             CL_EVENT_COMMAND_TYPE => query.put(event.command_type() as u32),
-            CL_EVENT_COMMAND_EXECUTION_STATUS => {
-                let status = event.status();
-                if status == Status::QUEUED {
-                    // Applications poll without clFlush, although they must not; a batch would wait for ever.
-                    event.flush();
-                }
-                query.put(status.0)
-            }
+            CL_EVENT_COMMAND_EXECUTION_STATUS => query.put(event.poll().0),
             CL_EVENT_REFERENCE_COUNT => query.put(handles::count(&event)),
             _ => query.unknown(param),
         }

@@ -11,7 +11,16 @@ use wgcl_api::program::Program;
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::program::{AccessQualifier, ArgInfo};
 
-use crate::bindings::*;
+use crate::bindings::{
+    _cl_kernel, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ACCESS_READ_WRITE,
+    CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
+    CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST, CL_KERNEL_ARG_TYPE_NAME,
+    CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT, CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES,
+    CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS,
+    CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT,
+    CL_KERNEL_WORK_GROUP_SIZE, cl_device_id, cl_kernel, cl_kernel_arg_info, cl_kernel_exec_info, cl_kernel_info, cl_kernel_sub_group_info,
+    cl_kernel_work_group_info, cl_mem, cl_program, cl_uint,
+};
 use crate::check;
 use crate::ffi::{Bytes, BytesMut, Out, OutList, Text};
 use crate::handles;
@@ -58,6 +67,16 @@ fn device_of(kernel: &Kernel, device: cl_device_id) -> Result<Arc<Device>> {
         [only] if device.is_null() => Ok(only.clone()),
         _ => handles::get(device),
     }
+}
+
+/// Any query of sub-groups.
+fn no_sub_groups(kernel: cl_kernel, device: cl_device_id) -> Result<()> {
+    let kernel = handles::get::<Kernel>(kernel)?;
+    // "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel."
+    let device = device_of(&kernel, device)?;
+    check!(kernel.program().devices().iter().any(|d| Arc::ptr_eq(d, &device)), InvalidDevice, "the device is not the kernel's");
+    // "CL_INVALID_OPERATION if device does not support sub-groups."
+    Err(Error::InvalidOperation("the device does not support sub-groups".into()))
 }
 
 crate::entry! {
@@ -187,7 +206,7 @@ crate::entry! {
 
     fn clGetKernelSubGroupInfo(
         kernel: cl_kernel,
-        _device: cl_device_id,
+        device: cl_device_id,
         _param: cl_kernel_sub_group_info,
         _input_size: usize,
         _input: Bytes,
@@ -195,14 +214,12 @@ crate::entry! {
         _value: BytesMut,
         _size_ret: Out<usize>,
     ) {
-        handles::get::<Kernel>(kernel)?;
-        // "CL_INVALID_OPERATION if device does not support subgroups."
-        Err(Error::InvalidOperation("the device does not support subgroups".into()))
+        no_sub_groups(kernel, device)
     }
 
     fn clGetKernelSubGroupInfoKHR(
         kernel: cl_kernel,
-        _device: cl_device_id,
+        device: cl_device_id,
         _param: cl_kernel_sub_group_info,
         _input_size: usize,
         _input: Bytes,
@@ -210,8 +227,7 @@ crate::entry! {
         _value: BytesMut,
         _size_ret: Out<usize>,
     ) {
-        handles::get::<Kernel>(kernel)?;
-        Err(Error::InvalidOperation("the device does not support subgroups".into()))
+        no_sub_groups(kernel, device)
     }
 }
 

@@ -6,7 +6,11 @@ use wgcl_api::context::Context;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::memory::{Buffer, HostData, MemFlags};
 
-use crate::bindings::*;
+use crate::bindings::{
+    _cl_mem, CL_BUFFER_CREATE_TYPE_REGION, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT,
+    CL_MEM_OBJECT_BUFFER, CL_MEM_OFFSET, CL_MEM_PROPERTIES, CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USES_SVM_POINTER,
+    cl_buffer_create_type, cl_context, cl_mem, cl_mem_flags, cl_mem_info, cl_mem_properties, cl_uint,
+};
 use crate::check;
 use crate::context::UserHandle;
 use crate::ffi::{Bytes, BytesMut, Callback, List, Out, UserData};

@@ -1,6 +1,7 @@
 //! The platform, and how the ICD loader finds it (OpenCL API 4.1; cl_khr_icd).
 
 use std::ffi::c_void;
+use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
 
 use wgcl_api::error::Result;
@@ -9,7 +10,11 @@ use wgcl_api::platform::{NAME, Platform, SUFFIX, VERSION};
 use wgcl_api::version::Version;
 use wgcl_backend_wgpu::{Settings, WgpuBackend};
 
-use crate::bindings::*;
+use crate::bindings::{
+    CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_HOST_TIMER_RESOLUTION, CL_PLATFORM_ICD_SUFFIX_KHR,
+    CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, cl_platform_id,
+    cl_platform_info, cl_uint,
+};
 use crate::dispatch;
 use crate::ffi::{BytesMut, FromC, Out, OutList, Text};
 use crate::handles;
@@ -32,7 +37,11 @@ fn start_logging(options: &Options) {
             tracing_subscriber::EnvFilter::new("info")
         });
         // The subscriber is that of this library's copy of `tracing`: nobody else has set it.
-        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+        let _ = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_ansi(std::io::stderr().is_terminal())
+            .with_writer(std::io::stderr)
+            .try_init();
     }
     for complaint in &options.complaints {
         tracing::warn!("{complaint}");

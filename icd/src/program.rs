@@ -8,7 +8,13 @@ use wgcl_api::device::Device;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::program::Program;
 
-use crate::bindings::*;
+use crate::bindings::{
+    _cl_program, CL_INVALID_BINARY, CL_INVALID_VALUE, CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BINARY_TYPE,
+    CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_BUILD_OPTIONS, CL_PROGRAM_BUILD_STATUS,
+    CL_PROGRAM_CONTEXT, CL_PROGRAM_DEVICES, CL_PROGRAM_IL, CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_NUM_DEVICES, CL_PROGRAM_NUM_KERNELS,
+    CL_PROGRAM_REFERENCE_COUNT, CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, CL_PROGRAM_SOURCE,
+    CL_SUCCESS, cl_context, cl_device_id, cl_int, cl_program, cl_program_build_info, cl_program_info, cl_uint,
+};
 use crate::check;
 use crate::context::UserHandle;
 use crate::ffi::{Blobs, Bytes, BytesMut, Callback, FromC, List, Out, OutList, Text, Texts, UserData};

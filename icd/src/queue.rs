@@ -5,7 +5,12 @@ use wgcl_api::device::Device;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::queue::{Queue, QueueProperties};
 
-use crate::bindings::*;
+use crate::bindings::{
+    _cl_command_queue, CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_DEVICE_DEFAULT, CL_QUEUE_ON_DEVICE, CL_QUEUE_ON_DEVICE_DEFAULT,
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_QUEUE_PROPERTIES_ARRAY,
+    CL_QUEUE_REFERENCE_COUNT, CL_QUEUE_SIZE, cl_bool, cl_command_queue, cl_command_queue_info, cl_command_queue_properties, cl_context,
+    cl_device_id, cl_queue_properties,
+};
 use crate::check;
 use crate::ffi::{BytesMut, List, Out};
 use crate::handles;

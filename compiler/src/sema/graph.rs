@@ -9,7 +9,7 @@ impl Sema<'_> {
         let mut reported = vec![false; self.decls.len()];
         for (_, callee, span) in self.calls.clone() {
             let decl = &self.decls[callee.index()];
-            if !decl.defined && !reported[callee.index()] {
+            if !decl.defined && !self.options.open_references && !reported[callee.index()] {
                 reported[callee.index()] = true;
                 let (name, at) = (decl.name.clone(), decl.span);
                 self.err_note(span, format!("undefined reference to function '{name}'"), at, "declared here");

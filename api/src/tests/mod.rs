@@ -18,18 +18,21 @@ use crate::queue::{Queue, QueueProperties};
 use crate::test_backend::{Sink, TestAllocator, TestBackend, TestDevice};
 use crate::transfer::RectArgs;
 
+mod programs;
+
 struct Setup {
+    devices: Vec<Arc<TestDevice>>,
     platform: Arc<Platform>,
     context: Arc<Context>,
     allocator: Arc<TestAllocator>,
 }
 
 fn setup(devices: usize) -> Setup {
-    let backend = TestBackend((0..devices).map(|index| TestDevice::new(&format!("device {index}"))).collect());
-    let platform = Platform::new(Arc::new(backend));
+    let devices: Vec<_> = (0..devices).map(|index| TestDevice::new(&format!("device {index}"))).collect();
+    let platform = Platform::new(Arc::new(TestBackend(devices.clone())));
     let allocator = Arc::new(TestAllocator::default());
     let context = Context::new(platform.devices(), None, None, allocator.clone()).expect("context");
-    Setup { platform, context, allocator }
+    Setup { devices, platform, context, allocator }
 }
 
 impl Setup {
@@ -289,6 +292,9 @@ fn maps_show_and_take_back() {
     assert!(matches!(queue.unmap(&buffer, first, &[]), Err(Error::InvalidValue(_))));
     queue.unmap(&buffer, second, &[]).expect("unmap");
     assert_eq!(buffer.map_count(), 0);
+    let (held, _) = queue.map(&buffer, true, 2, (0, 4), &[]).expect("map");
+    assert!(matches!(queue.map(&buffer, true, 4, (3, 2), &[]), Err(Error::InvalidOperation(_))), "mapped for writing twice");
+    queue.unmap(&buffer, held, &[]).expect("unmap");
     assert!(queue.map(&buffer, true, 8, (0, 8), &[]).is_err());
     assert!(queue.map(&buffer, true, 1, (4, 8), &[]).is_err());
 }

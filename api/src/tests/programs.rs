@@ -1,0 +1,186 @@
+//! Programs and kernels: builds, logs, binaries, linking, arguments, NDRanges.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use super::{Setup, read, setup, within_seconds};
+use crate::binary::BinaryKind;
+use crate::command::CommandType;
+use crate::error::Result;
+use crate::event::Status;
+use crate::kernel::{ArgValue, Kernel};
+use crate::launch::NdRange;
+use crate::program::{BuildStatus, Program};
+use crate::queue::{Queue, QueueProperties};
+
+const SOURCE: &str = "kernel void scale(global float *a, float f, local float *t) { int i = get_global_id(0); a[i] = a[i] * f; }\n\
+                      kernel __attribute__((reqd_work_group_size(8, 1, 1))) void fixed(global int *a) { a[get_global_id(0)] = 1; }\n";
+
+fn built(setup: &Setup) -> Arc<Program> {
+    let program = Program::with_source(&setup.context, SOURCE.to_owned());
+    let result = program.build(None, "", None);
+    let log = program.build_of(&setup.context.devices()[0]).expect("build").log;
+    assert!(result.is_ok(), "{log}");
+    program
+}
+
+fn name_of<T>(result: Result<T>) -> &'static str {
+    result.map_or_else(|error| error.name(), |_| "CL_SUCCESS")
+}
+
+#[test]
+fn builds_report_status_log_and_kernels() {
+    let setup = setup(1);
+    let device = &setup.context.devices()[0];
+    let program = Program::with_source(&setup.context, SOURCE.to_owned());
+    assert_eq!(program.build_of(device).expect("build").status, BuildStatus::None);
+    assert_eq!(name_of(program.kernel_names()), "CL_INVALID_PROGRAM_EXECUTABLE");
+    assert_eq!(name_of(Kernel::new(&program, "scale")), "CL_INVALID_PROGRAM_EXECUTABLE");
+    assert_eq!(name_of(program.build(None, "-no-such-option", None)), "CL_INVALID_BUILD_OPTIONS");
+    assert_eq!(name_of(program.build(None, "-DX=1", None)), "CL_SUCCESS");
+    let build = program.build_of(device).expect("build");
+    assert_eq!((build.status, build.kind, build.options.as_str()), (BuildStatus::Success, BinaryKind::Executable, "-DX=1"));
+    assert_eq!(program.kernel_names().expect("names"), ["scale", "fixed"]);
+    let kernel = Kernel::new(&program, "scale").expect("kernel");
+    assert_eq!(name_of(program.build(None, "", None)), "CL_INVALID_OPERATION", "a kernel is attached");
+    drop(kernel);
+    assert_eq!(name_of(program.build(None, "", None)), "CL_SUCCESS");
+    assert_eq!(name_of(Kernel::new(&program, "missing")), "CL_INVALID_KERNEL_NAME");
+    assert_eq!(Kernel::all(&program).expect("kernels").len(), 2);
+
+    let wrong = Program::with_source(&setup.context, "kernel void f() { nonsense; }".to_owned());
+    assert_eq!(name_of(wrong.build(None, "", None)), "CL_BUILD_PROGRAM_FAILURE");
+    let build = wrong.build_of(device).expect("build");
+    assert_eq!((build.status, build.kind), (BuildStatus::Error, BinaryKind::None));
+    assert!(build.log.contains("nonsense"), "{}", build.log);
+}
+
+#[test]
+fn asynchronous_builds_call_back_when_all_is_known() {
+    let setup = setup(2);
+    let program = Program::with_source(&setup.context, SOURCE.to_owned());
+    let (sender, receiver) = mpsc::channel();
+    let seen = program.clone();
+    let done = Box::new(move || {
+        let statuses: Vec<_> = seen.devices().iter().map(|device| seen.build_of(device).expect("build").status).collect();
+        sender.send(statuses).expect("send");
+    });
+    program.build(None, "", Some(done)).expect("build");
+    let statuses = receiver.recv_timeout(Duration::from_secs(60)).expect("the callback comes");
+    assert_eq!(statuses, [BuildStatus::Success; 2]);
+}
+
+#[test]
+fn binaries_make_the_same_program_again() {
+    let setup = setup(1);
+    let device = setup.context.devices()[0].clone();
+    let binary = built(&setup).binaries().remove(0);
+    let again = Program::with_binaries(&setup.context, &[(device.clone(), &binary)]).expect("program");
+    assert_eq!(again.build_of(&device).expect("build").kind, BinaryKind::Executable);
+    assert_eq!(name_of(Kernel::new(&again, "scale")), "CL_INVALID_PROGRAM_EXECUTABLE", "a binary is built before it is used");
+    again.build(None, "", None).expect("build");
+    assert_eq!(again.kernel_names().expect("names"), ["scale", "fixed"]);
+    let mut damaged = binary.clone();
+    let last = damaged.len() - 1;
+    damaged[last] ^= 1;
+    let (error, valid) = Program::with_binaries(&setup.context, &[(device.clone(), &binary), (device, &damaged)]).expect_err("damaged");
+    assert_eq!((error.name(), valid), ("CL_INVALID_BINARY", vec![true, false]));
+}
+
+#[test]
+fn programs_are_compiled_apart_and_linked() {
+    let setup = setup(1);
+    let context = &setup.context;
+    let make = |source: &str| Program::with_source(context, source.to_owned());
+    let header = make("int twice(int x);\n#define FACTOR 2\n");
+    let library = make("#include \"twice.h\"\nint twice(int x) { return x * FACTOR + OFFSET; }\n");
+    let main = make("#include \"twice.h\"\nkernel void k(global int *a) { a[0] = twice(a[0]); }\n");
+    let headers = [("twice.h".to_owned(), header)];
+    assert_eq!(name_of(library.compile(None, "", &headers, None)), "CL_COMPILE_PROGRAM_FAILURE", "OFFSET is missing");
+    library.compile(None, "-DOFFSET=3", &headers, None).expect("compile");
+    main.compile(None, "", &headers, None).expect("compile");
+    let device = &context.devices()[0];
+    assert_eq!(main.build_of(device).expect("build").kind, BinaryKind::CompiledObject);
+    let (alone, result) = Program::link(context, None, "", &[main.clone()], None).expect("link");
+    assert_eq!(name_of(result), "CL_LINK_PROGRAM_FAILURE");
+    assert!(alone.build_of(device).expect("build").log.contains("twice"));
+    let (archive, result) = Program::link(context, None, "-create-library", &[library], None).expect("link");
+    result.expect("library");
+    assert_eq!(archive.build_of(device).expect("build").kind, BinaryKind::Library);
+    let (linked, result) = Program::link(context, None, "", &[main.clone(), archive], None).expect("link");
+    let log = linked.build_of(device).expect("build").log;
+    assert!(result.is_ok(), "{log}");
+    assert_eq!(linked.kernel_names().expect("names"), ["k"]);
+    assert_eq!(name_of(linked.build(None, "", None)), "CL_INVALID_OPERATION");
+    assert_eq!(name_of(Program::link(context, None, "-what", &[main], None)), "CL_INVALID_LINKER_OPTIONS");
+    assert_eq!(name_of(Program::link(context, None, "", &[make("")], None)), "CL_INVALID_OPERATION");
+}
+
+fn launch(queue: &Arc<Queue>, kernel: &Arc<Kernel>, global: &[usize], local: Option<&[usize]>, offset: Option<&[usize]>) -> &'static str {
+    let range = NdRange { work_dim: global.len() as u32, global_offset: offset, global_size: Some(global), local_size: local };
+    name_of(queue.launch(CommandType::NdRangeKernel, kernel, &range, &[]))
+}
+
+#[test]
+fn arguments_are_checked_and_captured() {
+    let setup = setup(1);
+    let queue = setup.queue(0, QueueProperties::empty());
+    let kernel = Kernel::new(&built(&setup), "scale").expect("kernel");
+    let buffer = setup.buffer(&[0; 64]);
+    assert_eq!(launch(&queue, &kernel, &[16], None, None), "CL_INVALID_KERNEL_ARGS");
+    let value = |size: usize| ArgValue::Value(vec![0; size]);
+    assert_eq!(name_of(kernel.set_arg(3, value(4))), "CL_INVALID_ARG_INDEX");
+    assert_eq!(name_of(kernel.set_arg(1, value(8))), "CL_INVALID_ARG_SIZE");
+    assert_eq!(name_of(kernel.set_arg(1, ArgValue::Null)), "CL_INVALID_ARG_VALUE");
+    assert_eq!(name_of(kernel.set_arg(2, ArgValue::Local(0))), "CL_INVALID_ARG_SIZE");
+    kernel.set_arg(0, ArgValue::Buffer(Arc::downgrade(&buffer))).expect("buffer");
+    kernel.set_arg(1, value(4)).expect("value");
+    kernel.set_arg(2, ArgValue::Local(1 << 20)).expect("local");
+    assert_eq!(launch(&queue, &kernel, &[16], None, None), "CL_OUT_OF_RESOURCES", "more local memory than there is");
+    kernel.set_arg(2, ArgValue::Local(64)).expect("local");
+    assert_eq!(kernel.work_group_info(queue.device()).expect("info").local_memory, 64);
+    assert_eq!(launch(&queue, &kernel, &[16], None, None), "CL_SUCCESS");
+    let other = super::setup(1).buffer(&[0; 4]);
+    assert_eq!(name_of(kernel.set_arg(0, ArgValue::Buffer(Arc::downgrade(&other)))), "CL_INVALID_CONTEXT");
+    let copy = kernel.duplicate();
+    kernel.set_arg(0, ArgValue::Null).expect("null");
+    assert_eq!(launch(&queue, &copy, &[16], None, None), "CL_SUCCESS");
+    assert_eq!(read(&queue, &buffer).len(), 64);
+    drop(buffer);
+    assert_eq!(launch(&queue, &copy, &[16], None, None), "CL_INVALID_KERNEL_ARGS", "kernels do not keep buffers alive");
+}
+
+#[test]
+fn ranges_are_checked() {
+    let setup = setup(1);
+    let queue = setup.queue(0, QueueProperties::empty());
+    let program = built(&setup);
+    let buffer = setup.buffer(&[0; 64]);
+    let free = Kernel::new(&program, "scale").expect("kernel");
+    free.set_arg(1, ArgValue::Value(vec![0; 4])).expect("value");
+    free.set_arg(2, ArgValue::Local(64)).expect("local");
+    let fixed = Kernel::new(&program, "fixed").expect("kernel");
+    for kernel in [&free, &fixed] {
+        kernel.set_arg(0, ArgValue::Buffer(Arc::downgrade(&buffer))).expect("buffer");
+    }
+    assert_eq!(launch(&queue, &free, &[], None, None), "CL_INVALID_WORK_DIMENSION");
+    assert_eq!(launch(&queue, &free, &[1, 1, 1, 1], None, None), "CL_INVALID_WORK_DIMENSION");
+    assert_eq!(launch(&queue, &free, &[usize::MAX], None, None), "CL_INVALID_GLOBAL_WORK_SIZE");
+    assert_eq!(launch(&queue, &free, &[16], None, Some(&[usize::MAX])), "CL_INVALID_GLOBAL_OFFSET");
+    assert_eq!(launch(&queue, &free, &[16], Some(&[5]), None), "CL_INVALID_WORK_GROUP_SIZE");
+    assert_eq!(launch(&queue, &free, &[16], Some(&[0]), None), "CL_INVALID_WORK_GROUP_SIZE");
+    assert_eq!(launch(&queue, &free, &[4096], Some(&[2048]), None), "CL_INVALID_WORK_ITEM_SIZE");
+    assert_eq!(launch(&queue, &free, &[64, 64], Some(&[64, 64]), None), "CL_INVALID_WORK_GROUP_SIZE");
+    assert_eq!(launch(&queue, &fixed, &[16], Some(&[16]), None), "CL_INVALID_WORK_GROUP_SIZE");
+    assert_eq!(launch(&queue, &fixed, &[12], None, None), "CL_INVALID_WORK_GROUP_SIZE");
+    assert_eq!(launch(&queue, &fixed, &[16], Some(&[8]), None), "CL_SUCCESS");
+    assert_eq!(launch(&queue, &fixed, &[16], None, None), "CL_SUCCESS");
+    assert_eq!(launch(&queue, &free, &[64, 32], Some(&[32, 32]), Some(&[1, 2])), "CL_SUCCESS");
+    let nothing = NdRange { work_dim: 2, global_offset: None, global_size: Some(&[16, 0]), local_size: None };
+    let event = queue.launch(CommandType::NdRangeKernel, &free, &nothing, &[]).expect("an empty range succeeds");
+    queue.flush();
+    assert_eq!(event.wait(), Status::COMPLETE);
+    assert_eq!(event.command_type(), CommandType::NdRangeKernel);
+    assert!(within_seconds(|| setup.devices[0].executed.load(Ordering::Relaxed) >= 4));
+}
