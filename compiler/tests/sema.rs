@@ -66,3 +66,63 @@ fn programs_are_accepted_or_refused() {
     let failures = std::thread::Builder::new().stack_size(256 << 20).spawn(run).expect("a thread").join().expect("no panic");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
+
+/// The typed tree of a source that is right.
+fn checked(text: &str) -> wgcl_compiler::thir::Program {
+    let options = options::parse_words(std::iter::empty()).expect("no options");
+    let target = Target::full();
+    let source = Source { text: text.to_owned(), ..Default::default() };
+    let mut diags = Diagnostics::default();
+    let tokens = preprocess::preprocess(&source, &options, &target, &mut SourceMap::default(), &mut diags);
+    let unit = parse::parse(tokens, &mut diags);
+    sema::check(&unit, &options, &target, &mut diags).unwrap_or_else(|| unreachable!("{:?}", diags.list()))
+}
+
+#[test]
+fn kernels_are_described() {
+    use wgcl_compiler::ir::{KernelParam, Space};
+    let program = checked(
+        "typedef struct { int a; float4 b; } S; typedef unsigned int word;
+         __attribute__((reqd_work_group_size(8, 2, 1))) __attribute__((vec_type_hint(float4)))
+         kernel void k(global const unsigned int *restrict a, local float3 *b, constant char *c, S d, float3 e, global volatile word *f)
+         { local int x[5]; local char y; local long z; x[0] = y = z = 1; }",
+    );
+    let [(_, info)] = program.kernels.as_slice() else { unreachable!("one kernel") };
+    assert_eq!(info.name, "k");
+    assert_eq!(info.attributes, "reqd_work_group_size(8,2,1) vec_type_hint(float4)");
+    assert_eq!(info.reqd_work_group_size, Some([8, 2, 1]));
+    assert_eq!(info.local_memory, 32);
+    let types: Vec<_> = info.args.iter().map(|a| a.type_name.as_str()).collect();
+    assert_eq!(types, ["uint*", "float3*", "char*", "S", "float3", "word*"]);
+    let spaces: Vec<_> = info.args.iter().map(|a| a.address).collect();
+    assert_eq!(spaces, [Space::Global, Space::Local, Space::Constant, Space::Private, Space::Private, Space::Global]);
+    assert!(info.args[0].is_const && info.args[0].is_restrict && info.args[2].is_const && info.args[5].is_volatile);
+    assert_eq!(info.args[0].passing, KernelParam::Buffer { space: Space::Global, read_only: true, restrict: true });
+    assert_eq!(info.args[1].passing, KernelParam::Local { align: 16 });
+    assert_eq!(info.args[3].passing, KernelParam::Bytes { size: 32, align: 16 });
+    assert_eq!((info.args[3].size, info.args[4].size), (32, 16));
+}
+
+#[test]
+fn constants_become_bytes() {
+    let program = checked(
+        "struct P { char c; union { int i; float f; }; short s[3]; };
+         constant struct P p[2] = { { 1, { .f = 1.0f }, { [1] = -2 } }, { .s = { 5 }, .c = 'A' } };
+         constant float4 v = (float4)(1.0f / 3, 2, (float2)(0x1p-3f)).yxwz * 2;
+         constant uint u[] = { ~0u >> 4, (uchar)300, -1, 7 / 2 * 3 % 5, sizeof(struct P), as_uint(1.5f), convert_uchar_sat(-3.5f) };
+         constant int *constant q = &((constant int *)u)[2];
+         kernel void k(global int *o) { *o = *q + u[0] + p[0].c + (int)v.x; }",
+    );
+    let bytes = |name: &str| program.globals.iter().find(|g| &*g.name == name).and_then(|g| g.init.clone()).unwrap_or_default();
+    let mut expected = vec![1, 0, 0, 0, 0, 0, 0x80, 0x3f, 0, 0, 0xfe, 0xff, 0, 0, 0, 0];
+    expected.extend([b'A', 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(bytes("p"), expected);
+    let floats: Vec<u8> = [4.0f32, 2.0 / 3.0, 0.25, 0.25].iter().flat_map(|f| f.to_le_bytes()).collect();
+    assert_eq!(bytes("v"), floats);
+    let words: Vec<u8> = [0x0fff_ffffu32, 44, u32::MAX, 4, 16, 0x3fc0_0000, 0].iter().flat_map(|w| w.to_le_bytes()).collect();
+    assert_eq!(bytes("u"), words);
+    let q = program.globals.iter().find(|g| &*g.name == "q").expect("q");
+    assert_eq!(q.relocs.len(), 1);
+    assert_eq!((q.relocs[0].at, q.relocs[0].addend), (0, 8));
+    assert_eq!(&*program.globals[q.relocs[0].target.index()].name, "u");
+}

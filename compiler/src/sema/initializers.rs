@@ -445,7 +445,9 @@ impl Sema<'_> {
                 if self.constant_bytes(&constant, value.ty, &mut encoded).is_none() {
                     encoded.resize(usize::try_from(self.size_of(value.ty)?).ok()?, 0);
                     if !matches!(constant, Constant::Int(0)) {
-                        if let (Constant::Int(bits), TyKind::Atomic(_) | TyKind::AtomicFlag) = (&constant, self.kind(value.ty)) {
+                        if let (Constant::Int(bits), TyKind::Atomic(_) | TyKind::AtomicFlag | TyKind::Sampler) =
+                            (&constant, self.kind(value.ty))
+                        {
                             let size = encoded.len().min(8);
                             encoded[..size].copy_from_slice(&bits.to_le_bytes()[..size]);
                         } else if let (Constant::Float(float), TyKind::Atomic(kind)) = (&constant, self.kind(value.ty)) {

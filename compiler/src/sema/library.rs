@@ -32,7 +32,10 @@ struct Key {
     options: BuildOptions,
 }
 
-static LIBRARIES: LazyLock<Mutex<Vec<(Key, Arc<Library>)>>> = LazyLock::new(Mutex::default);
+/// Those that were read, oldest first.
+type Cache = Vec<(Key, Arc<Library>)>;
+
+static LIBRARIES: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 
 /// Libraries kept: one a device and set of options in practice.
 const MAX_LIBRARIES: usize = 16;

@@ -6,6 +6,7 @@
 //! Functions of the built-in library are found by [`crate::builtins`], parsed when they are first called and checked after the user's
 //! functions, in a scope of their own ([`library`]).
 
+mod atomics;
 mod attributes;
 mod call;
 mod casts;

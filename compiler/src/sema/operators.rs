@@ -6,7 +6,7 @@ use crate::ast::{self, ScalarKind};
 use crate::diag::Span;
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
-use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Place, QualTy, Ty, TyKind, UnaryOp};
+use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Place, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
 
 impl Sema<'_> {
     // Unary operators.
@@ -397,17 +397,40 @@ impl Sema<'_> {
     // The conditional operator.
 
     pub(super) fn conditional(&mut self, cond: &ast::Expr, then: Option<&ast::Expr>, els: &ast::Expr, span: Span) -> Expr {
-        let cond_value = self.rvalue_expr(cond);
+        let mut cond_value = self.rvalue_expr(cond);
+        let mut kept = None;
         let then_value = match then {
             Some(then) => self.rvalue_expr(then),
-            // GNU's `a ?: b`: without side effects the condition may stand twice.
-            None => {
-                self.quiet += 1;
-                let value = self.rvalue_expr(cond);
-                self.quiet -= 1;
-                value
-            }
+            // GNU's `a ?: b`: the condition is evaluated once and kept.
+            None => match self.new_local("", QualTy::plain(cond_value.ty), span) {
+                Some(local) if !self.is_error(cond_value.ty) => {
+                    let place = self.local_place(local, span);
+                    let again = self.rvalue(Operand::Place(place));
+                    let place = self.local_place(local, span);
+                    let first = std::mem::replace(&mut cond_value, again);
+                    kept = Some(Stmt { kind: StmtKind::Local { local, init: Some(Init::Expr(first)) }, span: self.span(span) });
+                    self.rvalue(Operand::Place(place))
+                }
+                _ => {
+                    let els = self.rvalue_expr(els);
+                    if !self.is_error(cond_value.ty) && !self.is_error(els.ty) {
+                        self.err(span, "initializer element is not a compile-time constant");
+                    }
+                    return self.error_expr(span);
+                }
+            },
         };
+        let result = self.conditional_of(cond, cond_value, then_value, els, span);
+        match kept {
+            Some(stmt) if !self.is_error(result.ty) => {
+                let ty = result.ty;
+                self.expr(ExprKind::StmtExpr { stmts: vec![stmt], value: Some(Box::new(result)) }, ty, span)
+            }
+            _ => result,
+        }
+    }
+
+    fn conditional_of(&mut self, cond: &ast::Expr, cond_value: Expr, then_value: Expr, els: &ast::Expr, span: Span) -> Expr {
         let els_value = self.rvalue_expr(els);
         if [&cond_value, &then_value, &els_value].into_iter().any(|e| self.is_error(e.ty)) {
             return self.error_expr(span);

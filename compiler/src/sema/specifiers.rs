@@ -35,10 +35,10 @@ impl Sema<'_> {
     fn qualify(&mut self, base: DeclTy, quals: Qualifiers) -> DeclTy {
         let mut base = base;
         base.qt = self.with_quals(base.qt, quals.is_const, quals.is_volatile);
-        if quals.is_restrict {
-            if let TyKind::Pointer { pointee, space, .. } = *self.kind(base.qt.ty) {
-                base.qt.ty = self.types.intern(TyKind::Pointer { pointee, space, is_restrict: true });
-            }
+        if quals.is_restrict
+            && let TyKind::Pointer { pointee, space, .. } = *self.kind(base.qt.ty)
+        {
+            base.qt.ty = self.types.intern(TyKind::Pointer { pointee, space, is_restrict: true });
         }
         if let Some((space, span)) = quals.space {
             let space = space_of(space);

@@ -92,3 +92,4 @@ end:
     if (gid >= n) return;
 }
 kernel void k2(global int *p, int a) { k(0, 0, 0, a, 0, 1, 0, (particle){1,2,3}, 0); }
+kernel void elvis(global int *p, int n) { p[0] = p[n++] ?: 3; float f = n ?: 1.5f; p[1] = f; }
