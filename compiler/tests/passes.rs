@@ -58,6 +58,10 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
             passes::dce::run(function, &Purity::unknown());
         }
         "narrow" => passes::narrow::run(function),
+        "null_argument" => {
+            let key = LaunchKey { null_args: vec![0], ..LaunchKey::example(function, [64, 1, 1]) };
+            passes::specialise_key::run(function, &key);
+        }
         "unroll" => {
             passes::unroll::run(function, passes::unroll::Mode::Full);
         }

@@ -47,7 +47,6 @@ impl Walk<'_> {
     /// `a op c` for an integer constant `c` (the same in every lane).
     fn constant_operand(&mut self, at: &mut Place, kind: BinOp, a: Value, bits: u64, scalar: Scalar) -> Option<Value> {
         let ones = scalar.mask();
-        let power = bits.is_power_of_two().then(|| u64::from(bits.trailing_zeros()));
         let amount = bits % u64::from(scalar.bits());
         match kind {
             BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor | BinOp::SAddSat | BinOp::UAddSat | BinOp::SSubSat | BinOp::USubSat
@@ -68,18 +67,14 @@ impl Walk<'_> {
                 let negated = self.splat(at.ty, bits.wrapping_neg());
                 return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Add, a, negated)));
             }
-            BinOp::Mul | BinOp::UDiv => {
-                if let Some(power) = power {
-                    let amount = self.splat(at.ty, power);
-                    let shift = if kind == BinOp::Mul { BinOp::Shl } else { BinOp::LShr };
-                    return Some(self.make(at.out, at.span, at.ty, Op::Bin(shift, a, amount)));
-                }
+            BinOp::Mul | BinOp::UDiv if bits.is_power_of_two() => {
+                let amount = self.splat(at.ty, u64::from(bits.trailing_zeros()));
+                let shift = if kind == BinOp::Mul { BinOp::Shl } else { BinOp::LShr };
+                return Some(self.make(at.out, at.span, at.ty, Op::Bin(shift, a, amount)));
             }
-            BinOp::URem => {
-                if power.is_some() {
-                    let mask = self.splat(at.ty, bits - 1);
-                    return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::And, a, mask)));
-                }
+            BinOp::URem if bits.is_power_of_two() => {
+                let mask = self.splat(at.ty, bits - 1);
+                return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::And, a, mask)));
             }
             _ => {}
         }

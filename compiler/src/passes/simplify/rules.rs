@@ -67,7 +67,7 @@ impl Walk<'_> {
             Op::Any(a) => vec![u64::from(self.lanes(*a)?.iter().any(|&lane| lane != 0))],
             _ => return None,
         };
-        Some(self.from_lanes(ty, lanes))
+        Some(self.constant_lanes(ty, lanes))
     }
 
     /// A bitcast between lanes of different sizes: the bytes are little-endian.
@@ -84,7 +84,7 @@ impl Walk<'_> {
             .chunks_exact(large.size() as usize)
             .map(|chunk| chunk.iter().rev().fold(0_u64, |bits, &byte| bits << 8 | u64::from(byte)))
             .collect();
-        Some(self.from_lanes(to, lanes))
+        Some(self.constant_lanes(to, lanes))
     }
 
     fn unary_rules(&mut self, at: &mut Place, kind: UnOp, a: Value) -> Option<Value> {

@@ -144,7 +144,7 @@ impl Walk<'_> {
     fn construct(&mut self, at: &mut Place, parts: &[Value]) -> Option<Value> {
         let first = *parts.first()?;
         if let Some(lanes) = parts.iter().map(|&part| self.bits(part)).collect::<Option<Vec<u64>>>() {
-            return Some(self.from_lanes(at.ty, lanes));
+            return Some(self.constant_lanes(at.ty, lanes));
         }
         if parts.iter().all(|&part| part == first) {
             return Some(self.make(at.out, at.span, at.ty, Op::Splat(first)));

@@ -211,7 +211,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A constant given by its lanes.
-    pub fn from_lanes(&mut self, ty: Type, lanes: Vec<u64>) -> Value {
+    pub fn constant_lanes(&mut self, ty: Type, lanes: Vec<u64>) -> Value {
         let constant = match (ty, lanes.first()) {
             (Type::Vector(..), _) | (_, None) => Const::Lanes(lanes),
             (_, Some(&bits)) => Const::Bits(bits),
