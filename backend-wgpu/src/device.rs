@@ -173,7 +173,7 @@ impl Device for WgpuDevice {
 
     fn load(&self, module: Arc<ir::Module>) -> BackendResult<Arc<dyn LoadedProgram>> {
         let open = self.open()?;
-        let ProgramData { constant, global } = program_data(&module)?;
+        let ProgramData { constant, global } = program_data(&module, &self.target);
         let mut program = WgpuProgram::from_module(Arc::clone(&open.gpu), module, self.target.clone());
         program.constants = open.initialised(constant)?;
         program.variables = open.initialised(global)?;

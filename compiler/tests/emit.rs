@@ -66,6 +66,31 @@ fn check(text: &str, languages: &[Format]) -> Shader {
     shader
 }
 
+/// Not a test of anything that can fail: prints how long emission takes.
+#[test]
+#[ignore = "a measurement"]
+fn speed() {
+    let path = std::env::var("IR_SPEED").expect("the path of a module in text form");
+    let module = parse(&std::fs::read_to_string(path).expect("a readable file"));
+    let target = Target::full();
+    for function in module.functions.iter().filter(|function| function.kernel.is_some()) {
+        let key = LaunchKey::example(function, [64, 1, 1]);
+        let rounds = 50;
+        let start = std::time::Instant::now();
+        for _ in 0..rounds {
+            wgcl_compiler::passes::launch(&module, &function.name, &key, &target).expect("passes");
+        }
+        let passes = start.elapsed() / rounds;
+        let start = std::time::Instant::now();
+        let mut words = 0;
+        for _ in 0..rounds {
+            words =
+                wgcl_compiler::launch::specialise(&module, &function.name, &key, &target).expect("emission").spirv.map_or(0, |s| s.len());
+        }
+        println!("{}: {:?}, of which passes {passes:?}; {words} words", function.name, start.elapsed() / rounds);
+    }
+}
+
 const ALL: &[Format] = &[Format::Wgsl, Format::Msl, Format::Hlsl];
 
 #[test]

@@ -1,8 +1,10 @@
 //! Element-wise operations on noise and on special values.
 
 use crate::common::{ALL, device, noise};
-use crate::execute;
-use crate::kernels::{elementwise, size_of};
+use crate::kernels::{Text, elementwise, size_of};
+use crate::{execute, execute_for};
+use wgcl_api::backend::Device;
+use wgcl_compiler::target::Target;
 
 /// Runs an element-wise kernel on noise and special values, on every kind of device, and compares each result with
 /// `expected` where that is specified.
@@ -324,4 +326,95 @@ fn shapes_change_with_the_bits() {
         ("i16", "i16 = trunc A; i8x2 = bitcast $; bitcast $"),
     ];
     check_elementwise("i64", &ops, &[], |_, a, _| Some(a.to_le_bytes().to_vec()));
+}
+
+/// `out[id] = fma(a[id], b[id], c[id])`.
+fn fma_kernel(ty: &str) -> String {
+    let mut t = Text::new(4);
+    let id = t.op("i32", "workitem.global_id 0");
+    let size = size_of(ty);
+    let operands: Vec<String> = (0..3)
+        .map(|param| {
+            let place = t.element(&format!("%{param}"), "global", &id, size);
+            t.load(ty, &place, size)
+        })
+        .collect();
+    let result = t.op(ty, format!("math.fma {}", operands.join(", ")));
+    let place = t.element("%3", "global", &id, size);
+    t.store(&place, &result, size);
+    t.kernel(r#""fma" (%0: ptr.global buffer, %1: ptr.global buffer, %2: ptr.global buffer, %3: ptr.global buffer)"#)
+}
+
+/// Products whose sums cancel, stick out far, end as denormals or overflow: `a`, `b`, `c` by the number of the triple.
+fn triples(count: usize, fraction: u32, bias: i64) -> Vec<[u64; 3]> {
+    let mut seed = 12345_u64;
+    let mut random = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed >> 11 ^ seed >> 37
+    };
+    let sign = if fraction == 52 { 63 } else { 31 };
+    let make = |significand: u64, exponent: i64, negative: u64| {
+        let field = exponent.clamp(0, 2 * bias) as u64;
+        (negative & 1) << sign | field << fraction | significand & ((1 << fraction) - 1)
+    };
+    (0..count)
+        .map(|i| {
+            // Few bits in some significands, so that products are exact or nearly ties.
+            let bits = |r: u64| if i % 3 == 0 { r & !0 << (fraction / 2) } else { r };
+            let ea = random() as i64 % (2 * bias);
+            let eb = match i % 4 {
+                0 => random() as i64 % (2 * bias),
+                // Near the denormals.
+                1 => bias - ea + random() as i64 % 80 - 40,
+                _ => 2 * bias - ea - bias / 2 + random() as i64 % 8,
+            };
+            let product = ea + eb - bias;
+            let ec = match i % 5 {
+                0 => random() as i64 % (2 * bias),
+                1 => product + random() as i64 % 140 - 70,
+                _ => product + random() as i64 % 5 - 2,
+            };
+            [make(bits(random()), ea, random()), make(bits(random()), eb, random()), make(bits(random()), ec, random())]
+        })
+        .collect()
+}
+
+#[test]
+fn fused_multiply_add_in_the_type_itself() {
+    let count = 1 << 16;
+    let settings = ALL[0];
+    let device = device(settings);
+    // Single precision as if the device had no double.
+    for (ty, fraction, bias) in [("f64", 52, 1023_i64), ("f32", 23, 127)] {
+        let size = size_of(ty) as usize;
+        let mut triples = triples(count, fraction, bias);
+        // Sums that cancel to the last bits of the product.
+        for (i, [a, b, c]) in triples.iter_mut().enumerate().filter(|(i, _)| i % 7 == 0) {
+            *c = if size == 8 {
+                (-(f64::from_bits(*a) * f64::from_bits(*b))).to_bits().wrapping_add(i as u64 % 3).wrapping_sub(1)
+            } else {
+                u64::from((-(f32::from_bits(*a as u32) * f32::from_bits(*b as u32))).to_bits().wrapping_add(i as u32 % 3).wrapping_sub(1))
+            };
+        }
+        let column = |k: usize| triples.iter().flat_map(|triple| triple[k].to_le_bytes()[..size].to_vec()).collect::<Vec<u8>>();
+        let mut target = Target { fused_fma: false, ..device.target().clone() };
+        if size == 4 {
+            target.fp64 = false;
+        }
+        let buffers = [column(0), column(1), column(2), vec![0; count * size]];
+        let out = execute_for(&device, target, &fma_kernel(ty), &buffers, &[], count as u64, 64);
+        for (i, (bytes, [a, b, c])) in out[3].chunks(size).zip(&triples).enumerate() {
+            let mut all = [0; 8];
+            all[..size].copy_from_slice(bytes);
+            let got = u64::from_le_bytes(all);
+            let (same, want) = if size == 8 {
+                let want = f64::from_bits(*a).mul_add(f64::from_bits(*b), f64::from_bits(*c));
+                (want.is_nan() && f64::from_bits(got).is_nan() || want.to_bits() == got, want.to_bits())
+            } else {
+                let want = f32::from_bits(*a as u32).mul_add(f32::from_bits(*b as u32), f32::from_bits(*c as u32));
+                (want.is_nan() && f32::from_bits(got as u32).is_nan() || u64::from(want.to_bits()) == got, u64::from(want.to_bits()))
+            };
+            assert!(same, "{ty} {i}: fma({a:#x}, {b:#x}, {c:#x}) is {got:#x}, not {want:#x}");
+        }
+    }
 }

@@ -284,3 +284,26 @@ func @f2 "local" (%0: i32) -> i32 noinline {{
     );
     check(&text, 64, |id| id * 7 + id * 2 + id % 8 * 2000);
 }
+
+#[test]
+fn long_loops_run_to_their_end() {
+    // Some drivers stop after 65,535 iterations: 300,000 are counted here.
+    let text = unary(
+        "%20: i32 = const 0
+  %21: i32 = const 1
+  %22: i32 = const 300000
+  %23: i32 = add %22, %5
+  %9: i32 = loop (%10: i32 = %20, %11: i32 = %20) {
+    %12: bool = uge %10, %23
+    if %12 {
+      break %11
+    } else {
+      yield
+    }
+    %13: i32 = xor %11, %10
+    %14: i32 = add %10, %21
+    continue %14, %13
+  }",
+    );
+    check(&text, 8, |x| (0..300_000 + x).fold(0, |sum, i| sum ^ i));
+}

@@ -16,19 +16,42 @@ use common::{buffer, launch, read, run, write};
 use kernels::Text;
 use wgcl_api::backend::{BackendError, Device, LaunchArg};
 use wgcl_backend_wgpu::WgpuDevice;
+use wgcl_compiler::emit::{Format, print};
 use wgcl_compiler::ir::{read::read_module, verify::verify};
+use wgcl_compiler::launch::LaunchError;
+use wgcl_compiler::target::Target;
 
 /// Runs function 0 of a module over `items` work-items in groups of `local`; returns the buffers afterwards.
 fn execute(device: &WgpuDevice, text: &str, buffers: &[Vec<u8>], others: &[LaunchArg], items: u64, local: u32) -> Vec<Vec<u8>> {
+    execute_for(device, device.target().clone(), text, buffers, others, items, local)
+}
+
+/// As [`execute`], compiled for a target that may have less than the device.
+fn execute_for(
+    device: &WgpuDevice,
+    target: Target,
+    text: &str,
+    buffers: &[Vec<u8>],
+    others: &[LaunchArg],
+    items: u64,
+    local: u32,
+) -> Vec<Vec<u8>> {
     let module = read_module(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     verify(&module).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
     let kernel = &module.functions[0];
     let name = kernel.name.clone();
     let kernels = vec![(name.clone(), kernel.kernel.as_ref().unwrap().params.clone())];
-    let target = device.target().clone();
     let program = device
         .load_shaders(kernels, move |name, key| {
-            wgcl_compiler::launch::specialise(&module, name, key, &target).map_err(BackendError::Launch)
+            let shader = wgcl_compiler::launch::specialise(&module, name, key, &target).map_err(BackendError::Launch)?;
+            for format in if target.spirv { &[][..] } else { &[Format::Wgsl, Format::Msl, Format::Hlsl] } {
+                match print(&shader, *format, &target) {
+                    // Metal has no `double`, HLSL no 16-bit integers in naga's way.
+                    Ok(_) | Err(LaunchError::Unsupported { .. }) => {}
+                    Err(error) => return Err(BackendError::Launch(error)),
+                }
+            }
+            Ok(shader)
         })
         .unwrap();
     let memories: Vec<_> = buffers

@@ -70,8 +70,9 @@ fn local_memory_of_mixed_widths() {
 
 #[test]
 fn private_arrays() {
-    // A permutation of the work-item's numbers through an array with indices known at run time: small, and too large for registers.
-    for count in [16_u32, 200] {
+    // A permutation of the work-item's numbers through an array with indices known at run time: small, too large for registers, too
+    // large for local memory.
+    for count in [16_u32, 200, 1000] {
         for ty in ["i32", "i8"] {
             let size = if ty == "i32" { 4 } else { 1 };
             let mut t = Text::new(2);

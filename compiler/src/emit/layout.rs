@@ -3,8 +3,9 @@
 //! Both layouts follow from signatures and globals alone, so that the host can fill them without emitting anything, and are the same
 //! for every kernel of a module.
 
-use crate::ir::{self, GlobalVar, KernelParam, Module, Scalar, Space, Type};
-use crate::launch::{ArgLayout, LaunchError, LaunchResult, ProgramData};
+use crate::ir::{self, KernelParam, Module, Scalar, Space, Type};
+use crate::launch::{ArgLayout, ProgramData};
+use crate::passes::resolve_pointers::global_pointer;
 use crate::target::Target;
 
 /// Alignment that every global starts at, at least: one `vec4<u32>`, so that accesses of that size stay whole.
@@ -75,12 +76,10 @@ impl ProgramLayout {
     }
 }
 
-/// Initial contents of a module's constants and `__global` variables.
-///
-/// # Errors
-/// Where a variable's initial value holds an address.
-pub fn program_data(module: &Module) -> LaunchResult<ProgramData> {
+/// Initial contents of a module's constants and `__global` variables, addresses in them as `passes::resolve_pointers` reads them.
+pub fn program_data(module: &Module, target: &Target) -> ProgramData {
     let layout = ProgramLayout::new(module);
+    let pointer_size = target.pointer_size();
     let mut data = ProgramData { constant: vec![0; layout.constant_size as usize], global: vec![0; layout.global_size as usize] };
     for (global, &offset) in module.globals.iter().zip(&layout.offsets) {
         let memory = match global.space {
@@ -88,28 +87,28 @@ pub fn program_data(module: &Module) -> LaunchResult<ProgramData> {
             Space::Global => &mut data.global,
             _ => continue,
         };
-        if !global.relocs.is_empty() {
-            return Err(LaunchError::Unsupported {
-                kernel: global.name.clone(),
-                what: "an address in the initial value of a program-scope variable".to_owned(),
-            });
+        if let Some(init) = &global.init {
+            put(memory, offset as usize, init);
         }
-        copy_init(global, memory, offset as usize);
+        for reloc in &global.relocs {
+            let pointer = global_pointer(reloc.target, reloc.addend, pointer_size).to_le_bytes();
+            put(memory, (offset + reloc.at) as usize, &pointer[..pointer_size as usize]);
+        }
     }
-    Ok(data)
+    data
 }
 
-fn copy_init(global: &GlobalVar, memory: &mut [u8], offset: usize) {
-    let Some(init) = &global.init else { return };
-    if let Some(place) = memory.get_mut(offset..offset + init.len()) {
-        place.copy_from_slice(init);
+/// Copies bytes to a place in memory, where they fit.
+fn put(memory: &mut [u8], offset: usize, bytes: &[u8]) {
+    if let Some(place) = memory.get_mut(offset..offset + bytes.len()) {
+        place.copy_from_slice(bytes);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{arg_layout, program_data};
-    use crate::ir::{Function, GlobalVar, Kernel, KernelParam, Module, Scalar, Space, Type};
+    use crate::ir::{Function, Global, GlobalVar, Kernel, KernelParam, Module, Reloc, Scalar, Space, Type};
     use crate::target::Target;
 
     #[test]
@@ -134,7 +133,7 @@ mod tests {
     #[test]
     fn program_memory_holds_the_initial_values() {
         let global = |space, size, init| GlobalVar { name: "g".into(), space, size, align: 4, init, relocs: Vec::new() };
-        let module = Module {
+        let mut module = Module {
             functions: Vec::new(),
             globals: vec![
                 global(Space::Constant, 3, Some(vec![1, 2, 3])),
@@ -143,8 +142,11 @@ mod tests {
                 global(Space::Constant, 2, Some(vec![4, 5])),
             ],
         };
-        let data = program_data(&module).expect("no addresses");
-        assert_eq!(data.constant.len(), 32);
+        module.globals.push(global(Space::Constant, 16, Some(vec![9; 16])));
+        module.globals[4].relocs.push(Reloc { at: 8, target: Global(3), addend: 1 });
+        let data = program_data(&module, &Target::full());
+        assert_eq!(data.constant.len(), 48);
+        assert_eq!(&data.constant[32..], [9, 9, 9, 9, 9, 9, 9, 9, 1, 0, 0, 0, 4, 0, 0, 0]);
         assert_eq!(&data.constant[..3], [1, 2, 3]);
         assert_eq!(&data.constant[16..18], [4, 5]);
         assert_eq!(data.global, [0; 16]);

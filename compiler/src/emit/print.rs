@@ -60,6 +60,7 @@ fn text(shader: &Shader, format: Format, target: &Target) -> Result<String, Emit
         binding_array: naga::proc::BoundsCheckPolicy::Unchecked,
     };
     match format {
+        Format::Msl if module.types.iter().any(|(_, ty)| is_double(&ty.inner)) => Err(EmitError::unsupported("`double` in this language")),
         Format::Msl => {
             let options = msl::Options {
                 lang_version: (3, 0),
@@ -88,4 +89,8 @@ fn text(shader: &Shader, format: Format, target: &Target) -> Result<String, Emit
         }
         _ => wgsl::write_string(module, &info, wgsl::WriterFlags::empty()).map_err(|error| failed(&error)),
     }
+}
+
+fn is_double(ty: &naga::TypeInner) -> bool {
+    matches!(ty, naga::TypeInner::Scalar(naga::Scalar::F64) | naga::TypeInner::Vector { scalar: naga::Scalar::F64, .. })
 }

@@ -17,6 +17,7 @@ mod bits;
 mod float;
 mod fma;
 mod integer;
+mod unroll;
 
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
@@ -41,6 +42,9 @@ pub fn run(module: &mut Module, target: &Target) {
             });
         }
         function.body = body;
+        if target.loop_limit {
+            unroll::run(function);
+        }
     }
 }
 
