@@ -106,6 +106,10 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: work.arguments };
     let mut plan = plan::plan(&inputs)?;
     let mut shared = Shared::new();
+    if module.functions.iter().flat_map(|function| &function.values).any(|data| data.ty.scalar() == Some(ir::Scalar::F64)) {
+        // Expressions have no types of their own in a module: this one tells printers that there are doubles.
+        shared.ty(naga::Scalar::F64, 1);
+    }
     plan::bind(&mut plan, &mut shared, &inputs)?;
     let patches = patch::functions(&plan, &mut shared, target);
     let kernel_function = functions(module, kernel, key, target, &plan, &work, &args, &mut shared, patches)?;
