@@ -103,7 +103,7 @@ def main():
             if worker.name != ours and medians[ours]:
                 ratio = median / medians[ours]
                 ratios[worker.name].append(ratio)
-                cell += f" [{ratio:.2f}]"
+                cell += f" [{ratio:.3g}]"
             cells.append(cell)
         print(f"{name:<20}" + "".join(f"{cell:>28}" for cell in cells), flush=True)
         for worker_name, outcome in times.items():
