@@ -346,7 +346,8 @@ impl<'a> Emitter<'a, '_> {
             }
         } else {
             let mut known: Option<(u32, Expr)> = None;
-            for i in 0..bytes / piece {
+            // The last piece of three bytes reaches into the fourth, which is in the same word.
+            for i in 0..bytes.div_ceil(piece) {
                 let part = match self.byte_offset(address, i * piece)? {
                     Index::Const(offset) => {
                         let word = match known {
@@ -499,7 +500,9 @@ impl<'a> Emitter<'a, '_> {
             return Ok(());
         }
         for (i, &part) in pieces.iter().enumerate() {
-            let low = (1_u32 << (piece * 8)) - 1;
+            // A single byte that happens to be aligned to two must leave its neighbour alone.
+            let count = (bytes - i as u32 * piece).min(piece);
+            let low = (1_u32 << (count * 8)) - 1;
             match self.byte_offset(address, i as u32 * piece)? {
                 Index::Const(offset) => {
                     let shift = offset % 4 * 8;

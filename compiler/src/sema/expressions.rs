@@ -244,7 +244,7 @@ impl Sema<'_> {
         }
         let word = if align { "alignof" } else { "sizeof" };
         let value = match (self.types.layout(ty.ty), self.kind(ty.ty)) {
-            (_, TyKind::Image(..) | TyKind::Sampler | TyKind::Event) => None,
+            (_, TyKind::Image(..) | TyKind::Sampler) => None,
             // As GNU has it.
             (None, TyKind::Void) => Some(1),
             (Some((_, own)), _) if align => Some(u64::from(match operand {
@@ -261,7 +261,7 @@ impl Sema<'_> {
             None => {
                 let shown = self.show(ty.ty);
                 match self.kind(ty.ty) {
-                    TyKind::Image(..) | TyKind::Sampler | TyKind::Event => {
+                    TyKind::Image(..) | TyKind::Sampler => {
                         self.err(span, format!("invalid application of '{word}' to type '{shown}'"));
                     }
                     _ => self.err(span, format!("invalid application of '{word}' to an incomplete type '{shown}'")),
