@@ -16,7 +16,7 @@ impl RangeSet {
         let last = self.0.partition_point(|r| r.start <= range.end);
         let start = self.0.get(first..last).and_then(|s| s.first()).map_or(range.start, |r| r.start.min(range.start));
         let end = self.0.get(first..last).and_then(|s| s.last()).map_or(range.end, |r| r.end.max(range.end));
-        self.0.splice(first..last, [start..end]);
+        self.0.splice(first..last, std::iter::once(start..end));
     }
 
     /// Takes bytes away.

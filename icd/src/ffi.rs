@@ -103,6 +103,9 @@ impl<T: Copy> OutList<T> {
     }
 }
 
+/// A list of properties: its names and values, and the list as it was given, with the zero at its end.
+pub type Properties<T> = (Vec<(T, T)>, Vec<T>);
+
 /// A pointer to an array that is read, which may be null.
 pub struct List<T>(*const T);
 
@@ -130,7 +133,7 @@ impl<T: Copy> List<T> {
     }
 
     /// The pairs of a list of properties that ends with a zero, and the list as it is, with that zero.
-    pub fn properties(&self) -> Option<(Vec<(T, T)>, Vec<T>)>
+    pub fn properties(&self) -> Option<Properties<T>>
     where
         T: Default + PartialEq,
     {

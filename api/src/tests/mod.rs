@@ -127,7 +127,7 @@ fn user_events_hold_commands_back() {
         let buffer = setup.buffer(&[0; 4]);
         let user = Event::user(&setup.context);
         let held = write(&queue, &buffer, 0, &[1, 1, 1, 1], std::slice::from_ref(&user));
-        let after = write(&queue, &buffer, 0, &[2], &[held.clone()]);
+        let after = write(&queue, &buffer, 0, &[2], std::slice::from_ref(&held));
         queue.flush();
         std::thread::sleep(Duration::from_millis(20));
         assert_eq!(held.status(), Status::QUEUED);
@@ -164,7 +164,7 @@ fn a_broken_kernel_does_not_stay_unnoticed() {
     let queue = setup.queue(0, QueueProperties::empty());
     let buffer = setup.buffer(&[5; 4]);
     let broken = launch(&queue, "broken", &[]);
-    let dependent = launch(&queue, "fine", &[broken.clone()]);
+    let dependent = launch(&queue, "fine", std::slice::from_ref(&broken));
     assert!(matches!(try_read(&queue, &buffer), Err(Error::OutOfResources(_))));
     assert_eq!(broken.status(), Status(-5));
     assert_eq!(dependent.status(), Status::DEPENDENCY_FAILED, "the device got it before the failure was known");
@@ -180,7 +180,7 @@ fn a_user_event_that_nobody_can_complete_fails_its_dependents() {
     let queue = setup.queue(0, QueueProperties::empty());
     let user = Event::user(&setup.context);
     user.on_status(Status::COMPLETE, Box::new(|_, _| {}));
-    let mut last = queue.marker(&[user.clone()]).expect("marker");
+    let mut last = queue.marker(std::slice::from_ref(&user)).expect("marker");
     // Long enough to overflow the stack if anything here were recursive.
     for _ in 0..200_000 {
         last = queue.marker(&[last]).expect("marker");
@@ -208,7 +208,7 @@ fn callbacks_come_in_order_and_without_locks() {
     let setup = setup(1);
     let queue = setup.queue(0, QueueProperties::empty());
     let user = Event::user(&setup.context);
-    let event = queue.marker(&[user.clone()]).expect("marker");
+    let event = queue.marker(std::slice::from_ref(&user)).expect("marker");
     let seen = Arc::new(Mutex::new(Vec::new()));
     for trigger in [Status::COMPLETE, Status::SUBMITTED, Status::RUNNING] {
         let (seen, queue) = (seen.clone(), queue.clone());
@@ -237,7 +237,7 @@ fn out_of_order_barriers_and_markers() {
     let setup = setup(1);
     let queue = setup.queue(0, QueueProperties::OUT_OF_ORDER);
     let user = Event::user(&setup.context);
-    let held = queue.marker(&[user.clone()]).expect("marker");
+    let held = queue.marker(std::slice::from_ref(&user)).expect("marker");
     let free = launch(&queue, "fine", &[]);
     queue.flush();
     assert_eq!(free.wait(), Status::COMPLETE, "an out-of-order queue does not hold it back");
@@ -340,7 +340,7 @@ fn destructors_run_last_to_first_when_commands_are_done() {
         buffer.on_destruction(Box::new(move || order.lock().push(number)));
     }
     let user = Event::user(&setup.context);
-    write(&queue, &buffer, 0, &[1], &[user.clone()]);
+    write(&queue, &buffer, 0, &[1], std::slice::from_ref(&user));
     drop(buffer);
     std::thread::sleep(Duration::from_millis(20));
     assert!(order.lock().is_empty(), "a command still needs the buffer");
@@ -389,7 +389,7 @@ fn stress() {
                         3 => users.push(Event::user(&setup.context)),
                         4 => {
                             if let Some(user) = users.pop() {
-                                events.push(queue.marker(&[user.clone()]).expect("marker"));
+                                events.push(queue.marker(std::slice::from_ref(&user)).expect("marker"));
                                 user.set_user_status(Status(if next(4) == 0 { -7 } else { 0 })).expect("status");
                             }
                         }

@@ -102,7 +102,7 @@ fn programs_are_compiled_apart_and_linked() {
     main.compile(None, "", &headers, None).expect("compile");
     let device = &context.devices()[0];
     assert_eq!(main.build_of(device).expect("build").kind, BinaryKind::CompiledObject);
-    let (alone, result) = Program::link(context, None, "", &[main.clone()], None).expect("link");
+    let (alone, result) = Program::link(context, None, "", std::slice::from_ref(&main), None).expect("link");
     assert_eq!(name_of(result), "CL_LINK_PROGRAM_FAILURE");
     assert!(alone.build_of(device).expect("build").log.contains("twice"));
     let (archive, result) = Program::link(context, None, "-create-library", &[library], None).expect("link");
