@@ -20,8 +20,8 @@ use crate::target::Target;
 use naga::{Scalar, ScalarKind};
 use rustc_hash::FxHashMap;
 
-/// Bytes of one private array above which a driver that unrolls indexing gets it elsewhere.
-const SMALL_PRIVATE: u32 = 256;
+/// Bytes of one private array above which a driver that turns indexing into ladders of tests gets it elsewhere.
+const SMALL_PRIVATE: u32 = 32;
 /// Bytes of one private array above which any driver gets it in scratch memory.
 const LARGE_PRIVATE: u32 = 32 * 1024;
 
@@ -206,6 +206,8 @@ pub(super) struct Object {
     pub(super) views: Vec<View>,
     /// `restrict`: no other object shares the memory.
     pub(super) unaliased: bool,
+    /// Whether some access has an offset that is known at run time only.
+    pub(super) indexed: bool,
 }
 
 impl Object {
@@ -517,13 +519,15 @@ impl Planner<'_> {
                 return;
             }
             let Some((pointer, shape)) = access(function, inst, pointer_size) else { return };
-            let Some((root, _)) = definitions.pointer(function, pointer) else {
+            let Some((root, offset)) = definitions.pointer(function, pointer) else {
                 failed = Some(EmitError::Internal(format!("access through {pointer}, which has no root")));
                 return;
             };
             match self.place(function, root) {
                 Ok(place) => {
-                    let shapes = &mut self.plan.objects[place.object].shapes;
+                    let object = &mut self.plan.objects[place.object];
+                    object.indexed |= offset.is_some_and(|offset| definitions.constant(offset).is_none());
+                    let shapes = &mut object.shapes;
                     if !shapes.contains(&shape) {
                         shapes.push(shape);
                     }
@@ -552,7 +556,16 @@ impl Planner<'_> {
     }
 
     fn object(&mut self, name: String, backing: Backing, size: u32) -> usize {
-        self.plan.objects.push(Object { name, backing, size, shapes: Vec::new(), rule: Rule::Many, views: Vec::new(), unaliased: false });
+        self.plan.objects.push(Object {
+            name,
+            backing,
+            size,
+            shapes: Vec::new(),
+            rule: Rule::Many,
+            views: Vec::new(),
+            unaliased: false,
+            indexed: false,
+        });
         self.plan.objects.len() - 1
     }
 
@@ -711,7 +724,7 @@ impl Planner<'_> {
 /// Decides where a private array lives; says whether it goes to scratch memory.
 fn place_private(object: &mut Object, local_memory: &mut u32, inputs: &Inputs<'_>) -> Result<bool, EmitError> {
     let target = inputs.target;
-    let limit = if target.loop_limit { SMALL_PRIVATE } else { LARGE_PRIVATE };
+    let limit = if target.loop_limit && object.indexed { SMALL_PRIVATE } else { LARGE_PRIVATE };
     if object.size <= limit {
         return Ok(false);
     }

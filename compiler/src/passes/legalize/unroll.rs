@@ -11,15 +11,19 @@
 //! ```
 //! That moves the limit away, but does not lift it.
 
-use crate::ir::{CmpOp, Const, Function, Inst, Op, Region, Value};
+use crate::ir::{BinOp, CmpOp, Const, Function, Inst, Op, Region, Space, Type, Value};
 use rustc_hash::FxHashMap;
 
 /// Copies of a body at most.
-const MAX_COPIES: usize = 16;
+const MAX_COPIES: usize = 8;
 /// Instructions that all copies have together, roughly.
-const MAX_SIZE: usize = 320;
-/// A loop outside of others with no more iterations than that is left alone.
+const MAX_SIZE: usize = 192;
+/// What an access to private memory counts: drivers turn an index known at run time into a ladder of tests.
+const PRIVATE_ACCESS: usize = 24;
+/// A loop with no more iterations than that, those of the loops around it included, is left alone.
 const FEW: u64 = 4096;
+/// A loop with no more iterations than that is left alone wherever it is.
+const VERY_FEW: u64 = 16;
 
 /// Repeats the bodies of a function's innermost loops.
 pub(super) fn run(function: &mut Function) {
@@ -30,7 +34,7 @@ pub(super) fn run(function: &mut Function) {
             constants.insert(*result, *bits);
         }
     });
-    Unroll { function, constants }.region(&mut body, 0);
+    Unroll { function, constants }.region(&mut body, Some(1));
     function.body = body;
 }
 
@@ -40,45 +44,48 @@ struct Unroll<'f> {
 }
 
 impl Unroll<'_> {
-    fn region(&mut self, region: &mut Region, depth: usize) {
+    /// `times` is how often the region runs at most, where that is known.
+    fn region(&mut self, region: &mut Region, times: Option<u64>) {
         for inst in &mut region.insts {
             if let Op::Loop { init, params, body, .. } = &mut inst.op {
+                let iterations = self.iterations(init, params, body);
+                let total = iterations.zip(times).map(|(inner, outer)| inner.saturating_mul(outer));
                 if has_loop(body) {
-                    self.region(body, depth + 1);
-                } else if depth > 0 || !self.is_short(init, params, body) {
+                    self.region(body, total);
+                } else if iterations.is_none_or(|count| count > VERY_FEW) && total.is_none_or(|count| count > FEW) {
                     self.repeat(params, body);
                 }
                 continue;
             }
             for nested in inst.op.regions_mut() {
-                self.region(nested, depth);
+                self.region(nested, times);
             }
         }
     }
 
-    /// Whether a counter with a known start, step and limit ends the loop soon.
-    fn is_short(&self, init: &[Value], params: &[Value], body: &Region) -> bool {
-        let Some(Op::Continue(next)) = body.terminator() else { return false };
+    /// How often a loop runs at most, where a counter with a known start, step and limit ends it.
+    fn iterations(&self, init: &[Value], params: &[Value], body: &Region) -> Option<u64> {
+        let Some(Op::Continue(next)) = body.terminator() else { return None };
         let defined = |value: Value| body.insts.iter().find(|inst| inst.results == [value]).map(|inst| &inst.op);
         let constant = |value: &Value| self.constants.get(value).copied();
-        init.iter().zip(params).zip(next).any(|((start, &param), &next)| {
-            let Some(start) = constant(start) else { return false };
-            let step = match defined(next) {
-                Some(Op::Bin(crate::ir::BinOp::Add, a, b)) if *a == param => constant(b),
-                _ => None,
+        init.iter().zip(params).zip(next).find_map(|((start, &param), &next)| {
+            let start = constant(start)?;
+            let step = match defined(next)? {
+                Op::Bin(BinOp::Add, a, b) if *a == param => constant(b).filter(|&step| step > 0)?,
+                _ => return None,
             };
-            let Some(step) = step.filter(|&step| step > 0) else { return false };
             // A test at the top of the body that leaves the loop.
-            body.insts.iter().any(|inst| {
-                let Op::If { cond, then, els } = &inst.op else { return false };
+            body.insts.iter().find_map(|inst| {
+                let Op::If { cond, then, els } = &inst.op else { return None };
                 let leaves = |region: &Region| matches!(region.terminator(), Some(Op::Break(_)));
-                let Some(Op::Cmp(op, a, b)) = defined(*cond) else { return false };
+                let Some(Op::Cmp(op, a, b)) = defined(*cond) else { return None };
                 let counts = match op {
-                    CmpOp::ULt | CmpOp::SLt | CmpOp::ULe | CmpOp::SLe | CmpOp::Ne => leaves(els),
-                    CmpOp::UGe | CmpOp::SGe | CmpOp::UGt | CmpOp::SGt | CmpOp::Eq => leaves(then),
+                    CmpOp::ULt | CmpOp::SLt | CmpOp::ULe | CmpOp::SLe => leaves(els),
+                    CmpOp::UGe | CmpOp::SGe | CmpOp::UGt | CmpOp::SGt => leaves(then),
                     _ => false,
                 };
-                counts && (*a == param || *a == next) && constant(b).is_some_and(|limit| limit.saturating_sub(start) / step <= FEW)
+                let limit = constant(b).filter(|_| counts && (*a == param || *a == next))?;
+                Some(limit.saturating_sub(start) / step + 1)
             })
         })
     }
@@ -88,7 +95,14 @@ impl Unroll<'_> {
         let mut continues = 0;
         body.for_each_jump(&mut |op| continues += usize::from(matches!(op, Op::Continue(_))));
         let Some(Op::Continue(next)) = body.terminator().cloned() else { return };
-        let copies = (MAX_SIZE / body.size().max(1)).min(MAX_COPIES);
+        let mut size = 1;
+        body.walk(&mut |inst| {
+            size += match &inst.op {
+                Op::Load { ptr, .. } | Op::Store { ptr, .. } if self.function.ty(*ptr) == Type::Ptr(Space::Private) => PRIVATE_ACCESS,
+                _ => 1,
+            };
+        });
+        let copies = (MAX_SIZE / size).min(MAX_COPIES);
         if continues != 1 || copies < 2 {
             return;
         }
