@@ -1,7 +1,12 @@
 //! Emission of IR that is in the form that `passes::launch` leaves: each module is verified, legalised and emitted for Vulkan and in
 //! the strict form, which must pass full validation and print in every other language. SPIR-V is checked with `spirv-val` where it
-//! is installed.
+//! is installed. What the kernels compute is tested where there is a device.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{Text, elementwise};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use wgcl_compiler::emit::{self, Format};
@@ -123,9 +128,10 @@ kernel @f0 "add" (%0: ptr.global buffer, %1: ptr.global buffer readonly, %2: i32
 }
 
 #[test]
+#[ignore = "prints a module in all its forms"]
 fn dump() {
-    let Ok(path) = std::env::var("IR_DUMP") else { return };
-    let text = std::fs::read_to_string(path).unwrap();
+    let path = std::env::var("IR_DUMP").expect("the path of a module in text form");
+    let text = std::fs::read_to_string(path).expect("a readable file");
     let module = parse(&text);
     let key = LaunchKey::example(&module.functions[0], [64, 1, 1]);
     for target in [Target::full(), strict()] {
@@ -138,4 +144,95 @@ fn dump() {
         println!("{}", emit::print(&shader, format, &target).unwrap());
         println!("{:?}", shader.bindings);
     }
+}
+
+/// The instructions of a shader for Vulkan, disassembled.
+fn assembly(shader: &Shader) -> String {
+    emit::print(shader, Format::Spirv, &Target::full()).unwrap()
+}
+
+#[test]
+fn floats_are_neither_contracted_nor_compared_in_order() {
+    let ops = [("f32", "f32 = fmul A, B; fadd $, A"), ("f32", "fmin A, B"), ("i32", "bool = fne A, B; zext $")];
+    let shader = check(&elementwise("f32", &ops), ALL);
+    let text = assembly(&shader);
+    assert_eq!(text.matches("NoContraction").count(), 2, "{text}");
+    assert!(text.contains("OpFUnordNotEqual") && !text.contains("OpFOrdNotEqual"), "{text}");
+    assert!(text.contains("NMin"), "{text}");
+    assert!(text.contains("SignedZeroInfNanPreserve 32"), "{text}");
+}
+
+#[test]
+fn every_integer_operation_prints_everywhere() {
+    for ty in ["i8", "i16x3", "i32x4", "i64", "i8x16", "i64x8"] {
+        let names = "add sub mul sdiv srem udiv urem shl lshr ashr and or xor smin smax umin umax umulhi smulhi saddsat ssubsat uaddsat usubsat rotate";
+        let mut rhs: Vec<String> = names.split(' ').map(|name| format!("{name} A, B")).collect();
+        rhs.extend(["clz", "ctz", "popcount", "reverse_bits", "sabs"].map(|name| format!("math.{name} A")));
+        let ops: Vec<(&str, &str)> = rhs.iter().map(|rhs| (ty, rhs.as_str())).collect();
+        check(&elementwise(ty, &ops), ALL);
+    }
+}
+
+/// A kernel that reads through one pointer and writes through another.
+fn mixed_views() -> String {
+    let mut t = Text::new(2);
+    let id = t.op("i32", "workitem.global_id 0");
+    let (vector, word, byte) = (t.element("%0", "global", &id, 16), t.element("%0", "global", &id, 4), t.element("%1", "global", &id, 1));
+    let value = t.load("f32x4", &vector, 16);
+    let number = t.load("i32", &word, 4);
+    let lane = t.op("f32", format!("extract {value}, 2"));
+    let lane = t.op("i32", format!("bitcast {lane}"));
+    let sum = t.op("i32", format!("add {lane}, {number}"));
+    let low = t.op("i8", format!("trunc {sum}"));
+    t.store(&byte, &low, 1);
+    t.kernel(r#""mixed" (%0: ptr.global buffer readonly, %1: ptr.global buffer)"#)
+}
+
+#[test]
+fn views_alias_on_vulkan_only() {
+    let shader = check(&mixed_views(), ALL);
+    // Vectors, words, and atomic words for the bytes; two buffers.
+    assert_eq!(shader.naga.global_variables.len(), 3);
+    assert_eq!(shader.bindings.len(), 2);
+    assert_eq!(assembly(&shader).matches(" Aliased").count(), 3);
+    let other = emit_for(&parse(&mixed_views()), &strict()).unwrap();
+    assert_eq!(other.naga.global_variables.len(), 2);
+}
+
+#[test]
+fn what_a_device_lacks_is_refused() {
+    let module = parse(&mixed_views());
+    let few = Target { max_storage_buffers: 1, ..Target::full() };
+    assert!(matches!(emit_for(&module, &few), Err(LaunchError::Limit { what: "storage buffers", needed: 2, limit: 1, .. })));
+    let module = parse(&elementwise("f64", &[("f64", "fadd A, B")]));
+    let single = Target { fp64: false, ..Target::full() };
+    assert!(matches!(emit_for(&module, &single), Err(LaunchError::Unsupported { .. })));
+    let text = parse(
+        "global @g0 \"big\" local size=65536 align=4
+kernel @f0 \"local\" () {
+  %0: ptr.local = global_addr @g0
+  %1: i32 = const 1
+  store %0, %1 align 4
+  return
+}",
+    );
+    assert!(matches!(emit_for(&text, &Target::full()), Err(LaunchError::Limit { what: "bytes of local memory", .. })));
+}
+
+#[test]
+fn deep_nesting_is_no_trouble() {
+    let mut t = Text::new(2);
+    let id = t.op("i32", "workitem.global_id 0");
+    let depth = 200;
+    for level in 0..depth {
+        let limit = t.int(level);
+        let more = t.op("bool", format!("ugt {id}, {limit}"));
+        t.line(format!("if {more} {{"));
+    }
+    let place = t.element("%0", "global", &id, 4);
+    t.store(&place, &id, 4);
+    for _ in 0..depth {
+        t.line("yield\n} else {\nyield\n}");
+    }
+    check(&t.kernel(r#""deep" (%0: ptr.global buffer, %1: i32 value)"#), &[]);
 }

@@ -224,7 +224,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// An element's value as raw lanes have it: `u32` or `u64`.
-    fn from_slot(&mut self, key: ViewKey, x: Expr) -> Expr {
+    fn raw_of_slot(&mut self, key: ViewKey, x: Expr) -> Expr {
         match (key.slot.kind, key.slot.width) {
             (_, 2) => self.b.convert(x, Scalar::U32),
             (ScalarKind::Uint, _) => x,
@@ -232,7 +232,7 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    fn to_slot(&mut self, key: ViewKey, x: Expr) -> Expr {
+    fn slot_of_raw(&mut self, key: ViewKey, x: Expr) -> Expr {
         match (key.slot.kind, key.slot.width) {
             (_, 2) => self.b.convert(x, naga_u16()),
             (ScalarKind::Uint, _) => x,
@@ -256,7 +256,7 @@ impl<'a> Emitter<'a, '_> {
             return self.load_natural(&address, key, ty);
         }
         let raw = self.load_raw(&address, shape)?;
-        self.from_raw_lanes(&raw, ty)
+        self.lanes_of_raw(&raw, ty)
     }
 
     /// The value of a load from a constant global at a known offset.
@@ -300,7 +300,7 @@ impl<'a> Emitter<'a, '_> {
             let pointer = self.element(address.object, key, index)?;
             let x = self.b.load(pointer);
             let x = if lanes == 3 && key.lanes == 4 { self.b.swizzle(x, &[0, 1, 2]) } else { x };
-            let x = self.from_slot(key, x);
+            let x = self.raw_of_slot(key, x);
             parts.push(x);
         }
         // Parts of a chunk: vectors of two or scalars are put together.
@@ -316,7 +316,7 @@ impl<'a> Emitter<'a, '_> {
                 self.b.expr(Expression::Compose { ty, components: group.to_vec() })
             })
             .collect();
-        chunks.into_iter().map(|chunk| self.from_raw(scalar, chunk_lanes, chunk)).collect()
+        chunks.into_iter().map(|chunk| self.chunk_of_raw(scalar, chunk_lanes, chunk)).collect()
     }
 
     /// A load by words; the result is raw lanes.
@@ -403,7 +403,7 @@ impl<'a> Emitter<'a, '_> {
         let key = data.words();
         let pointer = self.element(object, key, index)?;
         let x = self.b.load(pointer);
-        Ok(self.from_slot(key, x))
+        Ok(self.raw_of_slot(key, x))
     }
 
     /// The vector of a uniform buffer that starts `extra` words after a word that begins one.
@@ -426,7 +426,7 @@ impl<'a> Emitter<'a, '_> {
         let shape = Shape::new(ty, align.max(1).next_power_of_two(), Kind::Load, false, self.cx.target.pointer_size());
         let address = Address { object, linear: Linear { constant: offset, terms: SmallVec::new() }, offset: None, base: offset };
         let raw = self.load_raw(&address, shape)?;
-        self.from_raw_lanes(&raw, ty)
+        self.lanes_of_raw(&raw, ty)
     }
 
     // Stores
@@ -443,7 +443,7 @@ impl<'a> Emitter<'a, '_> {
         if let Some(key) = object.natural(shape, self.cx.target) {
             return self.store_natural(&address, key, ty, &chunks);
         }
-        let raw = self.to_raw_lanes(&chunks, ty)?;
+        let raw = self.raw_of_lanes(&chunks, ty)?;
         self.store_raw(&address, shape, &raw)
     }
 
@@ -453,8 +453,8 @@ impl<'a> Emitter<'a, '_> {
         let lanes = super::builder::chunk_lanes(ty.lanes());
         let per = lanes.div_ceil(key.lanes);
         for (c, &chunk) in chunks.iter().enumerate() {
-            let raw = self.to_raw(scalar, lanes, chunk)?;
-            let slot = self.to_slot(key, raw);
+            let raw = self.raw_of_chunk(scalar, lanes, chunk)?;
+            let slot = self.slot_of_raw(key, raw);
             if lanes == 3 && key.lanes == 4 {
                 // The fourth lane is not ours to write.
                 let pointer = self.element(address.object, key, first)?;
@@ -526,7 +526,7 @@ impl<'a> Emitter<'a, '_> {
     fn store_word(&mut self, object: usize, index: Index, word: Expr) -> Result<(), EmitError> {
         let key = self.object(object)?.words();
         let pointer = self.element(object, key, index)?;
-        let word = self.to_slot(key, word);
+        let word = self.slot_of_raw(key, word);
         self.b.store(pointer, word);
         Ok(())
     }
@@ -570,10 +570,10 @@ impl<'a> Emitter<'a, '_> {
         let (key, pointer) = self.atomic_place(&address, shape)?;
         if op == AtomicOp::Load {
             let x = self.b.load(pointer);
-            return Ok(single(self.from_slot(key, x)));
+            return Ok(single(self.raw_of_slot(key, x)));
         }
         let operand = operand.ok_or_else(need)?;
-        let operand = if key.slot.kind == ScalarKind::Float { operand } else { self.to_slot(key, operand) };
+        let operand = if key.slot.kind == ScalarKind::Float { operand } else { self.slot_of_raw(key, operand) };
         let fun = match op {
             AtomicOp::Store => {
                 self.b.store(pointer, operand);
@@ -594,7 +594,7 @@ impl<'a> Emitter<'a, '_> {
         let ty = self.b.shared.ty(key.slot, 1);
         let result = self.b.bare(Expression::AtomicResult { ty, comparison: false });
         self.b.stmt(Statement::Atomic { pointer, fun, value: operand, result: Some(result) });
-        Ok(single(if key.slot.kind == ScalarKind::Float { result } else { self.from_slot(key, result) }))
+        Ok(single(if key.slot.kind == ScalarKind::Float { result } else { self.raw_of_slot(key, result) }))
     }
 
     fn atomic_place(&mut self, address: &Address, shape: Shape) -> Result<(ViewKey, Expr), EmitError> {
@@ -620,7 +620,7 @@ impl<'a> Emitter<'a, '_> {
             return Ok(single(raw));
         }
         let (key, pointer) = self.atomic_place(&address, shape)?;
-        let (expected, desired) = (self.to_slot(key, expected), self.to_slot(key, desired));
+        let (expected, desired) = (self.slot_of_raw(key, expected), self.slot_of_raw(key, desired));
         let ty = self.b.shared.module.generate_predeclared_type(naga::PredeclaredType::AtomicCompareExchangeWeakResult(key.slot));
         let result = self.b.bare(Expression::AtomicResult { ty, comparison: true });
         self.b.stmt(Statement::Atomic {
@@ -630,7 +630,7 @@ impl<'a> Emitter<'a, '_> {
             result: Some(result),
         });
         let old = self.b.element_at(result, 0);
-        Ok(single(self.from_slot(key, old)))
+        Ok(single(self.raw_of_slot(key, old)))
     }
 
     /// Memory of one work-item needs no atomicity.
@@ -672,7 +672,7 @@ impl<'a> Emitter<'a, '_> {
             let index = self.index(address, key.stride())?;
             let pointer = self.element(address.object, key, index)?;
             let x = self.b.load(pointer);
-            return Ok(self.from_slot(key, x));
+            return Ok(self.raw_of_slot(key, x));
         }
         let raw = self.load_raw(address, plain)?;
         raw.first().copied().ok_or_else(|| EmitError::Internal("an empty load".to_owned()))
@@ -684,7 +684,7 @@ impl<'a> Emitter<'a, '_> {
         if let Some(key) = object.natural(plain, self.cx.target) {
             let index = self.index(address, key.stride())?;
             let pointer = self.element(address.object, key, index)?;
-            let x = self.to_slot(key, value);
+            let x = self.slot_of_raw(key, value);
             self.b.store(pointer, x);
             return Ok(());
         }

@@ -172,7 +172,7 @@ impl Emitter<'_, '_> {
     // Raw bits
 
     /// A chunk's bits as unsigned integers: `u64` for 64-bit scalars, otherwise zero-extended in `u32`.
-    pub(super) fn to_raw(&mut self, scalar: ir::Scalar, lanes: u8, chunk: Expr) -> Result<Expr, EmitError> {
+    pub(super) fn raw_of_chunk(&mut self, scalar: ir::Scalar, lanes: u8, chunk: Expr) -> Result<Expr, EmitError> {
         Ok(match scalar {
             ir::Scalar::F32 | ir::Scalar::F64 => self.b.bitcast(chunk, ScalarKind::Uint),
             ir::Scalar::F16 if self.cx.target.int16 => {
@@ -196,8 +196,8 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// The reverse of [`Self::to_raw`]; the bits above a narrow scalar must be zero.
-    pub(super) fn from_raw(&mut self, scalar: ir::Scalar, lanes: u8, raw: Expr) -> Result<Expr, EmitError> {
+    /// The reverse of [`Self::raw_of_chunk`]; the bits above a narrow scalar must be zero.
+    pub(super) fn chunk_of_raw(&mut self, scalar: ir::Scalar, lanes: u8, raw: Expr) -> Result<Expr, EmitError> {
         Ok(match scalar {
             ir::Scalar::F32 | ir::Scalar::F64 => self.b.bitcast(raw, ScalarKind::Float),
             ir::Scalar::F16 if self.cx.target.int16 => {
@@ -314,19 +314,19 @@ impl Emitter<'_, '_> {
     }
 
     /// A value of type `ty` from its raw lanes.
-    pub(super) fn from_raw_lanes(&mut self, raw: &[Expr], ty: Type) -> Result<Val, EmitError> {
+    pub(super) fn lanes_of_raw(&mut self, raw: &[Expr], ty: Type) -> Result<Val, EmitError> {
         let scalar = ty.scalar().ok_or_else(|| EmitError::Internal(format!("a {ty} from bits")))?;
         let raw_scalar = if scalar.size() == 8 { Scalar::U64 } else { Scalar::U32 };
         let chunks = self.gather(raw_scalar, raw);
         let lanes = chunk_lanes(ty.lanes());
-        chunks.into_iter().map(|chunk| self.from_raw(scalar, lanes, chunk)).collect()
+        chunks.into_iter().map(|chunk| self.chunk_of_raw(scalar, lanes, chunk)).collect()
     }
 
     /// The raw lanes of a value.
-    pub(super) fn to_raw_lanes(&mut self, chunks: &[Expr], ty: Type) -> Result<Scalars, EmitError> {
+    pub(super) fn raw_of_lanes(&mut self, chunks: &[Expr], ty: Type) -> Result<Scalars, EmitError> {
         let scalar = ty.scalar().ok_or_else(|| EmitError::Internal(format!("the bits of a {ty}")))?;
         let lanes = chunk_lanes(ty.lanes());
-        let raw = chunks.iter().map(|&chunk| self.to_raw(scalar, lanes, chunk)).collect::<Result<Val, _>>()?;
+        let raw = chunks.iter().map(|&chunk| self.raw_of_chunk(scalar, lanes, chunk)).collect::<Result<Val, _>>()?;
         Ok(self.scalars(&raw, ty.lanes()))
     }
 
@@ -347,15 +347,15 @@ impl Emitter<'_, '_> {
             return chunks
                 .into_iter()
                 .map(|chunk| {
-                    let raw = self.to_raw(from_scalar, lanes, chunk)?;
-                    self.from_raw(to_scalar, lanes, raw)
+                    let raw = self.raw_of_chunk(from_scalar, lanes, chunk)?;
+                    self.chunk_of_raw(to_scalar, lanes, raw)
                 })
                 .collect();
         }
-        let raw = self.to_raw_lanes(&chunks, from)?;
+        let raw = self.raw_of_lanes(&chunks, from)?;
         let piece = from_scalar.size().max(to_scalar.size()).min(4);
         let pieces = self.split(&raw, from_scalar.size(), piece);
         let raw = self.join(&pieces, piece, to_scalar.size(), u32::from(to.lanes()));
-        self.from_raw_lanes(&raw, to)
+        self.lanes_of_raw(&raw, to)
     }
 }
