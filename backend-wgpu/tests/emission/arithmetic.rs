@@ -75,7 +75,7 @@ fn integer(name: &str, bits: u32, a: u64, b: u64) -> u64 {
         "smax" => sa.max(sb),
         "umin" => ua.min(ub) as i128,
         "umax" => ua.max(ub) as i128,
-        "umulhi" => (ua * ub >> bits) as i128,
+        "umulhi" => ((ua * ub) >> bits) as i128,
         "smulhi" => (sa * sb) >> bits,
         "saddsat" => (sa + sb).clamp(least, most),
         "ssubsat" => (sa - sb).clamp(least, most),
