@@ -147,7 +147,6 @@ void casts(global int *g, int i, float f, struct Dup2 { int a; } d) {
   as_float3((float2)1); // error: invalid reinterpretation: sizes of 'float3' and 'float2' must match
   __builtin_nothing(1); // error: use of unknown builtin '__builtin_nothing'
   "text"[0] = 'a'; // error: read-only variable is not assignable
-  sizeof(sampler_t); // error: invalid application of 'sizeof' to type 'sampler_t'
   case 1: i = 2; // error: 'case' statement not in switch statement
   for (int q = 0; d; q++) ; // error: statement requires expression of scalar type ('struct Dup2' invalid)
   int *pp = g; // error: initializing '__private int *' with an expression of type '__global int *' changes address space of pointer
