@@ -2,21 +2,25 @@
 
 use std::sync::Arc;
 
-use wgcl_compiler::program::Program as Compiled;
+use wgcl_compiler::link::{CompiledUnit, Output, link};
+use wgcl_compiler::program::{BuildOptions, BuildResult, Program as Compiled, Source};
 
-use crate::binary::{BinaryKind, Object};
+use crate::binary::{BinaryKind, Object, Unit};
 use crate::device::Device;
 use crate::dump;
 use crate::error::{Error, Result, ensure};
-use crate::program::{Executable, combine};
+use crate::program::Executable;
+
+/// What the compiler made of translation units, in their order; `None` where that is not known yet.
+pub type Units = Vec<Option<Arc<CompiledUnit>>>;
 
 /// What the compiler said.
 #[derive(Clone, Debug)]
 pub(crate) struct Built {
     pub success: bool,
     pub compiled: Option<Compiled>,
+    pub units: Units,
     pub log: String,
-    pub arg_info: bool,
 }
 
 /// What came of a build for a device.
@@ -24,6 +28,7 @@ pub(crate) struct Built {
 pub(crate) struct Outcome {
     pub success: bool,
     pub log: String,
+    pub units: Units,
     pub executable: Option<Arc<Executable>>,
 }
 
@@ -36,60 +41,101 @@ pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> Result<()> {
         .map_err(|error| Error::OutOfHostMemory(format!("no thread for the build: {error}").into()))
 }
 
-/// Compiles an object for a device.
-pub(crate) fn compile(object: &Object, kind: BinaryKind, device: &Device) -> Built {
-    let (source, options) = match combine(object) {
-        Ok(input) => input,
-        Err(error) => return Built { success: false, compiled: None, log: format!("error: {error}\n"), arg_info: false },
-    };
+/// Compiles an object for a device: a single source at once, several units apart, to be linked then. `known` are units that were compiled before.
+pub(crate) fn compile(object: &Object, known: &[Option<Arc<CompiledUnit>>], kind: BinaryKind, device: &Device) -> Built {
     let begin = std::time::Instant::now();
-    let result = if kind == BinaryKind::Executable {
-        let result = wgcl_compiler::program::build(&source, &options, device.target());
-        Built { success: result.program.is_some(), compiled: result.program, log: result.log, arg_info: options.kernel_arg_info }
-    } else {
-        // Functions may be defined by what this is linked with later: there is nothing to make yet.
-        let (success, log) = wgcl_compiler::build::check(&source, &options, device.target());
-        Built { success, compiled: None, log, arg_info: options.kernel_arg_info }
+    let known_unit = |index: usize| known.get(index).cloned().flatten();
+    let built = match object.units.as_slice() {
+        [unit] if kind == BinaryKind::Executable && known_unit(0).is_none() => compile_alone(unit, device),
+        units => compile_apart(units, &known_unit, kind, device),
     };
     tracing::debug!(
         "{:?} of {} bytes for {}: {} in {:?}",
         kind,
-        source.text.len(),
+        object.units.iter().map(|unit| unit.source.len()).sum::<usize>(),
         device.name(),
-        if result.success { "done" } else { "refused" },
+        if built.success { "done" } else { "refused" },
         begin.elapsed()
     );
     if dump::enabled() {
-        keep(object, &source.text, &result);
+        keep(object, &built);
     }
-    result
+    built
+}
+
+/// The compiler's input of a unit.
+fn input(unit: &Unit) -> std::result::Result<(Source, BuildOptions), String> {
+    let options = wgcl_compiler::program::parse_options(&unit.options).map_err(|error| format!("error: {error}\n"))?;
+    Ok((Source { text: unit.source.clone(), name: None, headers: unit.headers.clone() }, options))
+}
+
+fn compile_alone(unit: &Unit, device: &Device) -> Built {
+    let result = match input(unit) {
+        Ok((source, options)) => wgcl_compiler::program::build(&source, &options, device.target()),
+        Err(log) => BuildResult { program: None, log },
+    };
+    Built { success: result.program.is_some(), compiled: result.program, units: Units::new(), log: result.log }
+}
+
+fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUnit>>, kind: BinaryKind, device: &Device) -> Built {
+    let mut log = String::new();
+    let mut compiled = Vec::new();
+    for (index, unit) in units.iter().enumerate() {
+        let (result, text) = match known(index) {
+            Some(unit) => (Some(unit), String::new()),
+            None => match input(unit) {
+                Ok((source, options)) => {
+                    let (unit, text) = wgcl_compiler::build::compile(&source, &options, device.target());
+                    (unit.map(Arc::new), text)
+                }
+                Err(text) => (None, text),
+            },
+        };
+        log.push_str(&text);
+        compiled.extend(result);
+    }
+    if compiled.len() < units.len() {
+        return Built { success: false, compiled: None, units: Units::new(), log };
+    }
+    let output = match kind {
+        BinaryKind::Executable => Output::Executable,
+        BinaryKind::Library | BinaryKind::CompiledObject | BinaryKind::None => Output::Library,
+    };
+    let parts: Vec<&CompiledUnit> = compiled.iter().map(|unit| &**unit).collect();
+    let linked = link(&parts, output, device.target());
+    log.push_str(&linked.log);
+    let success = if output == Output::Executable { linked.program.is_some() } else { linked.log.is_empty() };
+    Built { success, compiled: linked.program, units: compiled.into_iter().map(Some).collect(), log }
 }
 
 /// Brings what was compiled onto the device, if it is an executable.
 pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
-    let Built { success, compiled, mut log, arg_info } = built;
+    let Built { success, compiled, units, mut log } = built;
     let Some(compiled) = compiled.filter(|_| success && kind == BinaryKind::Executable) else {
-        return Outcome { success: success && kind != BinaryKind::Executable, log, executable: None };
+        return Outcome { success: success && kind != BinaryKind::Executable, log, units, executable: None };
     };
     match device.backend().load(compiled.module.clone()) {
-        Ok(loaded) => Outcome { success: true, log, executable: Some(Arc::new(Executable { compiled, loaded, arg_info })) },
+        Ok(loaded) => Outcome { success: true, log, units: Units::new(), executable: Some(Arc::new(Executable { compiled, loaded })) },
         Err(error) => {
             log.push_str(&format!("error: {}: {error}\n", device.name()));
-            Outcome { success: false, log, executable: None }
+            Outcome { success: false, log, units: Units::new(), executable: None }
         }
     }
 }
 
-/// Keeps the source, options, log and IR of a build.
-fn keep(object: &Object, text: &str, result: &Built) {
+/// Keeps the sources, options, log and IR of a build.
+fn keep(object: &Object, result: &Built) {
     let prefix = dump::prefix();
-    let options: Vec<&str> = object.units.iter().map(|unit| unit.options.as_str()).collect();
-    dump::write(&format!("{prefix}.cl"), text.as_bytes());
-    dump::write(&format!("{prefix}.options"), options.join("\n").as_bytes());
-    dump::write(&format!("{prefix}.log"), result.log.as_bytes());
-    for (header, contents) in object.units.iter().flat_map(|unit| &unit.headers) {
-        dump::write(&format!("{prefix}.{header}"), contents.as_bytes());
+    let several = object.units.len() > 1;
+    for (number, unit) in (1..).zip(&object.units) {
+        let prefix = if several { format!("{prefix}-{number}") } else { prefix.clone() };
+        dump::write(&format!("{prefix}.cl"), unit.source.as_bytes());
+        dump::write(&format!("{prefix}.options"), unit.options.as_bytes());
+        for (header, contents) in &unit.headers {
+            dump::write(&format!("{prefix}.{header}"), contents.as_bytes());
+        }
     }
+    dump::write(&format!("{prefix}.log"), result.log.as_bytes());
     if let Some(program) = &result.compiled {
         dump::write(&format!("{prefix}.ir"), program.module.to_string().as_bytes());
     }

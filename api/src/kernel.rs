@@ -138,7 +138,7 @@ impl Kernel {
 
     /// Whether clGetKernelArgInfo may answer.
     pub fn has_arg_info(&self) -> bool {
-        self.executables.iter().flatten().all(|executable| executable.arg_info)
+        self.info().is_ok_and(|info| info.has_arg_info)
     }
 
     /// The executable and reflection for a device.

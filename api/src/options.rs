@@ -37,7 +37,7 @@ pub const SWITCHES: &[Switch] = &[
         kind: Kind::Text,
         default: "nothing is logged",
         doc: "What to log to standard error: `error`, `warn`, `info`, `debug` (every call that returns an error, and why) or `trace` (every call), \
-              or a filter such as `wgcl_backend_wgpu=debug,warn`.",
+              or a filter such as `wgcl_backend_wgpu=debug,wgpu=warn`, which may name the crates below wgcl as well.",
     },
     Switch {
         name: "WGCL_DUMP_DIR",
@@ -51,7 +51,6 @@ pub const SWITCHES: &[Switch] = &[
         default: "all devices",
         doc: "Which devices an application sees and in what order: indices or parts of names, separated by commas (`0`, `llvmpipe`, `nvidia,1`).",
     },
-    Switch { name: "WGCL_CACHE_DIR", kind: Kind::Directory, default: "no cache", doc: "A directory for compiled kernels." },
     Switch {
         name: "WGCL_CONFIG",
         kind: Kind::File,
@@ -69,8 +68,6 @@ pub struct Options {
     pub dump_dir: Option<PathBuf>,
     /// `WGCL_DEVICE`
     pub device: Option<String>,
-    /// `WGCL_CACHE_DIR`
-    pub cache_dir: Option<PathBuf>,
     /// What was wrong with the configuration; logged once logging is up.
     pub complaints: Vec<String>,
 }
@@ -98,13 +95,7 @@ impl Options {
                 Some(_) => {}
             }
         }
-        Self {
-            log: value("WGCL_LOG"),
-            dump_dir: value("WGCL_DUMP_DIR").map(PathBuf::from),
-            device: value("WGCL_DEVICE"),
-            cache_dir: value("WGCL_CACHE_DIR").map(PathBuf::from),
-            complaints,
-        }
+        Self { log: value("WGCL_LOG"), dump_dir: value("WGCL_DUMP_DIR").map(PathBuf::from), device: value("WGCL_DEVICE"), complaints }
     }
 
     /// The table of the README, in Markdown.
@@ -159,7 +150,7 @@ mod tests {
     #[test]
     fn the_environment_beats_the_file() {
         let path = std::env::temp_dir().join(format!("wgcl-options-{}.toml", std::process::id()));
-        std::fs::write(&path, "log = \"info\"\ndevice = \"llvmpipe\"\nspeed = \"high\"\ncache_dir = 3\n").expect("temporary file");
+        std::fs::write(&path, "log = \"info\"\ndevice = \"llvmpipe\"\nspeed = \"high\"\ndump_dir = 3\n").expect("temporary file");
         let file = path.to_string_lossy().into_owned();
         let options = Options::read(&|name| match name {
             "WGCL_CONFIG" => Some(file.clone()),
@@ -169,7 +160,7 @@ mod tests {
         let _ = std::fs::remove_file(&path);
         assert_eq!(options.log.as_deref(), Some("debug"));
         assert_eq!(options.device.as_deref(), Some("llvmpipe"));
-        assert_eq!(options.cache_dir, None);
+        assert_eq!(options.dump_dir, None);
         assert_eq!(options.complaints.len(), 2, "{:?}", options.complaints);
     }
 

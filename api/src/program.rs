@@ -1,17 +1,17 @@
 //! Programs: sources, builds and binaries (OpenCL API 5.8).
 //!
 //! A program remembers for each of its devices what it was made of ([`Object`]) and, once it is an executable, what came of it
-//! ([`Executable`]). Compiled objects and libraries are kept as sources that were checked; linking compiles them together.
+//! ([`Executable`]). Compiled objects and libraries also keep what the compiler made of each of their translation units ([`Units`]), which linking joins.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wgcl_compiler::program::{BuildOptions, KernelInfo, Program as Compiled, Source};
+use wgcl_compiler::program::{KernelInfo, Program as Compiled};
 
 use crate::backend::LoadedProgram;
 use crate::binary::{self, BinaryKind, Object, Unit};
-use crate::build::{self, Outcome};
+use crate::build::{self, Outcome, Units};
 use crate::callback;
 use crate::context::Context;
 use crate::device::Device;
@@ -41,8 +41,6 @@ pub struct Executable {
     pub compiled: Compiled,
     /// The backend's side.
     pub loaded: Arc<dyn LoadedProgram>,
-    /// Whether clGetKernelArgInfo may answer.
-    pub arg_info: bool,
 }
 
 /// What a device has of a program.
@@ -58,6 +56,8 @@ pub struct DeviceBuild {
     pub kind: BinaryKind,
     /// What it is made of.
     pub object: Option<Arc<Object>>,
+    /// What the compiler made of the object's units; empty for executables and what came from a binary.
+    pub units: Units,
     /// What runs.
     pub executable: Option<Arc<Executable>>,
 }
@@ -250,6 +250,7 @@ impl Program {
             build.status = BuildStatus::Success;
             build.kind = kind;
             build.object = Some(object);
+            build.units = outcome.units;
         } else {
             build.status = BuildStatus::Error;
             build.kind = if self.origin == Origin::Binary { build.kind } else { BinaryKind::None };
@@ -258,18 +259,24 @@ impl Program {
     }
 
     /// Builds objects for devices, now or (with `done`) later. Whether all of them succeeded.
-    fn run(self: &Arc<Self>, work: Vec<(usize, Arc<Object>)>, kind: BinaryKind, failure: fn() -> Error, done: Option<Done>) -> Result<()> {
+    fn run(
+        self: &Arc<Self>,
+        work: Vec<(usize, Arc<Object>, Units)>,
+        kind: BinaryKind,
+        failure: fn() -> Error,
+        done: Option<Done>,
+    ) -> Result<()> {
         let program = self.clone();
         let job = move || {
             let mut success = true;
             let mut earlier: Vec<(Arc<Device>, Arc<Object>, build::Built)> = Vec::new();
-            for (index, object) in work {
+            for (index, object, units) in work {
                 let device = program.devices[index].clone();
                 // Devices of one kind share the compiler's work.
                 let known = earlier.iter().find(|(d, o, _)| Arc::ptr_eq(o, &object) && d.target() == device.target());
                 let built = match known {
                     Some((_, _, built)) => built.clone(),
-                    None => build::compile(&object, kind, &device),
+                    None => build::compile(&object, &units, kind, &device),
                 };
                 earlier.push((device.clone(), object.clone(), built.clone()));
                 let outcome = build::load(built, kind, &device);
@@ -322,7 +329,7 @@ impl Program {
         let objects = match self.origin {
             Origin::Source | Origin::Linked => {
                 let object = from_source();
-                targets.iter().map(|&index| (index, object.clone())).collect()
+                targets.iter().map(|&index| (index, object.clone(), Units::new())).collect()
             }
             Origin::Binary => {
                 let builds = self.builds.lock();
@@ -332,7 +339,9 @@ impl Program {
                     .iter()
                     .map(|&index| {
                         let object = builds.get(index).and_then(|build| build.object.clone());
-                        object.map(|object| (index, object)).ok_or_else(|| Error::InvalidBinary("a device has no binary".into()))
+                        object
+                            .map(|object| (index, object, Units::new()))
+                            .ok_or_else(|| Error::InvalidBinary("a device has no binary".into()))
                     })
                     .collect::<Result<Vec<_>>>()?
             }
@@ -364,7 +373,7 @@ impl Program {
         let unit = Unit { options: options.to_owned(), source: self.source.clone(), headers };
         let object = Arc::new(Object { units: vec![unit] });
         self.begin(&targets, options)?;
-        let work = targets.iter().map(|&index| (index, object.clone())).collect();
+        let work = targets.iter().map(|&index| (index, object.clone(), Units::new())).collect();
         self.run(work, BinaryKind::CompiledObject, || Error::CompileProgramFailure("the build log says why".into()), done)
     }
 
@@ -389,17 +398,27 @@ impl Program {
         let mut objects = Vec::new();
         for device in devices {
             let mut object = Object::default();
+            let mut units = Units::new();
             for input in inputs {
                 // "CL_INVALID_OPERATION if ... a program object [does not] contain a compiled binary or library for [a] device in device_list."
                 let build = input.build_of(device).ok().filter(|build| build.status != BuildStatus::InProgress);
                 match build {
-                    Some(DeviceBuild { object: Some(part), kind: BinaryKind::CompiledObject | BinaryKind::Library, .. }) => {
-                        object.units.extend(part.units.iter().cloned());
+                    Some(DeviceBuild {
+                        object: Some(part),
+                        kind: BinaryKind::CompiledObject | BinaryKind::Library,
+                        units: compiled,
+                        ..
+                    }) => {
+                        let known = compiled.into_iter().chain(std::iter::repeat(None));
+                        for (unit, compiled) in part.units.iter().zip(known) {
+                            object.units.push(unit.clone());
+                            units.push(compiled);
+                        }
                     }
                     _ => return Err(Error::InvalidOperation(format!("an input is not compiled for {}", device.name()).into())),
                 }
             }
-            objects.push(Arc::new(object));
+            objects.push((Arc::new(object), units));
         }
         let builds = vec![DeviceBuild { options: options.to_owned(), ..DeviceBuild::default() }; devices.len()];
         let program = Self::make(context, devices.to_vec(), Origin::Linked, String::new(), builds);
@@ -407,49 +426,18 @@ impl Program {
         program.begin(&targets, options)?;
         // Equal objects are built once.
         for index in 1..objects.len() {
-            if objects[index] == objects[0] {
-                objects[index] = objects[0].clone();
+            if objects[index].0 == objects[0].0 {
+                objects[index].0 = objects[0].0.clone();
             }
         }
         let done = done.map(|done| {
             let program = program.clone();
             Box::new(move || done(program)) as Done
         });
-        let work = targets.into_iter().zip(objects).collect();
+        let work = targets.into_iter().zip(objects).map(|(index, (object, units))| (index, object, units)).collect();
         let result = program.run(work, kind, || Error::LinkProgramFailure("the build log says why".into()), done);
         Ok((program, result))
     }
-}
-
-/// The source and options that the compiler gets for an object: a single unit as it is; several ones after each other, each with its own macros.
-pub(crate) fn combine(object: &Object) -> Result<(Source, BuildOptions)> {
-    let parse =
-        |options: &str| wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidBinary(error.to_string().into()));
-    let first = object.units.first().ok_or_else(|| Error::InvalidBinary("the program is empty".into()))?;
-    let mut options = parse(&first.options)?;
-    if let [unit] = object.units.as_slice() {
-        return Ok((Source { text: unit.source.clone(), name: None, headers: unit.headers.clone() }, options));
-    }
-    let mut source = Source::default();
-    options.macros.clear();
-    for (number, unit) in object.units.iter().enumerate() {
-        let own = parse(&unit.options)?;
-        options.std = options.std.max(own.std);
-        options.kernel_arg_info |= own.kernel_arg_info;
-        options.include_dirs.extend(own.include_dirs);
-        for (name, value) in &own.macros {
-            source.text.push_str(&match value {
-                Some(value) => format!("#define {name} {value}\n"),
-                None => format!("#undef {name}\n"),
-            });
-        }
-        source.text.push_str(&format!("#line 1 \"<unit {number}>\"\n{}\n", unit.source));
-        for (name, _) in &own.macros {
-            source.text.push_str(&format!("#undef {}\n", name.split('(').next().unwrap_or(name)));
-        }
-        source.headers.extend(unit.headers.iter().map(|(name, text)| (name.clone(), text.clone())));
-    }
-    Ok((source, options))
 }
 
 /// A kernel's reflection in an executable.

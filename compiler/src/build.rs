@@ -3,11 +3,9 @@
 //! A build runs on a thread of its own, because the recursion of the front end follows the nesting of the source, which its limits bound
 //! but which takes more stack than a caller may have. A panic in it is a defect of ours: it is caught there and becomes an error in the log.
 
-use std::sync::Arc;
-
 use crate::diag::render::{RenderOptions, render};
 use crate::diag::{Diagnostics, SourceMap, Span};
-use crate::ir;
+use crate::link::CompiledUnit;
 use crate::passes::{self, PassError};
 use crate::program::{BuildOptions, BuildResult, Program, Source};
 use crate::target::Target;
@@ -21,19 +19,18 @@ pub fn build(source: &Source, options: &BuildOptions, target: &Target) -> BuildR
     build_with(source, options, target, false)
 }
 
-/// Checks a translation unit on its own (clCompileProgram): functions that it calls may be defined by others. The build log, and whether the source
-/// was accepted.
-pub fn check(source: &Source, options: &BuildOptions, target: &Target) -> (bool, String) {
+/// Compiles a translation unit on its own (clCompileProgram): what it declares and does not define is left to [`crate::link::link`]. The unit, unless
+/// the source is refused, and the build log.
+pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Option<CompiledUnit>, String) {
     let options = BuildOptions { open_references: true, ..options.clone() };
-    let checked = on_thread(|| {
+    let compiled = on_thread(|| {
         let (mut map, mut diags) = (SourceMap::default(), Diagnostics::default());
-        let tokens = preprocess::preprocess(source, &options, target, &mut map, &mut diags);
-        let unit = parse::parse(tokens, &mut diags);
-        sema::check(&unit, &options, target, &mut diags);
+        let unit = front(source, &options, target, &mut map, &mut diags)
+            .and_then(|checked| CompiledUnit::new(&checked, &options, target).map_err(|error| diags.error(error.span, error.message)).ok());
         let (log, refused) = finish(&map, &diags, &options, false);
-        (!refused, log)
+        (unit.filter(|_| !refused), log)
     });
-    checked.unwrap_or_else(|log| (false, log))
+    compiled.unwrap_or_else(|log| (None, log))
 }
 
 /// As [`build`], with colours in the log where asked for.
@@ -70,18 +67,23 @@ fn run(source: &Source, options: &BuildOptions, target: &Target, colour: bool) -
     BuildResult { program: program.filter(|_| !refused), log }
 }
 
-fn stages(source: &Source, options: &BuildOptions, target: &Target, map: &mut SourceMap, diags: &mut Diagnostics) -> Option<Program> {
+/// The typed tree of a source without errors.
+fn front(
+    source: &Source,
+    options: &BuildOptions,
+    target: &Target,
+    map: &mut SourceMap,
+    diags: &mut Diagnostics,
+) -> Option<crate::thir::Program> {
     let tokens = preprocess::preprocess(source, options, target, map, diags);
     let unit = parse::parse(tokens, diags);
-    if diags.has_errors() {
-        // What could be parsed is checked all the same: its errors are worth reporting together.
-        sema::check(&unit, options, target, diags);
-        return None;
-    }
-    let checked = sema::check(&unit, options, target, diags)?;
-    if diags.has_errors() {
-        return None;
-    }
+    // What could be parsed is checked even if something could not: its errors are worth reporting together.
+    let complete = !diags.has_errors();
+    sema::check(&unit, options, target, diags).filter(|_| complete && !diags.has_errors())
+}
+
+fn stages(source: &Source, options: &BuildOptions, target: &Target, map: &mut SourceMap, diags: &mut Diagnostics) -> Option<Program> {
+    let checked = front(source, options, target, map, diags)?;
     let mut module = match lower::lower(&checked, options, target) {
         Ok(module) => module,
         Err(error) => {
@@ -93,8 +95,7 @@ fn stages(source: &Source, options: &BuildOptions, target: &Target, map: &mut So
         diags.error(place_of(&error, &checked), error.to_string());
         return None;
     }
-    let global_variable_size = module.globals.iter().filter(|g| g.space == ir::Space::Global).map(|g| u64::from(g.size)).sum();
-    Some(Program { module: Arc::new(module), kernels: checked.kernels.into_iter().map(|(_, info)| info).collect(), global_variable_size })
+    Some(Program::new(module, checked.kernels.into_iter().map(|(_, info)| info).collect()))
 }
 
 /// The definition of the function that a pass complains of.

@@ -13,6 +13,7 @@ pub mod emit;
 pub mod ir;
 pub mod launch;
 pub mod lex;
+pub mod link;
 pub mod lower;
 pub mod options;
 pub mod parse;

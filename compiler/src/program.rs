@@ -74,7 +74,7 @@ pub struct BuildOptions {
     pub kernel_arg_info: bool,
     /// `-g`
     pub debug_info: bool,
-    /// Functions that are called may be defined by another translation unit: set by [`crate::build::check`].
+    /// Functions that are called may be defined by another translation unit: set by [`crate::build::compile`].
     pub open_references: bool,
 }
 
@@ -142,6 +142,8 @@ pub struct KernelInfo {
     pub attributes: String,
     /// Bytes of its `__local` variables.
     pub local_memory: u32,
+    /// Whether clGetKernelArgInfo may answer: `-cl-kernel-arg-info`.
+    pub has_arg_info: bool,
 }
 
 /// A program that was built: everything a launch needs.
@@ -153,6 +155,14 @@ pub struct Program {
     pub kernels: Vec<KernelInfo>,
     /// Bytes of program-scope `__global` variables.
     pub global_variable_size: u64,
+}
+
+impl Program {
+    /// A program of a module that went through the passes of a build.
+    pub(crate) fn new(module: ir::Module, kernels: Vec<KernelInfo>) -> Self {
+        let global_variable_size = module.globals.iter().filter(|g| g.space == ir::Space::Global).map(|g| u64::from(g.size)).sum();
+        Self { module: Arc::new(module), kernels, global_variable_size }
+    }
 }
 
 /// What came of a build.

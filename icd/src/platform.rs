@@ -32,9 +32,9 @@ pub fn platform() -> &'static Arc<Platform> {
 
 fn start_logging(options: &Options) {
     if let Some(filter) = &options.log {
-        let filter = tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_else(|error| {
+        let filter = tracing_subscriber::EnvFilter::try_new(own_crates(filter)).unwrap_or_else(|error| {
             eprintln!("wgcl: WGCL_LOG: {error}");
-            tracing_subscriber::EnvFilter::new("info")
+            tracing_subscriber::EnvFilter::new("wgcl=info")
         });
         // The subscriber is that of this library's copy of `tracing`: nobody else has set it.
         let _ = tracing_subscriber::fmt()
@@ -46,6 +46,13 @@ fn start_logging(options: &Options) {
     for complaint in &options.complaints {
         tracing::warn!("{complaint}");
     }
+}
+
+/// A level alone (`debug`) is meant for what wgcl says: the crates that it stands on say much that is of no use to its users. Names of targets are
+/// prefixes, so that `wgcl` is all of its crates.
+fn own_crates(filter: &str) -> String {
+    let filter = filter.trim();
+    if filter.parse::<tracing::Level>().is_ok() { format!("wgcl={filter}") } else { filter.to_owned() }
 }
 
 fn platform_ids(num_entries: cl_uint, platforms: &OutList<cl_platform_id>, num_platforms: &Out<cl_uint>) -> Result<()> {
@@ -112,4 +119,17 @@ pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: <Text as FromC>::Ra
     // SAFETY: an argument of a call from C.
     let name = unsafe { Text::from_c(name) };
     crate::ffi::pointer("clGetExtensionFunctionAddress", std::ptr::null_mut(), |_| Ok(dispatch::extension(&name.get().unwrap_or_default())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_crates;
+
+    #[test]
+    fn a_level_alone_is_for_our_own_crates() {
+        assert_eq!(own_crates("debug"), "wgcl=debug");
+        assert_eq!(own_crates(" WARN "), "wgcl=WARN");
+        assert_eq!(own_crates("naga=debug,warn"), "naga=debug,warn");
+        assert_eq!(own_crates("wgcl_backend_wgpu=trace"), "wgcl_backend_wgpu=trace");
+    }
 }

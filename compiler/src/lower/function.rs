@@ -36,8 +36,13 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
     let program = shared.program;
     let missing = || LowerError { span: Span::NONE, message: "internal error: a function that does not exist".to_owned() };
     let function = program.functions.get(instance.id.index()).ok_or_else(missing)?;
-    let Some(body) = &function.body else {
-        return Err(LowerError { span: function.span, message: format!("function `{}` is called but not defined", function.name) });
+    let body = match &function.body {
+        Some(body) => body.as_slice(),
+        // Linking puts the definition of another translation unit in its place.
+        None if shared.options.open_references => &[],
+        None => {
+            return Err(LowerError { span: function.span, message: format!("function `{}` is called but not defined", function.name) });
+        }
     };
     let usage = scan::usage(function, body);
     let mut data = ir::Function::new(&*function.name, Type::Void);
@@ -50,7 +55,11 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
         lowering.kernel(instance);
     }
     lowering.parameters(instance.kernel, &usage);
-    lowering.body(body);
+    if function.body.is_some() {
+        lowering.body(body);
+    } else {
+        lowering.b.effect(Op::Unreachable);
+    }
     lowering.b.finish()
 }
 

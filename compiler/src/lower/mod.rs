@@ -54,24 +54,51 @@ pub struct LowerError {
 /// # Errors
 /// What is not supported, or nests too deeply: the first that was met.
 pub fn lower(program: &thir::Program, options: &BuildOptions, target: &Target) -> Result<ir::Module, LowerError> {
+    let roots = program.kernels.iter().map(|(id, _)| Instance { id: *id, kernel: true });
+    lower_roots(program, options, target, roots).map(|(module, _)| module)
+}
+
+/// Lowers a translation unit that others are linked with later: kernels, and everything else that has a body and is not `static`. What the unit only
+/// declares becomes a function whose body is `unreachable`. The second part says what each function of the module is.
+///
+/// # Errors
+/// As [`lower`].
+pub(crate) fn lower_unit(
+    program: &thir::Program,
+    options: &BuildOptions,
+    target: &Target,
+) -> Result<(ir::Module, Vec<Instance>), LowerError> {
+    let kernels = program.kernels.iter().map(|(id, _)| Instance { id: *id, kernel: true });
+    let others =
+        (0..).zip(&program.functions).filter(|(_, function)| function.body.is_some() && function.linkage != thir::Linkage::Internal);
+    let others = others.map(|(id, _)| Instance { id: FuncId(id), kernel: false });
+    lower_roots(program, options, target, kernels.chain(others))
+}
+
+fn lower_roots(
+    program: &thir::Program,
+    options: &BuildOptions,
+    target: &Target,
+    roots: impl Iterator<Item = Instance>,
+) -> Result<(ir::Module, Vec<Instance>), LowerError> {
     let mut shared = Shared { program, options, target, numbers: FxHashMap::default(), queue: Vec::new() };
-    for &(id, _) in &program.kernels {
-        shared.function_number(Instance { id, kernel: true });
+    for root in roots {
+        shared.function_number(root);
     }
     let mut functions = Vec::new();
     while let Some(&instance) = shared.queue.get(functions.len()) {
         functions.push(function::lower_function(&mut shared, instance)?);
     }
     let globals = program.globals.iter().map(|global| lower_global(program, global)).collect::<Result<_, _>>()?;
-    Ok(ir::Module { functions, globals })
+    Ok((ir::Module { functions, globals }, shared.queue))
 }
 
 /// A function of the source as a function of the IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Instance {
-    id: FuncId,
+pub(crate) struct Instance {
+    pub(crate) id: FuncId,
     /// As an entry point, not as a helper.
-    kernel: bool,
+    pub(crate) kernel: bool,
 }
 
 /// What the functions of a module share.

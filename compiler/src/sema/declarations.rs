@@ -5,7 +5,7 @@ use super::{DeclTy, Sema};
 use crate::ast::{self, Attribute, Declaration, DeclaratorPart, Ident, InitDeclarator, ScalarKind, StorageClass};
 use crate::diag::Span;
 use crate::ir::Space;
-use crate::thir::{GlobalVar, QualTy, Stmt, StmtKind, TyKind};
+use crate::thir::{GlobalVar, Linkage, QualTy, Stmt, StmtKind, TyKind};
 
 impl Sema<'_> {
     pub(super) fn program_declaration(&mut self, declaration: &Declaration) {
@@ -84,7 +84,12 @@ impl Sema<'_> {
             return None;
         }
         let incomplete_array = matches!(self.kind(ty.qt.ty), TyKind::Array { len: None, .. });
-        if !incomplete_array && self.types.layout(ty.qt.ty).is_none() || (incomplete_array && item.init.is_none()) {
+        // Another declaration, or another translation unit, completes the type.
+        let may_be_incomplete = matches!(storage, Some((StorageClass::Extern, _)))
+            && item.init.is_none()
+            && matches!(self.kind(ty.qt.ty), TyKind::Array { len: None, .. } | TyKind::Record(_));
+        let incomplete = if incomplete_array { item.init.is_none() } else { self.types.layout(ty.qt.ty).is_none() };
+        if incomplete && !may_be_incomplete {
             let shown = self.show(ty.qt.ty);
             let text = match self.kind(ty.qt.ty) {
                 TyKind::Array { .. } => "definition of variable with array type needs an explicit size or an initializer".to_owned(),
@@ -151,7 +156,12 @@ impl Sema<'_> {
                     self.declare(&name.name, Symbol::Error, name.span);
                     return None;
                 }
-                self.static_variable(name, ty, item, align, Space::Global);
+                let program_scope = self.scopes.first().and_then(|scope| scope.names.get(&name.name)).map(|(symbol, _)| symbol.clone());
+                match program_scope {
+                    // The declaration of a variable that is known already (C99 6.2.2.4).
+                    Some(symbol @ Symbol::Global(_)) if is_extern && item.init.is_none() => self.declare(&name.name, symbol, name.span),
+                    _ => self.static_variable(name, ty, storage, item, align, Space::Global),
+                }
                 None
             }
             _ => self.private_variable(name, ty, item, align),
@@ -212,12 +222,28 @@ impl Sema<'_> {
             self.declare(&name.name, Symbol::Error, name.span);
             return;
         }
-        self.static_variable(name, ty, item, align, space);
+        self.static_variable(name, ty, storage, item, align, space);
     }
 
     /// A variable with static storage whose initialiser is constant.
-    fn static_variable(&mut self, name: &Ident, ty: DeclTy, item: &InitDeclarator, align: u32, space: Space) {
+    fn static_variable(
+        &mut self,
+        name: &Ident,
+        ty: DeclTy,
+        storage: Option<(StorageClass, Span)>,
+        item: &InitDeclarator,
+        align: u32,
+        space: Space,
+    ) {
         let qt = ty.qt;
+        let is_extern = matches!(storage, Some((StorageClass::Extern, _)));
+        let is_static = matches!(storage, Some((StorageClass::Static, _)));
+        let defined = !is_extern || item.init.is_some();
+        let linkage = match self.at_program_scope() {
+            true if !is_static && !self.in_library => Linkage::External,
+            false if is_extern => Linkage::External,
+            _ => Linkage::Internal,
+        };
         // The variable's name is known in its own initialiser (`&self`).
         let previous = match self.lookup_here(&name.name) {
             Some((Symbol::Global(old), _)) => Some(*old),
@@ -245,11 +271,22 @@ impl Sema<'_> {
                     self.err_note(name.span, format!("redefinition of '{}'", name.name), old_span, "previous definition is here");
                     return;
                 }
+                let known = &mut self.globals[old.index()];
+                known.defined |= defined;
+                if linkage == Linkage::Internal {
+                    known.linkage = linkage;
+                }
+                // A later declaration may complete an array or a record.
+                known.align = known.align.max(align);
+                if self.types.layout(old_ty.ty).is_none() {
+                    self.globals[old.index()].ty = qt;
+                }
                 old
             }
             None => {
                 let span = self.span(name.span);
-                let variable = GlobalVar { name: name.name.clone(), ty: qt, space, init: None, relocs: Vec::new(), align, span };
+                let variable =
+                    GlobalVar { name: name.name.clone(), ty: qt, space, init: None, relocs: Vec::new(), align, linkage, defined, span };
                 let id = self.new_global(variable);
                 self.declare(&name.name, Symbol::Global(id), name.span);
                 id
@@ -291,7 +328,7 @@ impl Sema<'_> {
             self.declare(&name.name, Symbol::Error, name.span);
             return;
         }
-        self.static_variable(name, ty, item, align, Space::Constant);
+        self.static_variable(name, ty, None, item, align, Space::Constant);
     }
 
     fn local_memory_variable(&mut self, name: &Ident, ty: DeclTy, item: &InitDeclarator, align: u32, span: Span) {
@@ -322,7 +359,17 @@ impl Sema<'_> {
             );
         }
         let span = self.span(name.span);
-        let variable = GlobalVar { name: name.name.clone(), ty: ty.qt, space: Space::Local, init: None, relocs: Vec::new(), align, span };
+        let variable = GlobalVar {
+            name: name.name.clone(),
+            ty: ty.qt,
+            space: Space::Local,
+            init: None,
+            relocs: Vec::new(),
+            align,
+            linkage: Linkage::Internal,
+            defined: true,
+            span,
+        };
         let id = self.new_global(variable);
         self.declare_new(&name.name, Symbol::Global(id), name.span);
     }

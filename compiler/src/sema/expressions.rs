@@ -9,7 +9,7 @@ use super::{MAX_DEPTH, Operand, Sema};
 use crate::ast::{self, Designator, FloatSuffix, IntSuffix, Name, ScalarKind};
 use crate::diag::Span;
 use crate::ir::Space;
-use crate::thir::{Constant, Expr, ExprKind, GlobalId, GlobalVar, QualTy, TyKind};
+use crate::thir::{Constant, Expr, ExprKind, GlobalId, GlobalVar, Linkage, QualTy, TyKind};
 
 impl Sema<'_> {
     /// Checks an expression.
@@ -227,6 +227,8 @@ impl Sema<'_> {
             init: Some(init),
             relocs: Vec::new(),
             align: 1,
+            linkage: Linkage::Internal,
+            defined: true,
             span: Span::NONE,
         });
         self.strings.insert(bytes.to_vec(), id);

@@ -9,7 +9,7 @@ use crate::ast::{
 use crate::diag::Span;
 use crate::ir::Space;
 use crate::program::CStd;
-use crate::thir::{Expr, FuncId, Function, Local, LocalId, QualTy, Stmt, StmtKind, Ty, TyKind};
+use crate::thir::{Expr, FuncId, Function, Linkage, Local, LocalId, QualTy, Stmt, StmtKind, Ty, TyKind};
 
 /// A parameter as declared.
 #[derive(Clone, Debug)]
@@ -31,6 +31,7 @@ pub(super) struct FuncDecl {
     pub(super) is_kernel: bool,
     pub(super) is_library: bool,
     pub(super) defined: bool,
+    pub(super) linkage: Linkage,
     pub(super) span: Span,
 }
 
@@ -79,6 +80,13 @@ impl Sema<'_> {
             is_kernel: specs.is_kernel,
             is_library: self.in_library,
             defined,
+            linkage: match specs.storage {
+                _ if self.in_library => Linkage::Internal,
+                Some((StorageClass::Static, _)) => Linkage::Internal,
+                Some((StorageClass::Extern, _)) => Linkage::External,
+                _ if specs.is_inline => Linkage::Inline,
+                _ => Linkage::External,
+            },
             span: ident.span,
         };
         self.enter_function(decl, attributes().collect::<Vec<_>>().as_slice())
@@ -111,6 +119,12 @@ impl Sema<'_> {
                     let entry = &mut self.decls[id.index()];
                     entry.is_kernel |= decl.is_kernel;
                     entry.overloadable |= decl.overloadable;
+                    // What one declaration says holds for all: `static` before `inline` before nothing.
+                    entry.linkage = match (entry.linkage, decl.linkage) {
+                        (Linkage::Internal, _) | (_, Linkage::Internal) => Linkage::Internal,
+                        (Linkage::Inline, _) | (_, Linkage::Inline) => Linkage::Inline,
+                        _ => Linkage::External,
+                    };
                     if decl.defined {
                         entry.defined = true;
                         entry.span = span;
@@ -136,6 +150,8 @@ impl Sema<'_> {
         let id = FuncId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
         self.functions.push(Function {
             name: name.clone(),
+            linkage: decl.linkage,
+            overloadable: decl.overloadable,
             ret: decl.ret,
             params: Vec::new(),
             locals: Vec::new(),

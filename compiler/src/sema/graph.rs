@@ -1,10 +1,38 @@
-//! The call graph: recursion is refused (OpenCL C 6.11), and so are calls of functions that nobody defines.
+//! References between functions and variables: recursion is refused (OpenCL C 6.11), and so is what nobody defines.
 
 use super::Sema;
 use crate::diag::Span;
-use crate::thir::FuncId;
+use crate::thir::{FuncId, GlobalId, Local, LocalId};
 
 impl Sema<'_> {
+    /// Variables that are used and that nobody defines.
+    pub(super) fn check_variables(&mut self) {
+        if self.options.open_references {
+            return;
+        }
+        let missing = |(global, _): &(GlobalId, Span)| !self.globals[global.index()].defined;
+        let mut list: Vec<(GlobalId, Span)> = self.mentions.iter().map(|(global, span)| (*global, *span)).filter(missing).collect();
+        list.sort_unstable_by_key(|(global, _)| global.0);
+        for (global, span) in list {
+            let variable = &self.globals[global.index()];
+            let (name, at) = (variable.name.clone(), variable.span);
+            self.err_note(span, format!("undefined reference to variable '{name}'"), at, "declared here");
+        }
+    }
+
+    /// Gives the functions that are only declared their linkage and parameters: linking compares them with the definitions.
+    pub(super) fn describe_declared(&mut self) {
+        for (function, decl) in self.functions.iter_mut().zip(&self.decls) {
+            function.linkage = decl.linkage;
+            function.overloadable = decl.overloadable;
+            if function.body.is_none() && !decl.is_library {
+                let locals = decl.params.iter().map(|param| Local { name: "".into(), ty: param.ty, align: 1, span: param.span });
+                function.locals = locals.collect();
+                function.params = (0..).map(LocalId).take(decl.params.len()).collect();
+            }
+        }
+    }
+
     pub(super) fn check_call_graph(&mut self) {
         let mut reported = vec![false; self.decls.len()];
         for (_, callee, span) in self.calls.clone() {

@@ -6,7 +6,7 @@ use super::{DeclTy, Operand, Sema};
 use crate::ast::{self, Designator, InitList, Initializer, ScalarKind};
 use crate::diag::Span;
 use crate::ir::{self, Reloc, Space};
-use crate::thir::{Constant, Expr, ExprKind, GlobalVar, Init, QualTy, Ty, TyKind};
+use crate::thir::{Constant, Expr, ExprKind, GlobalVar, Init, Linkage, QualTy, Ty, TyKind};
 
 /// A position in a list; an expression that was checked but not used yet is kept.
 struct Cursor<'b> {
@@ -499,6 +499,8 @@ impl Sema<'_> {
             init: Some(bytes),
             relocs,
             align,
+            linkage: Linkage::Internal,
+            defined: true,
             span: self.span(span),
         };
         let id = self.new_global(global);

@@ -60,6 +60,7 @@ fn library(target: &Target, options: &BuildOptions) -> Arc<Library> {
         warnings_are_errors: false,
         kernel_arg_info: false,
         debug_info: false,
+        open_references: false,
         ..options.clone()
     };
     let key = Key { target: target.clone(), options };

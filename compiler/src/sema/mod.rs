@@ -124,6 +124,8 @@ pub(crate) struct Sema<'a> {
     contract: bool,
     /// Calls: caller, callee, place.
     calls: Vec<(FuncId, FuncId, Span)>,
+    /// Where variables that are only declared (`extern`) are first mentioned.
+    mentions: FxHashMap<GlobalId, Span>,
     library: library::State,
     /// Whether a function of the library is being checked.
     in_library: bool,
@@ -152,6 +154,7 @@ impl<'a> Sema<'a> {
             f: None,
             contract: true,
             calls: Vec::new(),
+            mentions: FxHashMap::default(),
             library: library::State::default(),
             in_library: false,
             quiet: 0,
@@ -198,9 +201,11 @@ impl<'a> Sema<'a> {
     fn finish(mut self) -> Option<Program> {
         self.check_library_functions();
         self.check_call_graph();
+        self.check_variables();
         if self.diags.has_errors() {
             return None;
         }
+        self.describe_declared();
         Some(Program { types: self.types, functions: self.functions, globals: self.globals, kernels: self.kernels })
     }
 

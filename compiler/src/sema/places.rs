@@ -19,6 +19,9 @@ impl Sema<'_> {
     pub(super) fn global_place(&mut self, global: GlobalId, span: Span) -> Place {
         let span = self.span(span);
         let variable = &self.globals[global.index()];
+        if !variable.defined {
+            self.mentions.entry(global).or_insert(span);
+        }
         Place { kind: PlaceKind::Global(global), ty: variable.ty, space: variable.space, align: variable.align, span }
     }
 

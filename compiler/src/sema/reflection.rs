@@ -18,6 +18,7 @@ impl Sema<'_> {
             work_group_size_hint: attributes.work_group_size_hint,
             attributes: attributes.text,
             local_memory,
+            has_arg_info: self.options.kernel_arg_info,
         }
     }
 

@@ -63,6 +63,18 @@ pub struct Program {
     pub kernels: Vec<(FuncId, KernelInfo)>,
 }
 
+/// Who may refer to a function or variable by its name (C99 6.2.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Linkage {
+    /// Its own translation unit: `static`, and what has no name to link by.
+    #[default]
+    Internal,
+    /// Every translation unit.
+    External,
+    /// A function that is `inline`: its own unit, and others where no definition is external.
+    Inline,
+}
+
 #[derive(Debug)]
 pub struct GlobalVar {
     pub name: Name,
@@ -74,12 +86,17 @@ pub struct GlobalVar {
     pub relocs: Vec<Reloc>,
     /// Alignment in bytes (of the type, or more by attribute).
     pub align: u32,
+    pub linkage: Linkage,
+    /// `false`: only declared (`extern`), and defined by another translation unit.
+    pub defined: bool,
     pub span: Span,
 }
 
 #[derive(Debug)]
 pub struct Function {
     pub name: Name,
+    pub linkage: Linkage,
+    pub overloadable: bool,
     pub ret: Ty,
     /// The first locals, in order.
     pub params: Vec<LocalId>,
@@ -87,7 +104,7 @@ pub struct Function {
     pub locals: Vec<Local>,
     /// Names of labels, indexed by [`LabelId`]; empty in nearly all functions.
     pub labels: Vec<Name>,
-    /// `None`: declared, never defined (an error if it is called, reported by sema).
+    /// `None`: declared, never defined (an error if it is called, reported by sema, unless another translation unit may define it).
     pub body: Option<Vec<Stmt>>,
     pub is_kernel: bool,
     pub reqd_work_group_size: Option<[u32; 3]>,

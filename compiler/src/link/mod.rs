@@ -1,0 +1,316 @@
+//! Separate compilation (OpenCL API 5.8.3): translation units that were checked and lowered alone, and what joins them.
+//!
+//! A [`CompiledUnit`] is IR in memory form in which everything with external linkage is kept, and what it only declares stands as a function
+//! without a body or a variable without contents. [`link()`] finds the definition of each in the other units by its name (and its parameters,
+//! if it is overloadable), and gives one module, which goes through the passes of a build as if it had been one source.
+//!
+//! Each unit keeps its own macros, options, `static` names and copies of library functions. A definition that is `inline` is its unit's own and
+//! serves others where nobody defines the name without `inline`: stricter readings of C99 6.7.4 refuse programs that work elsewhere.
+
+mod signature;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::diag::Span;
+use crate::ir::{self, Func, Global, Op};
+use crate::lower::{Instance, LowerError, lower_unit};
+use crate::passes;
+use crate::program::{BuildOptions, BuildResult, KernelInfo, Program};
+use crate::target::Target;
+use crate::thir::{self, Linkage};
+use signature::Signature;
+
+/// A translation unit that was compiled and is not linked yet.
+#[derive(Clone, Debug)]
+pub struct CompiledUnit {
+    module: ir::Module,
+    kernels: Vec<KernelInfo>,
+    /// Of the module's functions.
+    functions: Vec<Symbol>,
+    /// Of the module's globals.
+    globals: Vec<Symbol>,
+}
+
+/// What other units may know of a function or variable.
+#[derive(Clone, Debug)]
+struct Symbol {
+    name: String,
+    linkage: Linkage,
+    defined: bool,
+    /// Functions of one name but other parameters are other functions.
+    overloadable: bool,
+    signature: Signature,
+}
+
+/// What is to be made of the units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// A program that runs: nothing may be missing.
+    Executable,
+    /// A library (`-create-library`): what is missing may come later.
+    Library,
+}
+
+impl CompiledUnit {
+    /// Lowers a checked unit.
+    pub(crate) fn new(program: &thir::Program, options: &BuildOptions, target: &Target) -> Result<Self, LowerError> {
+        let (module, instances) = lower_unit(program, options, target)?;
+        let functions = instances.iter().filter_map(|instance| function_symbol(program, *instance)).collect();
+        let globals = program
+            .globals
+            .iter()
+            .map(|global| Symbol {
+                name: global.name.to_string(),
+                linkage: global.linkage,
+                defined: global.defined,
+                overloadable: false,
+                signature: Signature::of_variable(&program.types, global.ty, global.space),
+            })
+            .collect();
+        Ok(Self { module, kernels: program.kernels.iter().map(|(_, info)| info.clone()).collect(), functions, globals })
+    }
+}
+
+fn function_symbol(program: &thir::Program, instance: Instance) -> Option<Symbol> {
+    let function = program.functions.get(instance.id.index())?;
+    Some(Symbol {
+        name: function.name.to_string(),
+        // The entry point itself is only found by the host; what other kernels call is the helper of the same name.
+        linkage: if instance.kernel { Linkage::Internal } else { function.linkage },
+        defined: function.body.is_some(),
+        overloadable: function.overloadable,
+        signature: Signature::of_function(&program.types, function),
+    })
+}
+
+/// Links units. For a library there is no program, and the log is empty if all is well.
+pub fn link(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
+    let mut linker = Linker::new(units);
+    linker.collect();
+    let mut program = None;
+    if linker.errors.is_empty() && output == Output::Executable {
+        let reached = linker.reach();
+        if linker.errors.is_empty() {
+            let mut module = linker.merge(&reached);
+            match passes::build(&mut module, target) {
+                Ok(()) => {
+                    let kernels = units.iter().flat_map(|unit| unit.kernels.iter().cloned()).collect();
+                    program = Some(Program::new(module, kernels));
+                }
+                Err(error) => linker.errors.push(error.to_string()),
+            }
+        }
+    }
+    BuildResult { program, log: linker.errors.iter().map(|error| format!("error: {error}\n")).collect() }
+}
+
+/// A function or variable of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Item {
+    Function(usize, Func),
+    Global(usize, Global),
+}
+
+impl Item {
+    const fn unit(self) -> usize {
+        match self {
+            Self::Function(unit, _) | Self::Global(unit, _) => unit,
+        }
+    }
+}
+
+struct Linker<'a> {
+    units: &'a [&'a CompiledUnit],
+    /// Definitions that others may use, by name.
+    definitions: FxHashMap<&'a str, Vec<Item>>,
+    errors: Vec<String>,
+}
+
+impl<'a> Linker<'a> {
+    fn new(units: &'a [&'a CompiledUnit]) -> Self {
+        Self { units, definitions: FxHashMap::default(), errors: Vec::new() }
+    }
+
+    fn symbol(&self, item: Item) -> Option<&'a Symbol> {
+        let unit = *self.units.get(item.unit())?;
+        match item {
+            Item::Function(_, func) => unit.functions.get(func.index()),
+            Item::Global(_, global) => unit.globals.get(global.index()),
+        }
+    }
+
+    fn items(&self) -> impl Iterator<Item = (Item, &'a Symbol)> + use<'a> {
+        let units = self.units;
+        units.iter().enumerate().flat_map(|(number, unit)| {
+            let functions = (0..).zip(&unit.functions).map(move |(index, symbol)| (Item::Function(number, Func(index)), symbol));
+            let globals = (0..).zip(&unit.globals).map(move |(index, symbol)| (Item::Global(number, Global(index)), symbol));
+            functions.chain(globals)
+        })
+    }
+
+    /// Collects the definitions; two of one name, or a declaration of another type, are errors.
+    fn collect(&mut self) {
+        for (item, symbol) in self.items() {
+            if !symbol.defined || symbol.linkage == Linkage::Internal {
+                continue;
+            }
+            match self.find(symbol) {
+                Some(other) => {
+                    let weak = |symbol: Option<&Symbol>| symbol.is_none_or(|symbol| symbol.linkage == Linkage::Inline);
+                    match (weak(Some(symbol)), weak(self.symbol(other))) {
+                        (true, _) => {}
+                        (false, true) => {
+                            let list = self.definitions.entry(&symbol.name).or_default();
+                            list.retain(|known| *known != other);
+                            list.push(item);
+                        }
+                        (false, false) => {
+                            let (name, first, second) = (&symbol.name, other.unit() + 1, item.unit() + 1);
+                            self.errors.push(format!("symbol '{name}' is defined in unit {first} and again in unit {second}"));
+                        }
+                    }
+                }
+                None => self.definitions.entry(&symbol.name).or_default().push(item),
+            }
+        }
+        for (item, symbol) in self.items() {
+            if symbol.linkage == Linkage::Internal {
+                continue;
+            }
+            let Some((definition, known)) = self.find(symbol).and_then(|found| Some((found, self.symbol(found)?))) else { continue };
+            if !symbol.signature.fits(&known.signature) && !(symbol.defined && symbol.linkage == Linkage::Inline) {
+                self.errors.push(format!(
+                    "conflicting types for '{}': '{}' in unit {}, but '{}' in unit {}",
+                    symbol.name,
+                    symbol.signature.text,
+                    item.unit() + 1,
+                    known.signature.text,
+                    definition.unit() + 1,
+                ));
+            }
+        }
+    }
+
+    /// The definition of a name so far.
+    fn find(&self, symbol: &Symbol) -> Option<Item> {
+        let list = self.definitions.get(symbol.name.as_str())?;
+        let same = |item: &&Item| {
+            self.symbol(**item).is_some_and(|known| {
+                let overloads = symbol.overloadable && known.overloadable;
+                !overloads || symbol.signature.same_parameters(&known.signature)
+            })
+        };
+        list.iter().find(same).copied()
+    }
+
+    /// Where something is defined.
+    fn resolve(&self, item: Item) -> Option<Item> {
+        let symbol = self.symbol(item)?;
+        if symbol.defined { Some(item) } else { self.find(symbol) }
+    }
+
+    /// Everything that kernels and functions with external linkage need, in order of units.
+    fn reach(&mut self) -> Vec<Item> {
+        let units = self.units;
+        let mut queue = VecDeque::new();
+        for (item, symbol) in self.items() {
+            let is_kernel = match item {
+                Item::Function(unit, func) => units[unit].module.functions.get(func.index()).is_some_and(|f| f.kernel.is_some()),
+                Item::Global(..) => false,
+            };
+            if symbol.defined && (is_kernel || symbol.linkage == Linkage::External) {
+                queue.push_back(item);
+            }
+        }
+        let mut reached = Vec::new();
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut missing = rustc_hash::FxHashSet::default();
+        while let Some(item) = queue.pop_front() {
+            let Some(item) = self.resolve(item) else {
+                if let Some(symbol) = self.symbol(item)
+                    && missing.insert(&symbol.name)
+                {
+                    let what = if matches!(item, Item::Function(..)) { "function" } else { "variable" };
+                    self.errors.push(format!("undefined reference to {what} '{}' in unit {}", symbol.name, item.unit() + 1));
+                }
+                continue;
+            };
+            if seen.insert(item) {
+                reached.push(item);
+                references(units, item, &mut |needed| queue.push_back(needed));
+            }
+        }
+        let order = |item: &Item| match *item {
+            Item::Function(unit, func) => (unit, 0, func.0),
+            Item::Global(unit, global) => (unit, 1, global.0),
+        };
+        reached.sort_unstable_by_key(order);
+        reached
+    }
+
+    /// One module of everything that was reached.
+    fn merge(&self, reached: &[Item]) -> ir::Module {
+        let mut numbers: FxHashMap<Item, u32> = FxHashMap::default();
+        let (mut functions, mut globals) = (0, 0);
+        for &item in reached {
+            let next = if matches!(item, Item::Function(..)) { &mut functions } else { &mut globals };
+            numbers.insert(item, *next);
+            *next += 1;
+        }
+        let number = |item: Item| self.resolve(item).and_then(|found| numbers.get(&found)).copied().unwrap_or(u32::MAX);
+        let mut module = ir::Module::default();
+        for &item in reached {
+            match item {
+                Item::Function(unit, func) => {
+                    let mut function = self.units[unit].module.functions[func.index()].clone();
+                    function.body.walk_mut(&mut |inst| {
+                        if self.units.len() > 1 {
+                            // Places in several sources mean nothing together.
+                            inst.span = Span::NONE;
+                        }
+                        match &mut inst.op {
+                            Op::Call(callee, _) => *callee = Func(number(Item::Function(unit, *callee))),
+                            Op::GlobalAddr(global) | Op::Printf { format: global, .. } => {
+                                *global = Global(number(Item::Global(unit, *global)));
+                            }
+                            _ => {}
+                        }
+                    });
+                    module.functions.push(function);
+                }
+                Item::Global(unit, global) => {
+                    let mut global = self.units[unit].module.globals[global.index()].clone();
+                    for reloc in &mut global.relocs {
+                        reloc.target = Global(number(Item::Global(unit, reloc.target)));
+                    }
+                    module.globals.push(global);
+                }
+            }
+        }
+        module
+    }
+}
+
+/// What a function or variable refers to, in its own unit.
+fn references(units: &[&CompiledUnit], item: Item, found: &mut impl FnMut(Item)) {
+    match item {
+        Item::Function(unit, func) => {
+            let Some(function) = units[unit].module.functions.get(func.index()) else { return };
+            function.body.walk(&mut |inst| match &inst.op {
+                Op::Call(callee, _) => found(Item::Function(unit, *callee)),
+                Op::GlobalAddr(global) | Op::Printf { format: global, .. } => found(Item::Global(unit, *global)),
+                _ => {}
+            });
+        }
+        Item::Global(unit, global) => {
+            let Some(global) = units[unit].module.globals.get(global.index()) else { return };
+            for reloc in &global.relocs {
+                found(Item::Global(unit, reloc.target));
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What links and what does not, and what becomes of it.
+
+use super::{CompiledUnit, Output, link};
+use crate::build::compile;
+use crate::options::parse_options;
+use crate::program::{BuildResult, Source};
+use crate::target::Target;
+
+fn unit(text: &str, options: &str) -> CompiledUnit {
+    let options = parse_options(options).expect("options");
+    let (unit, log) = compile(&Source { text: text.to_owned(), ..Source::default() }, &options, &Target::full());
+    unit.unwrap_or_else(|| panic!("{text}\n{log}"))
+}
+
+fn linked(sources: &[&str]) -> BuildResult {
+    let units: Vec<CompiledUnit> = sources.iter().map(|source| unit(source, "-cl-std=CL3.0")).collect();
+    link(&units.iter().collect::<Vec<_>>(), Output::Executable, &Target::full())
+}
+
+#[track_caller]
+fn refused(sources: &[&str], text: &str) {
+    let result = linked(sources);
+    assert!(result.program.is_none(), "{sources:?} should not link");
+    assert!(result.log.contains(text), "expected '{text}' in\n{}", result.log);
+}
+
+#[track_caller]
+fn accepted(sources: &[&str]) -> String {
+    let result = linked(sources);
+    let program = result.program.unwrap_or_else(|| panic!("{}", result.log));
+    program.module.to_string()
+}
+
+const CALLER: &str = "int f(int x); kernel void k(global int *a) { a[0] = f(a[0]); }";
+
+#[test]
+fn functions_meet_by_name() {
+    let ir = accepted(&[CALLER, "int f(int x) { return x * 12345; }"]);
+    assert!(ir.contains("12345"), "{ir}");
+    accepted(&["int f(int x) { return x * 12345; }", CALLER]);
+    refused(&[CALLER], "undefined reference to function 'f' in unit 1");
+    refused(&[CALLER, "static int f(int x) { return x; }"], "undefined reference to function 'f'");
+    refused(
+        &[CALLER, "int f(int x) { return x; }", "int f(int x) { return x + 1; }"],
+        "symbol 'f' is defined in unit 2 and again in unit 3",
+    );
+    refused(&[CALLER, "int f(float x) { return x; }"], "conflicting types for 'f': 'int (int)' in unit 1, but 'int (float)' in unit 2");
+    refused(&[CALLER, "constant int f = 3;"], "conflicting types for 'f'");
+}
+
+#[test]
+fn what_no_unit_shares_is_kept_apart() {
+    let one = "static int f(int x) { return x * 111; } struct S { int a; }; enum { N = 1 };\n#define M(x) f(x)\n\
+               kernel void one(global int *a) { struct S s = { M(a[0]) }; a[0] = s.a; }";
+    let two = "static int f(int x) { return x * 222; } struct S { float b, c; }; enum { N = 2 };\n#define M(x) f(x)\n\
+               kernel void two(global int *a) { struct S s = { M(a[0]), 1 }; a[0] = s.b; }";
+    let ir = accepted(&[one, two]);
+    assert!(ir.contains("111") && ir.contains("222"), "{ir}");
+}
+
+#[test]
+fn inline_functions_may_be_in_every_unit() {
+    let header = "inline int f(int x) { return x * 777; }\n";
+    let user = |name: &str| format!("{header}kernel void {name}(global int *a) {{ a[0] = f(a[0]); }}");
+    accepted(&[&user("one"), &user("two")]);
+    accepted(&[&user("one"), CALLER]);
+    let ir = accepted(&[&user("one"), CALLER, "int f(int x) { return x * 888; }"]);
+    assert!(ir.contains("777") && ir.contains("888"), "each its own\n{ir}");
+}
+
+#[test]
+fn overloads_are_told_apart() {
+    let definitions = "__attribute__((overloadable)) int f(int x) { return x * 111; }\n\
+                       __attribute__((overloadable)) float f(float x) { return x * 222; }";
+    let user = "__attribute__((overloadable)) float f(float x); kernel void k(global float *a) { a[0] = f(a[0]); }";
+    accepted(&[user, definitions]);
+    refused(&[user, "__attribute__((overloadable)) int f(int x) { return x; }"], "undefined reference to function 'f'");
+}
+
+#[test]
+fn records_are_compared_by_structure() {
+    let user = "struct P { int x, y; }; struct P make(int a); kernel void k(global int *a) { a[0] = make(a[1]).y; }";
+    accepted(&[user, "typedef struct Q { int first; int second; } Q; Q make(int a) { Q q = { a, 99 }; return q; }"]);
+    refused(&[user, "struct P { int x; float y; }; struct P make(int a) { struct P q = { a, 99 }; return q; }"], "conflicting types");
+    let list = "struct N { int v; global struct N *next; }; int sum(global struct N *n)";
+    accepted(&[
+        &format!("{list}; kernel void k(global int *a) {{ a[0] = sum((global struct N *)a); }}"),
+        &format!("{list} {{ int s = 0; while (n) {{ s += n->v; n = n->next; }} return s; }}"),
+    ]);
+    accepted(&[
+        "struct I; int g(global struct I *p); kernel void k(global int *a) { a[0] = g((global struct I *)a); }",
+        "struct I { int a; }; int g(global struct I *p) { return p->a; }",
+    ]);
+}
+
+#[test]
+fn variables_meet_by_name() {
+    let user =
+        "extern constant float foo; extern constant int table[]; kernel void k(global float *a) { a[0] = foo + table[(int)a[1] & 3]; }";
+    let ir = accepted(&[user, "constant float foo = 4.5f; constant int table[4] = { 1, 2, 3, 4 };"]);
+    assert!(ir.contains("global"), "{ir}");
+    refused(&[user, "constant int table[4] = { 1, 2, 3, 4 };"], "undefined reference to variable 'foo'");
+    refused(&[user, "static constant float foo = 1; constant int table[4] = { 1, 2, 3, 4 };"], "undefined reference to variable 'foo'");
+    refused(&[user, "constant int foo = 1; constant int table[4] = { 1, 2, 3, 4 };"], "conflicting types for 'foo'");
+    // Never used: need not exist.
+    accepted(&["extern constant float foo; extern constant struct bar b; extern int f(int); kernel void k(global int *a) { a[0] = 1; }"]);
+}
+
+#[test]
+fn addresses_in_variables_lead_across_units() {
+    let user = "extern constant int *constant table[2]; kernel void k(global int *a) { a[0] = *table[a[1] & 1]; }";
+    accepted(&[user, "extern constant int x; constant int y = 2; constant int *constant table[2] = { &x, &y };", "constant int x = 1;"]);
+    refused(
+        &[user, "extern constant int x; constant int *constant table[2] = { &x, 0 };"],
+        "undefined reference to variable 'x' in unit 2",
+    );
+}
+
+#[test]
+fn kernels_of_all_units_are_there_and_may_be_called() {
+    let units = [
+        "extern kernel void copy(global float *s, global float *d); kernel void again(global float *s, global float *d) { copy(s, d); }",
+        "kernel void copy(global float *s, global float *d) { d[get_global_id(0)] = s[get_global_id(0)]; }",
+    ];
+    let result = linked(&units);
+    let program = result.program.expect("program");
+    let names: Vec<&str> = program.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    assert_eq!(names, ["again", "copy"]);
+    refused(&[units[1], units[1]], "symbol 'copy' is defined in unit 1 and again in unit 2");
+}
+
+#[test]
+fn recursion_through_units_is_refused() {
+    refused(
+        &[
+            "int g(int x); int f(int x) { return g(x); } kernel void k(global int *a) { a[0] = f(1); }",
+            "int f(int x); int g(int x) { return x ? f(x - 1) : 0; }",
+        ],
+        "recursive",
+    );
+}
+
+#[test]
+fn libraries_may_lack_what_programs_need() {
+    let target = Target::full();
+    let (caller, f) = (unit(CALLER, ""), unit("int f(int x) { return x; }", ""));
+    let result = link(&[&caller], Output::Library, &target);
+    assert!(result.program.is_none() && result.log.is_empty(), "{}", result.log);
+    assert!(link(&[&f, &f], Output::Library, &target).log.contains("defined in unit 1 and again in unit 2"));
+}
+
+#[test]
+fn units_keep_their_options() {
+    let define = "int f(int x) { return x * FACTOR; }";
+    let target = Target::full();
+    let result = link(&[&unit(CALLER, "-cl-kernel-arg-info"), &unit(define, "-DFACTOR=4321")], Output::Executable, &target);
+    let program = result.program.expect("program");
+    assert!(program.module.to_string().contains("4321"));
+    assert!(program.kernels[0].has_arg_info);
+}
