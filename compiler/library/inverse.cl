@@ -86,10 +86,10 @@ float atan2(float y, float x) {
         lo = 0.0f;
     } else if (ax == 0.0f) {
         base = 0x1.921fb6p0f;
-        lo = 0.0f;
+        lo = -0x1.777a5cp-25f;
     } else if (isinf(ax) && isinf(ay)) {
         base = 0x1.921fb6p-1f;
-        lo = 0.0f;
+        lo = -0x1.777a5cp-26f;
     } else {
         // Keep products and quotients away from overflow and underflow.
         float big = fmax(ax, ay);

@@ -104,10 +104,10 @@ double atan2(double y, double x) {
         lo = 0.0;
     } else if (ax == 0.0) {
         base = 0x1.921fb54442d18p+0;
-        lo = 0.0;
+        lo = 0x1.1a62633145c07p-54;
     } else if (isinf(ax) && isinf(ay)) {
         base = 0x1.921fb54442d18p-1;
-        lo = 0.0;
+        lo = 0x1.1a62633145c07p-55;
     } else {
         double big = fmax(ax, ay);
         double scale = big > 0x1p1021 ? 0x1p-4 : big < 0x1p-500 ? 0x1p500 : 1.0;
