@@ -157,7 +157,7 @@ impl TestDevice {
         });
         Arc::new(Self {
             properties: properties(name),
-            target: Target::full(),
+            target: Target { images: false, ..Target::full() }.with_extensions(),
             waiting: Mutex::new(Vec::new()),
             sender: Mutex::new(sender),
             executed,

@@ -5,6 +5,7 @@
 
 use crate::diag::render::{RenderOptions, render};
 use crate::diag::{Diagnostics, SourceMap, Span};
+use crate::ir::KernelParam;
 use crate::link::CompiledUnit;
 use crate::passes::{self, PassError};
 use crate::program::{BuildOptions, BuildResult, Program, Source};
@@ -36,6 +37,35 @@ pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Opt
 /// As [`build`], with colours in the log where asked for.
 pub fn build_with(source: &Source, options: &BuildOptions, target: &Target, colour: bool) -> BuildResult {
     on_thread(|| run(source, options, target, colour)).unwrap_or_else(|log| BuildResult { program: None, log })
+}
+
+/// What [`inspect`] found.
+pub struct Inspection {
+    /// The build without the kernels of `unbuilt`.
+    pub result: BuildResult,
+    /// Names of kernels that take images or samplers: their source is checked, no code is made of them.
+    pub unbuilt: Vec<String>,
+}
+
+/// Builds a source to see how far it comes, for a target that has images: the kernels that use them are checked and left out.
+pub fn inspect(source: &Source, options: &BuildOptions, target: &Target, colour: bool) -> Inspection {
+    let inspected = on_thread(|| {
+        let (mut map, mut diags) = (SourceMap::default(), Diagnostics::default());
+        let mut unbuilt = Vec::new();
+        let program = front(source, options, target, &mut map, &mut diags).and_then(|mut checked| {
+            checked.kernels.retain(|(_, info)| {
+                let images = info.args.iter().any(|arg| matches!(arg.passing, KernelParam::Image | KernelParam::Sampler));
+                if images {
+                    unbuilt.push(info.name.clone());
+                }
+                !images
+            });
+            middle(checked, options, target, &mut diags)
+        });
+        let (log, refused) = finish(&map, &diags, options, colour);
+        Inspection { result: BuildResult { program: program.filter(|_| !refused), log }, unbuilt }
+    });
+    inspected.unwrap_or_else(|log| Inspection { result: BuildResult { program: None, log }, unbuilt: Vec::new() })
 }
 
 /// Runs a build on a thread with a deep stack. The error is a log.
@@ -83,7 +113,11 @@ fn front(
 }
 
 fn stages(source: &Source, options: &BuildOptions, target: &Target, map: &mut SourceMap, diags: &mut Diagnostics) -> Option<Program> {
-    let checked = front(source, options, target, map, diags)?;
+    middle(front(source, options, target, map, diags)?, options, target, diags)
+}
+
+/// The stages after the front end.
+fn middle(checked: crate::thir::Program, options: &BuildOptions, target: &Target, diags: &mut Diagnostics) -> Option<Program> {
     let mut module = match lower::lower(&checked, options, target) {
         Ok(module) => module,
         Err(error) => {

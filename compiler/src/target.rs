@@ -74,7 +74,7 @@ impl Target {
             max_uniform_buffers: 12,
             max_uniform_size: 65536,
             max_local_memory: 32768,
-            images: false,
+            images: true,
             extensions: Vec::new(),
             features: Vec::new(),
         }
@@ -103,6 +103,10 @@ impl Target {
             extensions.push("cl_khr_fp16");
         }
         let mut features = Vec::new();
+        if self.images {
+            extensions.push("cl_khr_3d_image_writes");
+            features.extend(["__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images"]);
+        }
         if self.int64 {
             features.push("__opencl_c_int64");
         }

@@ -27,6 +27,27 @@ fn status_0_where_it_builds() {
     assert_eq!((output.status.code(), text(&output.stdout), text(&output.stderr)), (Some(0), String::new(), String::new()));
 }
 
+const IMAGE: &str = "kernel void copy(read_only image2d_t a, global float4 *b) { b[0] = read_imagef(a, (int2)(0)); }\n";
+
+#[test]
+fn kernels_with_images_are_checked_only() {
+    let output = wgclc(&["--check", "-D", "N=1", "-"], &format!("{GOOD}{IMAGE}"));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stderr), "note: kernel `copy`: checked, not compiled: images\n");
+    let output = wgclc(&["--check", "-"], &IMAGE.replace("(int2)", "(int4)"));
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_check_goes_to_the_end_or_to_the_front() {
+    // More local memory than any device has, by an argument and a variable together: only the last stage sees both.
+    let source = "kernel void k(local int *a, global int *b) { local int c[8192]; c[0] = a[0]; b[0] = c[b[1]] + a[b[2]]; }";
+    let output = wgclc(&["--check", "-"], source);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).starts_with("error: kernel `k` needs "), "{}", text(&output.stderr));
+    assert_eq!(wgclc(&["--check=front", "-"], source).status.code(), Some(0));
+}
+
 #[test]
 fn status_1_where_it_is_refused() {
     let output = wgclc(&["--check", "-"], "kernel void k(global int *a) { a[0] = ; }");

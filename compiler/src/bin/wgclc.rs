@@ -7,9 +7,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 
-use wgcl_compiler::build::build_with;
+use wgcl_compiler::build::{build_with, inspect};
 use wgcl_compiler::diag::{Diagnostics, RenderOptions, SourceMap, colourise, render};
 use wgcl_compiler::emit::{Format, print};
+use wgcl_compiler::ir::Function;
 use wgcl_compiler::launch::{LaunchKey, LaunchResult, specialise};
 use wgcl_compiler::program::{BuildOptions, Program, Source};
 use wgcl_compiler::target::Target;
@@ -43,6 +44,15 @@ enum Emit {
     Reflection,
 }
 
+/// How far a source is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Check {
+    /// Through all stages, to a valid shader for each kernel.
+    Full,
+    /// The language's rules only.
+    Front,
+}
+
 /// Compiles OpenCL C.
 #[derive(Debug, Parser)]
 #[command(
@@ -56,9 +66,9 @@ struct Arguments {
     /// Print what a stage of the compiler makes of the source
     #[arg(long, value_enum, value_name = "STAGE")]
     emit: Option<Emit>,
-    /// Only say whether the source builds
-    #[arg(long, conflicts_with = "emit")]
-    check: bool,
+    /// Only say whether the source builds and every kernel of it compiles
+    #[arg(long, value_enum, value_name = "DEPTH", conflicts_with = "emit", num_args = 0..=1, require_equals = true, default_missing_value = "full")]
+    check: Option<Check>,
     /// Emit that kernel only
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
@@ -133,7 +143,12 @@ fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bo
     // The other languages want naga without what only SPIR-V can say.
     target.spirv = !matches!(arguments.emit, Some(Emit::Wgsl | Emit::Msl | Emit::Hlsl));
     if let Some(stage @ (Emit::Tokens | Emit::Ast | Emit::Thir)) = arguments.emit {
-        return front_end(stage, source, options, &target);
+        return front_end(Some(stage), source, options, &target);
+    }
+    match arguments.check {
+        Some(Check::Front) => return front_end(None, source, options, &target),
+        Some(Check::Full) => return check(arguments, source, options, &target),
+        None => {}
     }
     let result = build_with(source, options, &target, true);
     let _ = write!(anstream::stderr(), "{}", result.log);
@@ -150,6 +165,36 @@ fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bo
     }
 }
 
+/// Takes every kernel as far as it goes.
+fn check(arguments: &Arguments, source: &Source, options: &BuildOptions, target: &Target) -> bool {
+    let inspection = inspect(source, options, target, true);
+    let _ = write!(anstream::stderr(), "{}", inspection.result.log);
+    let Some(program) = inspection.result.program else { return false };
+    let mut good = true;
+    for function in kernels(arguments, &program) {
+        let key = LaunchKey::example(function, local_size(arguments));
+        if let Err(error) = specialise(&program.module, &function.name, &key, target) {
+            complain(&format!("error: {error}\n"));
+            good = false;
+        }
+    }
+    for name in inspection.unbuilt {
+        complain(&format!("note: kernel `{name}`: checked, not compiled: images\n"));
+    }
+    good
+}
+
+/// The kernels that are asked for.
+fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Item = &'p Function> {
+    let wanted = arguments.kernel.clone();
+    let kernels = program.module.functions.iter().filter(|function| function.kernel.is_some());
+    kernels.filter(move |function| wanted.as_ref().is_none_or(|name| *name == function.name))
+}
+
+fn local_size(arguments: &Arguments) -> [u32; 3] {
+    [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1))
+}
+
 fn complain(log: &str) {
     let _ = write!(anstream::stderr(), "{}", colourise(log));
 }
@@ -159,18 +204,20 @@ fn show(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-/// The stages before the IR.
-fn front_end(stage: Emit, source: &Source, options: &BuildOptions, target: &Target) -> bool {
+/// The stages before the IR; without one to print all of them.
+fn front_end(stage: Option<Emit>, source: &Source, options: &BuildOptions, target: &Target) -> bool {
     let mut map = SourceMap::new();
     let mut diags = Diagnostics::default();
     let tokens = preprocess::preprocess(source, options, target, &mut map, &mut diags);
-    if stage == Emit::Tokens {
+    if stage == Some(Emit::Tokens) {
         show(&tokens.iter().map(|token| format!("{}\n", token.kind)).collect::<String>());
     } else {
         let unit = parse::parse(tokens, &mut diags);
-        if stage == Emit::Ast {
+        if stage == Some(Emit::Ast) {
             show(&ast::dump::dump(&unit));
-        } else if let Some(program) = sema::check(&unit, options, target, &mut diags) {
+        } else if let Some(program) = sema::check(&unit, options, target, &mut diags)
+            && stage.is_some()
+        {
             show(&format!("{program:#?}\n"));
         }
     }
@@ -191,10 +238,8 @@ fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) 
         Emit::Tokens | Emit::Ast | Emit::Thir | Emit::Ir => return Ok(program.module.to_string()),
     };
     let mut text = String::new();
-    let wanted = program.module.functions.iter().filter(|function| function.kernel.is_some());
-    for function in wanted.filter(|function| arguments.kernel.as_ref().is_none_or(|name| *name == function.name)) {
-        let size = |dimension: usize| arguments.local_size.get(dimension).copied().unwrap_or(1);
-        let key = LaunchKey::example(function, [size(0), size(1), size(2)]);
+    for function in kernels(arguments, program) {
+        let key = LaunchKey::example(function, local_size(arguments));
         let shader = specialise(&program.module, &function.name, &key, target)?;
         text.push_str(&print(&shader, format, target)?);
     }

@@ -12,6 +12,18 @@ pub mod table;
 use crate::ir::AtomicOp;
 use crate::thir::Rounding;
 
+/// What is asked of an image (6.15.15.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ImageQuery {
+    Width,
+    Height,
+    Depth,
+    ChannelDataType,
+    ChannelOrder,
+    Dim,
+    ArraySize,
+}
+
 /// Built-ins that `lower` turns into IR. Types of arguments and result select the variant (signed, unsigned, float; scalar, vector).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Native {
@@ -161,6 +173,13 @@ pub enum Native {
     ToLocal,
     ToPrivate,
     GetFence,
+
+    // 6.15.15 images.
+    /// (image[, sampler], coordinates); the result's type says what the colours are.
+    ReadImage,
+    /// (image, coordinates, colour)
+    WriteImage,
+    GetImage(ImageQuery),
 
     // Subgroups.
     GetSubGroupSize,

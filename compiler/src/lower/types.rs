@@ -5,6 +5,9 @@ use crate::ast::ScalarKind;
 use crate::ir::{Scalar, Type};
 use crate::thir::{Ty, TyKind};
 
+/// Why a kernel that uses images is not lowered.
+pub(super) const NO_IMAGES: &str = "images are not supported on this device";
+
 /// The IR's scalar: signs are lost, `bool` is one bit.
 pub(super) const fn scalar(kind: ScalarKind) -> Scalar {
     match kind {
@@ -88,6 +91,10 @@ impl<'p> Lowering<'p, '_> {
         match *self.kind(ty) {
             TyKind::Void => Type::Void,
             TyKind::Pointer { space, .. } => Type::Ptr(space),
+            TyKind::Image(..) => {
+                self.b.fail(NO_IMAGES);
+                Type::I32
+            }
             TyKind::Record(_) | TyKind::Array { .. } => Type::Ptr(crate::ir::Space::Private),
             _ => match self.shape(ty) {
                 Some(shape) => shape.ir(),

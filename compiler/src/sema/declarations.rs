@@ -185,16 +185,21 @@ impl Sema<'_> {
             self.err(span, "illegal storage class on file-scoped variable");
         }
         let globals = self.has_program_scope_globals() || self.in_library;
+        let sampler = matches!(self.kind(ty.qt.ty), TyKind::Sampler);
         let space = match ty.space {
             Some((space, _)) => space,
+            // A sampler of the program is constant, said or not (6.15.15.1); it has no storage that could be elsewhere.
+            None if sampler && ty.qt.is_const => Space::Constant,
             None if globals => Space::Global,
             None => Space::Private,
         };
         match space {
             Space::Constant => {}
-            Space::Global if globals => {}
+            Space::Global if globals && !sampler => {}
             _ => {
-                let text = if globals {
+                let text = if sampler {
+                    "global sampler requires a const or constant address space qualifier"
+                } else if globals {
                     "program scope variable must reside in global or constant address space"
                 } else {
                     "program scope variable must reside in constant address space"
@@ -210,9 +215,6 @@ impl Sema<'_> {
                 self.err(name.span, format!("the '{shown}' type cannot be used to declare a program scope variable"));
                 self.declare(&name.name, Symbol::Error, name.span);
                 return;
-            }
-            TyKind::Sampler if space == Space::Global && ty.space.is_some() => {
-                self.err(name.span, "sampler type cannot be used with the __local and __global address space qualifiers");
             }
             _ => {}
         }

@@ -3,6 +3,7 @@
 
 use super::atomics::{AtomicKind, C11, parse_atomic, parse_c11};
 use super::convert::Purpose;
+use super::images::{ImageCall, parse_image};
 use super::{Operand, Sema, is_float, unsigned_of};
 use crate::ast::{self, Name, ScalarKind};
 use crate::builtins::Native;
@@ -34,6 +35,7 @@ enum Family {
     ToSpace(Space),
     GetFence,
     Subgroup(Native),
+    Image(ImageCall),
     Printf,
 }
 
@@ -150,6 +152,11 @@ impl Sema<'_> {
             }
             return parse_c11(rest).map(|(kind, explicit)| Family::C11(kind, explicit));
         }
+        if self.target.images
+            && let Some(call) = parse_image(name)
+        {
+            return Some(Family::Image(call));
+        }
         let subgroups = self.target.subgroups && self.target.extensions.iter().any(|e| e == "cl_khr_subgroups");
         Some(match name {
             "shuffle" => Family::Shuffle,
@@ -247,6 +254,7 @@ impl Sema<'_> {
                 }
             }
             Family::Subgroup(_) => (0, 0),
+            Family::Image(call) => call.arguments(),
             Family::Printf => (1, usize::MAX),
         };
         if !self.expect_args(name, &values, least, most, name_span) {
@@ -304,6 +312,7 @@ impl Sema<'_> {
             }
             Family::Atomic(kind) => self.atomic(name, kind, values, span),
             Family::C11(kind, _) => self.c11_atomic(name, kind, values, span),
+            Family::Image(call) => self.image_call(name, call, values, span),
             Family::AsyncCopy { strided } => self.async_copy(name, values, strided, span),
             Family::WaitGroupEvents => self.wait_group_events(name, values, span),
             Family::Prefetch => {

@@ -117,7 +117,7 @@ __attribute__((reqd_work_group_size(8, 1))) kernel void two(global int *p) {} //
 struct __attribute__((aligned(3))) Three { int a; }; // error: requested alignment is not a power of 2
 _Static_assert(sizeof(int) == 5, "size"); // error: static assertion failed: size
 int nonvoid(int a) { return; } // error: non-void function 'nonvoid' should return a value
-kernel void images(read_only image2d_t im) {} // error: image support is not available on this device
+kernel void images(read_only image1d_t *im) {} // error: pointer to type
 void fnptr(int (*f)(int)) {} // error: pointers to functions are not allowed
 int block(int a) { int (^b)(int); return a; } // error: blocks support disabled: this device has no device-side enqueue
 void casts(global int *g, int i, float f, struct Dup2 { int a; } d) {

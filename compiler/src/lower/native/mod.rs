@@ -155,6 +155,11 @@ impl<'p> Lowering<'p, '_> {
 
             Native::ToGlobal | Native::ToLocal | Native::ToPrivate => Some(self.narrow_space(&call)),
             Native::GetFence => Some(self.get_fence(&call)),
+            Native::ReadImage | Native::WriteImage | Native::GetImage(_) => {
+                self.b.fail(super::types::NO_IMAGES);
+                let ty = self.result(&call);
+                (ty != Type::Void).then(|| self.b.undef(ty))
+            }
         }
     }
 

@@ -1,0 +1,190 @@
+//! Built-in functions of images (OpenCL C 6.15.15).
+//!
+//! The kind of the image decides the shape of the coordinates and of the colour, so none of them is an overload that has to be searched
+//! for: what is written is converted to what the image wants.
+
+use super::convert::Purpose;
+use super::{Sema, is_float};
+use crate::ast::{Access, ImageKind, Name, ScalarKind};
+use crate::builtins::{ImageQuery, Native};
+use crate::diag::Span;
+use crate::thir::{Expr, TyKind};
+
+/// A function of images; the scalar is that of the colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ImageCall {
+    Read(ScalarKind),
+    Write(ScalarKind),
+    Query(ImageQuery),
+}
+
+impl ImageCall {
+    /// Least and greatest number of arguments.
+    pub(super) const fn arguments(self) -> (usize, usize) {
+        match self {
+            Self::Read(_) => (2, 3),
+            Self::Write(_) => (3, 3),
+            Self::Query(_) => (1, 1),
+        }
+    }
+}
+
+/// The function of that name.
+pub(super) fn parse_image(name: &str) -> Option<ImageCall> {
+    if let Some(letters) = name.strip_prefix("read_image") {
+        return Some(ImageCall::Read(colour(letters)?));
+    }
+    if let Some(letters) = name.strip_prefix("write_image") {
+        return Some(ImageCall::Write(colour(letters)?));
+    }
+    Some(ImageCall::Query(match name.strip_prefix("get_image_")? {
+        "width" => ImageQuery::Width,
+        "height" => ImageQuery::Height,
+        "depth" => ImageQuery::Depth,
+        "channel_data_type" => ImageQuery::ChannelDataType,
+        "channel_order" => ImageQuery::ChannelOrder,
+        "dim" => ImageQuery::Dim,
+        "array_size" => ImageQuery::ArraySize,
+        _ => return None,
+    }))
+}
+
+fn colour(letters: &str) -> Option<ScalarKind> {
+    Some(match letters {
+        "f" => ScalarKind::Float,
+        "i" => ScalarKind::Int,
+        "ui" => ScalarKind::UInt,
+        "h" => ScalarKind::Half,
+        _ => return None,
+    })
+}
+
+/// Lanes of the coordinates of a kind of image (6.15.15.2 to 6.15.15.5); `None` for images of many samples, which need an extension.
+const fn coordinate_lanes(kind: ImageKind) -> Option<u8> {
+    Some(match kind {
+        ImageKind::Image1d | ImageKind::Image1dBuffer => 1,
+        ImageKind::Image1dArray | ImageKind::Image2d | ImageKind::Image2dDepth => 2,
+        ImageKind::Image2dArray | ImageKind::Image2dArrayDepth | ImageKind::Image3d => 4,
+        ImageKind::Image2dMsaa | ImageKind::Image2dArrayMsaa | ImageKind::Image2dMsaaDepth | ImageKind::Image2dArrayMsaaDepth => {
+            return None;
+        }
+    })
+}
+
+const fn is_depth(kind: ImageKind) -> bool {
+    matches!(kind, ImageKind::Image2dDepth | ImageKind::Image2dArrayDepth)
+}
+
+impl Sema<'_> {
+    pub(super) fn image_call(&mut self, name: &Name, call: ImageCall, values: Vec<Expr>, span: Span) -> Expr {
+        let Some(&TyKind::Image(kind, access)) = values.first().map(|value| self.kind(value.ty)) else {
+            if let Some(value) = values.first() {
+                self.bad_arg(name, value, "expecting an image");
+            }
+            return self.error_expr(span);
+        };
+        match call {
+            ImageCall::Read(scalar) => self.read_image(name, (kind, access), scalar, values, span),
+            ImageCall::Write(scalar) => self.write_image(name, (kind, access), scalar, values, span),
+            ImageCall::Query(query) => self.image_query(name, kind, query, values, span),
+        }
+    }
+
+    fn no_image_match(&mut self, name: &str, values: &[Expr], span: Span) -> Expr {
+        let types: Vec<String> = values.iter().map(|value| format!("'{}'", self.show(value.ty))).collect();
+        self.err(span, format!("no matching function for call to '{name}' with arguments of type {}", types.join(", ")));
+        self.error_expr(span)
+    }
+
+    /// Whether the device has colours of that scalar; says so if not.
+    fn colour_available(&mut self, name: &str, scalar: ScalarKind, span: Span) -> bool {
+        let available = scalar != ScalarKind::Half || self.target.fp16;
+        if !available {
+            self.err(span, format!("'{name}' requires cl_khr_fp16"));
+        }
+        available
+    }
+
+    fn read_image(&mut self, name: &Name, image: (ImageKind, Access), scalar: ScalarKind, values: Vec<Expr>, span: Span) -> Expr {
+        let (kind, access) = image;
+        let sampled = values.len() == 3;
+        let readable = match access {
+            Access::ReadOnly => true,
+            Access::WriteOnly => false,
+            // A sampler may do more than an image that is also written can (6.15.15.3).
+            Access::ReadWrite => !sampled,
+        };
+        // Reading without a sampler came with 1.2.
+        let known = sampled || self.options.std.version() >= 120;
+        let fits = readable && known && !(sampled && kind == ImageKind::Image1dBuffer) && !(is_depth(kind) && scalar != ScalarKind::Float);
+        let Some(lanes) = coordinate_lanes(kind).filter(|_| fits) else { return self.no_image_match(name, &values, span) };
+        if !self.colour_available(name, scalar, span) {
+            return self.error_expr(span);
+        }
+        let Some(coordinates) = values.last() else { return self.error_expr(span) };
+        let wanted = match self.arith(coordinates.ty) {
+            Some((found, _)) if is_float(found) && sampled => ScalarKind::Float,
+            Some((found, _)) if !is_float(found) || lanes == 1 => ScalarKind::Int,
+            _ => return self.no_image_match(name, &values, span),
+        };
+        let ty = self.lanes(wanted, lanes);
+        if let Some(&TyKind::Vector(..)) = values.last().map(|value| self.kind(value.ty))
+            && values.last().is_some_and(|value| value.ty != ty)
+        {
+            return self.no_image_match(name, &values, span);
+        }
+        let mut args = Vec::with_capacity(values.len());
+        let count = values.len();
+        for (index, value) in values.into_iter().enumerate() {
+            args.push(if index + 1 == count {
+                self.assign_convert(value, ty, &Purpose::Pass)
+            } else if index == 1 {
+                let sampler = self.types.intern(TyKind::Sampler);
+                self.assign_convert(value, sampler, &Purpose::Pass)
+            } else {
+                value
+            });
+        }
+        let ret = self.lanes(scalar, if is_depth(kind) { 1 } else { 4 });
+        self.native(Native::ReadImage, args, ret, span)
+    }
+
+    fn write_image(&mut self, name: &Name, image: (ImageKind, Access), scalar: ScalarKind, values: Vec<Expr>, span: Span) -> Expr {
+        let (kind, access) = image;
+        let fits = access != Access::ReadOnly && !(is_depth(kind) && scalar != ScalarKind::Float);
+        let Some(lanes) = coordinate_lanes(kind).filter(|_| fits) else { return self.no_image_match(name, &values, span) };
+        if !self.colour_available(name, scalar, span) {
+            return self.error_expr(span);
+        }
+        let types = [self.lanes(ScalarKind::Int, lanes), self.lanes(scalar, if is_depth(kind) { 1 } else { 4 })];
+        let mut values = values.into_iter();
+        let mut args: Vec<Expr> = values.next().into_iter().collect();
+        for (value, ty) in values.zip(types) {
+            args.push(self.assign_convert(value, ty, &Purpose::Pass));
+        }
+        let void = self.void_ty();
+        self.native(Native::WriteImage, args, void, span)
+    }
+
+    fn image_query(&mut self, name: &Name, kind: ImageKind, query: ImageQuery, values: Vec<Expr>, span: Span) -> Expr {
+        let flat = matches!(kind, ImageKind::Image1d | ImageKind::Image1dArray | ImageKind::Image1dBuffer);
+        let array = matches!(
+            kind,
+            ImageKind::Image1dArray
+                | ImageKind::Image2dArray
+                | ImageKind::Image2dArrayDepth
+                | ImageKind::Image2dArrayMsaa
+                | ImageKind::Image2dArrayMsaaDepth
+        );
+        let ty = match query {
+            ImageQuery::Width | ImageQuery::ChannelDataType | ImageQuery::ChannelOrder => self.int(),
+            ImageQuery::Height if !flat => self.int(),
+            ImageQuery::Depth if kind == ImageKind::Image3d => self.int(),
+            ImageQuery::Dim if kind == ImageKind::Image3d => self.lanes(ScalarKind::Int, 4),
+            ImageQuery::Dim if !flat => self.lanes(ScalarKind::Int, 2),
+            ImageQuery::ArraySize if array => self.size_ty(),
+            _ => return self.no_image_match(name, &values, span),
+        };
+        self.native(Native::GetImage(query), values, ty, span)
+    }
+}
