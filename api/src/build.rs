@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::link::{CompiledUnit, Output, link};
 use wgcl_compiler::program::{BuildOptions, BuildResult, Program as Compiled, Source};
 
+use crate::backend::{BackendError, LoadedProgram};
 use crate::binary::{BinaryKind, Object, Unit};
 use crate::device::Device;
 use crate::dump;
@@ -115,12 +117,35 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
         return Outcome { success: success && kind != BinaryKind::Executable, log, units, executable: None };
     };
     match device.backend().load(compiled.module.clone()) {
-        Ok(loaded) => Outcome { success: true, log, units: Units::new(), executable: Some(Arc::new(Executable { compiled, loaded })) },
+        Ok(loaded) => {
+            log.push_str(&refusals(&compiled, &*loaded, device));
+            Outcome { success: true, log, units: Units::new(), executable: Some(Arc::new(Executable { compiled, loaded })) }
+        }
         Err(error) => {
             log.push_str(&format!("error: {}: {error}\n", device.name()));
             Outcome { success: false, log, units: Units::new(), executable: None }
         }
     }
+}
+
+/// Instructions of a program up to which its kernels are tried when it is built: it takes about as long as building them, and no launch waits less
+/// for it.
+const TRIED: usize = 20_000;
+
+/// A warning for each kernel that the device will refuse, for whatever work-group size: the launch is late to learn that. The other kernels of the
+/// program are of use all the same, so that the build does not fail.
+fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) -> String {
+    let mut log = String::new();
+    if compiled.module.functions.iter().map(|function| function.body.size()).sum::<usize>() > TRIED {
+        return log;
+    }
+    for kernel in &compiled.kernels {
+        let usage = loaded.kernel_usage(&kernel.name);
+        if let Err(BackendError::Launch(error @ (LaunchError::Unsupported { .. } | LaunchError::Internal { .. }))) = usage {
+            log.push_str(&format!("warning: {error} on {}: launching the kernel will fail\n", device.name()));
+        }
+    }
+    log
 }
 
 /// Keeps the sources, options, log and IR of a build.

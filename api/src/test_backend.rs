@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use wgcl_compiler::ir;
+use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::target::Target;
 
 use crate::backend::{
@@ -71,7 +72,11 @@ struct TestProgram;
 impl LoadedProgram for TestProgram {
     fn warm(&self, _kernel: &str, _local_size: [u32; 3]) {}
 
-    fn kernel_usage(&self, _kernel: &str) -> BackendResult<KernelUsage> {
+    /// Kernels named `refused` cannot be made.
+    fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {
+        if kernel == "refused" {
+            return Err(LaunchError::Unsupported { kernel: kernel.to_owned(), what: "its name".to_owned() }.into());
+        }
         Ok(KernelUsage::default())
     }
 

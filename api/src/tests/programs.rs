@@ -57,6 +57,16 @@ fn builds_report_status_log_and_kernels() {
 }
 
 #[test]
+fn what_the_device_will_refuse_is_in_the_log() {
+    let setup = setup(1);
+    let program = Program::with_source(&setup.context, "kernel void fine() {} kernel void refused() {}".to_owned());
+    program.build(None, "", None).expect("the other kernel is of use");
+    let log = program.build_of(&setup.context.devices()[0]).expect("build").log;
+    assert!(log.contains("warning: kernel `refused`: its name is not supported"), "{log}");
+    assert_eq!(program.kernel_names().expect("names"), ["fine", "refused"]);
+}
+
+#[test]
 fn asynchronous_builds_call_back_when_all_is_known() {
     let setup = setup(2);
     let program = Program::with_source(&setup.context, SOURCE.to_owned());
