@@ -159,7 +159,8 @@ impl Retirer {
 
     fn result(&self, outcome: Outcome, failure: Option<BackendError>, last_end: u64) -> BackendResult<Times> {
         match (outcome, failure) {
-            (Outcome::Ended(result), _) => result,
+            // The host may have been done before the device was with what came earlier: commands are seen to begin and end in order.
+            (Outcome::Ended(result), _) => result.map(|Times { start, end }| Times { start: start.max(last_end), end: end.max(last_end) }),
             (Outcome::Batch { .. }, Some(error)) => Err(error),
             (Outcome::Batch { recorded, stamp: None }, None) => {
                 let end = clock::now();

@@ -18,6 +18,17 @@ const HOST_FILL: u64 = 1 << 16;
 const WORD: u64 = 4;
 
 impl Engine {
+    /// Tells that a command of the host's begins, and when. Its memory is free, but what it was told to wait for may still run on other memory: it is
+    /// not running then as far as anybody can see, and [`crate::retire`] reports it in its turn.
+    fn begin(&self, progress: &Arc<dyn Progress>) -> u64 {
+        let now = clock::now();
+        progress.submitted(now);
+        if self.batch.is_empty() && self.retirer.completed() + 1 >= self.serial {
+            progress.running();
+        }
+        now
+    }
+
     /// Host to device.
     pub(crate) fn write(
         &mut self,
@@ -30,7 +41,7 @@ impl Engine {
         check(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
         if let Some(mapping) = memory.mapping() {
             self.wait(memory.busy_until(true))?;
-            let start = begin(progress);
+            let start = self.begin(progress);
             let mut result = Ok(());
             src.with(&mut |bytes| result = write_mapped(mapping, bytes, regions));
             result?;
@@ -58,10 +69,10 @@ impl Engine {
         let start;
         if let Some(mapping) = memory.mapping() {
             self.wait(memory.busy_until(false))?;
-            start = begin(progress);
+            start = self.begin(progress);
             dst.with_mut(&mut |bytes| result = read_mapped(mapping, bytes, regions));
         } else {
-            start = begin(progress);
+            start = self.begin(progress);
             dst.with_mut(&mut |bytes| {
                 result = regions.iter().try_for_each(|region| {
                     let part = host_part_mut(bytes, *region)?;
@@ -160,7 +171,7 @@ impl Engine {
             let busy = from.busy_until(false).max(to.busy_until(true));
             if busy <= self.retirer.completed() || !regions.iter().all(|region| is_aligned(region)) {
                 self.wait(busy)?;
-                let start = begin(progress);
+                let start = self.begin(progress);
                 for region in regions {
                     copy_mapped(source, target, *region);
                 }
@@ -205,7 +216,7 @@ impl Engine {
             && (size >= HOST_FILL || memory.busy_until(true) <= self.retirer.completed())
         {
             self.wait(memory.busy_until(true))?;
-            let start = begin(progress);
+            let start = self.begin(progress);
             fill_mapped(mapping, offset, size, pattern);
             return Ok(Taking::Done(Times { start, end: clock::now() }));
         }
@@ -289,14 +300,6 @@ struct Down<'a> {
 enum Source<'a> {
     Device(&'a WgpuMemory),
     Host(&'a HostBuffer),
-}
-
-/// Tells that a command of the host's begins, and when.
-fn begin(progress: &Arc<dyn Progress>) -> u64 {
-    let now = clock::now();
-    progress.submitted(now);
-    progress.running();
-    now
 }
 
 /// Fails where a piece does not lie inside the memory: the API has checked it, this is what soundness rests upon.

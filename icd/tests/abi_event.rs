@@ -348,3 +348,31 @@ fn many_threads_may_use_one_queue() {
         }
     });
 }
+
+#[test]
+fn a_transfer_does_not_run_before_what_it_waits_for_has_ended() {
+    let cl = &target().cl;
+    let context = Context::new();
+    let queue = context.queue(0);
+    let program = context.build(SPIN);
+    let kernel = program.kernel("spin");
+    let (busy, idle) = (context.buffer(4 * 4096), context.buffer(4));
+    kernel.set_mem(0, &busy);
+    assert_eq!(kernel.set(1, &20_000u32), CL_SUCCESS);
+    let (mut first, mut second) = (null_mut(), null_mut());
+    let global = 4096usize;
+    let status = cl.clEnqueueNDRangeKernel(queue.0, kernel.0, 1, null(), &global, null(), 0, null(), &mut first);
+    assert_eq!(status, CL_SUCCESS);
+    let first = Event(first);
+    // The transfer is of memory that the kernel does not touch.
+    let mut word = 0u32;
+    let status = cl.clEnqueueReadBuffer(queue.0, idle.0, CL_FALSE, 0, 4, (&raw mut word).cast(), 1, &first.0, &mut second);
+    assert_eq!(status, CL_SUCCESS);
+    let second = Event(second);
+    assert_eq!(cl.clFlush(queue.0), CL_SUCCESS);
+    assert!(wait_until(|| {
+        let transfer = status_of(&second);
+        assert!(transfer > CL_RUNNING || status_of(&first) == CL_COMPLETE, "the transfer is running, the kernel has not ended");
+        transfer == CL_COMPLETE
+    }));
+}

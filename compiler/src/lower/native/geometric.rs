@@ -150,7 +150,8 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin(BinOp::FMul, root, inverse)
     }
 
-    /// A zero vector stays itself; infinite lanes count as 1, finite ones beside them as 0.
+    /// A zero vector stays itself; infinite lanes count as 1, finite ones beside them as 0. What is scaled down is so after the division only: small
+    /// lanes beside large ones must not be rounded as denormals twice.
     fn normalize(&mut self, x: Value) -> Value {
         let ty = self.b.ty(x);
         let lanes = ty.lanes();
@@ -160,8 +161,10 @@ impl<'p> Lowering<'p, '_> {
         let largest = self.largest(x);
         let scalar = self.b.ty(largest);
         let (factor, _) = self.scale(largest);
-        let factor = self.b.splat(factor, lanes);
-        let scaled = self.b.bin(BinOp::FMul, x, factor);
+        let unit = self.b.float(scalar, 1.0);
+        let (before, after) = (self.b.bin(BinOp::FMax, factor, unit), self.b.bin(BinOp::FMin, factor, unit));
+        let (before, after) = (self.b.splat(before, lanes), self.b.splat(after, lanes));
+        let scaled = self.b.bin(BinOp::FMul, x, before);
 
         let (zero, one) = (self.b.float(ty, 0.0), self.b.float(ty, 1.0));
         let infinity = self.b.float(scalar, f64::INFINITY);
@@ -174,11 +177,14 @@ impl<'p> Lowering<'p, '_> {
         let nans = self.b.is_nan(x);
         let ones = self.b.select(nans, x, ones);
         let vector = self.b.select(is_infinite, ones, scaled);
+        let after = self.b.select(is_infinite, one, after);
 
-        let square = self.dot(vector, vector);
+        let harmless = self.b.bin(BinOp::FMul, vector, after);
+        let square = self.dot(harmless, harmless);
         let root = self.b.math(MathOp::Sqrt, &[square]);
         let root = self.b.splat(root, lanes);
-        let result = self.b.bin(BinOp::FDiv, vector, root);
+        let quotient = self.b.bin(BinOp::FDiv, vector, root);
+        let result = self.b.bin(BinOp::FMul, quotient, after);
         let nothing = self.b.float(scalar, 0.0);
         let is_zero = self.b.cmp(CmpOp::FEq, square, nothing);
         self.b.select(is_zero, x, result)
