@@ -255,6 +255,10 @@ pub trait Progress: Send + Sync {
     fn submitted(&self, now: u64);
     /// Began, as far as is known (called at the latest before `complete`).
     fn running(&self);
+    /// The kernel's `printf` wrote this; called before `complete`.
+    fn print(&self, text: &[u8]) {
+        crate::printf::to_stdout(text);
+    }
     /// Done. `times` are exact where profiling was asked for, otherwise estimates.
     fn complete(&self, result: BackendResult<Times>);
 }

@@ -76,7 +76,7 @@ impl DeviceType {
 pub const MAX_PARAMETER_SIZE: u64 = 1024;
 
 /// Bytes of CL_DEVICE_PRINTF_BUFFER_SIZE.
-pub const PRINTF_BUFFER_SIZE: u64 = 1 << 20;
+pub const PRINTF_BUFFER_SIZE: u64 = wgcl_compiler::printf::BUFFER_SIZE as u64;
 
 /// Smallest CL_DEVICE_MEM_BASE_ADDR_ALIGN in bytes: the size of `long16`, the largest type.
 const LARGEST_TYPE: u32 = 128;
@@ -187,14 +187,16 @@ impl Device {
         if self.target().fp16 { FpConfig::INF_NAN | FpConfig::ROUND_TO_NEAREST } else { FpConfig::empty() }
     }
 
-    /// CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES: the least that OpenCL 3.0 allows.
+    /// CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES
     pub fn atomic_memory_capabilities(&self) -> AtomicCapabilities {
-        AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::SCOPE_WORK_GROUP
+        let least = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::SCOPE_WORK_GROUP;
+        if self.target().ordered_atomics() { least | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_DEVICE } else { least }
     }
 
-    /// CL_DEVICE_ATOMIC_FENCE_CAPABILITIES: the least that OpenCL 3.0 allows.
+    /// CL_DEVICE_ATOMIC_FENCE_CAPABILITIES
     pub fn atomic_fence_capabilities(&self) -> AtomicCapabilities {
-        AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_WORK_GROUP
+        let least = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_WORK_GROUP;
+        if self.target().ordered_atomics() { least | AtomicCapabilities::SCOPE_WORK_ITEM | AtomicCapabilities::SCOPE_DEVICE } else { least }
     }
 
     /// CL_DEVICE_EXTENSIONS_WITH_VERSION: the platform's, the compiler's, and those of the API.

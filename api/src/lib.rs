@@ -29,6 +29,7 @@ pub mod memory;
 pub mod object;
 pub mod options;
 pub mod platform;
+pub mod printf;
 pub mod program;
 pub mod queue;
 mod ranges;

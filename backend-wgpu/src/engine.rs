@@ -14,6 +14,7 @@ use crate::gpu::Gpu;
 use crate::host::Direction;
 use crate::launch::BindGroups;
 use crate::memory::WgpuMemory;
+use crate::printf::{Output, Pool};
 use crate::retire::{Entry, Outcome, Retirer};
 use crate::ring::{Ring, Slot, Taken};
 use crate::stamps::{Stamp, StampPool};
@@ -43,6 +44,8 @@ pub(crate) enum Message {
 pub(crate) enum Taking {
     /// It was recorded in the open batch.
     Recorded(Option<Stamp>),
+    /// The same, and it prints.
+    Printing(Option<Stamp>, Output),
     /// It is done.
     Done(Times),
     /// It has no work of its own.
@@ -67,6 +70,7 @@ pub(crate) struct Engine {
     /// Bound where the application passed a null pointer: as uniform and as storage, which one buffer cannot be at once.
     pub(crate) nulls: [Option<Arc<WgpuMemory>>; 2],
     stamps: StampPool,
+    pub(crate) printf: Arc<Pool>,
 }
 
 impl Engine {
@@ -86,6 +90,7 @@ impl Engine {
             scratch: None,
             nulls: [None, None],
             stamps: StampPool::default(),
+            printf: Arc::default(),
         }
     }
 
@@ -128,27 +133,31 @@ impl Engine {
             Err(BackendError::Other("a panic while the command was recorded".to_owned()))
         });
         let last = if self.batch.is_empty() { self.serial - 1 } else { self.serial };
+        let (taken, output) = match taken {
+            Ok(Taking::Printing(stamp, output)) => (Ok(Taking::Recorded(stamp)), Some(output)),
+            taken => (taken, None),
+        };
         let entry = match taken {
-            Ok(Taking::Recorded(stamp)) => {
+            Ok(Taking::Recorded(stamp) | Taking::Printing(stamp, _)) => {
                 if stamp.is_none() {
                     self.batch.last_stamp = None;
                 }
                 self.batch.waiting.push(Arc::clone(&progress));
                 self.batch.commands += 1;
-                Entry { serial: self.serial, progress, outcome: Outcome::Batch { recorded, stamp } }
+                Entry { serial: self.serial, progress, outcome: Outcome::Batch { recorded, stamp }, output }
             }
             Ok(Taking::Nothing) if self.batch.is_empty() => {
                 progress.submitted(recorded);
-                Entry { serial: last, progress, outcome: Outcome::Turn { recorded } }
+                Entry { serial: last, progress, outcome: Outcome::Turn { recorded }, output: None }
             }
             Ok(Taking::Nothing) => {
                 self.batch.waiting.push(Arc::clone(&progress));
-                Entry { serial: last, progress, outcome: Outcome::Turn { recorded } }
+                Entry { serial: last, progress, outcome: Outcome::Turn { recorded }, output: None }
             }
-            Ok(Taking::Done(times)) => Entry { serial: last, progress, outcome: Outcome::Ended(Ok(times)) },
+            Ok(Taking::Done(times)) => Entry { serial: last, progress, outcome: Outcome::Ended(Ok(times)), output: None },
             Err(error) => {
                 progress.submitted(recorded);
-                Entry { serial: last, progress, outcome: Outcome::Ended(Err(error)) }
+                Entry { serial: last, progress, outcome: Outcome::Ended(Err(error)), output: None }
             }
         };
         self.retirer.push(entry);

@@ -7,11 +7,13 @@ use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchKey, hidden};
+use wgcl_compiler::printf::BUFFER_SIZE;
 
 use crate::engine::{Engine, Taking};
 use crate::gpu::Gpu;
 use crate::memory::{WgpuMemory, downcast};
 use crate::pipeline::Pipeline;
+use crate::printf::{MOST_IN_FLIGHT, Output};
 use crate::program::{Kernel, Loaded, WgpuProgram};
 use crate::ring::Slot;
 
@@ -47,6 +49,7 @@ struct Part {
 
 /// Memory of the thread's own.
 struct Own<'a> {
+    printf: Option<&'a Arc<WgpuMemory>>,
     scratch: Option<&'a Arc<WgpuMemory>>,
     nulls: [Option<&'a Arc<WgpuMemory>>; 2],
 }
@@ -86,25 +89,43 @@ impl Engine {
             self.ensure_nulls()?;
         }
         let gpu = Arc::clone(&self.gpu);
+        let output = match &pipeline.printf {
+            Some(table) => {
+                if self.printf.in_use() >= MOST_IN_FLIGHT {
+                    self.finish_all()?;
+                }
+                Some(Output::new(&gpu, &self.printf, table)?)
+            }
+            None => None,
+        };
         // Nothing may fail between the two: queries that are never written cannot be resolved.
         let stamp = self.stamp(profile)?;
+        if let Some(output) = &output {
+            output.begin(self.batch.encoder(&gpu));
+        }
         self.batch.begin_stamp(&gpu, stamp.as_ref(), true);
         for part in parts {
-            self.dispatch(launch, program, kernel, &pipeline, groups, part)?;
+            self.dispatch(launch, (program, kernel), &pipeline, groups, part, output.as_ref())?;
         }
         self.batch.end_stamp(&gpu, stamp.as_ref(), true);
+        if let Some((from, to)) = output.as_ref().and_then(Output::copy) {
+            self.batch.encoder(&gpu).copy_buffer_to_buffer(from, 0, to, 0, u64::from(BUFFER_SIZE));
+        }
         self.mark(launch, program, kernel, &pipeline)?;
-        Ok(Taking::Recorded(stamp))
+        Ok(match output {
+            Some(output) => Taking::Printing(stamp, output),
+            None => Taking::Recorded(stamp),
+        })
     }
 
     fn dispatch(
         &mut self,
         launch: &Launch,
-        program: &WgpuProgram,
-        kernel: &Kernel,
+        (program, kernel): (&WgpuProgram, &Kernel),
         pipeline: &Pipeline,
         groups: [u32; 3],
         part: Part,
+        output: Option<&Output>,
     ) -> BackendResult<()> {
         let gpu = Arc::clone(&self.gpu);
         let mut arguments = None;
@@ -115,7 +136,8 @@ impl Engine {
             slot.memory.write(&gpu, slot.offset, &bytes)?;
             arguments = Some(slot);
         }
-        let own = Own { scratch: self.scratch.as_ref(), nulls: self.nulls.each_ref().map(Option::as_ref) };
+        let printf = output.and_then(Output::memory);
+        let own = Own { printf, scratch: self.scratch.as_ref(), nulls: self.nulls.each_ref().map(Option::as_ref) };
         let mut bound: SmallVec<[Bound<'_>; 8]> = SmallVec::new();
         for binding in &pipeline.bindings {
             bound.push(bind(&own, launch, program, binding, arguments.as_ref(), pipeline)?);
@@ -237,7 +259,7 @@ fn bind<'a>(
         BindingSource::ConstantData => program.constants.as_ref().map(whole).ok_or_else(|| missing("constant data")),
         BindingSource::GlobalVariables => program.variables.as_ref().map(whole).ok_or_else(|| missing("global variables")),
         BindingSource::Scratch { .. } => own.scratch.map(whole).ok_or_else(|| missing("scratch memory")),
-        BindingSource::Printf => Err(missing("printf buffer")),
+        BindingSource::Printf => own.printf.map(whole).ok_or_else(|| missing("printf buffer")),
     }
 }
 

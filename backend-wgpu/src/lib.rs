@@ -26,6 +26,7 @@ mod host;
 mod launch;
 mod memory;
 mod pipeline;
+mod printf;
 mod program;
 mod properties;
 mod retire;

@@ -1,7 +1,10 @@
 //! From a shader that the compiler made to a compute pipeline.
 
+use std::sync::Arc;
+
 use wgcl_api::backend::{BackendError, BackendResult};
 use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, Shader};
+use wgcl_compiler::printf::Table;
 
 use crate::gpu::Gpu;
 
@@ -15,6 +18,8 @@ pub(crate) struct Pipeline {
     pub(crate) args: ArgLayout,
     pub(crate) local_memory: u32,
     pub(crate) private_memory: u32,
+    /// How to read what it prints, if it does.
+    pub(crate) printf: Option<Arc<Table>>,
 }
 
 impl Pipeline {
@@ -37,7 +42,8 @@ impl Pipeline {
 
     /// Makes the pipeline. Takes long: the driver compiles.
     pub(crate) fn new(gpu: &Gpu, shader: Shader) -> BackendResult<Self> {
-        let Shader { naga, spirv, entry_point, bindings, args, local_memory, private_memory } = shader;
+        let Shader { naga, spirv, entry_point, bindings, args, local_memory, private_memory, printf } = shader;
+        let printf = (!printf.is_empty()).then(|| Arc::new(printf));
         let entries: Vec<_> = bindings.iter().map(layout_entry).collect();
         gpu.scoped(|| {
             let module = shader_module(gpu, naga, spirv, &entry_point)?;
@@ -59,7 +65,7 @@ impl Pipeline {
                 },
                 cache: None,
             });
-            Ok(Self { id: gpu.fresh_id(), pipeline, layout, bindings, args, local_memory, private_memory })
+            Ok(Self { id: gpu.fresh_id(), pipeline, layout, bindings, args, local_memory, private_memory, printf })
         })?
     }
 }

@@ -16,6 +16,7 @@ use wgcl_api::backend::{BackendError, BackendResult, Progress, Times};
 
 use crate::clock;
 use crate::gpu::Gpu;
+use crate::printf::Output;
 use crate::stamps::Stamp;
 
 /// How a command ends.
@@ -42,6 +43,8 @@ pub(crate) struct Entry {
     pub(crate) serial: u64,
     pub(crate) progress: Arc<dyn Progress>,
     pub(crate) outcome: Outcome,
+    /// What it prints.
+    pub(crate) output: Option<Output>,
 }
 
 #[derive(Default)]
@@ -149,11 +152,23 @@ impl Retirer {
             // Our callers' code: a panic in it must not stop the others' completion.
             let told = catch_unwind(AssertUnwindSafe(|| {
                 entry.progress.running();
+                if let (Some(output), Ok(_)) = (entry.output, &result) {
+                    self.print(&output, &*entry.progress);
+                }
                 entry.progress.complete(result);
             }));
             if told.is_err() {
                 tracing::error!("a progress callback panicked");
             }
+        }
+    }
+
+    /// Hands on what a complete command printed.
+    fn print(&self, output: &Output, progress: &dyn Progress) {
+        match output.text(&self.gpu) {
+            Ok(text) if text.is_empty() => {}
+            Ok(text) => progress.print(&text),
+            Err(error) => tracing::error!("what a kernel printed is lost: {error}"),
         }
     }
 

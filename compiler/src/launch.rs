@@ -102,7 +102,7 @@ pub enum BindingSource {
     ConstantData,
     /// The program's `__global` variables: one buffer a program and device, initialised once from `ProgramData`.
     GlobalVariables,
-    /// The printf buffer.
+    /// The printf buffer (see [`crate::printf`]) of [`crate::printf::BUFFER_SIZE`] bytes, the first word of which is zero before the launch.
     Printf,
     /// Scratch memory for private variables that are too large for registers: `bytes_per_item` for each work-item of a dispatch.
     Scratch {
@@ -151,6 +151,8 @@ pub struct Shader {
     pub local_memory: u32,
     /// Private memory of a work-item in bytes, as far as it is known here.
     pub private_memory: u32,
+    /// How to read what the kernel leaves in the printf buffer; empty where it has none.
+    pub printf: crate::printf::Table,
 }
 
 /// Initial contents of the memory that belongs to a program rather than to a launch.

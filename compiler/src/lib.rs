@@ -19,6 +19,7 @@ pub mod options;
 pub mod parse;
 pub mod passes;
 pub mod preprocess;
+pub mod printf;
 pub mod program;
 pub mod sema;
 pub mod target;

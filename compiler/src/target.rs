@@ -86,6 +86,12 @@ impl Target {
         if self.int64 { 8 } else { 4 }
     }
 
+    /// Whether atomics order other accesses, among all work-groups of the device: on Vulkan, by fences. There is no total order of all of
+    /// them (sequential consistency) in Vulkan, and no fence but barriers elsewhere.
+    pub const fn ordered_atomics(&self) -> bool {
+        self.spirv
+    }
+
     /// Fills in `extensions` and `features` from the other fields: the one place that says what is reported when.
     #[must_use]
     pub fn with_extensions(mut self) -> Self {
@@ -96,6 +102,9 @@ impl Target {
             "cl_khr_local_int32_base_atomics",
             "cl_khr_local_int32_extended_atomics",
         ];
+        if self.int64_atomics {
+            extensions.extend(["cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"]);
+        }
         if self.fp64 {
             extensions.push("cl_khr_fp64");
         }
@@ -112,6 +121,9 @@ impl Target {
         }
         if self.fp64 {
             features.push("__opencl_c_fp64");
+        }
+        if self.ordered_atomics() {
+            features.extend(["__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device"]);
         }
         self.extensions = extensions.into_iter().map(str::to_owned).collect();
         self.features = features.into_iter().map(str::to_owned).collect();

@@ -45,6 +45,10 @@ fn main() -> ExitCode {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--one" => return arguments.next().map_or(ExitCode::FAILURE, |path| run_here(Path::new(&path))),
+            "--variant" => {
+                let (path, number) = (arguments.next(), arguments.next().and_then(|text| text.parse().ok()));
+                return path.zip(number).map_or(ExitCode::FAILURE, |(path, number)| run_printing(Path::new(&path), number));
+            }
             "--list" => list = true,
             "--jobs" | "--test-threads" => jobs = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(jobs),
             // Options of the standard harness that change nothing here.
@@ -169,6 +173,37 @@ fn run_apart(file: &Path) -> (Outcome, String) {
     (outcome, report)
 }
 
+/// Runs a variant that prints in yet another process, whose standard output is the kernels' alone, and compares that.
+fn run_for_output(file: &Path, number: usize, variant: &directive::Variant) -> Vec<String> {
+    let child = std::env::current_exe()
+        .and_then(|program| Command::new(program).arg("--variant").arg(file).arg(number.to_string()).stdin(Stdio::null()).output());
+    let output = match child {
+        Ok(output) => output,
+        Err(error) => return vec![format!("cannot start the test process: {error}")],
+    };
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        return vec![format!("{errors}the process ended with {}", output.status)];
+    }
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (mut have, mut want): (Vec<&str>, Vec<&str>) = (printed.lines().collect(), variant.prints.iter().map(String::as_str).collect());
+    if variant.any_order {
+        have.sort_unstable();
+        want.sort_unstable();
+    }
+    if have == want { Vec::new() } else { vec![format!("printed:\n{printed}instead of:\n{}", variant.prints.join("\n"))] }
+}
+
+/// One variant in this process; what is wrong goes to standard error.
+fn run_printing(file: &Path, number: usize) -> ExitCode {
+    let Ok(source) = std::fs::read_to_string(file) else { return ExitCode::FAILURE };
+    let variants = directive::parse_file(&source).unwrap_or_default();
+    let Some(variant) = variants.get(number) else { return ExitCode::FAILURE };
+    let problems = execute::variant(&source, variant);
+    problems.iter().for_each(|problem| eprintln!("{problem}"));
+    if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
 /// Runs a file in this process; its report goes to standard output.
 fn run_here(file: &Path) -> ExitCode {
     let parsed =
@@ -186,7 +221,7 @@ fn run_here(file: &Path) -> ExitCode {
     }
     let (mut done, mut runs, mut failed) = (0, 0, false);
     let mut reasons = Vec::new();
-    for variant in &variants {
+    for (number, variant) in variants.iter().enumerate() {
         if variant.diagnostics.is_empty() && variant.runs.is_empty() && variant.log.is_empty() {
             println!("the file has no run, error, warning or log directive: it tests nothing");
             return ExitCode::FAILURE;
@@ -195,7 +230,7 @@ fn run_here(file: &Path) -> ExitCode {
             reasons.push(reason);
             continue;
         }
-        let problems = execute::variant(&source, variant);
+        let problems = if variant.prints.is_empty() { execute::variant(&source, variant) } else { run_for_output(file, number, variant) };
         for problem in &problems {
             let label = if variant.label.is_empty() { String::new() } else { format!("[{}] ", variant.label) };
             println!("{label}{problem}");

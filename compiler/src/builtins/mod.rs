@@ -153,7 +153,7 @@ pub enum Native {
     AtomicDec,
     /// (pointer, compare, value)
     AtomicCmpXchg,
-    // C11 atomics: memory order and scope arguments are dropped by sema after checking.
+    // C11 atomics: the arguments end with the memory order (two of them for AtomicCompareExchange); scopes are dropped by sema after checking.
     AtomicInit,
     /// (object, expected pointer, desired): `bool`.
     AtomicCompareExchange,

@@ -573,6 +573,14 @@ impl<'a> Emitter<'a, '_> {
             return Ok(single(self.raw_of_slot(key, x)));
         }
         let operand = operand.ok_or_else(need)?;
+        let other_sign = match op {
+            AtomicOp::SMin | AtomicOp::SMax => key.slot.kind == ScalarKind::Uint,
+            AtomicOp::UMin | AtomicOp::UMax => key.slot.kind == ScalarKind::Sint,
+            _ => false,
+        };
+        if other_sign {
+            return self.exchange_extreme(op, key, pointer, operand).map(single);
+        }
         let operand = if key.slot.kind == ScalarKind::Float { operand } else { self.slot_of_raw(key, operand) };
         let fun = match op {
             AtomicOp::Store => {
@@ -595,6 +603,50 @@ impl<'a> Emitter<'a, '_> {
         let result = self.b.bare(Expression::AtomicResult { ty, comparison: false });
         self.b.stmt(Statement::Atomic { pointer, fun, value: operand, result: Some(result) });
         Ok(single(if key.slot.kind == ScalarKind::Float { result } else { self.raw_of_slot(key, result) }))
+    }
+
+    /// A minimum or maximum whose sign is not that of the view: replaced by compare-and-exchange until nobody came between. Raw in and out.
+    fn exchange_extreme(&mut self, op: AtomicOp, key: ViewKey, pointer: Expr, operand: Expr) -> Result<Expr, EmitError> {
+        let ty = self.b.shared.ty(key.slot, 1);
+        let seen = self.b.local(None, ty);
+        let first = self.b.load(pointer);
+        self.b.store_local(seen, first);
+        self.b.open();
+        let old = self.b.load_local(seen);
+        let raw = self.raw_of_slot(key, old);
+        let fun = if matches!(op, AtomicOp::SMin | AtomicOp::UMin) { naga::MathFunction::Min } else { naga::MathFunction::Max };
+        let new = if matches!(op, AtomicOp::SMin | AtomicOp::SMax) {
+            let (a, b) = (self.b.bitcast(raw, ScalarKind::Sint), self.b.bitcast(operand, ScalarKind::Sint));
+            let new = self.b.math(fun, &[a, b]);
+            self.b.bitcast(new, ScalarKind::Uint)
+        } else {
+            self.b.math(fun, &[raw, operand])
+        };
+        let new = self.slot_of_raw(key, new);
+        let found = self.exchange(key, pointer, old, new);
+        self.b.store_local(seen, found);
+        let same = self.b.binary(BinaryOperator::Equal, found, old);
+        self.b.open();
+        self.b.stmt(Statement::Break);
+        let accept = self.b.close();
+        self.b.stmt(Statement::If { condition: same, accept, reject: naga::Block::new() });
+        let body = self.b.close();
+        self.b.stmt(Statement::Loop { body, continuing: naga::Block::new(), break_if: None });
+        let found = self.b.load_local(seen);
+        Ok(self.raw_of_slot(key, found))
+    }
+
+    /// Compare and exchange of an element; the old value.
+    fn exchange(&mut self, key: ViewKey, pointer: Expr, expected: Expr, desired: Expr) -> Expr {
+        let ty = self.b.shared.module.generate_predeclared_type(naga::PredeclaredType::AtomicCompareExchangeWeakResult(key.slot));
+        let result = self.b.bare(Expression::AtomicResult { ty, comparison: true });
+        self.b.stmt(Statement::Atomic {
+            pointer,
+            fun: AtomicFunction::Exchange { compare: Some(expected) },
+            value: desired,
+            result: Some(result),
+        });
+        self.b.element_at(result, 0)
     }
 
     fn atomic_place(&mut self, address: &Address, shape: Shape) -> Result<(ViewKey, Expr), EmitError> {
@@ -621,15 +673,7 @@ impl<'a> Emitter<'a, '_> {
         }
         let (key, pointer) = self.atomic_place(&address, shape)?;
         let (expected, desired) = (self.slot_of_raw(key, expected), self.slot_of_raw(key, desired));
-        let ty = self.b.shared.module.generate_predeclared_type(naga::PredeclaredType::AtomicCompareExchangeWeakResult(key.slot));
-        let result = self.b.bare(Expression::AtomicResult { ty, comparison: true });
-        self.b.stmt(Statement::Atomic {
-            pointer,
-            fun: AtomicFunction::Exchange { compare: Some(expected) },
-            value: desired,
-            result: Some(result),
-        });
-        let old = self.b.element_at(result, 0);
+        let old = self.exchange(key, pointer, expected, desired);
         Ok(single(self.raw_of_slot(key, old)))
     }
 

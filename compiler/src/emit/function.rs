@@ -27,6 +27,7 @@ pub(super) struct Context<'a> {
     pub(super) key: &'a LaunchKey,
     pub(super) plan: &'a Plan,
     pub(super) globals: &'a [ir::GlobalVar],
+    pub(super) printf: &'a crate::printf::Table,
     /// Functions that replace some bits of a word, by object and view.
     pub(super) patches: FxHashMap<(usize, ViewKey), Handle<Function>>,
     /// Helpers made so far, by their index in the IR module.
@@ -383,7 +384,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 return Ok(());
             }
             Op::Call(function, args) => self.call(function.index(), args, ty)?,
-            Op::Printf { .. } => return Err(EmitError::unsupported("printf")),
+            Op::Printf { format, args } => self.printf(*format, args)?,
             Op::Copy { .. } | Op::Zero { .. } => return Err(EmitError::Internal("a block copy was not expanded".to_owned())),
             op => return Err(EmitError::Internal(format!("{op:?} in the wrong place"))),
         };

@@ -15,6 +15,7 @@ mod ops;
 mod patch;
 mod plan;
 mod print;
+mod printf;
 mod spirv;
 mod vector;
 
@@ -112,7 +113,8 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     }
     plan::bind(&mut plan, &mut shared, &inputs)?;
     let patches = patch::functions(&plan, &mut shared, target);
-    let kernel_function = functions(module, kernel, key, target, &plan, &work, &args, &mut shared, patches)?;
+    let printf = crate::printf::Table::new(module, target.pointer_size());
+    let kernel_function = functions(module, kernel, key, target, &plan, &work, &args, &printf, &mut shared, patches)?;
     shared.module.entry_points.push(naga::EntryPoint {
         name: kernel.name.clone(),
         stage: naga::ShaderStage::Compute,
@@ -148,6 +150,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         args,
         local_memory: plan.local_memory,
         private_memory: plan.private_memory,
+        printf,
     })
 }
 
@@ -181,6 +184,7 @@ fn functions(
     plan: &Plan,
     work: &Work,
     args: &ArgLayout,
+    printf: &crate::printf::Table,
     shared: &mut Shared,
     patches: FxHashMap<(usize, plan::ViewKey), naga::Handle<naga::Function>>,
 ) -> Result<naga::Function, EmitError> {
@@ -198,7 +202,7 @@ fn functions(
     }
     let passed = items::pass(shared, &for_helpers);
     let functions = vec![None; module.functions.len()];
-    let mut cx = Context { target, key, plan, globals: &module.globals, patches, functions, passed };
+    let mut cx = Context { target, key, plan, globals: &module.globals, printf, patches, functions, passed };
     for &index in order.iter().filter(|&&index| index != 0) {
         let function = &module.functions[index];
         let mut emitter = Emitter::new(&cx, shared, function, index as u32);

@@ -338,10 +338,9 @@ fn single_view(object: &Object, target: &Target, widen: bool) -> Result<ViewKey,
     let uniform = shapes.iter().all(|shape| shape.size == size && shape.natural_lanes().is_some());
     let atomic = !private && shapes.iter().any(|shape| shape.kind.is_atomic());
     let signed = shapes.iter().any(|shape| shape.kind == Kind::SignedAtomic);
-    if atomic && signed && shapes.iter().any(|shape| shape.kind == Kind::UnsignedAtomic) {
-        return Err(EmitError::unsupported("signed and unsigned atomic minima and maxima of one memory object"));
-    }
-    let kind = if atomic && signed { ScalarKind::Sint } else { ScalarKind::Uint };
+    // Where there are minima and maxima of both signs, those of the other one compare and exchange.
+    let unsigned = shapes.iter().any(|shape| shape.kind == Kind::UnsignedAtomic);
+    let kind = if atomic && signed && !unsigned { ScalarKind::Sint } else { ScalarKind::Uint };
     if atomic && shapes.iter().any(|shape| shape.kind.is_atomic() && shape.size == 8) {
         if !uniform {
             return Err(EmitError::unsupported("64-bit atomics on memory that is also accessed in other sizes"));
@@ -380,12 +379,16 @@ pub(super) struct Plan {
     pub(super) bindings: Vec<Binding>,
     /// The object that is the argument buffer.
     pub(super) arguments: Option<usize>,
+    /// The object that is the printf buffer.
+    pub(super) printf: Option<usize>,
     /// Bytes of workgroup memory.
     pub(super) local_memory: u32,
     /// Bytes of private arrays of one work-item.
     pub(super) private_memory: u32,
     /// Bytes of scratch memory of one work-item.
     pub(super) scratch: u32,
+    /// Whether a fence makes stores to buffers visible to other work-groups.
+    pub(super) coherent: bool,
 }
 
 /// What defines each value of a function.
@@ -518,6 +521,11 @@ impl Planner<'_> {
             if failed.is_some() {
                 return;
             }
+            match inst.op {
+                Op::Printf { .. } => return self.printf(),
+                Op::MemFence(fence) => self.plan.coherent |= fence.global,
+                _ => {}
+            }
             let Some((pointer, shape)) = access(function, inst, pointer_size) else { return };
             let Some((root, offset)) = definitions.pointer(function, pointer) else {
                 failed = Some(EmitError::Internal(format!("access through {pointer}, which has no root")));
@@ -598,6 +606,17 @@ impl Planner<'_> {
         self.shared.insert(BindingSource::Arguments, object);
         self.plan.arguments = Some(object);
         object
+    }
+
+    /// The printf buffer: whole words, one of them a counter.
+    fn printf(&mut self) {
+        if self.plan.printf.is_some() {
+            return;
+        }
+        let object = self.storage("printf", crate::printf::BUFFER_SIZE, BindingSource::Printf);
+        let shape = |kind| Shape { size: 4, lanes: 1, align: 4, kind, volatile: false };
+        self.plan.objects[object].shapes = vec![shape(Kind::Atomic), shape(Kind::Store)];
+        self.plan.printf = Some(object);
     }
 
     fn global(&mut self, global: Global) -> Result<Place, EmitError> {
@@ -770,8 +789,11 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
             Backing::Storage { binding } => {
                 for key in keys {
                     let ty = shared.array(key.slot, key.lanes, key.atomic, None);
-                    let variable = Variable::Global(global(shared, &object.name, storage, Some(binding), ty));
-                    object.views.push(View { key, variable });
+                    let variable = global(shared, &object.name, storage, Some(binding), ty);
+                    if plan.coherent {
+                        shared.module.global_variables.get_mut(variable).memory_decorations = naga::MemoryDecorations::COHERENT;
+                    }
+                    object.views.push(View { key, variable: Variable::Global(variable) });
                 }
             }
             Backing::Workgroup | Backing::WorkgroupShare => {

@@ -494,7 +494,7 @@ pub enum Op {
         size: u32,
         align: u32,
     },
-    /// Sequentially consistent within the device. The result is the old value (`Store` has none, `Load` no operand).
+    /// Relaxed, within the device: [`Op::MemFence`] orders. The result is the old value (`Store` has none, `Load` no operand).
     Atomic {
         op: AtomicOp,
         ptr: Value,

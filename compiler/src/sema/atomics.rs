@@ -5,7 +5,7 @@ use crate::ast::{Name, ScalarKind};
 use crate::builtins::Native;
 use crate::diag::Span;
 use crate::ir::{AtomicOp, Space};
-use crate::thir::{Expr, TyKind};
+use crate::thir::{Constant, Expr, ExprKind, TyKind};
 
 /// A read-modify-write of 1.x's atomics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,9 @@ pub(super) enum AtomicKind {
     Or,
     Xor,
 }
+
+/// `memory_order_seq_cst`, which functions without `_explicit` have.
+const ORDER_SEQ_CST: u64 = 5;
 
 /// A function of C11's atomics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +115,7 @@ impl Sema<'_> {
         self.native(op, args, ty, span)
     }
 
-    pub(super) fn c11_atomic(&mut self, name: &Name, kind: C11, values: Vec<Expr>, span: Span) -> Expr {
+    pub(super) fn c11_atomic(&mut self, name: &Name, (kind, explicit): (C11, bool), values: Vec<Expr>, span: Span) -> Expr {
         let mut values = values.into_iter();
         let Some(pointer) = values.next() else { return self.error_expr(span) };
         let parts = self.pointer_parts(pointer.ty);
@@ -130,7 +133,7 @@ impl Sema<'_> {
             return self.error_expr(span);
         }
         let ty = self.scalar(object);
-        let void = self.void_ty();
+        let (void, int) = (self.void_ty(), self.int());
         let bool_ty = self.scalar(ScalarKind::Bool);
         let mut args = vec![pointer];
         let (op, ret) = match kind {
@@ -167,12 +170,20 @@ impl Sema<'_> {
             C11::TestAndSet => (Native::AtomicFlagTestAndSet, bool_ty),
             C11::Clear => (Native::AtomicFlagClear, void),
         };
-        // Memory order and scope are checked and dropped: every atomic is sequentially consistent within the device.
-        for value in values {
+        // Orders go on to `lower`; scopes are checked and dropped, for every atomic is one within the device.
+        let orders = if kind == C11::CompareExchange { 2 } else { 1 };
+        for (index, value) in values.enumerate() {
             if !self.is_integer_scalar(value.ty) {
                 self.bad_arg(name, &value, "expecting a memory order or scope");
                 return self.error_expr(span);
             }
+            if index < orders {
+                args.push(self.scalar_arg(value, ScalarKind::Int));
+            }
+        }
+        if !explicit && kind != C11::Init {
+            let order = self.expr(ExprKind::Constant(Constant::Int(ORDER_SEQ_CST)), int, span);
+            args.push(order);
         }
         self.native(op, args, ret, span)
     }

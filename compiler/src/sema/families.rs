@@ -4,13 +4,13 @@
 use super::atomics::{AtomicKind, C11, parse_atomic, parse_c11};
 use super::convert::Purpose;
 use super::images::{ImageCall, parse_image};
-use super::{Operand, Sema, is_float, unsigned_of};
+use super::{Sema, is_float, unsigned_of};
 use crate::ast::{self, Name, ScalarKind};
 use crate::builtins::Native;
 use crate::diag::Span;
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
-use crate::thir::{CastKind, Expr, ExprKind, PlaceKind, QualTy, Rounding, Ty, TyKind};
+use crate::thir::{CastKind, Expr, ExprKind, QualTy, Rounding, Ty, TyKind};
 
 /// What a name outside of the table means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,7 +299,8 @@ impl Sema<'_> {
                 let mut args = Vec::new();
                 for (index, value) in values.into_iter().enumerate() {
                     let value = self.scalar_arg(value, ScalarKind::UInt);
-                    if index == 0 {
+                    // The order of a fence matters, scopes do not.
+                    if index == 0 || (index == 1 && family == Family::WorkItemFence) {
                         args.push(value);
                     }
                 }
@@ -311,7 +312,7 @@ impl Sema<'_> {
                 self.native(op, args, void, span)
             }
             Family::Atomic(kind) => self.atomic(name, kind, values, span),
-            Family::C11(kind, _) => self.c11_atomic(name, kind, values, span),
+            Family::C11(kind, explicit) => self.c11_atomic(name, (kind, explicit), values, span),
             Family::Image(call) => self.image_call(name, call, values, span),
             Family::AsyncCopy { strided } => self.async_copy(name, values, strided, span),
             Family::WaitGroupEvents => self.wait_group_events(name, values, span),
@@ -572,52 +573,5 @@ impl Sema<'_> {
         }
         let void = self.void_ty();
         self.native(Native::WaitGroupEvents, vec![count, events], void, span)
-    }
-
-    // 6.15.14
-
-    pub(super) fn printf(&mut self, args: &[ast::Expr], span: Span) -> Expr {
-        let Some((first, rest)) = args.split_first() else {
-            self.err(span, "too few arguments to function call, expected at least 1, have 0");
-            return self.error_expr(span);
-        };
-        let format = match self.operand(first) {
-            Operand::Place(place) => match place.kind {
-                PlaceKind::Global(id) if self.globals[id.index()].space == Space::Constant && self.globals[id.index()].init.is_some() => {
-                    Some(id)
-                }
-                _ => None,
-            },
-            Operand::Value(value) if self.is_error(value.ty) => return self.error_expr(span),
-            // A pointer to a constant string (`c ? "a" : "b"` is none).
-            Operand::Value(value) => match self.evaluate(&value) {
-                Some(super::consteval::Value::Address(id, 0)) if self.globals[id.index()].space == Space::Constant => Some(id),
-                _ => None,
-            },
-            _ => None,
-        };
-        let mut values = Vec::with_capacity(rest.len());
-        for arg in rest {
-            let value = self.rvalue_expr(arg);
-            if self.is_error(value.ty) {
-                return self.error_expr(span);
-            }
-            values.push(match *self.kind(value.ty) {
-                TyKind::Scalar(ScalarKind::Half) => self.scalar_arg(value, ScalarKind::Float),
-                TyKind::Scalar(_) | TyKind::Enum { .. } => self.promote(value),
-                TyKind::Vector(..) | TyKind::Pointer { .. } => value,
-                _ => {
-                    let shown = self.show(value.ty);
-                    self.err(arg.span, format!("cannot pass expression of type '{shown}' to 'printf'"));
-                    return self.error_expr(span);
-                }
-            });
-        }
-        let Some(format) = format else {
-            self.err(first.span, "the format of 'printf' must be a string literal in constant memory");
-            return self.error_expr(span);
-        };
-        let int = self.int();
-        self.expr(ExprKind::Printf { format, args: values }, int, span)
     }
 }

@@ -23,6 +23,7 @@ mod library;
 mod members;
 mod operators;
 mod places;
+mod printf;
 mod reflection;
 mod scope;
 mod specifiers;

@@ -81,7 +81,7 @@ end:
     x = (int)(gid), y = vec_step(float3); x = sizeof(x + 1.0f); y = sizeof a / sizeof a[0]; x = __builtin_astype(s, int);
     int arr2[] = { [3] = 1, 2 }; x = arr2[4];
     out[gid] = s + x + y + ((particle){ 1, 2, 3 }).x + ((float4)(1)).w + (float)uc + ip + b;
-    printf("hi %d %f %v4f %s\n", x, s, v, "str");
+    printf("hi %d %f %v4hlf %s\n", x, s, v, "str");
     p = &a[1]; x = p - a; x = p > a && p != 0 && !p; p += 2; p -= 1; p = p + 1; p = 1 + p; x = 2[a];
     int (*pa)[3] = 0; int m2[2][3]; pa = m2; x = pa[1][2] + *(*(m2 + 1) + 2) + (*pa)[0];
     void *vp = p; p = vp; char *chp = (char *)p; x = *(int *)(chp + 2); size_t addr = (size_t)p; p = (float *)addr; uintptr_t up = (uintptr_t)out;

@@ -13,6 +13,10 @@ pub struct Variant {
     pub diagnostics: Vec<Expected>,
     /// Texts that the build log must contain, anywhere.
     pub log: Vec<String>,
+    /// Lines that the runs print.
+    pub prints: Vec<String>,
+    /// Whether they may come in any order.
+    pub any_order: bool,
     pub runs: Vec<Run>,
 }
 
@@ -96,7 +100,7 @@ struct Line<'a> {
     text: String,
 }
 
-const KEYWORDS: [&str; 9] = ["for", "build", "requires", "error", "warning", "log", "run", "arg", "expect"];
+const KEYWORDS: [&str; 10] = ["for", "build", "requires", "error", "warning", "log", "run", "arg", "expect", "prints"];
 
 /// Reads all directives of a file and multiplies them out into variants.
 pub fn parse_file(source: &str) -> Result<Vec<Variant>, String> {
@@ -150,14 +154,21 @@ fn collect(source: &str) -> Result<Vec<Line<'_>>, String> {
             ("arg" | "expect", Some((head, text))) if head.starts_with(' ') => (head, text),
             ("arg" | "expect", _) => continue,
             ("error" | "warning", Some((" anywhere", text))) => ("anywhere", text),
+            ("prints", Some((" in any order", text))) => ("anywhere", text),
             (_, Some(("", text))) => ("", text),
             _ => continue,
         };
         let keyword = match (keyword, head) {
             ("error", "anywhere") => "error anywhere",
             ("warning", "anywhere") => "warning anywhere",
+            ("prints", "anywhere") => "prints anywhere",
             _ => keyword,
         };
+        if keyword.starts_with("prints") {
+            // One blank after the colon; all else is what is printed.
+            found.push(Line { number, keyword, text: text.strip_prefix(' ').unwrap_or(text).to_owned() });
+            continue;
+        }
         let mut text =
             if head.is_empty() || head == "anywhere" { text.trim().to_owned() } else { format!("{} : {}", head.trim(), text.trim()) };
         let mut at = number;
@@ -214,6 +225,10 @@ fn directive(line: &Line<'_>, text: &str, variant: &mut Variant) -> Result<(), S
             text: text.to_owned(),
         }),
         "log" => variant.log.push(text.to_owned()),
+        "prints" | "prints anywhere" => {
+            variant.any_order |= line.keyword != "prints";
+            variant.prints.push(text.to_owned());
+        }
         "run" => variant.runs.push(run(line.number, text)?),
         "arg" | "expect" => {
             let run = variant.runs.last_mut().ok_or("stands before any run")?;

@@ -171,6 +171,13 @@ fn launch(context: &Context, queue: &Queue, program: &Program, run: &Run) -> Res
     if status != CL_SUCCESS {
         return Err(format!("clEnqueueNDRangeKernel gave {status}; the build log:\n{}", program.log()));
     }
+    if buffers.is_empty() {
+        // Nothing is read that would wait for it.
+        let status = target.cl.clFinish(queue.0);
+        if status != CL_SUCCESS {
+            return Err(format!("clFinish gave {status}"));
+        }
+    }
     let mut outputs = HashMap::new();
     for (name, mem) in &buffers {
         let Some(input) = inputs.get(name) else { continue };

@@ -1,15 +1,76 @@
 //! Atomic functions (6.15.12).
+//!
+//! Atomic operations of the IR are relaxed. An order stronger than that is a fence before (release) and behind (acquire): what fences
+//! promise together with relaxed atomics is what the orders promise.
 
 use super::super::function::Lowering;
 use super::super::types::{Shape, scalar};
 use super::Call;
 use crate::builtins::Native;
-use crate::ir::{AtomicOp, CmpOp, Op, Scalar, Type, UnOp, Value};
+use crate::ir::{AtomicOp, CmpOp, Fence, Op, Scalar, Space, Type, UnOp, Value};
+
+/// A memory order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Order {
+    pub(super) acquire: bool,
+    pub(super) release: bool,
+}
+
+impl Order {
+    /// Of the value of a `memory_order`; one that is not constant may be any.
+    pub(super) fn of(known: Option<u64>) -> Self {
+        match known {
+            Some(0) => Self { acquire: false, release: false },
+            Some(2) => Self { acquire: true, release: false },
+            Some(3) => Self { acquire: false, release: true },
+            _ => Self { acquire: true, release: true },
+        }
+    }
+}
 
 impl<'p> Lowering<'p, '_> {
     pub(super) fn atomic(&mut self, op: Native, call: &Call<'p>) -> Option<Value> {
         let ptr = self.value(call, 0);
         let shape = self.pointee(call, 0);
+        // Behind the operands.
+        let order = match op {
+            Native::Atomic(AtomicOp::Load) | Native::AtomicFlagTestAndSet | Native::AtomicFlagClear => 1,
+            Native::AtomicCompareExchange => 3,
+            _ => 2,
+        };
+        let order = self.order(call, order);
+        if order.release {
+            self.order_fence(ptr);
+        }
+        let result = self.relaxed(op, call, ptr, shape);
+        if order.acquire {
+            self.order_fence(ptr);
+        }
+        result
+    }
+
+    /// The order of a C11 atomic; 1.x's have none.
+    fn order(&mut self, call: &Call<'p>, index: usize) -> Order {
+        if !self.shared.target.spirv {
+            // Fences elsewhere are barriers, or nothing: those devices report relaxed atomics only.
+            return Order { acquire: false, release: false };
+        }
+        match call.values.get(index).map(|&order| self.b.known(order)) {
+            None => Order { acquire: false, release: false },
+            Some(known) => Order::of(known),
+        }
+    }
+
+    fn order_fence(&mut self, ptr: Value) {
+        let (local, global) = match self.b.ty(ptr) {
+            Type::Ptr(Space::Local) => (true, false),
+            Type::Ptr(Space::Global) => (false, true),
+            _ => (true, true),
+        };
+        self.b.effect(Op::MemFence(Fence { local, global, image: false }));
+    }
+
+    fn relaxed(&mut self, op: Native, call: &Call<'p>, ptr: Value, shape: Shape) -> Option<Value> {
         match op {
             Native::Atomic(op) => {
                 let value = if op == AtomicOp::Load { None } else { Some(self.value(call, 1)) };

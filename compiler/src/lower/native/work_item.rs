@@ -2,6 +2,7 @@
 
 use super::super::function::Lowering;
 use super::Call;
+use super::atomic::Order;
 use crate::builtins::Native;
 use crate::ir::{CastOp, CmpOp, Const, Fence, Op, Space, Type, Value, WorkItem};
 
@@ -103,6 +104,12 @@ impl<'p> Lowering<'p, '_> {
         // Flags that are not constant may be all of them.
         let flags = flags.unwrap_or(LOCAL_FENCE | GLOBAL_FENCE | IMAGE_FENCE);
         let fence = Fence { local: flags & LOCAL_FENCE != 0, global: flags & GLOBAL_FENCE != 0, image: flags & IMAGE_FENCE != 0 };
+        if op == Native::AtomicWorkItemFence {
+            let order = call.values.get(1).map_or(Order::of(None), |&order| Order::of(self.b.known(order)));
+            if !order.acquire && !order.release {
+                return None;
+            }
+        }
         self.b.effect(if op == Native::Barrier { Op::Barrier(fence) } else { Op::MemFence(fence) });
         None
     }

@@ -1,0 +1,281 @@
+//! Format strings (OpenCL C 6.15.14.2): from bytes to pieces.
+
+/// The sign before, the padding, the alternative form: what flags ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// `-`
+    pub left: bool,
+    /// `+`
+    pub plus: bool,
+    /// A space.
+    pub space: bool,
+    /// `#`
+    pub alternative: bool,
+    /// `0`
+    pub zero: bool,
+}
+
+/// The size of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// Not given.
+    None,
+    /// `hh`
+    Char,
+    /// `h`
+    Short,
+    /// `hl`: lanes of 32 bits.
+    Word,
+    /// `l`
+    Long,
+    /// `z` or `t`: as wide as a pointer.
+    Size,
+}
+
+/// A conversion specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// Flags.
+    pub flags: Flags,
+    /// The least number of characters.
+    pub width: u32,
+    /// The number behind the period.
+    pub precision: Option<u32>,
+    /// Lanes of a vector argument.
+    pub vector: Option<u8>,
+    /// The length modifier.
+    pub length: Length,
+    /// The conversion: one of `diouxXfFeEgGaAcsp`.
+    pub conversion: u8,
+    /// Where the specification begins and ends in the format.
+    pub place: (usize, usize),
+}
+
+impl Spec {
+    /// Whether it takes an integer (and no character).
+    pub const fn is_integer(&self) -> bool {
+        matches!(self.conversion, b'd' | b'i' | b'o' | b'u' | b'x' | b'X')
+    }
+
+    /// Whether it takes a floating-point number.
+    pub const fn is_float(&self) -> bool {
+        matches!(self.conversion, b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A')
+    }
+}
+
+/// What is wrong with a specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FormatError {
+    /// The format ends within it.
+    #[error("incomplete format specifier")]
+    Incomplete,
+    /// There is no such conversion.
+    #[error("invalid conversion specifier '{}'", char::from(*.0))]
+    Conversion(u8),
+    /// Not in OpenCL C.
+    #[error("'*' is no field width or precision in OpenCL C")]
+    Star,
+    /// Not with this conversion.
+    #[error("length modifier '{0}' results in undefined behavior or no effect with '{conversion}' conversion specifier", conversion = char::from(*.1))]
+    Length(&'static str, u8),
+    /// Vectors have 2, 3, 4, 8 or 16 lanes.
+    #[error("invalid vector specifier: vectors have 2, 3, 4, 8 or 16 elements")]
+    Lanes,
+    /// A vector's elements have no default size.
+    #[error("a vector specifier needs a length modifier")]
+    NoLength,
+}
+
+/// A piece of a format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Bytes as they are.
+    Text(Vec<u8>),
+    /// A conversion.
+    Spec(Spec),
+    /// What is no conversion, and the place where it stands; printed as it is.
+    Bad(FormatError, (usize, usize)),
+}
+
+struct Reader<'a> {
+    format: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.format.get(self.at).copied()
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        let start = self.at;
+        let mut number = 0_u32;
+        while let Some(digit @ b'0'..=b'9') = self.peek() {
+            number = number.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
+            self.at += 1;
+        }
+        (self.at > start).then_some(number)
+    }
+
+    /// What follows a `%` that stands at `start`; `None` for `%%`.
+    fn spec(&mut self, start: usize) -> Result<Option<Spec>, FormatError> {
+        let mut flags = Flags::default();
+        loop {
+            match self.peek() {
+                Some(b'-') => flags.left = true,
+                Some(b'+') => flags.plus = true,
+                Some(b' ') => flags.space = true,
+                Some(b'#') => flags.alternative = true,
+                Some(b'0') => flags.zero = true,
+                _ => break,
+            }
+            self.at += 1;
+        }
+        if self.eat(b'*') {
+            return Err(FormatError::Star);
+        }
+        let width = self.number().unwrap_or(0);
+        let mut precision = None;
+        if self.eat(b'.') {
+            if self.eat(b'*') {
+                return Err(FormatError::Star);
+            }
+            precision = Some(self.number().unwrap_or(0));
+        }
+        let mut vector = None;
+        if self.eat(b'v') {
+            vector = match self.number() {
+                Some(lanes @ (2 | 3 | 4 | 8 | 16)) => Some(lanes as u8),
+                _ => return Err(FormatError::Lanes),
+            };
+        }
+        let (length, spelled) = self.length();
+        let conversion = self.peek().ok_or(FormatError::Incomplete)?;
+        self.at += 1;
+        if conversion == b'%' && self.at == start + 2 {
+            return Ok(None);
+        }
+        let spec = Spec { flags, width, precision, vector, length, conversion, place: (start, self.at) };
+        if !spec.is_integer() && !spec.is_float() && !matches!(conversion, b'c' | b's' | b'p') {
+            return Err(FormatError::Conversion(conversion));
+        }
+        let bad_length = match length {
+            Length::None => false,
+            Length::Word => vector.is_none(),
+            Length::Char | Length::Size => !spec.is_integer(),
+            Length::Short => !(spec.is_integer() || (spec.is_float() && vector.is_some())),
+            Length::Long => !(spec.is_integer() || spec.is_float()),
+        };
+        if bad_length {
+            return Err(FormatError::Length(spelled, conversion));
+        }
+        match vector {
+            Some(_) if !spec.is_integer() && !spec.is_float() => Err(FormatError::Conversion(conversion)),
+            Some(_) if length == Length::None => Err(FormatError::NoLength),
+            _ => Ok(Some(spec)),
+        }
+    }
+
+    fn length(&mut self) -> (Length, &'static str) {
+        if self.eat(b'h') {
+            if self.eat(b'h') {
+                (Length::Char, "hh")
+            } else if self.eat(b'l') {
+                (Length::Word, "hl")
+            } else {
+                (Length::Short, "h")
+            }
+        } else if self.eat(b'l') {
+            // `ll` is reserved, and means what it means in C.
+            if self.eat(b'l') { (Length::Long, "ll") } else { (Length::Long, "l") }
+        } else if self.eat(b'z') {
+            (Length::Size, "z")
+        } else if self.eat(b't') {
+            (Length::Size, "t")
+        } else {
+            (Length::None, "")
+        }
+    }
+}
+
+/// Splits a format (without its terminating zero) into pieces.
+pub fn parse(format: &[u8]) -> Vec<Piece> {
+    let mut reader = Reader { format, at: 0 };
+    let mut pieces = Vec::new();
+    let mut text = Vec::new();
+    while let Some(byte) = reader.peek() {
+        let start = reader.at;
+        reader.at += 1;
+        if byte != b'%' {
+            text.push(byte);
+            continue;
+        }
+        match reader.spec(start) {
+            Ok(None) => text.push(b'%'),
+            Ok(Some(spec)) => {
+                if !text.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                }
+                pieces.push(Piece::Spec(spec));
+            }
+            Err(error) => {
+                if !text.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                }
+                pieces.push(Piece::Bad(error, (start, reader.at)));
+            }
+        }
+    }
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Flags, FormatError, Length, Piece, Spec, parse};
+
+    fn one(format: &str) -> Piece {
+        let mut pieces = parse(format.as_bytes());
+        assert_eq!(pieces.len(), 1, "{format}: {pieces:?}");
+        pieces.remove(0)
+    }
+
+    #[test]
+    fn every_part_of_a_specification_is_read() {
+        let flags = Flags { left: true, plus: true, space: true, alternative: true, zero: true };
+        let spec = Spec { flags, width: 12, precision: Some(3), vector: Some(16), length: Length::Word, conversion: b'f', place: (0, 16) };
+        assert_eq!(one("%-+ #012.3v16hlf"), Piece::Spec(spec));
+    }
+
+    #[test]
+    fn text_and_percent_signs_are_kept_together() {
+        assert_eq!(parse(b"100%% of %d\n").len(), 3);
+        assert_eq!(parse(b"100%% of %d\n")[0], Piece::Text(b"100% of ".to_vec()));
+    }
+
+    #[test]
+    fn what_opencl_c_does_not_have_is_refused() {
+        let bad = |format: &str| match one(format) {
+            Piece::Bad(error, _) => Some(error),
+            _ => None,
+        };
+        // What follows is text.
+        assert_eq!(parse(b"%*d"), [Piece::Bad(FormatError::Star, (0, 2)), Piece::Text(b"d".to_vec())]);
+        assert_eq!(bad("%"), Some(FormatError::Incomplete));
+        assert_eq!(bad("%5.2"), Some(FormatError::Incomplete));
+        assert_eq!(bad("%n"), Some(FormatError::Conversion(b'n')));
+        assert_eq!(bad("%v5hld"), Some(FormatError::Lanes));
+        assert_eq!(bad("%v4d"), Some(FormatError::NoLength));
+        assert_eq!(bad("%hld"), Some(FormatError::Length("hl", b'd')));
+        assert_eq!(bad("%hf"), Some(FormatError::Length("h", b'f')));
+        assert_eq!(bad("%ls"), Some(FormatError::Length("l", b's')));
+    }
+}

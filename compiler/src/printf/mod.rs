@@ -1,0 +1,222 @@
+//! `printf` (OpenCL C 6.15.14): what kernels leave in the printf buffer, and the text that it becomes.
+//!
+//! # The buffer
+//! An array of 32-bit words. Word 0 counts the words of records that were asked for, and is zero before a launch. A record begins behind the
+//! words counted before it: the number of its [`Site`], counted from 1, and then every argument, each lane in its own size, lowest byte first,
+//! each argument at a new word. A record that does not fit is dropped, as are all after it: whoever runs out of the buffer leaves the site number 0
+//! where its record would have begun.
+//!
+//! The formatter follows C99 to the letter and depends on nothing of the host ([`number`] says how floats are exact).
+
+pub mod format;
+mod number;
+#[cfg(test)]
+mod tests;
+
+use crate::ir::{self, Global, Op, Scalar, Space, Type};
+use format::{Length, Piece, Spec};
+
+/// Bytes of the printf buffer: CL_DEVICE_PRINTF_BUFFER_SIZE.
+pub const BUFFER_SIZE: u32 = 1 << 20;
+/// Words of it that records can take.
+pub const CAPACITY: u32 = BUFFER_SIZE / 4 - 1;
+
+/// A format with the types of its arguments: a call of `printf`, or several that agree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    format: Global,
+    /// Scalars and vectors; pointers are integers.
+    args: Vec<Type>,
+    pieces: Vec<Piece>,
+}
+
+impl Site {
+    /// Words of a record, its head included.
+    pub fn words(&self) -> u32 {
+        1 + self.args.iter().map(|&ty| words(ty)).sum::<u32>()
+    }
+}
+
+/// Words that an argument takes in a record.
+pub fn words(ty: Type) -> u32 {
+    (ty.scalar().map_or(4, Scalar::size) * u32::from(ty.lanes())).div_ceil(4)
+}
+
+/// Everything that the host needs to make text of a kernel's records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    sites: Vec<Site>,
+    /// Contents of constants, by number, where some format has `%s`.
+    strings: Vec<Option<Vec<u8>>>,
+    pointer_size: u32,
+}
+
+impl Table {
+    /// The sites of a module whose pointers are resolved; empty where it does not print.
+    pub fn new(module: &ir::Module, pointer_size: u32) -> Self {
+        let mut table = Self { sites: Vec::new(), strings: Vec::new(), pointer_size };
+        for function in &module.functions {
+            function.body.walk(&mut |inst| {
+                let Op::Printf { format, args } = &inst.op else { return };
+                let types: Vec<Type> = args.iter().map(|&arg| function.ty(arg)).collect();
+                if table.find(*format, &types).is_none() {
+                    let text = module.globals.get(format.index()).and_then(|global| global.init.as_deref()).unwrap_or_default();
+                    let pieces = format::parse(until_zero(text));
+                    table.sites.push(Site { format: *format, args: types, pieces });
+                }
+            });
+        }
+        let strings = |site: &Site| site.pieces.iter().any(|piece| matches!(piece, Piece::Spec(Spec { conversion: b's', .. })));
+        if table.sites.iter().any(strings) {
+            let contents = |global: &ir::GlobalVar| global.init.clone().filter(|_| global.space == Space::Constant);
+            table.strings = module.globals.iter().map(contents).collect();
+        }
+        table
+    }
+
+    /// Whether nothing prints.
+    pub fn is_empty(&self) -> bool {
+        self.sites.is_empty()
+    }
+
+    /// The number of a site, and the site.
+    pub fn find(&self, format: Global, args: &[Type]) -> Option<(u32, &Site)> {
+        (1..).zip(&self.sites).find(|(_, site)| site.format == format && site.args == args)
+    }
+
+    /// The text of a whole buffer.
+    pub fn text(&self, buffer: &[u8]) -> Vec<u8> {
+        let mut words = buffer.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let count = words.next().unwrap_or(0).min(CAPACITY) as usize;
+        let words: Vec<u32> = words.take(count).collect();
+        let mut out = Vec::new();
+        let mut rest = words.as_slice();
+        while let Some((&number, arguments)) = rest.split_first() {
+            let site = number.checked_sub(1).and_then(|index| self.sites.get(index as usize));
+            let Some(site) = site else { break };
+            let length = site.words() as usize - 1;
+            let Some(own) = arguments.get(..length) else { break };
+            self.record(&mut out, site, own);
+            rest = &arguments[length..];
+        }
+        out
+    }
+
+    /// Appends the text of one record.
+    fn record(&self, out: &mut Vec<u8>, site: &Site, words: &[u32]) {
+        let mut rest = words;
+        let mut args = site.args.iter().map(|&ty| {
+            let (own, others) = rest.split_at((self::words(ty) as usize).min(rest.len()));
+            rest = others;
+            Argument::new(ty, own)
+        });
+        for piece in &site.pieces {
+            match piece {
+                Piece::Text(text) => out.extend_from_slice(text),
+                // Undefined, and harmless.
+                Piece::Bad(..) => {}
+                Piece::Spec(spec) => {
+                    let Some(argument) = args.next() else { continue };
+                    self.convert(out, spec, &argument);
+                }
+            }
+        }
+    }
+
+    fn convert(&self, out: &mut Vec<u8>, spec: &Spec, argument: &Argument) {
+        if spec.vector.is_some() {
+            for (index, &lane) in argument.lanes.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                scalar(out, spec, argument.scalar, lane, self.pointer_size);
+            }
+            return;
+        }
+        let Some(&lane) = argument.lanes.first() else { return };
+        match spec.conversion {
+            b's' => {
+                let mut text = self.string(lane);
+                if let Some(precision) = spec.precision {
+                    text = text.get(..precision as usize).unwrap_or(text);
+                }
+                number::field(out, spec, text);
+            }
+            _ => scalar(out, spec, argument.scalar, lane, self.pointer_size),
+        }
+    }
+
+    /// The string that a pointer to a constant points to.
+    fn string(&self, pointer: u64) -> &[u8] {
+        let (tag, offset) = if self.pointer_size == 8 {
+            (pointer >> 32, pointer & 0xffff_ffff)
+        } else {
+            let shift = 32 - crate::passes::resolve_pointers::TAG_BITS_32;
+            (pointer >> shift, pointer & ((1 << shift) - 1))
+        };
+        let Some(index) = tag.checked_sub(1) else { return b"(null)" };
+        let contents = usize::try_from(index).ok().and_then(|index| self.strings.get(index)).and_then(Option::as_deref);
+        let from = usize::try_from(offset).ok().and_then(|offset| contents?.get(offset..));
+        until_zero(from.unwrap_or_default())
+    }
+}
+
+fn until_zero(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    &bytes[..end]
+}
+
+/// An argument out of a record: the bits of each lane, zero-extended.
+struct Argument {
+    scalar: Scalar,
+    lanes: Vec<u64>,
+}
+
+impl Argument {
+    fn new(ty: Type, words: &[u32]) -> Self {
+        let scalar = ty.scalar().unwrap_or(Scalar::I32);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let lanes = bytes
+            .chunks_exact(scalar.size().max(1) as usize)
+            .take(usize::from(ty.lanes()))
+            .map(|lane| lane.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)))
+            .collect();
+        Self { scalar, lanes }
+    }
+}
+
+/// One lane. Arguments of the wrong kind, which are undefined behaviour, are converted by value.
+fn scalar(out: &mut Vec<u8>, spec: &Spec, scalar: Scalar, bits: u64, pointer_size: u32) {
+    let float = match scalar {
+        Scalar::F16 => Some(half::f16::from_bits(bits as u16).to_f64()),
+        Scalar::F32 => Some(f64::from(f32::from_bits(bits as u32))),
+        Scalar::F64 => Some(f64::from_bits(bits)),
+        _ => None,
+    };
+    let have = scalar.bits();
+    let signed = (bits << (64 - have.clamp(1, 64))).cast_signed() >> (64 - have.clamp(1, 64));
+    if spec.is_float() {
+        number::float(out, spec, float.unwrap_or(signed as f64));
+        return;
+    }
+    let bits = match float {
+        Some(value) => (value as i64).cast_unsigned(),
+        None => bits,
+    };
+    match spec.conversion {
+        b'c' => number::field(out, spec, &[bits as u8]),
+        b'p' => number::field(out, spec, format!("{bits:#x}").as_bytes()),
+        _ => {
+            let width = match spec.length {
+                Length::Char => 8,
+                Length::Short => 16,
+                Length::None | Length::Word => 32,
+                Length::Long => 64,
+                Length::Size => pointer_size * 8,
+            };
+            let wide = if matches!(spec.conversion, b'd' | b'i') && float.is_none() { signed.cast_unsigned() } else { bits };
+            let wide = if width == 64 { wide } else { wide & ((1 << width) - 1) };
+            number::integer(out, spec, wide, width);
+        }
+    }
+}

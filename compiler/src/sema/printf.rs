@@ -1,0 +1,168 @@
+//! Calls of `printf` (OpenCL C 6.15.14): the format must be known, and is checked against the arguments.
+//!
+//! What the language leaves undefined, arguments of other types than the format says above all, is a warning, worded as clang's.
+
+use super::{Operand, Sema, is_float};
+use crate::ast::{self, ScalarKind};
+use crate::diag::Span;
+use crate::ir::Space;
+use crate::printf::format::{self, Length, Piece, Spec};
+use crate::thir::types::scalar_size;
+use crate::thir::{Expr, ExprKind, GlobalId, PlaceKind, Ty, TyKind};
+
+impl Sema<'_> {
+    pub(super) fn printf(&mut self, args: &[ast::Expr], span: Span) -> Expr {
+        let Some((first, rest)) = args.split_first() else {
+            self.err(span, "too few arguments to function call, expected at least 1, have 0");
+            return self.error_expr(span);
+        };
+        let format = match self.operand(first) {
+            Operand::Value(value) if self.is_error(value.ty) => return self.error_expr(span),
+            operand => self.constant_string(&operand),
+        };
+        let mut values = Vec::with_capacity(rest.len());
+        let mut types = Vec::with_capacity(rest.len());
+        for arg in rest {
+            let value = self.rvalue_expr(arg);
+            if self.is_error(value.ty) {
+                return self.error_expr(span);
+            }
+            types.push((value.ty, arg.span));
+            values.push(match *self.kind(value.ty) {
+                TyKind::Scalar(ScalarKind::Half) => self.scalar_arg(value, ScalarKind::Float),
+                TyKind::Scalar(_) | TyKind::Enum { .. } => self.promote(value),
+                TyKind::Vector(..) | TyKind::Pointer { .. } => value,
+                _ => {
+                    let shown = self.show(value.ty);
+                    self.err(arg.span, format!("cannot pass expression of type '{shown}' to 'printf'"));
+                    return self.error_expr(span);
+                }
+            });
+        }
+        let Some(format) = format else {
+            self.err(first.span, "the format of 'printf' must be a string literal in constant memory");
+            return self.error_expr(span);
+        };
+        self.check_format(format, first.span, &types);
+        let int = self.int();
+        self.expr(ExprKind::Printf { format, args: values }, int, span)
+    }
+
+    /// A string in constant memory whose contents are known (`c ? "a" : "b"` is none).
+    fn constant_string(&mut self, operand: &Operand) -> Option<GlobalId> {
+        let id = match operand {
+            Operand::Place(place) => match place.kind {
+                PlaceKind::Global(id) => Some(id),
+                _ => None,
+            },
+            Operand::Value(value) => match self.evaluate(value) {
+                Some(super::consteval::Value::Address(id, 0)) => Some(id),
+                _ => None,
+            },
+            _ => None,
+        }?;
+        let global = self.globals.get(id.index())?;
+        (global.space == Space::Constant && global.init.is_some()).then_some(id)
+    }
+
+    fn check_format(&mut self, format: GlobalId, span: Span, args: &[(Ty, Span)]) {
+        let Some(text) = self.globals.get(format.index()).and_then(|global| global.init.clone()) else { return };
+        let Some(end) = text.iter().position(|&byte| byte == 0) else {
+            self.warn(span, "format string is not null-terminated");
+            return;
+        };
+        if end + 1 < text.len() {
+            self.warn(span, "format string contains '\\0' within the string body");
+        }
+        let pieces = format::parse(&text[..end]);
+        let mut rest = args.iter();
+        for piece in &pieces {
+            match piece {
+                Piece::Text(_) => {}
+                Piece::Bad(error, _) => self.warn(span, error.to_string()),
+                Piece::Spec(spec) => match rest.next() {
+                    Some(&(ty, place)) => self.check_argument(spec, ty, place),
+                    None => {
+                        self.warn(span, "more '%' conversions than data arguments");
+                        return;
+                    }
+                },
+            }
+        }
+        if let Some(&(_, place)) = rest.next()
+            && !pieces.iter().any(|piece| matches!(piece, Piece::Bad(..)))
+        {
+            self.warn(place, "data argument not used by format string");
+        }
+    }
+
+    fn check_argument(&mut self, spec: &Spec, ty: Ty, span: Span) {
+        let fits = match (self.kind(ty).clone(), spec.vector) {
+            (TyKind::Vector(kind, lanes), Some(expected)) => lanes == expected && self.lane_fits(spec, kind),
+            (TyKind::Pointer { pointee, .. }, None) => match spec.conversion {
+                b'p' => true,
+                b's' => matches!(self.scalar_kind(pointee.ty), Some(ScalarKind::Char | ScalarKind::UChar)),
+                _ => false,
+            },
+            (TyKind::Scalar(_) | TyKind::Enum { .. }, None) => self.scalar_kind(ty).is_some_and(|kind| self.scalar_fits(spec, kind)),
+            _ => false,
+        };
+        if !fits {
+            let shown = self.show(ty);
+            let expected = self.expected(spec);
+            self.warn(span, format!("format specifies type '{expected}' but the argument has type '{shown}'"));
+        }
+    }
+
+    /// A lane's size must be the specification's: vectors are not promoted.
+    fn lane_fits(&self, spec: &Spec, kind: ScalarKind) -> bool {
+        let size = match spec.length {
+            Length::Char => 1,
+            Length::Short => 2,
+            Length::Word => 4,
+            Length::Long => 8,
+            Length::Size => scalar_size(self.size_kind()),
+            Length::None => return false,
+        };
+        is_float(kind) == spec.is_float() && scalar_size(kind) == size
+    }
+
+    /// Whether a scalar, promoted, is what the specification takes; the sign does not matter.
+    fn scalar_fits(&self, spec: &Spec, kind: ScalarKind) -> bool {
+        if spec.is_float() {
+            return is_float(kind);
+        }
+        if is_float(kind) || !(spec.is_integer() || spec.conversion == b'c') {
+            return false;
+        }
+        let size = match spec.length {
+            Length::Long => 8,
+            Length::Size => scalar_size(self.size_kind()),
+            _ => 4,
+        };
+        scalar_size(kind).max(4) == size
+    }
+
+    fn expected(&self, spec: &Spec) -> String {
+        let signed = matches!(spec.conversion, b'd' | b'i');
+        let name = match (spec.conversion, spec.length) {
+            (b's', _) => return "constant char *".to_owned(),
+            (b'p', _) => return "void *".to_owned(),
+            (b'c', _) => "int",
+            (_, Length::Short) if spec.is_float() => "half",
+            (_, Length::Word) if spec.is_float() => "float",
+            _ if spec.is_float() => "double",
+            (_, Length::Char) if signed => "char",
+            (_, Length::Char) => "uchar",
+            (_, Length::Short) if signed => "short",
+            (_, Length::Short) => "ushort",
+            (_, Length::Long) if signed => "long",
+            (_, Length::Long) => "ulong",
+            (_, Length::Size) if signed => "ptrdiff_t",
+            (_, Length::Size) => "size_t",
+            _ if signed => "int",
+            _ => "uint",
+        };
+        spec.vector.map_or_else(|| name.to_owned(), |lanes| format!("{name}{lanes}"))
+    }
+}
