@@ -395,46 +395,46 @@ impl Program {
         // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
         ensure!(devices.iter().all(|d| context.device_index(d).is_some()), InvalidDevice, "a device is not of the context");
         let kind = build::parse_link_options(options)?;
-        let mut objects = Vec::new();
-        for device in devices {
+        let mut work: Vec<(usize, Arc<Object>, Units)> = Vec::new();
+        for (index, device) in devices.iter().enumerate() {
             let mut object = Object::default();
             let mut units = Units::new();
+            let mut found = 0;
             for input in inputs {
-                // "CL_INVALID_OPERATION if ... a program object [does not] contain a compiled binary or library for [a] device in device_list."
                 let build = input.build_of(device).ok().filter(|build| build.status != BuildStatus::InProgress);
-                match build {
-                    Some(DeviceBuild {
-                        object: Some(part),
-                        kind: BinaryKind::CompiledObject | BinaryKind::Library,
-                        units: compiled,
-                        ..
-                    }) => {
-                        let known = compiled.into_iter().chain(std::iter::repeat(None));
-                        for (unit, compiled) in part.units.iter().zip(known) {
-                            object.units.push(unit.clone());
-                            units.push(compiled);
-                        }
+                if let Some(DeviceBuild {
+                    object: Some(part),
+                    kind: BinaryKind::CompiledObject | BinaryKind::Library,
+                    units: compiled,
+                    ..
+                }) = build
+                {
+                    found += 1;
+                    let known = compiled.into_iter().chain(std::iter::repeat(None));
+                    for (unit, compiled) in part.units.iter().zip(known) {
+                        object.units.push(unit.clone());
+                        units.push(compiled);
                     }
-                    _ => return Err(Error::InvalidOperation(format!("an input is not compiled for {}", device.name()).into())),
                 }
             }
-            objects.push((Arc::new(object), units));
-        }
-        let builds = vec![DeviceBuild { options: options.to_owned(), ..DeviceBuild::default() }; devices.len()];
-        let program = Self::make(context, devices.to_vec(), Origin::Linked, String::new(), builds);
-        let targets: Vec<usize> = (0..devices.len()).collect();
-        program.begin(&targets, options)?;
-        // Equal objects are built once.
-        for index in 1..objects.len() {
-            if objects[index].0 == objects[0].0 {
-                objects[index].0 = objects[0].0.clone();
+            // "None of the programs contain a compiled binary or library for that device. In this case, no link is performed ... All other cases will
+            // return a CL_INVALID_OPERATION error."
+            ensure!(found == 0 || found == inputs.len(), InvalidOperation, "an input is not compiled for {}", device.name());
+            if found > 0 {
+                // Equal objects are built once.
+                let known = work.iter().find(|(_, other, _)| **other == object).map(|(_, other, _)| other.clone());
+                work.push((index, known.unwrap_or_else(|| Arc::new(object)), units));
             }
         }
+        ensure!(!work.is_empty(), InvalidOperation, "no input is compiled for any of the devices");
+        let builds = vec![DeviceBuild { options: options.to_owned(), ..DeviceBuild::default() }; devices.len()];
+        let program = Self::make(context, devices.to_vec(), Origin::Linked, String::new(), builds);
+        let targets: Vec<usize> = work.iter().map(|(index, ..)| *index).collect();
+        program.begin(&targets, options)?;
         let done = done.map(|done| {
             let program = program.clone();
             Box::new(move || done(program)) as Done
         });
-        let work = targets.into_iter().zip(objects).map(|(index, (object, units))| (index, object, units)).collect();
         let result = program.run(work, kind, || Error::LinkProgramFailure("the build log says why".into()), done);
         Ok((program, result))
     }

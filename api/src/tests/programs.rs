@@ -127,6 +127,25 @@ fn programs_are_compiled_apart_and_linked() {
     assert_eq!(name_of(Program::link(context, None, "", &[make("")], None)), "CL_INVALID_OPERATION");
 }
 
+#[test]
+fn linking_leaves_out_devices_for_which_nothing_is_compiled() {
+    let setup = setup(2);
+    let context = &setup.context;
+    let [first, second] = context.devices() else { panic!("two devices") };
+    let make = |source: &str| Program::with_source(context, source.to_owned());
+    let (main, part) = (make("int f(int); kernel void k(global int *a) { a[0] = f(1); }"), make("int f(int x) { return x; }"));
+    main.compile(Some(std::slice::from_ref(first)), "", &[], None).expect("compile");
+    part.compile(Some(std::slice::from_ref(first)), "", &[], None).expect("compile");
+    let (program, result) = Program::link(context, None, "", &[main.clone(), part.clone()], None).expect("link");
+    result.expect("linked");
+    assert_eq!(program.build_of(first).expect("build").kind, BinaryKind::Executable);
+    let other = program.build_of(second).expect("build");
+    assert_eq!((other.status, other.kind), (BuildStatus::None, BinaryKind::None));
+    // One of two inputs is not enough.
+    part.compile(None, "", &[], None).expect("compile");
+    assert_eq!(name_of(Program::link(context, None, "", &[main, part], None)), "CL_INVALID_OPERATION");
+}
+
 fn launch(queue: &Arc<Queue>, kernel: &Arc<Kernel>, global: &[usize], local: Option<&[usize]>, offset: Option<&[usize]>) -> &'static str {
     let range = NdRange { work_dim: global.len() as u32, global_offset: offset, global_size: Some(global), local_size: local };
     name_of(queue.launch(CommandType::NdRangeKernel, kernel, &range, &[]))
