@@ -315,3 +315,10 @@ pub trait Backend: Send + Sync {
     /// The devices worth having, best first. Called once, when the application first asks.
     fn devices(&self) -> Vec<Arc<dyn Device>>;
 }
+
+/// Several families, one after the other.
+impl Backend for Vec<Box<dyn Backend>> {
+    fn devices(&self) -> Vec<Arc<dyn Device>> {
+        self.iter().flat_map(|backend| backend.devices()).collect()
+    }
+}

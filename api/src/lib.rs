@@ -1,7 +1,8 @@
 //! What OpenCL objects are and do: the semantics of the API, in safe Rust, without handles and without wgpu.
 //!
 //! One file an object: [`platform`], [`device`], [`context`], [`queue`], [`memory`], [`event`], [`program`], [`kernel`]; what is done with them is in
-//! [`transfer`] and [`launch`]; how commands come to their devices in [`event`] and [`command`]. [`backend`] is what a device has to offer.
+//! [`transfer`] and [`launch`]; how commands come to their devices in [`event`] and [`command`]. [`backend`] is what a device has to offer, and
+//! [`interpreter`] a device that needs nothing but the host.
 //!
 //! # Rules
 //! - Every method may be called from any thread at any time.
@@ -22,6 +23,7 @@ pub mod dump;
 pub mod error;
 pub mod event;
 pub mod host;
+pub mod interpreter;
 pub mod kernel;
 pub mod launch;
 pub mod lock;

@@ -52,6 +52,13 @@ pub const SWITCHES: &[Switch] = &[
         doc: "Which devices an application sees and in what order: indices or parts of names, separated by commas (`0`, `llvmpipe`, `nvidia,1`).",
     },
     Switch {
+        name: "WGCL_INTERPRETER",
+        kind: Kind::Text,
+        default: "no interpreter",
+        doc: "`1` adds a device, \"wgcl interpreter\", behind the others: it executes kernels on the host, slowly and strictly, to compare with. With `only` it is \
+              the only device, and no driver is looked for.",
+    },
+    Switch {
         name: "WGCL_CONFIG",
         kind: Kind::File,
         default: "`wgcl/config.toml` in the user's configuration directory",
@@ -68,6 +75,8 @@ pub struct Options {
     pub dump_dir: Option<PathBuf>,
     /// `WGCL_DEVICE`
     pub device: Option<String>,
+    /// `WGCL_INTERPRETER`
+    pub interpreter: Option<String>,
     /// What was wrong with the configuration; logged once logging is up.
     pub complaints: Vec<String>,
 }
@@ -95,7 +104,13 @@ impl Options {
                 Some(_) => {}
             }
         }
-        Self { log: value("WGCL_LOG"), dump_dir: value("WGCL_DUMP_DIR").map(PathBuf::from), device: value("WGCL_DEVICE"), complaints }
+        Self {
+            log: value("WGCL_LOG"),
+            dump_dir: value("WGCL_DUMP_DIR").map(PathBuf::from),
+            device: value("WGCL_DEVICE"),
+            interpreter: value("WGCL_INTERPRETER"),
+            complaints,
+        }
     }
 
     /// The table of the README, in Markdown.

@@ -4,7 +4,9 @@ use std::ffi::c_void;
 use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
 
+use wgcl_api::backend::Backend;
 use wgcl_api::error::Result;
+use wgcl_api::interpreter::InterpreterBackend;
 use wgcl_api::options::Options;
 use wgcl_api::platform::{NAME, Platform, SUFFIX, VERSION};
 use wgcl_api::version::Version;
@@ -25,9 +27,25 @@ static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
 /// The platform of this process, with logging as the options want it.
 pub fn platform() -> &'static Arc<Platform> {
     PLATFORM.get_or_init(|| {
-        start_logging(Options::get());
-        Platform::new(Arc::new(WgpuBackend::new(Settings::default())))
+        let options = Options::get();
+        start_logging(options);
+        Platform::new(Arc::new(backends(options)))
     })
+}
+
+/// Where devices come from: wgpu, and the interpreter where it is asked for.
+fn backends(options: &Options) -> Vec<Box<dyn Backend>> {
+    let interpreter = options.interpreter.as_deref().unwrap_or("0");
+    let mut backends: Vec<Box<dyn Backend>> = Vec::new();
+    if interpreter != "only" {
+        backends.push(Box::new(WgpuBackend::new(Settings::default())));
+    }
+    match interpreter {
+        "0" => {}
+        "1" | "only" => backends.push(Box::new(InterpreterBackend)),
+        other => tracing::warn!("WGCL_INTERPRETER is neither 0, 1 nor only, but `{other}`"),
+    }
+    backends
 }
 
 fn start_logging(options: &Options) {

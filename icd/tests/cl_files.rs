@@ -1,6 +1,8 @@
 //! Runs the `.cl` files under `tests/cl` through the real ICD loader and checks what their comments say.
 //!
-//! Each file runs in a process of its own, so that a crash or a hang costs one test. The command line is that of
+//! Each file runs in a process of its own, so that a crash or a hang costs one test. It runs twice: on the device, and on wgcl's
+//! interpreter, which executes programs as they are before anything is made for a device; both must meet the expectations, and they must
+//! agree bit by bit where a value is exact. `WGCL_TEST_INTERPRETER=0` leaves the second out, as does choosing a device or a platform. The command line is that of
 //! Rust's own test programs as far as `cargo test` needs it: words select files by a part of their path, `--list` lists,
 //! `--jobs N` sets how many run at once. `tests/README.md` describes the directives; `WGCL_TEST_PLATFORM` and its
 //! fellows (see `common/mod.rs`) choose another platform to compare with.
@@ -15,6 +17,8 @@ mod element;
 mod execute;
 #[path = "cl_files/expression.rs"]
 mod expression;
+#[path = "cl_files/record.rs"]
+mod record;
 
 mod common;
 
@@ -39,12 +43,16 @@ enum Outcome {
 
 fn main() -> ExitCode {
     let mut filters = Vec::new();
+    let mut record = None;
     let mut list = false;
     let mut jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--one" => return arguments.next().map_or(ExitCode::FAILURE, |path| run_here(Path::new(&path))),
+            "--record" => record = arguments.next(),
+            "--one" => {
+                return arguments.next().map_or(ExitCode::FAILURE, |path| run_here(Path::new(&path), record.as_ref().map(Path::new)));
+            }
             "--variant" => {
                 let (path, number) = (arguments.next(), arguments.next().and_then(|text| text.parse().ok()));
                 return path.zip(number).map_or(ExitCode::FAILURE, |(path, number)| run_printing(Path::new(&path), number));
@@ -67,6 +75,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
 
+    let both = both_devices();
     let next = AtomicUsize::new(0);
     let failed = Mutex::new(Vec::new());
     let (passed, skipped) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -76,7 +85,7 @@ fn main() -> ExitCode {
             scope.spawn(|| {
                 while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let begin = Instant::now();
-                    let (outcome, report) = run_apart(file);
+                    let (outcome, report) = if both { run_on_both(file) } else { run_apart(file, None, None) };
                     let seconds = begin.elapsed().as_secs_f32();
                     let name = name(file);
                     match outcome {
@@ -119,11 +128,60 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Runs a file in a child process.
-fn run_apart(file: &Path) -> (Outcome, String) {
+/// Whether to run files on the interpreter, too.
+fn both_devices() -> bool {
+    let chosen = ["WGCL_TEST_PLATFORM", "WGCL_TEST_DEVICE"].into_iter().any(|name| std::env::var_os(name).is_some());
+    !chosen && std::env::var("WGCL_TEST_INTERPRETER").as_deref() != Ok("0")
+}
+
+/// Runs a file on the device and on the interpreter, and compares.
+fn run_on_both(file: &Path) -> (Outcome, String) {
+    let folder = match tempfile::tempdir() {
+        Ok(folder) => folder,
+        Err(error) => return (Outcome::Failed, format!("no folder for outputs: {error}")),
+    };
+    let (first, second) = (folder.path().join("device"), folder.path().join("interpreter"));
+    let (mut outcome, mut report) = run_apart(file, None, Some(&first));
+    let (interpreted, more) = run_apart(file, Some("interpreter"), Some(&second));
+    match interpreted {
+        Outcome::Failed => {
+            if !matches!(outcome, Outcome::Failed) {
+                report.clear();
+            }
+            outcome = Outcome::Failed;
+            report.push_str(&format!("on the interpreter:\n{more}"));
+        }
+        Outcome::Passed if matches!(outcome, Outcome::Skipped) => {
+            outcome = Outcome::Passed;
+            report = format!("on the interpreter alone: {more}");
+        }
+        _ => {}
+    }
+    if matches!(outcome, Outcome::Passed) {
+        let differences = record::differences(&first, &second);
+        if !differences.is_empty() {
+            return (Outcome::Failed, format!("{}\n", differences.join("\n")));
+        }
+    }
+    (outcome, report)
+}
+
+/// Runs a file in a child process, on the device of that name, which writes the contents of buffers to `record`.
+fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> (Outcome, String) {
     let limit = std::env::var("WGCL_TEST_TIMEOUT").ok().and_then(|text| text.parse().ok()).map_or(TIMEOUT, Duration::from_secs);
     let child = std::env::current_exe().and_then(|program| {
-        Command::new(program).arg("--one").arg(file).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+        let mut command = Command::new(program);
+        if let Some(record) = record {
+            command.arg("--record").arg(record);
+        }
+        if let Some(device) = device {
+            command.env("WGCL_TEST_DEVICE", device);
+            if std::env::var_os("WGCL_LOG").is_none() {
+                // A fault says more than the status of a command.
+                command.env("WGCL_LOG", "error");
+            }
+        }
+        command.arg("--one").arg(file).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
     });
     let mut child = match child {
         Ok(child) => child,
@@ -199,13 +257,13 @@ fn run_printing(file: &Path, number: usize) -> ExitCode {
     let Ok(source) = std::fs::read_to_string(file) else { return ExitCode::FAILURE };
     let variants = directive::parse_file(&source).unwrap_or_default();
     let Some(variant) = variants.get(number) else { return ExitCode::FAILURE };
-    let problems = execute::variant(&source, variant);
+    let problems = execute::variant(&source, variant, &mut record::Recorder::default());
     problems.iter().for_each(|problem| eprintln!("{problem}"));
     if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Runs a file in this process; its report goes to standard output.
-fn run_here(file: &Path) -> ExitCode {
+fn run_here(file: &Path, record: Option<&Path>) -> ExitCode {
     let parsed =
         std::fs::read_to_string(file).map_err(|error| error.to_string()).and_then(|source| Ok((directive::parse_file(&source)?, source)));
     let (variants, source) = match parsed {
@@ -220,6 +278,7 @@ fn run_here(file: &Path) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let (mut done, mut runs, mut failed) = (0, 0, false);
+    let mut recorder = record::Recorder::default();
     let mut reasons = Vec::new();
     for (number, variant) in variants.iter().enumerate() {
         if variant.diagnostics.is_empty() && variant.runs.is_empty() && variant.log.is_empty() {
@@ -230,7 +289,11 @@ fn run_here(file: &Path) -> ExitCode {
             reasons.push(reason);
             continue;
         }
-        let problems = if variant.prints.is_empty() { execute::variant(&source, variant) } else { run_for_output(file, number, variant) };
+        let problems = if variant.prints.is_empty() {
+            execute::variant(&source, variant, &mut recorder)
+        } else {
+            run_for_output(file, number, variant)
+        };
         for problem in &problems {
             let label = if variant.label.is_empty() { String::new() } else { format!("[{}] ", variant.label) };
             println!("{label}{problem}");
@@ -238,6 +301,10 @@ fn run_here(file: &Path) -> ExitCode {
         failed |= !problems.is_empty();
         done += 1;
         runs += variant.runs.len();
+    }
+    if let Some(Err(error)) = record.map(|record| recorder.write(record)) {
+        println!("{error}");
+        failed = true;
     }
     if failed {
         return ExitCode::FAILURE;

@@ -37,6 +37,15 @@ impl Site {
     }
 }
 
+/// The type of an argument once pointers are integers.
+pub fn resolved(ty: Type, pointer_size: u32) -> Type {
+    match ty {
+        Type::Ptr(_) if pointer_size == 8 => Type::I64,
+        Type::Ptr(_) => Type::I32,
+        other => other,
+    }
+}
+
 /// Words that an argument takes in a record.
 pub fn words(ty: Type) -> u32 {
     (ty.scalar().map_or(4, Scalar::size) * u32::from(ty.lanes())).div_ceil(4)
@@ -52,13 +61,13 @@ pub struct Table {
 }
 
 impl Table {
-    /// The sites of a module whose pointers are resolved; empty where it does not print.
+    /// The sites of a module; empty where it does not print. Pointers that are not resolved count as the integers that they become.
     pub fn new(module: &ir::Module, pointer_size: u32) -> Self {
         let mut table = Self { sites: Vec::new(), strings: Vec::new(), pointer_size };
         for function in &module.functions {
             function.body.walk(&mut |inst| {
                 let Op::Printf { format, args } = &inst.op else { return };
-                let types: Vec<Type> = args.iter().map(|&arg| function.ty(arg)).collect();
+                let types: Vec<Type> = args.iter().map(|&arg| resolved(function.ty(arg), pointer_size)).collect();
                 if table.find(*format, &types).is_none() {
                     let text = module.globals.get(format.index()).and_then(|global| global.init.as_deref()).unwrap_or_default();
                     let pieces = format::parse(until_zero(text));

@@ -364,7 +364,7 @@ impl<'a> Writer<'a> {
                 let place = self.emit(Type::Ptr(Space::Private), Op::PtrAdd(address, offset));
                 let value = self.int_value(2);
                 let value = self.emit(Type::Scalar(Scalar::I8), Op::Cast(CastOp::Trunc, value));
-                self.store(place, value);
+                self.effect(Op::Store { ptr: place, value, align: 1, volatile: false });
                 let whole = self.load(address, Type::I32);
                 let target = self.address(self.ints[0]);
                 self.store(target, whole);

@@ -7,6 +7,7 @@ use super::diagnostics;
 use super::directive::{Argument, ArgumentKind, Expect, Init, Run, Tolerance, Variant, slots};
 use super::element::{Element, Value};
 use super::expression::{Input, Scope};
+use super::record::{Record, Recorder};
 use crate::common::ffi::{
     CL_BUILD_PROGRAM_FAILURE, CL_DEVICE_EXTENSIONS, CL_DEVICE_PROFILE, CL_FALSE, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, CL_SUCCESS,
     CL_TRUE, cl_mem, cl_uint,
@@ -37,8 +38,8 @@ pub fn missing_feature(variant: &Variant) -> Option<String> {
     })
 }
 
-/// Builds and runs one variant; the list of what is wrong.
-pub fn variant(source: &str, variant: &Variant) -> Vec<String> {
+/// Builds and runs one variant; the list of what is wrong. What came out goes to `recorder`.
+pub fn variant(source: &str, variant: &Variant, recorder: &mut Recorder) -> Vec<String> {
     let context = Context::new();
     let program = context.program(source);
     let status = program.build(&variant.options);
@@ -60,7 +61,9 @@ pub fn variant(source: &str, variant: &Variant) -> Vec<String> {
     if problems.is_empty() && !expects_error {
         let queue = context.queue(0);
         for run in &variant.runs {
-            let outcome = launch(&context, &queue, &program, run).unwrap_or_else(|problem| vec![problem]);
+            let title = format!("{} run of {} (line {})", variant.label, run.kernel, run.line);
+            let mut records = Records { title: title.trim_start(), recorder };
+            let outcome = launch(&context, &queue, &program, run, &mut records).unwrap_or_else(|problem| vec![problem]);
             problems.extend(outcome.into_iter().map(|problem| format!("run of {} (line {}): {problem}", run.kernel, run.line)));
         }
     }
@@ -146,8 +149,14 @@ fn set_argument(
     if status == CL_SUCCESS { Ok(()) } else { Err(format!("clSetKernelArg({index}, {}) gave {status}", argument.name)) }
 }
 
+/// Where a run's buffers are recorded.
+struct Records<'a> {
+    title: &'a str,
+    recorder: &'a mut Recorder,
+}
+
 /// Runs a kernel once; `Err` where it could not be run, else the mismatches.
-fn launch(context: &Context, queue: &Queue, program: &Program, run: &Run) -> Result<Vec<String>, String> {
+fn launch(context: &Context, queue: &Queue, program: &Program, run: &Run, records: &mut Records<'_>) -> Result<Vec<String>, String> {
     let target = target();
     let kernel = program.try_kernel(&run.kernel).map_err(|status| format!("clCreateKernel gave {status}"))?;
     let mut inputs = HashMap::new();
@@ -190,11 +199,16 @@ fn launch(context: &Context, queue: &Queue, program: &Program, run: &Run) -> Res
         }
         outputs.insert(name.as_str(), bytes);
     }
-    compare(run, &inputs, &outputs)
+    compare(run, &inputs, &outputs, records)
 }
 
 /// Compares the buffers with the expectations; an element that no `expect` speaks of must be what it was.
-fn compare(run: &Run, inputs: &HashMap<String, Input>, outputs: &HashMap<&str, Vec<u8>>) -> Result<Vec<String>, String> {
+fn compare(
+    run: &Run,
+    inputs: &HashMap<String, Input>,
+    outputs: &HashMap<&str, Vec<u8>>,
+    records: &mut Records<'_>,
+) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
     for expect in &run.expects {
         if !outputs.contains_key(expect.name.as_str()) {
@@ -206,8 +220,9 @@ fn compare(run: &Run, inputs: &HashMap<String, Input>, outputs: &HashMap<&str, V
         let element = input.element;
         let count = bytes.len() / element.size();
         let mut spoken_of = vec![false; count];
+        let mut exact = vec![true; count];
         for expect in run.expects.iter().filter(|expect| expect.name == name) {
-            problems.extend(compare_one(expect, inputs, element, bytes, &mut spoken_of)?);
+            problems.extend(compare_one(expect, inputs, element, bytes, &mut spoken_of, &mut exact)?);
         }
         let size = element.size();
         for index in (0..count).filter(|&index| !spoken_of[index]) {
@@ -216,6 +231,8 @@ fn compare(run: &Run, inputs: &HashMap<String, Input>, outputs: &HashMap<&str, V
                 break;
             }
         }
+        let title = format!("{}: {name}", records.title);
+        records.recorder.add(Record { title, size, is_float: element.is_float(), exact, bytes: bytes.clone() });
     }
     Ok(problems)
 }
@@ -226,10 +243,11 @@ fn compare_one(
     element: Element,
     bytes: &[u8],
     spoken_of: &mut [bool],
+    exact: &mut [bool],
 ) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     let mut count = 0;
-    for (index, spoken_of) in spoken_of.iter_mut().enumerate() {
+    for (index, (spoken_of, exact)) in spoken_of.iter_mut().zip(exact).enumerate() {
         let scope = Scope { index: index as i128, inputs: Some(inputs), ..Scope::default() };
         let at = |error: String| format!("line {}: {error}", expect.line);
         if let Some(condition) = &expect.condition
@@ -239,6 +257,7 @@ fn compare_one(
         }
         *spoken_of = true;
         let want = evaluate(&expect.value, &scope).map_err(at)?;
+        *exact &= matches!(expect.tolerance, Tolerance::Exact) && want != Value::Any;
         let have = element.load(bytes, index).unwrap_or(Value::Any);
         if !agrees(element, want, have, expect.tolerance) {
             count += 1;

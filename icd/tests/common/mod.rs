@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `WGCL_TEST_PLATFORM` | test the installed platform whose name contains this text (for example `Portable`), not wgcl |
 //! | `WGCL_TEST_LIBRARY` | the `libwgcl.so` to test; without it the one beside the test binary |
-//! | `WGCL_TEST_DEVICE` | index of the platform's device to test; 0 without it |
+//! | `WGCL_TEST_DEVICE` | the platform's device to test: an index or a part of its name; 0 without it. `interpreter` asks for that of wgcl |
 
 #![allow(dead_code, reason = "each test binary uses another part of this module")]
 
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
-use ffi::{CL_DEVICE_TYPE_ALL, CL_PLATFORM_NAME, CL_SUCCESS, Cl, cl_device_id, cl_int, cl_platform_id, cl_uint};
+use ffi::{CL_DEVICE_NAME, CL_DEVICE_TYPE_ALL, CL_PLATFORM_NAME, CL_SUCCESS, Cl, cl_device_id, cl_int, cl_platform_id, cl_uint};
 
 /// The platform and the device that the tests of this process run on.
 pub struct Target {
@@ -79,6 +79,9 @@ fn load() -> Result<Target, String> {
         unsafe {
             std::env::set_var("OCL_ICD_VENDORS", &registry);
             std::env::remove_var("OCL_ICD_FILENAMES");
+            if std::env::var("WGCL_TEST_DEVICE").is_ok_and(|device| device == "interpreter") {
+                std::env::set_var("WGCL_INTERPRETER", "only");
+            }
         }
     }
     let wanted = wanted.unwrap_or_else(|| "wgcl".to_owned());
@@ -105,10 +108,7 @@ fn load() -> Result<Target, String> {
 }
 
 fn pick_device(cl: &Cl, platform: cl_platform_id) -> Result<cl_device_id, String> {
-    let index: usize = match std::env::var("WGCL_TEST_DEVICE") {
-        Ok(text) => text.parse().map_err(|_| format!("WGCL_TEST_DEVICE={text} is not a number"))?,
-        Err(_) => 0,
-    };
+    let wanted = std::env::var("WGCL_TEST_DEVICE").unwrap_or_else(|_| "0".to_owned());
     let mut count: cl_uint = 0;
     let status = cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, null_mut(), &mut count);
     if status != CL_SUCCESS {
@@ -116,7 +116,12 @@ fn pick_device(cl: &Cl, platform: cl_platform_id) -> Result<cl_device_id, String
     }
     let mut devices: Vec<cl_device_id> = vec![null_mut(); count as usize];
     cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.as_mut_ptr(), null_mut());
-    devices.get(index).copied().ok_or_else(|| format!("the platform has {count} devices, there is none of index {index}"))
+    if let Ok(index) = wanted.parse::<usize>() {
+        return devices.get(index).copied().ok_or_else(|| format!("the platform has {count} devices, there is none of index {index}"));
+    }
+    let name = |device| info_string(|size, value, ret| cl.clGetDeviceInfo(device, CL_DEVICE_NAME, size, value, ret)).unwrap_or_default();
+    let found = devices.into_iter().find(|&device| name(device).contains(&wanted));
+    found.ok_or_else(|| format!("none of the platform's {count} devices is called {wanted}"))
 }
 
 /// The platform and device under test, or why there is none.

@@ -1,9 +1,9 @@
 //! Conversions against the host's own and against exact arithmetic.
 
-use super::eval::{Machine, float};
+use super::eval::{call, float};
 use crate::ast::ScalarKind;
 use crate::ir::verify::verify;
-use crate::ir::{Func, Function, Module, Op, Scalar, Type, Value};
+use crate::ir::{Function, Module, Op, Scalar, Type, Value};
 use crate::lower::builder::Builder;
 use crate::lower::types::Shape;
 use crate::thir::Rounding;
@@ -22,8 +22,7 @@ fn unary(from: Type, to: Type, body: impl FnOnce(&mut Builder, Value) -> Value) 
 }
 
 fn apply(module: &Module, x: u64) -> u64 {
-    let result = Machine::new(module).call(Func(0), vec![vec![x]]).expect("it runs");
-    result.expect("a value")[0]
+    call(module, &[x]).expect("it runs")
 }
 
 /// Numbers that matter to conversions, and many others.

@@ -1,10 +1,10 @@
 //! Sources that are compiled and run: as they were lowered, and again after the passes.
 
-use super::eval::Machine;
+use super::eval;
 use crate::diag::render::{RenderOptions, render};
 use crate::diag::{Diagnostics, SourceMap};
+use crate::ir::Module;
 use crate::ir::verify::verify;
-use crate::ir::{Func, Module};
 use crate::lower::{LowerError, lower};
 use crate::program::{BuildOptions, CStd, Source};
 use crate::target::Target;
@@ -23,17 +23,13 @@ fn try_lower(text: &str, target: &Target) -> Result<Module, LowerError> {
 }
 
 fn run_module(module: &Module, count: usize, input: &[i32]) -> Vec<i32> {
-    let index = module.functions.iter().position(|f| f.kernel.is_some() && f.name == "k").expect("a kernel k");
-    let mut machine = Machine::new(module);
-    let out = machine.allocate(vec![0; count * 4]);
-    let mut args = vec![vec![out]];
-    if module.functions[index].params.len() > 1 {
-        let bytes = input.iter().flat_map(|x| x.to_le_bytes()).collect();
-        args.push(vec![machine.allocate(bytes)]);
+    let kernel = module.functions.iter().find(|f| f.kernel.is_some() && f.name == "k").expect("a kernel k");
+    let mut buffers = vec![vec![0; count * 4]];
+    if kernel.params.len() > 1 {
+        buffers.push(input.iter().flat_map(|x| x.to_le_bytes()).collect());
     }
-    let outcome = machine.call(Func(index as u32), args);
-    assert!(outcome.is_ok(), "{outcome:?}\n{}", module);
-    machine.object(out).chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+    let outcome = eval::run(module, buffers).unwrap_or_else(|fault| panic!("{fault}\n{module}"));
+    outcome[0].chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
 /// Runs kernel `k(global int *out)` or `k(global int *out, global int *in)` and compares what it wrote.

@@ -1,0 +1,231 @@
+//! What the IR is turned into before it runs: flat instructions over numbered registers.
+//!
+//! A register holds one lane; a value of n lanes takes n of them in a row. Every call has registers of its own: first those of the parameters,
+//! then the function's constants, then everything else. Control flow is jumps; the values that regions give to each other are moves.
+
+use super::number::{Binary, Ternary, Unary};
+use crate::diag::Span;
+use crate::ir::WorkItem;
+
+/// The first register of a value.
+pub(super) type Register = u32;
+
+/// Registers in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) at: Register,
+    pub(super) lanes: u8,
+}
+
+/// How lanes are in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Bytes of a lane.
+    pub(super) size: u8,
+    pub(super) lanes: u8,
+}
+
+impl Shape {
+    pub(super) const fn bytes(self) -> usize {
+        self.size as usize * self.lanes as usize
+    }
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Inst {
+    Move {
+        from: Register,
+        to: Slot,
+    },
+    Unary {
+        f: Unary,
+        a: Register,
+        to: Slot,
+    },
+    /// Of one lane: the most frequent of all.
+    Binary1 {
+        f: Binary,
+        a: Register,
+        b: Register,
+        to: Register,
+    },
+    Binary {
+        f: Binary,
+        a: Register,
+        b: Register,
+        to: Slot,
+    },
+    Ternary {
+        f: Ternary,
+        a: Register,
+        b: Register,
+        c: Register,
+        to: Slot,
+    },
+    /// `step` is 1 where each lane has a condition of its own, else 0.
+    Select {
+        cond: Register,
+        yes: Register,
+        no: Register,
+        to: Slot,
+        step: u8,
+    },
+    All {
+        a: Slot,
+        to: Register,
+    },
+    Any {
+        a: Slot,
+        to: Register,
+    },
+    Splat {
+        from: Register,
+        to: Slot,
+    },
+    ExtractDyn {
+        vector: Slot,
+        index: Register,
+        to: Register,
+    },
+    InsertDyn {
+        vector: Register,
+        index: Register,
+        value: Register,
+        to: Slot,
+    },
+    /// The same bytes as other lanes.
+    Regroup {
+        from: Register,
+        had: Shape,
+        to: Register,
+        has: Shape,
+    },
+    WorkItem {
+        question: WorkItem,
+        to: Register,
+    },
+    VarAddr {
+        number: u32,
+        to: Register,
+    },
+    GlobalAddr {
+        global: u32,
+        to: Register,
+    },
+    /// Adds a signed number of bytes; 32 bits of it unless `wide`.
+    Offset {
+        pointer: Register,
+        by: Register,
+        to: Register,
+        wide: bool,
+    },
+    Load {
+        pointer: Register,
+        to: Register,
+        shape: Shape,
+        align: u32,
+    },
+    Store {
+        pointer: Register,
+        from: Register,
+        shape: Shape,
+        align: u32,
+    },
+    Copy {
+        to: Register,
+        from: Register,
+        size: u32,
+        align: u32,
+    },
+    Zero {
+        to: Register,
+        size: u32,
+        align: u32,
+    },
+    /// Writes what `f` makes of the old value and `value`; `to` gets the old value.
+    Atomic {
+        f: Binary,
+        pointer: Register,
+        value: Register,
+        to: Register,
+        size: u8,
+    },
+    CompareExchange {
+        pointer: Register,
+        expected: Register,
+        desired: Register,
+        to: Register,
+        size: u8,
+    },
+    Barrier,
+    /// Appends a record whose arguments are in `list`, to what is printed.
+    Printf {
+        site: u32,
+        list: u32,
+        to: Register,
+    },
+    /// The arguments are in `list`, their results go to `to` of the caller.
+    Call {
+        func: u32,
+        list: u32,
+        to: Register,
+    },
+    Return {
+        value: Slot,
+    },
+    Jump {
+        to: u32,
+    },
+    /// To the beginning of a loop.
+    Again {
+        to: u32,
+    },
+    /// Jumps where the condition is false.
+    Unless {
+        cond: Register,
+        to: u32,
+    },
+    Switch {
+        selector: Register,
+        table: u32,
+    },
+    Unreachable,
+    /// What cannot be executed; the text is in [`Code::texts`].
+    Unsupported {
+        text: u32,
+    },
+}
+
+/// The targets of a `switch`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    /// Values and targets, in order of the values.
+    pub(super) cases: Vec<(u64, u32)>,
+    pub(super) default: u32,
+}
+
+/// A function.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Code {
+    pub(super) name: String,
+    pub(super) insts: Vec<Inst>,
+    /// Where each instruction comes from.
+    pub(super) spans: Vec<Span>,
+    pub(super) params: Vec<Slot>,
+    /// Registers of the parameters: what comes behind them is the constants.
+    pub(super) param_registers: u32,
+    pub(super) constants: Vec<u64>,
+    /// Registers in all.
+    pub(super) registers: u32,
+    /// Bytes of each variable.
+    pub(super) variables: Vec<u32>,
+    /// Objects of the module that the function names.
+    pub(super) globals: Vec<u32>,
+    /// Arguments of calls.
+    pub(super) lists: Vec<Vec<Slot>>,
+    /// Arguments of `printf`: their registers, how they are in memory, whether they are pointers.
+    pub(super) printed: Vec<Vec<(Register, Shape, bool)>>,
+    pub(super) tables: Vec<Table>,
+    pub(super) texts: Vec<String>,
+}

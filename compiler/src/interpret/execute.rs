@@ -1,0 +1,390 @@
+//! A work-item: registers, private memory and a stack of calls, so that it can stop anywhere and go on later.
+
+use super::code::{Code, Inst, Shape};
+use super::memory::{Home, Private, Spaces, load, pointer, split, store};
+use super::{Fault, FaultKind, Program};
+use crate::diag::Span;
+use crate::ir::WorkItem;
+use crate::printf::CAPACITY;
+
+/// Calls that may be open at a time.
+const MAX_CALLS: usize = 1024;
+
+/// Turns of loops after which others get their chance.
+const SLICE: u64 = 1 << 14;
+
+/// Why a work-item stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Done,
+    Barrier,
+    /// It ran for long.
+    Turn,
+}
+
+/// An open call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Frame {
+    func: u32,
+    /// The next instruction.
+    next: u32,
+    /// The first register.
+    base: u32,
+    /// Where the result goes.
+    result: u32,
+    /// Private memory before the call.
+    mark: (u32, u32),
+}
+
+/// What a work-item knows of itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ids {
+    pub(super) global: [u32; 3],
+    pub(super) local: [u32; 3],
+    /// Index in the group.
+    pub(super) linear: u32,
+}
+
+/// What is the same for all work-items of a group.
+#[derive(Debug)]
+pub(super) struct Group<'a> {
+    pub(super) program: &'a Program,
+    /// Pointers to the module's objects.
+    pub(super) globals: Vec<u64>,
+    pub(super) spaces: Spaces<'a>,
+    pub(super) work_dim: u32,
+    pub(super) global_size: [u32; 3],
+    pub(super) global_offset: [u32; 3],
+    pub(super) local_size: [u32; 3],
+    pub(super) num_groups: [u32; 3],
+    pub(super) group: [u32; 3],
+    pub(super) fuel: u64,
+    /// Records of `printf`.
+    pub(super) printed: Vec<u32>,
+}
+
+impl Group<'_> {
+    /// A pointer as records have it: pointers to the module's objects by the numbers that they have there, so that strings are found.
+    fn printed_pointer(&self, bits: u64) -> u64 {
+        let (home, number, offset) = split(bits);
+        let of = |global: &u64| split(*global).1 == number;
+        let global = self.globals.iter().position(of).filter(|_| home == Home::Global);
+        global.map_or(bits, |index| (index as u64 + 1) << 32 | offset as u64)
+    }
+}
+
+/// A work-item.
+#[derive(Debug, Default)]
+pub(super) struct Item {
+    pub(super) ids: Ids,
+    frames: Vec<Frame>,
+    registers: Vec<u64>,
+    private: Private,
+}
+
+/// Begins a call: constants and variables are made, parameters are the caller's to put there.
+fn enter(registers: &mut Vec<u64>, private: &mut Private, code: &Code, base: u32, fill: u8) {
+    let end = (base + code.registers) as usize;
+    if registers.len() < end {
+        registers.resize(end, 0);
+    }
+    let first = (base + code.param_registers) as usize;
+    registers[first..first + code.constants.len()].copy_from_slice(&code.constants);
+    private.push(&code.variables, fill);
+}
+
+impl Item {
+    /// Makes it begin a function.
+    pub(super) fn begin(&mut self, group: &Group<'_>, func: usize, arguments: &[u64], ids: Ids) {
+        self.ids = ids;
+        self.frames.clear();
+        self.private.pop((0, 0));
+        let code = &group.program.functions[func];
+        enter(&mut self.registers, &mut self.private, code, 0, group.program.settings.undefined);
+        self.registers[..arguments.len()].copy_from_slice(arguments);
+        self.frames.push(Frame { func: func as u32, next: 0, base: 0, result: 0, mark: (0, 0) });
+    }
+
+    /// Whether two work-items stopped at the same place.
+    pub(super) fn is_where(&self, other: &Self) -> bool {
+        self.frames.len() == other.frames.len() && self.frames.iter().zip(&other.frames).all(|(a, b)| (a.func, a.next) == (b.func, b.next))
+    }
+
+    /// Where it is, for messages.
+    pub(super) fn place(&self, program: &Program) -> Option<(String, Span)> {
+        let frame = self.frames.last()?;
+        let code = program.functions.get(frame.func as usize)?;
+        let span = code.spans.get((frame.next as usize).saturating_sub(1)).copied().unwrap_or(Span::NONE);
+        Some((code.name.clone(), span))
+    }
+
+    /// The first registers: after the end, the result of the function.
+    pub(super) fn result(&self, lanes: usize) -> &[u64] {
+        &self.registers[..lanes]
+    }
+
+    /// Runs until it stops.
+    pub(super) fn run(&mut self, group: &mut Group<'_>) -> Result<Stop, Fault> {
+        self.advance(group).map_err(|kind| Fault { kind, function: self.place(group.program), item: Some(self.ids.global) })
+    }
+
+    fn advance(&mut self, group: &mut Group<'_>) -> Result<Stop, FaultKind> {
+        let program = group.program;
+        let Self { ids, frames, registers, private } = self;
+        let mut slice = SLICE.min(group.fuel);
+        let before = slice;
+        loop {
+            let Some(frame) = frames.last_mut() else { return Ok(Stop::Done) };
+            let code = &program.functions[frame.func as usize];
+            let r = &mut registers[frame.base as usize..(frame.base + code.registers) as usize];
+            let change = segment(group, private, ids, code, frame, r, &mut slice)?;
+            match change {
+                Change::Stop(stop) => {
+                    group.fuel -= before - slice;
+                    if stop == Stop::Turn && group.fuel == 0 {
+                        return Err(FaultKind::OutOfFuel);
+                    }
+                    return Ok(stop);
+                }
+                Change::Call { func, list, to } => {
+                    let (base, result) = (frame.base + code.registers, frame.base + to);
+                    let from = frame.base;
+                    if frames.len() >= MAX_CALLS {
+                        return Err(FaultKind::TooDeep);
+                    }
+                    slice = slice.saturating_sub(1);
+                    let callee = program.functions.get(func as usize).ok_or(FaultKind::Unreachable)?;
+                    let mark = private.mark();
+                    enter(registers, private, callee, base, program.settings.undefined);
+                    for (param, arg) in callee.params.iter().zip(&code.lists[list as usize]) {
+                        let start = (from + arg.at) as usize;
+                        registers.copy_within(start..start + usize::from(arg.lanes), (base + param.at) as usize);
+                    }
+                    frames.push(Frame { func, next: 0, base, result, mark });
+                }
+                Change::Return { from, lanes } => {
+                    let start = (frame.base + from) as usize;
+                    let (result, mark) = (frame.result as usize, frame.mark);
+                    registers.copy_within(start..start + usize::from(lanes), result);
+                    private.pop(mark);
+                    frames.pop();
+                }
+            }
+        }
+    }
+}
+
+/// What ends the instructions of one frame in a row.
+enum Change {
+    Stop(Stop),
+    Call { func: u32, list: u32, to: u32 },
+    Return { from: u32, lanes: u8 },
+}
+
+fn aligned(pointer: u64, align: u32) -> Result<(), FaultKind> {
+    let (_, _, offset) = split(pointer);
+    if offset as u64 & u64::from(align.wrapping_sub(1)) == 0 { Ok(()) } else { Err(FaultKind::Misaligned { offset, align }) }
+}
+
+/// Runs one frame until a call, its return, or a stop.
+fn segment(
+    group: &mut Group<'_>,
+    private: &mut Private,
+    ids: &Ids,
+    code: &Code,
+    frame: &mut Frame,
+    r: &mut [u64],
+    slice: &mut u64,
+) -> Result<Change, FaultKind> {
+    let mut next = frame.next as usize;
+    macro_rules! lanes {
+        ($to:expr, |$lane:ident| $value:expr) => {
+            for $lane in 0..usize::from($to.lanes) {
+                r[$to.at as usize + $lane] = $value;
+            }
+        };
+    }
+    macro_rules! tried {
+        ($result:expr) => {
+            match $result {
+                Ok(value) => value,
+                Err(fault) => {
+                    frame.next = next as u32;
+                    return Err(fault);
+                }
+            }
+        };
+    }
+    loop {
+        let inst = code.insts[next];
+        next += 1;
+        match inst {
+            Inst::Binary1 { f, a, b, to } => r[to as usize] = f(r[a as usize], r[b as usize]),
+            Inst::Move { from, to } => {
+                let from = from as usize;
+                if to.lanes == 1 {
+                    r[to.at as usize] = r[from];
+                } else {
+                    r.copy_within(from..from + usize::from(to.lanes), to.at as usize);
+                }
+            }
+            Inst::Unary { f, a, to } => lanes!(to, |lane| f(r[a as usize + lane])),
+            Inst::Binary { f, a, b, to } => lanes!(to, |lane| f(r[a as usize + lane], r[b as usize + lane])),
+            Inst::Ternary { f, a, b, c, to } => {
+                lanes!(to, |lane| f(r[a as usize + lane], r[b as usize + lane], r[c as usize + lane]));
+            }
+            Inst::Select { cond, yes, no, to, step } => {
+                lanes!(to, |lane| r[(if r[cond as usize + lane * usize::from(step)] == 0 { no } else { yes }) as usize + lane]);
+            }
+            Inst::All { a, to } => {
+                r[to as usize] = u64::from(r[a.at as usize..][..usize::from(a.lanes)].iter().all(|&lane| lane != 0));
+            }
+            Inst::Any { a, to } => {
+                r[to as usize] = u64::from(r[a.at as usize..][..usize::from(a.lanes)].iter().any(|&lane| lane != 0));
+            }
+            Inst::Splat { from, to } => {
+                let value = r[from as usize];
+                lanes!(to, |lane| value);
+            }
+            Inst::ExtractDyn { vector, index, to } => {
+                let index = r[index as usize];
+                // Unspecified where there is no such lane: the first.
+                let lane = if index < u64::from(vector.lanes) { index as u32 } else { 0 };
+                r[to as usize] = r[(vector.at + lane) as usize];
+            }
+            Inst::InsertDyn { vector, index, value, to } => {
+                let (index, value) = (r[index as usize], r[value as usize]);
+                r.copy_within(vector as usize..vector as usize + usize::from(to.lanes), to.at as usize);
+                if index < u64::from(to.lanes) {
+                    r[to.at as usize + index as usize] = value;
+                }
+            }
+            Inst::Regroup { from, had, to, has } => {
+                let mut bytes = [0; 128];
+                let size = had.bytes();
+                store(&r[from as usize..][..usize::from(had.lanes)], had.size, &mut bytes[..size]);
+                load(&bytes[..size], has.size, &mut r[to as usize..][..usize::from(has.lanes)]);
+            }
+            Inst::WorkItem { question, to } => r[to as usize] = u64::from(answer(group, ids, question)),
+            Inst::VarAddr { number, to } => r[to as usize] = pointer(Home::Private, frame.mark.0 + number, 0),
+            Inst::GlobalAddr { global, to } => r[to as usize] = group.globals[global as usize],
+            Inst::Offset { pointer, by, to, wide } => {
+                let by = r[by as usize];
+                let by = if wide { by } else { i64::from(by as i32) as u64 };
+                r[to as usize] = r[pointer as usize].wrapping_add(by);
+            }
+            Inst::Load { pointer, to, shape, align } => {
+                let pointer = r[pointer as usize];
+                tried!(aligned(pointer, align));
+                let bytes = tried!(group.spaces.read(private, pointer, shape.bytes()));
+                load(bytes, shape.size, &mut r[to as usize..][..usize::from(shape.lanes)]);
+            }
+            Inst::Store { pointer, from, shape, align } => {
+                let pointer = r[pointer as usize];
+                tried!(aligned(pointer, align));
+                let bytes = tried!(group.spaces.write(private, pointer, shape.bytes()));
+                store(&r[from as usize..][..usize::from(shape.lanes)], shape.size, bytes);
+            }
+            Inst::Copy { to, from, size, align } => {
+                let (to, from, size) = (r[to as usize], r[from as usize], size as usize);
+                tried!(aligned(to, align));
+                tried!(aligned(from, align));
+                let bytes = tried!(group.spaces.read(private, from, size)).to_vec();
+                tried!(group.spaces.write(private, to, size)).copy_from_slice(&bytes);
+            }
+            Inst::Zero { to, size, align } => {
+                let to = r[to as usize];
+                tried!(aligned(to, align));
+                tried!(group.spaces.write(private, to, size as usize)).fill(0);
+            }
+            Inst::Atomic { f, pointer, value, to, size } => {
+                let old = tried!(update(group, private, r[pointer as usize], size, |old| f(old, r[value as usize])));
+                r[to as usize] = old;
+            }
+            Inst::CompareExchange { pointer, expected, desired, to, size } => {
+                let (expected, desired) = (r[expected as usize], r[desired as usize]);
+                let change = |old| if old == expected { desired } else { old };
+                r[to as usize] = tried!(update(group, private, r[pointer as usize], size, change));
+            }
+            Inst::Barrier => {
+                frame.next = next as u32;
+                return Ok(Change::Stop(Stop::Barrier));
+            }
+            Inst::Printf { site, list, to } => {
+                let mut record = vec![site];
+                for &(at, shape, is_pointer) in &code.printed[list as usize] {
+                    let mut bytes = [0; 128];
+                    if is_pointer {
+                        let pointer = group.printed_pointer(r[at as usize]);
+                        store(&[pointer], shape.size, &mut bytes);
+                    } else {
+                        store(&r[at as usize..][..usize::from(shape.lanes)], shape.size, &mut bytes);
+                    }
+                    let words = bytes.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
+                    record.extend(words.take(shape.bytes().div_ceil(4)));
+                }
+                let fits = group.printed.len() + record.len() <= CAPACITY as usize;
+                if fits {
+                    group.printed.extend(record);
+                }
+                r[to as usize] = if fits { 0 } else { u64::from(u32::MAX) };
+            }
+            Inst::Call { func, list, to } => {
+                frame.next = next as u32;
+                return Ok(Change::Call { func, list, to });
+            }
+            Inst::Return { value } => return Ok(Change::Return { from: value.at, lanes: value.lanes }),
+            Inst::Jump { to } => next = to as usize,
+            Inst::Again { to } => {
+                next = to as usize;
+                *slice = slice.saturating_sub(1);
+                if *slice == 0 {
+                    frame.next = next as u32;
+                    return Ok(Change::Stop(Stop::Turn));
+                }
+            }
+            Inst::Unless { cond, to } => {
+                if r[cond as usize] == 0 {
+                    next = to as usize;
+                }
+            }
+            Inst::Switch { selector, table } => {
+                let table = &code.tables[table as usize];
+                let found = table.cases.binary_search_by_key(&r[selector as usize], |(value, _)| *value);
+                next = found.map_or(table.default, |index| table.cases[index].1) as usize;
+            }
+            Inst::Unreachable => tried!(Err(FaultKind::Unreachable)),
+            Inst::Unsupported { text } => tried!(Err(FaultKind::Unsupported(code.texts[text as usize].clone()))),
+        }
+    }
+}
+
+/// Changes a number in memory and gives the old one.
+fn update(group: &mut Group<'_>, private: &mut Private, pointer: u64, size: u8, change: impl FnOnce(u64) -> u64) -> Result<u64, FaultKind> {
+    aligned(pointer, u32::from(size))?;
+    let shape = Shape { size, lanes: 1 };
+    let bytes = group.spaces.write(private, pointer, shape.bytes())?;
+    let mut old = [0];
+    load(bytes, size, &mut old);
+    store(&[change(old[0])], size, bytes);
+    Ok(old[0])
+}
+
+fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
+    let of = |sizes: &[u32; 3], dimension: u8, beyond: u32| sizes.get(usize::from(dimension)).copied().unwrap_or(beyond);
+    match question {
+        WorkItem::GlobalId(dimension) => of(&ids.global, dimension, 0),
+        WorkItem::LocalId(dimension) => of(&ids.local, dimension, 0),
+        WorkItem::GroupId(dimension) => of(&group.group, dimension, 0),
+        WorkItem::GlobalSize(dimension) => of(&group.global_size, dimension, 1),
+        WorkItem::EnqueuedLocalSize(dimension) | WorkItem::LocalSize(dimension) => of(&group.local_size, dimension, 1),
+        WorkItem::NumGroups(dimension) => of(&group.num_groups, dimension, 1),
+        WorkItem::GlobalOffset(dimension) => of(&group.global_offset, dimension, 0),
+        WorkItem::WorkDim => group.work_dim,
+        // Every work-item is a subgroup of its own.
+        WorkItem::SubgroupSize => 1,
+        WorkItem::SubgroupLocalId => 0,
+        WorkItem::SubgroupId => ids.linear,
+        WorkItem::NumSubgroups => group.local_size.iter().product(),
+    }
+}

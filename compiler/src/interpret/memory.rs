@@ -1,0 +1,241 @@
+//! Memory: objects with bounds, and pointers that say which object they point into.
+//!
+//! A pointer is 64 bits, in registers and in memory alike: the object above, a byte offset below. What a program can see of that is that
+//! null is zero, that pointers into one object are as far apart as the bytes that they point to, and that a pointer comes back from an
+//! integer or from memory as it went. The offset is added to as a part of the whole, so that a pointer may leave its object
+//! on either side and come back.
+
+use std::num::NonZeroU32;
+
+use super::FaultKind;
+
+/// Names an object of global memory as long as it lives. Small numbers keep tables small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectId(NonZeroU32);
+
+impl ObjectId {
+    /// `None` for 0, which is null, and for numbers that pointers cannot hold.
+    pub fn new(number: u32) -> Option<Self> {
+        NonZeroU32::new(number).filter(|number| number.get() < 1 << 30).map(Self)
+    }
+
+    /// The number.
+    pub const fn number(self) -> u32 {
+        self.0.get()
+    }
+
+    const fn index(self) -> usize {
+        self.0.get() as usize
+    }
+}
+
+/// Where an object lives: the two bits above its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    /// Buffers and program-scope variables, constants too.
+    Global = 0,
+    /// Work-group memory.
+    Local = 1,
+    /// Variables of a work-item, innermost function last.
+    Private = 2,
+    /// By-value aggregates among a kernel's arguments.
+    Argument = 3,
+}
+
+/// The pointer to a byte of an object.
+pub(super) const fn pointer(home: Home, number: u32, offset: u64) -> u64 {
+    ((home as u64) << 62 | (number as u64) << 32).wrapping_add(offset)
+}
+
+/// The object and offset of a pointer.
+pub(super) const fn split(pointer: u64) -> (Home, usize, usize) {
+    let home = match pointer >> 62 {
+        0 => Home::Global,
+        1 => Home::Local,
+        2 => Home::Private,
+        _ => Home::Argument,
+    };
+    (home, (pointer >> 32 & 0x3fff_ffff) as usize, (pointer & 0xffff_ffff) as usize)
+}
+
+#[derive(Debug)]
+struct Object {
+    bytes: Vec<u8>,
+    read_only: bool,
+}
+
+/// The objects of global memory that a launch may touch.
+#[derive(Debug, Default)]
+pub struct Memory {
+    objects: Vec<Option<Object>>,
+}
+
+impl Memory {
+    /// Puts an object in.
+    pub fn insert(&mut self, id: ObjectId, bytes: Vec<u8>, read_only: bool) {
+        if self.objects.len() <= id.index() {
+            self.objects.resize_with(id.index() + 1, || None);
+        }
+        self.objects[id.index()] = Some(Object { bytes, read_only });
+    }
+
+    /// Takes an object out.
+    pub fn remove(&mut self, id: ObjectId) -> Option<Vec<u8>> {
+        self.objects.get_mut(id.index())?.take().map(|object| object.bytes)
+    }
+
+    /// An object's bytes.
+    pub fn get(&self, id: ObjectId) -> Option<&[u8]> {
+        self.objects.get(id.index())?.as_ref().map(|object| object.bytes.as_slice())
+    }
+}
+
+/// One variable of a work-item.
+#[derive(Clone, Copy, Debug)]
+struct Variable {
+    start: u32,
+    size: u32,
+}
+
+/// The private memory of a work-item: a stack.
+#[derive(Debug, Default)]
+pub(super) struct Private {
+    bytes: Vec<u8>,
+    variables: Vec<Variable>,
+}
+
+impl Private {
+    /// The number of variables and bytes, to come back to.
+    pub(super) fn mark(&self) -> (u32, u32) {
+        (self.variables.len() as u32, self.bytes.len() as u32)
+    }
+
+    /// Makes variables of the given sizes, filled with a byte.
+    pub(super) fn push(&mut self, sizes: &[u32], fill: u8) {
+        for &size in sizes {
+            let start = self.bytes.len();
+            self.variables.push(Variable { start: start as u32, size });
+            self.bytes.resize(start + size as usize, fill);
+        }
+    }
+
+    /// Forgets what was made after a mark.
+    pub(super) fn pop(&mut self, mark: (u32, u32)) {
+        self.variables.truncate(mark.0 as usize);
+        self.bytes.truncate(mark.1 as usize);
+    }
+}
+
+/// All memory that a work-group sees, but for what is private.
+#[derive(Debug)]
+pub(super) struct Spaces<'a> {
+    pub(super) global: &'a mut Memory,
+    pub(super) local: Vec<Vec<u8>>,
+    pub(super) arguments: Vec<Vec<u8>>,
+}
+
+/// The places in an object that an access touches, or why it may not.
+fn range(offset: usize, size: usize, length: usize) -> Result<std::ops::Range<usize>, FaultKind> {
+    match offset.checked_add(size) {
+        Some(end) if end <= length => Ok(offset..end),
+        _ => Err(FaultKind::OutOfBounds { offset, size, length }),
+    }
+}
+
+const WILD: FaultKind = FaultKind::WildPointer;
+
+impl Spaces<'_> {
+    /// Bytes to read.
+    pub(super) fn read<'s>(&'s self, private: &'s Private, pointer: u64, size: usize) -> Result<&'s [u8], FaultKind> {
+        let (home, number, offset) = split(pointer);
+        let bytes = match home {
+            Home::Global => &self.global.objects.get(number).and_then(Option::as_ref).ok_or(WILD)?.bytes,
+            Home::Local => self.local.get(number).ok_or(WILD)?,
+            Home::Argument => self.arguments.get(number).ok_or(WILD)?,
+            Home::Private => {
+                let variable = private.variables.get(number).ok_or(WILD)?;
+                let range = range(offset, size, variable.size as usize)?;
+                return Ok(&private.bytes[variable.start as usize..][range]);
+            }
+        };
+        Ok(&bytes[range(offset, size, bytes.len())?])
+    }
+
+    /// Bytes to write.
+    pub(super) fn write<'s>(&'s mut self, private: &'s mut Private, pointer: u64, size: usize) -> Result<&'s mut [u8], FaultKind> {
+        let (home, number, offset) = split(pointer);
+        let bytes = match home {
+            Home::Global => {
+                let object = self.global.objects.get_mut(number).and_then(Option::as_mut).ok_or(WILD)?;
+                if object.read_only {
+                    return Err(FaultKind::ReadOnly);
+                }
+                &mut object.bytes
+            }
+            Home::Local => self.local.get_mut(number).ok_or(WILD)?,
+            Home::Argument => return Err(FaultKind::ReadOnly),
+            Home::Private => {
+                let variable = private.variables.get(number).ok_or(WILD)?;
+                let range = range(offset, size, variable.size as usize)?;
+                return Ok(&mut private.bytes[variable.start as usize..][range]);
+            }
+        };
+        let range = range(offset, size, bytes.len())?;
+        Ok(&mut bytes[range])
+    }
+}
+
+/// Lanes as they are in memory.
+pub(super) fn load(bytes: &[u8], lane: u8, to: &mut [u64]) {
+    match lane {
+        1 => to.iter_mut().zip(bytes).for_each(|(to, byte)| *to = u64::from(*byte)),
+        2 => to.iter_mut().zip(bytes.as_chunks::<2>().0).for_each(|(to, bytes)| *to = u64::from(u16::from_le_bytes(*bytes))),
+        4 => to.iter_mut().zip(bytes.as_chunks::<4>().0).for_each(|(to, bytes)| *to = u64::from(u32::from_le_bytes(*bytes))),
+        _ => to.iter_mut().zip(bytes.as_chunks::<8>().0).for_each(|(to, bytes)| *to = u64::from_le_bytes(*bytes)),
+    }
+}
+
+/// Puts lanes into memory.
+pub(super) fn store(from: &[u64], lane: u8, bytes: &mut [u8]) {
+    match lane {
+        1 => from.iter().zip(bytes).for_each(|(from, byte)| *byte = *from as u8),
+        2 => from.iter().zip(bytes.as_chunks_mut::<2>().0).for_each(|(from, bytes)| *bytes = (*from as u16).to_le_bytes()),
+        4 => from.iter().zip(bytes.as_chunks_mut::<4>().0).for_each(|(from, bytes)| *bytes = (*from as u32).to_le_bytes()),
+        _ => from.iter().zip(bytes.as_chunks_mut::<8>().0).for_each(|(from, bytes)| *bytes = from.to_le_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Home, Memory, ObjectId, Private, Spaces, pointer, split};
+    use crate::interpret::FaultKind;
+
+    #[test]
+    fn accesses_stay_in_their_objects() {
+        let mut memory = Memory::default();
+        let (Some(first), Some(second)) = (ObjectId::new(1), ObjectId::new(2)) else { panic!("two names") };
+        memory.insert(first, vec![7; 8], false);
+        memory.insert(second, vec![9; 8], true);
+        let mut private = Private::default();
+        private.push(&[4, 4], 0xcd);
+        let mut spaces = Spaces { global: &mut memory, local: vec![vec![0; 4]], arguments: vec![vec![1; 4]] };
+        assert_eq!(spaces.read(&private, pointer(Home::Global, 1, 4), 4), Ok(&[7; 4][..]));
+        assert_eq!(spaces.read(&private, pointer(Home::Global, 1, 5), 4), Err(FaultKind::OutOfBounds { offset: 5, size: 4, length: 8 }));
+        assert_eq!(spaces.read(&private, 0, 1), Err(FaultKind::WildPointer));
+        assert_eq!(spaces.read(&private, pointer(Home::Local, 1, 0), 1), Err(FaultKind::WildPointer));
+        assert_eq!(spaces.write(&mut private, pointer(Home::Global, 2, 0), 1), Err(FaultKind::ReadOnly));
+        assert_eq!(spaces.write(&mut private, pointer(Home::Argument, 0, 0), 1), Err(FaultKind::ReadOnly));
+        // The end of one variable is not the beginning of the next.
+        assert!(spaces.write(&mut private, pointer(Home::Private, 0, 2), 4).is_err());
+        assert!(spaces.write(&mut private, pointer(Home::Private, 1, 0), 4).is_ok());
+        private.pop((1, 4));
+        assert_eq!(spaces.read(&private, pointer(Home::Private, 1, 0), 1), Err(FaultKind::WildPointer));
+    }
+
+    #[test]
+    fn pointers_come_back() {
+        let start = pointer(Home::Global, 5, 0);
+        assert_eq!(split(start.wrapping_sub(4).wrapping_add(8)), (Home::Global, 5, 4));
+        assert!(start.wrapping_sub(4) < start);
+    }
+}

@@ -1,0 +1,47 @@
+//! The function that computes one lane of an operation, chosen by operation and type.
+
+use super::{float, integer};
+use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
+
+/// One operand.
+pub(super) type Unary = fn(u64) -> u64;
+/// Two operands.
+pub(super) type Binary = fn(u64, u64) -> u64;
+/// Three operands.
+pub(super) type Ternary = fn(u64, u64, u64) -> u64;
+
+/// `None` where the IR has no such operation.
+pub(super) fn unary(op: UnOp, scalar: Scalar) -> Option<Unary> {
+    if op == UnOp::FNeg { float::negate(scalar) } else { integer::unary(op, scalar) }
+}
+
+/// `None` where the IR has no such operation.
+pub(super) fn binary(op: BinOp, scalar: Scalar) -> Option<Binary> {
+    if scalar.is_float() { float::binary(op, scalar) } else { integer::binary(op, scalar) }
+}
+
+/// `None` where the IR has no such operation. Pointers are compared as their 64 bits.
+pub(super) fn compare(op: CmpOp, scalar: Scalar) -> Option<Binary> {
+    if scalar.is_float() { float::compare(op, scalar) } else { integer::compare(op, scalar) }
+}
+
+/// A conversion of one lane to one lane that changes bits.
+pub(super) fn cast(op: CastOp, from: Scalar, to: Scalar) -> Option<Unary> {
+    integer::cast(op, from, to).or_else(|| float::cast(op, from, to))
+}
+
+/// A [`MathOp`], by the number of its operands.
+pub(super) enum Math {
+    One(Unary),
+    Two(Binary),
+    Three(Ternary),
+}
+
+/// `None` where the IR has no such operation.
+pub(super) fn math(op: MathOp, scalar: Scalar, fused: bool) -> Option<Math> {
+    integer::math(op, scalar)
+        .or_else(|| float::math(op, scalar))
+        .map(Math::One)
+        .or_else(|| float::math2(op, scalar).map(Math::Two))
+        .or_else(|| float::math3(op, scalar, fused).map(Math::Three))
+}

@@ -1,0 +1,421 @@
+//! Makes random programs in OpenCL C that do nothing undefined: indices are masked, divisors are not zero, loops are counted.
+
+use crate::generate::Random;
+use std::fmt::Write;
+
+/// Types of integers, by which expressions are made.
+const INTEGERS: [&str; 8] = ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"];
+
+/// Vectors, with their components' type and number.
+const VECTORS: [(&str, &str, usize); 5] =
+    [("int4", "int", 4), ("uchar4", "uchar", 4), ("short8", "short", 8), ("long2", "long", 2), ("float4", "float", 4)];
+
+struct Writer {
+    random: Random,
+    text: String,
+    indent: usize,
+    /// Statements left.
+    budget: usize,
+    /// Counters of open loops.
+    loops: usize,
+    counters: usize,
+    /// In the kernel, rather than in a helper.
+    kernel: bool,
+}
+
+/// A program with a kernel `k(global int *a, global int *b, int x, int y)`, of buffers of 256 bytes.
+pub fn program(seed: u64) -> String {
+    let mut w =
+        Writer { random: Random::new(seed ^ 0x5eed_0000), text: String::new(), indent: 0, budget: 0, loops: 0, counters: 0, kernel: false };
+    w.line("typedef struct { char c; int v[4]; short s; long l; uchar4 q; } S;");
+    w.line("typedef union { int i; uchar b[4]; ushort h[2]; float f; } U;");
+    w.line("constant int table[8] = {3, -1, 4, 1, -5, 9, 2, 6};");
+    w.line("int helper(int i0, long l0, short8 w0) {");
+    w.locals(&["i0", "l0", "w0"]);
+    w.budget = 4;
+    w.block();
+    let result = w.integer("int", 2);
+    w.line(&format!("return {result};"));
+    w.close();
+    w.line("int reach(S *s, int *r, global int *g, int i0) {");
+    w.locals(&["s", "i0"]);
+    w.line("int *p = r; S t = *s;");
+    w.budget = 5;
+    w.statements_with_pointers();
+    let result = w.integer("int", 2);
+    w.line(&format!("*s = t; return {result};"));
+    w.close();
+    w.line("kernel void k(global int *a, global int *b, int x, int y) {");
+    w.line("local int room[4]; local S shared;");
+    w.locals(&[]);
+    w.line("S s = { 1, { 2, 3, 4, x }, 5, 6, (uchar4)(7, 8, 9, 10) }, t = s; int *p = arr; global int *g = a;");
+    w.line("i0 = x; i1 = y; u0 = get_global_id(0);");
+    w.kernel = true;
+    for _ in 0..3 {
+        w.budget = 8;
+        w.statements_with_pointers();
+        if w.random.below(2) == 0 {
+            let value = w.integer("int", 2);
+            w.line(&format!("room[get_local_id(0)] = {value}; barrier(CLK_LOCAL_MEM_FENCE);"));
+            w.line("i1 += room[(get_local_id(0) + 1) & 3]; barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
+        }
+        if w.random.below(3) == 0 {
+            w.line("if (get_local_id(0) == 0) shared = s; barrier(CLK_LOCAL_MEM_FENCE);");
+            w.line("t = shared; barrier(CLK_LOCAL_MEM_FENCE);");
+        }
+    }
+    w.line("uint at = 16 + get_local_id(0) * 12;");
+    w.line("b[at] = i0; b[at + 1] = i1; b[at + 2] = (int)u0; b[at + 3] = (int)l0; b[at + 4] = (int)(l0 >> 32); b[at + 5] = h0 + c0;");
+    w.line("b[at + 6] = s.v[1] ^ s.c; b[at + 7] = (int)t.l + t.s; b[at + 8] = arr[3] + arr[6]; b[at + 9] = v0.x ^ v0.w; b[at + 10] = w0.s3 + w0.s7 + q0.y;");
+    w.line("b[at + 11] = as_int(f0.x) ^ as_int(f0.z);");
+    w.close();
+    w.text
+}
+
+impl Writer {
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{:1$}{text}", "", self.indent * 4);
+        if text.ends_with('{') {
+            self.indent += 1;
+        }
+    }
+
+    fn close(&mut self) {
+        self.indent -= 1;
+        self.line("}");
+    }
+
+    fn pick<'t>(&mut self, list: &[&'t str]) -> &'t str {
+        list[self.random.below(list.len())]
+    }
+
+    /// The variables that every function has, but for parameters of those names.
+    fn locals(&mut self, except: &[&str]) {
+        let all = [
+            ("i0", "int i0 = 1;"),
+            ("i1", "int i1 = -2;"),
+            ("u0", "uint u0 = 3u;"),
+            ("l0", "long l0 = 4;"),
+            ("m0", "ulong m0 = 0x123456789abcul;"),
+            ("h0", "short h0 = 5;"),
+            ("c0", "uchar c0 = 250;"),
+            ("arr", "int arr[8] = {1, 2, 3, 4, 5, 6, 7, 8};"),
+            ("v0", "int4 v0 = (int4)(1, 2, 3, 4);"),
+            ("q0", "uchar4 q0 = (uchar4)(250, 2, 3, 4);"),
+            ("w0", "short8 w0 = (short8)(1, 2, 3, 4, 5, 6, 7, 8);"),
+            ("d0", "long2 d0 = (long2)(-1, 2);"),
+            ("f0", "float4 f0 = (float4)(1.0f, 2.0f, 3.0f, 4.0f);"),
+            ("un", "U un; un.i = 77;"),
+        ];
+        for (name, text) in all {
+            if !except.contains(&name) {
+                self.line(text);
+            }
+        }
+    }
+
+    fn block(&mut self) {
+        while self.budget > 0 {
+            self.budget -= 1;
+            self.statement(false);
+        }
+    }
+
+    fn statements_with_pointers(&mut self) {
+        while self.budget > 0 {
+            self.budget -= 1;
+            self.statement(true);
+        }
+    }
+
+    /// A few statements in braces, which are open already.
+    fn nested(&mut self, pointers: bool) {
+        for _ in 0..1 + self.random.below(3) {
+            if self.budget > 0 {
+                self.budget -= 1;
+                self.statement(pointers);
+            }
+        }
+    }
+
+    /// An index below a power of two.
+    fn index(&mut self, count: usize) -> String {
+        match self.random.below(3) {
+            0 => self.random.below(count).to_string(),
+            _ => {
+                let value = self.integer("int", 1);
+                format!("({value}) & {}", count - 1)
+            }
+        }
+    }
+
+    /// A place that an integer can be assigned to, and its type.
+    fn place(&mut self, pointers: bool) -> (String, &'static str) {
+        match self.random.below(if pointers { 18 } else { 11 }) {
+            0 => ("i0".to_owned(), "int"),
+            1 => ("i1".to_owned(), "int"),
+            2 => ("u0".to_owned(), "uint"),
+            3 => ("l0".to_owned(), "long"),
+            4 => ("m0".to_owned(), "ulong"),
+            5 => ("h0".to_owned(), "short"),
+            6 => ("c0".to_owned(), "uchar"),
+            7 => {
+                let lane = self.pick(&["x", "y", "z", "w"]);
+                if self.random.below(2) == 0 { (format!("v0.{lane}"), "int") } else { (format!("q0.{lane}"), "uchar") }
+            }
+            8 => (format!("w0.s{}", self.random.below(8)), "short"),
+            9 => {
+                let index = self.index(4);
+                (format!("un.b[{index}]"), "uchar")
+            }
+            10 => {
+                let index = self.index(8);
+                (format!("arr[{index}]"), "int")
+            }
+            11 => {
+                let index = self.index(4);
+                (format!("t.v[{index}]"), "int")
+            }
+            12 => {
+                let (member, ty) = [("t.c", "char"), ("t.s", "short"), ("t.l", "long"), ("t.q.z", "uchar")][self.random.below(4)];
+                (member.to_owned(), ty)
+            }
+            13 => {
+                let index = self.index(4);
+                (format!("p[{index}]"), "int")
+            }
+            14 => {
+                let index = self.index(4);
+                (format!("((short *)p)[{index}]"), "short")
+            }
+            15 => {
+                let index = self.index(16);
+                (format!("((global uchar *)g)[{index}]"), "uchar")
+            }
+            _ => {
+                let index = self.index(8);
+                (format!("g[{index}]"), "int")
+            }
+        }
+    }
+
+    fn statement(&mut self, pointers: bool) {
+        match self.random.below(if pointers { 20 } else { 14 }) {
+            0..=4 => {
+                let (place, ty) = self.place(pointers);
+                let value = self.integer(ty, 0);
+                self.line(&format!("{place} = {value};"));
+            }
+            5 => {
+                let (place, ty) = self.place(pointers);
+                let op = self.pick(&["+=", "-=", "*=", "^=", "|=", "&=", "<<=", ">>="]);
+                let value = self.integer(if op.len() == 3 { "uint" } else { ty }, 1);
+                self.line(&format!("{place} {op} {value};"));
+            }
+            6 => {
+                let (place, _) = self.place(pointers);
+                let op = self.pick(&["++", "--"]);
+                self.line(&format!("{place}{op};"));
+            }
+            7 => {
+                let (ty, _, _) = VECTORS[self.random.below(VECTORS.len())];
+                let name = match ty {
+                    "int4" => "v0",
+                    "uchar4" => "q0",
+                    "short8" => "w0",
+                    "long2" => "d0",
+                    _ => "f0",
+                };
+                let value = self.vector(ty, 0);
+                self.line(&format!("{name} = {value};"));
+            }
+            8 | 9 if self.indent < 6 => {
+                let cond = self.condition();
+                self.line(&format!("if ({cond}) {{"));
+                self.nested(pointers);
+                self.close();
+                if self.random.below(2) == 0 {
+                    self.line("else {");
+                    self.nested(pointers);
+                    self.close();
+                }
+            }
+            10 if self.loops < 2 => {
+                let counter = self.counters;
+                self.counters += 1;
+                let turns = 1 + self.random.below(5);
+                self.loops += 1;
+                self.line(&format!("for (int n{counter} = 0; n{counter} < {turns}; n{counter}++) {{"));
+                self.nested(pointers);
+                if self.random.below(3) == 0 {
+                    let (cond, jump) = (self.condition(), self.pick(&["break", "continue"]));
+                    self.line(&format!("if ({cond}) {jump};"));
+                    self.nested(pointers);
+                }
+                self.close();
+                self.loops -= 1;
+            }
+            11 if self.indent < 6 => {
+                let selector = self.index(4);
+                self.line(&format!("switch ({selector}) {{"));
+                for case in 0..3 {
+                    if self.random.below(4) == 0 {
+                        self.line("default:");
+                        self.nested(pointers);
+                        self.line("break;");
+                        break;
+                    }
+                    self.line(&format!("case {case}:"));
+                    self.nested(pointers);
+                    if self.random.below(2) == 0 {
+                        self.line("break;");
+                    }
+                }
+                self.close();
+            }
+            12 => {
+                let value = self.random.below(1000);
+                self.line(&format!("un.f = {value}.0f; i1 ^= un.h[1];"));
+            }
+            14 => {
+                let (cond, offset) = (self.condition(), self.random.below(5));
+                self.line(&format!("p = {cond} ? arr + {offset} : t.v;"));
+            }
+            15 if self.kernel => {
+                let (cond, offset) = (self.condition(), self.random.below(9));
+                self.line(&format!("g = {cond} ? a + {offset} : b;"));
+            }
+            16 if self.kernel => self.line("s = t;"),
+            17 if self.kernel => {
+                let value = self.integer("int", 1);
+                self.line(&format!("i0 += reach(&s, p, g, {value});"));
+            }
+            18 if self.kernel => {
+                let (first, second) = (self.integer("int", 1), self.integer("long", 1));
+                self.line(&format!("i1 ^= helper({first}, {second}, w0);"));
+            }
+            _ => {
+                let value = self.integer("int", 1);
+                self.line(&format!("i0 = {value};"));
+            }
+        }
+    }
+
+    fn condition(&mut self) -> String {
+        let ty = INTEGERS[self.random.below(INTEGERS.len())];
+        let (a, b) = (self.integer(ty, 2), self.integer(ty, 2));
+        let op = self.pick(&["<", "<=", ">", ">=", "==", "!="]);
+        match self.random.below(4) {
+            0 => format!("({a} {op} {b} && i0 != {})", self.random.below(9)),
+            1 => format!("({a} {op} {b} || !u0)"),
+            2 => format!("any(v0 {op} (int4)({}))", self.random.below(9)),
+            _ => format!("({a} {op} {b})"),
+        }
+    }
+
+    /// An expression of an integer type.
+    fn integer(&mut self, ty: &str, depth: usize) -> String {
+        if depth > 3 || self.random.below(5) == 0 {
+            return match self.random.below(5) {
+                0 => format!("({ty}){}", self.random.below(300)),
+                1 => format!("({ty})0x{:x}", self.random.next() >> 32),
+                2 => format!("({ty})table[{}]", self.random.below(8)),
+                3 => format!("({ty})get_local_id(0)"),
+                _ => format!("({ty})({})", self.pick(&["i0", "i1", "u0", "l0", "m0", "h0", "c0", "un.i", "d0.y"])),
+            };
+        }
+        let d = depth + 1;
+        match self.random.below(12) {
+            0..=3 => {
+                let (a, b) = (self.integer(ty, d), self.integer(ty, d));
+                let op = self.pick(&["+", "-", "*", "&", "|", "^"]);
+                format!("({ty})({a} {op} {b})")
+            }
+            4 => {
+                let (a, b) = (self.integer(ty, d), self.integer("uint", d));
+                let op = self.pick(&["<<", ">>"]);
+                format!("({ty})({a} {op} {b})")
+            }
+            5 => {
+                let (a, b) = (self.integer(ty, d), self.integer(ty, d));
+                let op = self.pick(&["/", "%"]);
+                format!("({ty})({a} {op} (({b} & 7) + 1))")
+            }
+            6 => {
+                let other = INTEGERS[self.random.below(INTEGERS.len())];
+                format!("({ty}){}", self.integer(other, d))
+            }
+            7 => {
+                let (cond, a, b) = (self.condition(), self.integer(ty, d), self.integer(ty, d));
+                format!("({cond} ? {a} : {b})")
+            }
+            8 => {
+                let f = self.pick(&["min", "max", "rotate", "add_sat", "sub_sat", "mul_hi", "hadd", "rhadd"]);
+                let (a, b) = (self.integer(ty, d), self.integer(ty, d));
+                format!("{f}({a}, {b})")
+            }
+            9 => {
+                let f = self.pick(&["clz", "popcount", "(long)abs", "(int)~", "(long)-", "!"]);
+                let a = self.integer(ty, d);
+                format!("({ty}){f}({a})")
+            }
+            10 => {
+                let index = self.index(8);
+                format!("({ty})arr[{index}]")
+            }
+            _ => {
+                let lane = self.pick(&["v0.y", "q0.x", "w0.s5", "d0.x", "(int)f0.w", "un.b[2]", "un.h[0]", "sizeof(S)"]);
+                format!("({ty})({lane})")
+            }
+        }
+    }
+
+    /// An expression of a vector type.
+    fn vector(&mut self, ty: &str, depth: usize) -> String {
+        let (_, scalar, lanes) = VECTORS.into_iter().find(|vector| vector.0 == ty).unwrap_or(VECTORS[0]);
+        let name = match ty {
+            "int4" => "v0",
+            "uchar4" => "q0",
+            "short8" => "w0",
+            "long2" => "d0",
+            _ => "f0",
+        };
+        if depth > 1 || self.random.below(4) == 0 {
+            return name.to_owned();
+        }
+        let d = depth + 1;
+        if scalar == "float" {
+            // Whole numbers that stay small, so that everything is exact.
+            return match self.random.below(4) {
+                0 => format!("(float4)({}.0f, f0.zyx)", self.random.below(50)),
+                1 => format!("fmin(fmax({} + f0.wzyx, -1000.0f), 1000.0f)", self.vector(ty, d)),
+                2 => "convert_float4(q0)".to_owned(),
+                _ => format!("fabs(-{})", self.vector(ty, d)),
+            };
+        }
+        match self.random.below(5) {
+            0 => {
+                let items: Vec<String> = (0..lanes).map(|_| self.integer(scalar, 3)).collect();
+                format!("({ty})({})", items.join(", "))
+            }
+            1 => {
+                let (a, b) = (self.vector(ty, d), self.vector(ty, d));
+                let op = self.pick(&["+", "-", "*", "&", "|", "^"]);
+                format!("({a} {op} {b})")
+            }
+            2 => {
+                let a = self.vector(ty, d);
+                let f = self.pick(&["min", "max", "add_sat"]);
+                format!("{f}({a}, {name})")
+            }
+            3 => {
+                let lanes: String = (0..lanes).map(|_| char::from_digit(self.random.below(lanes) as u32, 16).unwrap_or('0')).collect();
+                format!("{name}.s{lanes}")
+            }
+            _ => {
+                let value = self.integer(scalar, 2);
+                format!("({name} + ({scalar})({value}))")
+            }
+        }
+    }
+}
