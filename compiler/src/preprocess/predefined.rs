@@ -143,7 +143,7 @@ impl Preprocessor<'_> {
 
 /// Between name and body: nothing where the body starts with parameters.
 fn separator(body: &str) -> &'static str {
-    if body.starts_with("(X,") || body.starts_with("(type,") || body.starts_with("(value)") { "" } else { " " }
+    if body.starts_with("(X,") || body.starts_with("(x)") || body.starts_with("(type,") || body.starts_with("(value)") { "" } else { " " }
 }
 
 /// Name, body (with parameters in front of it) and condition.
@@ -253,6 +253,12 @@ const PREDEFINED: &[(&str, &str, When)] = &[
         "(X, typen) __kernel __attribute__((work_group_size_hint(X, 1, 1))) __attribute__((vec_type_hint(typen)))",
         When::Always,
     ),
+    // Sources written for other compilers ask with these, mostly after `#ifdef`; nothing that they ask for is here.
+    ("__has_attribute", "(x) 0", When::Always),
+    ("__has_builtin", "(x) 0", When::Always),
+    ("__has_extension", "(x) 0", When::Always),
+    ("__has_feature", "(x) 0", When::Always),
+    ("__has_include", "(x) 0", When::Always),
     ("__ENDIAN_LITTLE__", "1", When::Always),
     ("__STDC__", "1", When::Always),
     ("__STDC_VERSION__", "199901L", When::Always),

@@ -206,9 +206,16 @@ fn predefined_by_target_and_options() {
     assert!(!defined("__opencl_c_int64", &plain) && defined("__opencl_c_int64", &newest));
     assert!(!defined("__FAST_RELAXED_MATH__", &plain) && defined("__FAST_RELAXED_MATH__", &newest));
     assert!(!defined("memory_order_relaxed", &plain) && defined("memory_order_relaxed", &newest));
-    assert!(!defined("__IMAGE_SUPPORT__", &plain) && !defined("__EMBEDDED_PROFILE__", &plain));
+    assert!(defined("__IMAGE_SUPPORT__", &plain) && !defined("__EMBEDDED_PROFILE__", &plain));
     let undefined = BuildOptions { macros: vec![("M_PI".to_owned(), None)], ..BuildOptions::default() };
     assert!(!defined("M_PI", &undefined));
+}
+
+#[test]
+fn questions_of_other_compilers_are_answered() {
+    let source = "#if defined(__has_builtin) && !__has_builtin(__builtin_fma)\nyes\n#endif\n#ifndef __has_include\nno\n#endif";
+    let source = Source { text: source.to_owned(), ..Source::default() };
+    assert_eq!(run_source(&source, &BuildOptions::default()).text(), "yes");
 }
 
 #[test]

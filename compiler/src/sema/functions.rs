@@ -377,7 +377,7 @@ impl Sema<'_> {
                     }
                     return;
                 }
-                if matches!(self.kind(pointee.ty), TyKind::Scalar(ScalarKind::Bool) | TyKind::Event) {
+                if matches!(self.kind(pointee.ty), TyKind::Event) {
                     let shown = self.show(param.ty.ty);
                     self.err(span, format!("'{shown}' cannot be used as the type of a kernel parameter"));
                 }

@@ -95,3 +95,4 @@ end:
 }
 kernel void k2(global int *p, int a) { k(0, 0, 0, a, 0, 1, 0, (particle){1,2,3}, 0); }
 kernel void elvis(global int *p, int n) { p[0] = p[n++] ?: 3; float f = n ?: 1.5f; p[1] = f; }
+kernel void truths(global bool *a, local bool *b, global int *c) { b[0] = a[0]; c[0] = b[0] || a[1]; a[2] = c[0]; }
