@@ -13,7 +13,8 @@ fn unit(text: &str, options: &str) -> CompiledUnit {
 }
 
 fn linked(sources: &[&str]) -> BuildResult {
-    let units: Vec<CompiledUnit> = sources.iter().map(|source| unit(source, "-cl-std=CL3.0")).collect();
+    // Which has variables of program scope in global space.
+    let units: Vec<CompiledUnit> = sources.iter().map(|source| unit(source, "-cl-std=CL2.0")).collect();
     link(&units.iter().collect::<Vec<_>>(), Output::Executable, &Target::full())
 }
 
@@ -104,6 +105,27 @@ fn variables_meet_by_name() {
     refused(&[user, "constant int foo = 1; constant int table[4] = { 1, 2, 3, 4 };"], "conflicting types for 'foo'");
     // Never used: need not exist.
     accepted(&["extern constant float foo; extern constant struct bar b; extern int f(int); kernel void k(global int *a) { a[0] = 1; }"]);
+}
+
+#[test]
+fn global_variables_are_one_for_all_units() {
+    let writer = "extern global int counter; kernel void put(global int *a) { counter = a[0]; }";
+    let reader = "int counter = 5; kernel void get(global int *a) { a[0] = counter; }";
+    let result = linked(&[writer, reader]);
+    let program = result.program.unwrap_or_else(|| panic!("{}", result.log));
+    assert_eq!(program.global_variable_size, 4, "{}", program.module);
+    refused(&[reader, "global int counter;"], "symbol 'counter' is defined in unit 1 and again in unit 2");
+    accepted(&[reader, "static global int counter; kernel void own(global int *a) { a[0] = counter++; }"]);
+    accepted(&[
+        "extern int counter; global int counter; int counter = 3; kernel void k(global int *a) { extern int counter; a[0] = counter; }",
+    ]);
+}
+
+#[test]
+fn arrays_of_unknown_length_are_as_aligned_as_their_elements() {
+    let user = "extern constant int table[]; kernel void k(global int *a) { a[0] = table[a[1]]; }";
+    let ir = accepted(&[user, "constant int table[4] = { 1, 2, 3, 4 };"]);
+    assert!(!ir.contains("align=1 ") && !ir.contains("align 1"), "{ir}");
 }
 
 #[test]

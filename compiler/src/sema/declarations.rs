@@ -109,7 +109,11 @@ impl Sema<'_> {
             self.declare(&name.name, Symbol::Error, name.span);
             return None;
         }
-        let mut align = self.align_of(ty.qt.ty);
+        // An array's is that of its elements, known before its length is.
+        let mut align = match *self.kind(ty.qt.ty) {
+            TyKind::Array { element, .. } => self.align_of(element.ty),
+            _ => self.align_of(ty.qt.ty),
+        };
         for attribute in attributes {
             if &*attribute.name.name == "aligned"
                 && let Some(value) = self.alignment(attribute)
