@@ -1,13 +1,14 @@
 //! Contexts (OpenCL API 4.4).
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::callback;
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::host::HostAllocator;
 use crate::object::{Destructors, HandleSlot, Object};
+use crate::printf::{self, Printer};
 
 /// Tells the application of an error: the C ABI's form of pfn_notify.
 pub type Notify = Arc<dyn Fn(&str) + Send + Sync>;
@@ -18,6 +19,7 @@ pub struct Context {
     devices: Vec<Arc<Device>>,
     property_list: Option<Vec<isize>>,
     notify: Option<Notify>,
+    printer: OnceLock<Printer>,
     allocator: Arc<dyn HostAllocator>,
     /// Last, so that its callbacks run when everything else of the context is gone.
     destructors: Destructors,
@@ -58,6 +60,7 @@ impl Context {
             devices: unique,
             property_list,
             notify,
+            printer: OnceLock::new(),
             allocator,
             destructors: Destructors::default(),
         }))
@@ -76,6 +79,20 @@ impl Context {
     /// A device's place among the context's devices.
     pub fn device_index(&self, device: &Arc<Device>) -> Option<usize> {
         self.devices.iter().position(|d| Arc::ptr_eq(d, device))
+    }
+
+    /// Sends what kernels print there from now on. Only the first counts.
+    pub fn set_printer(&self, printer: Printer) {
+        // The property is refused if it is given twice.
+        let _ = self.printer.set(printer);
+    }
+
+    /// Hands on what a kernel printed.
+    pub fn print(&self, text: &[u8]) {
+        match self.printer.get() {
+            Some(printer) => printer(text),
+            None => printf::to_stdout(text),
+        }
     }
 
     /// Makes host memory for maps.

@@ -187,6 +187,16 @@ impl Device {
         if self.target().fp16 { FpConfig::INF_NAN | FpConfig::ROUND_TO_NEAREST } else { FpConfig::empty() }
     }
 
+    /// Work-items of a subgroup, the last one of a work-group excepted; `None` where programs have no subgroups.
+    pub fn subgroup_size(&self) -> Option<u32> {
+        self.target().subgroups.then(|| self.properties().subgroup_size.max(1))
+    }
+
+    /// CL_DEVICE_MAX_NUM_SUB_GROUPS: 0 where there are none.
+    pub fn max_subgroups(&self) -> u32 {
+        self.subgroup_size().map_or(0, |size| self.properties().max_group_invocations.div_ceil(size))
+    }
+
     /// CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES
     pub fn atomic_memory_capabilities(&self) -> AtomicCapabilities {
         let least = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::SCOPE_WORK_GROUP;
@@ -201,7 +211,7 @@ impl Device {
 
     /// CL_DEVICE_EXTENSIONS_WITH_VERSION: the platform's, the compiler's, and those of the API.
     pub fn extensions(&self) -> Vec<NameVersion> {
-        let api = ["cl_khr_extended_versioning", "cl_khr_create_command_queue"].into_iter();
+        let api = ["cl_khr_extended_versioning", "cl_khr_create_command_queue", "cl_arm_printf"].into_iter();
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
         self.target()
             .extensions

@@ -550,6 +550,10 @@ impl Progress for Ticket {
         self.event.advance(Status::RUNNING, None);
     }
 
+    fn print(&self, text: &[u8]) {
+        self.event.context().print(text);
+    }
+
     fn complete(&self, result: BackendResult<Times>) {
         let kept = std::mem::take(&mut *self.kept.lock());
         drop(kept);

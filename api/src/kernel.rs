@@ -57,6 +57,40 @@ impl Object for Kernel {
     }
 }
 
+/// What clGetKernelSubGroupInfo computes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubGroupInfo {
+    /// Work-items of a subgroup; the last one of a work-group may have fewer.
+    pub size: u64,
+    /// CL_KERNEL_WORK_GROUP_SIZE
+    pub group_size: u64,
+    /// CL_KERNEL_COMPILE_WORK_GROUP_SIZE
+    pub required: [u32; 3],
+}
+
+impl SubGroupInfo {
+    /// Subgroups of a work-group of that local size.
+    pub fn count(&self, local_size: &[usize]) -> u64 {
+        let items = local_size.iter().fold(1_u64, |product, &size| product.saturating_mul(size as u64));
+        items.div_ceil(self.size.max(1))
+    }
+
+    /// CL_KERNEL_MAX_NUM_SUB_GROUPS
+    pub fn max_count(&self) -> u64 {
+        self.group_size.div_ceil(self.size.max(1))
+    }
+
+    /// A local size with that many subgroups; zeros if there is none.
+    pub fn local_size(&self, count: u64) -> [usize; 3] {
+        let items = count.saturating_mul(self.size);
+        let fits = if self.required == [0; 3] { items <= self.group_size } else { self.max_count() == count };
+        if count == 0 || !fits {
+            return [0; 3];
+        }
+        if self.required == [0; 3] { [usize::try_from(items).unwrap_or(0), 1, 1] } else { self.required.map(|size| size as usize) }
+    }
+}
+
 impl Kernel {
     fn make(program: &Arc<Program>, name: &str, executables: Vec<Option<Arc<Executable>>>, args: Vec<Option<ArgValue>>) -> Arc<Self> {
         program.count_kernel(true);
@@ -246,6 +280,17 @@ impl Kernel {
             local_memory: self.local_memory(info),
             preferred_multiple: device.properties().subgroup_size,
         })
+    }
+
+    /// clGetKernelSubGroupInfo
+    ///
+    /// # Errors
+    /// If the device is not the program's or has no subgroups.
+    pub fn sub_group_info(&self, device: &Arc<Device>) -> Result<SubGroupInfo> {
+        let info = self.work_group_info(device)?;
+        // "CL_INVALID_OPERATION if device does not support sub-groups."
+        let size = device.subgroup_size().ok_or_else(|| Error::InvalidOperation("the device does not support sub-groups".into()))?;
+        Ok(SubGroupInfo { size: u64::from(size), group_size: info.size, required: info.compiled })
     }
 
     /// CL_KERNEL_PRIVATE_MEM_SIZE: as far as the backend can tell; asking may compile the kernel.

@@ -27,6 +27,9 @@ pub struct Target {
     pub denormals: bool,
     /// The driver stops each loop after 65,535 iterations in total (lavapipe).
     pub loop_limit: bool,
+    /// SPIR-V's memory barriers are no more than that. Where they wait for the other work-items (lavapipe), none is emitted: atomics that read
+    /// and write order everything there.
+    pub memory_barriers: bool,
     /// Storage buffers that one kernel can bind.
     pub max_storage_buffers: u32,
     /// Uniform buffers that one kernel can bind.
@@ -70,6 +73,7 @@ impl Target {
             fused_fma: false,
             denormals: true,
             loop_limit: false,
+            memory_barriers: true,
             max_storage_buffers: 32,
             max_uniform_buffers: 12,
             max_uniform_size: 65536,
@@ -86,7 +90,7 @@ impl Target {
         if self.int64 { 8 } else { 4 }
     }
 
-    /// Whether atomics order other accesses, among all work-groups of the device: on Vulkan, by fences. There is no total order of all of
+    /// Whether atomics order other accesses, among all work-groups of the device: on Vulkan, by fences (or [`Self::memory_barriers`]). There is no total order of all of
     /// them (sequential consistency) in Vulkan, and no fence but barriers elsewhere.
     pub const fn ordered_atomics(&self) -> bool {
         self.spirv
@@ -97,6 +101,7 @@ impl Target {
     pub fn with_extensions(mut self) -> Self {
         let mut extensions = vec![
             "cl_khr_byte_addressable_store",
+            "cl_khr_extended_async_copies",
             "cl_khr_global_int32_base_atomics",
             "cl_khr_global_int32_extended_atomics",
             "cl_khr_local_int32_base_atomics",
@@ -121,6 +126,17 @@ impl Target {
         }
         if self.fp64 {
             features.push("__opencl_c_fp64");
+        }
+        // On local memory alone, for groups of any size.
+        features.push("__opencl_c_work_group_collective_functions");
+        if self.subgroups {
+            features.push("__opencl_c_subgroups");
+            extensions.extend([
+                "cl_khr_subgroup_ballot",
+                "cl_khr_subgroup_non_uniform_vote",
+                "cl_khr_subgroup_shuffle",
+                "cl_khr_subgroup_shuffle_relative",
+            ]);
         }
         if self.ordered_atomics() {
             features.extend(["__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device"]);

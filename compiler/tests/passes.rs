@@ -22,6 +22,10 @@ fn apply(module: &mut Module, pass: &str) -> Result<(), String> {
             *module = passes::launch(module, &name, &key, &target).map_err(|error| error.to_string())?;
             return Ok(());
         }
+        "groups" => {
+            passes::groups::run(module, [6, 1, 1]);
+            return Ok(());
+        }
         "inline" => {
             let mut policy = passes::inline::Policy::new(module);
             for index in (0..module.functions.len()).rev() {

@@ -7,10 +7,12 @@ use wgcl_api::context::{Context, Notify};
 use wgcl_api::device::Device;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::platform::Platform;
+use wgcl_api::printf::Printer;
 
 use crate::bindings::{
     _cl_context, CL_CONTEXT_DEVICES, CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_NUM_DEVICES, CL_CONTEXT_PLATFORM, CL_CONTEXT_PROPERTIES,
-    CL_CONTEXT_REFERENCE_COUNT, cl_context, cl_context_info, cl_context_properties, cl_device_id, cl_device_type, cl_uint,
+    CL_CONTEXT_REFERENCE_COUNT, CL_PRINTF_BUFFERSIZE_ARM, CL_PRINTF_CALLBACK_ARM, cl_context, cl_context_info, cl_context_properties,
+    cl_device_id, cl_device_type, cl_uint,
 };
 use crate::check;
 use crate::device::devices_of;
@@ -24,6 +26,37 @@ type NotifyFn = unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c
 /// pfn_notify of clSetContextDestructorCallback.
 type DestructorFn = unsafe extern "C" fn(cl_context, *mut c_void);
 
+/// The function of CL_PRINTF_CALLBACK_ARM: bytes, their number, whether they are the last of the kernel's, and the context's user_data.
+type PrintfFn = unsafe extern "C" fn(*const c_char, usize, usize, *mut c_void);
+
+/// What kernels print goes to the function of CL_PRINTF_CALLBACK_ARM (cl_arm_printf).
+fn printer(list: &List<cl_context_properties>, user_data: UserData) -> Option<Printer> {
+    let (pairs, _) = list.properties()?;
+    let (_, value) = pairs.into_iter().find(|(name, _)| u32::try_from(*name) == Ok(CL_PRINTF_CALLBACK_ARM))?;
+    let pointer: *const c_void = std::ptr::with_exposed_provenance(value.cast_unsigned());
+    // SAFETY: cl_arm_printf says that the value is null or such a function; `Option` of a function has null for `None`.
+    let callback = unsafe { std::mem::transmute::<*const c_void, Option<PrintfFn>>(pointer) }?;
+    Some(Arc::new(move |text: &[u8]| {
+        // SAFETY: the application's function, called as the extension says.
+        unsafe { callback(text.as_ptr().cast(), text.len(), 1, user_data.get()) };
+    }))
+}
+
+/// Makes a context, and tells it where to print.
+fn create(
+    devices: &[Arc<Device>],
+    list: &List<cl_context_properties>,
+    checked: Option<Vec<isize>>,
+    pfn_notify: &Callback<NotifyFn>,
+    user_data: UserData,
+) -> Result<*mut _cl_context> {
+    let context = Context::new(devices, checked, notify(pfn_notify, user_data), Arc::new(Allocator))?;
+    if let Some(printer) = printer(list, user_data) {
+        context.set_printer(printer);
+    }
+    Ok(handles::give(context))
+}
+
 /// Checks a list of context properties and gives it as it is.
 fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> {
     let Some((pairs, all)) = list.properties() else { return Ok(None) };
@@ -34,6 +67,8 @@ fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> 
             // "CL_INVALID_PLATFORM ... if platform value specified in properties is not a valid platform."
             Ok(CL_CONTEXT_PLATFORM) => drop(handles::get::<Platform>(std::ptr::with_exposed_provenance_mut(value.cast_unsigned()))?),
             Ok(CL_CONTEXT_INTEROP_USER_SYNC) if value == 0 || value == 1 => {}
+            // The size of the buffer is a wish; CL_DEVICE_PRINTF_BUFFER_SIZE is what there is.
+            Ok(CL_PRINTF_CALLBACK_ARM | CL_PRINTF_BUFFERSIZE_ARM) => {}
             _ => return Err(Error::InvalidProperty(format!("context property {name:#x} with value {value:#x}").into())),
         }
     }
@@ -57,13 +92,14 @@ crate::entry! {
         pfn_notify: Callback<NotifyFn>,
         user_data: UserData,
     ) -> *mut _cl_context {
-        let list = properties(&list)?;
+        let checked = properties(&list)?;
         // "CL_INVALID_VALUE if devices is NULL; if num_devices is equal to zero; if pfn_notify is NULL but user_data is not NULL."
         check!(!devices.is_null() && num_devices != 0, InvalidValue, "there are no devices");
-        check!(pfn_notify.get().is_some() || user_data.is_null(), InvalidValue, "user_data without a callback");
+        let callback = pfn_notify.get().is_some() || printer(&list, user_data).is_some();
+        check!(callback || user_data.is_null(), InvalidValue, "user_data without a callback");
         // "CL_INVALID_DEVICE if any device in devices is not a valid device."
         let devices = handles::get_all::<Device>(&devices.get(num_devices as usize))?;
-        Context::new(&devices, list, notify(&pfn_notify, user_data), Arc::new(Allocator)).map(handles::give)
+        create(&devices, &list, checked, &pfn_notify, user_data)
     }
 
     fn clCreateContextFromType(
@@ -72,10 +108,11 @@ crate::entry! {
         pfn_notify: Callback<NotifyFn>,
         user_data: UserData,
     ) -> *mut _cl_context {
-        let list = properties(&list)?;
-        check!(pfn_notify.get().is_some() || user_data.is_null(), InvalidValue, "user_data without a callback");
+        let checked = properties(&list)?;
+        let callback = pfn_notify.get().is_some() || printer(&list, user_data).is_some();
+        check!(callback || user_data.is_null(), InvalidValue, "user_data without a callback");
         let devices = devices_of(device_type)?;
-        Context::new(&devices, list, notify(&pfn_notify, user_data), Arc::new(Allocator)).map(handles::give)
+        create(&devices, &list, checked, &pfn_notify, user_data)
     }
 
     fn clRetainContext(context: cl_context) {

@@ -106,6 +106,11 @@ impl Query {
         Self { size, value, size_ret }
     }
 
+    /// Bytes that the application has room for.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
     /// Answers.
     ///
     /// # Errors

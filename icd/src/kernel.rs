@@ -16,10 +16,12 @@ use crate::bindings::{
     CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
     CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST, CL_KERNEL_ARG_TYPE_NAME,
     CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT, CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES,
-    CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS,
-    CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT,
-    CL_KERNEL_WORK_GROUP_SIZE, cl_device_id, cl_kernel, cl_kernel_arg_info, cl_kernel_exec_info, cl_kernel_info, cl_kernel_sub_group_info,
-    cl_kernel_work_group_info, cl_mem, cl_program, cl_uint,
+    CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME,
+    CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS,
+    CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE,
+    CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, CL_KERNEL_WORK_GROUP_SIZE, cl_device_id,
+    cl_kernel, cl_kernel_arg_info, cl_kernel_exec_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem,
+    cl_program, cl_uint,
 };
 use crate::check;
 use crate::ffi::{Bytes, BytesMut, Out, OutList, Text};
@@ -70,13 +72,49 @@ fn device_of(kernel: &Kernel, device: cl_device_id) -> Result<Arc<Device>> {
 }
 
 /// Any query of sub-groups.
-fn no_sub_groups(kernel: cl_kernel, device: cl_device_id) -> Result<()> {
+fn sub_group_info(
+    kernel: cl_kernel,
+    device: cl_device_id,
+    param: cl_kernel_sub_group_info,
+    (input_size, input): (usize, Bytes),
+    query: &Query,
+) -> Result<()> {
     let kernel = handles::get::<Kernel>(kernel)?;
     // "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel."
     let device = device_of(&kernel, device)?;
-    check!(kernel.program().devices().iter().any(|d| Arc::ptr_eq(d, &device)), InvalidDevice, "the device is not the kernel's");
-    // "CL_INVALID_OPERATION if device does not support sub-groups."
-    Err(Error::InvalidOperation("the device does not support sub-groups".into()))
+    let info = kernel.sub_group_info(&device)?;
+    let input = |least: usize, most: usize| {
+        let count = input_size / size_of::<usize>();
+        // "CL_INVALID_VALUE if ... the size in bytes specified by input_value_size is not valid or if input_value is NULL."
+        check!(
+            !input.is_null() && input_size.is_multiple_of(size_of::<usize>()) && (least..=most).contains(&count),
+            InvalidValue,
+            "an input of {input_size} bytes"
+        );
+        let bytes = input.get(input_size);
+        Ok(bytes.chunks_exact(size_of::<usize>()).map(|b| b.try_into().map_or(0, usize::from_ne_bytes)).collect::<Vec<_>>())
+    };
+    match param {
+        CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
+            input(1, 3)?;
+            query.put(info.size as usize)
+        }
+        CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => query.put(info.count(&input(1, 3)?) as usize),
+        CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
+            let count = input(1, 1)?.first().copied().unwrap_or(0);
+            let size = info.local_size(count as u64);
+            // As many dimensions as the application has room for.
+            match query.size() / size_of::<usize>() {
+                1 => query.put([size[0]]),
+                2 => query.put([size[0], size[1]]),
+                _ => query.put(size),
+            }
+        }
+        CL_KERNEL_MAX_NUM_SUB_GROUPS => query.put(info.max_count() as usize),
+        // No kernel asks for a number of subgroups.
+        CL_KERNEL_COMPILE_NUM_SUB_GROUPS => query.put(0usize),
+        _ => query.unknown(param),
+    }
 }
 
 crate::entry! {
@@ -207,27 +245,27 @@ crate::entry! {
     fn clGetKernelSubGroupInfo(
         kernel: cl_kernel,
         device: cl_device_id,
-        _param: cl_kernel_sub_group_info,
-        _input_size: usize,
-        _input: Bytes,
-        _size: usize,
-        _value: BytesMut,
-        _size_ret: Out<usize>,
+        param: cl_kernel_sub_group_info,
+        input_size: usize,
+        input: Bytes,
+        size: usize,
+        value: BytesMut,
+        size_ret: Out<usize>,
     ) {
-        no_sub_groups(kernel, device)
+        sub_group_info(kernel, device, param, (input_size, input), &Query::new(size, value, size_ret))
     }
 
     fn clGetKernelSubGroupInfoKHR(
         kernel: cl_kernel,
         device: cl_device_id,
-        _param: cl_kernel_sub_group_info,
-        _input_size: usize,
-        _input: Bytes,
-        _size: usize,
-        _value: BytesMut,
-        _size_ret: Out<usize>,
+        param: cl_kernel_sub_group_info,
+        input_size: usize,
+        input: Bytes,
+        size: usize,
+        value: BytesMut,
+        size_ret: Out<usize>,
     ) {
-        no_sub_groups(kernel, device)
+        sub_group_info(kernel, device, param, (input_size, input), &Query::new(size, value, size_ret))
     }
 }
 

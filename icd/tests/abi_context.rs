@@ -2,14 +2,15 @@
 
 mod common;
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
+use std::sync::Mutex;
 
 use common::ffi::{
     CL_CONTEXT_DEVICES, CL_CONTEXT_NUM_DEVICES, CL_CONTEXT_PLATFORM, CL_CONTEXT_PROPERTIES, CL_CONTEXT_REFERENCE_COUNT, CL_DEVICE_TYPE_ALL,
     CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_PROPERTY, CL_INVALID_QUEUE_PROPERTIES, CL_INVALID_VALUE,
-    CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_QUEUE_REFERENCE_COUNT, CL_SUCCESS, cl_bitfield,
-    cl_int, cl_uint,
+    CL_PRINTF_CALLBACK_ARM, CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_QUEUE_REFERENCE_COUNT,
+    CL_SUCCESS, cl_bitfield, cl_int, cl_uint,
 };
 use common::objects::{Context, Queue};
 use common::{info, info_bytes, target};
@@ -190,4 +191,37 @@ fn released_handles_are_refused() {
     let mut status = 1;
     assert!(cl.clCreateBuffer(handle, 0, 4, null_mut(), &mut status).is_null());
     assert_eq!(status, CL_INVALID_CONTEXT);
+}
+
+/// What a kernel printed, by the context of `a_context_takes_what_kernels_print`.
+static PRINTED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+unsafe extern "C" fn take_printed(text: *const c_char, length: usize, _complete: usize, user_data: *mut c_void) {
+    // SAFETY: the driver gives so many bytes.
+    let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
+    let mut printed = PRINTED.lock().expect("the text");
+    printed.extend_from_slice(text);
+    printed.extend_from_slice(format!("[{}]", user_data.addr()).as_bytes());
+}
+
+#[test]
+fn a_context_takes_what_kernels_print() {
+    let target = target();
+    if !target.is_wgcl() {
+        return;
+    }
+    let callback: unsafe extern "C" fn(*const c_char, usize, usize, *mut c_void) = take_printed;
+    let properties = [CL_PRINTF_CALLBACK_ARM, callback as isize, 0];
+    let mut status = 1;
+    let user_data = std::ptr::without_provenance_mut(7);
+    let context = Context(target.cl.clCreateContext(properties.as_ptr(), 1, &target.device, None, user_data, &mut status));
+    assert_eq!(status, CL_SUCCESS);
+    let program = context.program("kernel void k(int n) { printf(\"printed %d\\n\", n); }");
+    assert_eq!(program.build(""), CL_SUCCESS);
+    let kernel = program.kernel("k");
+    assert_eq!(kernel.set(0, &42_i32), CL_SUCCESS);
+    let queue = context.queue(0);
+    assert_eq!(queue.launch(&kernel, &[1], None), CL_SUCCESS);
+    queue.finish();
+    assert_eq!(String::from_utf8_lossy(&PRINTED.lock().expect("the text")), "printed 42\n[7]");
 }

@@ -24,6 +24,59 @@ pub enum ImageQuery {
     ArraySize,
 }
 
+/// What a collective function combines values by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Combine {
+    Add,
+    Min,
+    Max,
+}
+
+/// Collective functions of work-groups and subgroups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GroupFn {
+    All,
+    Any,
+    /// Whether all values are the same.
+    AllEqual,
+    /// Of work-groups (value, x\[, y\[, z\]\]), of subgroups (value, index).
+    Broadcast,
+    BroadcastFirst,
+    Reduce(Combine),
+    ScanInclusive(Combine),
+    ScanExclusive(Combine),
+    Shuffle,
+    ShuffleXor,
+    ShuffleUp,
+    ShuffleDown,
+    /// Whether this is the first active work-item.
+    Elect,
+    Ballot,
+    /// (ballot): this work-item's bit.
+    InverseBallot,
+    /// (ballot, index)
+    BallotBitExtract,
+    BallotBitCount,
+    BallotInclusiveScan,
+    BallotExclusiveScan,
+    BallotFindLsb,
+    BallotFindMsb,
+    /// `get_sub_group_eq_mask` and its fellows.
+    Mask(MaskKind),
+    /// Flags and scope were dropped.
+    Barrier,
+}
+
+/// Which work-items a mask has, seen from this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MaskKind {
+    Eq,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+}
+
 /// Built-ins that `lower` turns into IR. Types of arguments and result select the variant (signed, unsigned, float; scalar, vector).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Native {
@@ -165,6 +218,9 @@ pub enum Native {
     AsyncCopy,
     /// The stride is the source's where it is global, else the destination's.
     AsyncStridedCopy,
+    /// cl_khr_extended_async_copies: the functions' own arguments, without planes or with them.
+    AsyncCopy2D,
+    AsyncCopy3D,
     WaitGroupEvents,
     Prefetch,
 
@@ -180,6 +236,9 @@ pub enum Native {
     /// (image, coordinates, colour)
     WriteImage,
     GetImage(ImageQuery),
+    // 6.15.16 and 6.15.19: collective functions. (value) or (value, index...).
+    WorkGroup(GroupFn),
+    SubGroup(GroupFn),
 
     // Subgroups.
     GetSubGroupSize,

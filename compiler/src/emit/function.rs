@@ -379,11 +379,13 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 self.b.stmt(Statement::ControlBarrier(barrier_flags(*fence)));
                 return Ok(());
             }
+            Op::MemFence(_) if self.cx.target.spirv && !self.cx.target.memory_barriers => return Ok(()),
             Op::MemFence(fence) => {
                 self.b.stmt(Statement::MemoryBarrier(barrier_flags(*fence)));
                 return Ok(());
             }
             Op::Call(function, args) => self.call(function.index(), args, ty)?,
+            Op::Group { sub: true, op, args } => self.subgroup(*op, args)?,
             Op::Printf { format, args } => self.printf(*format, args)?,
             Op::Copy { .. } | Op::Zero { .. } => return Err(EmitError::Internal("a block copy was not expanded".to_owned())),
             op => return Err(EmitError::Internal(format!("{op:?} in the wrong place"))),

@@ -9,6 +9,7 @@
 mod access;
 mod builder;
 mod function;
+mod groups;
 mod items;
 mod layout;
 mod ops;

@@ -523,7 +523,7 @@ impl Planner<'_> {
             }
             match inst.op {
                 Op::Printf { .. } => return self.printf(),
-                Op::MemFence(fence) => self.plan.coherent |= fence.global,
+                Op::MemFence(fence) => self.plan.coherent |= fence.global && self.inputs.target.spirv && self.inputs.target.memory_barriers,
                 _ => {}
             }
             let Some((pointer, shape)) = access(function, inst, pointer_size) else { return };

@@ -424,6 +424,36 @@ pub enum AtomicOp {
     Store,
 }
 
+/// Operations of the work-items of a group together: all of them (of a subgroup: those that are active) get there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GroupOp {
+    /// Whether a `bool` is true for all of them.
+    All,
+    Any,
+    /// value, index in the group (`i32`, the same for all): that work-item's value.
+    Broadcast,
+    /// Of all values, in any order.
+    Reduce(BinOp),
+    /// Of the values of the work-items up to this one, in order of their index.
+    ScanInclusive(BinOp),
+    /// Of the values of the work-items before this one; the operation's identity for the first.
+    ScanExclusive(BinOp),
+    /// Subgroups only: the value of the first active work-item.
+    BroadcastFirst,
+    /// Subgroups only: for which active work-items a `bool` is true; four times 32 bits.
+    Ballot,
+    /// Subgroups only: value, index; unspecified where that work-item is not active.
+    Shuffle,
+    /// The index exclusive-or the second operand.
+    ShuffleXor,
+    /// The index minus the second operand.
+    ShuffleUp,
+    /// The index plus the second operand.
+    ShuffleDown,
+    /// Subgroups only, no operands: a barrier with all fences.
+    Barrier,
+}
+
 /// What a barrier or fence orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fence {
@@ -513,6 +543,12 @@ pub enum Op {
     Barrier(Fence),
     /// Memory fence without execution barrier.
     MemFence(Fence),
+    /// An operation of a work-group or, with `sub`, of a subgroup. The result has the type of the first operand; `Ballot`'s is `i32x4`.
+    Group {
+        sub: bool,
+        op: GroupOp,
+        args: Vec<Value>,
+    },
     /// `printf`: format (a constant global) and arguments; the result is an `i32`.
     Printf {
         format: Global,

@@ -1,6 +1,6 @@
 //! The spelling of operations in the text form: one table, used by the writer and the reader.
 
-use super::{AtomicOp, BinOp, CastOp, CmpOp, MathOp, UnOp};
+use super::{AtomicOp, BinOp, CastOp, CmpOp, GroupOp, MathOp, UnOp};
 
 macro_rules! names {
     ($ty:ident { $($variant:ident => $name:literal),* $(,)? }) => {
@@ -21,6 +21,37 @@ macro_rules! names {
             }
         }
     };
+}
+
+/// Names of the operations of groups that have no other operation in them.
+const GROUP: [(&str, GroupOp); 10] = [
+    ("all", GroupOp::All),
+    ("any", GroupOp::Any),
+    ("broadcast", GroupOp::Broadcast),
+    ("broadcast_first", GroupOp::BroadcastFirst),
+    ("ballot", GroupOp::Ballot),
+    ("shuffle", GroupOp::Shuffle),
+    ("shuffle_xor", GroupOp::ShuffleXor),
+    ("shuffle_up", GroupOp::ShuffleUp),
+    ("shuffle_down", GroupOp::ShuffleDown),
+    ("barrier", GroupOp::Barrier),
+];
+
+impl GroupOp {
+    /// The spelling in the text form, without that of the operation of a reduction or scan.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reduce(_) => "reduce",
+            Self::ScanInclusive(_) => "scan_inclusive",
+            Self::ScanExclusive(_) => "scan_exclusive",
+            plain => GROUP.iter().find(|(_, op)| *op == plain).map_or("", |(name, _)| name),
+        }
+    }
+
+    /// The operation of that spelling, if it is no reduction or scan.
+    pub fn plain(name: &str) -> Option<Self> {
+        GROUP.iter().find(|(known, _)| *known == name).map(|(_, op)| *op)
+    }
 }
 
 names!(UnOp { Not => "not", Neg => "neg", FNeg => "fneg" });

@@ -1,8 +1,8 @@
 //! The text form, read. Made for tests: the first error ends the reading and names its line. What is read is not verified.
 
 use super::{
-    AtomicOp, BinOp, CastOp, CmpOp, Const, Fence, Func, Function, Global, GlobalVar, Inst, Kernel, KernelParam, MathOp, Module, Op, Region,
-    Reloc, Scalar, Space, Type, UnOp, Value, ValueData, Var, VarData, WorkItem,
+    AtomicOp, BinOp, CastOp, CmpOp, Const, Fence, Func, Function, Global, GlobalVar, GroupOp, Inst, Kernel, KernelParam, MathOp, Module,
+    Op, Region, Reloc, Scalar, Space, Type, UnOp, Value, ValueData, Var, VarData, WorkItem,
 };
 use crate::diag::Span;
 
@@ -498,6 +498,15 @@ impl Reader {
             }
             "barrier" => Op::Barrier(self.fence()),
             "mem_fence" => Op::MemFence(self.fence()),
+            "group" => {
+                let sub = match self.next()?.as_str() {
+                    "sub" => true,
+                    "work" => false,
+                    other => return Err(self.error(format!("`{other}` is no kind of group"))),
+                };
+                let op = self.group_op()?;
+                Op::Group { sub, op, args: self.comma_values()? }
+            }
             "printf" => {
                 let format = Global(self.entity("@g")?);
                 Op::Printf { format, args: self.comma_values()? }
@@ -524,6 +533,20 @@ impl Reader {
             values.push(self.value()?);
         }
         Ok(values)
+    }
+
+    fn group_op(&mut self) -> Result<GroupOp> {
+        let name = self.next()?;
+        let mut combined = |make: fn(BinOp) -> GroupOp| {
+            let word = self.next()?;
+            BinOp::from_name(&word).map(make).ok_or_else(|| self.error(format!("unknown operation `{word}`")))
+        };
+        match name.as_str() {
+            "reduce" => combined(GroupOp::Reduce),
+            "scan_inclusive" => combined(GroupOp::ScanInclusive),
+            "scan_exclusive" => combined(GroupOp::ScanExclusive),
+            other => GroupOp::plain(other).ok_or_else(|| self.error(format!("unknown operation `{other}` of a group"))),
+        }
     }
 
     fn constant(&mut self) -> Result<Const> {

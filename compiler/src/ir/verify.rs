@@ -8,7 +8,8 @@
 
 use super::write::inst_to_string;
 use super::{
-    AtomicOp, BinOp, CastOp, CmpOp, Const, Func, Function, Inst, KernelParam, MathOp, Module, Op, Region, Scalar, Space, Type, Value,
+    AtomicOp, BinOp, CastOp, CmpOp, Const, Func, Function, GroupOp, Inst, KernelParam, MathOp, Module, Op, Region, Scalar, Space, Type,
+    Value,
 };
 
 /// A rule that does not hold.
@@ -436,6 +437,7 @@ impl<'a> Verifier<'a> {
                 Type::Scalar(*ty)
             }
             Op::Barrier(_) | Op::MemFence(_) => return Ok(None),
+            Op::Group { sub, op, args } => return self.group(*sub, *op, args),
             Op::Printf { format, args } => {
                 require(format.index() < self.module.globals.len(), || format!("no global {format}"))?;
                 for arg in args {
@@ -453,6 +455,29 @@ impl<'a> Verifier<'a> {
             | Op::Return(_)
             | Op::Unreachable => return Ok(None),
         }))
+    }
+
+    fn group(&self, sub: bool, op: GroupOp, args: &[Value]) -> Result<Option<Type>, String> {
+        let operands = match op {
+            GroupOp::Barrier => 0,
+            GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::ShuffleUp | GroupOp::ShuffleDown => 2,
+            _ => 1,
+        };
+        require(args.len() == operands, || format!("{} operands of a group's {}", args.len(), op.name()))?;
+        let work = matches!(
+            op,
+            GroupOp::All | GroupOp::Any | GroupOp::Broadcast | GroupOp::Reduce(_) | GroupOp::ScanInclusive(_) | GroupOp::ScanExclusive(_)
+        );
+        require(sub || work, || format!("{} of a work-group", op.name()))?;
+        let Some(&value) = args.first() else { return Ok(None) };
+        if let Some(&index) = args.get(1) {
+            self.is(index, Type::I32)?;
+        }
+        let ty = self.uses(value)?;
+        require(matches!(ty, Type::Scalar(_)), || format!("{} of {ty}", op.name()))?;
+        let votes = matches!(op, GroupOp::All | GroupOp::Any | GroupOp::Ballot);
+        require(votes == (ty == Type::BOOL), || format!("{} of {ty}", op.name()))?;
+        Ok(Some(if op == GroupOp::Ballot { Type::Vector(Scalar::I32, 4) } else { ty }))
     }
 
     fn call(&self, func: Func, args: &[Value]) -> Result<Option<Type>, String> {

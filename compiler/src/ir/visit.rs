@@ -58,6 +58,7 @@ impl Op {
             Self::Math(_, list)
             | Self::Construct(list)
             | Self::Printf { args: list, .. }
+            | Self::Group { args: list, .. }
             | Self::Call(_, list)
             | Self::Loop { init: list, .. }
             | Self::Yield(list)
@@ -116,6 +117,7 @@ impl Op {
             Self::Math(_, list)
             | Self::Construct(list)
             | Self::Printf { args: list, .. }
+            | Self::Group { args: list, .. }
             | Self::Call(_, list)
             | Self::Loop { init: list, .. }
             | Self::Yield(list)

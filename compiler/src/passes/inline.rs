@@ -70,7 +70,13 @@ fn must_inline(function: &Function, module: &Module) -> bool {
     let mut must = false;
     function.body.walk(&mut |inst| {
         must |= match &inst.op {
-            Op::WorkItem(_) | Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Barrier(_) | Op::MemFence(_) | Op::Printf { .. } => true,
+            Op::WorkItem(_)
+            | Op::Atomic { .. }
+            | Op::CmpXchg { .. }
+            | Op::Barrier(_)
+            | Op::MemFence(_)
+            | Op::Group { .. }
+            | Op::Printf { .. } => true,
             Op::GlobalAddr(global) => module.globals.get(global.index()).is_none_or(|global| global.space != Space::Constant),
             // Pointers that later passes would have to resolve: those that are not an object's address and an offset.
             Op::VarAddr(_) | Op::PtrAdd(..) => false,

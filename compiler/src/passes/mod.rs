@@ -7,6 +7,7 @@
 pub mod addresses;
 pub mod compact;
 pub mod dce;
+pub mod groups;
 pub mod inline;
 pub mod legalize;
 pub mod lower_memory;
@@ -137,7 +138,9 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
             purity.note(func, &module.functions[func.index()]);
         }
     }
+    groups::run(module, key.local_size);
     for func in functions(module) {
+        check(module, func, "groups")?;
         specialise_key::run(&mut module.functions[func.index()], key);
         check(module, func, "specialise_key")?;
         optimise(module, func, target.pointer_size(), &purity)?;

@@ -3,6 +3,7 @@
 
 use super::atomics::{AtomicKind, C11, parse_atomic, parse_c11};
 use super::convert::Purpose;
+use super::groups::Group;
 use super::images::{ImageCall, parse_image};
 use super::{Sema, is_float, unsigned_of};
 use crate::ast::{self, Name, ScalarKind};
@@ -30,12 +31,14 @@ enum Family {
     Atomic(AtomicKind),
     C11(C11, bool),
     AsyncCopy { strided: bool },
+    AsyncCopyLines { planes: bool },
     WaitGroupEvents,
     Prefetch,
     ToSpace(Space),
     GetFence,
     Subgroup(Native),
     Image(ImageCall),
+    Group(Group),
     Printf,
 }
 
@@ -157,7 +160,10 @@ impl Sema<'_> {
         {
             return Some(Family::Image(call));
         }
-        let subgroups = self.target.subgroups && self.target.extensions.iter().any(|e| e == "cl_khr_subgroups");
+        if let Some(group) = self.group(name) {
+            return Some(Family::Group(group));
+        }
+        let subgroups = self.has_subgroups();
         Some(match name {
             "shuffle" => Family::Shuffle,
             "shuffle2" => Family::Shuffle2,
@@ -167,6 +173,8 @@ impl Sema<'_> {
             "mem_fence" | "read_mem_fence" | "write_mem_fence" => Family::MemFence,
             "async_work_group_copy" => Family::AsyncCopy { strided: false },
             "async_work_group_strided_copy" => Family::AsyncCopy { strided: true },
+            "async_work_group_copy_2D2D" => Family::AsyncCopyLines { planes: false },
+            "async_work_group_copy_3D3D" => Family::AsyncCopyLines { planes: true },
             "wait_group_events" => Family::WaitGroupEvents,
             "prefetch" => Family::Prefetch,
             "to_global" if self.has_generic() => Family::ToSpace(Space::Global),
@@ -175,6 +183,7 @@ impl Sema<'_> {
             "get_fence" if self.has_generic() => Family::GetFence,
             "get_sub_group_size" if subgroups => Family::Subgroup(Native::GetSubGroupSize),
             "get_max_sub_group_size" if subgroups => Family::Subgroup(Native::GetMaxSubGroupSize),
+            "get_enqueued_num_sub_groups" if subgroups => Family::Subgroup(Native::GetNumSubGroups),
             "get_num_sub_groups" if subgroups => Family::Subgroup(Native::GetNumSubGroups),
             "get_sub_group_id" if subgroups => Family::Subgroup(Native::GetSubGroupId),
             "get_sub_group_local_id" if subgroups => Family::Subgroup(Native::GetSubGroupLocalId),
@@ -253,8 +262,16 @@ impl Sema<'_> {
                     (4, 4)
                 }
             }
+            Family::AsyncCopyLines { planes } => {
+                if planes {
+                    (13, 13)
+                } else {
+                    (10, 10)
+                }
+            }
             Family::Subgroup(_) => (0, 0),
             Family::Image(call) => call.arguments(),
+            Family::Group(group) => Self::group_arity(group),
             Family::Printf => (1, usize::MAX),
         };
         if !self.expect_args(name, &values, least, most, name_span) {
@@ -311,10 +328,12 @@ impl Sema<'_> {
                 };
                 self.native(op, args, void, span)
             }
+            Family::Group(group) => self.group_call(name, group, values, span),
             Family::Atomic(kind) => self.atomic(name, kind, values, span),
             Family::C11(kind, explicit) => self.c11_atomic(name, (kind, explicit), values, span),
             Family::Image(call) => self.image_call(name, call, values, span),
             Family::AsyncCopy { strided } => self.async_copy(name, values, strided, span),
+            Family::AsyncCopyLines { planes } => self.async_copy_lines(name, values, planes, span),
             Family::WaitGroupEvents => self.wait_group_events(name, values, span),
             Family::Prefetch => {
                 let void = self.void_ty();
@@ -560,6 +579,36 @@ impl Sema<'_> {
         let Some(event) = values.next() else { return self.error_expr(span) };
         args.push(self.assign_convert(event, event_ty, &Purpose::Pass));
         let op = if strided { Native::AsyncStridedCopy } else { Native::AsyncCopy };
+        self.native(op, args, event_ty, span)
+    }
+
+    /// cl_khr_extended_async_copies: destination, its offset, source, its offset, sizes, event.
+    fn async_copy_lines(&mut self, name: &Name, values: Vec<Expr>, planes: bool, span: Span) -> Expr {
+        let kind = self.size_kind();
+        let event_ty = self.types.intern(TyKind::Event);
+        let last = values.len().saturating_sub(1);
+        let spaces: Vec<Option<(bool, Space)>> = [0, 2]
+            .iter()
+            .map(|&at| values.get(at).and_then(|v| self.pointer_parts(v.ty)).map(|(to, space)| (to.is_const, space)))
+            .collect();
+        if !matches!(
+            spaces[..],
+            [Some((false, Space::Local)), Some((_, Space::Global))] | [Some((false, Space::Global)), Some((_, Space::Local))]
+        ) {
+            if let Some(first) = values.first() {
+                self.bad_arg(name, first, "expecting pointers, one to local and the other to global memory");
+            }
+            return self.error_expr(span);
+        }
+        let mut args = Vec::new();
+        for (index, value) in values.into_iter().enumerate() {
+            args.push(match index {
+                0 | 2 => value,
+                _ if index == last => self.assign_convert(value, event_ty, &Purpose::Pass),
+                _ => self.scalar_arg(value, kind),
+            });
+        }
+        let op = if planes { Native::AsyncCopy3D } else { Native::AsyncCopy2D };
         self.native(op, args, event_ty, span)
     }
 

@@ -17,6 +17,7 @@ mod expressions;
 mod families;
 mod functions;
 mod graph;
+mod groups;
 mod images;
 mod initializers;
 mod library;

@@ -228,6 +228,7 @@ constants! { cl_bitfield;
 
 constants! { isize;
     CL_CONTEXT_PLATFORM = 0x1084;
+    CL_PRINTF_CALLBACK_ARM = 0x40B0;
 }
 
 /// Declares the table of entry points, its lookup in a library, and a method of the same name for each.

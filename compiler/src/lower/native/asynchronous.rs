@@ -4,7 +4,23 @@ use super::super::function::Lowering;
 use super::super::place::lane_size;
 use super::super::types::Shape;
 use super::Call;
-use crate::ir::{CmpOp, Fence, Op, Space, Type, Value};
+use crate::ir::{BinOp, CastOp, CmpOp, Fence, Op, Scalar, Space, Type, Value};
+
+/// A copy of lines of elements: everything in elements but `bytes`, as `i32`.
+struct Lines {
+    dst: Value,
+    src: Value,
+    dst_offset: Value,
+    src_offset: Value,
+    /// Of an element.
+    bytes: Value,
+    per_line: Value,
+    lines: Value,
+    planes: Value,
+    /// From line to line, and from plane to plane.
+    src_steps: [Value; 2],
+    dst_steps: [Value; 2],
+}
 
 impl<'p> Lowering<'p, '_> {
     /// Arguments: destination, source, number of elements, the stride if there is one, event.
@@ -23,28 +39,106 @@ impl<'p> Lowering<'p, '_> {
         let first = self.local_linear_id();
         let step = self.group_size();
 
+        self.count(first, count, step, |this, index| {
+            let apart = match stride {
+                Some(stride) => this.b.mul(index, stride),
+                None => index,
+            };
+            let from_global = this.b.ty(src) == Type::Ptr(Space::Global);
+            let (to, from) = if from_global { (index, apart) } else { (apart, index) };
+            let to = this.element_address(dst, to, false, size, false);
+            let from = this.element_address(src, from, false, size, false);
+            let value = this.b.load(from, element.ir(), size, false);
+            this.b.store(to, value, size, false);
+        });
+        event
+    }
+
+    /// `async_work_group_copy_2D2D` and `_3D3D`. Elements are copied by the largest piece that their size is a multiple of and both pointers
+    /// are aligned to, and by bytes where only the program knows that.
+    pub(super) fn async_copy_lines(&mut self, call: &Call<'p>, planes: bool) -> Value {
+        let number = |this: &mut Self, index: usize| {
+            let value = this.value(call, index);
+            this.b.resize(value, false, Type::I32)
+        };
+        let (dst, src) = (self.value(call, 0), self.value(call, 2));
+        let [dst_offset, src_offset, bytes, per_line, lines] = [1, 3, 4, 5, 6].map(|index| number(self, index));
+        let (one, zero) = (self.b.i32(1), self.b.i32(0));
+        let copy = if planes {
+            let [planes, src_line, src_plane, dst_line, dst_plane] = [7, 8, 9, 10, 11].map(|index| number(self, index));
+            let (src_steps, dst_steps) = ([src_line, src_plane], [dst_line, dst_plane]);
+            Lines { dst, src, dst_offset, src_offset, bytes, per_line, lines, planes, src_steps, dst_steps }
+        } else {
+            let [src_line, dst_line] = [7, 8].map(|index| number(self, index));
+            let (src_steps, dst_steps) = ([src_line, zero], [dst_line, zero]);
+            Lines { dst, src, dst_offset, src_offset, bytes, per_line, lines, planes: one, src_steps, dst_steps }
+        };
+        let event = self.value(call, if planes { 12 } else { 9 });
+        let unit = match self.b.known(bytes) {
+            Some(known) if known != 0 => 1_u32 << known.trailing_zeros().min(2),
+            _ => 1,
+        };
+        if unit == 1 {
+            self.copy_lines(&copy, 1);
+            return event;
+        }
+        let word = if self.shared.target.int64 { Type::I64 } else { Type::I32 };
+        let (to, from) = (self.b.cast(CastOp::PtrToInt, dst, word), self.b.cast(CastOp::PtrToInt, src, word));
+        let both = self.b.or(to, from);
+        let low = self.b.bin_int(BinOp::And, both, i64::from(unit) - 1);
+        let aligned = self.b.cmp_int(CmpOp::Eq, low, 0);
+        self.branch(aligned, |this| this.copy_lines(&copy, unit), |this| this.copy_lines(&copy, 1));
+        event
+    }
+
+    /// Shares the elements among the group; each is copied by pieces of `unit` bytes.
+    fn copy_lines(&mut self, copy: &Lines, unit: u32) {
+        let plane = self.b.mul(copy.per_line, copy.lines);
+        let total = self.b.mul(plane, copy.planes);
+        let first = self.local_linear_id();
+        let step = self.group_size();
+        self.count(first, total, step, |this, index| {
+            let column = this.b.bin(BinOp::URem, index, copy.per_line);
+            let row = this.b.bin(BinOp::UDiv, index, copy.per_line);
+            let line = this.b.bin(BinOp::URem, row, copy.lines);
+            let plane = this.b.bin(BinOp::UDiv, row, copy.lines);
+            let place = |this: &mut Self, base: Value, offset: Value, steps: [Value; 2]| {
+                let (lines, planes) = (this.b.mul(line, steps[0]), this.b.mul(plane, steps[1]));
+                let element = this.b.add(offset, column);
+                let element = this.b.add(element, lines);
+                let element = this.b.add(element, planes);
+                let bytes = this.b.mul(element, copy.bytes);
+                let ty = this.b.ty(base);
+                this.b.emit(Op::PtrAdd(base, bytes), ty)
+            };
+            let to = place(this, copy.dst, copy.dst_offset, copy.dst_steps);
+            let from = place(this, copy.src, copy.src_offset, copy.src_steps);
+            let (zero, piece) = (this.b.i32(0), this.b.i32(unit as i32));
+            let ty = Type::Scalar(Scalar::int_of_size(unit).unwrap_or(Scalar::I8));
+            this.count(zero, copy.bytes, piece, |this, at| {
+                let (to_ty, from_ty) = (this.b.ty(to), this.b.ty(from));
+                let to = this.b.emit(Op::PtrAdd(to, at), to_ty);
+                let from = this.b.emit(Op::PtrAdd(from, at), from_ty);
+                let value = this.b.load(from, ty, unit, false);
+                this.b.store(to, value, unit, false);
+            });
+        });
+    }
+
+    /// `for (index = first; index < end; index += step) body`.
+    fn count(&mut self, first: Value, end: Value, step: Value, body: impl FnOnce(&mut Self, Value)) {
         let var = self.b.temporary(4, 4);
         let at = self.b.var_addr(var);
         self.b.store(at, first, 4, false);
         self.b.open();
         let index = self.b.load(at, Type::I32, 4, false);
-        let inside = self.b.cmp(CmpOp::ULt, index, count);
+        let inside = self.b.cmp(CmpOp::ULt, index, end);
         self.branch(inside, |_| (), |this| this.b.effect(Op::Break(Vec::new())));
-        let apart = match stride {
-            Some(stride) => self.b.mul(index, stride),
-            None => index,
-        };
-        let from_global = self.b.ty(src) == Type::Ptr(Space::Global);
-        let (to, from) = if from_global { (index, apart) } else { (apart, index) };
-        let to = self.element_address(dst, to, false, size, false);
-        let from = self.element_address(src, from, false, size, false);
-        let value = self.b.load(from, element.ir(), size, false);
-        self.b.store(to, value, size, false);
+        body(self, index);
         let next = self.b.add(index, step);
         self.b.store(at, next, 4, false);
         let body = self.b.close(Op::Continue(Vec::new()));
         self.b.loop_(body, None);
-        event
     }
 
     pub(super) fn wait_group_events(&mut self) -> Option<Value> {

@@ -1,7 +1,8 @@
 //! Atomic functions (6.15.12).
 //!
 //! Atomic operations of the IR are relaxed. An order stronger than that is a fence before (release) and behind (acquire): what fences
-//! promise together with relaxed atomics is what the orders promise.
+//! promise together with relaxed atomics is what the orders promise. Where the device's fences are barriers (lavapipe), its read-modify-write
+//! operations order everything: loads and stores become such.
 
 use super::super::function::Lowering;
 use super::super::types::{Shape, scalar};
@@ -10,17 +11,19 @@ use crate::builtins::Native;
 use crate::ir::{AtomicOp, CmpOp, Fence, Op, Scalar, Space, Type, UnOp, Value};
 
 /// A memory order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) acquire: bool,
     pub(super) release: bool,
 }
 
 impl Order {
+    pub(super) const RELAXED: Self = Self { acquire: false, release: false };
+
     /// Of the value of a `memory_order`; one that is not constant may be any.
     pub(super) fn of(known: Option<u64>) -> Self {
         match known {
-            Some(0) => Self { acquire: false, release: false },
+            Some(0) => Self::RELAXED,
             Some(2) => Self { acquire: true, release: false },
             Some(3) => Self { acquire: false, release: true },
             _ => Self { acquire: true, release: true },
@@ -32,13 +35,13 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn atomic(&mut self, op: Native, call: &Call<'p>) -> Option<Value> {
         let ptr = self.value(call, 0);
         let shape = self.pointee(call, 0);
-        // Behind the operands.
-        let order = match op {
-            Native::Atomic(AtomicOp::Load) | Native::AtomicFlagTestAndSet | Native::AtomicFlagClear => 1,
-            Native::AtomicCompareExchange => 3,
-            _ => 2,
-        };
-        let order = self.order(call, order);
+        let order = self.order(op, call);
+        if !self.shared.target.ordered_atomics() || order == Order::RELAXED {
+            return self.relaxed(op, call, ptr, shape);
+        }
+        if !self.shared.target.memory_barriers {
+            return self.ordered(op, call, ptr, shape);
+        }
         if order.release {
             self.order_fence(ptr);
         }
@@ -49,16 +52,32 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// The order of a C11 atomic; 1.x's have none.
-    fn order(&mut self, call: &Call<'p>, index: usize) -> Order {
-        if !self.shared.target.spirv {
-            // Fences elsewhere are barriers, or nothing: those devices report relaxed atomics only.
-            return Order { acquire: false, release: false };
-        }
-        match call.values.get(index).map(|&order| self.b.known(order)) {
-            None => Order { acquire: false, release: false },
-            Some(known) => Order::of(known),
-        }
+    /// The order of a C11 atomic, which is behind the operands; 1.x's have none.
+    fn order(&mut self, op: Native, call: &Call<'p>) -> Order {
+        let index = match op {
+            Native::Atomic(AtomicOp::Load) | Native::AtomicFlagTestAndSet | Native::AtomicFlagClear => 1,
+            Native::Atomic(_) => 2,
+            Native::AtomicCompareExchange => 3,
+            _ => return Order::RELAXED,
+        };
+        call.values.get(index).map_or(Order::RELAXED, |&order| Order::of(self.b.known(order)))
+    }
+
+    /// An operation that reads and writes, whatever its name says.
+    fn ordered(&mut self, op: Native, call: &Call<'p>, ptr: Value, shape: Shape) -> Option<Value> {
+        let bits = Scalar::int_of_size(scalar(shape.kind).size()).unwrap_or(Scalar::I32);
+        let ty = Type::Scalar(bits);
+        let (op, value) = match op {
+            Native::Atomic(AtomicOp::Load) => (AtomicOp::Or, self.b.int(ty, 0)),
+            Native::Atomic(AtomicOp::Store) => {
+                let value = self.value(call, 1);
+                (AtomicOp::Xchg, self.b.bitcast(value, ty))
+            }
+            Native::AtomicFlagClear => (AtomicOp::Xchg, self.b.int(ty, 0)),
+            _ => return self.relaxed(op, call, ptr, shape),
+        };
+        let old = self.b.emit(Op::Atomic { op, ptr, value: Some(value), ty: bits }, ty);
+        (op == AtomicOp::Or).then(|| self.b.bitcast(old, shape.ir()))
     }
 
     fn order_fence(&mut self, ptr: Value) {

@@ -5,6 +5,7 @@
 mod asynchronous;
 mod atomic;
 mod geometric;
+mod groups;
 mod integer;
 mod math;
 mod memory;
@@ -147,8 +148,13 @@ impl<'p> Lowering<'p, '_> {
             | Native::AtomicFlagTestAndSet
             | Native::AtomicFlagClear => self.atomic(op, &call),
 
+            Native::WorkGroup(function) => self.collective(false, function, &call),
+            Native::SubGroup(function) => self.collective(true, function, &call),
+
             Native::AsyncCopy => Some(self.async_copy(&call, false)),
             Native::AsyncStridedCopy => Some(self.async_copy(&call, true)),
+            Native::AsyncCopy2D => Some(self.async_copy_lines(&call, false)),
+            Native::AsyncCopy3D => Some(self.async_copy_lines(&call, true)),
             Native::WaitGroupEvents => self.wait_group_events(),
             // A hint, whose arguments were evaluated.
             Native::Prefetch => None,

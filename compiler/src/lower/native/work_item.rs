@@ -4,7 +4,7 @@ use super::super::function::Lowering;
 use super::Call;
 use super::atomic::Order;
 use crate::builtins::Native;
-use crate::ir::{CastOp, CmpOp, Const, Fence, Op, Space, Type, Value, WorkItem};
+use crate::ir::{BinOp, CastOp, CmpOp, Const, Fence, Op, Space, Type, Value, WorkItem};
 
 /// CLK_LOCAL_MEM_FENCE, CLK_GLOBAL_MEM_FENCE, CLK_IMAGE_MEM_FENCE.
 const LOCAL_FENCE: u64 = 1;
@@ -30,9 +30,24 @@ impl<'p> Lowering<'p, '_> {
             Native::GetGlobalOffset => self.in_dimension(WorkItem::GlobalOffset, 0, call),
             Native::GetGlobalLinearId => return self.global_linear_id(ty),
             Native::GetLocalLinearId => self.local_linear_id(),
-            // Subgroups are full, so that the largest size is the size.
-            Native::GetSubGroupSize | Native::GetMaxSubGroupSize => self.query(WorkItem::SubgroupSize),
-            Native::GetNumSubGroups => self.query(WorkItem::NumSubgroups),
+            Native::GetMaxSubGroupSize => self.query(WorkItem::SubgroupSize),
+            // All subgroups are full but the last, which has what is left.
+            Native::GetSubGroupSize => {
+                let most = self.query(WorkItem::SubgroupSize);
+                let index = self.query(WorkItem::SubgroupId);
+                let before = self.b.mul(index, most);
+                let all = self.group_size();
+                let left = self.b.sub(all, before);
+                self.b.bin(BinOp::UMin, most, left)
+            }
+            // Not the device's own count, which may leave out a last one that is not full.
+            Native::GetNumSubGroups => {
+                let most = self.query(WorkItem::SubgroupSize);
+                let all = self.group_size();
+                let rounded = self.b.add(all, most);
+                let rounded = self.b.bin_int(BinOp::Sub, rounded, 1);
+                self.b.bin(BinOp::UDiv, rounded, most)
+            }
             Native::GetSubGroupId => self.query(WorkItem::SubgroupId),
             _ => self.query(WorkItem::SubgroupLocalId),
         };
@@ -106,7 +121,7 @@ impl<'p> Lowering<'p, '_> {
         let fence = Fence { local: flags & LOCAL_FENCE != 0, global: flags & GLOBAL_FENCE != 0, image: flags & IMAGE_FENCE != 0 };
         if op == Native::AtomicWorkItemFence {
             let order = call.values.get(1).map_or(Order::of(None), |&order| Order::of(self.b.known(order)));
-            if !order.acquire && !order.release {
+            if order == Order::RELAXED {
                 return None;
             }
         }

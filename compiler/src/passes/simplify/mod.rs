@@ -50,7 +50,13 @@ impl Purity {
         let mut pure = function.kernel.is_none();
         function.body.walk(&mut |inst| {
             pure &= match &inst.op {
-                Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Barrier(_) | Op::MemFence(_) | Op::Printf { .. } | Op::Unreachable => false,
+                Op::Atomic { .. }
+                | Op::CmpXchg { .. }
+                | Op::Barrier(_)
+                | Op::MemFence(_)
+                | Op::Group { .. }
+                | Op::Printf { .. }
+                | Op::Unreachable => false,
                 Op::Load { ptr, volatile, .. } => {
                     !volatile && matches!(function.ty(*ptr), crate::ir::Type::Ptr(crate::ir::Space::Private | crate::ir::Space::Constant))
                 }

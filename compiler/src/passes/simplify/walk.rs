@@ -432,7 +432,7 @@ impl<'a> Walk<'a> {
                     },
                 }
             }
-            Op::Load { volatile: true, .. } | Op::Barrier(_) | Op::MemFence(_) => {
+            Op::Load { volatile: true, .. } | Op::Barrier(_) | Op::MemFence(_) | Op::Group { .. } => {
                 clobbers.local = true;
                 clobbers.global = true;
             }

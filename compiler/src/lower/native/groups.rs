@@ -1,0 +1,228 @@
+//! Collective functions of work-groups and subgroups (6.15.16, 6.15.19).
+
+use super::super::function::Lowering;
+use super::Call;
+use crate::builtins::{Combine, GroupFn, MaskKind};
+use crate::ir::{BinOp, CmpOp, GroupOp, MathOp, Op, Scalar, Type, Value, WorkItem};
+
+/// Bits of a ballot.
+const BALLOT: Type = Type::Vector(Scalar::I32, 4);
+
+impl<'p> Lowering<'p, '_> {
+    fn group_op(&mut self, sub: bool, op: GroupOp, args: Vec<Value>, ty: Type) -> Value {
+        self.b.emit(Op::Group { sub, op, args }, ty)
+    }
+
+    pub(super) fn collective(&mut self, sub: bool, function: GroupFn, call: &Call<'p>) -> Option<Value> {
+        if function == GroupFn::Barrier {
+            self.b.effect(Op::Group { sub, op: GroupOp::Barrier, args: Vec::new() });
+            return None;
+        }
+        let want = self.result(call);
+        Some(match function {
+            GroupFn::All | GroupFn::Any => {
+                let flag = self.truth(call);
+                let op = if function == GroupFn::All { GroupOp::All } else { GroupOp::Any };
+                let result = self.group_op(sub, op, vec![flag], Type::BOOL);
+                self.b.resize(result, false, want)
+            }
+            GroupFn::Ballot => {
+                let flag = self.truth(call);
+                self.group_op(sub, GroupOp::Ballot, vec![flag], BALLOT)
+            }
+            GroupFn::AllEqual => {
+                let x = self.value(call, 0);
+                let ty = self.b.ty(x);
+                let first = self.group_op(sub, GroupOp::BroadcastFirst, vec![x], ty);
+                let compare = if ty.scalar().is_some_and(Scalar::is_float) { CmpOp::FEq } else { CmpOp::Eq };
+                let same = self.b.cmp(compare, x, first);
+                let all = self.group_op(sub, GroupOp::All, vec![same], Type::BOOL);
+                self.b.resize(all, false, want)
+            }
+            GroupFn::Elect => {
+                let lane = self.lane();
+                let first = self.group_op(sub, GroupOp::BroadcastFirst, vec![lane], Type::I32);
+                let is_first = self.b.cmp(CmpOp::Eq, lane, first);
+                self.b.resize(is_first, false, want)
+            }
+            GroupFn::Broadcast if !sub => {
+                let x = self.value(call, 0);
+                let index = self.group_index(call);
+                self.group_op(false, GroupOp::Broadcast, vec![x, index], want)
+            }
+            GroupFn::Broadcast | GroupFn::Shuffle | GroupFn::ShuffleXor | GroupFn::ShuffleUp | GroupFn::ShuffleDown => {
+                let op = match function {
+                    GroupFn::ShuffleXor => GroupOp::ShuffleXor,
+                    GroupFn::ShuffleUp => GroupOp::ShuffleUp,
+                    GroupFn::ShuffleDown => GroupOp::ShuffleDown,
+                    _ => GroupOp::Shuffle,
+                };
+                let args = vec![self.value(call, 0), self.value(call, 1)];
+                self.group_op(sub, op, args, want)
+            }
+            GroupFn::BroadcastFirst => {
+                let x = self.value(call, 0);
+                self.group_op(sub, GroupOp::BroadcastFirst, vec![x], want)
+            }
+            GroupFn::Reduce(combine) | GroupFn::ScanInclusive(combine) | GroupFn::ScanExclusive(combine) => {
+                let x = self.value(call, 0);
+                let shape = self.arg_shape(call, 0);
+                let op = match (combine, shape.is_float(), shape.is_signed()) {
+                    (Combine::Add, true, _) => BinOp::FAdd,
+                    (Combine::Min, true, _) => BinOp::FMin,
+                    (Combine::Max, true, _) => BinOp::FMax,
+                    (Combine::Add, ..) => BinOp::Add,
+                    (Combine::Min, _, true) => BinOp::SMin,
+                    (Combine::Min, ..) => BinOp::UMin,
+                    (Combine::Max, _, true) => BinOp::SMax,
+                    (Combine::Max, ..) => BinOp::UMax,
+                };
+                let op = match function {
+                    GroupFn::Reduce(_) => GroupOp::Reduce(op),
+                    GroupFn::ScanInclusive(_) => GroupOp::ScanInclusive(op),
+                    _ => GroupOp::ScanExclusive(op),
+                };
+                self.group_op(sub, op, vec![x], want)
+            }
+            GroupFn::Mask(kind) => {
+                let lane = self.lane();
+                self.mask(kind, lane)
+            }
+            _ => self.ballot_function(function, call, want),
+        })
+    }
+
+    /// The first argument as a `bool`.
+    fn truth(&mut self, call: &Call<'p>) -> Value {
+        let x = self.value(call, 0);
+        self.b.cmp_int(CmpOp::Ne, x, 0)
+    }
+
+    fn lane(&mut self) -> Value {
+        self.b.emit(Op::WorkItem(WorkItem::SubgroupLocalId), Type::I32)
+    }
+
+    /// The index in the work-group that the local ids behind the first argument mean.
+    fn group_index(&mut self, call: &Call<'p>) -> Value {
+        let mut index: Option<Value> = None;
+        for (dimension, argument) in (0_u8..3).zip(1..call.values.len()).rev() {
+            let id = self.value(call, argument);
+            index = Some(match index {
+                None => id,
+                Some(outer) => {
+                    let size = self.b.emit(Op::WorkItem(WorkItem::LocalSize(dimension)), Type::I32);
+                    let rows = self.b.mul(outer, size);
+                    self.b.add(rows, id)
+                }
+            });
+        }
+        index.unwrap_or_else(|| self.b.i32(0))
+    }
+
+    /// The 128 bits that a mask has.
+    fn mask(&mut self, kind: MaskKind, lane: Value) -> Value {
+        let mut words = Vec::new();
+        for word in 0..4_i64 {
+            // Bits below the lane, within this word: none, some, or all.
+            let first = self.b.bin_int(BinOp::Sub, lane, word * 32);
+            let low = self.b.bin_int(BinOp::SMax, first, 0);
+            let below = self.below(low);
+            let equal = {
+                let inside = self.b.cmp_int(CmpOp::ULt, first, 32);
+                let one = self.b.i32(1);
+                let bit = self.b.bin(BinOp::Shl, one, first);
+                let none = self.b.i32(0);
+                self.b.select(inside, bit, none)
+            };
+            let up_to = self.b.or(below, equal);
+            words.push(match kind {
+                MaskKind::Eq => equal,
+                MaskKind::Lt => below,
+                MaskKind::Le => up_to,
+                MaskKind::Gt => self.existing(up_to, word),
+                MaskKind::Ge => self.existing(below, word),
+            });
+        }
+        self.b.construct(&words)
+    }
+
+    /// A word with the lowest bits set, as many as said; all for 32 and more.
+    fn below(&mut self, count: Value) -> Value {
+        let all = self.b.cmp_int(CmpOp::UGe, count, 32);
+        let one = self.b.i32(1);
+        let bit = self.b.bin(BinOp::Shl, one, count);
+        let some = self.b.bin_int(BinOp::Sub, bit, 1);
+        let ones = self.b.i32(-1);
+        self.b.select(all, ones, some)
+    }
+
+    /// The bits that a word of a mask does not have, as far as the subgroup has work-items for them.
+    fn existing(&mut self, word: Value, index: i64) -> Value {
+        let size = self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32);
+        let rest = self.b.bin_int(BinOp::Sub, size, index * 32);
+        let rest = self.b.bin_int(BinOp::SMax, rest, 0);
+        let all = self.below(rest);
+        let others = self.b.not(word);
+        self.b.and(others, all)
+    }
+
+    fn ballot_function(&mut self, function: GroupFn, call: &Call<'p>, want: Type) -> Value {
+        let ballot = self.value(call, 0);
+        match function {
+            GroupFn::InverseBallot | GroupFn::BallotBitExtract => {
+                let index = if function == GroupFn::InverseBallot { self.lane() } else { self.value(call, 1) };
+                let word = self.b.bin_int(BinOp::LShr, index, 5);
+                let mut bits = self.b.extract(ballot, 0);
+                for lane in 1..4_u8 {
+                    let here = self.b.cmp_int(CmpOp::Eq, word, i64::from(lane));
+                    let other = self.b.extract(ballot, lane);
+                    bits = self.b.select(here, other, bits);
+                }
+                let bit = self.b.bin(BinOp::LShr, bits, index);
+                self.b.bin_int(BinOp::And, bit, 1)
+            }
+            GroupFn::BallotFindLsb | GroupFn::BallotFindMsb => {
+                let lowest = function == GroupFn::BallotFindLsb;
+                let mut found = self.b.int(want, 0);
+                for step in 0..4_u8 {
+                    // The word that decides is looked at last.
+                    let lane = if lowest { 3 - step } else { step };
+                    let word = self.b.extract(ballot, lane);
+                    let any = self.b.cmp_int(CmpOp::Ne, word, 0);
+                    let at = if lowest {
+                        self.b.math(MathOp::Ctz, &[word])
+                    } else {
+                        let zeros = self.b.math(MathOp::Clz, &[word]);
+                        let last = self.b.i32(31);
+                        self.b.sub(last, zeros)
+                    };
+                    let at = self.b.bin_int(BinOp::Add, at, i64::from(lane) * 32);
+                    found = self.b.select(any, at, found);
+                }
+                found
+            }
+            _ => {
+                let masked = match function {
+                    GroupFn::BallotBitCount => {
+                        let none = self.b.i32(0);
+                        let words: Vec<Value> = (0..4).map(|word| self.existing(none, word)).collect();
+                        self.b.construct(&words)
+                    }
+                    _ => {
+                        let kind = if function == GroupFn::BallotInclusiveScan { MaskKind::Le } else { MaskKind::Lt };
+                        let lane = self.lane();
+                        self.mask(kind, lane)
+                    }
+                };
+                let bits = self.b.and(ballot, masked);
+                let mut sum = self.b.int(want, 0);
+                for lane in 0..4 {
+                    let word = self.b.extract(bits, lane);
+                    let count = self.b.math(MathOp::Popcount, &[word]);
+                    sum = self.b.add(sum, count);
+                }
+                sum
+            }
+        }
+    }
+}

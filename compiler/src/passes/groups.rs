@@ -1,0 +1,507 @@
+//! Expands collective operations: those of work-groups into local memory and barriers, those of subgroups into what devices have.
+//!
+//! ```text
+//! %1 = group work reduce add, %0      =>      store group4[local id] = %0; barrier
+//!                                             halves of the array added up, with a barrier after each
+//!                                             %1 = load group4[0]; barrier
+//! ```
+//! * **Reductions** of work-groups take one step for each doubling of the group's size, in one array. **Scans** (Hillis and Steele's) keep the
+//!   sum so far in a register and go back and forth between two arrays, which saves a barrier a step. Each operation ends in a barrier, so
+//!   that the next one may write at once. Groups need not have a size that is a power of two.
+//! * **Reductions and scans of subgroups** are scans by shuffles: exact for every type, and right for a last subgroup that is not full.
+//!   Sums of `i32` and `f32` and 32-bit minima and maxima, which every device has, stay as they are.
+//! * **Shuffles** remain for 32 bits only.
+//!
+//! Runs at launch, when the group's size is known.
+
+use crate::diag::Span;
+use crate::ir::{
+    AtomicOp, BinOp, CastOp, CmpOp, Fence, Function, Global, GlobalVar, GroupOp, Inst, Module, Op, Region, Scalar, Space, Type, Value,
+    WorkItem,
+};
+use rustc_hash::FxHashMap;
+
+/// Lanes of the largest subgroup of any device.
+const MOST_LANES: u32 = 128;
+
+/// Memory of the operations of one kernel, made when first needed.
+#[derive(Default)]
+struct Memory {
+    /// For slots of 4 and of 8 bytes.
+    slots: [Option<Global>; 2],
+    vote: Option<Global>,
+}
+
+/// Expands the operations in every function of a module for groups of that size.
+pub fn run(module: &mut Module, local_size: [u32; 3]) {
+    let items = local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size.max(1)));
+    let mut memory = Memory::default();
+    for index in 0..module.functions.len() {
+        let mut used = false;
+        module.functions[index].body.walk(&mut |inst| used |= matches!(inst.op, Op::Group { .. }));
+        if !used {
+            continue;
+        }
+        let function = &mut module.functions[index];
+        let mut body = std::mem::take(&mut function.body);
+        let mut pass = Expander {
+            function,
+            globals: &mut module.globals,
+            memory: &mut memory,
+            local_size,
+            items,
+            out: Vec::new(),
+            span: Span::NONE,
+            aliases: FxHashMap::default(),
+        };
+        pass.region(&mut body);
+        let aliases = pass.aliases;
+        body.walk_mut(&mut |inst| {
+            inst.op.map_operands(|value| {
+                while let Some(&new) = aliases.get(value) {
+                    *value = new;
+                }
+            });
+        });
+        module.functions[index].body = body;
+    }
+}
+
+struct Expander<'a> {
+    function: &'a mut Function,
+    globals: &'a mut Vec<GlobalVar>,
+    memory: &'a mut Memory,
+    local_size: [u32; 3],
+    /// Work-items a group.
+    items: u32,
+    out: Vec<Inst>,
+    span: Span,
+    /// Results of expanded operations, and what takes their place.
+    aliases: FxHashMap<Value, Value>,
+}
+
+impl Expander<'_> {
+    fn region(&mut self, region: &mut Region) {
+        let outer = std::mem::take(&mut self.out);
+        for mut inst in std::mem::take(&mut region.insts) {
+            for nested in inst.op.regions_mut() {
+                self.region(nested);
+            }
+            self.span = inst.span;
+            let new = match &inst.op {
+                Op::Group { sub: false, op, args } => self.work_group(*op, args),
+                Op::Group { sub: true, op, args } => self.subgroup(*op, args),
+                _ => None,
+            };
+            match (new, inst.results.first()) {
+                (Some(new), Some(&result)) => drop(self.aliases.insert(result, new)),
+                _ => self.out.push(inst),
+            }
+        }
+        region.insts = std::mem::replace(&mut self.out, outer);
+    }
+
+    // Building
+
+    fn push(&mut self, ty: Type, op: Op) -> Value {
+        self.function.emit(&mut self.out, self.span, ty, op)
+    }
+
+    fn effect(&mut self, op: Op) {
+        self.out.push(Inst::effect(op, self.span));
+    }
+
+    fn bits(&mut self, ty: Type, bits: u64) -> Value {
+        self.function.emit_bits(&mut self.out, self.span, ty, bits)
+    }
+
+    fn word(&mut self, bits: u32) -> Value {
+        self.bits(Type::I32, u64::from(bits))
+    }
+
+    fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
+        let ty = self.function.ty(a);
+        self.push(ty, Op::Bin(op, a, b))
+    }
+
+    fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> Value {
+        self.push(Type::BOOL, Op::Cmp(op, a, b))
+    }
+
+    fn cast(&mut self, op: CastOp, a: Value, to: Type) -> Value {
+        if self.function.ty(a) == to { a } else { self.push(to, Op::Cast(op, a)) }
+    }
+
+    fn barrier(&mut self) {
+        self.effect(Op::Barrier(Fence { local: true, global: false, image: false }));
+    }
+
+    /// `if cond { then } else { els }`, where each gives a value of the type.
+    fn choose(&mut self, cond: Value, ty: Type, then: impl FnOnce(&mut Self) -> Value, els: Value) -> Value {
+        let outer = std::mem::take(&mut self.out);
+        let value = then(self);
+        self.effect(Op::Yield(vec![value]));
+        let then = Region { insts: std::mem::replace(&mut self.out, outer) };
+        let els = Region { insts: vec![Inst::effect(Op::Yield(vec![els]), self.span)] };
+        self.push(ty, Op::If { cond, then, els })
+    }
+
+    /// `if cond { then }`.
+    fn only(&mut self, cond: Value, then: impl FnOnce(&mut Self)) {
+        let outer = std::mem::take(&mut self.out);
+        then(self);
+        self.effect(Op::Yield(Vec::new()));
+        let then = Region { insts: std::mem::replace(&mut self.out, outer) };
+        let els = Region { insts: vec![Inst::effect(Op::Yield(Vec::new()), self.span)] };
+        self.effect(Op::If { cond, then, els });
+    }
+
+    /// The index in the work-group.
+    fn local_index(&mut self) -> Value {
+        let mut index = self.push(Type::I32, Op::WorkItem(WorkItem::LocalId(2)));
+        for dimension in [1_u8, 0] {
+            let size = self.word(self.local_size[usize::from(dimension)].max(1));
+            let rows = self.bin(BinOp::Mul, index, size);
+            let here = self.push(Type::I32, Op::WorkItem(WorkItem::LocalId(dimension)));
+            index = self.bin(BinOp::Add, rows, here);
+        }
+        index
+    }
+
+    // Memory
+
+    fn object(&mut self, name: &str, size: u32, align: u32) -> Global {
+        let number = u32::try_from(self.globals.len()).unwrap_or(u32::MAX);
+        self.globals.push(GlobalVar { name: name.to_owned(), space: Space::Local, size, align, init: None, relocs: Vec::new() });
+        Global(number)
+    }
+
+    /// The array of slots of that size, with room for that many.
+    fn slots(&mut self, size: u32, count: u32) -> Value {
+        let index = usize::from(size == 8);
+        let global = match self.memory.slots[index] {
+            Some(global) => global,
+            None => {
+                let global = self.object(if size == 8 { "group8" } else { "group4" }, 0, size);
+                self.memory.slots[index] = Some(global);
+                global
+            }
+        };
+        if let Some(object) = self.globals.get_mut(global.index()) {
+            object.size = object.size.max(size.saturating_mul(count));
+        }
+        self.push(Type::Ptr(Space::Local), Op::GlobalAddr(global))
+    }
+
+    fn place(&mut self, array: Value, index: Value, size: u32) -> Value {
+        let size = self.word(size);
+        let offset = self.bin(BinOp::Mul, index, size);
+        self.push(Type::Ptr(Space::Local), Op::PtrAdd(array, offset))
+    }
+
+    fn store(&mut self, array: Value, index: Value, slot: Value) {
+        let size = self.function.ty(slot).scalar().map_or(4, Scalar::size);
+        let ptr = self.place(array, index, size);
+        self.effect(Op::Store { ptr, value: slot, align: size, volatile: false });
+    }
+
+    fn load(&mut self, array: Value, index: Value, ty: Type) -> Value {
+        let size = ty.scalar().map_or(4, Scalar::size);
+        let ptr = self.place(array, index, size);
+        self.push(ty, Op::Load { ptr, align: size, volatile: false })
+    }
+
+    /// A value as an integer of 32 or 64 bits.
+    fn to_slot(&mut self, value: Value) -> Value {
+        let ty = self.function.ty(value);
+        let scalar = ty.scalar().unwrap_or(Scalar::I32);
+        let whole = Scalar::int_of_size(scalar.size()).unwrap_or(scalar);
+        let bits = if scalar.is_float() { self.cast(CastOp::Bitcast, value, Type::Scalar(whole)) } else { value };
+        if whole.size() < 4 { self.cast(CastOp::ZExt, bits, Type::I32) } else { bits }
+    }
+
+    fn of_slot(&mut self, slot: Value, ty: Type) -> Value {
+        let scalar = ty.scalar().unwrap_or(Scalar::I32);
+        let whole = Scalar::int_of_size(scalar.size()).unwrap_or(scalar);
+        let bits = if whole.size() < 4 { self.cast(CastOp::Trunc, slot, Type::Scalar(whole)) } else { slot };
+        if scalar.is_float() { self.cast(CastOp::Bitcast, bits, ty) } else { bits }
+    }
+
+    /// `op(earlier, value)` with the earlier value out of a slot.
+    fn combine(&mut self, op: BinOp, slot: Value, value: Value) -> Value {
+        let ty = self.function.ty(value);
+        let earlier = self.of_slot(slot, ty);
+        self.bin(op, earlier, value)
+    }
+
+    // Work-groups
+
+    fn work_group(&mut self, op: GroupOp, args: &[Value]) -> Option<Value> {
+        let value = *args.first()?;
+        if self.items == 1 {
+            return Some(match op {
+                GroupOp::ScanExclusive(op) => self.identity(op, value),
+                _ => value,
+            });
+        }
+        Some(match op {
+            GroupOp::All => {
+                let not = self.push(Type::BOOL, Op::Un(crate::ir::UnOp::Not, value));
+                let any = self.any(not);
+                self.push(Type::BOOL, Op::Un(crate::ir::UnOp::Not, any))
+            }
+            GroupOp::Any => self.any(value),
+            GroupOp::Broadcast => self.broadcast(value, *args.get(1)?),
+            GroupOp::Reduce(op) => self.reduce(op, value),
+            GroupOp::ScanInclusive(op) => self.scan(op, value, true),
+            GroupOp::ScanExclusive(op) => self.scan(op, value, false),
+            _ => return None,
+        })
+    }
+
+    fn any(&mut self, flag: Value) -> Value {
+        let global = match self.memory.vote {
+            Some(global) => global,
+            None => {
+                let global = self.object("vote", 4, 4);
+                self.memory.vote = Some(global);
+                global
+            }
+        };
+        let ptr = self.push(Type::Ptr(Space::Local), Op::GlobalAddr(global));
+        let (index, zero, one) = (self.local_index(), self.word(0), self.word(1));
+        let first = self.cmp(CmpOp::Eq, index, zero);
+        self.only(first, |pass| pass.effect(Op::Atomic { op: AtomicOp::Store, ptr, value: Some(zero), ty: Scalar::I32 }));
+        self.barrier();
+        self.only(flag, |pass| pass.effect(Op::Atomic { op: AtomicOp::Store, ptr, value: Some(one), ty: Scalar::I32 }));
+        self.barrier();
+        let found = self.push(Type::I32, Op::Atomic { op: AtomicOp::Load, ptr, value: None, ty: Scalar::I32 });
+        self.barrier();
+        self.cmp(CmpOp::Ne, found, zero)
+    }
+
+    fn broadcast(&mut self, value: Value, index: Value) -> Value {
+        let ty = self.function.ty(value);
+        let slot = self.to_slot(value);
+        let slot_ty = self.function.ty(slot);
+        let array = self.slots(slot_ty.scalar().map_or(4, Scalar::size), 1);
+        let (own, zero) = (self.local_index(), self.word(0));
+        let mine = self.cmp(CmpOp::Eq, own, index);
+        self.only(mine, |pass| pass.store(array, zero, slot));
+        self.barrier();
+        let result = self.load(array, zero, slot_ty);
+        self.barrier();
+        self.of_slot(result, ty)
+    }
+
+    fn reduce(&mut self, op: BinOp, value: Value) -> Value {
+        let ty = self.function.ty(value);
+        let slot = self.to_slot(value);
+        let slot_ty = self.function.ty(slot);
+        let array = self.slots(slot_ty.scalar().map_or(4, Scalar::size), self.items);
+        let index = self.local_index();
+        self.store(array, index, slot);
+        self.barrier();
+        let mut sum = value;
+        let mut left = self.items;
+        while left > 1 {
+            // The upper half is added to the lower; with an odd number the middle one waits.
+            let half = left.div_ceil(2);
+            let (pairs, half_value) = (self.word(left - half), self.word(half));
+            let takes = self.cmp(CmpOp::ULt, index, pairs);
+            sum = self.choose(
+                takes,
+                ty,
+                |pass| {
+                    let other = pass.bin(BinOp::Add, index, half_value);
+                    let other = pass.load(array, other, slot_ty);
+                    let sum = pass.combine(op, other, sum);
+                    let slot = pass.to_slot(sum);
+                    pass.store(array, index, slot);
+                    sum
+                },
+                sum,
+            );
+            self.barrier();
+            left = half;
+        }
+        let zero = self.word(0);
+        let result = self.load(array, zero, slot_ty);
+        self.barrier();
+        self.of_slot(result, ty)
+    }
+
+    fn scan(&mut self, op: BinOp, value: Value, inclusive: bool) -> Value {
+        let ty = self.function.ty(value);
+        let slot = self.to_slot(value);
+        let slot_ty = self.function.ty(slot);
+        let array = self.slots(slot_ty.scalar().map_or(4, Scalar::size), self.items.saturating_mul(2));
+        let own = self.local_index();
+        let items = self.word(self.items);
+        // Where this work-item writes in each half of the memory.
+        let upper = self.bin(BinOp::Add, own, items);
+        let places = [own, upper];
+        let mut turn = 0;
+        self.store(array, own, slot);
+        self.barrier();
+        let mut sum = value;
+        let mut step = 1;
+        while step < self.items {
+            let distance = self.word(step);
+            let has = self.cmp(CmpOp::UGe, own, distance);
+            let from = places[turn];
+            sum = self.choose(
+                has,
+                ty,
+                |pass| {
+                    let earlier = pass.bin(BinOp::Sub, from, distance);
+                    let earlier = pass.load(array, earlier, slot_ty);
+                    pass.combine(op, earlier, sum)
+                },
+                sum,
+            );
+            step = step.saturating_mul(2);
+            if step < self.items || !inclusive {
+                turn = 1 - turn;
+                let slot = self.to_slot(sum);
+                self.store(array, places[turn], slot);
+                self.barrier();
+            }
+        }
+        if !inclusive {
+            let (zero, one) = (self.word(0), self.word(1));
+            let has = self.cmp(CmpOp::Ne, own, zero);
+            let first = self.identity(op, value);
+            let from = places[turn];
+            sum = self.choose(
+                has,
+                ty,
+                |pass| {
+                    let before = pass.bin(BinOp::Sub, from, one);
+                    let before = pass.load(array, before, slot_ty);
+                    pass.of_slot(before, ty)
+                },
+                first,
+            );
+        }
+        self.barrier();
+        sum
+    }
+
+    /// What changes nothing, in the type of a value.
+    fn identity(&mut self, op: BinOp, like: Value) -> Value {
+        let ty = self.function.ty(like);
+        let scalar = ty.scalar().unwrap_or(Scalar::I32);
+        let sign = 1_u64 << (scalar.bits().max(1) - 1);
+        let infinity = match scalar {
+            Scalar::F16 => 0x7c00,
+            Scalar::F64 => f64::INFINITY.to_bits(),
+            _ => u64::from(f32::INFINITY.to_bits()),
+        };
+        let bits = match op {
+            BinOp::SMin => sign - 1,
+            BinOp::SMax => sign,
+            BinOp::UMin | BinOp::And => u64::MAX,
+            BinOp::FMin => infinity,
+            BinOp::FMax => infinity | sign,
+            BinOp::Mul => 1,
+            _ => 0,
+        };
+        self.bits(ty, bits)
+    }
+
+    // Subgroups
+
+    fn sub(&mut self, op: GroupOp, args: Vec<Value>, ty: Type) -> Value {
+        self.push(ty, Op::Group { sub: true, op, args })
+    }
+
+    fn subgroup(&mut self, op: GroupOp, args: &[Value]) -> Option<Value> {
+        let value = *args.first()?;
+        let ty = self.function.ty(value);
+        match op {
+            GroupOp::Reduce(BinOp::Add | BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax)
+            | GroupOp::ScanInclusive(BinOp::Add)
+            | GroupOp::ScanExclusive(BinOp::Add)
+                if ty == Type::I32 =>
+            {
+                None
+            }
+            GroupOp::Reduce(op) => {
+                let sums = self.subgroup_scan(op, value);
+                let last = self.last_lane();
+                Some(self.shuffle(GroupOp::Shuffle, sums, Some(last)))
+            }
+            GroupOp::ScanInclusive(op) => Some(self.subgroup_scan(op, value)),
+            GroupOp::ScanExclusive(op) => {
+                let sums = self.subgroup_scan(op, value);
+                let (lane, zero, one) = (self.lane(), self.word(0), self.word(1));
+                let before = self.shuffle(GroupOp::ShuffleUp, sums, Some(one));
+                let first = self.identity(op, value);
+                let is_first = self.cmp(CmpOp::Eq, lane, zero);
+                Some(self.push(ty, Op::Select(is_first, first, before)))
+            }
+            GroupOp::Broadcast => Some(self.shuffle(GroupOp::Shuffle, value, args.get(1).copied())),
+            GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::ShuffleUp | GroupOp::ShuffleDown | GroupOp::BroadcastFirst
+                if ty != Type::I32 =>
+            {
+                Some(self.shuffle(op, value, args.get(1).copied()))
+            }
+            _ => None,
+        }
+    }
+
+    fn lane(&mut self) -> Value {
+        self.push(Type::I32, Op::WorkItem(WorkItem::SubgroupLocalId))
+    }
+
+    /// The last work-item of this subgroup, which may not be full.
+    fn last_lane(&mut self) -> Value {
+        let size = self.push(Type::I32, Op::WorkItem(WorkItem::SubgroupSize));
+        let index = self.push(Type::I32, Op::WorkItem(WorkItem::SubgroupId));
+        let (items, one) = (self.word(self.items), self.word(1));
+        let before = self.bin(BinOp::Mul, index, size);
+        let left = self.bin(BinOp::Sub, items, before);
+        let here = self.bin(BinOp::UMin, size, left);
+        self.bin(BinOp::Sub, here, one)
+    }
+
+    /// A shuffle of any type, by words.
+    fn shuffle(&mut self, op: GroupOp, value: Value, index: Option<Value>) -> Value {
+        let ty = self.function.ty(value);
+        let slot = self.to_slot(value);
+        let move_word = |pass: &mut Self, word: Value| {
+            let args = std::iter::once(word).chain(index).collect();
+            pass.sub(op, args, Type::I32)
+        };
+        if self.function.ty(slot) != Type::I64 {
+            let moved = move_word(self, slot);
+            return self.of_slot(moved, ty);
+        }
+        let low = self.cast(CastOp::Trunc, slot, Type::I32);
+        let amount = self.bits(Type::I64, 32);
+        let high = self.bin(BinOp::LShr, slot, amount);
+        let high = self.cast(CastOp::Trunc, high, Type::I32);
+        let (low, high) = (move_word(self, low), move_word(self, high));
+        let (low, high) = (self.cast(CastOp::ZExt, low, Type::I64), self.cast(CastOp::ZExt, high, Type::I64));
+        let high = self.bin(BinOp::Shl, high, amount);
+        let moved = self.bin(BinOp::Or, low, high);
+        self.of_slot(moved, ty)
+    }
+
+    fn subgroup_scan(&mut self, op: BinOp, value: Value) -> Value {
+        let ty = self.function.ty(value);
+        let lane = self.lane();
+        let mut sum = value;
+        let mut step = 1;
+        while step < MOST_LANES.min(self.items.next_power_of_two()) {
+            let distance = self.word(step);
+            let earlier = self.shuffle(GroupOp::ShuffleUp, sum, Some(distance));
+            let more = self.bin(op, earlier, sum);
+            let has = self.cmp(CmpOp::UGe, lane, distance);
+            sum = self.push(ty, Op::Select(has, more, sum));
+            step *= 2;
+        }
+        sum
+    }
+}

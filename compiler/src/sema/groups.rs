@@ -1,0 +1,189 @@
+//! Collective functions of work-groups (OpenCL C 6.15.16) and of subgroups (6.15.19 and the extensions `cl_khr_subgroup_*`).
+
+use super::{Sema, is_float};
+use crate::ast::{Name, ScalarKind};
+use crate::builtins::{Combine, GroupFn, MaskKind, Native};
+use crate::diag::Span;
+use crate::thir::Expr;
+
+/// A collective function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    pub(super) sub: bool,
+    pub(super) function: GroupFn,
+}
+
+fn combined(name: &str, prefix: &str, make: fn(Combine) -> GroupFn) -> Option<GroupFn> {
+    Some(make(match name.strip_prefix(prefix)? {
+        "add" => Combine::Add,
+        "min" => Combine::Min,
+        "max" => Combine::Max,
+        _ => return None,
+    }))
+}
+
+/// Functions that work-groups and subgroups have.
+fn collective(name: &str) -> Option<GroupFn> {
+    match name {
+        "all" => Some(GroupFn::All),
+        "any" => Some(GroupFn::Any),
+        "broadcast" => Some(GroupFn::Broadcast),
+        _ => combined(name, "reduce_", GroupFn::Reduce)
+            .or_else(|| combined(name, "scan_inclusive_", GroupFn::ScanInclusive))
+            .or_else(|| combined(name, "scan_exclusive_", GroupFn::ScanExclusive)),
+    }
+}
+
+/// Functions of an extension, and the extension.
+fn extended(name: &str) -> Option<(GroupFn, &'static str)> {
+    const VOTE: &str = "cl_khr_subgroup_non_uniform_vote";
+    const BALLOT: &str = "cl_khr_subgroup_ballot";
+    const SHUFFLE: &str = "cl_khr_subgroup_shuffle";
+    const RELATIVE: &str = "cl_khr_subgroup_shuffle_relative";
+    Some(match name {
+        "elect" => (GroupFn::Elect, VOTE),
+        "non_uniform_all" => (GroupFn::All, VOTE),
+        "non_uniform_any" => (GroupFn::Any, VOTE),
+        "non_uniform_all_equal" => (GroupFn::AllEqual, VOTE),
+        "non_uniform_broadcast" => (GroupFn::Broadcast, BALLOT),
+        "broadcast_first" => (GroupFn::BroadcastFirst, BALLOT),
+        "ballot" => (GroupFn::Ballot, BALLOT),
+        "inverse_ballot" => (GroupFn::InverseBallot, BALLOT),
+        "ballot_bit_extract" => (GroupFn::BallotBitExtract, BALLOT),
+        "ballot_bit_count" => (GroupFn::BallotBitCount, BALLOT),
+        "ballot_inclusive_scan" => (GroupFn::BallotInclusiveScan, BALLOT),
+        "ballot_exclusive_scan" => (GroupFn::BallotExclusiveScan, BALLOT),
+        "ballot_find_lsb" => (GroupFn::BallotFindLsb, BALLOT),
+        "ballot_find_msb" => (GroupFn::BallotFindMsb, BALLOT),
+        "shuffle" => (GroupFn::Shuffle, SHUFFLE),
+        "shuffle_xor" => (GroupFn::ShuffleXor, SHUFFLE),
+        "shuffle_up" => (GroupFn::ShuffleUp, RELATIVE),
+        "shuffle_down" => (GroupFn::ShuffleDown, RELATIVE),
+        _ => return None,
+    })
+}
+
+fn mask(name: &str) -> Option<MaskKind> {
+    Some(match name {
+        "eq" => MaskKind::Eq,
+        "ge" => MaskKind::Ge,
+        "gt" => MaskKind::Gt,
+        "le" => MaskKind::Le,
+        "lt" => MaskKind::Lt,
+        _ => return None,
+    })
+}
+
+impl Sema<'_> {
+    /// The collective function of that name, where the device has it.
+    pub(super) fn group(&self, name: &str) -> Option<Group> {
+        let reported = |list: &[String], what: &str| list.iter().any(|known| known == what);
+        if let Some(rest) = name.strip_prefix("work_group_") {
+            let version = self.options.std.version();
+            let offered = version >= 200 && reported(&self.target.features, "__opencl_c_work_group_collective_functions");
+            return collective(rest).filter(|_| offered).map(|function| Group { sub: false, function });
+        }
+        let extension = |what: &str| reported(&self.target.extensions, what);
+        if let Some(rest) = name.strip_prefix("sub_group_") {
+            if let Some((function, needs)) = extended(rest) {
+                return extension(needs).then_some(Group { sub: true, function });
+            }
+            let function = if rest == "barrier" { Some(GroupFn::Barrier) } else { collective(rest) };
+            return function.filter(|_| self.has_subgroups()).map(|function| Group { sub: true, function });
+        }
+        let kind = name.strip_prefix("get_sub_group_").and_then(|rest| rest.strip_suffix("_mask")).and_then(mask)?;
+        extension("cl_khr_subgroup_ballot").then_some(Group { sub: true, function: GroupFn::Mask(kind) })
+    }
+
+    /// Whether programs may use subgroups.
+    pub(super) fn has_subgroups(&self) -> bool {
+        self.target.extensions.iter().any(|known| known == "cl_khr_subgroups")
+            || (self.options.std.version() >= 200 && self.target.features.iter().any(|known| known == "__opencl_c_subgroups"))
+    }
+
+    /// Least and largest number of arguments.
+    pub(super) const fn group_arity(group: Group) -> (usize, usize) {
+        match group.function {
+            GroupFn::Elect | GroupFn::Mask(_) => (0, 0),
+            GroupFn::Barrier => (1, 2),
+            GroupFn::Broadcast if !group.sub => (2, 4),
+            GroupFn::Broadcast
+            | GroupFn::Shuffle
+            | GroupFn::ShuffleXor
+            | GroupFn::ShuffleUp
+            | GroupFn::ShuffleDown
+            | GroupFn::BallotBitExtract => (2, 2),
+            _ => (1, 1),
+        }
+    }
+
+    pub(super) fn group_call(&mut self, name: &Name, group: Group, values: Vec<Expr>, span: Span) -> Expr {
+        let function = group.function;
+        let op = if group.sub { Native::SubGroup(function) } else { Native::WorkGroup(function) };
+        let (int, uint) = (self.int(), self.scalar(ScalarKind::UInt));
+        let mut values = values.into_iter();
+        let Some(first) = values.next() else {
+            let ballot = self.lanes(ScalarKind::UInt, 4);
+            let ty = if function == GroupFn::Elect { int } else { ballot };
+            return self.native(op, Vec::new(), ty, span);
+        };
+        match function {
+            GroupFn::Barrier => {
+                self.scalar_arg(first, ScalarKind::UInt);
+                let void = self.void_ty();
+                self.native(op, Vec::new(), void, span)
+            }
+            GroupFn::All | GroupFn::Any | GroupFn::Ballot => {
+                let predicate = self.scalar_arg(first, ScalarKind::Int);
+                let ty = if function == GroupFn::Ballot { self.lanes(ScalarKind::UInt, 4) } else { int };
+                self.native(op, vec![predicate], ty, span)
+            }
+            GroupFn::InverseBallot
+            | GroupFn::BallotBitExtract
+            | GroupFn::BallotBitCount
+            | GroupFn::BallotInclusiveScan
+            | GroupFn::BallotExclusiveScan
+            | GroupFn::BallotFindLsb
+            | GroupFn::BallotFindMsb => {
+                if self.arith(first.ty) != Some((ScalarKind::UInt, 4)) {
+                    self.bad_arg(name, &first, "expecting 'uint4'");
+                    return self.error_expr(span);
+                }
+                let mut args = vec![first];
+                args.extend(values.next().map(|index| self.scalar_arg(index, ScalarKind::UInt)));
+                let predicate = matches!(function, GroupFn::InverseBallot | GroupFn::BallotBitExtract);
+                self.native(op, args, if predicate { int } else { uint }, span)
+            }
+            _ => {
+                let narrow = matches!(
+                    function,
+                    GroupFn::Shuffle
+                        | GroupFn::ShuffleXor
+                        | GroupFn::ShuffleUp
+                        | GroupFn::ShuffleDown
+                        | GroupFn::BroadcastFirst
+                        | GroupFn::AllEqual
+                );
+                let Some(kind) = self.scalar_kind(first.ty) else {
+                    self.bad_arg(name, &first, "expecting a scalar");
+                    return self.error_expr(span);
+                };
+                let kind = match kind {
+                    ScalarKind::Bool => ScalarKind::Int,
+                    ScalarKind::Char | ScalarKind::UChar | ScalarKind::Short | ScalarKind::UShort if !narrow => ScalarKind::Int,
+                    kind => kind,
+                };
+                if is_float(kind) && kind == ScalarKind::Half && !self.target.fp16 {
+                    self.err(span, "half precision arithmetic requires cl_khr_fp16");
+                    return self.error_expr(span);
+                }
+                let mut args = vec![self.scalar_arg(first, kind)];
+                for index in values {
+                    args.push(self.scalar_arg(index, ScalarKind::UInt));
+                }
+                let ty = if function == GroupFn::AllEqual { int } else { self.scalar(kind) };
+                self.native(op, args, ty, span)
+            }
+        }
+    }
+}
