@@ -69,7 +69,7 @@ pub fn inspect(source: &Source, options: &BuildOptions, target: &Target, colour:
 }
 
 /// Runs a build on a thread with a deep stack. The error is a log.
-fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, String> {
+pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, String> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("wgcl build".to_owned()).stack_size(STACK);
         match thread.spawn_scoped(scope, job).map(std::thread::ScopedJoinHandle::join) {

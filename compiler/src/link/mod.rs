@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use crate::build::on_thread;
 use crate::diag::Span;
 use crate::ir::{self, Func, Global, Op};
 use crate::lower::{Instance, LowerError, lower_unit};
@@ -89,6 +90,10 @@ fn function_symbol(program: &thir::Program, instance: Instance) -> Option<Symbol
 
 /// Links units. For a library there is no program, and the log is empty if all is well.
 pub fn link(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
+    on_thread(|| join(units, output, target)).unwrap_or_else(|log| BuildResult { program: None, log })
+}
+
+fn join(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
     let mut linker = Linker::new(units);
     linker.collect();
     let mut program = None;
