@@ -10,6 +10,7 @@ use crate::link::CompiledUnit;
 use crate::passes::{self, PassError};
 use crate::program::{BuildOptions, BuildResult, Program, Source};
 use crate::target::Target;
+use crate::timing::stage;
 use crate::{lower, parse, preprocess, sema};
 
 /// Bytes of stack for the thread of a build; only what is touched is ever taken.
@@ -105,11 +106,11 @@ fn front(
     map: &mut SourceMap,
     diags: &mut Diagnostics,
 ) -> Option<crate::thir::Program> {
-    let tokens = preprocess::preprocess(source, options, target, map, diags);
-    let unit = parse::parse(tokens, diags);
+    let tokens = stage("preprocess", || preprocess::preprocess(source, options, target, map, diags));
+    let unit = stage("parse", || parse::parse(tokens, diags));
     // What could be parsed is checked even if something could not: its errors are worth reporting together.
     let complete = !diags.has_errors();
-    sema::check(&unit, options, target, diags).filter(|_| complete && !diags.has_errors())
+    stage("sema", || sema::check(&unit, options, target, diags)).filter(|_| complete && !diags.has_errors())
 }
 
 fn stages(source: &Source, options: &BuildOptions, target: &Target, map: &mut SourceMap, diags: &mut Diagnostics) -> Option<Program> {
@@ -118,14 +119,14 @@ fn stages(source: &Source, options: &BuildOptions, target: &Target, map: &mut So
 
 /// The stages after the front end.
 fn middle(checked: crate::thir::Program, options: &BuildOptions, target: &Target, diags: &mut Diagnostics) -> Option<Program> {
-    let mut module = match lower::lower(&checked, options, target) {
+    let mut module = match stage("lower", || lower::lower(&checked, options, target)) {
         Ok(module) => module,
         Err(error) => {
             diags.error(error.span, error.message);
             return None;
         }
     };
-    if let Err(error) = passes::build(&mut module, target) {
+    if let Err(error) = stage("build passes", || passes::build(&mut module, target)) {
         diags.error(place_of(&error, &checked), error.to_string());
         return None;
     }

@@ -25,3 +25,4 @@ pub mod program;
 pub mod sema;
 pub mod target;
 pub mod thir;
+pub mod timing;

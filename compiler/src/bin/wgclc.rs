@@ -11,10 +11,10 @@ use wgcl_compiler::build::{build_with, inspect};
 use wgcl_compiler::diag::{Diagnostics, RenderOptions, SourceMap, colourise, render};
 use wgcl_compiler::emit::{Format, print};
 use wgcl_compiler::ir::Function;
-use wgcl_compiler::launch::{LaunchKey, LaunchResult, specialise};
+use wgcl_compiler::launch::{LaunchKey, LaunchResult, Shader, specialise};
 use wgcl_compiler::program::{BuildOptions, Program, Source};
 use wgcl_compiler::target::Target;
-use wgcl_compiler::{ast, options, parse, preprocess, sema};
+use wgcl_compiler::{ast, options, parse, preprocess, sema, timing};
 
 /// Stack of the thread that compiles: sources may nest deeply.
 const STACK: usize = 256 << 20;
@@ -59,7 +59,7 @@ enum Check {
     name = "wgclc",
     version,
     about,
-    override_usage = "wgclc [build options] [--emit <STAGE> | --check] FILE.cl",
+    override_usage = "wgclc [build options] [--emit <STAGE> | --check | --time] FILE.cl",
     after_help = "All options with one dash are those of clBuildProgram, such as -D, -I, -cl-std=CL3.0, -Werror."
 )]
 struct Arguments {
@@ -69,6 +69,9 @@ struct Arguments {
     /// Only say whether the source builds and every kernel of it compiles
     #[arg(long, value_enum, value_name = "DEPTH", conflicts_with = "emit", num_args = 0..=1, require_equals = true, default_missing_value = "full")]
     check: Option<Check>,
+    /// Make shaders of all kernels, print only how long each stage took
+    #[arg(long, conflicts_with = "emit")]
+    time: bool,
     /// Emit that kernel only
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
@@ -150,9 +153,23 @@ fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bo
         Some(Check::Full) => return check(arguments, source, options, &target),
         None => {}
     }
+    if arguments.time {
+        timing::enable();
+    }
     let result = build_with(source, options, &target, true);
     let _ = write!(anstream::stderr(), "{}", result.log);
-    let Some(program) = result.program else { return false };
+    let Some(program) = result.program else {
+        show(&times());
+        return false;
+    };
+    if arguments.time {
+        let made = shaders(arguments, &program, &target, &mut |_| Ok(()));
+        show(&times());
+        if let Err(error) = &made {
+            complain(&format!("error: {error}\n"));
+        }
+        return made.is_ok();
+    }
     match arguments.emit.map_or(Ok(String::new()), |stage| emit(stage, arguments, &program, &target)) {
         Ok(text) => {
             show(&text);
@@ -238,12 +255,30 @@ fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) 
         Emit::Tokens | Emit::Ast | Emit::Thir | Emit::Ir => return Ok(program.module.to_string()),
     };
     let mut text = String::new();
+    shaders(arguments, program, target, &mut |shader| {
+        text.push_str(&print(shader, format, target)?);
+        Ok(())
+    })?;
+    Ok(text)
+}
+
+/// Makes the shaders of the kernels that are asked for.
+fn shaders(
+    arguments: &Arguments,
+    program: &Program,
+    target: &Target,
+    with: &mut dyn FnMut(&Shader) -> LaunchResult<()>,
+) -> LaunchResult<()> {
     for function in kernels(arguments, program) {
         let key = LaunchKey::example(function, local_size(arguments));
-        let shader = specialise(&program.module, &function.name, &key, target)?;
-        text.push_str(&print(&shader, format, target)?);
+        with(&specialise(&program.module, &function.name, &key, target)?)?;
     }
-    Ok(text)
+    Ok(())
+}
+
+/// What the stages took, a line each; nothing where nobody asked.
+fn times() -> String {
+    timing::take().iter().map(|(stage, time)| format!("{:9.1} ms  {stage}\n", time.as_secs_f64() * 1e3)).collect()
 }
 
 /// Kernels and arguments, a line each.

@@ -26,6 +26,7 @@ pub use print::{Format, print};
 use crate::ir::{self, KernelParam};
 use crate::launch::{ArgLayout, LaunchError, LaunchKey, LaunchResult, Shader};
 use crate::target::Target;
+use crate::timing::stage;
 use builder::Shared;
 use function::{Context, Emitter};
 use items::Item;
@@ -63,8 +64,8 @@ impl EmitError {
 
 /// See [`crate::launch::specialise`].
 pub(crate) fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
-    let mut module = crate::passes::launch(module, kernel, key, target)?;
-    crate::passes::legalize::run(&mut module, target);
+    let mut module = stage("launch passes", || crate::passes::launch(module, kernel, key, target))?;
+    stage("legalize", || crate::passes::legalize::run(&mut module, target));
     shader(&module, key, target, false)
 }
 
@@ -115,7 +116,8 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     plan::bind(&mut plan, &mut shared, &inputs)?;
     let patches = patch::functions(&plan, &mut shared, target);
     let printf = crate::printf::Table::new(module, target.pointer_size());
-    let kernel_function = functions(module, kernel, key, target, &plan, &work, &args, &printf, &mut shared, patches)?;
+    let kernel_function =
+        stage("emit naga", || functions(module, kernel, key, target, &plan, &work, &args, &printf, &mut shared, patches))?;
     shared.module.entry_points.push(naga::EntryPoint {
         name: kernel.name.clone(),
         stage: naga::ShaderStage::Compute,
@@ -128,7 +130,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         incoming_ray_payload: None,
     });
     let naga = shared.module;
-    let info = spirv::validate(&naga, target)?;
+    let info = stage("validate", || spirv::validate(&naga, target))?;
     let spirv = if target.spirv {
         let unaliased: FxHashSet<u32> = plan
             .objects
@@ -139,7 +141,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
                 _ => None,
             })
             .collect();
-        Some(spirv::write(&naga, &info, &kernel.name, &unaliased, target, debug)?)
+        Some(stage("write SPIR-V", || spirv::write(&naga, &info, &kernel.name, &unaliased, target, debug))?)
     } else {
         None
     };

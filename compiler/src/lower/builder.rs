@@ -272,6 +272,11 @@ impl Builder {
         self.cmp(op, a, b)
     }
 
+    /// Whether an integer is not zero.
+    pub(super) fn non_zero_int(&mut self, a: Value) -> Value {
+        self.cmp_int(CmpOp::Ne, a, 0)
+    }
+
     /// A conversion; none where the types agree already.
     pub(super) fn cast(&mut self, op: CastOp, a: Value, to: Type) -> Value {
         let from = self.ty(a);
@@ -450,6 +455,11 @@ impl Builder {
     }
 
     // ---- regions ----
+
+    /// How many regions are open.
+    pub(super) fn nesting(&self) -> usize {
+        self.open.len()
+    }
 
     pub(super) fn open(&mut self) {
         if self.open.len() >= MAX_NESTING {

@@ -3,7 +3,6 @@
 use super::Instance;
 use super::function::Lowering;
 use super::place::lane_size;
-use super::stmt::Jumps;
 use crate::ir::{Global, Op, Type, Value};
 use crate::thir::{Expr, FuncId, GlobalId, Stmt, Ty, TyKind};
 
@@ -87,8 +86,10 @@ impl<'p> Lowering<'p, '_> {
         self.b.emit(Op::Printf { format: Global(format.0), args }, Type::I32)
     }
 
-    /// The statements of `({ ... })`. They cannot jump out of it but by `return`.
+    /// The statements of `({ ... })`. What jumps out of it ends the region that is being written.
     pub(super) fn statement_expression(&mut self, stmts: &'p [Stmt]) {
-        self.block(stmts, Jumps::NONE);
+        let outer = self.outer;
+        self.block(stmts, outer.before_more());
+        self.outer = outer;
     }
 }

@@ -3,6 +3,7 @@
 use super::function::Lowering;
 use super::place::{Located, Memory};
 use super::scan;
+use super::stmt::CHAIN;
 use super::types::{self, Shape};
 use crate::ast::ScalarKind;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Scalar, Space, Type, Value};
@@ -211,8 +212,8 @@ impl<'p> Lowering<'p, '_> {
                 let flag = self.condition(inner);
                 self.b.not(flag)
             }
-            ExprKind::LogAnd(lhs, rhs) => self.short_circuit(lhs, rhs, true),
-            ExprKind::LogOr(lhs, rhs) => self.short_circuit(lhs, rhs, false),
+            ExprKind::LogAnd(..) => self.short_circuit(expr, true),
+            ExprKind::LogOr(..) => self.short_circuit(expr, false),
             // Widening keeps zero zero.
             ExprKind::Cast(CastKind::Arith, inner) if self.keeps_zero(inner.ty, expr.ty) => self.condition(inner),
             ExprKind::Comma(lhs, rhs) => {
@@ -255,8 +256,28 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    fn short_circuit(&mut self, lhs: &'p Expr, rhs: &'p Expr, and: bool) -> Value {
-        let first = self.condition(lhs);
+    /// `a && b && c`: the operands of a chain to the left are taken one after the other.
+    fn short_circuit(&mut self, expr: &'p Expr, and: bool) -> Value {
+        let mut operands = Vec::new();
+        let mut first = expr;
+        loop {
+            first = match (&first.kind, and) {
+                (ExprKind::LogAnd(lhs, rhs), true) | (ExprKind::LogOr(lhs, rhs), false) => {
+                    operands.push(&**rhs);
+                    lhs
+                }
+                _ => break,
+            };
+        }
+        let mut flag = self.condition(first);
+        while let Some(operand) = operands.pop() {
+            flag = self.also(flag, operand, and);
+        }
+        flag
+    }
+
+    /// `first && rhs` or `first || rhs`.
+    fn also(&mut self, first: Value, rhs: &'p Expr, and: bool) -> Value {
         if let Some(known) = self.b.known(first) {
             return if (known != 0) == and { self.condition(rhs) } else { self.b.bool(!and) };
         }
@@ -310,15 +331,57 @@ impl<'p> Lowering<'p, '_> {
         }
         let (size, align) = self.layout(ty);
         let var = self.b.temporary(size, align);
-        let address = self.b.var_addr(var);
-        let arm = |expr: &'p Expr| {
-            move |this: &mut Self| {
-                let value = this.expr(expr);
-                this.store_value(address, ty, value, align, false);
+        let result = Memory { address: self.b.var_addr(var), align, volatile: false };
+        self.branch(flag, |this| this.choose(then, result, ty), |this| this.choices(els, result, ty));
+        Some(self.load_value(result, ty))
+    }
+
+    /// Stores one of two values of a conditional.
+    fn choose(&mut self, expr: &'p Expr, result: Memory, ty: Ty) {
+        let value = self.expr(expr);
+        self.store_value(result.address, ty, value, result.align, false);
+    }
+
+    /// The rest of `a ? x : b ? y : ...`, as a long chain of `else if` is written.
+    fn choices(&mut self, mut expr: &'p Expr, result: Memory, ty: Ty) {
+        let mut links = Vec::new();
+        while let ExprKind::Cond { cond, then, els } = &expr.kind
+            && expr.ty == ty
+        {
+            links.push((&**cond, &**then));
+            expr = els;
+        }
+        if links.len() <= CHAIN {
+            self.nested_choices(&links, result, ty, |this| this.choose(expr, result, ty));
+            return;
+        }
+        let rest = self.b.temporary(1, 1);
+        for (index, piece) in links.chunks(CHAIN).enumerate() {
+            let write = |this: &mut Self| {
+                this.set_flag(rest, 0);
+                this.nested_choices(piece, result, ty, |this| this.set_flag(rest, 1));
+            };
+            if index == 0 {
+                write(self);
+            } else {
+                let runs = self.flag_is_set(rest);
+                self.branch(runs, write, |_| ());
             }
-        };
-        self.branch(flag, arm(then), arm(els));
-        Some(self.load_value(Memory { address, align, volatile: false }, ty))
+        }
+        let runs = self.flag_is_set(rest);
+        self.branch(runs, |this| this.choose(expr, result, ty), |_| ());
+    }
+
+    fn nested_choices(&mut self, links: &[(&'p Expr, &'p Expr)], result: Memory, ty: Ty, last: impl FnOnce(&mut Self)) {
+        match links {
+            [(cond, then), rest @ ..] => {
+                let flag = self.condition(cond);
+                // A function of its own for each level would be a type of its own.
+                let last: Box<dyn FnOnce(&mut Self) + '_> = Box::new(last);
+                self.branch(flag, |this| this.choose(then, result, ty), |this| this.nested_choices(rest, result, ty, last));
+            }
+            [] => last(self),
+        }
     }
 
     // ---- vectors ----

@@ -1,6 +1,6 @@
-//! Functions with `goto`, or with `case` labels inside other statements (Duff's device).
+//! Statements, or whole functions, with irregular control flow: `goto`s into other statements, `case` labels inside of them (Duff's device).
 //!
-//! Such a function is cut into basic blocks, and these run in a loop over a number that says which one comes next. Statements that nothing
+//! Such a statement is cut into basic blocks, and these run in a loop over a number that says which one comes next. Statements that nothing
 //! jumps into or out of stay whole, and a block with one predecessor is written where that one ends, so that only merge points and targets of
 //! `goto` get a number:
 //! ```text
@@ -11,8 +11,8 @@
 use rustc_hash::FxHashMap;
 
 use super::function::Lowering;
-use super::scan;
-use super::stmt::Jumps;
+use super::irregular::Irregular;
+use super::stmt::{Jump, Jumps};
 use crate::ir::{Op, Region, Type, Value, Var};
 use crate::thir::{Expr, LabelId, Stmt, StmtKind};
 
@@ -39,17 +39,21 @@ enum End<'p> {
         cases: Vec<((u64, u64), BlockId)>,
         default: BlockId,
     },
-    /// The function's end.
-    Return,
+    /// The end of the whole.
+    Leave,
 }
 
 struct Block<'p> {
     items: Vec<Item<'p>>,
     end: End<'p>,
+    /// Where jumps out of a statement expression in it go.
+    on_break: Option<BlockId>,
+    on_continue: Option<BlockId>,
 }
 
 /// Cuts statements into blocks.
-struct Cutter<'p> {
+struct Cutter<'p, 'i> {
+    irregular: &'i Irregular,
     blocks: Vec<Block<'p>>,
     current: BlockId,
     labels: FxHashMap<LabelId, BlockId>,
@@ -65,9 +69,9 @@ struct Cases {
     default: Option<BlockId>,
 }
 
-impl<'p> Cutter<'p> {
+impl<'p> Cutter<'p, '_> {
     fn new_block(&mut self) -> BlockId {
-        self.blocks.push(Block { items: Vec::new(), end: End::Return });
+        self.blocks.push(Block { items: Vec::new(), end: End::Leave, on_break: None, on_continue: None });
         self.blocks.len() - 1
     }
 
@@ -83,6 +87,7 @@ impl<'p> Cutter<'p> {
     fn item(&mut self, item: Item<'p>) {
         if let Some(block) = self.blocks.get_mut(self.current) {
             block.items.push(item);
+            (block.on_break, block.on_continue) = (self.on_break, self.on_continue);
         }
     }
 
@@ -90,6 +95,9 @@ impl<'p> Cutter<'p> {
     fn end(&mut self, end: End<'p>, next: BlockId) {
         if let Some(block) = self.blocks.get_mut(self.current) {
             block.end = end;
+            if block.items.is_empty() {
+                (block.on_break, block.on_continue) = (self.on_break, self.on_continue);
+            }
         }
         self.current = next;
     }
@@ -107,12 +115,16 @@ impl<'p> Cutter<'p> {
     }
 
     fn stmt(&mut self, stmt: &'p Stmt) {
-        if scan::is_closed(stmt) {
+        if !matches!(stmt.kind, StmtKind::Label(_)) && self.irregular.is_piece(stmt) {
             self.item(Item::Stmt(stmt));
-            return;
+        } else {
+            self.cut(stmt);
         }
+    }
+
+    fn cut(&mut self, stmt: &'p Stmt) {
         match &stmt.kind {
-            StmtKind::Block(stmts) => self.stmts(stmts),
+            StmtKind::Block(stmts) | StmtKind::Forward { body: stmts, .. } | StmtKind::Backward { body: stmts, .. } => self.stmts(stmts),
             StmtKind::If { cond, then, els } => {
                 let (then_block, join) = (self.new_block(), self.new_block());
                 let else_block = if els.is_some() { self.new_block() } else { join };
@@ -209,7 +221,7 @@ impl End<'_> {
             Self::Goto(target) => vec![*target],
             Self::Branch { then, els, .. } => vec![*then, *els],
             Self::Switch { cases, default, .. } => cases.iter().map(|(_, block)| *block).chain([*default]).collect(),
-            Self::Return => Vec::new(),
+            Self::Leave => Vec::new(),
         }
     }
 }
@@ -233,6 +245,8 @@ fn predecessors(blocks: &[Block<'_>]) -> Vec<u32> {
 
 /// Writes the blocks.
 struct Machine<'p> {
+    /// Whether the end of the whole is the function's.
+    whole_function: bool,
     blocks: Vec<Block<'p>>,
     predecessors: Vec<u32>,
     state: Var,
@@ -241,15 +255,34 @@ struct Machine<'p> {
     queue: Vec<BlockId>,
 }
 
-/// Lowers a function's body by way of blocks. Every path ends in a return.
-pub(super) fn lower_flat<'p>(lowering: &mut Lowering<'p, '_>, body: &'p [Stmt]) {
-    let mut cutter =
-        Cutter { blocks: Vec::new(), current: 0, labels: FxHashMap::default(), on_break: None, on_continue: None, switches: Vec::new() };
+/// Lowers a function's body as a machine. Every path ends in a return.
+pub(super) fn lower_body<'p>(lowering: &mut Lowering<'p, '_>, body: &'p [Stmt], irregular: Irregular) {
+    lower(lowering, &irregular, true, |cutter| cutter.stmts(body));
+}
+
+/// Lowers a statement, which nothing jumps into or out of, as a machine.
+pub(super) fn lower_statement<'p>(lowering: &mut Lowering<'p, '_>, stmt: &'p Stmt) {
+    let Some(irregular) = lowering.irregular.take() else { return };
+    lower(lowering, &irregular, false, |cutter| cutter.cut(stmt));
+    lowering.irregular = Some(irregular);
+}
+
+fn lower<'p>(lowering: &mut Lowering<'p, '_>, irregular: &Irregular, whole_function: bool, cut: impl FnOnce(&mut Cutter<'p, '_>)) {
+    let mut cutter = Cutter {
+        irregular,
+        blocks: Vec::new(),
+        current: 0,
+        labels: FxHashMap::default(),
+        on_break: None,
+        on_continue: None,
+        switches: Vec::new(),
+    };
     cutter.new_block();
-    cutter.stmts(body);
+    cut(&mut cutter);
     let predecessors = predecessors(&cutter.blocks);
     let state = lowering.b.function.new_var("", 4, 4);
-    let mut machine = Machine { blocks: cutter.blocks, predecessors, state, numbers: FxHashMap::default(), queue: Vec::new() };
+    let mut machine =
+        Machine { whole_function, blocks: cutter.blocks, predecessors, state, numbers: FxHashMap::default(), queue: Vec::new() };
     machine.run(lowering);
 }
 
@@ -280,7 +313,9 @@ impl<'p> Machine<'p> {
         lowering.emit_switch(selector, cases, Some(default));
         let body = lowering.b.close(Op::Continue(Vec::new()));
         lowering.b.loop_(body, None);
-        lowering.b.effect(Op::Unreachable);
+        if self.whole_function {
+            lowering.b.effect(Op::Unreachable);
+        }
     }
 
     /// Goes to a block: writes it here if nothing else leads to it, else sets the state.
@@ -291,20 +326,26 @@ impl<'p> Machine<'p> {
             return;
         }
         let number = self.number(block);
-        let address = lowering.b.var_addr(self.state);
-        let number = lowering.b.bits(Type::I32, number);
-        lowering.b.store(address, number, 4, false);
+        lowering.set_state(self.state, number);
     }
 
     fn write(&mut self, lowering: &mut Lowering<'p, '_>, mut block: BlockId, depth: u32) {
         loop {
             let Some(data) = self.blocks.get(block) else { return };
-            for item in data.items.clone() {
+            let (items, on_break, on_continue) = (data.items.clone(), data.on_break, data.on_continue);
+            let jumps = if lowering.function.expression_jumps {
+                let mut to = |block: Option<BlockId>| block.map_or(Jump::Nowhere, |block| Jump::State(self.state, self.number(block)));
+                Jumps { on_break: to(on_break), on_continue: to(on_continue), ..Jumps::NONE }
+            } else {
+                Jumps::NONE
+            };
+            for item in items {
                 match item {
-                    Item::Stmt(stmt) => lowering.block(std::slice::from_ref(stmt), Jumps::NONE),
+                    Item::Stmt(stmt) => lowering.block(std::slice::from_ref(stmt), jumps),
                     Item::Effect(expr) => lowering.effect(expr),
                 }
             }
+            lowering.outer = jumps;
             if lowering.b.is_dead() {
                 return;
             }
@@ -342,8 +383,12 @@ impl<'p> Machine<'p> {
                     self.write_switch(lowering, selector, &cases, default, depth);
                     return;
                 }
-                End::Return => {
-                    lowering.return_(None);
+                End::Leave => {
+                    if self.whole_function {
+                        lowering.return_(None);
+                    } else {
+                        lowering.b.effect(Op::Break(Vec::new()));
+                    }
                     return;
                 }
             }

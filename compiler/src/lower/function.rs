@@ -1,8 +1,9 @@
 //! Sets up a function: parameters, variables, return.
 
 use super::builder::Builder;
+use super::irregular::Irregular;
 use super::scan::{self, Usage};
-use super::stmt::Jumps;
+use super::stmt::{Jumps, Target};
 use super::{Instance, LowerError, Shared, flat};
 use crate::diag::Span;
 use crate::ir::{self, Kernel, KernelParam, Op, Space, Type, Value, Var};
@@ -30,6 +31,14 @@ pub(super) struct Lowering<'p, 's> {
     result: Option<Value>,
     /// How many expressions enclose the current one.
     pub(super) depth: u32,
+    /// Enclosing statements that `goto`s go to, innermost last.
+    pub(super) targets: Vec<Target>,
+    /// Where jumps out of a statement expression go.
+    pub(super) outer: Jumps<'p>,
+    /// Whether jumps may be anywhere: the function has labels, or statement expressions that are jumped out of.
+    pub(super) deep: bool,
+    /// Control flow that `if`s and loops do not give, where there is any.
+    pub(super) irregular: Option<Irregular>,
 }
 
 pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Result<ir::Function, LowerError> {
@@ -49,7 +58,19 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
     data.no_inline = function.no_inline;
     let b = Builder::new(data);
     let slots = vec![Slot::New; function.locals.len()];
-    let mut lowering = Lowering { shared, b, function, slots, result: None, depth: 0 };
+    let deep = !function.labels.is_empty() || function.expression_jumps;
+    let mut lowering = Lowering {
+        shared,
+        b,
+        function,
+        slots,
+        result: None,
+        depth: 0,
+        targets: Vec::new(),
+        outer: Jumps::NONE,
+        deep,
+        irregular: Irregular::find(body, deep),
+    };
     lowering.b.span = function.span;
     if instance.kernel {
         lowering.kernel(instance);
@@ -120,10 +141,12 @@ impl<'p> Lowering<'p, '_> {
     }
 
     fn body(&mut self, body: &'p [Stmt]) {
-        if scan::needs_flattening(body) {
-            flat::lower_flat(self, body);
-        } else {
-            self.block(body, Jumps::NONE);
+        match self.irregular.take() {
+            Some(irregular) if !irregular.is_local(body) => flat::lower_body(self, body, irregular),
+            irregular => {
+                self.irregular = irregular;
+                self.block(body, Jumps::NONE);
+            }
         }
         self.b.span = self.function.span;
         if !self.b.is_dead() {

@@ -12,7 +12,7 @@
 //!
 //! # Files
 //! `builder` writes instructions; `function` sets up a function; `expr`, `place`, `arith` and `calls` do expressions; `convert` and `half` the
-//! conversions; `stmt`, `switch` and `flat` control flow; `native` the built-in functions that are a few operations.
+//! conversions; `stmt`, `switch`, `irregular` and `flat` control flow; `native` the built-in functions that are a few operations.
 
 mod arith;
 mod builder;
@@ -22,6 +22,7 @@ mod expr;
 mod flat;
 mod function;
 mod half;
+mod irregular;
 mod native;
 mod place;
 mod scan;

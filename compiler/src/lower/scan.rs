@@ -1,6 +1,7 @@
 //! Questions about the typed tree that are asked before it is lowered.
 
-use crate::thir::{Expr, ExprKind, Function, Init, LocalId, Place, PlaceKind, Stmt, StmtKind};
+use crate::thir::visit::{self, children, expressions, nested};
+use crate::thir::{Expr, ExprKind, Function, LabelId, LocalId, Place, PlaceKind, Stmt, StmtKind};
 
 // ---- what happens to parameters ----
 
@@ -55,89 +56,6 @@ pub(super) fn usage(function: &Function, body: &[Stmt]) -> Usage {
         } else {
             return usage;
         }
-    }
-}
-
-fn place_children<'a>(place: &'a Place, out: &mut Vec<&'a Expr>) {
-    match &place.kind {
-        PlaceKind::Local(_) | PlaceKind::Global(_) => {}
-        PlaceKind::Deref(expr) | PlaceKind::Temporary(expr) => out.push(expr),
-        PlaceKind::Field { base, .. } | PlaceKind::Lanes { base, .. } => place_children(base, out),
-        PlaceKind::Element { base, index } | PlaceKind::LaneDyn { base, index } => {
-            out.push(index);
-            place_children(base, out);
-        }
-        PlaceKind::Compound { init, .. } => init_children(init, out),
-    }
-}
-
-fn init_children<'a>(init: &'a Init, out: &mut Vec<&'a Expr>) {
-    match init {
-        Init::Expr(expr) => out.push(expr),
-        Init::Parts { parts, .. } => out.extend(parts.iter().map(|(_, expr)| expr)),
-    }
-}
-
-/// The expressions directly inside one, those of statement expressions' statements excepted.
-fn children<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
-    match &expr.kind {
-        ExprKind::Constant(_) => {}
-        ExprKind::Load(place) | ExprKind::AddrOf(place) | ExprKind::Decay(place) | ExprKind::IncDec { place, .. } => {
-            place_children(place, out)
-        }
-        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) | ExprKind::Swizzle(a, _) => out.push(a),
-        ExprKind::Binary { lhs, rhs, .. }
-        | ExprKind::LogAnd(lhs, rhs)
-        | ExprKind::LogOr(lhs, rhs)
-        | ExprKind::PointerDiff { lhs, rhs, .. }
-        | ExprKind::PointerCompare { lhs, rhs, .. }
-        | ExprKind::Comma(lhs, rhs)
-        | ExprKind::PointerAdd { pointer: lhs, index: rhs, .. } => out.extend([&**lhs, &**rhs]),
-        ExprKind::Cond { cond, then, els } | ExprKind::VecSelect { cond, then, els } => out.extend([&**cond, &**then, &**els]),
-        ExprKind::Assign { place, value }
-        | ExprKind::CompoundAssign { place, value, .. }
-        | ExprKind::PointerAssign { place, index: value, .. } => {
-            place_children(place, out);
-            out.push(value);
-        }
-        ExprKind::Call { args, .. }
-        | ExprKind::CallLanes { args, .. }
-        | ExprKind::Native { args, .. }
-        | ExprKind::Printf { args, .. }
-        | ExprKind::VectorLit(args) => out.extend(args),
-        ExprKind::StmtExpr { value, .. } => out.extend(value.as_deref()),
-    }
-}
-
-/// The statements directly inside one.
-fn nested<'a>(stmt: &'a Stmt, out: &mut Vec<&'a Stmt>) {
-    match &stmt.kind {
-        StmtKind::Block(stmts) => out.extend(stmts),
-        StmtKind::If { then, els, .. } => {
-            out.push(then);
-            out.extend(els.as_deref());
-        }
-        StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } | StmtKind::For { body, .. } | StmtKind::Switch { body, .. } => {
-            out.push(body);
-        }
-        _ => {}
-    }
-}
-
-/// The expressions directly inside a statement.
-fn expressions<'a>(stmt: &'a Stmt, out: &mut Vec<&'a Expr>) {
-    match &stmt.kind {
-        StmtKind::Expr(expr) => out.push(expr),
-        StmtKind::Local { init: Some(init), .. } => init_children(init, out),
-        StmtKind::If { cond, .. } | StmtKind::While { cond, .. } | StmtKind::DoWhile { cond, .. } | StmtKind::Switch { cond, .. } => {
-            out.push(cond)
-        }
-        StmtKind::For { cond, step, .. } => {
-            out.extend(cond);
-            out.extend(step);
-        }
-        StmtKind::Return(value) => out.extend(value),
-        _ => {}
     }
 }
 
@@ -196,46 +114,95 @@ fn is_variable(place: &Place) -> bool {
 // ---- control flow ----
 
 /// Whether what follows a statement can be reached from its end. Errs towards yes.
-pub(super) fn completes(stmt: &Stmt) -> bool {
-    match &stmt.kind {
-        StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) | StmtKind::Goto(_) => false,
-        StmtKind::Block(stmts) => stmts.iter().all(completes),
-        StmtKind::If { then, els: Some(els), .. } => completes(then) || completes(els),
-        _ => true,
+pub(super) fn completes(mut stmt: &Stmt) -> bool {
+    loop {
+        match &stmt.kind {
+            StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) | StmtKind::Goto(_) => return false,
+            StmtKind::Block(stmts) => return stmts.iter().all(completes),
+            StmtKind::If { then, els: Some(els), .. } => {
+                if completes(then) {
+                    return true;
+                }
+                stmt = els;
+            }
+            _ => return true,
+        }
     }
 }
 
 /// Jumps in a statement that leave it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Leaves {
     pub(super) by_break: bool,
     pub(super) by_continue: bool,
+    /// Labels of `goto`s, each once.
+    pub(super) labels: Vec<LabelId>,
 }
 
 impl Leaves {
-    pub(super) const fn any(self) -> bool {
-        self.by_break || self.by_continue
+    pub(super) const fn any(&self) -> bool {
+        self.by_break || self.by_continue || !self.labels.is_empty()
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.by_break |= other.by_break;
+        self.by_continue |= other.by_continue;
+        self.labels.extend(other.labels);
+        self.labels.sort_unstable();
+        self.labels.dedup();
     }
 }
 
-/// Finds what [`Leaves`] holds.
-pub(super) fn leaves(stmt: &Stmt) -> Leaves {
+/// Finds what [`Leaves`] holds; `deep` where there may be `goto`s and jumps out of statement expressions.
+pub(super) fn leaves(stmt: &Stmt, deep: bool) -> Leaves {
+    leaves_of(vec![(stmt, Inside::default())], deep)
+}
+
+/// The jumps that leave a statement from within its own expressions.
+pub(super) fn expression_leaves(stmt: &Stmt) -> Leaves {
+    leaves_of(visit::in_expressions(stmt).into_iter().map(|stmt| (stmt, Inside::default())).collect(), true)
+}
+
+/// What is between a statement and the one asked about.
+#[derive(Clone, Copy, Default)]
+struct Inside {
+    a_loop: bool,
+    a_switch: bool,
+}
+
+fn leaves_of(mut stack: Vec<(&Stmt, Inside)>, deep: bool) -> Leaves {
     let mut found = Leaves::default();
-    // With each statement: whether it is inside a switch of the statement asked about.
-    let mut stack = vec![(stmt, false)];
-    while let Some((stmt, in_switch)) = stack.pop() {
+    let mut inner = Vec::new();
+    while let Some((stmt, inside)) = stack.pop() {
+        let is_loop = matches!(stmt.kind, StmtKind::While { .. } | StmtKind::DoWhile { .. } | StmtKind::For { .. });
+        let within = Inside { a_loop: inside.a_loop || is_loop, a_switch: inside.a_switch };
         match &stmt.kind {
-            StmtKind::Break => found.by_break |= !in_switch,
-            StmtKind::Continue => found.by_continue = true,
-            StmtKind::Block(stmts) => stack.extend(stmts.iter().map(|s| (s, in_switch))),
-            StmtKind::If { then, els, .. } => {
-                stack.push((then, in_switch));
-                stack.extend(els.as_deref().map(|s| (s, in_switch)));
+            StmtKind::Break => found.by_break |= !inside.a_switch && !inside.a_loop,
+            StmtKind::Continue => found.by_continue |= !inside.a_loop,
+            StmtKind::Goto(label) => found.labels.push(*label),
+            StmtKind::Label(label) => inner.push(*label),
+            StmtKind::Block(stmts) => stack.extend(stmts.iter().map(|s| (s, inside))),
+            StmtKind::Forward { label, body } | StmtKind::Backward { label, body } => {
+                inner.push(*label);
+                stack.extend(body.iter().map(|s| (s, inside)));
             }
-            StmtKind::Switch { body, .. } => stack.push((body, true)),
+            StmtKind::If { then, els, .. } => {
+                stack.push((then, inside));
+                stack.extend(els.as_deref().map(|s| (s, inside)));
+            }
+            StmtKind::Switch { body, .. } => stack.push((body, Inside { a_switch: true, ..inside })),
+            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } | StmtKind::For { body, .. } if deep => {
+                stack.push((body, within))
+            }
             _ => {}
         }
+        if deep {
+            stack.extend(visit::in_expressions(stmt).into_iter().map(|s| (s, within)));
+        }
     }
+    found.labels.sort_unstable();
+    found.labels.dedup();
+    found.labels.retain(|label| !inner.contains(label));
     found
 }
 
@@ -272,38 +239,4 @@ pub(super) fn has_labels(stmt: &Stmt) -> bool {
         }
     }
     false
-}
-
-/// Whether a body has a `goto`, or a `case` anywhere but at the top of its switch.
-pub(super) fn needs_flattening(body: &[Stmt]) -> bool {
-    let mut stack: Vec<&Stmt> = body.iter().collect();
-    while let Some(stmt) = stack.pop() {
-        match &stmt.kind {
-            StmtKind::Goto(_) => return true,
-            StmtKind::Switch { body, .. } => {
-                let deep = |s: &Stmt| !matches!(s.kind, StmtKind::Case { .. } | StmtKind::Default) && has_labels(s);
-                if statements(body).iter().any(deep) {
-                    return true;
-                }
-                stack.push(body);
-            }
-            _ => nested(stmt, &mut stack),
-        }
-    }
-    false
-}
-
-/// Whether a statement can be lowered as one piece of a flattened function: nothing jumps into it or, but for `return`, out of it.
-pub(super) fn is_closed(stmt: &Stmt) -> bool {
-    if leaves(stmt).any() || needs_flattening(std::slice::from_ref(stmt)) || has_labels(stmt) {
-        return false;
-    }
-    let mut stack = vec![stmt];
-    while let Some(stmt) = stack.pop() {
-        if matches!(stmt.kind, StmtKind::Label(_)) {
-            return false;
-        }
-        nested(stmt, &mut stack);
-    }
-    true
 }

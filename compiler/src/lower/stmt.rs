@@ -13,10 +13,17 @@
 use super::function::Lowering;
 use super::scan::{self, Leaves};
 use crate::ir::{CmpOp, Op, Scalar, Type, Value, Var};
-use crate::thir::{CastKind, Constant, Expr, ExprKind, Stmt, StmtKind};
+use crate::thir::{CastKind, Constant, Expr, ExprKind, LabelId, Stmt, StmtKind};
 
 /// How many expression nodes a loop's step may have, written once for each `continue`.
 const REPEATED_STEP: u32 = 48;
+
+/// From that nesting on, what follows a jump is not put into an `else` any more but asks a flag. Drivers set limits: lavapipe ignores the
+/// conditions of more than 80 nested `if`s.
+const DEEP: usize = 24;
+
+/// How many `else if`s nest before the rest of them asks a flag.
+pub(super) const CHAIN: usize = 16;
 
 /// What a turn of a loop ends with.
 #[derive(Clone, Copy)]
@@ -35,6 +42,10 @@ pub(super) enum Jump<'p> {
     Out,
     /// To its next turn.
     Next(TurnEnd<'p>),
+    /// Out of the innermost loop of the IR and further: what follows that loop asks the flag.
+    Further(Var),
+    /// To a block of the machine that the innermost loop of the IR is.
+    State(Var, u64),
     /// To the end of an enclosing statement that is no loop of the IR.
     End {
         /// Set by a jump that has something between it and that end; `None` where no jump has.
@@ -44,11 +55,25 @@ pub(super) enum Jump<'p> {
     },
 }
 
-/// Where `break` and `continue` go.
+/// A `goto`'s target: an enclosing `Forward` or `Backward`.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    label: LabelId,
+    /// Set by jumps that have to go further than one instruction gets.
+    flag: Var,
+    /// To the beginning, as the next turn of a loop of the IR, instead of to the end.
+    backward: bool,
+}
+
+/// Where `break`, `continue` and `goto` go.
 #[derive(Clone, Copy)]
 pub(super) struct Jumps<'p> {
     pub(super) on_break: Jump<'p>,
     pub(super) on_continue: Jump<'p>,
+    /// Targets of `goto` of a lower number are beyond the innermost loop of the IR.
+    pub(super) crossed: usize,
+    /// Targets from that number on end here too: there is nothing between a jump and its target's end.
+    pub(super) tail_from: usize,
 }
 
 impl<'p> Jump<'p> {
@@ -64,24 +89,12 @@ impl<'p> Jump<'p> {
     }
 }
 
-impl<'p> Jumps<'p> {
-    pub(super) const NONE: Self = Self { on_break: Jump::Nowhere, on_continue: Jump::Nowhere };
+impl Jumps<'_> {
+    pub(super) const NONE: Self = Self { on_break: Jump::Nowhere, on_continue: Jump::Nowhere, crossed: 0, tail_from: 0 };
 
     /// For a statement that others follow.
     pub(super) const fn before_more(self) -> Self {
-        Self { on_break: self.on_break.before_more(), on_continue: self.on_continue.before_more() }
-    }
-
-    /// The jumps in a statement that go to an end.
-    fn to_ends(self, stmt: &Stmt) -> Leaves {
-        if !self.on_break.is_end() && !self.on_continue.is_end() {
-            return Leaves::default();
-        }
-        self.only_ends(scan::leaves(stmt))
-    }
-
-    pub(super) const fn only_ends(self, leaves: Leaves) -> Leaves {
-        Leaves { by_break: leaves.by_break && self.on_break.is_end(), by_continue: leaves.by_continue && self.on_continue.is_end() }
+        Self { on_break: self.on_break.before_more(), on_continue: self.on_continue.before_more(), tail_from: usize::MAX, ..self }
     }
 }
 
@@ -132,34 +145,39 @@ impl<'p> Lowering<'p, '_> {
                 self.statement(stmt, jumps);
                 return;
             }
-            let leaves = jumps.to_ends(stmt);
+            let leaves = self.to_ends(stmt, jumps);
             if !leaves.any() {
                 self.statement(stmt, jumps.before_more());
                 rest = after;
                 continue;
             }
+            if self.b.nesting() >= DEEP {
+                self.guarded_one_by_one(stmt, after, leaves, jumps);
+                return;
+            }
             match &stmt.kind {
-                StmtKind::Break | StmtKind::Continue => self.statement(stmt, jumps),
+                StmtKind::Break | StmtKind::Continue | StmtKind::Goto(_) => self.statement(stmt, jumps),
                 StmtKind::Block(stmts) => self.sequence(Rest { stmts, next: Some(&after) }, jumps),
-                StmtKind::If { cond, then, els } => {
+                StmtKind::If { cond, then, els } if !self.needs_turn(stmt, jumps) => {
+                    self.outer = jumps;
                     let els: &[Stmt] = els.as_deref().map_or(&[], scan::statements);
                     let then_goes_on = scan::completes(then);
                     let then = scan::statements(then);
                     match (then_goes_on, els.iter().all(scan::completes)) {
-                        (true, true) => self.guarded(stmt, after, leaves, jumps),
+                        (true, true) => self.guarded(stmt, after, &leaves, jumps),
                         (true, false) => self.if_statement(cond, Rest { stmts: then, next: Some(&after) }, Rest::only(els), jumps),
                         (false, true) => self.if_statement(cond, Rest::only(then), Rest { stmts: els, next: Some(&after) }, jumps),
                         (false, false) => self.if_statement(cond, Rest::only(then), Rest::only(els), jumps),
                     }
                 }
-                _ => self.guarded(stmt, after, leaves, jumps),
+                _ => self.guarded(stmt, after, &leaves, jumps),
             }
             return;
         }
     }
 
     /// A statement that may jump to an end, and what follows unless it did.
-    fn guarded(&mut self, stmt: &'p Stmt, after: Rest<'_, 'p>, leaves: Leaves, jumps: Jumps<'p>) {
+    fn guarded(&mut self, stmt: &'p Stmt, after: Rest<'_, 'p>, leaves: &Leaves, jumps: Jumps<'p>) {
         self.statement(stmt, jumps.before_more());
         let Some(stays) = self.no_jump(leaves, jumps) else {
             self.sequence(after, jumps);
@@ -171,19 +189,69 @@ impl<'p> Lowering<'p, '_> {
         self.b.if_then(stays, then);
     }
 
-    /// Whether no jump of some set its flag; `None` where there is no flag to ask.
-    pub(super) fn no_jump(&mut self, leaves: Leaves, jumps: Jumps<'p>) -> Option<Value> {
-        let mut result = None;
-        let asked = [(leaves.by_break, jumps.on_break), (leaves.by_continue, jumps.on_continue)];
-        let mut seen = None;
-        for (asked, jump) in asked {
-            let Jump::End { flag: Some(flag), .. } = jump else { continue };
-            if !asked || seen == Some(flag) {
-                continue;
+    /// As [`Self::guarded`], but each statement of what follows asks for itself, so that nothing nests.
+    fn guarded_one_by_one(&mut self, stmt: &'p Stmt, mut after: Rest<'_, 'p>, mut leaves: Leaves, jumps: Jumps<'p>) {
+        self.statement(stmt, jumps.before_more());
+        while let Some((stmt, rest)) = after.split() {
+            if self.b.is_dead() {
+                return;
             }
-            seen = Some(flag);
-            let address = self.b.var_addr(flag);
-            let value = self.b.load(address, FLAG, 1, false);
+            after = rest;
+            let stays = self.no_jump(&leaves, jumps);
+            leaves.add(self.to_ends(stmt, jumps));
+            let Some(stays) = stays else {
+                self.statement(stmt, jumps.before_more());
+                continue;
+            };
+            self.b.open();
+            self.statement(stmt, jumps.before_more());
+            let then = self.b.close_branch();
+            self.b.if_then(stays, then);
+        }
+    }
+
+    /// The jumps in a statement that go to an end.
+    fn to_ends(&self, stmt: &Stmt, jumps: Jumps<'p>) -> Leaves {
+        let targets = self.targets.get(jumps.crossed..).is_some_and(|near| near.iter().any(|target| !target.backward));
+        if !jumps.on_break.is_end() && !jumps.on_continue.is_end() && !targets {
+            return Leaves::default();
+        }
+        self.only_ends(scan::leaves(stmt, self.deep), jumps)
+    }
+
+    /// Those of some jumps that go to an end.
+    pub(super) fn only_ends(&self, mut leaves: Leaves, jumps: Jumps<'p>) -> Leaves {
+        leaves.by_break &= jumps.on_break.is_end();
+        leaves.by_continue &= jumps.on_continue.is_end();
+        leaves.labels.retain(|&label| self.end_of(label, jumps).is_some());
+        leaves
+    }
+
+    /// The number of a target, and what is known of it.
+    fn target(&self, label: LabelId) -> Option<(usize, Target)> {
+        self.targets.iter().copied().enumerate().rev().find(|(_, target)| target.label == label)
+    }
+
+    /// The flag of a target to whose end a `goto` goes from here.
+    fn end_of(&self, label: LabelId, jumps: Jumps<'p>) -> Option<Var> {
+        self.target(label).filter(|(number, target)| *number >= jumps.crossed && !target.backward).map(|(_, target)| target.flag)
+    }
+
+    /// Whether no jump of some set its flag; `None` where there is no flag to ask.
+    pub(super) fn no_jump(&mut self, leaves: &Leaves, jumps: Jumps<'p>) -> Option<Value> {
+        let asked = [(leaves.by_break, jumps.on_break), (leaves.by_continue, jumps.on_continue)];
+        let mut flags: Vec<Var> = Vec::new();
+        for (asked, jump) in asked {
+            if let (true, Jump::End { flag: Some(flag), .. }) = (asked, jump) {
+                flags.push(flag);
+            }
+        }
+        flags.extend(leaves.labels.iter().filter_map(|&label| self.end_of(label, jumps)));
+        flags.sort_unstable();
+        flags.dedup();
+        let mut result = None;
+        for flag in flags {
+            let value = self.flag(flag);
             let clear = self.b.cmp_int(CmpOp::Eq, value, 0);
             result = Some(match result {
                 None => clear,
@@ -193,35 +261,85 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
+    pub(super) fn set_state(&mut self, state: Var, number: u64) {
+        let address = self.b.var_addr(state);
+        let number = self.b.bits(Type::I32, number);
+        self.b.store(address, number, 4, false);
+    }
+
+    pub(super) fn flag_is_set(&mut self, flag: Var) -> Value {
+        let flag = self.flag(flag);
+        self.b.non_zero_int(flag)
+    }
+
+    fn flag(&mut self, flag: Var) -> Value {
+        let address = self.b.var_addr(flag);
+        self.b.load(address, FLAG, 1, false)
+    }
+
+    pub(super) fn set_flag(&mut self, flag: Var, to: i64) {
+        let address = self.b.var_addr(flag);
+        let value = self.b.int(FLAG, to);
+        self.b.store(address, value, 1, false);
+    }
+
+    /// A flag that is clear at this place.
+    fn new_flag(&mut self) -> Var {
+        let flag = self.b.function.new_var("", 1, 1);
+        self.set_flag(flag, 0);
+        flag
+    }
+
     /// A target for jumps to the end of what is lowered next.
     pub(super) fn end_target(&mut self, nested: bool) -> Jump<'p> {
-        let flag = nested.then(|| {
-            let flag = self.b.function.new_var("", 1, 1);
-            let address = self.b.var_addr(flag);
-            let clear = self.b.int(FLAG, 0);
-            self.b.store(address, clear, 1, false);
-            flag
-        });
-        Jump::End { flag, tail: true }
+        Jump::End { flag: nested.then(|| self.new_flag()), tail: true }
     }
 
     fn jump(&mut self, jump: Jump<'p>, what: &str) {
         match jump {
-            Jump::Nowhere => self.b.fail(format!("'{what}' out of a statement expression is not supported")),
+            Jump::Nowhere => self.b.fail(format!("'{what}' has nowhere to go from here")),
             Jump::Out => self.b.effect(Op::Break(Vec::new())),
             Jump::Next(end) => self.end_turn(end),
-            Jump::End { tail: true, .. } => {}
-            Jump::End { flag: Some(flag), tail: false } => {
-                let address = self.b.var_addr(flag);
-                let set = self.b.int(FLAG, 1);
-                self.b.store(address, set, 1, false);
+            Jump::Further(flag) => {
+                self.set_flag(flag, 1);
+                self.b.effect(Op::Break(Vec::new()));
             }
+            Jump::State(state, number) => {
+                self.set_state(state, number);
+                self.b.effect(Op::Continue(Vec::new()));
+            }
+            Jump::End { tail: true, .. } => {}
+            Jump::End { flag: Some(flag), tail: false } => self.set_flag(flag, 1),
             Jump::End { flag: None, tail: false } => self.b.fail(format!("internal error: '{what}' without a flag")),
+        }
+    }
+
+    fn goto(&mut self, label: LabelId, jumps: Jumps<'p>) {
+        match self.target(label) {
+            None => self.b.fail("'goto' between a statement expression and another part of the function is not supported"),
+            Some((number, target)) if number < jumps.crossed => {
+                self.set_flag(target.flag, 1);
+                self.b.effect(Op::Break(Vec::new()));
+            }
+            Some((_, target)) if target.backward => self.b.effect(Op::Continue(Vec::new())),
+            Some((number, _)) if number >= jumps.tail_from => {}
+            Some((_, target)) => self.set_flag(target.flag, 1),
         }
     }
 
     fn statement(&mut self, stmt: &'p Stmt, jumps: Jumps<'p>) {
         self.b.span = stmt.span;
+        self.outer = jumps;
+        if self.irregular.as_ref().is_some_and(|irregular| irregular.needs_machine(stmt)) {
+            super::flat::lower_statement(self, stmt);
+        } else if self.needs_turn(stmt, jumps) {
+            self.one_turn(stmt, jumps);
+        } else {
+            self.plain_statement(stmt, jumps);
+        }
+    }
+
+    fn plain_statement(&mut self, stmt: &'p Stmt, jumps: Jumps<'p>) {
         match &stmt.kind {
             StmtKind::Expr(expr) => self.effect(expr),
             StmtKind::Local { local, init } => {
@@ -236,26 +354,135 @@ impl<'p> Lowering<'p, '_> {
             }
             StmtKind::While { cond, body, unroll } => {
                 self.loop_statement(Some(cond), body, TurnEnd { step: None, cond: None }, *unroll);
+                self.go_further(stmt, jumps);
             }
             StmtKind::For { cond, step, body, unroll } => {
                 self.loop_statement(cond.as_ref(), body, TurnEnd { step: step.as_ref(), cond: None }, *unroll);
+                self.go_further(stmt, jumps);
             }
-            StmtKind::DoWhile { body, cond, .. } if known_condition(cond) == Some(false) => self.once(body),
+            StmtKind::DoWhile { body, cond, .. } if known_condition(cond) == Some(false) => self.once(body, jumps),
             StmtKind::DoWhile { body, cond, unroll } => {
                 self.loop_statement(None, body, TurnEnd { step: None, cond: Some(cond) }, *unroll);
+                self.go_further(stmt, jumps);
             }
             StmtKind::Switch { cond, body } => self.switch(cond, body, jumps),
+            StmtKind::Forward { label, body } => {
+                let number = self.targets.len();
+                let flag = self.new_flag();
+                self.targets.push(Target { label: *label, flag, backward: false });
+                self.block(body, Jumps { tail_from: jumps.tail_from.min(number), ..jumps });
+                self.targets.pop();
+            }
+            StmtKind::Backward { label, body } => self.backward(stmt, *label, body, jumps),
             StmtKind::Break => self.jump(jumps.on_break, "break"),
             StmtKind::Continue => self.jump(jumps.on_continue, "continue"),
+            StmtKind::Goto(label) => self.goto(*label, jumps),
             StmtKind::Return(value) => self.return_(value.as_ref()),
             StmtKind::Empty | StmtKind::Label(_) => {}
-            StmtKind::Case { .. } | StmtKind::Default | StmtKind::Goto(_) => {
-                self.b.fail("internal error: a jump that was not flattened");
+            StmtKind::Case { .. } | StmtKind::Default => {
+                self.b.fail("'case' inside a statement expression is not supported");
             }
         }
     }
 
+    // ---- jumps out of loops of the IR ----
+
+    /// Whether a statement has to become a loop of one turn, because its expressions jump to an end: only the IR's own jumps get out of the
+    /// middle of an expression.
+    fn needs_turn(&self, stmt: &Stmt, jumps: Jumps<'p>) -> bool {
+        self.function.expression_jumps
+            && matches!(
+                stmt.kind,
+                StmtKind::Expr(_) | StmtKind::Local { .. } | StmtKind::If { .. } | StmtKind::Switch { .. } | StmtKind::Return(_)
+            )
+            && self.only_ends(scan::expression_leaves(stmt), jumps).any()
+    }
+
+    /// `loop { statement; break }`
+    fn one_turn(&mut self, stmt: &'p Stmt, jumps: Jumps<'p>) {
+        let leaves = scan::leaves(stmt, true);
+        let inner = self.beyond(&leaves, jumps);
+        self.b.open();
+        self.outer = inner;
+        self.plain_statement(stmt, inner);
+        let body = self.b.close(Op::Break(Vec::new()));
+        self.b.loop_(body, None);
+        self.go_on(&leaves, jumps, inner);
+    }
+
+    /// Statements that a `goto` starts again.
+    fn backward(&mut self, stmt: &'p Stmt, label: LabelId, body: &'p [Stmt], jumps: Jumps<'p>) {
+        let leaves = scan::leaves(stmt, true);
+        let inner = self.beyond(&leaves, jumps);
+        self.b.open();
+        let flag = self.new_flag();
+        self.targets.push(Target { label, flag, backward: true });
+        match body.split_last().and_then(|(last, before)| Some((repeat_condition(last, label)?, before))) {
+            // The form of `do ... while`.
+            Some((cond, before)) => {
+                self.block(before, inner.before_more());
+                if !self.b.is_dead() {
+                    self.outer = inner;
+                    self.break_unless(cond);
+                    self.b.effect(Op::Continue(Vec::new()));
+                }
+            }
+            None => self.block(body, inner),
+        }
+        self.targets.pop();
+        let body = self.b.close(Op::Break(Vec::new()));
+        self.b.loop_(body, None);
+        self.go_on(&leaves, jumps, inner);
+    }
+
+    /// Where jumps go from inside a loop of the IR that is none of the source.
+    fn beyond(&mut self, leaves: &Leaves, jumps: Jumps<'p>) -> Jumps<'p> {
+        let mut further = |leaves: bool, jump: Jump<'p>| match jump {
+            Jump::Nowhere => Jump::Nowhere,
+            _ if leaves => Jump::Further(self.new_flag()),
+            _ => Jump::Nowhere,
+        };
+        let on_break = further(leaves.by_break, jumps.on_break);
+        let on_continue = further(leaves.by_continue, jumps.on_continue);
+        Jumps { on_break, on_continue, crossed: self.targets.len(), tail_from: usize::MAX }
+    }
+
+    /// Behind a loop of the IR, goes on with the jumps that left it.
+    fn go_on(&mut self, leaves: &Leaves, jumps: Jumps<'p>, inner: Jumps<'p>) {
+        let pairs = [(inner.on_break, jumps.on_break, "break"), (inner.on_continue, jumps.on_continue, "continue")];
+        for (inner, outer, what) in pairs {
+            if let Jump::Further(flag) = inner {
+                let set = self.flag_is_set(flag);
+                self.branch(set, |this| this.jump(outer, what), |_| ());
+            }
+        }
+        self.go_on_to(leaves, jumps);
+    }
+
+    /// The same for a loop of the source.
+    fn go_further(&mut self, stmt: &Stmt, jumps: Jumps<'p>) {
+        if !self.targets.is_empty() {
+            self.go_on_to(&scan::leaves(stmt, true), jumps);
+        }
+    }
+
+    fn go_on_to(&mut self, leaves: &Leaves, jumps: Jumps<'p>) {
+        for &label in &leaves.labels {
+            let Some((_, target)) = self.target(label) else { continue };
+            if self.end_of(label, jumps).is_none() {
+                let set = self.flag_is_set(target.flag);
+                self.branch(set, |this| this.goto(label, jumps), |_| ());
+            }
+        }
+    }
+
+    // ---- kinds of statements ----
+
     fn if_statement(&mut self, cond: &'p Expr, then: Rest<'_, 'p>, els: Rest<'_, 'p>, jumps: Jumps<'p>) {
+        if let Some(links) = chain(cond, then, els) {
+            self.else_ifs(&links, jumps);
+            return;
+        }
         // Without `else` there is no need to know which operand of `&&` was false.
         if let ExprKind::LogAnd(lhs, rhs) = &cond.kind
             && els.is_empty()
@@ -269,9 +496,55 @@ impl<'p> Lowering<'p, '_> {
         self.branch(flag, |this| this.sequence(then, jumps), |this| this.sequence(els, jumps));
     }
 
+    /// A long chain of `else if`, in pieces that follow each other instead of nesting:
+    /// ```text
+    /// rest = 0; if (a) A else if (b) B else rest = 1;   if (rest) { rest = 0; if (c) C else ... }
+    /// ```
+    fn else_ifs(&mut self, links: &[Link<'_, 'p>], jumps: Jumps<'p>) {
+        let rest = self.b.function.new_var("", 1, 1);
+        let mut pieces = links.chunks(CHAIN).peekable();
+        let mut first = true;
+        while let Some(piece) = pieces.next() {
+            let jumps = if pieces.peek().is_some() { jumps.before_more() } else { jumps };
+            let more = pieces.peek().is_some().then_some(rest);
+            if std::mem::take(&mut first) {
+                self.links(piece, more, jumps);
+                continue;
+            }
+            let runs = self.flag_is_set(rest);
+            self.branch(runs, |this| this.links(piece, more, jumps), |_| ());
+        }
+    }
+
+    fn links(&mut self, piece: &[Link<'_, 'p>], more: Option<Var>, jumps: Jumps<'p>) {
+        if let Some(flag) = more {
+            self.set_flag(flag, 0);
+        }
+        self.link(piece, more, jumps);
+    }
+
+    fn link(&mut self, piece: &[Link<'_, 'p>], more: Option<Var>, jumps: Jumps<'p>) {
+        match piece {
+            [Link { cond: Some(cond), then }, rest @ ..] => {
+                self.b.span = cond.span;
+                self.outer = jumps;
+                let flag = self.condition(cond);
+                self.branch(flag, |this| this.sequence(*then, jumps), |this| this.link(rest, more, jumps));
+            }
+            [Link { cond: None, then }, ..] => self.sequence(*then, jumps),
+            [] => {
+                if let Some(flag) = more {
+                    self.set_flag(flag, 1);
+                }
+            }
+        }
+    }
+
     fn loop_statement(&mut self, cond: Option<&'p Expr>, body: &'p Stmt, end: TurnEnd<'p>, unroll: Option<u32>) {
         let span = self.b.span;
         self.b.open();
+        let inside = Jumps { on_break: Jump::Out, on_continue: Jump::Nowhere, crossed: self.targets.len(), tail_from: usize::MAX };
+        self.outer = inside;
         if let Some(cond) = cond {
             self.break_unless(cond);
         }
@@ -281,10 +554,12 @@ impl<'p> Lowering<'p, '_> {
         let on_continue = if once.saturating_mul(repeats) <= REPEATED_STEP {
             Jump::Next(end)
         } else {
-            self.end_target(nested_jumps(scan::statements(body)).by_continue)
+            let nested = self.nested_jumps(scan::statements(body)).by_continue;
+            self.end_target(nested)
         };
-        self.block(scan::statements(body), Jumps { on_break: Jump::Out, on_continue });
+        self.block(scan::statements(body), Jumps { on_continue, ..inside });
         self.b.span = span;
+        self.outer = inside;
         if !self.b.is_dead() {
             self.end_turn(end);
         }
@@ -293,10 +568,24 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// The body of `do ... while (0)`.
-    fn once(&mut self, body: &'p Stmt) {
+    fn once(&mut self, body: &'p Stmt, jumps: Jumps<'p>) {
         let stmts = scan::statements(body);
-        let end = self.end_target(nested_jumps(stmts).any());
-        self.block(stmts, Jumps { on_break: end, on_continue: end });
+        let nested = self.nested_jumps(stmts);
+        let end = self.end_target(nested.by_break || nested.by_continue);
+        self.block(stmts, Jumps { on_break: end, on_continue: end, ..jumps });
+    }
+
+    /// The jumps out of a list that are inside other statements than blocks.
+    pub(super) fn nested_jumps(&self, stmts: &[Stmt]) -> Leaves {
+        let mut found = Leaves::default();
+        for stmt in stmts {
+            match &stmt.kind {
+                StmtKind::Break | StmtKind::Continue => {}
+                StmtKind::Block(stmts) => found.add(self.nested_jumps(stmts)),
+                _ => found.add(scan::leaves(stmt, self.deep)),
+            }
+        }
+        found
     }
 
     fn end_turn(&mut self, end: TurnEnd<'p>) {
@@ -323,19 +612,36 @@ impl<'p> Lowering<'p, '_> {
 /// The type of the flags that jumps set.
 const FLAG: Type = Type::Scalar(Scalar::I8);
 
-/// The jumps out of a list that are inside other statements than blocks.
-pub(super) fn nested_jumps(stmts: &[Stmt]) -> Leaves {
-    let mut found = Leaves::default();
-    for stmt in stmts {
-        let inner = match &stmt.kind {
-            StmtKind::Break | StmtKind::Continue => Leaves::default(),
-            StmtKind::Block(stmts) => nested_jumps(stmts),
-            _ => scan::leaves(stmt),
-        };
-        found.by_break |= inner.by_break;
-        found.by_continue |= inner.by_continue;
+/// One `if` of a chain, or the last `else`.
+struct Link<'a, 'p> {
+    cond: Option<&'p Expr>,
+    then: Rest<'a, 'p>,
+}
+
+/// The links of a chain of `else if` that is too long to nest.
+fn chain<'a, 'p>(cond: &'p Expr, then: Rest<'a, 'p>, els: Rest<'a, 'p>) -> Option<Vec<Link<'a, 'p>>> {
+    let mut links = vec![Link { cond: Some(cond), then }];
+    let mut rest = els;
+    while let Rest { stmts: [Stmt { kind: StmtKind::If { cond, then, els }, .. }], next: None } = rest {
+        links.push(Link { cond: Some(cond), then: Rest::only(scan::statements(then)) });
+        rest = Rest::only(els.as_deref().map_or(&[], scan::statements));
     }
-    found
+    if links.len() <= CHAIN {
+        return None;
+    }
+    if !rest.is_empty() {
+        links.push(Link { cond: None, then: rest });
+    }
+    Some(links)
+}
+
+/// The condition of `if (condition) goto label;`.
+fn repeat_condition(stmt: &Stmt, label: LabelId) -> Option<&Expr> {
+    let StmtKind::If { cond, then, els: None } = &stmt.kind else { return None };
+    match scan::statements(then) {
+        [Stmt { kind: StmtKind::Goto(to), .. }] if *to == label => Some(cond),
+        _ => None,
+    }
 }
 
 /// Whether a condition is a constant.

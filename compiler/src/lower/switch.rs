@@ -8,12 +8,18 @@
 
 use super::function::Lowering;
 use super::scan::{self, Leaves};
-use super::stmt::{Jumps, nested_jumps};
+use super::stmt::Jumps;
 use crate::ir::{BinOp, CmpOp, Op, Region, Type, Value, Var};
 use crate::thir::{Expr, Stmt, StmtKind};
 
-/// More values than that are compared as ranges instead of being listed.
-const LISTED_VALUES: u64 = 256;
+/// Ranges of more values than that are compared instead of being listed.
+const LISTED_RANGE: u64 = 256;
+
+/// More values than that in all are found by comparing.
+const LISTED_VALUES: u64 = 1 << 16;
+
+/// So many ranges are compared one after the other.
+const FEW: usize = 4;
 
 /// Statements after labels.
 pub(super) struct Segment<'p> {
@@ -46,6 +52,13 @@ fn segments(body: &Stmt) -> Vec<Segment<'_>> {
     result
 }
 
+/// Values that select a segment.
+struct Numbered {
+    lo: u64,
+    hi: u64,
+    number: usize,
+}
+
 /// The number by which a segment is selected, and its labels.
 type Selected<'a> = (usize, &'a [(u64, u64)]);
 
@@ -63,7 +76,7 @@ impl<'p> Lowering<'p, '_> {
             falls = segment.stmts.iter().all(scan::completes);
         }
         let (selector, values) = self.selection(selector, &segments);
-        let nested = segments.iter().any(|segment| nested_jumps(segment.stmts).by_break);
+        let nested = segments.iter().any(|segment| self.nested_jumps(segment.stmts).by_break);
         let jumps = Jumps { on_break: self.end_target(nested), ..jumps };
         let mut cases = Vec::new();
         let mut default = None;
@@ -103,30 +116,62 @@ impl<'p> Lowering<'p, '_> {
 
     /// See [`Self::selection`].
     pub(super) fn select_number(&mut self, selector: Value, selected: &[Selected<'_>]) -> (Value, Vec<Vec<u64>>) {
-        let all = || selected.iter().flat_map(|(_, labels)| labels.iter());
-        let count = all().fold(0_u64, |sum, (lo, hi)| sum.saturating_add(hi.wrapping_sub(*lo)).saturating_add(1));
-        let ordered = all().all(|(lo, hi)| lo <= hi);
-        if self.b.ty(selector) == Type::I32 && count <= LISTED_VALUES && ordered {
+        let spans = || selected.iter().flat_map(|(_, labels)| labels.iter().map(|(lo, hi)| hi.wrapping_sub(*lo)));
+        let count = spans().fold(0_u64, |sum, span| sum.saturating_add(span).saturating_add(1));
+        let ordered = selected.iter().flat_map(|(_, labels)| labels.iter()).all(|(lo, hi)| lo <= hi);
+        if self.b.ty(selector) == Type::I32 && count <= LISTED_VALUES && spans().all(|span| span < LISTED_RANGE) && ordered {
             let values = selected.iter().map(|(_, labels)| labels.iter().flat_map(|&(lo, hi)| lo..=hi).collect()).collect();
             return (selector, values);
         }
-        let mut number = self.b.i32(-1);
-        for (of, labels) in selected {
-            let index = self.b.int(Type::I32, *of as i64);
-            for &(lo, hi) in *labels {
-                let ty = self.b.ty(selector);
-                let (low, span) = (self.b.bits(ty, lo), self.b.bits(ty, hi.wrapping_sub(lo)));
-                let inside = if lo == hi {
-                    self.b.cmp(CmpOp::Eq, selector, low)
+        let ty = self.b.ty(selector);
+        let mask = ty.scalar().map_or(u64::MAX, crate::ir::Scalar::mask);
+        let mut ranges: Vec<Numbered> = Vec::new();
+        for &(number, labels) in selected {
+            for &(lo, hi) in labels {
+                // Ranges of signed numbers may go through zero.
+                if lo <= hi {
+                    ranges.push(Numbered { lo, hi, number });
                 } else {
-                    let distance = self.b.bin(BinOp::Sub, selector, low);
-                    self.b.cmp(CmpOp::ULe, distance, span)
-                };
-                number = self.b.select(inside, index, number);
+                    ranges.push(Numbered { lo, hi: mask, number });
+                    ranges.push(Numbered { lo: 0, hi, number });
+                }
             }
         }
+        ranges.sort_by_key(|range| range.lo);
+        let var = self.b.temporary(4, 4);
+        self.set_state(var, u64::MAX);
+        self.search(selector, &ranges, var);
+        let address = self.b.var_addr(var);
+        let number = self.b.load(address, Type::I32, 4, false);
         let values = selected.iter().map(|(of, labels)| if labels.is_empty() { Vec::new() } else { vec![*of as u64] }).collect();
         (number, values)
+    }
+
+    /// Stores the number of the range that a selector is in, by halves.
+    fn search(&mut self, selector: Value, ranges: &[Numbered], var: Var) {
+        let ty = self.b.ty(selector);
+        if ranges.len() > FEW {
+            let (low, high) = ranges.split_at(ranges.len() / 2);
+            let first = self.b.bits(ty, high.first().map_or(0, |range| range.lo));
+            let below = self.b.cmp(CmpOp::ULt, selector, first);
+            self.branch(below, |this| this.search(selector, low, var), |this| this.search(selector, high, var));
+            return;
+        }
+        let address = self.b.var_addr(var);
+        let mut number = self.b.load(address, Type::I32, 4, false);
+        for range in ranges {
+            let index = self.b.int(Type::I32, range.number as i64);
+            let low = self.b.bits(ty, range.lo);
+            let inside = if range.lo == range.hi {
+                self.b.cmp(CmpOp::Eq, selector, low)
+            } else {
+                let distance = self.b.bin(BinOp::Sub, selector, low);
+                let span = self.b.bits(ty, range.hi - range.lo);
+                self.b.cmp(CmpOp::ULe, distance, span)
+            };
+            number = self.b.select(inside, index, number);
+        }
+        self.b.store(address, number, 4, false);
     }
 
     /// The body of a case: one segment, or several that fall through.
@@ -145,7 +190,7 @@ impl<'p> Lowering<'p, '_> {
             let address = self.b.var_addr(entry);
             let entered = self.b.load(address, Type::I32, 4, false);
             let entered = self.b.cmp_int(CmpOp::SLe, entered, i as i64);
-            let runs = match self.no_jump(left, jumps) {
+            let runs = match self.no_jump(&left, jumps) {
                 Some(stays) => self.b.and(entered, stays),
                 None => entered,
             };
@@ -154,12 +199,10 @@ impl<'p> Lowering<'p, '_> {
             let then = self.b.close_branch();
             self.b.if_then(runs, then);
             for stmt in segment.stmts {
-                let leaves = jumps.only_ends(scan::leaves(stmt));
-                left.by_break |= leaves.by_break;
-                left.by_continue |= leaves.by_continue;
+                left.add(self.only_ends(scan::leaves(stmt, self.deep), jumps));
             }
         }
-        match self.no_jump(left, jumps) {
+        match self.no_jump(&left, jumps) {
             None => self.block(last.stmts, jumps),
             Some(stays) => {
                 self.b.open();

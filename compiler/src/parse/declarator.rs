@@ -37,9 +37,10 @@ impl Parser<'_> {
     fn declarator_with(&mut self, rule: NameRule) -> Declarator {
         let start = self.span();
         let mut attributes = Vec::new();
-        let (name, parts) = self.declarator_parts(rule, &mut attributes);
+        let (name, mut parts) = self.declarator_parts(rule, &mut attributes);
         if parts.len() > MAX_PARTS {
             self.stop_with(start, "declarator has more than 256 parts");
+            parts.truncate(MAX_PARTS);
         }
         self.attributes(&mut attributes);
         Declarator { name, parts, attributes, span: self.since(start) }

@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// How deep the rest of a function may move into regions.
-const MAX_MOVES: usize = 64;
+const MAX_MOVES: usize = 24;
 
 /// Brings `function` into the form described above; does nothing if it has it already. `ptr_size` is the size of a pointer in bytes.
 pub fn run(function: &mut Function, ptr_size: u32) {

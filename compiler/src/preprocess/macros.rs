@@ -319,9 +319,15 @@ impl Preprocessor<'_> {
             }
         }
         text.push('"');
+        self.spend_text(text.len());
         let mut token = RawToken::new(RawKind::Str, self.interner.intern(&text), at);
         token.flags = hash.flags & RawToken::SPACE | RawToken::FROM_MACRO;
         token
+    }
+
+    /// Counts text that `#` and `##` make as if it were tokens: applied to each other's results they double it.
+    fn spend_text(&mut self, bytes: usize) {
+        self.expanded += bytes / 16;
     }
 
     /// `##`: two tokens as one, or an error and both.
@@ -337,6 +343,7 @@ impl Preprocessor<'_> {
             return;
         }
         let text = format!("{}{}", self.spelling(left), self.spelling(right));
+        self.spend_text(text.len());
         let mut lexer = RawLexer::new(text.as_str().into(), 0);
         let mut token = lexer.next(&mut self.interner, false);
         let whole = lexer.next(&mut self.interner, false).kind == RawKind::Eof;

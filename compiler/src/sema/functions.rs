@@ -156,6 +156,7 @@ impl Sema<'_> {
             params: Vec::new(),
             locals: Vec::new(),
             labels: Vec::new(),
+            expression_jumps: false,
             body: None,
             is_kernel: false,
             reqd_work_group_size: None,
@@ -290,6 +291,8 @@ impl Sema<'_> {
             loops: 0,
             switches: Vec::new(),
             breakable: 0,
+            in_expression: None,
+            expression_jumps: false,
             outermost: self.scopes.len() + 1,
             contract: self.contract,
             unroll: None,
@@ -306,11 +309,14 @@ impl Sema<'_> {
                 self.declare_new(&name, Symbol::Local(local), param.span);
             }
         }
-        let statements: Vec<Stmt> = body.items.iter().flat_map(|stmt| self.statement(stmt)).collect();
+        let mut statements: Vec<Stmt> = body.items.iter().flat_map(|stmt| self.statement(stmt)).collect();
         self.pop_scope();
         let void = matches!(self.kind(decl.ret), TyKind::Void | TyKind::Error);
         if !void && !self.in_library && falls_through(&statements) && !self.diags.has_errors() {
             self.warn(Span { lo: body.span.hi.saturating_sub(1), hi: body.span.hi }, "non-void function does not return a value");
+        }
+        if let Some(f) = self.f.as_ref().filter(|f| !f.labels.is_empty()) {
+            super::gotos::structure(&mut statements, f.expression_jumps);
         }
         self.functions[id.index()].body = Some(statements);
     }
@@ -332,6 +338,7 @@ impl Sema<'_> {
             function.locals.push(Local { name: "".into(), ty: QualTy::plain(ty), align: 1, span: Span::NONE });
         }
         function.labels = f.labels.into_iter().map(|l| l.name).collect();
+        function.expression_jumps = f.expression_jumps;
         f.local_memory
     }
 

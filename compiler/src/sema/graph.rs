@@ -68,12 +68,28 @@ impl Sema<'_> {
                         path.push((callee.index(), 0));
                     }
                     1 => {
-                        let name = self.decls[callee.index()].name.clone();
-                        self.err(span, format!("recursion is not supported in OpenCL: '{name}' calls itself, directly or through others"));
+                        let from = path.iter().position(|(node, _)| *node == callee.index()).unwrap_or(0);
+                        let cycle: Vec<usize> = path[from..].iter().map(|(node, _)| *node).collect();
+                        self.recursion(&cycle, span);
                     }
                     _ => {}
                 }
             }
         }
+    }
+
+    /// Says which functions call each other in a circle; the call at `span` closes it.
+    fn recursion(&mut self, cycle: &[usize], span: Span) {
+        const SHOWN: usize = 5;
+        let name = |index: &usize| self.decls[*index].name.clone();
+        let Some(first) = cycle.first().map(name) else { return };
+        let text = if cycle.len() == 1 {
+            format!("recursion is not supported in OpenCL: '{first}' calls itself")
+        } else {
+            let shown: Vec<String> = cycle.iter().skip(1).take(SHOWN).map(|index| format!("'{}'", name(index))).collect();
+            let more = if cycle.len() > SHOWN + 1 { ", which calls ..." } else { "" };
+            format!("recursion is not supported in OpenCL: '{first}' calls {}{more}, which calls '{first}'", shown.join(", which calls "))
+        };
+        self.err(span, text);
     }
 }

@@ -16,6 +16,7 @@ mod declarations;
 mod expressions;
 mod families;
 mod functions;
+mod gotos;
 mod graph;
 mod groups;
 mod images;
@@ -101,6 +102,10 @@ struct FnContext {
     switches: Vec<Switch>,
     /// What `break` may leave: loops and switches, in order of nesting.
     breakable: u32,
+    /// `loops` and `breakable` at the innermost statement expression.
+    in_expression: Option<(u32, u32)>,
+    /// See [`Function::expression_jumps`].
+    expression_jumps: bool,
     /// Number of scopes that are open in the body's outermost block.
     outermost: usize,
     contract: bool,

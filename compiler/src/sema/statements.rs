@@ -56,13 +56,7 @@ impl Sema<'_> {
                 let statements = self.block(body);
                 self.stmt(StmtKind::Block(statements), span)
             }
-            ast::StmtKind::If { cond, then, els } => {
-                let cond = self.condition(cond);
-                let then = self.single(then);
-                // `else if` chains are as long as sources are: each level takes a frame, which MAX_DEPTH bounds.
-                let els = els.as_ref().map(|els| self.single(els));
-                self.stmt(StmtKind::If { cond, then, els }, span)
-            }
+            ast::StmtKind::If { .. } => vec![self.if_chain(stmt)],
             ast::StmtKind::While { cond, body } => {
                 let unroll = self.take_unroll();
                 let cond = self.condition(cond);
@@ -92,24 +86,12 @@ impl Sema<'_> {
                 self.stmt(StmtKind::Block(statements), span)
             }
             ast::StmtKind::Switch { cond, body } => self.switch(cond, body, span),
-            ast::StmtKind::Case { value, end, body } => {
-                let mut statements = self.case(value, end.as_ref(), span);
-                statements.append(&mut self.statement(body));
-                statements
-            }
-            ast::StmtKind::Default { body } => {
-                let mut statements = self.default_label(span);
-                statements.append(&mut self.statement(body));
-                statements
-            }
-            ast::StmtKind::Label { name, body } => {
-                let label = self.define_label(name);
-                let mut statements = self.stmt(StmtKind::Label(label), name.span);
-                statements.append(&mut self.statement(body));
-                statements
-            }
+            ast::StmtKind::Case { .. } | ast::StmtKind::Default { .. } | ast::StmtKind::Label { .. } => self.labelled(stmt),
             ast::StmtKind::Goto(name) => {
                 let label = self.label(name);
+                if let Some(f) = &mut self.f {
+                    f.expression_jumps |= f.in_expression.is_some();
+                }
                 if let Some(label) = self.f.as_mut().and_then(|f| f.labels.get_mut(label.index())) {
                     label.used.get_or_insert(name.span);
                 }
@@ -119,11 +101,17 @@ impl Sema<'_> {
                 if self.f.as_ref().is_some_and(|f| f.breakable == 0) {
                     self.err(span, "'break' statement not in loop or switch statement");
                 }
+                if let Some(f) = &mut self.f {
+                    f.expression_jumps |= f.in_expression.is_some_and(|(_, breakable)| breakable == f.breakable);
+                }
                 self.stmt(StmtKind::Break, span)
             }
             ast::StmtKind::Continue => {
                 if self.f.as_ref().is_some_and(|f| f.loops == 0) {
                     self.err(span, "'continue' statement not in loop statement");
+                }
+                if let Some(f) = &mut self.f {
+                    f.expression_jumps |= f.in_expression.is_some_and(|(loops, _)| loops == f.loops);
                 }
                 self.stmt(StmtKind::Continue, span)
             }
@@ -143,6 +131,56 @@ impl Sema<'_> {
                 self.statement_attributes(attributes);
                 self.statement(body)
             }
+        }
+    }
+
+    /// `if` with all its `else if`s, which may be thousands.
+    fn if_chain(&mut self, stmt: &ast::Stmt) -> Stmt {
+        let mut links = Vec::new();
+        let mut els = None;
+        let mut next = Some(stmt);
+        while let Some(stmt) = next.take() {
+            let ast::StmtKind::If { cond, then, els: rest } = &stmt.kind else {
+                els = Some(self.single(stmt));
+                break;
+            };
+            let cond = self.condition(cond);
+            links.push((cond, self.single(then), self.span(stmt.span)));
+            next = rest.as_deref();
+        }
+        let mut result = Stmt { kind: StmtKind::Empty, span: self.span(stmt.span) };
+        while let Some((cond, then, span)) = links.pop() {
+            result = Stmt { kind: StmtKind::If { cond, then, els: els.take() }, span };
+            if !links.is_empty() {
+                els = Some(Box::new(std::mem::replace(&mut result, Stmt { kind: StmtKind::Empty, span })));
+            }
+        }
+        result
+    }
+
+    /// Labels in a row, which may be thousands, and the statement that they mark.
+    fn labelled(&mut self, mut stmt: &ast::Stmt) -> Vec<Stmt> {
+        let mut statements = Vec::new();
+        loop {
+            stmt = match &stmt.kind {
+                ast::StmtKind::Case { value, end, body } => {
+                    statements.append(&mut self.case(value, end.as_ref(), stmt.span));
+                    body
+                }
+                ast::StmtKind::Default { body } => {
+                    statements.append(&mut self.default_label(stmt.span));
+                    body
+                }
+                ast::StmtKind::Label { name, body } => {
+                    let label = self.define_label(name);
+                    statements.append(&mut self.stmt(StmtKind::Label(label), name.span));
+                    body
+                }
+                _ => {
+                    statements.append(&mut self.statement(stmt));
+                    return statements;
+                }
+            };
         }
     }
 
@@ -356,11 +394,15 @@ impl Sema<'_> {
             _ => (None, body.items.as_slice()),
         };
         self.push_scope();
+        let outer = self.f.as_mut().and_then(|f| f.in_expression.replace((f.loops, f.breakable)));
         let mut stmts = Vec::with_capacity(rest.len());
         for stmt in rest {
             stmts.append(&mut self.statement(stmt));
         }
         let value = last.map(|last| self.rvalue_expr(last));
+        if let Some(f) = &mut self.f {
+            f.in_expression = outer;
+        }
         self.pop_scope();
         let ty = match &value {
             Some(value) => value.ty,

@@ -11,6 +11,7 @@
 #![allow(missing_docs, reason = "fields and variants that are the language's own terms")]
 
 pub mod types;
+pub(crate) mod visit;
 
 use std::sync::Arc;
 
@@ -104,6 +105,8 @@ pub struct Function {
     pub locals: Vec<Local>,
     /// Names of labels, indexed by [`LabelId`]; empty in nearly all functions.
     pub labels: Vec<Name>,
+    /// Whether some `break`, `continue` or `goto` leaves a statement expression.
+    pub expression_jumps: bool,
     /// `None`: declared, never defined (an error if it is called, reported by sema, unless another translation unit may define it).
     pub body: Option<Vec<Stmt>>,
     pub is_kernel: bool,
@@ -171,7 +174,18 @@ pub enum StmtKind {
     },
     Default,
     Label(LabelId),
+    /// To the end of an enclosing `Forward`, to the beginning of an enclosing `Backward`, or else anywhere in the function.
     Goto(LabelId),
+    /// Statements of which a `goto` to the label goes to the end: the label stands behind them.
+    Forward {
+        label: LabelId,
+        body: Vec<Stmt>,
+    },
+    /// Statements that a `goto` to the label starts again: the label stands before them. They run once otherwise.
+    Backward {
+        label: LabelId,
+        body: Vec<Stmt>,
+    },
     Break,
     Continue,
     Return(Option<Expr>),

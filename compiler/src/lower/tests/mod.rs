@@ -9,5 +9,6 @@
 )]
 
 mod eval;
+mod jumps;
 mod numbers;
 mod programs;

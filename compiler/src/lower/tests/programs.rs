@@ -42,7 +42,7 @@ fn check_with(text: &str, input: &[i32], want: &[i32]) {
     assert_eq!(run_module(&module, want.len(), input), want, "after the passes:\n{text}");
 }
 
-fn check(text: &str, want: &[i32]) {
+pub(super) fn check(text: &str, want: &[i32]) {
     check_with(text, &[0; 1], want);
 }
 

@@ -1,0 +1,118 @@
+//! What is directly inside an expression or a statement. Callers keep stacks of their own: trees may be very deep.
+
+use super::{Expr, ExprKind, Init, Place, PlaceKind, Stmt, StmtKind};
+
+/// Appends the expressions that a place is made of.
+pub(crate) fn place_children<'a>(place: &'a Place, out: &mut Vec<&'a Expr>) {
+    match &place.kind {
+        PlaceKind::Local(_) | PlaceKind::Global(_) => {}
+        PlaceKind::Deref(expr) | PlaceKind::Temporary(expr) => out.push(expr),
+        PlaceKind::Field { base, .. } | PlaceKind::Lanes { base, .. } => place_children(base, out),
+        PlaceKind::Element { base, index } | PlaceKind::LaneDyn { base, index } => {
+            out.push(index);
+            place_children(base, out);
+        }
+        PlaceKind::Compound { init, .. } => init_children(init, out),
+    }
+}
+
+pub(crate) fn init_children<'a>(init: &'a Init, out: &mut Vec<&'a Expr>) {
+    match init {
+        Init::Expr(expr) => out.push(expr),
+        Init::Parts { parts, .. } => out.extend(parts.iter().map(|(_, expr)| expr)),
+    }
+}
+
+/// The expressions directly inside one, those of statement expressions' statements excepted.
+pub(crate) fn children<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
+    match &expr.kind {
+        ExprKind::Constant(_) => {}
+        ExprKind::Load(place) | ExprKind::AddrOf(place) | ExprKind::Decay(place) | ExprKind::IncDec { place, .. } => {
+            place_children(place, out)
+        }
+        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) | ExprKind::Swizzle(a, _) => out.push(a),
+        ExprKind::Binary { lhs, rhs, .. }
+        | ExprKind::LogAnd(lhs, rhs)
+        | ExprKind::LogOr(lhs, rhs)
+        | ExprKind::PointerDiff { lhs, rhs, .. }
+        | ExprKind::PointerCompare { lhs, rhs, .. }
+        | ExprKind::Comma(lhs, rhs)
+        | ExprKind::PointerAdd { pointer: lhs, index: rhs, .. } => out.extend([&**lhs, &**rhs]),
+        ExprKind::Cond { cond, then, els } | ExprKind::VecSelect { cond, then, els } => out.extend([&**cond, &**then, &**els]),
+        ExprKind::Assign { place, value }
+        | ExprKind::CompoundAssign { place, value, .. }
+        | ExprKind::PointerAssign { place, index: value, .. } => {
+            place_children(place, out);
+            out.push(value);
+        }
+        ExprKind::Call { args, .. }
+        | ExprKind::CallLanes { args, .. }
+        | ExprKind::Native { args, .. }
+        | ExprKind::Printf { args, .. }
+        | ExprKind::VectorLit(args) => out.extend(args),
+        ExprKind::StmtExpr { value, .. } => out.extend(value.as_deref()),
+    }
+}
+
+/// The statements directly inside one.
+pub(crate) fn nested<'a>(stmt: &'a Stmt, out: &mut Vec<&'a Stmt>) {
+    match &stmt.kind {
+        StmtKind::Block(stmts) => out.extend(stmts),
+        StmtKind::If { then, els, .. } => {
+            out.push(then);
+            out.extend(els.as_deref());
+        }
+        StmtKind::Forward { body, .. } | StmtKind::Backward { body, .. } => out.extend(body),
+        StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } | StmtKind::For { body, .. } | StmtKind::Switch { body, .. } => {
+            out.push(body);
+        }
+        _ => {}
+    }
+}
+
+/// The expressions directly inside a statement.
+pub(crate) fn expressions<'a>(stmt: &'a Stmt, out: &mut Vec<&'a Expr>) {
+    match &stmt.kind {
+        StmtKind::Expr(expr) => out.push(expr),
+        StmtKind::Local { init: Some(init), .. } => init_children(init, out),
+        StmtKind::If { cond, .. } | StmtKind::While { cond, .. } | StmtKind::DoWhile { cond, .. } | StmtKind::Switch { cond, .. } => {
+            out.push(cond)
+        }
+        StmtKind::For { cond, step, .. } => {
+            out.extend(cond);
+            out.extend(step);
+        }
+        StmtKind::Return(value) => out.extend(value),
+        _ => {}
+    }
+}
+
+/// The statements of all statement expressions in the expressions directly inside a statement.
+pub(crate) fn in_expressions(stmt: &Stmt) -> Vec<&Stmt> {
+    let mut found = Vec::new();
+    let mut stack = Vec::new();
+    expressions(stmt, &mut stack);
+    while let Some(expr) = stack.pop() {
+        if let ExprKind::StmtExpr { stmts, .. } = &expr.kind {
+            found.extend(stmts);
+        }
+        children(expr, &mut stack);
+    }
+    found
+}
+
+/// The labels of all `goto`s in a statement, as often as they occur. Statement expressions are looked into if `deep`.
+pub(crate) fn gotos(stmt: &Stmt, deep: bool) -> Vec<super::LabelId> {
+    let mut found = Vec::new();
+    let mut stack = vec![stmt];
+    while let Some(stmt) = stack.pop() {
+        if let StmtKind::Goto(label) = stmt.kind {
+            found.push(label);
+        }
+        nested(stmt, &mut stack);
+        if deep {
+            stack.extend(in_expressions(stmt));
+        }
+    }
+    found
+}
