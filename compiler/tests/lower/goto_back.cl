@@ -1,4 +1,4 @@
-// A loop over the number of the next block.
+// A goto to a label before it makes a loop.
 kernel void k(global int *out, int n)
 {
     int i = 0;
