@@ -25,6 +25,17 @@ pub enum CStd {
 }
 
 impl CStd {
+    /// `1.0`, `1.1`, `1.2`, `2.0`, `3.0`
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cl10 => "1.0",
+            Self::Cl11 => "1.1",
+            Self::Cl12 => "1.2",
+            Self::Cl20 => "2.0",
+            Self::Cl30 => "3.0",
+        }
+    }
+
     /// `__OPENCL_C_VERSION__`: 100, 110, 120, 200, 300.
     pub const fn version(self) -> u32 {
         match self {

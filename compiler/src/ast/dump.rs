@@ -315,6 +315,13 @@ impl Dump {
                     self.expr(index);
                     self.put("]");
                 }
+                Designator::Range(first, last) => {
+                    self.put("[");
+                    self.expr(first);
+                    self.put(" ... ");
+                    self.expr(last);
+                    self.put("]");
+                }
                 Designator::Field(field) => {
                     let _ = write!(self.out, ".{}", field.name);
                 }
@@ -328,6 +335,7 @@ impl Dump {
             PragmaKind::FpContract(on) => format!("pragma fp_contract {}", if *on { "on" } else { "off" }),
             PragmaKind::Unroll(Some(count)) => format!("pragma unroll {count}"),
             PragmaKind::Unroll(None) => "pragma unroll".to_owned(),
+            PragmaKind::Pack(_) => "pragma pack".to_owned(),
             PragmaKind::Unknown => "pragma".to_owned(),
         };
         self.line(&text);

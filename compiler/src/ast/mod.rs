@@ -59,8 +59,21 @@ pub enum PragmaKind {
     FpContract(bool),
     /// `unroll [N]` and `nounroll` (as `Some(1)`); full unrolling is `Some(0)`.
     Unroll(Option<u32>),
+    /// `pack(...)`: dealt with by the parser.
+    Pack(Pack),
     /// Anything else, ignored.
     Unknown,
+}
+
+/// What a `#pragma pack` does; 0 is the layout without it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pack {
+    /// `pack(n)`, `pack()`
+    Set(u32),
+    /// `pack(push)`, `pack(push, n)`, with a label perhaps.
+    Push { label: Option<Name>, value: Option<u32> },
+    /// `pack(pop)`, to a label perhaps, and a value after it.
+    Pop { label: Option<Name>, value: Option<u32> },
 }
 
 #[derive(Clone, Debug)]
@@ -132,6 +145,8 @@ pub struct DeclSpecs {
     pub ty: TypeSpec,
     pub attributes: Vec<Attribute>,
     pub span: Span,
+    /// The type alone.
+    pub ty_span: Span,
 }
 
 /// `__attribute__((name(args)))`; the leading and trailing underscores of the name are removed.
@@ -219,6 +234,8 @@ pub struct RecordSpec {
     /// `None` where only the tag is mentioned.
     pub fields: Option<Vec<FieldDecl>>,
     pub attributes: Vec<Attribute>,
+    /// Largest alignment of a member by `#pragma pack`.
+    pub pack: Option<u32>,
     pub span: Span,
 }
 
@@ -302,6 +319,8 @@ pub struct InitList {
 #[derive(Clone, Debug)]
 pub enum Designator {
     Index(Expr),
+    /// GNU's `[first ... last]`.
+    Range(Expr, Expr),
     Field(Ident),
 }
 

@@ -298,6 +298,16 @@ fn atom(text: &str, class: &mut Class) -> Atom {
     }
 }
 
+/// A name as the table spells it.
+pub fn name(name: &str) -> Option<&'static str> {
+    INDEX.get_key_value(name).map(|(name, _)| *name)
+}
+
+/// The names of all functions of the table.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    INDEX.keys().copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Atom, ROWS, Signature};

@@ -2,6 +2,7 @@
 
 pub mod render;
 pub mod source_map;
+pub mod suggest;
 
 pub use render::{RenderOptions, colourise, render};
 pub use source_map::{Location, SourceMap, SourceText};

@@ -88,6 +88,7 @@ fn float(text: &str, hex: bool) -> Result<Number, String> {
         "f" => FloatSuffix::Float,
         "h" => FloatSuffix::Half,
         // `1.0l` is a long double, which OpenCL reserves; `1.0d` is nobody's.
+        "l" => return Err("invalid suffix 'l' on floating constant: OpenCL C has no 'long double'".to_owned()),
         _ => return Err(format!("invalid suffix '{suffix}' on floating constant")),
     };
     if !digits.contains(is_digit) {

@@ -82,7 +82,7 @@ impl<'p> Lowering<'p, '_> {
                 let shape = self.arithmetic(base.ty.ty);
                 match self.locate(base) {
                     Located::Lanes { base, shape, lanes: outer } => {
-                        let lanes = lanes.iter().map(|&lane| outer.get(usize::from(lane)).copied().unwrap_or(0)).collect();
+                        let lanes = lanes.iter().map(|&lane| outer.get(usize::from(lane)).copied().unwrap_or(u8::MAX)).collect();
                         Located::Lanes { base, shape, lanes }
                     }
                     base => Located::Lanes { base: Box::new(base), shape, lanes: lanes.clone() },
@@ -180,6 +180,11 @@ impl<'p> Lowering<'p, '_> {
         match located {
             Located::Value(value) => *value,
             Located::Memory(memory) => self.load_value(*memory, ty),
+            Located::Lanes { base, shape, lanes } if lanes.iter().any(|lane| *lane >= shape.lanes) => {
+                // The fourth lane of three has no value: any will do.
+                let lanes = lanes.iter().map(|lane| (*lane).min(shape.lanes - 1)).collect();
+                self.read(&Located::Lanes { base: base.clone(), shape: *shape, lanes }, ty)
+            }
             Located::Lanes { base, shape, lanes } => match (&**base, contiguous(lanes)) {
                 (Located::Memory(memory), Some(first)) if !self.is_private(memory) => {
                     let offset = u32::from(first) * lane_size(*shape);
@@ -274,6 +279,14 @@ impl<'p> Lowering<'p, '_> {
     }
 
     fn write_lanes(&mut self, base: &Located, shape: Shape, lanes: &[u8], value: Value) {
+        if lanes.iter().any(|lane| *lane >= shape.lanes) {
+            // What goes to the fourth lane of three goes nowhere.
+            for (i, &lane) in lanes.iter().enumerate().filter(|(_, lane)| **lane < shape.lanes) {
+                let scalar = self.b.extract(value, i as u8);
+                self.write_lanes(base, shape, &[lane], scalar);
+            }
+            return;
+        }
         match base {
             Located::Memory(memory) if !self.is_private(memory) => {
                 let size = lane_size(shape);

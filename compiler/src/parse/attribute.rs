@@ -23,6 +23,22 @@ impl Parser<'_> {
         }
     }
 
+    /// `[[...]]` of C23 and C++, which OpenCL C does not have.
+    pub(super) fn double_brackets(&mut self) -> bool {
+        let bracket = TokenKind::Punct(Punct::LBracket);
+        if *self.peek() != bracket || *self.peek_at(1) != bracket {
+            return false;
+        }
+        self.error("attributes in double brackets are not supported in OpenCL C; use __attribute__((...))");
+        self.advance();
+        self.advance();
+        self.skip_to(&[Punct::RBracket, Punct::Semi]);
+        if self.accept(Punct::RBracket) {
+            self.accept(Punct::RBracket);
+        }
+        true
+    }
+
     fn attribute_list(&mut self, into: &mut Vec<Attribute>) {
         loop {
             while self.accept(Punct::Comma) {}

@@ -1,7 +1,8 @@
 //! Declarations and function definitions (C99 6.7, 6.9).
 
 use crate::ast::{
-    DeclSpecs, Declaration, Declarator, DeclaratorPart, FunctionDef, Item, Pragma, StaticAssert, StorageClass, TranslationUnit, TypeSpec,
+    DeclSpecs, Declaration, Declarator, DeclaratorPart, FunctionDef, Item, Pragma, PragmaKind, StaticAssert, StorageClass, TranslationUnit,
+    TypeSpec,
 };
 use crate::diag::Span;
 use crate::lex::{Keyword, Punct, TokenKind};
@@ -32,6 +33,9 @@ impl Parser<'_> {
     }
 
     fn item(&mut self) -> Option<Item> {
+        if self.double_brackets() {
+            return None;
+        }
         match self.peek() {
             TokenKind::Pragma(_) => return self.pragma().map(Item::Pragma),
             TokenKind::Punct(Punct::Semi) => {
@@ -86,6 +90,11 @@ impl Parser<'_> {
         let TokenKind::Pragma(kind) = self.peek() else { return None };
         let pragma = Pragma { kind: kind.clone(), span };
         self.advance();
+        if let PragmaKind::Pack(pack) = &pragma.kind
+            && let Err(text) = self.packing.apply(pack)
+        {
+            self.diags.warning(span, text);
+        }
         Some(pragma)
     }
 
@@ -116,7 +125,16 @@ impl Parser<'_> {
         let start = attributes.first().map_or_else(|| self.span(), |first| first.span);
         let mut specs = self.specifiers(place);
         specs.attributes.splice(0..0, attributes);
+        if std::mem::take(&mut self.ends_early) {
+            let span = self.since(start);
+            return DeclarationOrFunction::Declaration(Declaration { specs, declarators: Vec::new(), span });
+        }
         let mut declaration = Declaration { specs, declarators: Vec::new(), span: start };
+        let defines_type = matches!(declaration.specs.ty, TypeSpec::Record(_) | TypeSpec::Enum(_));
+        if self.at(Punct::Semi) && !defines_type && self.space_as_name() {
+            declaration.specs.ty = TypeSpec::Missing;
+            declaration.specs.quals.space = None;
+        }
         if self.accept(Punct::Semi) {
             self.check_declares(&declaration.specs);
             declaration.span = self.since(start);
@@ -137,6 +155,7 @@ impl Parser<'_> {
             }
             if declarator.name.is_none() {
                 // An error was reported; what follows is not worth another.
+                declaration.specs.quals.space = None;
                 self.skip_to(&[Punct::Semi]);
                 break;
             }
@@ -166,6 +185,10 @@ impl Parser<'_> {
         self.error_behind(message);
         // If the next line starts a declaration, only the semicolon is missing.
         if self.at_declaration() || matches!(self.peek(), TokenKind::Keyword(keyword) if starts_statement(*keyword)) {
+            return;
+        }
+        if self.in_for {
+            // The rest belongs to the statement.
             return;
         }
         self.skip_to(&[Punct::Semi, Punct::LBrace]);

@@ -54,7 +54,9 @@ impl Parser<'_> {
             if self.accept(Punct::Star) {
                 let quals = self.pointer_qualifiers(attributes);
                 pointers.push(DeclaratorPart::Pointer { quals, span: self.since(start) });
-            } else if self.accept(Punct::Caret) {
+            } else if self.at(Punct::Caret) {
+                self.refuse_block();
+                self.advance();
                 self.pointer_qualifiers(attributes);
                 pointers.push(DeclaratorPart::Block { span: self.since(start) });
             } else {
@@ -65,6 +67,18 @@ impl Parser<'_> {
         self.declarator_suffixes(&mut parts);
         parts.extend(pointers.into_iter().rev());
         (name, parts)
+    }
+
+    /// The question after a type's name that nobody declared.
+    pub(super) fn suggest_type(&self, name: &str) -> String {
+        crate::sema::type_hint(name, self.scopes.declared_types())
+    }
+
+    /// Says once that there are no blocks.
+    pub(super) fn refuse_block(&mut self) {
+        if !std::mem::replace(&mut self.blocks_refused, true) {
+            self.error("blocks are not supported: this device cannot enqueue kernels");
+        }
     }
 
     fn pointer_qualifiers(&mut self, attributes: &mut Vec<Attribute>) -> Qualifiers {
@@ -111,8 +125,27 @@ impl Parser<'_> {
         *self.peek_at(ahead) == TokenKind::Keyword(Keyword::Attribute)
     }
 
+    /// Whether the word before is the name of an address space where a name should stand, as in `int local;`; says so.
+    pub(super) fn space_as_name(&mut self) -> bool {
+        let Some(token) = self.pos.checked_sub(1).and_then(|at| self.tokens.get(at)) else { return false };
+        let TokenKind::Keyword(keyword) = token.kind else { return false };
+        if super::specifiers::address_space(keyword).is_none() {
+            return false;
+        }
+        let span = token.span;
+        // Keywords forget their underscores, places do not.
+        let plain = keyword.spelling();
+        let underscores = if (span.hi - span.lo) as usize > plain.len() { "__" } else { "" };
+        let word = format!("{underscores}{plain}");
+        self.error_span(span, format!("'{word}' names an address space and cannot be an identifier"));
+        true
+    }
+
     /// Says what stands where a name should.
     fn missing_name(&mut self) {
+        if self.space_as_name() {
+            return;
+        }
         let message = match self.peek() {
             TokenKind::Keyword(keyword) => format!("expected identifier or '(' before '{}'", keyword.spelling()),
             _ => String::from("expected identifier or '('"),
@@ -165,7 +198,7 @@ impl Parser<'_> {
         self.scopes.push();
         let untyped = self.peek_name().is_some_and(|name| !self.scopes.is_type(name));
         if untyped && matches!(self.peek_at(1), TokenKind::Punct(Punct::Comma | Punct::RParen)) {
-            self.identifier_list();
+            params = self.identifier_list();
         } else if !self.at(Punct::RParen) {
             loop {
                 if self.accept(Punct::Ellipsis) {
@@ -194,7 +227,7 @@ impl Parser<'_> {
     }
 
     /// `(a, b)` of a definition in the style of K&R, or types that nobody declared.
-    fn identifier_list(&mut self) {
+    fn identifier_list(&mut self) -> Vec<ParamDecl> {
         let name = self.peek_name().cloned().unwrap_or_else(|| "".into());
         let mut ahead = 0;
         while *self.peek_at(ahead) != TokenKind::Punct(Punct::RParen) && *self.peek_at(ahead) != TokenKind::Eof {
@@ -206,15 +239,43 @@ impl Parser<'_> {
             self.old_style = true;
             self.error("function definitions without prototype (K&R style) are not supported in OpenCL C");
         } else {
-            self.error(format!("unknown type name '{name}'"));
+            let hint = self.suggest_type(&name);
+            self.error(format!("unknown type name '{name}'{hint}"));
+        }
+        // The names are kept, without types, so that their uses are not wrong as well.
+        let mut params = Vec::new();
+        while let Some(name) = self.accept_ident() {
+            let span = name.span;
+            let specs = DeclSpecs {
+                storage: None,
+                is_inline: false,
+                is_kernel: false,
+                quals: Qualifiers::default(),
+                access: None,
+                ty: TypeSpec::Missing,
+                attributes: Vec::new(),
+                span,
+                ty_span: span,
+            };
+            let declarator = Declarator { name: Some(name), parts: Vec::new(), attributes: Vec::new(), span };
+            params.push(ParamDecl { specs, declarator, span });
+            if !self.accept(Punct::Comma) {
+                break;
+            }
         }
         self.skip_to(&[Punct::RParen, Punct::LBrace, Punct::Semi]);
+        params
     }
 
     fn parameter(&mut self) -> ParamDecl {
         let start = self.span();
         let specs = self.specifiers(SpecPlace::Declaration);
         let declarator = self.declarator_with(NameRule::Optional);
+        let mut specs = specs;
+        if declarator.name.is_none() && declarator.parts.is_empty() && self.space_as_name() {
+            specs.ty = TypeSpec::Missing;
+            specs.quals.space = None;
+        }
         if let Some(name) = &declarator.name {
             self.scopes.declare(&name.name, super::scope::Meaning::Value);
         }

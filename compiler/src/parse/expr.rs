@@ -6,7 +6,7 @@ use crate::ast::{BinaryOp, Expr, ExprKind, TypeName, UnaryOp};
 use crate::diag::Span;
 use crate::lex::{Keyword, Punct, TokenKind};
 
-use super::Parser;
+use super::{Parser, types};
 
 /// What stands before an operand.
 enum Prefix {
@@ -262,7 +262,9 @@ impl Parser<'_> {
                     }
                     let index = self.expression();
                     self.leave();
-                    self.close(Punct::RBracket, open);
+                    if !self.close(Punct::RBracket, open) {
+                        return self.error_expr();
+                    }
                     ExprKind::Index(Box::new(value), Box::new(index))
                 }
                 Punct::LParen => {
@@ -319,7 +321,12 @@ impl Parser<'_> {
         let kind = match self.peek() {
             TokenKind::Ident(name) => {
                 if self.scopes.is_type(name) {
-                    let message = format!("unexpected type name '{name}': expected expression");
+                    let hint = match (*self.peek_at(1) == TokenKind::Punct(Punct::LParen), types::predeclared(name)) {
+                        (true, Some(types::Predeclared::Vector(..))) => format!("; a vector is written '({name})(...)'"),
+                        (true, _) => format!("; a cast is written '({name})'"),
+                        _ => String::new(),
+                    };
+                    let message = format!("unexpected type name '{name}': expected expression{hint}");
                     return self.bad_type_name(&message);
                 }
                 ExprKind::Ident(name.clone())
@@ -337,7 +344,7 @@ impl Parser<'_> {
                 return self.keyword_expression(keyword);
             }
             TokenKind::Punct(Punct::Caret) => {
-                self.error("blocks are not supported: the device cannot enqueue kernels");
+                self.refuse_block();
                 self.advance();
                 self.skip_parens();
                 if self.at(Punct::LBrace) {

@@ -79,13 +79,13 @@ impl Parser<'_> {
             return false;
         }
         let index = self.conditional();
-        if self.at(Punct::Ellipsis) {
-            self.error("ranges in designators are not supported");
-            self.skip_to(&[Punct::RBracket, Punct::Semi]);
-        }
+        let last = if self.accept(Punct::Ellipsis) { Some(self.conditional()) } else { None };
         self.leave();
         self.close(Punct::RBracket, open);
-        path.push(Designator::Index(index));
+        path.push(match last {
+            Some(last) => Designator::Range(index, last),
+            None => Designator::Index(index),
+        });
         true
     }
 }

@@ -9,16 +9,20 @@ mod declaration;
 mod declarator;
 mod expr;
 mod initializer;
+mod packing;
 mod record;
 mod scope;
 mod specifiers;
 mod stmt;
 pub mod types;
 
+use rustc_hash::FxHashMap;
+
 use crate::ast::{Ident, Name, TranslationUnit, TypeName};
 use crate::diag::{Diagnostic, Diagnostics, SourceMap, Span};
 use crate::lex::{Keyword, Punct, Token, TokenKind};
 
+use packing::Packing;
 use scope::Scopes;
 
 /// Nested brackets, as in clang.
@@ -62,8 +66,17 @@ struct Parser<'d> {
     pos: usize,
     diags: &'d mut Diagnostics,
     scopes: Scopes,
+    packing: Packing,
+    /// Blocks were refused already: once is enough.
+    blocks_refused: bool,
     brackets: u32,
     statements: u32,
+    /// The first part of a `for` is read.
+    in_for: bool,
+    /// The `;` behind a structure is missing: the declaration ends there.
+    ends_early: bool,
+    /// Tags of structures, unions and enumerations with the word that they need.
+    tags: FxHashMap<Name, &'static str>,
     /// Parameters in the style of K&R were seen: their declarations follow.
     old_style: bool,
     /// Height of the expression that was parsed last.
@@ -85,10 +98,15 @@ impl<'d> Parser<'d> {
             pos: 0,
             diags,
             scopes: Scopes::new(),
+            packing: Packing::default(),
+            blocks_refused: false,
             brackets: 0,
             statements: 0,
             height: 0,
             old_style: false,
+            in_for: false,
+            ends_early: false,
+            tags: FxHashMap::default(),
             error_at: None,
             stopped: false,
         }
@@ -195,8 +213,9 @@ impl<'d> Parser<'d> {
             return;
         }
         self.error_at = Some(self.pos);
-        // What could not be read was reported by the preprocessor.
-        if *self.peek() != TokenKind::Invalid {
+        // What could not be read was reported by the preprocessor; what it leaves behind is not worth another error.
+        let unread = |token: Option<&Token>| token.is_some_and(|token| token.kind == TokenKind::Invalid);
+        if !unread(self.tokens.get(self.pos)) && !unread(self.pos.checked_sub(1).and_then(|at| self.tokens.get(at))) {
             self.diags.push(diagnostic);
         }
         if self.diags.too_many() {
@@ -227,9 +246,9 @@ impl<'d> Parser<'d> {
     }
 
     /// Takes the closing bracket; if something else is there, skips to it as long as the statement lasts.
-    fn close(&mut self, punct: Punct, open: Span) {
+    fn close(&mut self, punct: Punct, open: Span) -> bool {
         if self.accept(punct) {
-            return;
+            return true;
         }
         let spelling = punct.spelling();
         let opening = match punct {
@@ -243,6 +262,7 @@ impl<'d> Parser<'d> {
         let brace = if punct == Punct::RParen { Punct::LBrace } else { punct };
         self.skip_to(&[punct, Punct::Semi, brace]);
         self.accept(punct);
+        false
     }
 
     /// Skips to one of the punctuators (and stops before it), over balanced brackets. A `}` that closes more than was opened ends it too.

@@ -1,7 +1,7 @@
 //! `struct`, `union` and `enum` (C99 6.7.2.1, 6.7.2.2).
 
 use crate::ast::{EnumSpec, FieldDecl, Ident, RecordSpec, TypeSpec};
-use crate::lex::{Keyword, Punct, TokenKind};
+use crate::lex::{Keyword, Punct};
 
 use super::Parser;
 use super::scope::Meaning;
@@ -17,6 +17,10 @@ impl Parser<'_> {
         // Between tag and body attributes may stand as well.
         self.attributes(&mut attributes);
         let open = self.span();
+        let pack = self.packing.current();
+        if let Some(tag) = &tag {
+            self.tags.insert(tag.name.clone(), if is_union { "union" } else { "struct" });
+        }
         let fields = if self.at(Punct::LBrace) {
             self.advance();
             let fields = self.fields();
@@ -29,7 +33,7 @@ impl Parser<'_> {
         if tag.is_none() && fields.is_none() {
             self.error("declaration of anonymous struct must be a definition");
         }
-        TypeSpec::Record(Box::new(RecordSpec { is_union, tag, fields, attributes, span: self.since(start) }))
+        TypeSpec::Record(Box::new(RecordSpec { is_union, tag, fields, attributes, pack, span: self.since(start) }))
     }
 
     fn fields(&mut self) -> Vec<FieldDecl> {
@@ -42,10 +46,7 @@ impl Parser<'_> {
             if self.accept(Punct::Semi) {
                 continue;
             }
-            if matches!(self.peek(), TokenKind::Pragma(_)) || self.accept_keyword(Keyword::Extension) {
-                if self.pos == before {
-                    self.advance();
-                }
+            if self.pragma().is_some() || self.accept_keyword(Keyword::Extension) {
                 continue;
             }
             if self.at_keyword(Keyword::StaticAssert) {
@@ -65,6 +66,11 @@ impl Parser<'_> {
         let start = self.span();
         let specs = self.specifiers(SpecPlace::Type);
         let mut declarators = Vec::new();
+        let mut specs = specs;
+        if self.at(Punct::Semi) && self.space_as_name() {
+            specs.ty = TypeSpec::Missing;
+            specs.quals.space = None;
+        }
         if !self.at(Punct::Semi) {
             loop {
                 let mut declarator = if self.at(Punct::Colon) { self.unnamed_declarator() } else { self.declarator() };
@@ -90,6 +96,9 @@ impl Parser<'_> {
         let mut attributes = Vec::new();
         self.attributes(&mut attributes);
         let tag = self.accept_ident();
+        if let Some(tag) = &tag {
+            self.tags.insert(tag.name.clone(), "enum");
+        }
         let open = self.span();
         let enumerators = if self.accept(Punct::LBrace) {
             let list = self.enumerators();

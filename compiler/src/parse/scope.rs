@@ -76,6 +76,12 @@ impl Scopes {
         matches!(self.meaning(name), Some(Meaning::Type { .. }))
     }
 
+    /// Names of types that the source declares.
+    pub fn declared_types(&self) -> impl Iterator<Item = &str> {
+        let is_type = |stack: &SmallVec<[(u32, Meaning); 1]>| matches!(stack.last(), Some((_, Meaning::Type { .. })));
+        self.names.iter().filter(move |(_, stack)| is_type(stack)).map(|(name, _)| &**name)
+    }
+
     /// Whether the source declares the name itself, so that a predeclared type of that name is hidden.
     pub fn is_declared(&self, name: &str) -> bool {
         self.names.get(name).is_some_and(|stack| !stack.is_empty())

@@ -50,6 +50,24 @@ const fn storage_name(storage: StorageClass) -> &'static str {
     }
 }
 
+/// Whether a type is a structure, union or enumeration with its members.
+const fn defines_record(ty: &TypeSpec) -> bool {
+    match ty {
+        TypeSpec::Record(spec) => spec.fields.is_some(),
+        TypeSpec::Enum(spec) => spec.enumerators.is_some(),
+        _ => false,
+    }
+}
+
+/// Whether a keyword begins a declaration and cannot stand behind a type.
+const fn starts_declaration(keyword: Keyword) -> bool {
+    use Keyword as K;
+    matches!(
+        keyword,
+        K::Kernel | K::Typedef | K::Void | K::Char | K::Short | K::Int | K::Long | K::Float | K::Double | K::Half | K::Bool | K::Unsigned
+    ) || matches!(keyword, K::Signed | K::Struct | K::Union | K::Enum | K::Inline)
+}
+
 impl Parser<'_> {
     /// Whether a keyword can stand in a list of specifiers.
     const fn is_specifier(keyword: Keyword) -> bool {
@@ -145,6 +163,7 @@ impl Parser<'_> {
             ty: TypeSpec::Missing,
             attributes: Vec::new(),
             span: start,
+            ty_span: start,
         };
         let mut words = Words::default();
         let mut has_type = false;
@@ -160,15 +179,22 @@ impl Parser<'_> {
                     _ => TypeSpec::Typedef(name.clone()),
                 };
                 has_type = true;
+                specs.ty_span = self.span();
                 self.advance();
                 continue;
             }
             let TokenKind::Keyword(keyword) = *self.peek() else { break };
+            if place == SpecPlace::File && has_type && defines_record(&specs.ty) && starts_declaration(keyword) {
+                self.error_behind("expected ';' after the definition of a structure, union or enumeration");
+                self.ends_early = true;
+                break;
+            }
             if self.word(keyword, &mut words) {
                 if has_type {
                     self.error(format!("cannot combine '{}' with previous declaration specifier", keyword.spelling()));
                 }
                 words_span = self.span();
+                specs.ty_span = words_span;
                 self.advance();
             } else if matches!(keyword, Keyword::Struct | Keyword::Union | Keyword::Enum | Keyword::Typeof) {
                 if has_type || words.any() {
@@ -188,7 +214,11 @@ impl Parser<'_> {
             match words.combine() {
                 Some(ty) => specs.ty = ty,
                 None => {
-                    let message = format!("cannot combine '{}' with previous declaration specifier", self.word_at(words_span));
+                    let message = if words.long > 0 && words.double {
+                        "'long double' is reserved in OpenCL C; use 'double'".to_owned()
+                    } else {
+                        format!("cannot combine '{}' with previous declaration specifier", self.word_at(words_span))
+                    };
                     self.error_span(words_span, message);
                     specs.ty = TypeSpec::Scalar(crate::ast::ScalarKind::Int);
                 }
@@ -320,7 +350,11 @@ impl Parser<'_> {
                             space_name(space)
                         ));
                     }
-                    _ => quals.space = Some((space, self.span())),
+                    Some(_) => {
+                        let span = self.span();
+                        self.diags.warning(span, "multiple identical address spaces specified for type");
+                    }
+                    None => quals.space = Some((space, self.span())),
                 }
             }
         }
@@ -347,7 +381,13 @@ impl Parser<'_> {
             _ => place == SpecPlace::Type,
         };
         if is_declarator {
-            self.error(format!("unknown type name '{name}'"));
+            match self.tags.get(&name) {
+                Some(word) => self.error(format!("must use '{word}' tag to refer to type '{name}'")),
+                None => {
+                    let hint = self.suggest_type(&name);
+                    self.error(format!("unknown type name '{name}'{hint}"));
+                }
+            }
             self.advance();
             // The rest of the specifiers belongs to it.
             let mut ignored = Qualifiers::default();

@@ -108,6 +108,7 @@ impl Parser<'_> {
     }
 
     fn unlabelled(&mut self) -> Stmt {
+        self.double_brackets();
         let start = self.span();
         let kind = match self.peek() {
             TokenKind::Punct(Punct::LBrace) => StmtKind::Compound(self.compound()),
@@ -170,7 +171,7 @@ impl Parser<'_> {
             }
             Keyword::StaticAssert => StmtKind::StaticAssert(self.static_assert()),
             Keyword::Else => {
-                self.error("expected expression");
+                self.error("'else' without a previous 'if'");
                 self.advance();
                 StmtKind::Empty
             }
@@ -314,6 +315,10 @@ impl Parser<'_> {
         let body = self.body();
         if !self.accept_keyword(Keyword::While) {
             self.error("expected 'while' in do/while loop");
+            if self.at(Punct::LParen) {
+                self.skip_parens();
+                self.accept(Punct::Semi);
+            }
             return StmtKind::DoWhile { body, cond: self.error_expr() };
         }
         let cond = self.condition("while");
@@ -328,17 +333,28 @@ impl Parser<'_> {
         let mut init = Box::new(Stmt { kind: StmtKind::Empty, span: open });
         let (mut cond, mut step) = (None, None);
         if self.expect(Punct::LParen, "expected '(' after 'for'") && self.enter() {
+            let errors = self.diags.list().len();
+            self.in_for = true;
             init = Box::new(self.for_init());
-            if !self.at(Punct::Semi) {
-                cond = Some(self.expression());
-            }
-            if !self.accept(Punct::Semi) {
-                self.error_behind("expected ';' in 'for' statement specifier");
-                self.skip_to(&[Punct::Semi, Punct::RParen]);
-                self.accept(Punct::Semi);
-            }
-            if !self.at(Punct::RParen) {
-                step = Some(self.expression());
+            self.in_for = false;
+            if self.diags.list().len() > errors && !self.at(Punct::Semi) && self.prev_is_no_semicolon() {
+                // Commas for semicolons and the like: only what the first declarator says is kept.
+                if let StmtKind::Declaration(declaration) = &mut init.kind {
+                    declaration.declarators.truncate(1);
+                }
+                self.skip_to(&[Punct::RParen, Punct::LBrace]);
+            } else {
+                if !self.at(Punct::Semi) {
+                    cond = Some(self.expression());
+                }
+                if !self.accept(Punct::Semi) {
+                    self.error_behind("expected ';' in 'for' statement specifier");
+                    self.skip_to(&[Punct::Semi, Punct::RParen]);
+                    self.accept(Punct::Semi);
+                }
+                if !self.at(Punct::RParen) {
+                    step = Some(self.expression());
+                }
             }
             self.leave();
             self.close(Punct::RParen, open);
@@ -346,6 +362,10 @@ impl Parser<'_> {
         let body = self.body();
         self.scopes.pop();
         StmtKind::For { init, cond, step, body }
+    }
+
+    fn prev_is_no_semicolon(&self) -> bool {
+        self.pos.checked_sub(1).and_then(|at| self.tokens.get(at)).is_none_or(|token| token.kind != TokenKind::Punct(Punct::Semi))
     }
 
     fn for_init(&mut self) -> Stmt {

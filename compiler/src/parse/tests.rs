@@ -167,8 +167,11 @@ fn one_error_a_mistake() {
             "1:49: error: expected expression",
         ],
     );
-    errors("void f() { float4 x = float4(1, 2, 3, 4); }", &["1:23: error: unexpected type name 'float4': expected expression"]);
-    errors("void f() { else x; }", &["1:12: error: expected expression"]);
+    errors(
+        "void f() { float4 x = float4(1, 2, 3, 4); }",
+        &["1:23: error: unexpected type name 'float4': expected expression; a vector is written '(float4)(...)'"],
+    );
+    errors("void f() { else x; }", &["1:12: error: 'else' without a previous 'if'"]);
     errors("} int x;", &["1:1: error: extraneous closing brace ('}')"]);
     errors("void f() {", &["1:11: error: expected '}'"]);
     errors(
@@ -178,7 +181,7 @@ fn one_error_a_mistake() {
     errors("unsigned float x;", &["1:10: error: cannot combine 'float' with previous declaration specifier"]);
     errors("static extern int x;", &["1:8: error: cannot combine with previous 'static' declaration specifier"]);
     errors("global local int *p;", &["1:8: error: multiple address spaces specified for type: '__global' and '__local'"]);
-    errors("void f() { int (^b)(void) = ^{ return 1; }; }", &["1:29: error: blocks are not supported: the device cannot enqueue kernels"]);
+    errors("void f() { int (^b)(void) = ^{ return 1; }; }", &["1:17: error: blocks are not supported: this device cannot enqueue kernels"]);
     errors("void f() { void g() { } }", &["1:21: error: function definition is not allowed here"]);
 }
 

@@ -126,6 +126,11 @@ static TABLE: LazyLock<FxHashMap<String, Predeclared>> = LazyLock::new(|| {
     table
 });
 
+/// The names of all predeclared types.
+pub fn predeclared_names() -> impl Iterator<Item = &'static str> {
+    TABLE.keys().map(String::as_str)
+}
+
 /// The predeclared type of that name.
 pub fn predeclared(name: &str) -> Option<Predeclared> {
     TABLE.get(name).copied()

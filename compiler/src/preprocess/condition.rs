@@ -6,6 +6,7 @@ use crate::lex::literal::{self, Number};
 use crate::lex::raw::{RawKind, RawToken};
 
 use super::Preprocessor;
+use super::has::Query;
 
 /// Nesting of parentheses and operators that are applied to one another.
 const MAX_DEPTH: u32 = 256;
@@ -215,6 +216,30 @@ impl Evaluator<'_, '_> {
         Ok(value)
     }
 
+    /// `( ... )` behind `__has_include` and its like.
+    fn query(&mut self, query: Query, name: &str) -> Result<Value, Failed> {
+        if !self.accept(Punct::LParen) {
+            return self.fail(format!("missing '(' after '{name}'"));
+        }
+        let rest = self.tokens.get(self.next..).unwrap_or_default();
+        let mut depth = 0_u32;
+        let end = rest.iter().position(|token| {
+            match token.kind {
+                RawKind::Punct(Punct::LParen) => depth += 1,
+                RawKind::Punct(Punct::RParen) if depth == 0 => return true,
+                RawKind::Punct(Punct::RParen) => depth -= 1,
+                _ => {}
+            }
+            false
+        });
+        let Some(end) = end else { return self.fail(format!("missing ')' after '{name}'")) };
+        let Some(answer) = rest.get(..end).and_then(|inner| self.preprocessor.answer(query, inner)) else {
+            return self.fail(format!("expected a name after '{name}('"));
+        };
+        self.next += end + 1;
+        Ok(Value::truth(answer))
+    }
+
     fn primary(&mut self, live: bool) -> Result<Value, Failed> {
         let Some(token) = self.peek() else { return self.fail("expected value in expression") };
         if token.is(Punct::LParen) {
@@ -230,6 +255,9 @@ impl Evaluator<'_, '_> {
             // A name that is no macro is zero.
             RawKind::Ident => {
                 self.next += 1;
+                if let Some(query) = Query::of(&text) {
+                    return self.query(query, &text);
+                }
                 if self.peek().is_some_and(|next| next.is(Punct::LParen)) {
                     self.next -= 1;
                     return self.fail(format!("function-like macro '{text}' is not defined"));

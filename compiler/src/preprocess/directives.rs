@@ -10,6 +10,10 @@ use crate::lex::raw::{RawKind, RawToken};
 
 use super::Preprocessor;
 
+/// The directives of C.
+const DIRECTIVES: &[&str] =
+    &["define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "warning", "line", "pragma"];
+
 /// An `#if` whose `#endif` is still to come.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conditional {
@@ -57,7 +61,9 @@ impl Preprocessor<'_> {
             "pragma" => self.pragma_directive(name.span),
             "ident" | "sccs" => self.skip_line(),
             _ => {
-                self.diags.error(hash.to(name.span), "invalid preprocessing directive");
+                let hint = crate::diag::suggest::nearest(&text, DIRECTIVES.iter().copied());
+                let hint = hint.map_or_else(String::new, |name| format!("; did you mean '#{name}'?"));
+                self.diags.error(hash.to(name.span), format!("invalid preprocessing directive '#{text}'{hint}"));
                 self.skip_line();
             }
         }
@@ -138,7 +144,7 @@ impl Preprocessor<'_> {
             return false;
         }
         self.check_end(line.get(1..).unwrap_or_default(), directive);
-        self.macro_of(name.symbol).is_some() == (directive == "ifdef")
+        self.is_defined(name.symbol) == (directive == "ifdef")
     }
 
     fn open_conditional(&mut self, directive: &str, at: Span) {

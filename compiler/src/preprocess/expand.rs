@@ -218,7 +218,7 @@ impl Preprocessor<'_> {
         }
         let mut value = false;
         if name.kind == RawKind::Ident {
-            value = self.macro_of(name.symbol).is_some();
+            value = self.is_defined(name.symbol);
             if paren {
                 let close = self.next_raw();
                 if !close.is(Punct::RParen) {

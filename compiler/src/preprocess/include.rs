@@ -69,6 +69,11 @@ impl Preprocessor<'_> {
         angled.then(|| (inner.iter().map(spelled).collect::<String>(), true, at))
     }
 
+    /// Whether `#include` would find a header.
+    pub(super) fn has_header(&self, name: &str, angled: bool) -> bool {
+        self.find_header(name, angled).is_some()
+    }
+
     fn find_header(&self, name: &str, angled: bool) -> Option<Found> {
         if let Some(text) = self.source.headers.get(name) {
             return Some(Found { name: name.to_owned(), text: text.as_str().into(), path: None });

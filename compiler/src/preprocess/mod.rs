@@ -9,6 +9,7 @@ mod condition;
 mod convert;
 mod directives;
 mod expand;
+mod has;
 mod include;
 mod macros;
 mod pragma;
@@ -24,6 +25,8 @@ use crate::lex::raw::{RawKind, RawLexer, RawToken};
 use crate::lex::token::TokenKind;
 use crate::program::{BuildOptions, Source};
 use crate::target::Target;
+
+pub(crate) use predefined::predefined_names;
 
 use directives::Conditional;
 use macros::{Macro, MacroSlot};
@@ -240,7 +243,7 @@ impl<'a> Preprocessor<'a> {
             }
             RawKind::UnterminatedComment => {
                 self.diags.error(token.span, "unterminated /* comment");
-                None
+                Some(RawToken { kind: RawKind::Invalid, symbol: Symbol::EMPTY, ..token })
             }
             RawKind::Punct(crate::lex::Punct::Hash) if token.has(RawToken::LINE_START) => {
                 self.directive(token.span);

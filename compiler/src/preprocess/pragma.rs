@@ -1,6 +1,6 @@
 //! `#pragma` and `_Pragma`: what they say, for the parser (OpenCL C 6.11.2 and the list of supported pragmas).
 
-use crate::ast::PragmaKind;
+use crate::ast::{Pack, PragmaKind};
 use crate::diag::Span;
 use crate::lex::Punct;
 use crate::lex::interner::Symbol;
@@ -72,11 +72,14 @@ impl Preprocessor<'_> {
                 self.pragma_once(at);
                 return None;
             }
-            ["pack", ..] => {
-                // Ignoring it would change the layout of structures.
-                self.diags.error(span, "'#pragma pack' is not supported; use __attribute__((packed))");
-                return None;
-            }
+            ["pack", rest @ ..] => match pack(rest) {
+                Some(pack) => PragmaKind::Pack(pack),
+                None => {
+                    // Ignoring it would change the layout of structures.
+                    self.diags.error(span, "malformed '#pragma pack'; expected pack(n), pack(push, n), pack(pop) or pack()");
+                    return None;
+                }
+            },
             ["message", rest @ ..] => {
                 let text = rest.join(" ");
                 self.warn(span, text);
@@ -124,5 +127,26 @@ impl Preprocessor<'_> {
                 None
             }
         }
+    }
+}
+
+/// What stands behind `pack`.
+fn pack(words: &[&str]) -> Option<Pack> {
+    let ["(", inner @ .., ")"] = words else { return None };
+    let value = |word: &str| word.parse::<u32>().ok().filter(|n| *n <= 16 && (*n == 0 || n.is_power_of_two()));
+    let is_label = |word: &str| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let (label, number) = match inner {
+        [] => return Some(Pack::Set(0)),
+        [word] if value(word).is_some() => return value(word).map(Pack::Set),
+        [_] => (None, None),
+        [_, ",", label] if is_label(label) => (Some((*label).into()), None),
+        [_, ",", number] => (None, Some(value(number)?)),
+        [_, ",", label, ",", number] if is_label(label) => (Some((*label).into()), Some(value(number)?)),
+        _ => return None,
+    };
+    match inner.first() {
+        Some(&"push") => Some(Pack::Push { label, value: number }),
+        Some(&"pop") => Some(Pack::Pop { label, value: number }),
+        _ => None,
     }
 }

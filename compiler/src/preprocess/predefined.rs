@@ -71,6 +71,11 @@ impl KnownNames {
 static TABLE: LazyLock<FxHashMap<&'static str, (&'static str, When)>> =
     LazyLock::new(|| PREDEFINED.iter().map(|(name, text, when)| (*name, (*text, *when))).collect());
 
+/// The names of predefined macros that stand for values.
+pub(crate) fn predefined_names() -> impl Iterator<Item = &'static str> {
+    PREDEFINED.iter().map(|(name, ..)| *name)
+}
+
 impl Preprocessor<'_> {
     /// The predefined macro of that name.
     pub(super) fn predefined(&mut self, name: Symbol) -> Option<Rc<Macro>> {
@@ -143,7 +148,7 @@ impl Preprocessor<'_> {
 
 /// Between name and body: nothing where the body starts with parameters.
 fn separator(body: &str) -> &'static str {
-    if body.starts_with("(X,") || body.starts_with("(x)") || body.starts_with("(type,") || body.starts_with("(value)") { "" } else { " " }
+    if body.starts_with("(X,") || body.starts_with("(type,") || body.starts_with("(value)") { "" } else { " " }
 }
 
 /// Name, body (with parameters in front of it) and condition.
@@ -253,12 +258,6 @@ const PREDEFINED: &[(&str, &str, When)] = &[
         "(X, typen) __kernel __attribute__((work_group_size_hint(X, 1, 1))) __attribute__((vec_type_hint(typen)))",
         When::Always,
     ),
-    // Sources written for other compilers ask with these, mostly after `#ifdef`; nothing that they ask for is here.
-    ("__has_attribute", "(x) 0", When::Always),
-    ("__has_builtin", "(x) 0", When::Always),
-    ("__has_extension", "(x) 0", When::Always),
-    ("__has_feature", "(x) 0", When::Always),
-    ("__has_include", "(x) 0", When::Always),
     ("__ENDIAN_LITTLE__", "1", When::Always),
     ("__STDC__", "1", When::Always),
     ("__STDC_VERSION__", "199901L", When::Always),

@@ -213,7 +213,7 @@ fn predefined_by_target_and_options() {
 
 #[test]
 fn questions_of_other_compilers_are_answered() {
-    let source = "#if defined(__has_builtin) && !__has_builtin(__builtin_fma)\nyes\n#endif\n#ifndef __has_include\nno\n#endif";
+    let source = "#if defined(__has_builtin) && !__has_builtin(__builtin_no_such_thing) && __has_builtin(__builtin_expect)\nyes\n#endif\n#ifndef __has_include\nno\n#endif";
     let source = Source { text: source.to_owned(), ..Source::default() };
     assert_eq!(run_source(&source, &BuildOptions::default()).text(), "yes");
 }

@@ -1,6 +1,6 @@
-//! Attributes of kernels (OpenCL C 6.9.2).
+//! Attributes (OpenCL C 6.13): which ones are known, and what those of kernels and types say.
 
-use super::Sema;
+use super::{DeclTy, Sema};
 use crate::ast::{Attribute, AttributeArg, TypeSpec};
 use crate::thir::types::scalar_name;
 
@@ -13,8 +13,96 @@ pub(super) struct KernelAttributes {
     pub(super) text: String,
 }
 
+/// Attributes that are obeyed, or that may be ignored without changing what a program does.
+const KNOWN: &[&str] = &[
+    "aligned",
+    "always_inline",
+    "annotate",
+    "artificial",
+    "cold",
+    "const",
+    "convergent",
+    "deprecated",
+    // Devices are little-endian, and so are the hosts that this runs on.
+    "endian",
+    "ext_vector_type",
+    "fallthrough",
+    "flatten",
+    "format",
+    "gnu_inline",
+    "hot",
+    "intel_reqd_sub_group_size",
+    "leaf",
+    "malloc",
+    "may_alias",
+    "noclone",
+    "noduplicate",
+    "noinline",
+    "nonnull",
+    "nosvm",
+    "nothrow",
+    "opencl_unroll_hint",
+    "optnone",
+    "overloadable",
+    "packed",
+    "pure",
+    "reqd_work_group_size",
+    "returns_nonnull",
+    "unused",
+    "used",
+    "vec_type_hint",
+    "visibility",
+    "warn_unused_result",
+    "weak",
+    "work_group_size_hint",
+];
+
+/// Attributes of GNU C that change what a program means, and that nothing here obeys.
+const REFUSED: &[&str] = &["address_space", "alias", "cleanup", "mode", "scalar_storage_order", "transparent_union", "vector_size"];
+
+/// Whether an attribute is known.
+pub(super) fn is_known(name: &str) -> bool {
+    KNOWN.contains(&name)
+}
+
 impl Sema<'_> {
-    pub(super) fn kernel_attributes(&mut self, attributes: &[&Attribute]) -> KernelAttributes {
+    /// Warns of attributes that nobody knows, and refuses those that cannot be ignored.
+    pub(super) fn check_attributes<'b>(&mut self, attributes: impl IntoIterator<Item = &'b Attribute>) {
+        for attribute in attributes {
+            let name = &*attribute.name.name;
+            if REFUSED.contains(&name) {
+                self.err(attribute.name.span, format!("attribute '{name}' is not supported"));
+            } else if !KNOWN.contains(&name) {
+                let hint = super::suggest::hint(name, KNOWN.iter().copied());
+                self.warn(attribute.name.span, format!("unknown attribute '{name}' ignored{hint}"));
+            }
+        }
+    }
+
+    /// Makes a vector of a scalar type that has the attribute `ext_vector_type(n)`.
+    pub(super) fn vector_attribute(&mut self, ty: DeclTy, attributes: &[&Attribute]) -> DeclTy {
+        let Some(attribute) = attributes.iter().find(|a| &*a.name.name == "ext_vector_type") else { return ty };
+        let lanes = match attribute.args.first() {
+            Some(AttributeArg::Expr(expr)) => {
+                let value = self.rvalue_expr(expr);
+                self.integer_constant(&value).and_then(|lanes| u8::try_from(lanes).ok())
+            }
+            _ => None,
+        };
+        match (self.scalar_kind(ty.qt.ty), lanes) {
+            (Some(kind), Some(lanes @ (2 | 3 | 4 | 8 | 16))) => {
+                let mut ty = ty;
+                ty.qt.ty = self.lanes(kind, lanes);
+                ty
+            }
+            _ => {
+                self.err(attribute.span, "'ext_vector_type' needs a scalar type and 2, 3, 4, 8 or 16 elements");
+                DeclTy::of(self.error_ty())
+            }
+        }
+    }
+
+    pub(super) fn kernel_attributes(&mut self, attributes: &[Attribute]) -> KernelAttributes {
         let mut result = KernelAttributes::default();
         let mut texts: Vec<String> = Vec::new();
         for attribute in attributes {

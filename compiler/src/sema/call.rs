@@ -4,13 +4,20 @@ use super::convert::{PointerFit, Purpose, promoted, usual_kind};
 use super::{Operand, Sema, is_float, is_signed, signed_of, unsigned_of};
 use crate::ast::{self, Name, ScalarKind};
 use crate::builtins::table::{self, Atom, Class, How, Row, Signature};
-use crate::diag::Span;
+use crate::diag::{Diagnostic, Span};
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
 use crate::thir::{CastKind, Expr, ExprKind, FuncId, Init, PlaceKind, QualTy, Stmt, StmtKind, Ty, TyKind};
 
 /// How far a call is from the parameters of a candidate: the less, the better.
 type Cost = u32;
+
+/// The candidate that is at least as good as every other for each argument, and better for one.
+fn best_candidate(viable: &[(Vec<Cost>, FuncId)]) -> Option<FuncId> {
+    let beats = |a: &[Cost], b: &[Cost]| a.iter().zip(b).all(|(x, y)| x <= y) && a.iter().zip(b).any(|(x, y)| x < y);
+    let best = viable.iter().find(|(ranks, id)| viable.iter().all(|(others, other)| other == id || beats(ranks, others)));
+    best.map(|(_, id)| *id)
+}
 
 impl Sema<'_> {
     pub(super) fn call(&mut self, callee: &ast::Expr, args: &[ast::Expr], span: Span) -> Expr {
@@ -20,17 +27,24 @@ impl Sema<'_> {
         }
         let operand = match &target.kind {
             ast::ExprKind::Ident(name)
-                if self.lookup(name).is_none() && !self.is_builtin(name) && !(self.in_library && self.library_symbol(name).is_some()) =>
+                if self.lookup(name).is_none()
+                    && !self.is_builtin(name)
+                    && !super::gnu::is_known(name)
+                    && !(self.in_library && self.library_symbol(name).is_some()) =>
             {
                 for arg in args {
                     self.operand(arg);
                 }
+                let hint = self.suggest_function(name);
                 if name.starts_with("__builtin_") {
-                    self.err(target.span, format!("use of unknown builtin '{name}'"));
+                    self.err(target.span, format!("use of unknown builtin '{name}'{hint}"));
                 } else {
-                    self.err(target.span, format!("implicit declaration of function '{name}' is invalid in OpenCL"));
+                    self.err(target.span, format!("implicit declaration of function '{name}' is invalid in OpenCL{hint}"));
                 }
                 return self.error_expr(span);
+            }
+            ast::ExprKind::Ident(name) if super::gnu::is_known(name) && self.lookup(name).is_none() => {
+                return self.gnu_builtin(name, args, target.span, span);
             }
             _ => self.operand(target),
         };
@@ -63,41 +77,48 @@ impl Sema<'_> {
         if list.len() == 1 && !self.decls[first.index()].overloadable {
             return self.call_function(first, values, args, name_span, span);
         }
-        let mut best: Option<(Cost, FuncId)> = None;
-        let mut tie = false;
+        let mut viable: Vec<(Vec<Cost>, FuncId)> = Vec::new();
         for id in list {
             let decl = &self.decls[id.index()];
             if decl.params.len() != values.len() {
                 continue;
             }
-            let types: Vec<Ty> = decl.params.iter().map(|p| p.ty.ty).collect();
-            let cost: Option<Cost> = values.iter().zip(types).map(|(value, ty)| self.conversion_cost(value, ty)).sum();
-            let Some(cost) = cost else { continue };
-            match best {
-                Some((old, _)) if cost > old => {}
-                Some((old, _)) if cost == old => tie = true,
-                _ => {
-                    best = Some((cost, *id));
-                    tie = false;
-                }
-            }
+            let ranks: Option<Vec<Cost>> =
+                values.iter().zip(&decl.params).map(|(value, param)| self.conversion_rank(value, param.ty.ty)).collect();
+            viable.extend(ranks.map(|ranks| (ranks, *id)));
+        }
+        let exact = viable.iter().find(|(ranks, _)| ranks.iter().all(|rank| *rank == 0)).map(|(_, id)| *id);
+        if let Some(id) = exact {
+            return self.call_function(id, values, args, name_span, span);
+        }
+        let best = best_candidate(&viable);
+        // User overloads of a built-in's name add to it.
+        if !self.in_library && self.is_builtin(&name) && (best.is_none() || self.fits_builtin(&name, &values)) {
+            return self.builtin_call_values(&name, values, args, name_span, span);
         }
         match best {
-            Some((0, id)) => self.call_function(id, values, args, name_span, span),
-            // User overloads of a built-in's name add to it.
-            _ if !self.in_library && self.is_builtin(&name) && (best.is_none() || tie) => {
-                self.builtin_call_values(&name, values, args, name_span, span)
-            }
-            Some(_) if tie => {
-                self.err(name_span, format!("call to '{name}' is ambiguous"));
-                self.error_expr(span)
-            }
-            Some((_, id)) => self.call_function(id, values, args, name_span, span),
-            None => {
+            Some(id) => self.call_function(id, values, args, name_span, span),
+            None if viable.is_empty() => {
                 self.no_match(&name, &values, name_span);
                 self.error_expr(span)
             }
+            None => {
+                let candidates: Vec<Span> = viable.iter().map(|(_, id)| self.decls[id.index()].span).collect();
+                let mut error = Diagnostic::error(name_span, format!("call to '{name}' is ambiguous"));
+                for place in candidates.into_iter().filter(|place| *place != Span::NONE) {
+                    error = error.with_note(place, "candidate function");
+                }
+                self.report(error);
+                self.error_expr(span)
+            }
         }
+    }
+
+    /// Whether a built-in of the table takes the values as they are.
+    fn fits_builtin(&self, name: &str, values: &[Expr]) -> bool {
+        table::find(name).is_some_and(|row| {
+            row.signatures.iter().any(|text| self.match_signature(&Signature::parse(text), values).is_some_and(|(cost, ..)| cost == 0))
+        })
     }
 
     fn no_match(&mut self, name: &str, values: &[Expr], span: Span) {
@@ -110,8 +131,9 @@ impl Sema<'_> {
         self.err(span, text);
     }
 
-    /// The cost of an implicit conversion; `None` if there is none.
-    pub(super) fn conversion_cost(&self, value: &Expr, ty: Ty) -> Option<Cost> {
+    /// How good an implicit conversion is, by the rules of overloads in C++ (which `overloadable` borrows): 0 is none at all, 1 only adds qualifiers
+    /// or goes to the generic address space, 2 is a promotion, 3 another conversion, more is what C alone allows. `None` if there is none.
+    fn conversion_rank(&self, value: &Expr, ty: Ty) -> Option<Cost> {
         if value.ty == ty {
             return Some(0);
         }
@@ -119,37 +141,27 @@ impl Sema<'_> {
             (TyKind::Error, _) | (_, TyKind::Error) => Some(0),
             (TyKind::Scalar(_) | TyKind::Enum { .. }, TyKind::Scalar(_) | TyKind::Enum { .. }) => {
                 let (from, to) = (self.scalar_kind(value.ty)?, self.scalar_kind(ty)?);
-                Some(if from == to {
-                    1
-                } else if promoted(from) == to || (from == ScalarKind::Float && to == ScalarKind::Double) {
-                    2
-                } else if is_float(from) == is_float(to) {
-                    // Widening is nearer than narrowing.
-                    if scalar_size(to) > scalar_size(from) { 4 } else { 5 }
-                } else {
-                    6
-                })
+                let widens = matches!(
+                    (from, to),
+                    (ScalarKind::Float, ScalarKind::Double) | (ScalarKind::Half, ScalarKind::Float | ScalarKind::Double)
+                );
+                Some(if promoted(from) == to || widens { 2 } else { 3 })
             }
-            (TyKind::Scalar(_) | TyKind::Enum { .. }, TyKind::Vector(..)) => Some(20),
-            (TyKind::Pointer { .. }, TyKind::Pointer { .. }) => {
+            (TyKind::Scalar(_) | TyKind::Enum { .. }, TyKind::Vector(..)) => Some(3),
+            (TyKind::Pointer { .. }, TyKind::Pointer { pointee, .. }) => {
                 if self.is_null_constant(value) {
-                    return Some(10);
+                    return Some(3);
                 }
                 match self.pointer_fit(value.ty, ty) {
-                    PointerFit::Same => {
-                        let same_space = match (self.kind(value.ty), self.kind(ty)) {
-                            (TyKind::Pointer { space: a, .. }, TyKind::Pointer { space: b, .. }) => a == b,
-                            _ => false,
-                        };
-                        Some(if same_space { 1 } else { 3 })
-                    }
-                    PointerFit::DropsQualifiers => Some(12),
-                    PointerFit::OtherPointee => Some(30),
+                    PointerFit::Same if matches!(self.kind(pointee.ty), TyKind::Void) => Some(3),
+                    PointerFit::Same => Some(u32::from(!self.same_unqualified(value.ty, ty))),
+                    PointerFit::DropsQualifiers => Some(4),
+                    PointerFit::OtherPointee => Some(5),
                     PointerFit::OtherSpace => None,
                 }
             }
-            (_, TyKind::Pointer { .. }) if self.is_null_constant(value) => Some(10),
-            (TyKind::Pointer { .. }, TyKind::Scalar(ScalarKind::Bool)) => Some(40),
+            (_, TyKind::Pointer { .. }) if self.is_null_constant(value) => Some(3),
+            (TyKind::Pointer { .. }, TyKind::Scalar(ScalarKind::Bool)) => Some(3),
             _ => None,
         }
     }
@@ -211,7 +223,7 @@ impl Sema<'_> {
         self.builtin_call_values(name, values, args, name_span, span)
     }
 
-    fn builtin_call_values(&mut self, name: &Name, values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
+    pub(super) fn builtin_call_values(&mut self, name: &Name, values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
         if let Some(value) = values.iter().find(|v| matches!(self.kind(v.ty), TyKind::Void)) {
             let place = value.span;
             self.err(place, format!("passing 'void' to a parameter of '{name}'"));

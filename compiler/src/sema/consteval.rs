@@ -262,7 +262,11 @@ impl Sema<'_> {
 
     /// Reads a variable in constant space whose contents are known: more than C99 asks for, as other compilers do.
     fn load_constant(&self, place: &Place, ty: Ty) -> Option<Value> {
-        if place.space != Space::Constant {
+        if let PlaceKind::Local(local) = place.kind {
+            let constant = self.f.as_ref().and_then(|f| f.constants.get(&local));
+            return constant.filter(|_| self.fold_const).cloned().map(Value::Const);
+        }
+        if place.space != Space::Constant && !(self.fold_const && place.ty.is_const) {
             return None;
         }
         let (global, offset) = self.address(place)?;

@@ -90,7 +90,8 @@ impl Sema<'_> {
                     self.err(
                         span,
                         format!(
-                            "cannot convert between vector type '{a}' and vector type '{b}' as implicit conversion would cause truncation"
+                            "cannot convert between vector type '{a}' and vector type '{b}' as implicit conversion would cause truncation; \
+                             use convert_{a} or convert_{b}"
                         ),
                     );
                 } else {
@@ -223,13 +224,18 @@ impl Sema<'_> {
 
     fn incompatible(&mut self, value: &Expr, ty: Ty, purpose: &Purpose) -> Expr {
         let (from, to, span) = (self.show(value.ty), self.show(ty), value.span);
+        let hint = match (self.kind(value.ty), self.kind(ty)) {
+            (TyKind::Vector(..), TyKind::Scalar(_)) => "; take one of its components, such as '.x'".to_owned(),
+            (TyKind::Vector(_, a), TyKind::Vector(_, b)) if a == b => format!("; use convert_{to} or as_{to}"),
+            _ => String::new(),
+        };
         let text = match purpose {
             Purpose::Initialize => format!("initializing '{to}' with an expression of incompatible type '{from}'"),
             Purpose::Assign => format!("assigning to '{to}' from incompatible type '{from}'"),
             Purpose::Pass => format!("passing '{from}' to parameter of incompatible type '{to}'"),
             Purpose::Return => format!("returning '{from}' from a function with incompatible result type '{to}'"),
         };
-        self.err(span, text);
+        self.err(span, text + &hint);
         self.error_expr(span)
     }
 
@@ -257,7 +263,13 @@ impl Sema<'_> {
                         format!("initializing '{to}' with an expression of type '{from}' changes address space of pointer")
                     }
                     Purpose::Assign => format!("assigning '{from}' to '{to}' changes address space of pointer"),
-                    Purpose::Pass => format!("passing '{from}' to parameter of type '{to}' changes address space of pointer"),
+                    Purpose::Pass => {
+                        let hint = match self.kind(value.ty) {
+                            TyKind::Pointer { space: Space::Generic | Space::Private, .. } => String::new(),
+                            _ => format!("; such a parameter is declared '{from}'"),
+                        };
+                        format!("passing '{from}' to parameter of type '{to}' changes address space of pointer{hint}")
+                    }
                     Purpose::Return => {
                         format!("returning '{from}' from a function with result type '{to}' changes address space of pointer")
                     }

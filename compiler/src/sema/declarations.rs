@@ -1,11 +1,13 @@
 //! Declarations of variables and typedefs, at program scope and in functions (OpenCL C 6.7, 6.8; C99 6.7).
 
+use super::consteval::Value;
 use super::scope::Symbol;
 use super::{DeclTy, Sema};
 use crate::ast::{self, Attribute, Declaration, DeclaratorPart, Ident, InitDeclarator, ScalarKind, StorageClass};
 use crate::diag::Span;
 use crate::ir::Space;
-use crate::thir::{GlobalVar, Linkage, QualTy, Stmt, StmtKind, TyKind};
+use crate::program::CStd;
+use crate::thir::{GlobalVar, Init, Linkage, QualTy, Stmt, StmtKind, Ty, TyKind};
 
 impl Sema<'_> {
     pub(super) fn program_declaration(&mut self, declaration: &Declaration) {
@@ -18,10 +20,7 @@ impl Sema<'_> {
         let specs = &declaration.specs;
         if declaration.declarators.is_empty() {
             self.specifiers(specs);
-            if let (Some((_, span)), false) = (specs.quals.space, matches!(specs.ty, ast::TypeSpec::Record(_) | ast::TypeSpec::Enum(_))) {
-                // The names of address spaces are reserved: `int global;` declares no `global`.
-                self.err(span, "declaration does not declare anything: the name of an address space is reserved");
-            }
+            self.check_attributes(&specs.attributes);
             return statements;
         }
         // Struct and enum definitions among the specifiers are made once, however many declarators follow.
@@ -35,17 +34,31 @@ impl Sema<'_> {
             return statements;
         }
         let base = self.specifiers(specs);
+        if specs.is_kernel && !is_typedef {
+            self.err(specs.span, "'__kernel' applies to functions only");
+            for name in declaration.declarators.iter().filter_map(|item| item.declarator.name.as_ref()) {
+                self.declare(&name.name, Symbol::Error, name.span);
+            }
+            return statements;
+        }
+        if let Some((class @ (StorageClass::Auto | StorageClass::Register), span)) = specs.storage {
+            let word = if class == StorageClass::Auto { "auto" } else { "register" };
+            let version = self.options.std.name();
+            self.err(span, format!("OpenCL C version {version} does not support the '{word}' storage class specifier"));
+        }
         for item in &declaration.declarators {
             if is_function(item) && !is_typedef {
                 self.declare_function(specs, &item.declarator, false);
                 continue;
             }
+            let attributes: Vec<&Attribute> = specs.attributes.iter().chain(&item.declarator.attributes).collect();
             let ty = self.declarator_type(base, &item.declarator.parts);
+            let ty = self.vector_attribute(ty, &attributes);
+            self.check_attributes(attributes.iter().copied());
             let Some(name) = &item.declarator.name else { continue };
             match specs.storage {
-                Some((StorageClass::Typedef, _)) => self.typedef(name, ty, item),
+                Some((StorageClass::Typedef, _)) => self.typedef(name, ty, item, &attributes),
                 storage => {
-                    let attributes: Vec<&Attribute> = specs.attributes.iter().chain(&item.declarator.attributes).collect();
                     if let Some(stmt) = self.variable(name, ty, storage, item, &attributes) {
                         statements.push(stmt);
                     }
@@ -55,7 +68,16 @@ impl Sema<'_> {
         statements
     }
 
-    fn typedef(&mut self, name: &Ident, ty: DeclTy, item: &InitDeclarator) {
+    fn typedef(&mut self, name: &Ident, ty: DeclTy, item: &InitDeclarator, attributes: &[&Attribute]) {
+        let mut ty = ty;
+        for attribute in attributes {
+            if &*attribute.name.name == "aligned"
+                && let Some(align) = self.alignment(attribute)
+            {
+                // As GNU has it, a typedef may also ask for less.
+                ty.align = Some(align);
+            }
+        }
         if item.init.is_some() {
             self.err(name.span, "illegal initializer (only variables can be initialized)");
         }
@@ -63,6 +85,9 @@ impl Sema<'_> {
             && old.qt == ty.qt
         {
             return;
+        }
+        if let TyKind::Record(id) = *self.kind(ty.qt.ty) {
+            self.types.record_mut(id).alias.get_or_insert_with(|| name.name.clone());
         }
         self.declare_new(&name.name, Symbol::Typedef(ty), name.span);
     }
@@ -100,20 +125,22 @@ impl Sema<'_> {
             self.declare(&name.name, Symbol::Error, name.span);
             return None;
         }
-        if matches!(self.innermost(ty.qt), TyKind::Scalar(ScalarKind::Half))
+        if matches!(self.kind(self.innermost(ty.qt)), TyKind::Scalar(ScalarKind::Half))
             && !self.target.fp16
             && !self.in_library
             && !matches!(ty.space, Some((Space::Local, _)))
         {
-            self.err(name.span, "declaring variable of type 'half' is not allowed");
+            let text = "declaring variable of type 'half' is not allowed without cl_khr_fp16, which this device lacks; use vload_half and vstore_half";
+            self.err(name.span, text);
             self.declare(&name.name, Symbol::Error, name.span);
             return None;
         }
         // An array's is that of its elements, known before its length is.
-        let mut align = match *self.kind(ty.qt.ty) {
+        let natural = match *self.kind(ty.qt.ty) {
             TyKind::Array { element, .. } => self.align_of(element.ty),
             _ => self.align_of(ty.qt.ty),
         };
+        let mut align = ty.align.unwrap_or(natural);
         for attribute in attributes {
             if &*attribute.name.name == "aligned"
                 && let Some(value) = self.alignment(attribute)
@@ -128,14 +155,23 @@ impl Sema<'_> {
         let is_static = matches!(storage, Some((StorageClass::Static, _)));
         let is_extern = matches!(storage, Some((StorageClass::Extern, _)));
         match ty.space {
-            Some((Space::Constant, span)) => {
+            Some((Space::Constant, span)) if !is_static && !is_extern => {
                 self.constant_variable(name, ty, item, align, span);
                 None
             }
-            Some((Space::Local, _)) if is_static || is_extern => {
-                let span = storage.map_or(name.span, |(_, span)| span);
-                self.err(span, "static and extern variables must reside in global or constant address space");
+            Some((Space::Local | Space::Private | Space::Generic, span)) if is_static || is_extern => {
+                let word = if is_static { "static" } else { "extern" };
+                self.err(span, format!("{word} variable must reside in global or constant address space"));
                 self.declare(&name.name, Symbol::Error, name.span);
+                None
+            }
+            Some((Space::Constant, _)) if is_extern || self.options.std >= CStd::Cl20 => {
+                if item.init.is_none() && !is_extern {
+                    self.err(name.span, "variable in constant address space must be initialized");
+                    self.declare(&name.name, Symbol::Error, name.span);
+                    return None;
+                }
+                self.static_variable(name, ty, storage, item, align, Space::Constant);
                 None
             }
             Some((Space::Local, span)) => {
@@ -156,7 +192,8 @@ impl Sema<'_> {
                 if !self.has_program_scope_globals() {
                     let span = storage.map_or(name.span, |(_, span)| span);
                     let word = if is_static { "static" } else { "extern" };
-                    self.err(span, format!("variables in function scope cannot be declared '{word}' in this version of OpenCL C"));
+                    let version = self.options.std.name();
+                    self.err(span, format!("variables in function scope cannot be declared '{word}' in OpenCL C {version}"));
                     self.declare(&name.name, Symbol::Error, name.span);
                     return None;
                 }
@@ -173,21 +210,15 @@ impl Sema<'_> {
     }
 
     /// The kind of an array's elements, or of the type itself.
-    fn innermost(&self, qt: QualTy) -> TyKind {
+    pub(super) fn innermost(&self, qt: QualTy) -> Ty {
         let mut ty = qt.ty;
-        loop {
-            match self.kind(ty) {
-                TyKind::Array { element, .. } => ty = element.ty,
-                other => return other.clone(),
-            }
+        while let TyKind::Array { element, .. } = self.kind(ty) {
+            ty = element.ty;
         }
+        ty
     }
 
     fn program_variable(&mut self, name: &Ident, ty: DeclTy, storage: Option<(StorageClass, Span)>, item: &InitDeclarator, align: u32) {
-        if let Some((class @ (StorageClass::Auto | StorageClass::Register), span)) = storage {
-            let _ = class;
-            self.err(span, "illegal storage class on file-scoped variable");
-        }
         let globals = self.has_program_scope_globals() || self.in_library;
         let sampler = matches!(self.kind(ty.qt.ty), TyKind::Sampler);
         let space = match ty.space {
@@ -206,14 +237,14 @@ impl Sema<'_> {
                 } else if globals {
                     "program scope variable must reside in global or constant address space"
                 } else {
-                    "program scope variable must reside in constant address space"
+                    "program scope variable must reside in constant address space: write 'constant' before its type"
                 };
                 self.err(name.span, text);
                 self.declare(&name.name, Symbol::Error, name.span);
                 return;
             }
         }
-        match self.innermost(ty.qt) {
+        match self.kind(self.innermost(ty.qt)) {
             TyKind::Image(..) | TyKind::Event | TyKind::Queue | TyKind::ClkEvent | TyKind::ReserveId => {
                 let shown = self.show(ty.qt.ty);
                 self.err(name.span, format!("the '{shown}' type cannot be used to declare a program scope variable"));
@@ -349,7 +380,7 @@ impl Sema<'_> {
             return;
         }
         if item.init.is_some() {
-            self.err(name.span, "'__local' variable cannot have an initializer");
+            self.err(name.span, "'__local' variable cannot have an initializer; assign to it in a statement instead");
             self.declare(&name.name, Symbol::Error, name.span);
             return;
         }
@@ -381,7 +412,7 @@ impl Sema<'_> {
     }
 
     fn private_variable(&mut self, name: &Ident, ty: DeclTy, item: &InitDeclarator, align: u32) -> Option<Stmt> {
-        match self.innermost(ty.qt) {
+        match self.kind(self.innermost(ty.qt)) {
             TyKind::Image(..) => {
                 let shown = self.show(ty.qt.ty);
                 self.err(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
@@ -410,8 +441,17 @@ impl Sema<'_> {
                         return None;
                     }
                 };
-                if let Some(entry) = self.f.as_mut().and_then(|f| f.locals.get_mut(local.index())) {
-                    entry.ty.ty = complete;
+                let constant = match &init {
+                    Init::Expr(value) if ty.qt.is_const && !ty.qt.is_volatile && self.is_integer_scalar(ty.qt.ty) => self.evaluate(value),
+                    _ => None,
+                };
+                if let Some(f) = &mut self.f {
+                    if let Some(entry) = f.locals.get_mut(local.index()) {
+                        entry.ty.ty = complete;
+                    }
+                    if let Some(Value::Const(constant)) = constant {
+                        f.constants.insert(local, constant);
+                    }
                 }
                 Some(init)
             }

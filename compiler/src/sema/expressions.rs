@@ -61,9 +61,13 @@ impl Sema<'_> {
                 Operand::Value(self.size_value(ty, true, &operand, span))
             }
             ast::ExprKind::AlignofType(name) => {
-                let ty = self.type_name(name);
+                let ty = self.type_name_decl(name);
                 let none = self.error_operand(span);
-                Operand::Value(self.size_value(ty, true, &none, span))
+                if let (Some(align), false) = (ty.align, self.is_error(ty.qt.ty)) {
+                    let kind = self.size_kind();
+                    return Operand::Value(self.int_const(i64::from(align), kind, span));
+                }
+                Operand::Value(self.size_value(ty.qt, true, &none, span))
             }
             ast::ExprKind::VecStepExpr(operand) => {
                 let operand = self.unevaluated(operand);
@@ -148,7 +152,8 @@ impl Sema<'_> {
                 Operand::Place(self.global_place(global, span))
             }
             None => {
-                self.err(span, format!("use of undeclared identifier '{name}'"));
+                let hint = self.suggest_name(name);
+                self.err(span, format!("use of undeclared identifier '{name}'{hint}"));
                 self.error_operand(span)
             }
         }
@@ -247,8 +252,6 @@ impl Sema<'_> {
         let word = if align { "alignof" } else { "sizeof" };
         let value = match (self.types.layout(ty.ty), self.kind(ty.ty)) {
             (_, TyKind::Image(..) | TyKind::Sampler) => None,
-            // As GNU has it.
-            (None, TyKind::Void) => Some(1),
             (Some((_, own)), _) if align => Some(u64::from(match operand {
                 Operand::Place(place) => place.align.max(1),
                 _ => own,
@@ -266,6 +269,7 @@ impl Sema<'_> {
                     TyKind::Image(..) | TyKind::Sampler => {
                         self.err(span, format!("invalid application of '{word}' to type '{shown}'"));
                     }
+                    TyKind::Void => self.err(span, format!("invalid application of '{word}' to a void type")),
                     _ => self.err(span, format!("invalid application of '{word}' to an incomplete type '{shown}'")),
                 }
                 self.error_expr(span)
@@ -320,7 +324,7 @@ impl Sema<'_> {
                     self.err(span, "offsetof requires struct, union, or class type");
                     return self.error_expr(span);
                 }
-                (Designator::Index(_), _) => {
+                (Designator::Index(_) | Designator::Range(..), _) => {
                     self.err(span, "offsetof requires array type");
                     return self.error_expr(span);
                 }

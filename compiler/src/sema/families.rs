@@ -408,7 +408,8 @@ impl Sema<'_> {
             return self.error_expr(span);
         }
         let Some((from, lanes)) = self.arith(value.ty).filter(|(_, lanes)| *lanes == to.1) else {
-            self.bad_arg(name, &value, &format!("expecting {} element(s)", to.1));
+            let wanted = if to.1 == 1 { "a scalar".to_owned() } else { format!("a vector of {} elements", to.1) };
+            self.bad_arg(name, &value, &format!("expecting {wanted}"));
             return self.error_expr(span);
         };
         let ty = self.lanes(to.0, lanes);

@@ -33,6 +33,8 @@ pub(super) struct FuncDecl {
     pub(super) defined: bool,
     pub(super) linkage: Linkage,
     pub(super) span: Span,
+    /// Those that only kernels may have, from all declarations.
+    pub(super) attributes: Vec<Attribute>,
 }
 
 impl Sema<'_> {
@@ -67,6 +69,7 @@ impl Sema<'_> {
             _ => {}
         }
         let list = self.parameters(params, specs.is_kernel);
+        self.check_attributes(specs.attributes.iter().chain(&declarator.attributes));
         let attributes = || specs.attributes.iter().chain(&declarator.attributes);
         let overloadable = self.in_library || attributes().any(|a| &*a.name.name == "overloadable");
         if *variadic && !self.in_library {
@@ -88,6 +91,7 @@ impl Sema<'_> {
                 _ => Linkage::External,
             },
             span: ident.span,
+            attributes: attributes().filter(|a| of_kernels(&a.name.name)).cloned().collect(),
         };
         self.enter_function(decl, attributes().collect::<Vec<_>>().as_slice())
     }
@@ -125,6 +129,7 @@ impl Sema<'_> {
                         (Linkage::Inline, _) | (_, Linkage::Inline) => Linkage::Inline,
                         _ => Linkage::External,
                     };
+                    entry.attributes.extend(decl.attributes);
                     if decl.defined {
                         entry.defined = true;
                         entry.span = span;
@@ -193,6 +198,7 @@ impl Sema<'_> {
             let mut ty = decl.qt;
             if let Some((space, place)) = decl.space
                 && space != Space::Private
+                && !self.is_error(ty.ty)
             {
                 self.err(place, "parameter may not be qualified with an address space");
                 ty = QualTy::plain(self.error_ty());
@@ -266,8 +272,12 @@ impl Sema<'_> {
         if is_kernel {
             self.check_kernel_signature(id);
         }
-        let attributes: Vec<&Attribute> = def.specs.attributes.iter().chain(&def.declarator.attributes).collect();
+        let attributes = self.decls[id.index()].attributes.clone();
         let kernel = if is_kernel { Some(self.kernel_attributes(&attributes)) } else { None };
+        if let (false, Some(attribute)) = (is_kernel, attributes.first()) {
+            let name = &attribute.name.name;
+            self.err(attribute.span, format!("attribute '{name}' can only be applied to a kernel function"));
+        }
         self.function_body(id, &def.body);
         let local_memory = self.finish_function(id, is_kernel);
         if let Some(attributes) = kernel {
@@ -297,12 +307,13 @@ impl Sema<'_> {
             contract: self.contract,
             unroll: None,
             local_memory: 0,
+            constants: rustc_hash::FxHashMap::default(),
         });
         self.push_scope();
         for param in &decl.params {
             let name: Name = param.name.clone().unwrap_or_else(|| "".into());
-            if param.name.is_none() {
-                self.err(param.span, "parameter name omitted");
+            if param.name.is_none() && !self.is_error(param.ty.ty) {
+                self.warn(param.span, "omitting the parameter name in a function definition is an extension");
             }
             let Some(local) = self.new_local(&name, param.ty, param.span) else { continue };
             if param.name.is_some() {
@@ -399,7 +410,13 @@ impl Sema<'_> {
             TyKind::Scalar(_) if matches!(param.type_name.as_str(), "size_t" | "ptrdiff_t" | "intptr_t" | "uintptr_t") => {
                 self.err(span, format!("'{}' cannot be used as the type of a kernel parameter", param.type_name));
             }
-            TyKind::Record(_) => {
+            TyKind::Record(id) => {
+                if let Some(member) = self.device_sized.get(&id) {
+                    let shown = self.show(param.ty.ty);
+                    let text = format!("'{shown}' cannot be used as the type of a kernel parameter: it has a member of type '{member}'");
+                    self.err(span, text);
+                    return;
+                }
                 if let Some(field) = self.pointer_member(param.ty.ty) {
                     let shown = self.show(param.ty.ty);
                     self.err(span, format!("struct kernel parameters may not contain pointers: '{shown}' has the member '{field}'"));
@@ -454,6 +471,11 @@ impl Sema<'_> {
             }
         }
     }
+}
+
+/// Attributes of kernels only (6.13.2).
+fn of_kernels(name: &str) -> bool {
+    matches!(name, "reqd_work_group_size" | "work_group_size_hint" | "vec_type_hint")
 }
 
 /// Whether control may reach the end of a list of statements; unsure means no.

@@ -34,6 +34,9 @@ impl<'b> Cursor<'b> {
     }
 }
 
+/// Elements that one designator may name.
+const MAX_RANGE: u64 = 1 << 20;
+
 /// An array that grows with its initialiser may have this many elements.
 const MAX_ELEMENTS: u64 = 1 << 26;
 
@@ -229,51 +232,95 @@ impl Sema<'_> {
             if parts.failed {
                 return count;
             }
-            let mut inner = None;
             if !designators.is_empty() {
                 if !own_braces {
                     return count;
                 }
-                let Designator::Index(expr) = &designators[0] else {
-                    self.err(self.designator_span(&designators[0]), "field designator cannot initialize an array type");
+                parts.designated = true;
+                let Some((first, last)) = self.designated_indices(&designators[0], len) else {
                     parts.failed = true;
                     return count;
                 };
-                parts.designated = true;
-                let value = self.rvalue_expr(expr);
-                match self.integer_constant(&value).and_then(|v| u64::try_from(v).ok()) {
-                    Some(value) if len.is_none_or(|len| value < len) && value < MAX_ELEMENTS => index = value,
-                    Some(value) => {
-                        self.err(expr.span, format!("array designator index ({value}) exceeds array bounds"));
-                        parts.failed = true;
-                        return count;
-                    }
-                    None => {
-                        if !self.is_error(value.ty) {
-                            self.err(expr.span, "expression is not an integer constant expression");
-                        }
-                        parts.failed = true;
-                        return count;
-                    }
-                }
-                inner = Some(&designators[1..]);
-            } else if len.is_some_and(|len| index >= len) {
+                self.each_index(first, last, cursor, parts, |sema, index, cursor, parts| {
+                    sema.designated(element, offset + index * size, &designators[1..], cursor, parts);
+                });
+                index = last + 1;
+                count = count.max(index);
+                continue;
+            }
+            if len.is_some_and(|len| index >= len) {
                 return count;
             }
-            let at = offset + index * size;
-            match inner {
-                Some(rest) if !rest.is_empty() => self.designated(element, at, rest, cursor, parts),
-                _ => self.element(element, at, cursor, parts),
-            }
+            self.element(element, offset + index * size, cursor, parts);
             index += 1;
             count = count.max(index);
         }
         count
     }
 
+    /// The first and the last index that a designator of an array names.
+    fn designated_indices(&mut self, designator: &Designator, len: Option<u64>) -> Option<(u64, u64)> {
+        let (first, last) = match designator {
+            Designator::Index(index) => (index, index),
+            Designator::Range(first, last) => (first, last),
+            Designator::Field(ident) => {
+                self.err(ident.span, "field designator cannot initialize an array type");
+                return None;
+            }
+        };
+        let mut indices = [0u64; 2];
+        for (slot, expr) in indices.iter_mut().zip([first, last]) {
+            let value = self.rvalue_expr(expr);
+            match self.integer_constant(&value) {
+                Some(value) => match u64::try_from(value) {
+                    Ok(index) if len.is_none_or(|len| index < len) && index < MAX_ELEMENTS => *slot = index,
+                    _ => {
+                        self.err(expr.span, format!("array designator index ({value}) exceeds array bounds"));
+                        return None;
+                    }
+                },
+                None => {
+                    if !self.is_error(value.ty) {
+                        self.err(expr.span, "expression is not an integer constant expression");
+                    }
+                    return None;
+                }
+            }
+        }
+        let [first_index, last_index] = indices;
+        if first_index > last_index {
+            self.err(first.span.to(last.span), format!("array designator range [{first_index}, {last_index}] is empty"));
+            return None;
+        }
+        if last_index - first_index > MAX_RANGE {
+            self.err(first.span.to(last.span), "array designator range is too long");
+            return None;
+        }
+        Some((first_index, last_index))
+    }
+
+    /// Initialises several elements from the same item of the list.
+    fn each_index<'b>(
+        &mut self,
+        first: u64,
+        last: u64,
+        cursor: &mut Cursor<'b>,
+        parts: &mut Parts,
+        element: impl Fn(&mut Self, u64, &mut Cursor<'b>, &mut Parts),
+    ) {
+        let start = cursor.at;
+        for index in first..=last {
+            cursor.at = start;
+            element(self, index, cursor, parts);
+            if parts.failed {
+                return;
+            }
+        }
+    }
+
     fn designator_span(&self, designator: &Designator) -> Span {
         match designator {
-            Designator::Index(expr) => expr.span,
+            Designator::Index(expr) | Designator::Range(expr, _) => expr.span,
             Designator::Field(ident) => ident.span,
         }
     }
@@ -303,7 +350,8 @@ impl Sema<'_> {
                 parts.designated = true;
                 let Some(found) = self.find_field(id, &ident.name) else {
                     let shown = self.show(ty);
-                    self.err(ident.span, format!("field designator '{}' does not refer to any field in type '{shown}'", ident.name));
+                    let hint = self.suggest_member(id, &ident.name);
+                    self.err(ident.span, format!("field designator '{}' does not refer to any field in type '{shown}'{hint}", ident.name));
                     parts.failed = true;
                     return;
                 };
@@ -329,6 +377,11 @@ impl Sema<'_> {
                 continue;
             }
             let Some((_, field, at)) = fields.get(index) else { return };
+            if matches!(self.kind(field.ty), TyKind::Array { len: None, .. }) {
+                self.err(ast_span(cursor), "initialization of a flexible array member is not supported");
+                parts.failed = true;
+                return;
+            }
             self.element(field.ty, offset + u64::from(*at), cursor, parts);
             index = if is_union { fields.len() } else { index + 1 };
         }
@@ -344,12 +397,15 @@ impl Sema<'_> {
             (Designator::Field(ident), TyKind::Record(id)) => {
                 self.find_field(id, &ident.name).map(|found| (found.ty.ty, offset + u64::from(found.offset)))
             }
-            (Designator::Index(expr), TyKind::Array { element, len }) => {
-                let value = self.rvalue_expr(expr);
-                let index = self.integer_constant(&value).and_then(|v| u64::try_from(v).ok());
-                index
-                    .filter(|index| len.is_none_or(|len| *index < len) && *index < MAX_ELEMENTS)
-                    .map(|index| (element.ty, offset + index * self.size_of(element.ty).unwrap_or(1)))
+            (Designator::Index(_) | Designator::Range(..), TyKind::Array { element, len }) => {
+                let size = self.size_of(element.ty).unwrap_or(1);
+                match self.designated_indices(first, len) {
+                    Some((first, last)) => self.each_index(first, last, cursor, parts, |sema, index, cursor, parts| {
+                        sema.designated(element.ty, offset + index * size, rest, cursor, parts);
+                    }),
+                    None => parts.failed = true,
+                }
+                return;
             }
             _ => None,
         };
@@ -505,6 +561,15 @@ impl Sema<'_> {
         };
         let id = self.new_global(global);
         Operand::Place(self.global_place(id, span))
+    }
+}
+
+/// Where the next item of a list stands.
+fn ast_span(cursor: &Cursor<'_>) -> Span {
+    match cursor.peek() {
+        Some((_, Initializer::Expr(expr))) => expr.span,
+        Some((_, Initializer::List(list))) => list.span,
+        None => Span::NONE,
     }
 }
 

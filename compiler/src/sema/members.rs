@@ -3,6 +3,7 @@
 use super::{Operand, Sema};
 use crate::ast::{self, Ident, ScalarKind};
 use crate::diag::Span;
+use crate::program::CStd;
 use crate::thir::types::scalar_size;
 use crate::thir::{Expr, ExprKind, Place, PlaceKind, QualTy, RecordId, TyKind};
 
@@ -66,7 +67,8 @@ impl Sema<'_> {
         let Some(found) = self.find_field(id, &field.name) else {
             let ty = self.operand_type(&operand).ty;
             let shown = self.show(ty);
-            self.err(field.span, format!("no member named '{}' in '{shown}'", field.name));
+            let hint = self.suggest_member(id, &field.name);
+            self.err(field.span, format!("no member named '{}' in '{shown}'{hint}", field.name));
             return self.error_operand(span);
         };
         let base = match operand {
@@ -96,6 +98,10 @@ impl Sema<'_> {
     }
 
     fn swizzle(&mut self, operand: Operand, kind: ScalarKind, lanes: u8, field: &Ident, span: Span) -> Operand {
+        // The names r, g, b, a came with OpenCL C 3.0 (6.3.7).
+        if self.options.std < CStd::Cl30 && !self.in_library && is_rgba(&field.name) {
+            self.warn(field.span, format!("vector component name '{}' is a feature from OpenCL version 3.0 onwards", field.name));
+        }
         let picked = match swizzle_lanes(&field.name, lanes) {
             Ok(picked) => picked,
             Err(SwizzleError::Name) => {
@@ -116,7 +122,10 @@ impl Sema<'_> {
         let count = u8::try_from(picked.len()).unwrap_or(1);
         let ty = self.lanes(kind, count);
         match operand {
-            Operand::Value(value) => Operand::Value(self.fold_swizzle(value, picked, ty, span)),
+            Operand::Value(value) => {
+                let picked = picked.into_iter().map(|lane| lane.min(lanes - 1)).collect();
+                Operand::Value(self.fold_swizzle(value, picked, ty, span))
+            }
             Operand::Place(place) => Operand::Place(self.lanes_place(place, kind, picked, ty, span)),
             Operand::Functions(..) | Operand::Builtin(..) => self.error_operand(span),
         }
@@ -136,7 +145,8 @@ impl Sema<'_> {
         // Lanes of lanes are lanes of the vector below.
         let kind = match place.kind {
             PlaceKind::Lanes { base, lanes } => {
-                let lanes = picked.iter().filter_map(|lane| lanes.get(usize::from(*lane)).copied()).collect();
+                // The fourth lane of three is none of the vector below either.
+                let lanes = picked.iter().map(|lane| lanes.get(usize::from(*lane)).copied().unwrap_or(u8::MAX)).collect();
                 PlaceKind::Lanes { base, lanes }
             }
             _ => PlaceKind::Lanes { base: Box::new(place), lanes: picked },
@@ -243,16 +253,20 @@ enum SwizzleError {
     Count,
 }
 
+/// Whether a component name is made of `r`, `g`, `b` and `a`.
+fn is_rgba(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b"rgba".contains(&b))
+}
+
 /// The lanes that a component name selects (6.3.7).
 fn swizzle_lanes(name: &str, lanes: u8) -> Result<Vec<u8>, SwizzleError> {
-    // Three lanes count as four here; the fourth is unspecified, and `hi` and `odd` of them reach it: read as lane 2.
+    // Three lanes count as four here; the fourth is unspecified, and `hi` and `odd` of them reach it.
     let width = if lanes == 3 { 4 } else { lanes };
-    let clamp = |list: Vec<u8>| list.into_iter().map(|lane| lane.min(lanes - 1)).collect::<Vec<_>>();
     match name {
-        "lo" => return Ok(clamp((0..width / 2).collect())),
-        "hi" => return Ok(clamp((width / 2..width).collect())),
-        "even" => return Ok(clamp((0..width).step_by(2).collect())),
-        "odd" => return Ok(clamp((1..width).step_by(2).collect())),
+        "lo" => return Ok((0..width / 2).collect()),
+        "hi" => return Ok((width / 2..width).collect()),
+        "even" => return Ok((0..width).step_by(2).collect()),
+        "odd" => return Ok((1..width).step_by(2).collect()),
         _ => {}
     }
     let bytes = name.as_bytes();

@@ -16,6 +16,7 @@ mod declarations;
 mod expressions;
 mod families;
 mod functions;
+mod gnu;
 mod gotos;
 mod graph;
 mod groups;
@@ -26,15 +27,17 @@ mod members;
 mod operators;
 mod places;
 mod printf;
+mod records;
 mod reflection;
 mod scope;
 mod specifiers;
 mod statements;
+mod suggest;
 
 use rustc_hash::FxHashMap;
 
 use crate::ast::{self, ScalarKind};
-use crate::diag::{Diagnostics, Span};
+use crate::diag::{Diagnostic, Diagnostics, Span};
 use crate::ir::Space;
 use crate::program::{BuildOptions, CStd, KernelInfo};
 use crate::target::Target;
@@ -54,6 +57,18 @@ pub fn check(unit: &ast::TranslationUnit, options: &BuildOptions, target: &Targe
     sema.finish()
 }
 
+/// Whether an attribute of that name is obeyed or may be ignored (`__has_attribute`).
+pub(crate) fn is_known_attribute(name: &str) -> bool {
+    attributes::is_known(name)
+}
+
+/// Whether a function of that name is built in (`__has_builtin`).
+pub(crate) fn is_known_builtin(name: &str) -> bool {
+    gnu::is_known(name) || crate::builtins::table::find(name).is_some() || matches!(name, "__builtin_astype" | "__builtin_offsetof")
+}
+
+pub(crate) use suggest::type_hint;
+
 /// What an expression turned out to be.
 #[derive(Debug)]
 pub(crate) enum Operand {
@@ -70,6 +85,15 @@ pub(crate) enum Operand {
 pub(crate) struct DeclTy {
     pub(crate) qt: QualTy,
     pub(crate) space: Option<(Space, Span)>,
+    /// Alignment that a typedef gives with `__attribute__((aligned(n)))`.
+    pub(crate) align: Option<u32>,
+}
+
+impl DeclTy {
+    /// A type alone.
+    const fn of(ty: Ty) -> Self {
+        Self { qt: QualTy::plain(ty), space: None, align: None }
+    }
 }
 
 /// A `goto` label of the function that is being checked.
@@ -111,6 +135,8 @@ struct FnContext {
     contract: bool,
     unroll: Option<u32>,
     local_memory: u32,
+    /// Values of `const` integers that were initialised with constants: array sizes may use them.
+    constants: FxHashMap<LocalId, thir::Constant>,
 }
 
 /// The checker.
@@ -141,6 +167,10 @@ pub(crate) struct Sema<'a> {
     quiet: u32,
     enum_count: u32,
     depth: u32,
+    /// Constant expressions may read `const` variables for now.
+    fold_const: bool,
+    /// Structs with a member that kernels may not take by value, and the member's type.
+    device_sized: FxHashMap<thir::RecordId, &'static str>,
 }
 
 /// Expressions and statements nested deeper than this are refused.
@@ -168,6 +198,8 @@ impl<'a> Sema<'a> {
             quiet: 0,
             enum_count: 0,
             depth: 0,
+            fold_const: false,
+            device_sized: FxHashMap::default(),
         }
     }
 
@@ -202,7 +234,8 @@ impl<'a> Sema<'a> {
                     self.warn(pragma.span, format!("unsupported OpenCL extension '{name}' - ignoring"));
                 }
             }
-            ast::PragmaKind::Unknown => {}
+            // The parser has seen to packing.
+            ast::PragmaKind::Pack(_) | ast::PragmaKind::Unknown => {}
         }
     }
 
@@ -237,11 +270,16 @@ impl<'a> Sema<'a> {
     }
 
     fn err_note(&mut self, span: Span, message: impl Into<String>, note: Span, text: impl Into<String>) {
+        let error = Diagnostic::error(span, message);
+        self.report(if note == Span::NONE { error } else { error.with_note(note, text) });
+    }
+
+    /// An error with notes.
+    fn report(&mut self, error: Diagnostic) {
         if self.in_library || self.quiet != 0 {
-            self.err(span, message);
+            self.err(error.span, error.message);
         } else {
-            let diagnostic = crate::diag::Diagnostic::error(span, message);
-            self.diags.push(if note == Span::NONE { diagnostic } else { diagnostic.with_note(note, text) });
+            self.diags.push(error);
         }
     }
 

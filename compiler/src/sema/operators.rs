@@ -209,7 +209,9 @@ impl Sema<'_> {
         let integers_only = matches!(op, BinaryOp::Rem | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor);
         let float = |sema: &Self, ty| sema.arith(ty).is_some_and(|(kind, _)| is_float(kind));
         if integers_only && (float(self, lhs.ty) || float(self, rhs.ty)) {
-            self.invalid_operands(&lhs, &rhs, span);
+            let (a, b) = (self.show(lhs.ty), self.show(rhs.ty));
+            let hint = if op == BinaryOp::Rem { "; use fmod" } else { "" };
+            self.err(span, format!("invalid operands to binary expression ('{a}' and '{b}'){hint}"));
             return self.error_expr(span);
         }
         let Some((lhs, rhs)) = self.usual_conversions(lhs, rhs, span) else { return self.error_expr(span) };
@@ -526,10 +528,10 @@ impl Sema<'_> {
         if self.is_error(ty) && matches!(target, Operand::Place(_) | Operand::Value(_)) {
             return self.error_expr(span);
         }
-        let Some(place) = self.modifiable(target, span) else { return self.error_expr(span) };
         if self.is_error(value.ty) {
             return self.error_expr(span);
         }
+        let Some(place) = self.modifiable(target, span) else { return self.error_expr(span) };
         match op {
             None => {
                 if matches!(self.kind(ty), TyKind::Atomic(_) | TyKind::AtomicFlag) {

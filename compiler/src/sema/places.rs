@@ -182,7 +182,11 @@ impl Sema<'_> {
                     self.err(span, format!("cannot assign to variable '{name}' in '__constant' address space"));
                 }
                 Some(name) => self.err(span, format!("cannot assign to variable '{name}' with const-qualified type '{shown}'")),
-                None => self.err(span, "read-only variable is not assignable"),
+                None if place.space == Space::Constant => {
+                    self.err(span, "read-only variable is not assignable: it is in constant memory");
+                }
+                None if place.ty.is_const => self.err(span, format!("read-only variable is not assignable: its type is '{shown}'")),
+                None => self.err(span, format!("read-only variable is not assignable: '{shown}' has a member of a const-qualified type")),
             }
             return None;
         }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::{DeclTy, Sema};
 use crate::ast::{Name, ScalarKind};
 use crate::diag::Span;
-use crate::thir::{FuncId, GlobalId, LocalId, QualTy, RecordId, Ty, TyKind};
+use crate::thir::{FuncId, GlobalId, LocalId, RecordId, Ty, TyKind};
 
 /// What an ordinary identifier stands for.
 #[derive(Clone, Debug)]
@@ -88,11 +88,11 @@ impl Sema<'_> {
         use ScalarKind::{Float, Int, Long, UInt, ULong};
         let scalar = |sema: &mut Self, kind| {
             let ty = sema.scalar(kind);
-            Some(Symbol::Typedef(DeclTy { qt: QualTy::plain(ty), space: None }))
+            Some(Symbol::Typedef(DeclTy::of(ty)))
         };
         let special = |sema: &mut Self, kind| {
             let ty = sema.types.intern(kind);
-            Some(Symbol::Typedef(DeclTy { qt: QualTy::plain(ty), space: None }))
+            Some(Symbol::Typedef(DeclTy::of(ty)))
         };
         let constant = |sema: &mut Self, value| {
             let ty = sema.int();

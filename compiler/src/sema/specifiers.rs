@@ -2,16 +2,13 @@
 
 use super::scope::{Symbol, Tag};
 use super::{DeclTy, Sema};
-use crate::ast::{
-    AddrSpace, Attribute, AttributeArg, DeclSpecs, DeclaratorPart, EnumSpec, Name, ParamDecl, Qualifiers, RecordSpec, ScalarKind, TypeName,
-    TypeSpec,
-};
+use crate::ast::{AddrSpace, DeclSpecs, DeclaratorPart, EnumSpec, Name, ParamDecl, Qualifiers, ScalarKind, TypeName, TypeSpec};
 use crate::diag::Span;
 use crate::ir::Space;
-use crate::thir::{Field, QualTy, Record, RecordId, Ty, TyKind};
+use crate::thir::{QualTy, Ty, TyKind};
 
 /// Largest object.
-const MAX_OBJECT_SIZE: u64 = 1 << 31;
+pub(super) const MAX_OBJECT_SIZE: u64 = 1 << 31;
 
 pub(super) const fn space_of(space: AddrSpace) -> Space {
     match space {
@@ -26,9 +23,13 @@ pub(super) const fn space_of(space: AddrSpace) -> Space {
 impl Sema<'_> {
     /// The type that specifiers name, qualifiers included.
     pub(super) fn specifiers(&mut self, specs: &DeclSpecs) -> DeclTy {
-        let mut base = self.type_spec(&specs.ty, specs);
-        base = self.qualify(base, specs.quals);
-        base
+        let base = self.type_spec(&specs.ty, specs);
+        let restricted = matches!(self.kind(base.qt.ty), TyKind::Pointer { .. } | TyKind::Error);
+        if specs.quals.is_restrict && !restricted {
+            let shown = self.show(base.qt.ty);
+            self.err(specs.span, format!("restrict requires a pointer ('{shown}' is invalid)"));
+        }
+        self.qualify(base, specs.quals)
     }
 
     /// Adds qualifiers to a type. Those of an array go to its elements (C99 6.7.3).
@@ -43,7 +44,9 @@ impl Sema<'_> {
         if let Some((space, span)) = quals.space {
             let space = space_of(space);
             if space == Space::Generic && !self.has_generic() && !self.in_library {
-                self.err(span, "OpenCL C version does not support the '__generic' type qualifier");
+                let version = self.options.std.name();
+                self.err(span, format!("OpenCL C version {version} does not support the '__generic' type qualifier"));
+                return self.error_decl();
             }
             match base.space {
                 Some((old, _)) if old != space => self.err(span, "multiple address spaces specified for type"),
@@ -65,7 +68,7 @@ impl Sema<'_> {
     }
 
     fn type_spec(&mut self, spec: &TypeSpec, specs: &DeclSpecs) -> DeclTy {
-        let span = specs.span;
+        let span = specs.ty_span;
         let kind = match spec {
             TypeSpec::Missing => TyKind::Error,
             TypeSpec::Void => TyKind::Void,
@@ -107,12 +110,12 @@ impl Sema<'_> {
             TypeSpec::NdRange => TyKind::NdRange,
             TypeSpec::ReserveId => TyKind::ReserveId,
             TypeSpec::Typedef(name) => return self.typedef_name(name, span),
-            TypeSpec::Record(record) => return self.record_spec(record, specs),
+            TypeSpec::Record(record) => return self.record_spec(record),
             TypeSpec::Enum(spec) => return self.enum_spec(spec),
             TypeSpec::TypeofExpr(expr) => {
                 let operand = self.unevaluated(expr);
                 let qt = self.operand_type(&operand);
-                return DeclTy { qt: QualTy::plain(qt.ty), space: None };
+                return DeclTy::of(qt.ty);
             }
             TypeSpec::TypeofType(name) => return self.type_name_decl(name),
         };
@@ -120,18 +123,18 @@ impl Sema<'_> {
             self.err(span, "device-side enqueue and pipes are not supported by this device");
             return self.error_decl();
         }
-        DeclTy { qt: QualTy::plain(self.types.intern(kind)), space: None }
+        DeclTy::of(self.types.intern(kind))
     }
 
-    fn error_decl(&mut self) -> DeclTy {
-        DeclTy { qt: QualTy::plain(self.error_ty()), space: None }
+    pub(super) fn error_decl(&mut self) -> DeclTy {
+        DeclTy::of(self.error_ty())
     }
 
     /// Whether the device has a scalar type; says so if not.
     fn scalar_allowed(&mut self, kind: ScalarKind, span: Span) -> bool {
         match kind {
             ScalarKind::Double if !self.target.fp64 => {
-                self.err(span, "use of type 'double' requires cl_khr_fp64 and __opencl_c_fp64 support");
+                self.err(span, "use of type 'double' requires cl_khr_fp64 and __opencl_c_fp64 support, which this device lacks");
                 false
             }
             ScalarKind::Long | ScalarKind::ULong if !self.target.int64 => {
@@ -167,7 +170,8 @@ impl Sema<'_> {
             }
             Some(Symbol::Error) => self.error_decl(),
             _ => {
-                self.err(span, format!("unknown type name '{name}'"));
+                let hint = self.suggest_type(name);
+                self.err(span, format!("unknown type name '{name}'{hint}"));
                 self.error_decl()
             }
         }
@@ -190,10 +194,11 @@ impl Sema<'_> {
                     }
                     let params = self.param_types(params);
                     let kind = TyKind::Function { ret: ty.qt.ty, params, variadic: *variadic };
-                    DeclTy { qt: QualTy::plain(self.types.intern(kind)), space: None }
+                    DeclTy::of(self.types.intern(kind))
                 }
                 DeclaratorPart::Block { span } => {
-                    self.err(*span, "blocks support disabled: this device has no device-side enqueue");
+                    // The parser said so.
+                    let _ = span;
                     self.error_decl()
                 }
             };
@@ -218,7 +223,7 @@ impl Sema<'_> {
         let space = pointee.space.map_or_else(|| self.default_pointee_space(), |(space, _)| space);
         let ty = self.types.intern(TyKind::Pointer { pointee: pointee.qt, space, is_restrict: quals.is_restrict });
         let plain = Qualifiers { is_restrict: false, ..quals };
-        self.qualify(DeclTy { qt: QualTy::plain(ty), space: None }, plain)
+        self.qualify(DeclTy::of(ty), plain)
     }
 
     fn array_part(&mut self, element: DeclTy, size: Option<&crate::ast::Expr>, _quals: Qualifiers, span: Span) -> DeclTy {
@@ -253,7 +258,7 @@ impl Sema<'_> {
             return self.error_decl();
         }
         let ty = self.types.intern(TyKind::Array { element: element.qt, len });
-        DeclTy { qt: QualTy::plain(ty), space: element.space }
+        DeclTy { qt: QualTy::plain(ty), space: element.space, align: element.align }
     }
 
     fn array_size(&mut self, size: &crate::ast::Expr) -> Option<u64> {
@@ -266,15 +271,33 @@ impl Sema<'_> {
             self.err(size.span, format!("size of array has non-integer type '{shown}'"));
             return None;
         }
-        let Some(len) = self.integer_constant(&value) else {
-            self.err(size.span, "variable length arrays are not supported in OpenCL");
-            return None;
+        let len = match self.integer_constant(&value) {
+            Some(len) => len,
+            // `const int n = 4; int a[n];` is none of C's constants, but every compiler takes it.
+            None => match self.folded_constant(&value) {
+                Some(len) => {
+                    self.warn(size.span, "variable length array folded to constant array as an extension");
+                    len
+                }
+                None => {
+                    self.err(size.span, "variable length arrays are not supported in OpenCL: the size must be a constant");
+                    return None;
+                }
+            },
         };
         if len < 0 {
             self.err(size.span, "array declared with a negative size");
             return None;
         }
         u64::try_from(len).ok()
+    }
+
+    /// The value of an integer expression over constants and `const` variables that were initialised with constants.
+    fn folded_constant(&mut self, value: &crate::thir::Expr) -> Option<i64> {
+        self.fold_const = true;
+        let folded = self.integer_constant(value);
+        self.fold_const = false;
+        folded
     }
 
     /// Types of the parameters in a function type that is no definition of ours.
@@ -292,7 +315,7 @@ impl Sema<'_> {
             TyKind::Array { element, .. } => {
                 let space = ty.space.map_or_else(|| self.default_pointee_space(), |(space, _)| space);
                 let pointer = self.pointer(element, space);
-                DeclTy { qt: QualTy::plain(pointer), space: None }
+                DeclTy::of(pointer)
             }
             TyKind::Function { .. } => {
                 self.err(param.span, "pointers to functions are not allowed");
@@ -312,175 +335,13 @@ impl Sema<'_> {
         self.declarator_type(base, &name.declarator.parts)
     }
 
-    // Structs and unions.
-
-    fn record_spec(&mut self, spec: &RecordSpec, specs: &DeclSpecs) -> DeclTy {
-        let id = match (&spec.tag, &spec.fields) {
-            (Some(tag), None) => match self.lookup_tag(&tag.name) {
-                Some(Tag::Record(id, is_union)) => {
-                    if is_union != spec.is_union {
-                        self.err(tag.span, format!("use of '{}' with tag type that does not match previous declaration", tag.name));
-                    }
-                    id
-                }
-                Some(Tag::Enum(_)) => {
-                    self.err(tag.span, format!("use of '{}' with tag type that does not match previous declaration", tag.name));
-                    return self.error_decl();
-                }
-                None => self.new_record(Some(tag.name.clone()), spec.is_union),
-            },
-            (Some(tag), Some(_)) => {
-                let here = self.scopes.last().and_then(|scope| scope.tags.get(&tag.name)).copied();
-                match here {
-                    Some(Tag::Record(id, is_union)) if !self.types.record(id).complete && is_union == spec.is_union => id,
-                    Some(_) => {
-                        self.err(tag.span, format!("redefinition of '{}'", tag.name));
-                        return self.error_decl();
-                    }
-                    None => self.new_record(Some(tag.name.clone()), spec.is_union),
-                }
-            }
-            (None, _) => self.new_record(None, spec.is_union),
-        };
-        if let Some(fields) = &spec.fields {
-            let attributes: Vec<&Attribute> = spec.attributes.iter().chain(&specs.attributes).collect();
-            self.complete_record(id, fields, &attributes, spec.is_union);
-        }
-        DeclTy { qt: QualTy::plain(self.types.intern(TyKind::Record(id))), space: None }
-    }
-
-    fn new_record(&mut self, name: Option<Name>, is_union: bool) -> RecordId {
-        let id = self.types.add_record(Record { name: name.clone(), is_union, fields: Vec::new(), size: 0, align: 1, complete: false });
-        if let Some(name) = name {
-            self.declare_tag(&name, Tag::Record(id, is_union));
-        }
-        id
-    }
-
-    fn complete_record(&mut self, id: RecordId, decls: &[crate::ast::FieldDecl], attributes: &[&Attribute], is_union: bool) {
-        let packed = attributes.iter().any(|a| &*a.name.name == "packed");
-        let mut fields = Vec::new();
-        let mut names: Vec<Name> = Vec::new();
-        let mut size = 0u64;
-        let mut align = 1u32;
-        for decl in decls {
-            let base = self.specifiers(&decl.specs);
-            if let Some((_, span)) = base.space
-                && decl.declarators.iter().all(|(d, _)| !d.parts.iter().any(|p| matches!(p, DeclaratorPart::Pointer { .. })))
-            {
-                self.err(span, "field may not be qualified with an address space");
-            }
-            let mut members: Vec<(Option<&crate::ast::Ident>, DeclTy, Span, u32, bool)> = Vec::new();
-            if decl.declarators.is_empty() {
-                if let TyKind::Record(inner) = *self.kind(base.qt.ty)
-                    && self.types.record(inner).name.is_none()
-                {
-                    members.push((None, base, decl.span, 0, false));
-                } else if !self.is_error(base.qt.ty) {
-                    self.warn(decl.span, "declaration does not declare anything");
-                }
-            }
-            for (declarator, width) in &decl.declarators {
-                if let Some(width) = width {
-                    self.err(width.span, "bit-fields are not supported in OpenCL");
-                }
-                let ty = self.declarator_type(base, &declarator.parts);
-                let (own_align, own_packed) = self.field_attributes(declarator.attributes.iter().chain(&decl.specs.attributes));
-                members.push((declarator.name.as_ref(), ty, declarator.span, own_align, own_packed));
-            }
-            for (name, ty, span, own_align, own_packed) in members {
-                if let Some(name) = name {
-                    if names.contains(&name.name) {
-                        self.err(name.span, format!("duplicate member '{}'", name.name));
-                        continue;
-                    }
-                    names.push(name.name.clone());
-                }
-                let shown = self.show(ty.qt.ty);
-                match self.kind(ty.qt.ty) {
-                    TyKind::Image(..) | TyKind::Sampler | TyKind::Event => {
-                        self.err(span, format!("the '{shown}' type cannot be used to declare a structure or union field"));
-                        continue;
-                    }
-                    _ => {}
-                }
-                let Some((field_size, field_align)) = self.types.layout(ty.qt.ty) else {
-                    self.err(span, format!("field has incomplete type '{shown}'"));
-                    continue;
-                };
-                let mut field_align = if packed || own_packed { 1 } else { field_align };
-                field_align = field_align.max(own_align);
-                let offset = if is_union { 0 } else { size.next_multiple_of(u64::from(field_align)) };
-                align = align.max(field_align);
-                let end = offset + field_size;
-                size = size.max(end);
-                if size > MAX_OBJECT_SIZE {
-                    self.err(span, "structure is too large");
-                    size = 0;
-                }
-                fields.push(Field { name: name.map(|n| n.name.clone()), ty: ty.qt, offset: u32::try_from(offset).unwrap_or(u32::MAX) });
-            }
-        }
-        for attribute in attributes {
-            if &*attribute.name.name == "aligned" {
-                align = align.max(self.alignment(attribute).unwrap_or(1));
-            }
-        }
-        if fields.is_empty() && size == 0 {
-            align = align.max(1);
-        }
-        let size = size.next_multiple_of(u64::from(align));
-        let record = self.types.record_mut(id);
-        record.fields = fields;
-        record.size = u32::try_from(size).unwrap_or(u32::MAX);
-        record.align = align;
-        record.complete = true;
-    }
-
-    fn field_attributes<'b>(&mut self, attributes: impl Iterator<Item = &'b Attribute>) -> (u32, bool) {
-        let mut align = 0;
-        let mut packed = false;
-        for attribute in attributes {
-            match &*attribute.name.name {
-                "aligned" => align = align.max(self.alignment(attribute).unwrap_or(0)),
-                "packed" => packed = true,
-                _ => {}
-            }
-        }
-        (align, packed)
-    }
-
-    /// The argument of `aligned`: a power of two; the largest alignment where there is none.
-    pub(super) fn alignment(&mut self, attribute: &Attribute) -> Option<u32> {
-        let Some(arg) = attribute.args.first() else { return Some(16) };
-        let AttributeArg::Expr(expr) = arg else {
-            self.err(attribute.span, "'aligned' attribute requires integer constant");
-            return None;
-        };
-        let value = self.rvalue_expr(expr);
-        if self.is_error(value.ty) {
-            return None;
-        }
-        let Some(value) = self.integer_constant(&value) else {
-            self.err(expr.span, "'aligned' attribute requires integer constant");
-            return None;
-        };
-        match u32::try_from(value) {
-            Ok(value) if value.is_power_of_two() && value <= 1 << 20 => Some(value),
-            _ => {
-                self.err(expr.span, "requested alignment is not a power of 2");
-                None
-            }
-        }
-    }
-
     // Enumerations.
 
     fn enum_spec(&mut self, spec: &EnumSpec) -> DeclTy {
         let Some(enumerators) = &spec.enumerators else {
             let Some(tag) = &spec.tag else { return self.error_decl() };
             return match self.lookup_tag(&tag.name) {
-                Some(Tag::Enum(ty)) => DeclTy { qt: QualTy::plain(ty), space: None },
+                Some(Tag::Enum(ty)) => DeclTy::of(ty),
                 Some(Tag::Record(..)) => {
                     self.err(tag.span, format!("use of '{}' with tag type that does not match previous declaration", tag.name));
                     self.error_decl()
@@ -533,6 +394,6 @@ impl Sema<'_> {
         if let Some(name) = name {
             self.declare_tag(&name, Tag::Enum(ty));
         }
-        DeclTy { qt: QualTy::plain(ty), space: None }
+        DeclTy::of(ty)
     }
 }

@@ -226,7 +226,8 @@ impl Sema<'_> {
             return value;
         }
         let shown = self.show(value.ty);
-        self.err(expr.span, format!("statement requires expression of scalar type ('{shown}' invalid)"));
+        let hint = if matches!(self.kind(value.ty), TyKind::Vector(..)) { "; use any() or all()" } else { "" };
+        self.err(expr.span, format!("statement requires expression of scalar type ('{shown}' invalid){hint}"));
         self.error_expr(expr.span)
     }
 
@@ -248,6 +249,7 @@ impl Sema<'_> {
     }
 
     fn statement_attributes(&mut self, attributes: &[Attribute]) {
+        self.check_attributes(attributes);
         for attribute in attributes {
             if &*attribute.name.name == "opencl_unroll_hint" {
                 let count = match attribute.args.first() {

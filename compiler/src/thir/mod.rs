@@ -240,7 +240,8 @@ pub enum PlaceKind {
         base: Box<Place>,
         index: Box<Expr>,
     },
-    /// Lanes of a vector place. One lane: the type is the scalar; more: a vector of as many lanes. Lanes may repeat only when read.
+    /// Lanes of a vector place. One lane: the type is the scalar; more: a vector of as many lanes. Lanes may repeat only when read. A lane that
+    /// the vector does not have is the fourth of three (`v.hi`): it has any value when read, and what is written to it is lost.
     Lanes {
         base: Box<Place>,
         lanes: Vec<u8>,

@@ -92,6 +92,8 @@ pub struct Record {
     pub fields: Vec<Field>,
     pub size: u32,
     pub align: u32,
+    /// The first typedef of a record without a tag, for messages.
+    pub alias: Option<Name>,
     /// Whether its members are known.
     pub complete: bool,
 }
@@ -204,6 +206,17 @@ impl Types {
                     Space::Constant => "__constant ",
                     Space::Generic => "__generic ",
                 };
+                // `__global int *__private *`: behind a pointer stands the space that it lives in.
+                if let TyKind::Pointer { .. } = self.kind(pointee.ty) {
+                    let quals = match (pointee.is_const, pointee.is_volatile) {
+                        (false, false) => "",
+                        (true, false) => " const",
+                        (false, true) => " volatile",
+                        (true, true) => " const volatile",
+                    };
+                    let (inner, space) = (self.display(pointee.ty), space.trim_end());
+                    return format!("{inner}{space}{quals} *");
+                }
                 format!("{space}{} *", self.display_qual(*pointee))
             }
             TyKind::Array { element, len } => {
@@ -218,6 +231,9 @@ impl Types {
             }
             TyKind::Record(id) => {
                 let record = self.record(*id);
+                if let (None, Some(alias)) = (&record.name, &record.alias) {
+                    return alias.to_string();
+                }
                 let kind = if record.is_union { "union" } else { "struct" };
                 format!("{kind} {}", record.name.as_deref().unwrap_or("(anonymous)"))
             }

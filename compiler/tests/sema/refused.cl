@@ -5,13 +5,13 @@ __constant int bad = get_x(); // error: implicit declaration of function 'get_x'
 __local int lv; // error: program scope variable must reside in constant address space
 struct S { int a; };
 struct Inc;
-int rec(int n) { return n ? rec(n - 1) : 0; } // error: recursion is not supported in OpenCL: 'rec' calls itself, directly or through others
+int rec(int n) { return n ? rec(n - 1) : 0; } // error: recursion is not supported in OpenCL: 'rec' calls itself
 int undefd(int);
 private int ps() { return 1; } // error: return type cannot be qualified with address space
 local int *lp(local int *p) { return p; }
 void h(__local int *p, int q) { 
   __local int x; // error: non-kernel function variable cannot be declared in local address space
-  static int y; // error: variables in function scope cannot be declared 'static' in this version of OpenCL C
+  static int y; // error: variables in function scope cannot be declared 'static' in OpenCL C 1.2
   __constant int z = 3; // error: non-kernel function variable cannot be declared in constant address space
   p = &q; // error: assigning '__private int *' to '__local int *' changes address space of pointer
 }
@@ -67,7 +67,7 @@ __kernel void t(__global int *out, __constant int *c, __global const int *ci, in
   (float4)(1, 2, 3); // error: too few elements in vector initialization (expected 4 elements, have 3)
   (int4)v; // error: invalid conversion between ext-vector type 'int4' and 'float4'; use convert_int4 or as_int4
   as_int(v); // error: invalid reinterpretation: sizes of 'int' and 'float4' must match
-  convert_int4(1.0f); // error: invalid argument type 'float' to function 'convert_int4', expecting 4 element(s)
+  convert_int4(1.0f); // error: invalid argument type 'float' to function 'convert_int4', expecting a vector of 4 elements
   sin(s); // error: no matching function for call to 'sin' with arguments of type 'struct S'
   sin(); // error: too few arguments to function call 'sin', expected 1, have 0
   __local float loc = 1; // error: '__local' variable cannot have an initializer
@@ -119,7 +119,7 @@ _Static_assert(sizeof(int) == 5, "size"); // error: static assertion failed: siz
 int nonvoid(int a) { return; } // error: non-void function 'nonvoid' should return a value
 kernel void images(read_only image1d_t *im) {} // error: pointer to type
 void fnptr(int (*f)(int)) {} // error: pointers to functions are not allowed
-int block(int a) { int (^b)(int); return a; } // error: blocks support disabled: this device has no device-side enqueue
+int block(int a) { int (^b)(int); return a; } // error: blocks are not supported: this device cannot enqueue kernels
 void casts(global int *g, int i, float f, struct Dup2 { int a; } d) {
   (local int *)g; // error: casting '__global int *' to type '__local int *' changes address space of pointer
   (int *)f; // error: 'float' cannot be cast to type '__private int *'

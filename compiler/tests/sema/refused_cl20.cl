@@ -20,7 +20,7 @@ kernel void k(global int *out, constant int *c, local int *l, int n) {
   global int gx; // error: function scope variable cannot be declared in global address space
   generic int ge; // error: automatic variable qualified with an invalid address space
   to_global(c); // error: invalid argument type '__constant int *' to function 'to_global', expecting a generic pointer type
-  static local int sl; // error: static and extern variables must reside in global or constant address space
+  static local int sl; // error: static variable must reside in global or constant address space
 }
 kernel void k2(int *p) {} // error: pointer arguments to kernel functions must reside in '__global', '__constant' or '__local' address space
 kernel void k3(generic int *p) {} // error: pointer arguments to kernel functions must reside in '__global', '__constant' or '__local' address space
@@ -28,4 +28,4 @@ kernel void k4(private int *p) {} // error: pointer arguments to kernel function
 kernel void k5(int a[4]) {} // error: pointer arguments to kernel functions must reside in '__global', '__constant' or '__local' address space
 private int f1() { return 1; } // error: return type cannot be qualified with address space
 local int * private f2() { return 0; } // error: return type cannot be qualified with address space
-int global; // error: declaration does not declare anything: the name of an address space is reserved
+int global; // error: 'global' names an address space and cannot be an identifier

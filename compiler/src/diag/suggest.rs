@@ -1,0 +1,75 @@
+//! Names that are spelled almost like another.
+
+/// The nearest of some names, if one is near enough to be what was meant: a third of its letters may be wrong, left out, doubled or swapped. Upper
+/// and lower case and underscores count for little (`getGlobalID` is near `get_global_id`).
+pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let folded = fold(name);
+    let limit = match name.chars().count() {
+        0 | 1 => return None,
+        2..=5 => 1,
+        6..=8 => 2,
+        _ => 3,
+    };
+    let mut best: Option<(usize, &'n str)> = None;
+    for candidate in candidates {
+        if candidate == name || candidate.is_empty() || candidate.len().abs_diff(name.len()) > limit + 3 {
+            continue;
+        }
+        let distance = if fold(candidate) == folded { 1 } else { distance(name.as_bytes(), candidate.as_bytes(), limit) };
+        // Among equals the first of the alphabet: the order of the candidates does not matter.
+        if distance <= limit && best.is_none_or(|(least, other)| (distance, candidate) < (least, other)) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+fn fold(name: &str) -> String {
+    name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Insertions, deletions, changes and swaps of neighbours that lead from one text to the other (optimal string alignment); more than `limit` is not
+/// counted exactly.
+fn distance(a: &[u8], b: &[u8], limit: usize) -> usize {
+    if a.len().abs_diff(b.len()) > limit {
+        return limit + 1;
+    }
+    let width = b.len() + 1;
+    let (mut before, mut last): (Vec<usize>, Vec<usize>) = (vec![0; width], (0..width).collect());
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1; width];
+        for (j, y) in b.iter().enumerate() {
+            let change = last[j] + usize::from(x != y);
+            let mut least = change.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i - 1] == *y && b[j - 1] == *x {
+                least = least.min(before[j - 1] + 1);
+            }
+            row[j + 1] = least;
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[width - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn near_names_are_found() {
+        let names = ["get_global_id", "get_local_id", "get_group_id", "sqrt", "rsqrt", "barrier"];
+        for (wrong, right) in [
+            ("get_gobal_id", "get_global_id"),
+            ("getGlobalId", "get_global_id"),
+            ("get_locla_id", "get_local_id"),
+            ("sqr", "sqrt"),
+            ("barier", "barrier"),
+            ("Barrier", "barrier"),
+        ] {
+            assert_eq!(nearest(wrong, names), Some(right), "{wrong}");
+        }
+        for far in ["x", "foo", "get", "compute_everything"] {
+            assert_eq!(nearest(far, names), None, "{far}");
+        }
+    }
+}

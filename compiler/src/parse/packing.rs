@@ -1,0 +1,47 @@
+//! `#pragma pack`: a stack of largest alignments for the members of structs and unions, as GNU C and MSVC have it.
+
+use crate::ast::{Name, Pack};
+
+/// The packing in force and those that were pushed.
+#[derive(Debug, Default)]
+pub(super) struct Packing {
+    current: Option<u32>,
+    stack: Vec<(Option<Name>, Option<u32>)>,
+}
+
+impl Packing {
+    /// The largest alignment of members now.
+    pub(super) const fn current(&self) -> Option<u32> {
+        self.current
+    }
+
+    /// Obeys a pragma. The error is a warning's text.
+    pub(super) fn apply(&mut self, pack: &Pack) -> Result<(), &'static str> {
+        let set = |value: u32| (value > 0).then_some(value);
+        match pack {
+            Pack::Set(value) => self.current = set(*value),
+            Pack::Push { label, value } => {
+                self.stack.push((label.clone(), self.current));
+                if let Some(value) = value {
+                    self.current = set(*value);
+                }
+            }
+            Pack::Pop { label, value } => {
+                let to = match label {
+                    Some(label) => self.stack.iter().rposition(|(own, _)| own.as_ref() == Some(label)),
+                    None => self.stack.len().checked_sub(1),
+                };
+                let popped = to.and_then(|to| self.stack.drain(to..).next());
+                match (popped, value) {
+                    (_, Some(value)) => self.current = set(*value),
+                    (Some((_, old)), None) => self.current = old,
+                    (None, None) => {}
+                }
+                if to.is_none() {
+                    return Err("#pragma pack(pop, ...) failed: stack empty");
+                }
+            }
+        }
+        Ok(())
+    }
+}

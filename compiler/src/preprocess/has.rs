@@ -1,0 +1,63 @@
+//! `__has_include`, `__has_builtin` and their like, which sources ask of clang and gcc: operators of `#if`.
+
+use crate::lex::Punct;
+use crate::lex::interner::Symbol;
+use crate::lex::raw::{RawKind, RawToken};
+
+use super::Preprocessor;
+
+/// A question to the compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Query {
+    Include,
+    Attribute,
+    Builtin,
+    /// Features and extensions of clang: there are none.
+    Feature,
+}
+
+impl Query {
+    /// The question of that name.
+    pub fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "__has_include" | "__has_include_next" => Self::Include,
+            "__has_attribute" | "__has_c_attribute" | "__has_declspec_attribute" => Self::Attribute,
+            "__has_builtin" => Self::Builtin,
+            "__has_feature" | "__has_extension" | "__has_warning" => Self::Feature,
+            _ => return None,
+        })
+    }
+}
+
+impl Preprocessor<'_> {
+    /// Whether `defined` and `#ifdef` know a name: a macro, or one of these questions.
+    pub(super) fn is_defined(&mut self, name: Symbol) -> bool {
+        self.macro_of(name).is_some() || Query::of(self.interner.name(name)).is_some()
+    }
+
+    /// The answer to a question about the tokens between its parentheses; `None` if they are no question.
+    pub(super) fn answer(&self, query: Query, inner: &[RawToken]) -> Option<bool> {
+        let first = inner.first()?;
+        if query == Query::Include {
+            let text = self.spelling(*first);
+            if first.kind == RawKind::Str {
+                return Some(self.has_header(text.get(1..text.len().checked_sub(1)?)?, false));
+            }
+            let [_, name @ .., last] = inner else { return None };
+            if !first.is(Punct::Lt) || !last.is(Punct::Gt) {
+                return None;
+            }
+            let name: String = name.iter().map(|token| self.spelling(*token)).collect();
+            return Some(self.has_header(&name, true));
+        }
+        if first.kind != RawKind::Ident {
+            return Some(false);
+        }
+        let name = self.spelling(*first);
+        Some(match query {
+            Query::Attribute => crate::sema::is_known_attribute(name.trim_matches('_')),
+            Query::Builtin => crate::sema::is_known_builtin(name),
+            Query::Feature | Query::Include => false,
+        })
+    }
+}

@@ -1,0 +1,258 @@
+//! Functions of GNU C and clang that OpenCL sources call by the names `__builtin_...`.
+
+use super::Sema;
+use crate::ast::{self, Name, ScalarKind};
+use crate::builtins::{Native, table};
+use crate::diag::Span;
+use crate::thir::types::scalar_size;
+use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind};
+
+/// What such a name means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Gnu {
+    /// `expect(x, likely)`: x.
+    Expect,
+    /// A function of the bits of an unsigned integer, of 32 bits or of 64.
+    Bits(Bits, ScalarKind),
+    /// Exchanges the bytes of an integer.
+    ByteSwap(ScalarKind),
+    Abs(ScalarKind),
+    /// Says something that is not used: nothing is evaluated.
+    Nothing,
+    ConstantP,
+    AssumeAligned,
+    Constant(ScalarKind, f64),
+    /// A function of OpenCL C, its arguments being of that type.
+    Function(&'static str, Option<ScalarKind>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bits {
+    Popcount,
+    Parity,
+    Clz,
+    Ctz,
+    Ffs,
+}
+
+fn parse(name: &str) -> Option<Gnu> {
+    let name = name.strip_prefix("__builtin_")?;
+    let sized = |name: &str| {
+        let (bare, kind) = match name.strip_suffix('l') {
+            Some(bare) => (bare.strip_suffix('l').unwrap_or(bare), ScalarKind::ULong),
+            None => (name, ScalarKind::UInt),
+        };
+        let bits = match bare {
+            "popcount" => Bits::Popcount,
+            "parity" => Bits::Parity,
+            "clz" => Bits::Clz,
+            "ctz" => Bits::Ctz,
+            "ffs" => Bits::Ffs,
+            _ => return None,
+        };
+        Some(Gnu::Bits(bits, kind))
+    };
+    Some(match name {
+        "expect" | "expect_with_probability" => Gnu::Expect,
+        "bswap16" => Gnu::ByteSwap(ScalarKind::UShort),
+        "bswap32" => Gnu::ByteSwap(ScalarKind::UInt),
+        "bswap64" => Gnu::ByteSwap(ScalarKind::ULong),
+        "abs" => Gnu::Abs(ScalarKind::Int),
+        "labs" | "llabs" => Gnu::Abs(ScalarKind::Long),
+        "unreachable" | "assume" | "prefetch" => Gnu::Nothing,
+        "constant_p" => Gnu::ConstantP,
+        "assume_aligned" => Gnu::AssumeAligned,
+        "inff" | "huge_valf" => Gnu::Constant(ScalarKind::Float, f64::INFINITY),
+        "inf" | "huge_val" => Gnu::Constant(ScalarKind::Double, f64::INFINITY),
+        "nanf" => Gnu::Constant(ScalarKind::Float, f64::NAN),
+        "nan" => Gnu::Constant(ScalarKind::Double, f64::NAN),
+        "isnan" | "isinf" | "isfinite" | "isnormal" | "signbit" => Gnu::Function(table::name(name)?, None),
+        _ => return sized(name).or_else(|| math(name)),
+    })
+}
+
+/// Functions of the C library: `sqrtf` is of float, `sqrt` of double.
+fn math(name: &str) -> Option<Gnu> {
+    const MATH: &[&str] = &[
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atan2",
+        "atanh",
+        "cbrt",
+        "ceil",
+        "copysign",
+        "cos",
+        "cosh",
+        "erf",
+        "erfc",
+        "exp",
+        "exp2",
+        "expm1",
+        "fabs",
+        "fdim",
+        "floor",
+        "fma",
+        "fmax",
+        "fmin",
+        "fmod",
+        "hypot",
+        "ldexp",
+        "lgamma",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "logb",
+        "nextafter",
+        "pow",
+        "remainder",
+        "rint",
+        "round",
+        "sin",
+        "sinh",
+        "sqrt",
+        "tan",
+        "tanh",
+        "tgamma",
+        "trunc",
+    ];
+    let (bare, kind) = match name.strip_suffix('f') {
+        Some(bare) if MATH.contains(&bare) => (bare, ScalarKind::Float),
+        _ => (name, ScalarKind::Double),
+    };
+    MATH.iter().find(|own| **own == bare).map(|own| Gnu::Function(own, Some(kind)))
+}
+
+/// Whether a name is one of these functions.
+pub(crate) fn is_known(name: &str) -> bool {
+    parse(name).is_some()
+}
+
+impl Sema<'_> {
+    pub(super) fn gnu_builtin(&mut self, name: &Name, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
+        let Some(gnu) = parse(name) else { return self.error_expr(span) };
+        if gnu == Gnu::Nothing {
+            for arg in args {
+                self.unevaluated(arg);
+            }
+            return self.no_value(span);
+        }
+        let values: Vec<Expr> = args.iter().map(|arg| self.rvalue_expr(arg)).collect();
+        if values.iter().any(|value| self.is_error(value.ty)) {
+            return self.error_expr(span);
+        }
+        let expected = match gnu {
+            Gnu::Expect | Gnu::AssumeAligned => 2..=3,
+            Gnu::Constant(_, value) => usize::from(value.is_nan())..=1,
+            Gnu::Function(..) => 0..=3,
+            _ => 1..=1,
+        };
+        if !expected.contains(&values.len()) {
+            let (word, least) = if values.len() < *expected.start() { ("few", expected.start()) } else { ("many", expected.end()) };
+            self.err(name_span, format!("too {word} arguments to function call '{name}', expected {least}, have {}", values.len()));
+            return self.error_expr(span);
+        }
+        match gnu {
+            Gnu::Function(ours, kind) => {
+                let kind = kind.map(|kind| if self.target.fp64 { kind } else { ScalarKind::Float });
+                let mut converted = Vec::with_capacity(values.len());
+                for (index, value) in values.into_iter().enumerate() {
+                    // The exponent of `ldexp` stays an integer.
+                    let value = match kind.filter(|_| !(ours == "ldexp" && index == 1)) {
+                        Some(kind) => {
+                            let ty = self.scalar(kind);
+                            self.arith_cast(value, ty)
+                        }
+                        None => value,
+                    };
+                    converted.push(value);
+                }
+                let values = converted;
+                self.builtin_call_values(&Name::from(ours), values, args, name_span, span)
+            }
+            Gnu::Constant(kind, value) => {
+                let kind = if self.target.fp64 { kind } else { ScalarKind::Float };
+                let ty = self.scalar(kind);
+                self.expr(ExprKind::Constant(Constant::Float(value)), ty, span)
+            }
+            _ => match values.into_iter().next() {
+                Some(value) => self.gnu_unary(gnu, name, value, span),
+                None => self.error_expr(span),
+            },
+        }
+    }
+
+    /// An expression of type `void` that does nothing.
+    fn no_value(&mut self, span: Span) -> Expr {
+        let zero = self.int_const(0, ScalarKind::Int, span);
+        let void = self.void_ty();
+        self.expr(ExprKind::Cast(CastKind::ToVoid, Box::new(zero)), void, span)
+    }
+
+    fn gnu_unary(&mut self, gnu: Gnu, name: &Name, value: Expr, span: Span) -> Expr {
+        let int = self.int();
+        match gnu {
+            Gnu::AssumeAligned if self.is_pointer(value.ty) => return value,
+            Gnu::ConstantP => {
+                let known = self.evaluate(&value).is_some();
+                return self.int_const(i64::from(known), ScalarKind::Int, span);
+            }
+            Gnu::Expect if self.is_pointer(value.ty) => return self.pointer_truth(value),
+            _ => {}
+        }
+        if !self.is_integer_scalar(value.ty) {
+            self.bad_arg(name, &value, "expecting an integer");
+            return self.error_expr(span);
+        }
+        match gnu {
+            Gnu::Expect => self.promote(value),
+            Gnu::Abs(kind) => {
+                let ty = self.scalar(kind);
+                let value = self.cast(CastKind::Arith, value, ty);
+                let unsigned = self.scalar(super::unsigned_of(kind));
+                let result = self.native(Native::Abs, vec![value], unsigned, span);
+                self.cast(CastKind::Arith, result, ty)
+            }
+            Gnu::ByteSwap(kind) => {
+                let ty = self.scalar(kind);
+                let size = u8::try_from(scalar_size(kind)).unwrap_or(4);
+                let bytes = self.lanes(ScalarKind::UChar, size);
+                let value = self.cast(CastKind::Arith, value, ty);
+                let vector = self.cast(CastKind::AsType, value, bytes);
+                let swapped = self.expr(ExprKind::Swizzle(Box::new(vector), (0..size).rev().collect()), bytes, span);
+                self.cast(CastKind::AsType, swapped, ty)
+            }
+            Gnu::Bits(bits, kind) => {
+                let ty = self.scalar(kind);
+                let value = self.cast(CastKind::Arith, value, ty);
+                let op = match bits {
+                    Bits::Popcount | Bits::Parity => Native::Popcount,
+                    Bits::Clz => Native::Clz,
+                    Bits::Ctz | Bits::Ffs => Native::Ctz,
+                };
+                let result = self.native(op, vec![value], ty, span);
+                let result = self.cast(CastKind::Arith, result, int);
+                let constant = |sema: &mut Self, value| Box::new(sema.int_const(value, ScalarKind::Int, span));
+                let binary = |sema: &Self, op, lhs, rhs| sema.expr(ExprKind::Binary { op, lhs, rhs, contract: false }, int, span);
+                match bits {
+                    Bits::Parity => {
+                        let one = constant(self, 1);
+                        binary(self, BinaryOp::BitAnd, Box::new(result), one)
+                    }
+                    // `ctz` of 0 is the width: one more, and modulo one more than the width, that is 0.
+                    Bits::Ffs => {
+                        let one = constant(self, 1);
+                        let next = binary(self, BinaryOp::Add, Box::new(result), one);
+                        let modulus = constant(self, i64::from(scalar_size(kind) * 8 + 1));
+                        binary(self, BinaryOp::Rem, Box::new(next), modulus)
+                    }
+                    _ => result,
+                }
+            }
+            _ => self.error_expr(span),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! "Did you mean ...?": names near one that nobody declared.
+
+use super::Sema;
+use super::scope::Symbol;
+use crate::builtins::table;
+use crate::diag::suggest::nearest;
+use crate::parse::types::predeclared_names;
+use crate::thir::{RecordId, TyKind};
+
+/// Built-ins that the table does not list.
+const FAMILIES: &[&str] = &[
+    "async_work_group_copy",
+    "async_work_group_strided_copy",
+    "atom_add",
+    "atom_cmpxchg",
+    "atom_dec",
+    "atom_inc",
+    "atom_max",
+    "atom_min",
+    "atom_sub",
+    "atom_xchg",
+    "atomic_add",
+    "atomic_and",
+    "atomic_cmpxchg",
+    "atomic_dec",
+    "atomic_inc",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_sub",
+    "atomic_xchg",
+    "atomic_xor",
+    "barrier",
+    "mem_fence",
+    "nan",
+    "prefetch",
+    "printf",
+    "read_mem_fence",
+    "shuffle",
+    "shuffle2",
+    "wait_group_events",
+    "work_group_barrier",
+    "write_mem_fence",
+];
+
+/// Words of CUDA, GLSL, HLSL and C, and what OpenCL C has instead.
+const FOREIGN: &[(&str, &str)] = &[
+    ("__syncthreads", "barrier(CLK_LOCAL_MEM_FENCE)"),
+    ("__syncwarp", "barrier(CLK_LOCAL_MEM_FENCE)"),
+    ("GroupMemoryBarrierWithGroupSync", "barrier(CLK_LOCAL_MEM_FENCE)"),
+    ("threadIdx", "get_local_id"),
+    ("blockIdx", "get_group_id"),
+    ("blockDim", "get_local_size"),
+    ("gridDim", "get_num_groups"),
+    ("gl_GlobalInvocationID", "get_global_id"),
+    ("gl_LocalInvocationID", "get_local_id"),
+    ("gl_WorkGroupID", "get_group_id"),
+    ("atomicAdd", "atomic_add"),
+    ("atomicMin", "atomic_min"),
+    ("atomicMax", "atomic_max"),
+    ("atomicCAS", "atomic_cmpxchg"),
+    ("atomicExch", "atomic_xchg"),
+    ("__shared__", "__local"),
+    ("__shared", "__local"),
+    ("__device__", "a function without a qualifier"),
+    ("__global__", "__kernel"),
+    ("__constant__", "__constant"),
+    ("groupshared", "__local"),
+    ("shared", "__local"),
+    ("fabsf", "fabs"),
+    ("sqrtf", "sqrt"),
+    ("sinf", "sin"),
+    ("cosf", "cos"),
+    ("tanf", "tan"),
+    ("expf", "exp"),
+    ("logf", "log"),
+    ("powf", "pow"),
+    ("floorf", "floor"),
+    ("ceilf", "ceil"),
+    ("fminf", "fmin"),
+    ("fmaxf", "fmax"),
+    ("fmodf", "fmod"),
+    ("lerp", "mix"),
+    ("saturate", "clamp"),
+    ("frac", "fract"),
+    ("inversesqrt", "rsqrt"),
+    ("__expf", "native_exp"),
+    ("__logf", "native_log"),
+    ("__sinf", "native_sin"),
+    ("__cosf", "native_cos"),
+    ("__popc", "popcount"),
+    ("__clz", "clz"),
+    ("__float_as_int", "as_int"),
+    ("__int_as_float", "as_float"),
+    ("vec2", "float2"),
+    ("vec3", "float3"),
+    ("vec4", "float4"),
+    ("ivec2", "int2"),
+    ("ivec3", "int3"),
+    ("ivec4", "int4"),
+    ("uvec4", "uint4"),
+    ("int8_t", "char"),
+    ("int16_t", "short"),
+    ("int32_t", "int"),
+    ("int64_t", "long"),
+    ("uint8_t", "uchar"),
+    ("uint16_t", "ushort"),
+    ("uint32_t", "uint"),
+    ("uint64_t", "ulong"),
+    ("byte", "uchar"),
+    ("string", "constant char *"),
+    ("boolean", "bool"),
+    ("nullptr", "NULL"),
+    ("cl_int", "int"),
+    ("cl_uint", "uint"),
+    ("cl_float", "float"),
+    ("cl_double", "double"),
+    ("cl_long", "long"),
+    ("cl_ulong", "ulong"),
+    ("cl_float4", "float4"),
+];
+
+/// `; did you mean 'x'?`, or nothing.
+fn question(found: Option<&str>) -> String {
+    found.map_or_else(String::new, |name| format!("; did you mean '{name}'?"))
+}
+
+fn foreign(name: &str) -> Option<&'static str> {
+    FOREIGN.iter().find(|(own, _)| *own == name).map(|(_, ours)| *ours)
+}
+
+/// The question for the nearest of some names.
+pub(crate) fn hint<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+    question(nearest(name, names))
+}
+
+/// The question for a type that nobody declared: the names of types that the source declares are `declared`.
+pub(crate) fn type_hint<'n>(name: &str, declared: impl IntoIterator<Item = &'n str>) -> String {
+    const WORDS: &[&str] =
+        &["void", "bool", "char", "short", "int", "long", "half", "float", "double", "unsigned", "signed", "struct", "const", "kernel"];
+    if let Some(ours) = foreign(name) {
+        return question(Some(ours));
+    }
+    let mut names: Vec<&str> = declared.into_iter().collect();
+    names.extend(predeclared_names().map(|name| -> &str { name }));
+    names.extend(WORDS);
+    hint(name, names)
+}
+
+impl Sema<'_> {
+    /// Names that are visible here.
+    fn names_of(&self, wanted: impl Fn(&Symbol) -> bool) -> Vec<&str> {
+        let names = self.scopes.iter().flat_map(|scope| &scope.names);
+        names.filter(|(_, (symbol, _))| wanted(symbol)).map(|(name, _)| &**name).collect()
+    }
+
+    /// For a name in an expression.
+    pub(super) fn suggest_name(&self, name: &str) -> String {
+        if let Some(ours) = foreign(name) {
+            return question(Some(ours));
+        }
+        let visible = |symbol: &Symbol| !matches!(symbol, Symbol::Typedef(_) | Symbol::Error);
+        let mut names: Vec<&str> = self.names_of(visible);
+        names.extend(crate::preprocess::predefined_names().map(|name| -> &str { name }));
+        hint(name, names)
+    }
+
+    /// For the name of a function that is called.
+    pub(super) fn suggest_function(&self, name: &str) -> String {
+        if let Some(ours) = foreign(name) {
+            return question(Some(ours));
+        }
+        let mut names = self.names_of(|symbol| matches!(symbol, Symbol::Functions(_)));
+        let version = self.options.std.version();
+        let available = |name: &&str| table::find(name).is_some_and(|row| row.since <= version);
+        names.extend(table::names().map(|name| -> &str { name }).filter(available));
+        names.extend(FAMILIES);
+        if let found @ Some(_) = nearest(name, names) {
+            return question(found);
+        }
+        // `convert_flaot4`: the type is what is wrong.
+        for prefix in ["convert_", "as_", "vload", "vstore"] {
+            if !name.starts_with(prefix) {
+                continue;
+            }
+            let widths = ["2", "3", "4", "8", "16"];
+            let types: Vec<&str> = if prefix.starts_with('v') { widths.to_vec() } else { predeclared_names().collect() };
+            let all: Vec<String> = types.into_iter().map(|ty| format!("{prefix}{ty}")).filter(|name| self.is_builtin(name)).collect();
+            return question(nearest(name, all.iter().map(String::as_str)));
+        }
+        String::new()
+    }
+
+    /// For the name of a type.
+    pub(super) fn suggest_type(&self, name: &str) -> String {
+        type_hint(name, self.names_of(|symbol| matches!(symbol, Symbol::Typedef(_))))
+    }
+
+    /// For a member of a struct or union.
+    pub(super) fn suggest_member(&self, id: RecordId, name: &str) -> String {
+        let mut names = Vec::new();
+        self.member_names(id, &mut names);
+        hint(name, names.iter().map(|name| &**name))
+    }
+
+    fn member_names(&self, id: RecordId, into: &mut Vec<crate::ast::Name>) {
+        for field in &self.types.record(id).fields {
+            match (&field.name, self.kind(field.ty.ty)) {
+                (Some(name), _) => into.push(name.clone()),
+                (None, TyKind::Record(inner)) => self.member_names(*inner, into),
+                (None, _) => {}
+            }
+        }
+    }
+}
