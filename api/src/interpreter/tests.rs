@@ -43,8 +43,8 @@ fn load(device: &dyn Device, text: &str) -> Arc<dyn LoadedProgram> {
     let source = Source { text: text.to_owned(), ..Source::default() };
     let options = BuildOptions { std: CStd::Cl12, ..BuildOptions::default() };
     let result = build(&source, &options, device.target());
-    let program = result.program.unwrap_or_else(|| panic!("{}", result.log));
-    device.load(program.module).expect("a program")
+    assert_eq!(result.log, "");
+    device.load(result.program.expect("a program").module).expect("it loads")
 }
 
 fn buffer(device: &dyn Device, contents: &[u32]) -> Arc<dyn Memory> {

@@ -159,6 +159,8 @@ pub(super) enum Inst {
         size: u8,
     },
     Barrier,
+    /// An operation of the whole group, of [`Code::collectives`].
+    Group,
     /// Appends a record whose arguments are in `list`, to what is printed.
     Printf {
         site: u32,
@@ -197,6 +199,27 @@ pub(super) enum Inst {
     },
 }
 
+/// What a group does with the values of its work-items.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fold {
+    /// The value of the work-item of that index.
+    Broadcast { index: Register },
+    /// All values; the same for all.
+    Reduce(Binary),
+    /// The values up to this one.
+    Inclusive(Binary),
+    /// The values before this one, from a first one on.
+    Exclusive(Binary, u64),
+}
+
+/// An operation of all work-items of a group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Collective {
+    pub(super) fold: Fold,
+    pub(super) value: Register,
+    pub(super) to: Slot,
+}
+
 /// The targets of a `switch`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
@@ -227,5 +250,7 @@ pub(super) struct Code {
     /// Arguments of `printf`: their registers, how they are in memory, whether they are pointers.
     pub(super) printed: Vec<Vec<(Register, Shape, bool)>>,
     pub(super) tables: Vec<Table>,
+    /// By the instruction at which the group does it.
+    pub(super) collectives: Vec<(u32, Collective)>,
     pub(super) texts: Vec<String>,
 }

@@ -1,6 +1,6 @@
 //! A work-item: registers, private memory and a stack of calls, so that it can stop anywhere and go on later.
 
-use super::code::{Code, Inst, Shape};
+use super::code::{Code, Collective, Fold, Inst, Shape};
 use super::memory::{Home, Private, Spaces, load, pointer, split, store};
 use super::{Fault, FaultKind, Program};
 use crate::diag::Span;
@@ -118,6 +118,15 @@ impl Item {
         Some((code.name.clone(), span))
     }
 
+    /// The operation of the group at which it stopped, if that is no barrier, and its registers.
+    fn collective(&mut self, program: &Program) -> Option<(Collective, &mut [u64])> {
+        let frame = self.frames.last()?;
+        let code = program.functions.get(frame.func as usize)?;
+        let at = frame.next.checked_sub(1)?;
+        let found = code.collectives.binary_search_by_key(&at, |(at, _)| *at).ok()?;
+        Some((code.collectives[found].1, &mut self.registers[frame.base as usize..]))
+    }
+
     /// The first registers: after the end, the result of the function.
     pub(super) fn result(&self, lanes: usize) -> &[u64] {
         &self.registers[..lanes]
@@ -169,6 +178,42 @@ impl Item {
                     private.pop(mark);
                     frames.pop();
                 }
+            }
+        }
+    }
+}
+
+/// Does what all work-items of a group, in the order of their numbers, stopped for.
+pub(super) fn meet(program: &Program, items: &mut [Item]) {
+    let Some((Collective { fold, value, to }, _)) = items.first_mut().and_then(|item| item.collective(program)) else { return };
+    for lane in 0..usize::from(to.lanes) {
+        let mut values: Vec<u64> = Vec::with_capacity(items.len());
+        let mut chosen = 0;
+        for item in items.iter_mut() {
+            let Some((_, registers)) = item.collective(program) else { return };
+            values.push(registers[value as usize + lane]);
+            if let Fold::Broadcast { index } = fold {
+                chosen = registers[index as usize] as usize;
+            }
+        }
+        let results: Vec<u64> = match fold {
+            Fold::Broadcast { .. } => vec![values.get(chosen).copied().unwrap_or_default(); values.len()],
+            Fold::Reduce(f) => vec![values.iter().copied().reduce(f).unwrap_or_default(); values.len()],
+            Fold::Inclusive(f) => {
+                let sums = values.iter().scan(None, |sum: &mut Option<u64>, &value| {
+                    *sum = Some(sum.map_or(value, |sum| f(sum, value)));
+                    *sum
+                });
+                sums.collect()
+            }
+            Fold::Exclusive(f, first) => {
+                let sums = values.iter().scan(first, |sum, &value| Some(std::mem::replace(sum, f(*sum, value))));
+                sums.collect()
+            }
+        };
+        for (item, result) in items.iter_mut().zip(results) {
+            if let Some((_, registers)) = item.collective(program) {
+                registers[to.at as usize + lane] = result;
             }
         }
     }
@@ -306,7 +351,7 @@ fn segment(
                 let change = |old| if old == expected { desired } else { old };
                 r[to as usize] = tried!(update(group, private, r[pointer as usize], size, change));
             }
-            Inst::Barrier => {
+            Inst::Barrier | Inst::Group => {
                 frame.next = next as u32;
                 return Ok(Change::Stop(Stop::Barrier));
             }

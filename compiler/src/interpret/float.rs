@@ -490,7 +490,7 @@ mod tests {
         assert_eq!(half_of(2.0_f64.powi(-25) * (1.0 + f64::EPSILON)), 1);
         assert_eq!(half_of(2.0_f64.powi(-1000)), 0);
         assert_eq!(half_of(65520.0), 0x7c00);
-        assert_eq!(half_of(65519.999_999_999), 0x7bff);
+        assert_eq!(half_of(65_519.999_999_999), 0x7bff);
         assert_eq!(half_of(1e300), 0x7c00);
         assert_eq!(half_of(f64::NEG_INFINITY), 0xfc00);
     }
@@ -498,7 +498,7 @@ mod tests {
     #[test]
     fn every_half_comes_back() {
         let (up, down) = (cast(CastOp::FToF, Scalar::F16, Scalar::F64), cast(CastOp::FToF, Scalar::F64, Scalar::F16));
-        let (Some(up), Some(down)) = (up, down) else { panic!("conversions of halves") };
+        let (up, down) = up.zip(down).expect("conversions of halves");
         for bits in (0..=0xffff_u64).filter(|bits| bits & 0x7fff <= 0x7c00) {
             assert_eq!(down(up(bits)), bits);
         }

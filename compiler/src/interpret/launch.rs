@@ -1,7 +1,7 @@
 //! NDRanges: what belongs to a program, to a launch, to a work-group.
 
 use super::code::Code;
-use super::execute::{Group, Ids, Item, Stop};
+use super::execute::{Group, Ids, Item, Stop, meet};
 use super::memory::{Home, Memory, ObjectId, Spaces, load, pointer};
 use super::{Fault, FaultKind, Program, Stage};
 use crate::ir::{Global, Kernel, KernelParam, Space};
@@ -285,6 +285,7 @@ impl Items {
             }
             // In the order of their numbers again.
             waiting.sort_by_key(|item| item.ids.linear);
+            meet(group.program, &mut waiting);
             running = std::mem::take(&mut waiting);
         }
     }

@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn accesses_stay_in_their_objects() {
         let mut memory = Memory::default();
-        let (Some(first), Some(second)) = (ObjectId::new(1), ObjectId::new(2)) else { panic!("two names") };
+        let (first, second) = ObjectId::new(1).zip(ObjectId::new(2)).expect("two names");
         memory.insert(first, vec![7; 8], false);
         memory.insert(second, vec![9; 8], true);
         let mut private = Private::default();

@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::Settings;
-use super::code::{Code, Inst, Register, Shape, Slot, Table};
+use super::code::{Code, Collective, Fold, Inst, Register, Shape, Slot, Table};
 use super::number::{self, Binary, Math};
 use crate::diag::Span;
-use crate::ir::{AtomicOp, BinOp, CastOp, Const, Function, Inst as IrInst, Module, Op, Region, Scalar, Type, Value};
+use crate::ir::{AtomicOp, BinOp, CastOp, Const, Function, GroupOp, Inst as IrInst, Module, Op, Region, Scalar, Type, Value};
 use crate::printf::{self, resolved};
 
 /// Bytes of a pointer in memory.
@@ -20,6 +20,26 @@ pub(super) const POINTER: u8 = 8;
 fn describe(op: &Op) -> String {
     let text = format!("{op:?}");
     text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
+}
+
+/// What an operation leaves every other operand as it is with.
+fn identity(op: BinOp, scalar: Scalar) -> u64 {
+    let sign = 1 << (scalar.bits().max(1) - 1);
+    let (one, infinity) = match scalar {
+        Scalar::F16 => (0x3c00, 0x7c00),
+        Scalar::F32 => (u64::from(1_f32.to_bits()), u64::from(f32::INFINITY.to_bits())),
+        Scalar::F64 => (1_f64.to_bits(), f64::INFINITY.to_bits()),
+        _ => (1, 0),
+    };
+    match op {
+        BinOp::SMin => sign - 1,
+        BinOp::SMax => sign,
+        BinOp::UMin | BinOp::And => scalar.mask(),
+        BinOp::FMin => infinity,
+        BinOp::FMax => infinity | sign,
+        BinOp::Mul | BinOp::FMul => one,
+        _ => 0,
+    }
 }
 
 /// Makes the code of a function.
@@ -150,6 +170,14 @@ impl Translator<'_> {
                         Const::Undef => self.constant(&vec![self.undefined(ty); usize::from(ty.lanes())]),
                     };
                     self.alias(*result, at);
+                }
+                Op::Group { sub: true, op: GroupOp::ScanExclusive(op), .. } => {
+                    let first = ty.scalar().map_or(0, |scalar| identity(*op, scalar));
+                    let at = self.constant(&vec![first; usize::from(ty.lanes())]);
+                    self.alias(*result, at);
+                }
+                Op::Group { sub: true, op: GroupOp::Ballot, .. } => {
+                    self.constant(&[0]);
                 }
                 Op::Shuffle(.., lanes) if lanes.contains(&None) => {
                     self.constant(&[self.undefined(ty)]);
@@ -300,6 +328,7 @@ impl Translator<'_> {
             (Op::Barrier(_), _) => {
                 self.push(Inst::Barrier);
             }
+            (Op::Group { sub, op, args }, result) => self.group(*sub, *op, args, result),
             (Op::Atomic { op, ptr, value, ty }, result) => self.atomic(*op, *ptr, *value, *ty, result),
             (Op::Call(func, args), result) => {
                 let list = self.code.lists.len() as u32;
@@ -478,6 +507,41 @@ impl Translator<'_> {
             };
             self.push(Inst::Move { from, to: Slot { at: to, lanes: 1 } });
         }
+    }
+
+    /// Every work-item is a subgroup of its own, whose operations have little to do.
+    fn group(&mut self, sub: bool, op: GroupOp, args: &[Value], result: Option<Value>) {
+        let (Some(result), Some(&value)) = (result, args.first()) else { return };
+        let at = self.at(value);
+        if sub {
+            match op {
+                GroupOp::ScanExclusive(_) => {}
+                GroupOp::Ballot => {
+                    let zero = self.known.get(&0).copied().unwrap_or(at);
+                    let to = self.define(result);
+                    for lane in 0..u32::from(to.lanes) {
+                        self.push(Inst::Move { from: if lane == 0 { at } else { zero }, to: Slot { at: to.at + lane, lanes: 1 } });
+                    }
+                }
+                _ => self.alias(result, at),
+            }
+            return;
+        }
+        let scalar = self.scalar(value);
+        let f = |op| number::binary(op, scalar);
+        let fold = match op {
+            GroupOp::All => f(BinOp::And).map(Fold::Reduce),
+            GroupOp::Any => f(BinOp::Or).map(Fold::Reduce),
+            GroupOp::Broadcast => args.get(1).map(|&index| Fold::Broadcast { index: self.at(index) }),
+            GroupOp::Reduce(op) => f(op).map(Fold::Reduce),
+            GroupOp::ScanInclusive(op) => f(op).map(Fold::Inclusive),
+            GroupOp::ScanExclusive(op) => f(op).map(|f| Fold::Exclusive(f, identity(op, scalar))),
+            _ => None,
+        };
+        let Some(fold) = fold else { return self.unsupported(format!("{op:?} of a work-group")) };
+        let to = self.define(result);
+        let here = self.push(Inst::Group) as u32;
+        self.code.collectives.push((here, Collective { fold, value: at, to }));
     }
 
     fn atomic(&mut self, op: AtomicOp, pointer: Value, value: Option<Value>, ty: Scalar, result: Option<Value>) {

@@ -1,33 +1,11 @@
 //! Makes random programs in memory form, as the front end would: variables, nested control flow, pointers, helper functions.
 
+use crate::random::Random;
 use wgcl_compiler::diag::Span;
 use wgcl_compiler::ir::{
     BinOp, CastOp, CmpOp, Const, Func, Function, GlobalVar, Inst, Kernel, KernelParam, Module, Op, Region, Scalar, Space, Type, Value, Var,
     WorkItem,
 };
-
-/// Random numbers that are the same everywhere.
-pub struct Random(u64);
-
-impl Random {
-    /// From a seed.
-    pub const fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    /// Any number.
-    pub const fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// Below `limit`.
-    pub fn below(&mut self, limit: usize) -> usize {
-        usize::try_from(self.next() >> 16).unwrap_or(0) % limit
-    }
-}
 
 /// A program with a kernel of two buffers of 256 bytes and two `i32`s, and two helpers.
 pub fn module(seed: u64) -> Module {

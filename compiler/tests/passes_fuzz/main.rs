@@ -2,6 +2,7 @@
 
 mod generate;
 mod interpret;
+mod random;
 mod shrink;
 mod source;
 
@@ -19,7 +20,7 @@ use wgcl_compiler::{lower, parse, preprocess, sema};
 /// What a program leaves in its buffers, if it does nothing wrong and nothing depends on undefined values.
 fn outcome(module: &Module, stage: Stage) -> Result<Vec<Vec<u8>>, String> {
     let buffers: Vec<Vec<u8>> =
-        (0..2_u8).map(|buffer| (0..=255_u8).map(|byte| byte.wrapping_mul(37).wrapping_add(buffer)).collect()).collect();
+        (0..2_u16).map(|buffer| (0..512_u16).map(|byte| (byte.wrapping_mul(37).wrapping_add(buffer) & 0xff) as u8).collect()).collect();
     let run = |undefined: u8| interpret::run(module, stage, &buffers, &[5, 0xffff_fff0], undefined).map_err(|fault| fault.to_string());
     let first = run(0x5a)?;
     if run(0x31)? == first { Ok(first) } else { Err("the outcome depends on undefined values".to_owned()) }
@@ -41,7 +42,7 @@ fn check_source(seed: u64) -> Result<bool, String> {
     check_module(module, seed, false).map_err(|error| format!("{error}\n{text}"))
 }
 
-/// Runs a module as it is, after `build` and after `launch`; with `explain` a difference is traced to a pass.
+/// Runs a module as it is, after `build`, after `launch` and after `legalize`; with `explain` a difference is traced to a pass.
 fn check_module(mut module: Module, seed: u64, explain: bool) -> Result<bool, String> {
     let fail = |what: &str, message: String, module: &Module| {
         let module = if explain { module.to_string() } else { String::new() };
@@ -63,19 +64,25 @@ fn check_module(mut module: Module, seed: u64, explain: bool) -> Result<bool, St
     }
     let key = key(&module);
     // Every other program for a device that limits loops.
-    let target = Target { loop_limit: seed.is_multiple_of(2), ..target };
-    let launched = passes::launch(&module, "k", &key, &target).map_err(|error| fail("launch", error.to_string(), &module))?;
+    let target = Target { loop_limit: seed.is_multiple_of(2), int16: !seed.is_multiple_of(3), fused_fma: seed.is_multiple_of(5), ..target };
+    let mut launched = passes::launch(&module, "k", &key, &target).map_err(|error| fail("launch", error.to_string(), &module))?;
     let result = outcome(&launched, Stage::Launched).map_err(|error| fail("launched", format!("{error}\n{launched}"), &module))?;
     if result != expected {
         let difference = if explain { first_launch_difference(&module, &expected) } else { String::new() };
         return Err(fail("launch", format!("a different outcome {difference}"), &module));
+    }
+    passes::legalize::run(&mut launched, &target);
+    verify(&launched).map_err(|errors| fail("legalize", format!("{errors:?}"), &module))?;
+    let result = outcome(&launched, Stage::Launched).map_err(|error| fail("legalized", format!("{error}\n{launched}"), &module))?;
+    if result != expected {
+        return Err(fail("legalize", "a different outcome".to_owned(), &module));
     }
     Ok(true)
 }
 
 /// A source as the front end lowers it.
 fn lowered(text: &str) -> Result<Module, String> {
-    let (target, options) = (Target::full(), BuildOptions { std: CStd::Cl12, ..BuildOptions::default() });
+    let (target, options) = (Target::full(), BuildOptions { std: CStd::Cl30, ..BuildOptions::default() });
     let source = Source { text: text.to_owned(), ..Source::default() };
     let (mut map, mut diags) = (SourceMap::default(), Diagnostics::default());
     let tokens = preprocess::preprocess(&source, &options, &target, &mut map, &mut diags);

@@ -1,6 +1,7 @@
-//! Makes random programs in OpenCL C that do nothing undefined: indices are masked, divisors are not zero, loops are counted.
+//! Makes random programs in OpenCL C that do nothing undefined: indices are masked, divisors are not zero, loops are counted, work-items keep to
+//! their own parts of buffers and meet at barriers before they read what others wrote.
 
-use crate::generate::Random;
+use crate::random::Random;
 use std::fmt::Write;
 
 /// Types of integers, by which expressions are made.
@@ -23,7 +24,7 @@ struct Writer {
     kernel: bool,
 }
 
-/// A program with a kernel `k(global int *a, global int *b, int x, int y)`, of buffers of 256 bytes.
+/// A program with a kernel `k(global int *a, global int *b, int x, int y)`, for one group of four work-items and buffers of 512 bytes.
 pub fn program(seed: u64) -> String {
     let mut w =
         Writer { random: Random::new(seed ^ 0x5eed_0000), text: String::new(), indent: 0, budget: 0, loops: 0, counters: 0, kernel: false };
@@ -47,8 +48,13 @@ pub fn program(seed: u64) -> String {
     w.close();
     w.line("kernel void k(global int *a, global int *b, int x, int y) {");
     w.line("local int room[4]; local S shared;");
+    w.line("a += 16 * get_global_id(0); b += 32 * get_global_id(0);");
     w.locals(&[]);
     w.line("S s = { 1, { 2, 3, 4, x }, 5, 6, (uchar4)(7, 8, 9, 10) }, t = s; int *p = arr; global int *g = a;");
+    w.line("int *pp[2] = { arr, t.v }; int **way = &p; global int *gg[2] = { a, b }; struct { global int *g; int *p; } held = { b, arr };");
+    w.line(
+        "local int other[4]; local int *lp = room; room[get_local_id(0)] = x; other[get_local_id(0)] = y; barrier(CLK_LOCAL_MEM_FENCE);",
+    );
     w.line("i0 = x; i1 = y; u0 = get_global_id(0);");
     w.kernel = true;
     for _ in 0..3 {
@@ -59,15 +65,30 @@ pub fn program(seed: u64) -> String {
             w.line(&format!("room[get_local_id(0)] = {value}; barrier(CLK_LOCAL_MEM_FENCE);"));
             w.line("i1 += room[(get_local_id(0) + 1) & 3]; barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
         }
+        if w.random.below(4) == 0 {
+            let f = w.pick(&["reduce_add", "scan_inclusive_add", "scan_exclusive_max", "reduce_min"]);
+            let (ty, name) = [("int", "i0"), ("uint", "u0"), ("long", "l0")][w.random.below(3)];
+            let value = w.integer(ty, 2);
+            w.line(&format!("{name} = work_group_{f}({value});"));
+            let condition = w.condition();
+            w.line(&format!("i1 += work_group_any({condition}) + work_group_broadcast(i0, 2);"));
+        }
+        if w.random.below(4) == 0 {
+            let value = w.integer("int", 2);
+            w.line("for (int turn = 1; turn < 4; turn++) {");
+            w.line(&format!("room[get_local_id(0)] = {value} + turn; barrier(CLK_LOCAL_MEM_FENCE);"));
+            w.line("i0 ^= room[(get_local_id(0) + turn) & 3]; barrier(CLK_LOCAL_MEM_FENCE);");
+            w.close();
+        }
         if w.random.below(3) == 0 {
             w.line("if (get_local_id(0) == 0) shared = s; barrier(CLK_LOCAL_MEM_FENCE);");
             w.line("t = shared; barrier(CLK_LOCAL_MEM_FENCE);");
         }
     }
-    w.line("uint at = 16 + get_local_id(0) * 12;");
+    w.line("uint at = 16;");
     w.line("b[at] = i0; b[at + 1] = i1; b[at + 2] = (int)u0; b[at + 3] = (int)l0; b[at + 4] = (int)(l0 >> 32); b[at + 5] = h0 + c0;");
     w.line("b[at + 6] = s.v[1] ^ s.c; b[at + 7] = (int)t.l + t.s; b[at + 8] = arr[3] + arr[6]; b[at + 9] = v0.x ^ v0.w; b[at + 10] = w0.s3 + w0.s7 + q0.y;");
-    w.line("b[at + 11] = as_int(f0.x) ^ as_int(f0.z);");
+    w.line("b[at + 11] = as_int(f0.x) ^ as_int(f0.z) ^ (isnan(x0) ? 1 : as_int(x0)) ^ (isnan(y0) ? 2 : (int)(as_long(y0) >> 13));");
     w.close();
     w.text
 }
@@ -106,6 +127,8 @@ impl Writer {
             ("d0", "long2 d0 = (long2)(-1, 2);"),
             ("f0", "float4 f0 = (float4)(1.0f, 2.0f, 3.0f, 4.0f);"),
             ("un", "U un; un.i = 77;"),
+            ("x0", "float x0 = 1.25f;"),
+            ("y0", "double y0 = -0.75;"),
         ];
         for (name, text) in all {
             if !except.contains(&name) {
@@ -151,7 +174,7 @@ impl Writer {
 
     /// A place that an integer can be assigned to, and its type.
     fn place(&mut self, pointers: bool) -> (String, &'static str) {
-        match self.random.below(if pointers { 18 } else { 11 }) {
+        match self.random.below(self.places(pointers)) {
             0 => ("i0".to_owned(), "int"),
             1 => ("i1".to_owned(), "int"),
             2 => ("u0".to_owned(), "uint"),
@@ -192,10 +215,106 @@ impl Writer {
                 let index = self.index(16);
                 (format!("((global uchar *)g)[{index}]"), "uchar")
             }
-            _ => {
+            16 | 17 => {
                 let index = self.index(8);
                 (format!("g[{index}]"), "int")
             }
+            18 => {
+                let (first, index) = (self.index(2), self.index(4));
+                (format!("pp[{first}][{index}]"), "int")
+            }
+            19 => {
+                let index = self.index(4);
+                (format!("(*way)[{index}]"), "int")
+            }
+            20 => {
+                let (member, index) = (self.pick(&["p", "g"]), self.index(4));
+                (format!("held.{member}[{index}]"), "int")
+            }
+            21 => {
+                let (first, index) = (self.index(2), self.index(8));
+                (format!("gg[{first}][{index}]"), "int")
+            }
+            _ => ("lp[get_local_id(0)]".to_owned(), "int"),
+        }
+    }
+
+    /// Which places there are: those of every function, those behind parameters, those of the kernel.
+    fn places(&self, pointers: bool) -> usize {
+        match (pointers, self.kernel) {
+            (false, _) => 11,
+            (true, false) => 18,
+            (true, true) => 24,
+        }
+    }
+
+    /// A pointer to at least four private ints.
+    fn pointer(&mut self) -> String {
+        match self.random.below(if self.kernel { 7 } else { 3 }) {
+            0 => "arr".to_owned(),
+            1 => "t.v".to_owned(),
+            2 => format!("(arr + {})", self.random.below(5)),
+            3 => {
+                let index = self.index(2);
+                format!("pp[{index}]")
+            }
+            4 => "held.p".to_owned(),
+            5 => "*way".to_owned(),
+            _ => "(int *)(uintptr_t)p".to_owned(),
+        }
+    }
+
+    /// A pointer to at least sixteen ints of a buffer.
+    fn buffer(&mut self) -> String {
+        match self.random.below(5) {
+            0 => format!("(a + {})", self.random.below(9)),
+            1 => format!("(b + {})", self.random.below(9)),
+            2 => {
+                let index = self.index(2);
+                format!("gg[{index}]")
+            }
+            3 => "held.g".to_owned(),
+            _ => "(global int *)(uintptr_t)g".to_owned(),
+        }
+    }
+
+    /// A statement that moves pointers about.
+    fn move_pointer(&mut self) {
+        let cond = self.condition();
+        let text = match self.random.below(8) {
+            0 | 1 => format!("p = {cond} ? {} : {};", self.pointer(), self.pointer()),
+            2 => format!("g = {cond} ? {} : {};", self.buffer(), self.buffer()),
+            3 => format!("pp[{}] = {cond} ? {} : p;", self.index(2), self.pointer()),
+            4 => format!("way = {cond} ? &p : &pp[{}];", self.index(2)),
+            5 => format!("if ({cond}) *way = {}; else held.p = {};", self.pointer(), self.pointer()),
+            6 => format!("if ({cond}) held.g = {}; else gg[{}] = g;", self.buffer(), self.index(2)),
+            _ => format!("lp = {cond} ? room : other;"),
+        };
+        self.line(&text);
+    }
+
+    /// A float, and the same in double precision.
+    fn float(&mut self, ty: &str, depth: usize) -> String {
+        let own = if ty == "float" { "x0" } else { "y0" };
+        if depth > 2 {
+            return match self.random.below(4) {
+                0 => format!("({ty}){}", self.integer("int", 3)),
+                1 => format!("({ty}){}.{}", self.random.below(100), self.random.below(1000)),
+                2 => format!("({ty})f0.{}", self.pick(&["x", "y", "w"])),
+                _ => own.to_owned(),
+            };
+        }
+        let d = depth + 1;
+        match self.random.below(7) {
+            0 | 1 => {
+                let op = self.pick(&["+", "-", "*", "/"]);
+                format!("({} {op} {})", self.float(ty, d), self.float(ty, d))
+            }
+            2 => format!("fma({}, {}, {})", self.float(ty, d), self.float(ty, d), self.float(ty, d)),
+            3 => format!("{}({}, {own})", self.pick(&["fdim", "copysign"]), self.float(ty, d)),
+            4 => format!("{}({})", self.pick(&["floor", "rint", "trunc", "fabs", "-", "sqrt"]), self.float(ty, d)),
+            5 => format!("({} ? {} : {})", self.condition(), self.float(ty, d), self.float(ty, d)),
+            _ => own.to_owned(),
         }
     }
 
@@ -277,14 +396,16 @@ impl Writer {
                 let value = self.random.below(1000);
                 self.line(&format!("un.f = {value}.0f; i1 ^= un.h[1];"));
             }
-            14 => {
-                let (cond, offset) = (self.condition(), self.random.below(5));
-                self.line(&format!("p = {cond} ? arr + {offset} : t.v;"));
+            13 => {
+                let (name, ty) = [("x0", "float"), ("y0", "double")][self.random.below(2)];
+                let value = self.float(ty, 0);
+                self.line(&format!("{name} = {value};"));
             }
-            15 if self.kernel => {
-                let (cond, offset) = (self.condition(), self.random.below(9));
-                self.line(&format!("g = {cond} ? a + {offset} : b;"));
+            14 if !self.kernel => {
+                let (cond, pointer) = (self.condition(), self.pointer());
+                self.line(&format!("p = {cond} ? {pointer} : p;"));
             }
+            14 | 15 if self.kernel => self.move_pointer(),
             16 if self.kernel => self.line("s = t;"),
             17 if self.kernel => {
                 let value = self.integer("int", 1);
@@ -305,10 +426,15 @@ impl Writer {
         let ty = INTEGERS[self.random.below(INTEGERS.len())];
         let (a, b) = (self.integer(ty, 2), self.integer(ty, 2));
         let op = self.pick(&["<", "<=", ">", ">=", "==", "!="]);
-        match self.random.below(4) {
+        match self.random.below(5) {
             0 => format!("({a} {op} {b} && i0 != {})", self.random.below(9)),
             1 => format!("({a} {op} {b} || !u0)"),
             2 => format!("any(v0 {op} (int4)({}))", self.random.below(9)),
+            3 if self.kernel && self.random.below(3) == 0 => {
+                let own = self.pick(&["p", "held.p", "pp[1]"]);
+                let op = self.pick(&["==", "!="]);
+                format!("({own} {op} {})", self.pointer())
+            }
             _ => format!("({a} {op} {b})"),
         }
     }
@@ -364,7 +490,18 @@ impl Writer {
                 format!("({ty})arr[{index}]")
             }
             _ => {
-                let lane = self.pick(&["v0.y", "q0.x", "w0.s5", "d0.x", "(int)f0.w", "un.b[2]", "un.h[0]", "sizeof(S)"]);
+                let lane = self.pick(&[
+                    "v0.y",
+                    "q0.x",
+                    "w0.s5",
+                    "d0.x",
+                    "(int)f0.w",
+                    "un.b[2]",
+                    "un.h[0]",
+                    "sizeof(S)",
+                    "convert_int_sat(x0)",
+                    "convert_uchar_sat_rte(y0)",
+                ]);
                 format!("({ty})({lane})")
             }
         }
