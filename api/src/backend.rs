@@ -7,9 +7,11 @@
 //! # Clock
 //! All times are nanoseconds of one clock per backend, that of [`Device::now`] (the host's monotonic clock; GPU timestamps are converted).
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use wgcl_compiler::launch::identity;
 use wgcl_compiler::{ir, target::Target};
 
 /// What kind of device it is, best first.
@@ -149,7 +151,54 @@ pub struct MemoryRange {
     pub offset: u64,
     /// Bytes.
     pub size: u64,
+    /// What pointers into the memory have in their high half: that of its [`Identity`], the same on all devices.
+    pub identity: u32,
 }
+
+/// What tells the memory of a buffer (its sub-buffers included) from all others of the process that live, in pointers that kernels keep in memory:
+/// one of the numbers that `wgcl_compiler::launch::identity` leaves to buffers.
+#[derive(Debug)]
+pub struct Identity(u32);
+
+impl Identity {
+    /// One that no other memory has.
+    pub fn new() -> Self {
+        let mut identities = IDENTITIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Identities { next, taken } = &mut *identities;
+        // There are more than a thousand million: the loop ends.
+        loop {
+            let number = *next;
+            *next = if number + 1 < identity::END_BUFFER { number + 1 } else { identity::FIRST_BUFFER };
+            if taken.insert(number) {
+                return Self(number);
+            }
+        }
+    }
+
+    /// The number.
+    pub const fn get(&self) -> u32 {
+        self.0
+    }
+}
+
+impl Default for Identity {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Identity {
+    fn drop(&mut self) {
+        IDENTITIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner).taken.remove(&self.0);
+    }
+}
+
+struct Identities {
+    next: u32,
+    taken: BTreeSet<u32>,
+}
+
+static IDENTITIES: Mutex<Identities> = Mutex::new(Identities { next: identity::FIRST_BUFFER, taken: BTreeSet::new() });
 
 /// A kernel argument as captured when the kernel is enqueued.
 #[derive(Clone, Debug)]

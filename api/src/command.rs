@@ -200,6 +200,7 @@ impl Work {
                                 memory: memory(&buffer)?,
                                 offset: buffer.origin(),
                                 size: buffer.size(),
+                                identity: buffer.store().identity(),
                             })),
                         })
                     })

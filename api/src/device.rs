@@ -223,6 +223,16 @@ impl Device {
             .collect()
     }
 
+    /// Whether OpenCL C 3.0 has an optional feature, by its macro.
+    pub fn has_c_feature(&self, name: &str) -> bool {
+        self.target().features.iter().any(|feature| feature == name)
+    }
+
+    /// CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE: bytes of one variable in global space.
+    pub fn max_global_variable_size(&self) -> u64 {
+        if self.has_c_feature("__opencl_c_program_scope_global_variables") { wgcl_compiler::target::MAX_GLOBAL_VARIABLE } else { 0 }
+    }
+
     /// CL_DEVICE_OPENCL_C_FEATURES
     pub fn c_features(&self) -> Vec<NameVersion> {
         self.target().features.iter().map(|name| NameVersion::new(name, Version::new(3, 0, 0))).collect()

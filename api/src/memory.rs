@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use bitflags::bitflags;
 use once_cell::sync::OnceCell;
 
-use crate::backend::{Command, CopyRegion, HostSource, Memory};
+use crate::backend::{Command, CopyRegion, HostSource, Identity, Memory};
 use crate::callback;
 use crate::command::unobserved;
 use crate::context::Context;
@@ -88,6 +88,8 @@ pub struct Store {
     context: Arc<Context>,
     size: u64,
     memories: Vec<OnceCell<Arc<dyn Memory>>>,
+    /// What pointers into it have in their high half.
+    identity: Identity,
     /// What bytes of each device are the newest. Not kept for contexts with one device.
     valid: Mutex<Vec<RangeSet>>,
     /// The application's memory, for CL_MEM_USE_HOST_PTR.
@@ -114,6 +116,11 @@ impl Store {
     /// Bytes.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// What pointers into it have in their high half.
+    pub fn identity(&self) -> u32 {
+        self.identity.get()
     }
 
     /// What a device lacks of `range`, and who has it.
@@ -261,6 +268,7 @@ impl Buffer {
             context: context.clone(),
             size,
             memories: context.devices().iter().map(|_| OnceCell::new()).collect(),
+            identity: Identity::new(),
             valid: Mutex::new(Rank::Residency, context.devices().iter().map(|_| RangeSet::default()).collect()),
             host,
             maps: Mutex::new(Rank::Maps, Vec::new()),

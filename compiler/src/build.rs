@@ -130,7 +130,12 @@ fn middle(checked: crate::thir::Program, options: &BuildOptions, target: &Target
         diags.error(place_of(&error, &checked), error.to_string());
         return None;
     }
-    Some(Program::new(module, checked.kernels.into_iter().map(|(_, info)| info).collect()))
+    let program = Program::new(module, checked.kernels.into_iter().map(|(_, info)| info).collect());
+    if let Err(what) = program.check_variables() {
+        diags.error(Span::NONE, what);
+        return None;
+    }
+    Some(program)
 }
 
 /// The definition of the function that a pass complains of.

@@ -3,7 +3,8 @@
 //! # The argument buffer
 //! One uniform binding of group 0 (the first, where the shader needs it), an array of `vec4<u32>`, holds the hidden values of [`hidden`] in its first
 //! [`ArgLayout::HEADER`] bytes and then every by-value argument at its own offset ([`ArgLayout::values`]). It is little-endian, and its
-//! size is rounded up to 16 bytes. Everything else is a binding of its own in group 0, listed in [`Shader::bindings`].
+//! size is rounded up to 16 bytes. Behind them come identity, first byte and size of those pointer arguments of which the kernel asks it
+//! ([`ArgLayout::identities`]): only kernels that keep pointers in memory, or compare arguments with each other, do. Everything else is a binding of its own in group 0, listed in [`Shader::bindings`].
 
 use crate::ir;
 use crate::target::Target;
@@ -22,11 +23,31 @@ pub mod hidden {
     pub const GROUP_BASE: u32 = 48;
 }
 
+/// Identities of memory objects: the high halves of 64-bit pointers. Null has 0.
+///
+/// Below [`FIRST_BUFFER`](identity::FIRST_BUFFER) are the high halves of the addresses that a host gives to its applications: memory that both share may have
+/// them for its own, if it starts at a multiple of 4 GiB.
+pub mod identity {
+    /// The first that a buffer may have.
+    pub const FIRST_BUFFER: u32 = 0x0001_0000;
+    /// One more than the last that a buffer may have.
+    pub const END_BUFFER: u32 = 0x7000_0000;
+    /// The memory of a program's `__global` variables.
+    pub const VARIABLES: u32 = END_BUFFER;
+    /// The memory of a program's constants.
+    pub const CONSTANTS: u32 = END_BUFFER + 1;
+    /// The first of those that a kernel gives to its local and private objects: they mean nothing outside of it.
+    pub const FIRST_OWN: u32 = END_BUFFER + 2;
+}
+
 /// Where the by-value arguments of a kernel are in the argument buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArgLayout {
     /// For each parameter of the kernel: byte offset and size in the argument buffer if it is passed by value, else `None`.
     pub values: Vec<Option<(u32, u32)>>,
+    /// For each parameter: byte offset of three `u32` words if the kernel asks for them (the identity of the buffer's allocation, the byte of it at which
+    /// the argument starts, the argument's bytes; all 0 for null), else `None`. Empty where it asks for none.
+    pub identities: Vec<Option<u32>>,
     /// Bytes of the whole, a multiple of 16.
     pub size: u32,
 }
@@ -34,6 +55,8 @@ pub struct ArgLayout {
 impl ArgLayout {
     /// Bytes taken by the hidden values.
     pub const HEADER: u32 = 64;
+    /// Bytes of what the kernel asks of one argument's identity.
+    pub const IDENTITY: u32 = 12;
 }
 
 /// How a `__constant` argument is bound in a launch.

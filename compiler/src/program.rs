@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use crate::build::build;
+use crate::emit::ProgramLayout;
 use crate::ir;
 pub use crate::options::parse_options;
+use crate::target::MAX_GLOBAL_VARIABLES;
 
 /// The version of OpenCL C that a source is compiled as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -164,15 +166,26 @@ pub struct Program {
     pub module: Arc<ir::Module>,
     /// Kernels in order of their definition.
     pub kernels: Vec<KernelInfo>,
-    /// Bytes of program-scope `__global` variables.
+    /// Bytes of memory of program-scope `__global` variables, with what lies between them.
     pub global_variable_size: u64,
 }
 
 impl Program {
     /// A program of a module that went through the passes of a build.
     pub(crate) fn new(module: ir::Module, kernels: Vec<KernelInfo>) -> Self {
-        let global_variable_size = module.globals.iter().filter(|g| g.space == ir::Space::Global).map(|g| u64::from(g.size)).sum();
+        let global_variable_size = ProgramLayout::of(&module.globals).global_size.into();
         Self { module: Arc::new(module), kernels, global_variable_size }
+    }
+
+    /// Says if the variables are more than any device holds.
+    pub(crate) fn check_variables(&self) -> Result<(), String> {
+        // Counted here, for the layout counts in 32 bits.
+        let size: u64 = self.module.globals.iter().filter(|g| g.space == ir::Space::Global).map(|g| u64::from(g.size)).sum();
+        let size = size.max(self.global_variable_size);
+        if size <= MAX_GLOBAL_VARIABLES {
+            return Ok(());
+        }
+        Err(format!("the program's variables take {size} bytes of global memory, this device allows {MAX_GLOBAL_VARIABLES}"))
     }
 }
 

@@ -1,5 +1,10 @@
 //! What the compiler has to know of a device.
 
+/// Bytes of the largest variable in global space that a program may have (CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE).
+pub const MAX_GLOBAL_VARIABLE: u64 = 64 << 20;
+/// Bytes of all of them together: they are one storage binding, and this is the least that a device of WebGPU's limits can bind.
+pub const MAX_GLOBAL_VARIABLES: u64 = 128 << 20;
+
 /// Properties of a device that decide what a program may use and how it is emitted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
@@ -116,7 +121,7 @@ impl Target {
         if self.fp16 {
             extensions.push("cl_khr_fp16");
         }
-        let mut features = Vec::new();
+        let mut features = vec!["__opencl_c_generic_address_space", "__opencl_c_program_scope_global_variables"];
         if self.images {
             extensions.push("cl_khr_3d_image_writes");
             features.extend(["__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images"]);

@@ -114,7 +114,9 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_GLOBAL_MEM_SIZE => query.put(properties.global_memory),
         CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE => query.put(u64::from(properties.max_constant_size)),
         CL_DEVICE_MAX_CONSTANT_ARGS => query.put(properties.max_constant_args),
-        CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE | CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => query.put(0usize),
+        CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE | CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => {
+            query.put(device.max_global_variable_size() as usize)
+        }
         CL_DEVICE_LOCAL_MEM_TYPE => query.put(if device.device_type() == DeviceType::CPU { CL_GLOBAL } else { CL_LOCAL }),
         CL_DEVICE_LOCAL_MEM_SIZE => query.put(u64::from(properties.local_memory)),
         CL_DEVICE_ERROR_CORRECTION_SUPPORT => query.put(false),
@@ -163,7 +165,8 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => query.put(false),
         CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => query.put(device.atomic_memory_capabilities().bits()),
         CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => query.put(device.atomic_fence_capabilities().bits()),
-        CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT | CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT | CL_DEVICE_PIPE_SUPPORT => query.put(false),
+        CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT | CL_DEVICE_PIPE_SUPPORT => query.put(false),
+        CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => query.put(device.has_c_feature("__opencl_c_generic_address_space")),
         CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => query.put(0u64),
         CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => query.put(properties.subgroup_size.max(1) as usize),
         // None was passed in the official process; the conformance tests want the form of a version all the same.

@@ -140,7 +140,7 @@ pub fn layout(values: &[bool]) -> ArgLayout {
             })
         })
         .collect();
-    ArgLayout { values, size: 80 }
+    ArgLayout { values, identities: Vec::new(), size: 80 }
 }
 
 /// Adds a value to each element: `add(global uint *data, uint value)`.
@@ -162,7 +162,7 @@ pub fn adder(device: &WgpuDevice) -> Arc<dyn LoadedProgram> {
 }
 
 pub fn buffer(memory: &Arc<dyn Memory>) -> LaunchArg {
-    LaunchArg::Buffer(Some(MemoryRange { memory: Arc::clone(memory), offset: 0, size: memory.size() }))
+    LaunchArg::Buffer(Some(MemoryRange { memory: Arc::clone(memory), offset: 0, size: memory.size(), identity: 0x1_0000 }))
 }
 
 pub fn launch(program: &Arc<dyn LoadedProgram>, kernel: &str, args: Vec<LaunchArg>, global: [u64; 3], local: [u32; 3]) -> Command {

@@ -9,7 +9,7 @@ use super::builder::{Builder, Expr, Shared, Val, chunk_count, chunk_lanes, regis
 use super::items::Item;
 use super::plan::{Definitions, Plan, ViewKey};
 use crate::ir::{self, Const, Inst, Op, Region, Type, Value};
-use crate::launch::LaunchKey;
+use crate::launch::{ArgLayout, LaunchKey};
 use crate::target::Target;
 use naga::{
     Barrier, BinaryOperator, Expression, Function, FunctionArgument, FunctionResult, Handle, LocalVariable, Scalar, Span, Statement,
@@ -25,6 +25,7 @@ type Slots = SmallVec<[Handle<LocalVariable>; 4]>;
 pub(super) struct Context<'a> {
     pub(super) target: &'a Target,
     pub(super) key: &'a LaunchKey,
+    pub(super) args: &'a ArgLayout,
     pub(super) plan: &'a Plan,
     pub(super) globals: &'a [ir::GlobalVar],
     pub(super) printf: &'a crate::printf::Table,

@@ -29,7 +29,14 @@ impl Item {
             Self::Work(WorkItem::GlobalId(_)) => !key.zero_offset || !key.single_dispatch,
             Self::Work(WorkItem::GroupId(_)) => !key.single_dispatch,
             Self::Work(WorkItem::GlobalOffset(_)) => !key.zero_offset,
-            Self::Work(WorkItem::GlobalSize(_) | WorkItem::NumGroups(_) | WorkItem::WorkDim) => true,
+            Self::Work(
+                WorkItem::GlobalSize(_)
+                | WorkItem::NumGroups(_)
+                | WorkItem::WorkDim
+                | WorkItem::ArgIdentity(_)
+                | WorkItem::ArgBase(_)
+                | WorkItem::ArgSize(_),
+            ) => true,
             _ => false,
         }
     }
@@ -150,6 +157,13 @@ impl Emitter<'_, '_> {
         value.first().copied().ok_or_else(|| EmitError::Internal("an empty hidden value".to_owned()))
     }
 
+    /// A word of what the argument buffer says of a pointer argument.
+    fn of_argument(&mut self, inputs: &Inputs, index: u32, word: u32) -> Result<Expr, EmitError> {
+        let place = self.cx.args.identities.get(index as usize).copied().flatten();
+        let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the identity of argument {index}")))?;
+        self.hidden(inputs, place + word)
+    }
+
     fn compute(&mut self, item: Item, inputs: &mut Inputs) -> Result<Expr, EmitError> {
         let key = self.cx.key;
         let work = match item {
@@ -200,6 +214,9 @@ impl Emitter<'_, '_> {
             WorkItem::GlobalOffset(_) if key.zero_offset => self.b.u32(0),
             WorkItem::GlobalOffset(d) => self.hidden(inputs, hidden::GLOBAL_OFFSET + u32::from(d) * 4)?,
             WorkItem::WorkDim => self.hidden(inputs, hidden::WORK_DIM)?,
+            WorkItem::ArgIdentity(index) => self.of_argument(inputs, index, 0)?,
+            WorkItem::ArgBase(index) => self.of_argument(inputs, index, 4)?,
+            WorkItem::ArgSize(index) => self.of_argument(inputs, index, 8)?,
             WorkItem::EnqueuedLocalSize(d) | WorkItem::LocalSize(d) => self.b.u32(key.local_size[usize::from(d)]),
             WorkItem::SubgroupSize => self.input(inputs, BuiltIn::SubgroupSize, 1),
             WorkItem::SubgroupLocalId => self.input(inputs, BuiltIn::SubgroupInvocationId, 1),

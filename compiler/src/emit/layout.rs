@@ -3,7 +3,7 @@
 //! Both layouts follow from signatures and globals alone, so that the host can fill them without emitting anything, and are the same
 //! for every kernel of a module.
 
-use crate::ir::{self, KernelParam, Module, Scalar, Space, Type};
+use crate::ir::{self, GlobalVar, KernelParam, Module, Op, Scalar, Space, Type, WorkItem};
 use crate::launch::{ArgLayout, ProgramData};
 use crate::passes::resolve_pointers::global_pointer;
 use crate::target::Target;
@@ -11,7 +11,8 @@ use crate::target::Target;
 /// Alignment that every global starts at, at least: one `vec4<u32>`, so that accesses of that size stay whole.
 const GLOBAL_ALIGN: u32 = 16;
 
-/// The argument buffer of a kernel (see [`crate::launch`]): by-value arguments in order, each at the alignment of its type.
+/// The argument buffer of a kernel (see [`crate::launch`]): by-value arguments in order, each at the alignment of its type, and then what the kernel asks
+/// of the identities of its pointer arguments.
 pub fn arg_layout(function: &ir::Function, target: &Target) -> ArgLayout {
     let mut end = ArgLayout::HEADER;
     let mut values = Vec::with_capacity(function.params.len());
@@ -29,7 +30,29 @@ pub fn arg_layout(function: &ir::Function, target: &Target) -> ArgLayout {
             (offset, size)
         }));
     }
-    ArgLayout { values, size: end.next_multiple_of(16) }
+    let identities = identities(function, &mut end);
+    ArgLayout { values, identities, size: end.next_multiple_of(16) }
+}
+
+/// Places for what the kernel asks of its arguments' identities.
+fn identities(function: &ir::Function, end: &mut u32) -> Vec<Option<u32>> {
+    let mut asked = vec![false; function.params.len()];
+    function.body.walk(&mut |inst| {
+        if let Op::WorkItem(WorkItem::ArgIdentity(index) | WorkItem::ArgBase(index) | WorkItem::ArgSize(index)) = inst.op
+            && let Some(slot) = asked.get_mut(index as usize)
+        {
+            *slot = true;
+        }
+    });
+    if !asked.contains(&true) {
+        return Vec::new();
+    }
+    let mut place = || {
+        let offset = end.next_multiple_of(4);
+        *end = offset + ArgLayout::IDENTITY;
+        offset
+    };
+    asked.into_iter().map(|asked| asked.then(&mut place)).collect()
 }
 
 /// Size and alignment of a by-value argument: three lanes take the memory of four.
@@ -43,7 +66,7 @@ fn value_place(ty: Type, target: &Target) -> (u32, u32) {
     (size, size)
 }
 
-/// Offsets of a module's globals in the memory of their kind.
+/// Offsets of a module's globals in the memory of their kind. The first of a kind starts at 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProgramLayout {
     /// By global; meaningless for `Local` ones.
@@ -55,9 +78,9 @@ pub(crate) struct ProgramLayout {
 }
 
 impl ProgramLayout {
-    pub(crate) fn new(module: &Module) -> Self {
-        let mut layout = Self { offsets: Vec::with_capacity(module.globals.len()), ..Self::default() };
-        for global in &module.globals {
+    pub(crate) fn of(globals: &[GlobalVar]) -> Self {
+        let mut layout = Self { offsets: Vec::with_capacity(globals.len()), ..Self::default() };
+        for global in globals {
             let end = match global.space {
                 Space::Constant => &mut layout.constant_size,
                 Space::Global => &mut layout.global_size,
@@ -66,19 +89,20 @@ impl ProgramLayout {
                     continue;
                 }
             };
-            let offset = end.next_multiple_of(global.align.max(GLOBAL_ALIGN));
-            *end = offset + global.size;
+            // More than 4 GiB is refused before anyone looks at the layout.
+            let offset = end.checked_next_multiple_of(global.align.max(GLOBAL_ALIGN)).unwrap_or(0);
+            *end = offset.saturating_add(global.size);
             layout.offsets.push(offset);
         }
-        layout.constant_size = layout.constant_size.next_multiple_of(16);
-        layout.global_size = layout.global_size.next_multiple_of(16);
+        layout.constant_size = layout.constant_size.checked_next_multiple_of(16).unwrap_or(u32::MAX);
+        layout.global_size = layout.global_size.checked_next_multiple_of(16).unwrap_or(u32::MAX);
         layout
     }
 }
 
 /// Initial contents of a module's constants and `__global` variables, addresses in them as `passes::resolve_pointers` reads them.
 pub fn program_data(module: &Module, target: &Target) -> ProgramData {
-    let layout = ProgramLayout::new(module);
+    let layout = ProgramLayout::of(&module.globals);
     let pointer_size = target.pointer_size();
     let mut data = ProgramData { constant: vec![0; layout.constant_size as usize], global: vec![0; layout.global_size as usize] };
     for (global, &offset) in module.globals.iter().zip(&layout.offsets) {
@@ -91,7 +115,9 @@ pub fn program_data(module: &Module, target: &Target) -> ProgramData {
             put(memory, offset as usize, init);
         }
         for reloc in &global.relocs {
-            let pointer = global_pointer(reloc.target, reloc.addend, pointer_size).to_le_bytes();
+            let Some(target) = module.globals.get(reloc.target.index()) else { continue };
+            let start = layout.offsets.get(reloc.target.index()).copied().unwrap_or(0);
+            let pointer = global_pointer(target.space, i64::from(start).wrapping_add(reloc.addend), pointer_size).to_le_bytes();
             put(memory, (offset + reloc.at) as usize, &pointer[..pointer_size as usize]);
         }
     }
@@ -146,7 +172,7 @@ mod tests {
         module.globals[4].relocs.push(Reloc { at: 8, target: Global(3), addend: 1 });
         let data = program_data(&module, &Target::full());
         assert_eq!(data.constant.len(), 48);
-        assert_eq!(&data.constant[32..], [9, 9, 9, 9, 9, 9, 9, 9, 1, 0, 0, 0, 4, 0, 0, 0]);
+        assert_eq!(&data.constant[32..], [9, 9, 9, 9, 9, 9, 9, 9, 17, 0, 0, 0, 1, 0, 0, 0x70]);
         assert_eq!(&data.constant[..3], [1, 2, 3]);
         assert_eq!(&data.constant[16..18], [4, 5]);
         assert_eq!(data.global, [0; 16]);

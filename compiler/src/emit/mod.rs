@@ -20,6 +20,7 @@ mod printf;
 mod spirv;
 mod vector;
 
+pub(crate) use layout::ProgramLayout;
 pub use layout::{arg_layout, program_data};
 pub use print::{Format, print};
 
@@ -30,7 +31,6 @@ use crate::timing::stage;
 use builder::Shared;
 use function::{Context, Emitter};
 use items::Item;
-use layout::ProgramLayout;
 use plan::{Inputs, Plan};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -104,7 +104,7 @@ fn contain<T>(kernel: &str, stage: &'static str, run: impl FnOnce() -> Result<T,
 fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Target, debug: bool) -> Result<Shader, EmitError> {
     check_types(module, target)?;
     let args = arg_layout(kernel, target);
-    let layout = ProgramLayout::new(module);
+    let layout = ProgramLayout::of(&module.globals);
     let work = Work::new(module, kernel, key);
     let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: work.arguments };
     let mut plan = plan::plan(&inputs)?;
@@ -205,7 +205,7 @@ fn functions(
     }
     let passed = items::pass(shared, &for_helpers);
     let functions = vec![None; module.functions.len()];
-    let mut cx = Context { target, key, plan, globals: &module.globals, printf, patches, functions, passed };
+    let mut cx = Context { target, key, args, plan, globals: &module.globals, printf, patches, functions, passed };
     for &index in order.iter().filter(|&&index| index != 0) {
         let function = &module.functions[index];
         let mut emitter = Emitter::new(&cx, shared, function, index as u32);

@@ -5,6 +5,7 @@ use super::memory::{Home, Private, Spaces, load, pointer, split, store};
 use super::{Fault, FaultKind, Program};
 use crate::diag::Span;
 use crate::ir::WorkItem;
+use crate::passes::resolve_pointers::global_pointer;
 use crate::printf::CAPACITY;
 
 /// Calls that may be open at a time.
@@ -51,6 +52,8 @@ pub(super) struct Group<'a> {
     pub(super) program: &'a Program,
     /// Pointers to the module's objects.
     pub(super) globals: Vec<u64>,
+    /// Of each argument that is a buffer: its object, where in it it starts, and its bytes.
+    pub(super) buffers: Vec<[u32; 3]>,
     pub(super) spaces: Spaces<'a>,
     pub(super) work_dim: u32,
     pub(super) global_size: [u32; 3],
@@ -67,9 +70,9 @@ impl Group<'_> {
     /// A pointer as records have it: pointers to the module's objects by the numbers that they have there, so that strings are found.
     fn printed_pointer(&self, bits: u64) -> u64 {
         let (home, number, offset) = split(bits);
-        let of = |global: &u64| split(*global).1 == number;
-        let global = self.globals.iter().position(of).filter(|_| home == Home::Global);
-        global.map_or(bits, |index| (index as u64 + 1) << 32 | offset as u64)
+        let of = |global: &u64| split(*global).0 == home && split(*global).1 == number;
+        let global = self.globals.iter().position(of).filter(|_| home == Home::Global).and_then(|index| self.program.globals.get(index));
+        global.map_or(bits, |global| global_pointer(global.space, i64::from(global.start) + offset as i64, 8))
     }
 }
 
@@ -417,6 +420,7 @@ fn update(group: &mut Group<'_>, private: &mut Private, pointer: u64, size: u8, 
 
 fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
     let of = |sizes: &[u32; 3], dimension: u8, beyond: u32| sizes.get(usize::from(dimension)).copied().unwrap_or(beyond);
+    let of_buffer = |index: u32, word: usize| group.buffers.get(index as usize).map_or(0, |buffer| buffer[word]);
     match question {
         WorkItem::GlobalId(dimension) => of(&ids.global, dimension, 0),
         WorkItem::LocalId(dimension) => of(&ids.local, dimension, 0),
@@ -431,5 +435,8 @@ fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
         WorkItem::SubgroupLocalId => 0,
         WorkItem::SubgroupId => ids.linear,
         WorkItem::NumSubgroups => group.local_size.iter().product(),
+        WorkItem::ArgIdentity(index) => of_buffer(index, 0),
+        WorkItem::ArgBase(index) => of_buffer(index, 1),
+        WorkItem::ArgSize(index) => of_buffer(index, 2),
     }
 }

@@ -4,7 +4,7 @@ use super::code::Code;
 use super::execute::{Group, Ids, Item, Stop, meet};
 use super::memory::{Home, Memory, ObjectId, Spaces, load, pointer};
 use super::{Fault, FaultKind, Program, Stage};
-use crate::ir::{Global, Kernel, KernelParam, Space};
+use crate::ir::{Kernel, KernelParam, Space};
 use crate::passes::resolve_pointers::global_pointer;
 
 /// A part of global memory.
@@ -71,8 +71,18 @@ impl Program {
     /// Gives the program's variables and constants names and their first contents, and puts them into memory.
     pub fn instantiate(&self, memory: &mut Memory, mut name: impl FnMut() -> Option<ObjectId>) -> Option<Instance> {
         let mut instance = Instance::default();
+        // After `resolve_pointers` the variables of a kind are parts of one object.
+        let mut whole = [None; 2];
         for global in &self.globals {
-            let id = if global.space == Space::Local { None } else { Some(name()?) };
+            let shared = &mut whole[usize::from(global.space == Space::Constant)];
+            let id = match *shared {
+                _ if global.space == Space::Local => None,
+                Some(id) if self.settings.stage == Stage::Launched => Some(id),
+                _ => Some(name()?),
+            };
+            if global.space != Space::Local {
+                *shared = id;
+            }
             instance.objects.push(id);
             instance.read_only.push(global.space == Space::Constant);
         }
@@ -83,13 +93,22 @@ impl Program {
             for &(at, target, addend) in &global.relocs {
                 let target_object = instance.objects.get(target as usize).copied().flatten();
                 let bits = match (self.settings.stage, target_object) {
-                    (Stage::Launched, _) => global_pointer(Global(target), addend, 8),
+                    (Stage::Launched, _) => self
+                        .globals
+                        .get(target as usize)
+                        .map_or(0, |global| global_pointer(global.space, i64::from(global.start).wrapping_add(addend), 8)),
                     (_, Some(object)) => pointer(Home::Global, object.number(), addend as u64),
                     (_, None) => 0,
                 };
                 if let Some(place) = bytes.get_mut(at as usize..at as usize + 8) {
                     place.copy_from_slice(&bits.to_le_bytes());
                 }
+            }
+            if self.settings.stage == Stage::Launched {
+                let mut before = memory.remove(id).unwrap_or_default();
+                before.resize(global.start as usize, 0);
+                before.append(&mut bytes);
+                bytes = before;
             }
             memory.insert(id, bytes, global.space == Space::Constant);
         }
@@ -176,7 +195,10 @@ impl Program {
         let mut globals = Vec::with_capacity(self.globals.len());
         for ((index, global), object) in (0..).zip(&self.globals).zip(&instance.objects) {
             globals.push(match object {
-                Some(object) => pointer(Home::Global, object.number(), 0),
+                Some(object) => {
+                    let start = if self.settings.stage == Stage::Launched { global.start } else { 0 };
+                    pointer(Home::Global, object.number(), start.into())
+                }
                 None => {
                     // Those of other kernels are not there.
                     locals.push(if self.names(code, index) { global.size } else { 0 });
@@ -185,6 +207,7 @@ impl Program {
             });
         }
         let mut structs = Vec::new();
+        let mut buffers = vec![[0; 3]; arguments.len()];
         let mut registers = Vec::with_capacity(code.param_registers as usize);
         if let Some(kernel) = kernel {
             if kernel.params.len() != arguments.len() || kernel.params.len() != code.params.len() {
@@ -205,6 +228,10 @@ impl Program {
                         structs.push(bytes.clone());
                     }
                     (KernelParam::Buffer { .. }, Argument::Buffer(place)) => {
+                        if let Some(place) = place {
+                            let size = memory.get(place.object).map_or(0, |bytes| (bytes.len() as u64).saturating_sub(place.offset));
+                            buffers[index] = [place.object.number(), place.offset as u32, size as u32];
+                        }
                         registers.push(place.map_or(0, |place| pointer(Home::Global, place.object.number(), place.offset)));
                     }
                     (KernelParam::Local { .. }, Argument::Local(size)) => {
@@ -225,6 +252,7 @@ impl Program {
         let group = Group {
             program: self,
             globals,
+            buffers,
             spaces: Spaces { global: memory, local: locals.iter().map(|_| Vec::new()).collect(), arguments: structs },
             work_dim: range.work_dim,
             global_size: range.global_size,

@@ -35,6 +35,7 @@ pub use launch::{Argument, Instance, NdRange, Place};
 pub use memory::{Memory, ObjectId};
 
 use crate::diag::Span;
+use crate::emit::ProgramLayout;
 use crate::ir::{Module, Space};
 use crate::printf;
 use crate::target::Target;
@@ -159,6 +160,8 @@ struct GlobalObject {
     /// Its contents; zeros behind their end.
     init: Vec<u8>,
     size: u32,
+    /// Where it is in the memory of its kind.
+    start: u32,
     /// The place of an address, its target and the offset in it.
     relocs: Vec<(u32, u32, i64)>,
 }
@@ -176,8 +179,10 @@ pub struct Program {
 impl Program {
     /// Translates a module, which the verifier accepts.
     pub fn new(module: &Module, settings: Settings) -> Self {
-        let globals = module.globals.iter().map(|global| GlobalObject {
+        let layout = ProgramLayout::of(&module.globals);
+        let globals = module.globals.iter().zip(layout.offsets).map(|(global, start)| GlobalObject {
             space: global.space,
+            start,
             init: global.init.clone().unwrap_or_default(),
             size: global.size,
             relocs: global.relocs.iter().map(|reloc| (reloc.at, reloc.target.0, reloc.addend)).collect(),

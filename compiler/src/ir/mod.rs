@@ -401,6 +401,12 @@ pub enum WorkItem {
     SubgroupLocalId,
     SubgroupId,
     NumSubgroups,
+    /// The identity of the buffer that a kernel's parameter of that index was given (see `launch::identity`).
+    ArgIdentity(u32),
+    /// The byte of that buffer's allocation at which the argument starts.
+    ArgBase(u32),
+    /// Bytes of the argument.
+    ArgSize(u32),
 }
 
 /// Read-modify-write operations on 32- or 64-bit memory.

@@ -598,6 +598,9 @@ impl Reader {
             "subgroup_local_id" => WorkItem::SubgroupLocalId,
             "subgroup_id" => WorkItem::SubgroupId,
             "num_subgroups" => WorkItem::NumSubgroups,
+            "arg_identity" => WorkItem::ArgIdentity(self.number()?),
+            "arg_base" => WorkItem::ArgBase(self.number()?),
+            "arg_size" => WorkItem::ArgSize(self.number()?),
             _ => return Err(self.error(format!("unknown work-item function `{name}`"))),
         })
     }

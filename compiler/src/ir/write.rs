@@ -332,20 +332,23 @@ fn write_work_item(f: &mut dyn fmt::Write, w: WorkItem) -> fmt::Result {
     dim.map_or(Ok(()), |dim| write!(f, " {dim}"))
 }
 
-const fn work_item_name(w: WorkItem) -> (&'static str, Option<u8>) {
+const fn work_item_name(w: WorkItem) -> (&'static str, Option<u32>) {
     match w {
-        WorkItem::GlobalId(d) => ("global_id", Some(d)),
-        WorkItem::LocalId(d) => ("local_id", Some(d)),
-        WorkItem::GroupId(d) => ("group_id", Some(d)),
-        WorkItem::GlobalSize(d) => ("global_size", Some(d)),
-        WorkItem::EnqueuedLocalSize(d) => ("enqueued_local_size", Some(d)),
-        WorkItem::LocalSize(d) => ("local_size", Some(d)),
-        WorkItem::NumGroups(d) => ("num_groups", Some(d)),
-        WorkItem::GlobalOffset(d) => ("global_offset", Some(d)),
+        WorkItem::GlobalId(d) => ("global_id", Some(d as u32)),
+        WorkItem::LocalId(d) => ("local_id", Some(d as u32)),
+        WorkItem::GroupId(d) => ("group_id", Some(d as u32)),
+        WorkItem::GlobalSize(d) => ("global_size", Some(d as u32)),
+        WorkItem::EnqueuedLocalSize(d) => ("enqueued_local_size", Some(d as u32)),
+        WorkItem::LocalSize(d) => ("local_size", Some(d as u32)),
+        WorkItem::NumGroups(d) => ("num_groups", Some(d as u32)),
+        WorkItem::GlobalOffset(d) => ("global_offset", Some(d as u32)),
         WorkItem::WorkDim => ("work_dim", None),
         WorkItem::SubgroupSize => ("subgroup_size", None),
         WorkItem::SubgroupLocalId => ("subgroup_local_id", None),
         WorkItem::SubgroupId => ("subgroup_id", None),
         WorkItem::NumSubgroups => ("num_subgroups", None),
+        WorkItem::ArgIdentity(index) => ("arg_identity", Some(index)),
+        WorkItem::ArgBase(index) => ("arg_base", Some(index)),
+        WorkItem::ArgSize(index) => ("arg_size", Some(index)),
     }
 }

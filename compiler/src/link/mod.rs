@@ -104,7 +104,11 @@ fn join(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult
             match passes::build(&mut module, target) {
                 Ok(()) => {
                     let kernels = units.iter().flat_map(|unit| unit.kernels.iter().cloned()).collect();
-                    program = Some(Program::new(module, kernels));
+                    let linked = Program::new(module, kernels);
+                    match linked.check_variables() {
+                        Ok(()) => program = Some(linked),
+                        Err(what) => linker.errors.push(what),
+                    }
                 }
                 Err(error) => linker.errors.push(error.to_string()),
             }

@@ -13,7 +13,9 @@ mod number;
 #[cfg(test)]
 mod tests;
 
+use crate::emit::ProgramLayout;
 use crate::ir::{self, Global, Op, Scalar, Space, Type};
+use crate::passes::resolve_pointers::{program_identity, split_pointer};
 use format::{Length, Piece, Spec};
 
 /// Bytes of the printf buffer: CL_DEVICE_PRINTF_BUFFER_SIZE.
@@ -56,7 +58,7 @@ pub fn words(ty: Type) -> u32 {
 pub struct Table {
     sites: Vec<Site>,
     /// Contents of constants, by number, where some format has `%s`.
-    strings: Vec<Option<Vec<u8>>>,
+    strings: Vec<(u32, Vec<u8>)>,
     pointer_size: u32,
 }
 
@@ -77,8 +79,10 @@ impl Table {
         }
         let strings = |site: &Site| site.pieces.iter().any(|piece| matches!(piece, Piece::Spec(Spec { conversion: b's', .. })));
         if table.sites.iter().any(strings) {
-            let contents = |global: &ir::GlobalVar| global.init.clone().filter(|_| global.space == Space::Constant);
-            table.strings = module.globals.iter().map(contents).collect();
+            let layout = ProgramLayout::of(&module.globals);
+            for (global, &start) in module.globals.iter().zip(&layout.offsets).filter(|(global, _)| global.space == Space::Constant) {
+                table.strings.push((start, global.init.clone().unwrap_or_default()));
+            }
         }
         table
     }
@@ -157,15 +161,15 @@ impl Table {
 
     /// The string that a pointer to a constant points to.
     fn string(&self, pointer: u64) -> &[u8] {
-        let (tag, offset) = if self.pointer_size == 8 {
-            (pointer >> 32, pointer & 0xffff_ffff)
-        } else {
-            let shift = 32 - crate::passes::resolve_pointers::TAG_BITS_32;
-            (pointer >> shift, pointer & ((1 << shift) - 1))
-        };
-        let Some(index) = tag.checked_sub(1) else { return b"(null)" };
-        let contents = usize::try_from(index).ok().and_then(|index| self.strings.get(index)).and_then(Option::as_deref);
-        let from = usize::try_from(offset).ok().and_then(|offset| contents?.get(offset..));
+        let (tag, offset) = split_pointer(pointer, self.pointer_size);
+        if tag == 0 {
+            return b"(null)";
+        }
+        if tag != u64::from(program_identity(Space::Constant, self.pointer_size)) {
+            return b"";
+        }
+        let found = self.strings.iter().rev().find(|(start, _)| u64::from(*start) <= offset);
+        let from = found.and_then(|(start, text)| text.get(usize::try_from(offset - u64::from(*start)).ok()?..));
         until_zero(from.unwrap_or_default())
     }
 }

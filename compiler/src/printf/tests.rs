@@ -2,6 +2,7 @@
 
 use super::{Argument, Table};
 use crate::ir::{Function, Global, GlobalVar, Inst, Module, Op, Region, Scalar, Space, Type};
+use crate::passes::resolve_pointers::global_pointer;
 
 fn global(text: &[u8]) -> GlobalVar {
     let init = [text, &[0]].concat();
@@ -179,7 +180,9 @@ fn vectors_are_separated_by_commas() {
 #[test]
 fn strings_are_found_by_their_pointers() {
     let table = table("[%s|%5s|%-4s|%.2s|%s]", &[Type::I64; 5], &["abc", "de"]);
-    let at = |number: u64, offset: u64| ((number + 1) << 32 | offset).to_le_bytes();
+    // Constants lie at multiples of 16 bytes; the format is longer.
+    let place = [0, 32, 48];
+    let at = |number: usize, offset: i64| global_pointer(Space::Constant, place[number] + offset, 8).to_le_bytes();
     let pointers = [at(1, 0), at(2, 0), at(2, 1), at(1, 0), 0_u64.to_le_bytes()];
     let record: Vec<(Type, &[u8])> = pointers.iter().map(|bytes| (Type::I64, &bytes[..])).collect();
     assert_eq!(String::from_utf8(table.text(&buffer(&record))).expect("text"), "[abc|   de|e   |ab|(null)]");

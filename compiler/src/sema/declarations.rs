@@ -7,7 +7,8 @@ use crate::ast::{self, Attribute, Declaration, DeclaratorPart, Ident, InitDeclar
 use crate::diag::Span;
 use crate::ir::Space;
 use crate::program::CStd;
-use crate::thir::{GlobalVar, Init, Linkage, QualTy, Stmt, StmtKind, Ty, TyKind};
+use crate::target::MAX_GLOBAL_VARIABLE;
+use crate::thir::{GlobalId, GlobalVar, Init, Linkage, QualTy, Stmt, StmtKind, Ty, TyKind};
 
 impl Sema<'_> {
     pub(super) fn program_declaration(&mut self, declaration: &Declaration) {
@@ -329,18 +330,31 @@ impl Sema<'_> {
                 id
             }
         };
-        let Some(init) = &item.init else { return };
+        let Some(init) = &item.init else {
+            self.check_global_size(id, name.span);
+            return;
+        };
         // A string literal that a char array starts from is not needed besides.
         let Some((complete, init)) = self.initializer(qt, init) else {
             self.declare(&name.name, Symbol::Error, name.span);
             return;
         };
         self.globals[id.index()].ty.ty = complete;
+        self.check_global_size(id, name.span);
         if let Some((bytes, relocs)) = self.constant_initializer(complete, &init, name.span) {
             let zero = space != Space::Constant && bytes.iter().all(|b| *b == 0);
             let global = &mut self.globals[id.index()];
             global.init = if zero { None } else { Some(bytes) };
             global.relocs = relocs;
+        }
+    }
+
+    /// Refuses variables in global space that the device cannot hold.
+    fn check_global_size(&mut self, id: GlobalId, span: Span) {
+        let variable = &self.globals[id.index()];
+        let size = self.size_of(variable.ty.ty).unwrap_or(0);
+        if variable.space == Space::Global && size > MAX_GLOBAL_VARIABLE {
+            self.err(span, format!("variable of {size} bytes is larger than the {MAX_GLOBAL_VARIABLE} that this device allows"));
         }
     }
 

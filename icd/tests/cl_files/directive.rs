@@ -62,6 +62,8 @@ pub enum ArgumentKind {
     Local(usize),
     /// A buffer argument set to NULL.
     Null,
+    /// The buffer that an argument of that name had, in this run or the last one that had it; or some of its scalars, as a sub-buffer.
+    Same { name: String, part: Option<(usize, usize)> },
 }
 
 /// What an argument holds before the run, or should hold after it.
@@ -319,6 +321,9 @@ fn argument(body: &str) -> Result<ArgumentKind, String> {
     if body == "null" {
         return Ok(ArgumentKind::Null);
     }
+    if let Some(name) = body.strip_prefix("same ") {
+        return same(name);
+    }
     if let Some(size) = body.strip_prefix("local ") {
         return size.trim().parse().map(ArgumentKind::Local).map_err(|error| error.to_string());
     }
@@ -344,6 +349,16 @@ fn argument(body: &str) -> Result<ArgumentKind, String> {
     let (element, count) = Element::vector_from_name(kind).ok_or("unknown type")?;
     let init = value.ok_or("a value is missing")?;
     Ok(ArgumentKind::Value { element, count, slots: slots(count), init })
+}
+
+/// `NAME`, or `NAME[first, count]`.
+fn same(text: &str) -> Result<ArgumentKind, String> {
+    let Some((name, part)) = text.trim().strip_suffix(']').and_then(|text| text.split_once('[')) else {
+        return Ok(ArgumentKind::Same { name: text.trim().to_owned(), part: None });
+    };
+    let (first, count) = part.split_once(',').ok_or("a part is `[first, count]`")?;
+    let number = |text: &str| text.trim().parse::<usize>().map_err(|error| format!("{text}: {error}"));
+    Ok(ArgumentKind::Same { name: name.trim().to_owned(), part: Some((number(first)?, number(count)?)) })
 }
 
 /// Scalars that a vector of this width takes in memory.

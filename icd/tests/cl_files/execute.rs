@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ptr::{null, null_mut};
+use std::rc::Rc;
 
 use super::diagnostics;
 use super::directive::{Argument, ArgumentKind, Expect, Init, Run, Tolerance, Variant, slots};
@@ -9,8 +10,8 @@ use super::element::{Element, Value};
 use super::expression::{Input, Scope};
 use super::record::{Record, Recorder};
 use crate::common::ffi::{
-    CL_BUILD_PROGRAM_FAILURE, CL_DEVICE_EXTENSIONS, CL_DEVICE_PROFILE, CL_FALSE, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, CL_SUCCESS,
-    CL_TRUE, cl_mem, cl_uint,
+    CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_DEVICE_EXTENSIONS, CL_DEVICE_PROFILE, CL_MEM_COPY_HOST_PTR,
+    CL_MEM_READ_WRITE, CL_SUCCESS, CL_TRUE, cl_buffer_region, cl_mem, cl_uint,
 };
 use crate::common::objects::{Context, Kernel, Mem, Program, Queue};
 use crate::common::{info_string, target};
@@ -32,6 +33,7 @@ pub fn missing_feature(variant: &Variant) -> Option<String> {
             "fp16" => has("cl_khr_fp16"),
             "int64" => text(CL_DEVICE_PROFILE) == "FULL_PROFILE" || has("cles_khr_int64"),
             "wgcl" => target.is_wgcl(),
+            "shaders" => target.is_wgcl() && std::env::var("WGCL_TEST_DEVICE").as_deref() != Ok("interpreter"),
             other => has(other),
         };
         (!present).then(|| format!("the device has no {feature}"))
@@ -60,10 +62,11 @@ pub fn variant(source: &str, variant: &Variant, recorder: &mut Recorder) -> Vec<
     }
     if problems.is_empty() && !expects_error {
         let queue = context.queue(0);
+        let mut kept = HashMap::new();
         for run in &variant.runs {
             let title = format!("{} run of {} (line {})", variant.label, run.kernel, run.line);
             let mut records = Records { title: title.trim_start(), recorder };
-            let outcome = launch(&context, &queue, &program, run, &mut records).unwrap_or_else(|problem| vec![problem]);
+            let outcome = launch(&context, &queue, &program, run, (&mut kept, &mut records)).unwrap_or_else(|problem| vec![problem]);
             problems.extend(outcome.into_iter().map(|problem| format!("run of {} (line {}): {problem}", run.kernel, run.line)));
         }
     }
@@ -105,14 +108,45 @@ fn layout(fields: &[(Element, usize, Init)], scope: &Scope<'_>) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// Sets an argument; keeps its bytes in `inputs` and, for buffers, the buffer in `buffers`.
+/// A buffer that later arguments can name.
+struct Kept {
+    mem: Mem,
+    /// What it is a part of must live as long.
+    _whole: Option<Rc<Kept>>,
+    element: Element,
+    bytes: usize,
+}
+
+/// A part of a buffer.
+fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, String> {
+    let size = whole.element.size();
+    let region = cl_buffer_region { origin: first * size, size: count * size };
+    let mut status = 1;
+    let cl = &target().cl;
+    let mem = cl.clCreateSubBuffer(whole.mem.0, 0, CL_BUFFER_CREATE_TYPE_REGION, (&raw const region).cast(), &mut status);
+    if status != CL_SUCCESS {
+        return Err(format!("clCreateSubBuffer gave {status}"));
+    }
+    Ok(Kept { mem: Mem(mem), _whole: Some(Rc::clone(whole)), element: whole.element, bytes: count * size })
+}
+
+/// Bytes of a buffer.
+fn read(queue: &Queue, kept: &Kept) -> Result<Vec<u8>, String> {
+    let mut bytes = vec![0u8; kept.bytes];
+    let status =
+        target().cl.clEnqueueReadBuffer(queue.0, kept.mem.0, CL_TRUE, 0, bytes.len(), bytes.as_mut_ptr().cast(), 0, null(), null_mut());
+    if status == CL_SUCCESS { Ok(bytes) } else { Err(format!("clEnqueueReadBuffer gave {status}")) }
+}
+
+/// Sets an argument; keeps its bytes in `inputs` and, for buffers, the buffer in `buffers` and for later runs in `kept`.
 fn set_argument(
-    context: &Context,
+    (context, queue): (&Context, &Queue),
     kernel: &Kernel,
     index: usize,
     argument: &Argument,
     inputs: &mut HashMap<String, Input>,
-    buffers: &mut HashMap<String, Mem>,
+    buffers: &mut HashMap<String, Rc<Kept>>,
+    kept: &mut HashMap<String, Rc<Kept>>,
 ) -> Result<(), String> {
     let scope = Scope { inputs: Some(inputs), salt: index as u64, ..Scope::default() };
     let number = cl_uint::try_from(index).map_err(|error| error.to_string())?;
@@ -123,8 +157,19 @@ fn set_argument(
             let mut bytes = fill(*element, *count, *count, init, &scope)?;
             let mem = context.buffer_with(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes.len(), bytes.as_mut_ptr().cast());
             let status = kernel.set(number, &mem.0);
+            buffers.insert(argument.name.clone(), Rc::new(Kept { mem, _whole: None, element: *element, bytes: bytes.len() }));
             keep = Some(Input { element: *element, bytes, is_scalar: false });
-            buffers.insert(argument.name.clone(), mem);
+            status
+        }
+        ArgumentKind::Same { name, part } => {
+            let whole = buffers.get(name).or_else(|| kept.get(name)).ok_or_else(|| format!("no earlier buffer `{name}`"))?;
+            let same = match part {
+                Some((first, count)) => Rc::new(sub_buffer(whole, *first, *count)?),
+                None => Rc::clone(whole),
+            };
+            keep = Some(Input { element: same.element, bytes: read(queue, &same)?, is_scalar: false });
+            let status = kernel.set(number, &same.mem.0);
+            buffers.insert(argument.name.clone(), same);
             status
         }
         ArgumentKind::Value { element, count, slots, init } => {
@@ -146,6 +191,9 @@ fn set_argument(
     if let Some(input) = keep {
         inputs.insert(argument.name.clone(), input);
     }
+    if let Some(buffer) = buffers.get(&argument.name) {
+        kept.insert(argument.name.clone(), Rc::clone(buffer));
+    }
     if status == CL_SUCCESS { Ok(()) } else { Err(format!("clSetKernelArg({index}, {}) gave {status}", argument.name)) }
 }
 
@@ -156,13 +204,19 @@ struct Records<'a> {
 }
 
 /// Runs a kernel once; `Err` where it could not be run, else the mismatches.
-fn launch(context: &Context, queue: &Queue, program: &Program, run: &Run, records: &mut Records<'_>) -> Result<Vec<String>, String> {
+fn launch(
+    context: &Context,
+    queue: &Queue,
+    program: &Program,
+    run: &Run,
+    (kept, records): (&mut HashMap<String, Rc<Kept>>, &mut Records<'_>),
+) -> Result<Vec<String>, String> {
     let target = target();
     let kernel = program.try_kernel(&run.kernel).map_err(|status| format!("clCreateKernel gave {status}"))?;
     let mut inputs = HashMap::new();
     let mut buffers = HashMap::new();
     for (index, argument) in run.arguments.iter().enumerate() {
-        set_argument(context, &kernel, index, argument, &mut inputs, &mut buffers)?;
+        set_argument((context, queue), &kernel, index, argument, &mut inputs, &mut buffers, kept)?;
     }
     let dimensions = cl_uint::try_from(run.global.len()).map_err(|error| error.to_string())?;
     let list = |sizes: &Option<Vec<usize>>| sizes.as_ref().map_or(null(), |sizes| sizes.as_ptr());
@@ -188,16 +242,13 @@ fn launch(context: &Context, queue: &Queue, program: &Program, run: &Run, record
         }
     }
     let mut outputs = HashMap::new();
-    for (name, mem) in &buffers {
-        let Some(input) = inputs.get(name) else { continue };
-        let mut bytes = vec![0u8; input.bytes.len()];
-        let last = outputs.len() + 1 == buffers.len();
-        let block = if last { CL_TRUE } else { CL_FALSE };
-        let status = target.cl.clEnqueueReadBuffer(queue.0, mem.0, block, 0, bytes.len(), bytes.as_mut_ptr().cast(), 0, null(), null_mut());
-        if status != CL_SUCCESS {
-            return Err(format!("clEnqueueReadBuffer gave {status}"));
+    // Another name of a buffer of this run need not be spoken of.
+    let alias = |argument: &Argument| matches!(&argument.kind, ArgumentKind::Same { name, .. } if run.arguments.iter().any(|other| other.name == *name));
+    let silent = |argument: &&Argument| !alias(argument) || run.expects.iter().any(|expect| expect.name == argument.name);
+    for argument in run.arguments.iter().filter(silent) {
+        if let Some(buffer) = buffers.get(&argument.name) {
+            outputs.insert(argument.name.as_str(), read(queue, buffer)?);
         }
-        outputs.insert(name.as_str(), bytes);
     }
     compare(run, &inputs, &outputs, records)
 }
@@ -220,7 +271,9 @@ fn compare(
         let element = input.element;
         let count = bytes.len() / element.size();
         let mut spoken_of = vec![false; count];
-        let mut exact = vec![true; count];
+        // What an earlier run has left may hold pointers, which each device has its own numbers for.
+        let left = run.arguments.iter().any(|argument| argument.name == name && matches!(argument.kind, ArgumentKind::Same { .. }));
+        let mut exact = vec![!left; count];
         for expect in run.expects.iter().filter(|expect| expect.name == name) {
             problems.extend(compare_one(expect, inputs, element, bytes, &mut spoken_of, &mut exact)?);
         }

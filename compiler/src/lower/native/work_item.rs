@@ -146,12 +146,23 @@ impl<'p> Lowering<'p, '_> {
             Type::Ptr(Space::Local) => LOCAL_FENCE,
             Type::Ptr(Space::Global) => GLOBAL_FENCE,
             Type::Ptr(Space::Private | Space::Constant) => 0,
-            _ => {
-                self.b.fail("'get_fence' of a pointer whose address space is known at run time only is not supported");
-                0
-            }
+            _ => return self.get_generic_fence(call, pointer),
         };
         let ty = self.result(call);
         self.b.bits(ty, flags)
+    }
+
+    /// A cast to a space gives null where the pointer points elsewhere.
+    fn get_generic_fence(&mut self, call: &Call<'p>, pointer: Value) -> Value {
+        let ty = self.result(call);
+        let mut flags = self.b.bits(ty, 0);
+        for (space, flag) in [(Space::Global, GLOBAL_FENCE), (Space::Local, LOCAL_FENCE)] {
+            let null = self.b.constant(Type::Ptr(space), Const::Null);
+            let there = self.b.cast(CastOp::SpaceCast, pointer, Type::Ptr(space));
+            let is_there = self.b.cmp(CmpOp::Ne, there, null);
+            let flag = self.b.bits(ty, flag);
+            flags = self.b.select(is_there, flag, flags);
+        }
+        flags
     }
 }

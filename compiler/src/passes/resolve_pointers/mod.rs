@@ -10,41 +10,47 @@
 //! ```
 //! # What a pointer is
 //! A tag (`i32`) that says which object, and a byte offset (`i32`). Where [one object alone](roots) is possible there is no tag. Null
-//! is tag 0 and offset 0. Kept in memory, or as an integer, a pointer is `tag << 32 | offset` ([`TAG_BITS_32`] says how on targets without
-//! 64-bit integers). Tags of program-scope objects are the same in every kernel: [`global_pointer`].
+//! is tag 0 and offset 0. There are two forms:
+//!
+//! * *Closed*, where every object that it may point to is known: the tag is one of this kernel's own numbers, the offset counts from the start of
+//!   the argument or variable. Nothing is needed of the host.
+//! * *Open*, where it may come from memory that others write, or was an integer: the tag is the object's [identity], the offset counts from the
+//!   start of the allocation (for the program's variables and constants: of the memory of all of them). An access compares the identity with those
+//!   of all objects that this launch can reach, and the offset with the range that an argument has of its allocation, for two arguments may be
+//!   parts of one. Where nothing matches, a load gives 0 and a store does nothing.
+//!
+//! Kept in memory or as an integer a pointer is `tag << 32 | offset` ([`TAG_BITS_32`] says how on targets without 64-bit integers), of the closed form
+//! where only pointers of this kernel are ever kept there and nothing else is read from there, else of the open one. What an argument's identity,
+//! first byte and size are is asked of the argument buffer ([`WorkItem::ArgIdentity`](crate::ir::WorkItem::ArgIdentity)), and only by kernels that
+//! need it.
+//!
+//! Without 64-bit integers there is no room for identities: arguments have the numbers of this kernel, and what keeps pointers to buffers in buffers is
+//! refused.
 //!
 //! # What remains
 //! The pointer of a load, store or atomic operation is a root (a kernel's pointer parameter, `var_addr`, `global_addr`) or one `ptr_add` of a
 //! root and an `i32`. No other value has a pointer type, and none is loaded, stored, converted, compared or carried by control
-//! flow. Reading through null gives an unspecified value, writing does nothing or goes anywhere the pointer's type allows.
+//! flow. Reading through a closed null gives an unspecified value, writing does nothing or goes anywhere the pointer's type allows.
 
+mod forms;
 mod roots;
 
 use super::PassError;
 use crate::diag::Span;
-use crate::ir::{AtomicOp, BinOp, CastOp, CmpOp, Const, Function, Global, GlobalVar, Inst, Op, Region, Space, Type, Value};
+use crate::emit::ProgramLayout;
+use crate::ir::{AtomicOp, BinOp, CastOp, CmpOp, Const, Function, GlobalVar, Inst, Op, Region, Space, Type, Value, WorkItem};
+use forms::Numbers;
+pub(crate) use forms::{global_pointer, program_identity, split_pointer};
 use roots::{Root, Roots};
 use rustc_hash::FxHashMap;
 
 /// On targets with 32-bit pointers the tag is in that many high bits, and the offset in the others.
 pub const TAG_BITS_32: u32 = 6;
 
-/// The bits of a pointer to a global plus `addend` bytes, as memory holds it (for [`crate::ir::Reloc`]). `ptr_size` is 8 or 4.
-pub fn global_pointer(global: Global, addend: i64, ptr_size: u32) -> u64 {
-    let offset = addend.cast_unsigned() & 0xffff_ffff;
-    let tag = u64::from(global.0) + 1;
-    if ptr_size == 8 {
-        tag << 32 | offset
-    } else {
-        let shift = 32 - TAG_BITS_32;
-        (tag << shift | (offset & ((1 << shift) - 1))) & 0xffff_ffff
-    }
-}
-
 /// Resolves the pointers of a function.
 ///
 /// # Errors
-/// [`PassError::Unsupported`] for what cannot take part: pointers returned or passed to functions.
+/// [`PassError::Unsupported`] for what cannot take part: pointers returned or passed to functions, and with 32 bits more objects than tags.
 pub fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32) -> Result<(), PassError> {
     let has_pointers = function.values.iter().any(|value| matches!(value.ty, Type::Ptr(_)));
     if !has_pointers {
@@ -53,17 +59,8 @@ pub fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32) -> Res
     let roots = Roots::of(function, globals);
     let mut body = std::mem::take(&mut function.body);
     let count = function.values.len();
-    let first_var_tag = 1 + globals.len() + function.params.len();
-    let tags = roots
-        .list
-        .iter()
-        .map(|root| match root {
-            Root::Global(global) => 1 + global.index(),
-            Root::Param(index) => 1 + globals.len() + *index as usize,
-            Root::Var(var) => first_var_tag + var.index(),
-        })
-        .map(|tag| u64::try_from(tag).unwrap_or(0))
-        .collect();
+    let layout = ProgramLayout::of(globals);
+    let numbers = Numbers::new(function, globals, &roots, &layout, ptr_size);
     let mut pass = Resolver {
         parts: vec![None; count],
         differences: FxHashMap::default(),
@@ -73,7 +70,8 @@ pub fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32) -> Res
         entry: Vec::new(),
         owners: Vec::new(),
         error: None,
-        tags,
+        hidden: FxHashMap::default(),
+        numbers,
         roots,
         function,
         ptr_size,
@@ -102,8 +100,10 @@ pub fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32) -> Res
 enum Tag {
     /// Always that root, or null.
     Fixed(Option<usize>),
-    /// The one of that tag.
+    /// The one of that tag, of the closed form.
     Value(Value),
+    /// The one of that identity: the open form.
+    Open(Value),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -119,6 +119,7 @@ enum Slot {
     /// As offset, and tag if it has one.
     Pointer {
         tagged: bool,
+        open: bool,
     },
 }
 
@@ -131,8 +132,9 @@ struct Owner {
 struct Resolver<'a> {
     function: &'a mut Function,
     roots: Roots,
-    /// The tag of each root.
-    tags: Vec<u64>,
+    numbers: Numbers,
+    /// What was asked of the argument buffer.
+    hidden: FxHashMap<WorkItem, Value>,
     ptr_size: u32,
     parts: Vec<Option<Parts>>,
     /// Integers that are pointers' bits.
@@ -172,15 +174,15 @@ impl Resolver<'_> {
     /// Notes the parts of a new pointer; a tag is kept only where there is a choice.
     fn define(&mut self, ptr: Value, tag: Tag, offset: Value) {
         let set = self.roots.set(ptr);
-        let tag = if set.len() > 1 { tag } else { Tag::Fixed(set.roots().next()) };
+        let tag = if set.len() > 1 || self.roots.is_open(ptr) { tag } else { Tag::Fixed(set.roots().next()) };
         self.parts[ptr.index()] = Some(Parts { tag, offset });
     }
 
     fn tag_value(&mut self, tag: Tag) -> Value {
         match tag {
-            Tag::Value(value) => value,
+            Tag::Value(value) | Tag::Open(value) => value,
             Tag::Fixed(root) => {
-                let bits = root.map_or(0, |root| self.tags[root]);
+                let bits = root.map_or(0, |root| self.numbers.tags[root]);
                 self.constant(Type::I32, bits)
             }
         }
@@ -189,26 +191,37 @@ impl Resolver<'_> {
     fn slots(&self, values: &[Value]) -> Vec<Slot> {
         values
             .iter()
-            .map(|&value| if self.is_pointer(value) { Slot::Pointer { tagged: self.roots.set(value).len() > 1 } } else { Slot::Plain })
+            .map(|&value| {
+                if self.is_pointer(value) {
+                    let open = self.roots.is_open(value);
+                    Slot::Pointer { tagged: open || self.roots.set(value).len() > 1, open }
+                } else {
+                    Slot::Plain
+                }
+            })
             .collect()
     }
 
     /// Values as they are passed on.
-    fn expand(&mut self, values: &[Value], slots: &[Slot]) -> Vec<Value> {
-        let mut out = Vec::with_capacity(values.len());
+    fn expand(&mut self, out: &mut Vec<Inst>, span: Span, values: &[Value], slots: &[Slot]) -> Vec<Value> {
+        let mut list = Vec::with_capacity(values.len());
         for (&value, slot) in values.iter().zip(slots) {
             match slot {
-                Slot::Plain => out.push(value),
-                Slot::Pointer { tagged } => {
+                Slot::Plain => list.push(value),
+                Slot::Pointer { open: true, .. } => {
+                    let (tag, offset) = self.open_form(out, span, value);
+                    list.extend([offset, tag]);
+                }
+                Slot::Pointer { tagged, .. } => {
                     let parts = self.parts(value);
-                    out.push(parts.offset);
+                    list.push(parts.offset);
                     if *tagged {
-                        out.push(self.tag_value(parts.tag));
+                        list.push(self.tag_value(parts.tag));
                     }
                 }
             }
         }
-        out
+        list
     }
 
     /// New values in the place of results or parameters.
@@ -217,14 +230,14 @@ impl Resolver<'_> {
         for (&value, slot) in values.iter().zip(slots) {
             match slot {
                 Slot::Plain => out.push(value),
-                Slot::Pointer { tagged } => {
+                Slot::Pointer { tagged, open } => {
                     let offset = self.function.new_value(Type::I32);
                     out.push(offset);
                     let mut tag = Tag::Fixed(None);
                     if *tagged {
                         let value = self.function.new_value(Type::I32);
                         out.push(value);
-                        tag = Tag::Value(value);
+                        tag = if *open { Tag::Open(value) } else { Tag::Value(value) };
                     }
                     self.define(value, tag, offset);
                 }
@@ -268,16 +281,17 @@ impl Resolver<'_> {
                 self.define(result, parts.tag, offset);
             }
             (Op::Cast(CastOp::SpaceCast, ptr), Some(result)) => {
-                let parts = self.parts(*ptr);
-                self.define(result, parts.tag, parts.offset);
+                let ptr = *ptr;
+                self.narrow(out, span, result, ptr);
             }
             (Op::Select(cond, yes, no), Some(result)) if self.is_pointer(result) => {
                 let (cond, yes, no) = (*cond, *yes, *no);
                 self.select(out, span, result, cond, yes, no);
             }
             (Op::Cast(CastOp::PtrToInt, ptr), Some(result)) => {
-                let parts = self.parts(*ptr);
-                self.pack(out, span, parts, Some(result));
+                let ptr = *ptr;
+                self.pack(out, span, ptr, Some(result));
+                let parts = self.parts(ptr);
                 self.differences.insert(result, parts);
             }
             (Op::Cast(CastOp::IntToPtr, bits), Some(result)) => {
@@ -294,6 +308,15 @@ impl Resolver<'_> {
                         let difference = self.function.emit(out, span, Type::I32, inst.op);
                         inst.op = Op::Cast(CastOp::SExt, difference);
                     }
+                }
+                out.push(inst);
+            }
+            (Op::Cmp(kind, a, b), Some(_)) if self.differences.contains_key(a) && self.differences.contains_key(b) => {
+                // Addresses in one object are in the order of their offsets.
+                if let (Some(a), Some(b)) = (self.differences.get(a), self.differences.get(b))
+                    && a.tag == b.tag
+                {
+                    inst.op = Op::Cmp(unsigned(*kind), a.offset, b.offset);
                 }
                 out.push(inst);
             }
@@ -317,8 +340,7 @@ impl Resolver<'_> {
                 let mut list = std::mem::take(args);
                 for value in &mut list {
                     if self.is_pointer(*value) {
-                        let parts = self.parts(*value);
-                        *value = self.pack(out, span, parts, None);
+                        *value = self.pack(out, span, *value, None);
                     }
                 }
                 if let Op::Printf { args, .. } = &mut inst.op {
@@ -332,6 +354,7 @@ impl Resolver<'_> {
 
     /// `if`, `switch`, `loop`, and what ends regions.
     fn control(&mut self, mut inst: Inst, out: &mut Vec<Inst>) {
+        let span = inst.span;
         match &mut inst.op {
             Op::If { .. } | Op::Switch { .. } => {
                 let slots = self.slots(&inst.results);
@@ -345,7 +368,7 @@ impl Resolver<'_> {
             Op::Loop { init, params, body, .. } => {
                 let results = self.slots(&inst.results);
                 let param_slots = self.slots(params);
-                *init = self.expand(init, &param_slots);
+                *init = self.expand(out, span, init, &param_slots);
                 *params = self.receive(params, &param_slots);
                 self.owners.push(Owner { is_loop: true, results: results.clone(), params: param_slots });
                 self.region(body);
@@ -354,17 +377,17 @@ impl Resolver<'_> {
             }
             Op::Yield(values) => {
                 if let Some(slots) = self.owners.last().map(|owner| owner.results.clone()) {
-                    *values = self.expand(values, &slots);
+                    *values = self.expand(out, span, values, &slots);
                 }
             }
             Op::Break(values) => {
                 if let Some(slots) = self.owners.iter().rev().find(|owner| owner.is_loop).map(|owner| owner.results.clone()) {
-                    *values = self.expand(values, &slots);
+                    *values = self.expand(out, span, values, &slots);
                 }
             }
             Op::Continue(values) => {
                 if let Some(slots) = self.owners.iter().rev().find(|owner| owner.is_loop).map(|owner| owner.params.clone()) {
-                    *values = self.expand(values, &slots);
+                    *values = self.expand(out, span, values, &slots);
                 }
             }
             Op::Return(Some(value)) if self.function.ty(*value).space().is_some() => {
@@ -391,6 +414,13 @@ impl Resolver<'_> {
     }
 
     fn select(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, cond: Value, yes: Value, no: Value) {
+        if self.roots.is_open(result) {
+            let (yes, no) = (self.open_form(out, span, yes), self.open_form(out, span, no));
+            let tag = self.function.emit(out, span, Type::I32, Op::Select(cond, yes.0, no.0));
+            let offset = self.function.emit(out, span, Type::I32, Op::Select(cond, yes.1, no.1));
+            self.define(result, Tag::Open(tag), offset);
+            return;
+        }
         let (yes, no) = (self.parts(yes), self.parts(no));
         let tag = if yes.tag == no.tag || self.roots.set(result).len() <= 1 {
             yes.tag
@@ -404,81 +434,6 @@ impl Resolver<'_> {
             self.function.emit(out, span, Type::I32, Op::Select(cond, yes.offset, no.offset))
         };
         self.define(result, tag, offset);
-    }
-
-    /// The pointer as an integer.
-    fn pack(&mut self, out: &mut Vec<Inst>, span: Span, parts: Parts, into: Option<Value>) -> Value {
-        let ty = self.integer();
-        let (shift, mut tag, mut offset) =
-            (if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 }, self.tag_value(parts.tag), parts.offset);
-        if self.ptr_size == 8 {
-            tag = self.function.emit(out, span, ty, Op::Cast(CastOp::ZExt, tag));
-            offset = self.function.emit(out, span, ty, Op::Cast(CastOp::ZExt, offset));
-        } else {
-            let mask = self.constant(ty, (1 << shift) - 1);
-            offset = self.function.emit(out, span, ty, Op::Bin(BinOp::And, offset, mask));
-        }
-        let amount = self.constant(ty, u64::from(shift));
-        let high = self.function.emit(out, span, ty, Op::Bin(BinOp::Shl, tag, amount));
-        let value = into.unwrap_or_else(|| self.function.new_value(ty));
-        out.push(Inst { op: Op::Bin(BinOp::Or, high, offset), results: vec![value], span });
-        value
-    }
-
-    /// A pointer out of an integer.
-    fn unpack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, bits: Value) {
-        let ty = self.integer();
-        let shift = if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
-        let amount = self.constant(ty, u64::from(shift));
-        let mut tag = self.function.emit(out, span, ty, Op::Bin(BinOp::LShr, bits, amount));
-        let offset = if self.ptr_size == 8 {
-            tag = self.function.emit(out, span, Type::I32, Op::Cast(CastOp::Trunc, tag));
-            self.function.emit(out, span, Type::I32, Op::Cast(CastOp::Trunc, bits))
-        } else {
-            let mask = self.constant(ty, (1 << shift) - 1);
-            self.function.emit(out, span, ty, Op::Bin(BinOp::And, bits, mask))
-        };
-        self.define(ptr, Tag::Value(tag), offset);
-    }
-
-    fn compare(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, (kind, a, b): (CmpOp, Value, Value)) {
-        let (a, b) = (self.parts(a), self.parts(b));
-        let mut finish = |op: Op| out.push(Inst { op, results: vec![result], span });
-        if a.tag == b.tag {
-            finish(Op::Cmp(kind, a.offset, b.offset));
-            return;
-        }
-        if let (Tag::Fixed(x), Tag::Fixed(y)) = (a.tag, b.tag) {
-            // Different objects: as their tags stand to each other.
-            let of = |root: Option<usize>| root.map_or(0, |root| self.tags[root]);
-            let (x, y) = (of(x), of(y));
-            let holds = match kind {
-                CmpOp::Ne => true,
-                CmpOp::ULt | CmpOp::ULe | CmpOp::SLt | CmpOp::SLe => x < y,
-                CmpOp::UGt | CmpOp::UGe | CmpOp::SGt | CmpOp::SGe => x > y,
-                _ => false,
-            };
-            finish(Op::Const(Const::Bits(u64::from(holds))));
-            return;
-        }
-        let (x, y) = (self.tag_value(a.tag), self.tag_value(b.tag));
-        let same = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, x, y));
-        let null = |tag: Tag| tag == Tag::Fixed(None);
-        let last = if matches!(kind, CmpOp::Eq | CmpOp::Ne) {
-            // There is one null pointer: its tag says it all.
-            let equal = if null(a.tag) || null(b.tag) {
-                same
-            } else {
-                let offsets = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, a.offset, b.offset));
-                self.function.emit(out, span, Type::BOOL, Op::Bin(BinOp::And, same, offsets))
-            };
-            if kind == CmpOp::Eq { Op::Bin(BinOp::And, equal, equal) } else { Op::Un(crate::ir::UnOp::Not, equal) }
-        } else {
-            let offsets = self.function.emit(out, span, Type::BOOL, Op::Cmp(kind, a.offset, b.offset));
-            let objects = self.function.emit(out, span, Type::BOOL, Op::Cmp(kind, x, y));
-            Op::Select(same, offsets, objects)
-        };
-        out.push(Inst { op: last, results: vec![result], span });
     }
 
     /// The address of a root.
@@ -505,8 +460,7 @@ impl Resolver<'_> {
         if let Op::Store { value, .. } = &mut inst.op
             && matches!(self.function.ty(*value), Type::Ptr(_))
         {
-            let parts = self.parts(*value);
-            *value = self.pack(out, span, parts, None);
+            *value = self.keep(out, span, *value, ptr);
         }
         if let (Op::Load { .. }, Some(&result)) = (&inst.op, inst.results.first())
             && self.is_pointer(result)
@@ -517,36 +471,38 @@ impl Resolver<'_> {
         let bits = inst.results.first().copied();
         let candidates: Vec<usize> =
             self.roots.set(ptr).roots().filter(|&root| !(writes && self.roots.spaces[root] == Space::Constant)).collect();
-        match candidates[..] {
-            [] => {
+        match (parts.tag, &candidates[..]) {
+            (_, []) => {
                 if let Some(result) = bits {
                     out.push(Inst { op: Op::Const(Const::Undef), results: vec![result], span });
                 }
             }
-            [root] => {
+            (Tag::Open(tag), _) => self.search(inst, tag, parts.offset, &candidates, out),
+            (_, &[root]) => {
                 self.direct(&mut inst.op, root, parts.offset, span, out);
                 out.push(inst);
             }
-            [.., last] => {
+            (_, [others @ .., last]) => {
                 let tag = self.tag_value(parts.tag);
-                let case = |pass: &mut Self, root: usize| {
-                    let mut insts = Vec::new();
-                    let mut op = inst.op.clone();
-                    pass.direct(&mut op, root, parts.offset, span, &mut insts);
-                    let results: Vec<Value> =
-                        inst.results.iter().map(|&result| pass.function.new_value(pass.function.ty(result))).collect();
-                    insts.push(Inst { op, results: results.clone(), span });
-                    insts.push(Inst::effect(Op::Yield(results), span));
-                    Region { insts }
-                };
-                let cases = candidates[..candidates.len() - 1].iter().map(|&root| (vec![self.tags[root]], case(self, root))).collect();
-                let default = case(self, last);
+                let cases = others.iter().map(|&root| (vec![self.numbers.tags[root]], self.case(&inst, root, parts.offset))).collect();
+                let default = self.case(&inst, *last, parts.offset);
                 out.push(Inst { op: Op::Switch { selector: tag, cases, default }, results: inst.results, span });
             }
         }
         if let (Some(ptr), Some(bits)) = (loaded, bits) {
             self.unpack(out, span, ptr, bits);
         }
+    }
+
+    /// A region that does an access to one root.
+    fn case(&mut self, inst: &Inst, root: usize, offset: Value) -> Region {
+        let mut insts = Vec::new();
+        let mut op = inst.op.clone();
+        self.direct(&mut op, root, offset, inst.span, &mut insts);
+        let results: Vec<Value> = inst.results.iter().map(|&result| self.function.new_value(self.function.ty(result))).collect();
+        insts.push(Inst { op, results: results.clone(), span: inst.span });
+        insts.push(Inst::effect(Op::Yield(results), inst.span));
+        Region { insts }
     }
 
     /// Lets an operation go to a root plus an offset.
@@ -560,5 +516,16 @@ impl Resolver<'_> {
         if let Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } = op {
             *ptr = address;
         }
+    }
+}
+
+/// The comparison of unsigned numbers.
+const fn unsigned(kind: CmpOp) -> CmpOp {
+    match kind {
+        CmpOp::SLt => CmpOp::ULt,
+        CmpOp::SLe => CmpOp::ULe,
+        CmpOp::SGt => CmpOp::UGt,
+        CmpOp::SGe => CmpOp::UGe,
+        other => other,
     }
 }

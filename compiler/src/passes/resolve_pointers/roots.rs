@@ -43,6 +43,11 @@ impl Set {
         changed
     }
 
+    /// Whether it has something that `other` lacks.
+    fn exceeds(&self, other: &Self) -> bool {
+        self.0.iter().enumerate().any(|(index, word)| word & !other.0.get(index).copied().unwrap_or(0) != 0)
+    }
+
     /// How many there are, null included.
     pub fn len(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
@@ -66,16 +71,24 @@ pub struct Roots {
     /// Space of each.
     pub spaces: Vec<Space>,
     sets: Vec<Set>,
+    /// By pointer: whether it may come from memory that others write, and so points by identity.
+    open: Vec<bool>,
+    /// By root: whether pointers kept in it are of the open form.
+    open_memory: Vec<bool>,
 }
 
 /// What one instruction says of the sets.
 enum Rule {
     /// The second may be what the first is.
     Flow(Value, Value),
+    /// The same where the second's space says more: what it leaves out becomes null.
+    Narrow(Value, Value),
     /// A pointer is loaded through a pointer.
     Load { ptr: Value, to: Value },
     /// A pointer is stored through a pointer.
     Store { ptr: Value, value: Value },
+    /// Something else is loaded, which may be a pointer's bits.
+    LoadBits { ptr: Value },
     /// Something that may be a pointer in disguise is stored.
     StoreBits { ptr: Value },
     /// A pointer made of an integer.
@@ -87,7 +100,14 @@ enum Rule {
 impl Roots {
     /// Finds the roots and solves what each pointer may be.
     pub fn of(function: &Function, globals: &[GlobalVar]) -> Self {
-        let mut roots = Self { list: Vec::new(), spaces: Vec::new(), sets: vec![Set::default(); function.values.len()] };
+        let count = function.values.len();
+        let mut roots = Self {
+            list: Vec::new(),
+            spaces: Vec::new(),
+            sets: vec![Set::default(); count],
+            open: vec![false; count],
+            open_memory: Vec::new(),
+        };
         let mut numbers = FxHashMap::default();
         for (index, &param) in (0_u32..).zip(&function.params) {
             if let Type::Ptr(space) = function.ty(param) {
@@ -95,13 +115,7 @@ impl Roots {
                 roots.sets[param.index()].add(number + 1);
             }
         }
-        let mut collector = Collector {
-            function,
-            rules: Vec::new(),
-            owners: Vec::new(),
-            loaded: vec![false; function.values.len()],
-            constants: vec![false; function.values.len()],
-        };
+        let mut collector = Collector { function, rules: Vec::new(), owners: Vec::new(), constants: vec![false; count] };
         collector.region(&function.body);
         let rules = collector.rules;
         function.body.walk(&mut |inst| {
@@ -120,14 +134,13 @@ impl Roots {
             };
             roots.sets[result.index()].add(number + 1);
         });
-        // A pointer that comes out of memory may be one that the program's data has from the beginning.
+        // A pointer that comes out of memory may point into any buffer of the launch, and to whatever the program has.
         let mut any = Set::default();
         any.add(0);
-        let from_memory = rules.iter().any(|rule| matches!(rule, Rule::Load { .. } | Rule::FromBits(_)));
-        if from_memory {
-            for reloc in globals.iter().flat_map(|global| &global.relocs) {
-                if let Some(target) = globals.get(reloc.target.index()) {
-                    let number = roots.root(&mut numbers, Root::Global(reloc.target), target.space);
+        if rules.iter().any(|rule| matches!(rule, Rule::Load { .. } | Rule::FromBits(_))) {
+            for space in [Space::Global, Space::Constant] {
+                if let Some(first) = first_of(globals, space) {
+                    let number = roots.root(&mut numbers, Root::Global(first), space);
                     any.add(number + 1);
                 }
             }
@@ -156,12 +169,87 @@ impl Roots {
         &self.sets[ptr.index()]
     }
 
-    fn solve(&mut self, function: &Function, rules: &[Rule], mut any: Set) {
-        let filters: Vec<(Space, Set)> = [Space::Private, Space::Local, Space::Global, Space::Constant, Space::Generic]
+    /// Whether a pointer may come from memory that others write.
+    pub fn is_open(&self, ptr: Value) -> bool {
+        self.open[ptr.index()]
+    }
+
+    /// Whether pointers that are kept where `ptr` points to are of the open form.
+    pub fn keeps_open(&self, ptr: Value) -> bool {
+        self.set(ptr).roots().any(|root| self.open_memory[root])
+    }
+
+    fn solve(&mut self, function: &Function, rules: &[Rule], any: Set) {
+        let filters = Filters::new(&self.spaces);
+        // Private and local memory is written by this kernel alone.
+        let own = |space: Space| matches!(space, Space::Private | Space::Local);
+        let contents = self.spaces.iter().map(|&space| own(space).then(Set::default)).collect();
+        let bits_become_pointers = rules.iter().any(|rule| matches!(rule, Rule::FromBits(_)));
+        let mut memory = Contents { known: contents, any, everything: filters.everything.clone() };
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for rule in rules {
+                changed |= match rule {
+                    Rule::Flow(from, to) => self.flow(function, &filters, *from, *to),
+                    Rule::Narrow(from, to) => {
+                        let lost = self.sets[from.index()].exceeds(filters.of(function.ty(*to)));
+                        self.flow(function, &filters, *from, *to) | (lost && self.sets[to.index()].add(0))
+                    }
+                    Rule::FromBits(to) => {
+                        let opened = !std::mem::replace(&mut self.open[to.index()], true);
+                        self.sets[to.index()].add_all(&memory.any, filters.of(function.ty(*to))) | opened
+                    }
+                    Rule::Escapes(value) => memory.escape(&self.sets[value.index()]),
+                    Rule::Load { ptr, to } => {
+                        let set = &self.sets[ptr.index()];
+                        let (found, open, mut changed) = memory.load(set);
+                        changed |= open && !std::mem::replace(&mut self.open[to.index()], true);
+                        self.sets[to.index()].add_all(&found, filters.of(function.ty(*to))) | changed
+                    }
+                    Rule::Store { ptr, value } => {
+                        let mut changed = memory.store(&self.sets[ptr.index()], &self.sets[value.index()]);
+                        if bits_become_pointers {
+                            changed |= memory.escape(&self.sets[value.index()]);
+                        }
+                        changed
+                    }
+                    Rule::LoadBits { ptr } => memory.read_bits(&self.sets[ptr.index()]),
+                    Rule::StoreBits { ptr } => memory.open(&self.sets[ptr.index()]),
+                };
+            }
+        }
+        self.open_memory = memory.known.iter().map(Option::is_none).collect();
+    }
+
+    fn flow(&mut self, function: &Function, filters: &Filters, from: Value, to: Value) -> bool {
+        let opened = self.open[from.index()] && !std::mem::replace(&mut self.open[to.index()], true);
+        let set = self.sets[from.index()].clone();
+        self.sets[to.index()].add_all(&set, filters.of(function.ty(to))) | opened
+    }
+}
+
+/// The first global of a space: the memory of all of them begins with it.
+pub fn first_of(globals: &[GlobalVar], space: Space) -> Option<Global> {
+    globals.iter().position(|global| global.space == space).and_then(|index| u32::try_from(index).ok()).map(Global)
+}
+
+/// Which roots a pointer's type allows.
+struct Filters {
+    spaces: Vec<(Space, Set)>,
+    everything: Set,
+}
+
+impl Filters {
+    fn new(spaces: &[Space]) -> Self {
+        let mut everything = Set::default();
+        everything.add(0);
+        let spaces = [Space::Private, Space::Local, Space::Global, Space::Constant, Space::Generic]
             .map(|space| {
                 let mut set = Set::default();
                 set.add(0);
-                for (number, &other) in self.spaces.iter().enumerate() {
+                for (number, &other) in spaces.iter().enumerate() {
+                    everything.add(number + 1);
                     if other == space || (space == Space::Generic && other != Space::Constant) {
                         set.add(number + 1);
                     }
@@ -169,72 +257,76 @@ impl Roots {
                 (space, set)
             })
             .into();
-        let everything = filters.iter().fold(Set::default(), |mut all, (_, set)| {
-            all.add_all(set, set);
-            all
-        });
-        let filter = |value: Value| {
-            let space = function.ty(value).space();
-            filters.iter().find(|(other, _)| Some(*other) == space).map_or(&everything, |(_, set)| set)
-        };
-        // Pointers kept in each root; `None` once anything may be.
-        let mut contents: Vec<Option<Set>> = self.list.iter().map(|root| matches!(root, Root::Var(_)).then(Set::default)).collect();
-        let bits_become_pointers = rules.iter().any(|rule| matches!(rule, Rule::FromBits(_)));
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for rule in rules {
-                changed |= match rule {
-                    Rule::Flow(from, to) => {
-                        let from = self.sets[from.index()].clone();
-                        self.sets[to.index()].add_all(&from, filter(*to))
-                    }
-                    Rule::FromBits(to) => self.sets[to.index()].add_all(&any, filter(*to)),
-                    Rule::Escapes(value) => any.add_all(&self.sets[value.index()], &everything),
-                    Rule::Load { ptr, to } => {
-                        let mut found = Set::default();
-                        let mut unknown = self.sets[ptr.index()].roots().next().is_none();
-                        for root in self.sets[ptr.index()].roots() {
-                            match &contents[root] {
-                                Some(set) => {
-                                    found.add_all(set, &everything);
-                                }
-                                None => unknown = true,
-                            }
-                        }
-                        if unknown {
-                            found.add_all(&any, &everything);
-                        }
-                        self.sets[to.index()].add_all(&found, filter(*to))
-                    }
-                    Rule::Store { ptr, value } => {
-                        let value = self.sets[value.index()].clone();
-                        let mut changed = false;
-                        let mut outside = bits_become_pointers || self.sets[ptr.index()].roots().next().is_none();
-                        for root in self.sets[ptr.index()].roots() {
-                            match &mut contents[root] {
-                                Some(set) => changed |= set.add_all(&value, &everything),
-                                None => outside = true,
-                            }
-                        }
-                        if outside {
-                            changed |= any.add_all(&value, &everything);
-                        }
-                        changed
-                    }
-                    Rule::StoreBits { ptr } => {
-                        let mut changed = false;
-                        for root in self.sets[ptr.index()].roots() {
-                            if let Some(set) = contents[root].take() {
-                                any.add_all(&set, &everything);
-                                changed = true;
-                            }
-                        }
-                        changed
-                    }
-                };
+        Self { spaces, everything }
+    }
+
+    fn of(&self, ty: Type) -> &Set {
+        let space = ty.space();
+        self.spaces.iter().find(|(other, _)| Some(*other) == space).map_or(&self.everything, |(_, set)| set)
+    }
+}
+
+/// Pointers kept in memory.
+struct Contents {
+    /// By root; `None` once anything may be there.
+    known: Vec<Option<Set>>,
+    /// What a pointer of unknown origin may be.
+    any: Set,
+    everything: Set,
+}
+
+impl Contents {
+    fn escape(&mut self, set: &Set) -> bool {
+        self.any.add_all(set, &self.everything)
+    }
+
+    /// Gives up on following what is kept in some roots.
+    fn open(&mut self, roots: &Set) -> bool {
+        let mut changed = false;
+        for root in roots.roots() {
+            if let Some(set) = self.known[root].take() {
+                self.any.add_all(&set, &self.everything);
+                changed = true;
             }
         }
+        changed
+    }
+
+    fn is_open(&self, roots: &Set) -> bool {
+        roots.roots().any(|root| self.known[root].is_none())
+    }
+
+    /// What may be loaded, whether of the open form, and whether anything changed. All roots of one access keep pointers of one form.
+    fn load(&mut self, roots: &Set) -> (Set, bool, bool) {
+        if self.is_open(roots) {
+            let changed = self.open(roots);
+            return (self.any.clone(), true, changed);
+        }
+        let mut found = Set::default();
+        for set in roots.roots().filter_map(|root| self.known[root].as_ref()) {
+            found.add_all(set, &self.everything);
+        }
+        (found, false, false)
+    }
+
+    fn store(&mut self, roots: &Set, value: &Set) -> bool {
+        if self.is_open(roots) {
+            let changed = self.open(roots);
+            return self.escape(value) | changed;
+        }
+        let mut changed = false;
+        for root in roots.roots() {
+            if let Some(set) = &mut self.known[root] {
+                changed |= set.add_all(value, &self.everything);
+            }
+        }
+        changed
+    }
+
+    /// Opens the roots where pointers are kept.
+    fn read_bits(&mut self, roots: &Set) -> bool {
+        let keeps = roots.roots().any(|root| self.known[root].as_ref().is_some_and(|set| set.roots().next().is_some()));
+        keeps && self.open(roots)
     }
 }
 
@@ -243,8 +335,6 @@ struct Collector<'f> {
     rules: Vec<Rule>,
     /// Results of the instructions around: those of an `if` or `switch`, or those and the parameters of a loop.
     owners: Vec<(bool, &'f [Value], &'f [Value])>,
-    /// Integers that come straight out of memory.
-    loaded: Vec<bool>,
     constants: Vec<bool>,
 }
 
@@ -265,7 +355,8 @@ impl<'f> Collector<'f> {
         for inst in &region.insts {
             let result = inst.results.first().copied();
             match (&inst.op, result) {
-                (Op::PtrAdd(ptr, _) | Op::Cast(CastOp::SpaceCast, ptr), Some(result)) => self.rules.push(Rule::Flow(*ptr, result)),
+                (Op::PtrAdd(ptr, _), Some(result)) => self.rules.push(Rule::Flow(*ptr, result)),
+                (Op::Cast(CastOp::SpaceCast, ptr), Some(result)) => self.rules.push(Rule::Narrow(*ptr, result)),
                 (Op::Select(_, yes, no), Some(result)) if self.is_pointer(result) => {
                     self.rules.push(Rule::Flow(*yes, result));
                     self.rules.push(Rule::Flow(*no, result));
@@ -273,22 +364,16 @@ impl<'f> Collector<'f> {
                 (Op::Cast(CastOp::PtrToInt, ptr), _) => self.rules.push(Rule::Escapes(*ptr)),
                 (Op::Cast(CastOp::IntToPtr, _), Some(result)) => self.rules.push(Rule::FromBits(result)),
                 (Op::Const(_), Some(result)) => self.constants[result.index()] = true,
-                (Op::Load { ptr, .. }, Some(result)) => {
-                    if self.is_pointer(result) {
-                        self.rules.push(Rule::Load { ptr: *ptr, to: result });
-                    } else {
-                        self.loaded[result.index()] = true;
-                    }
+                (Op::Load { ptr, .. }, Some(result)) if self.is_pointer(result) => self.rules.push(Rule::Load { ptr: *ptr, to: result }),
+                (Op::Load { ptr, .. } | Op::Atomic { ptr, value: None, .. }, _) => self.rules.push(Rule::LoadBits { ptr: *ptr }),
+                (Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. }, _) => {
+                    self.rules.push(Rule::LoadBits { ptr: *ptr });
+                    self.rules.push(Rule::StoreBits { ptr: *ptr });
                 }
                 (Op::Store { ptr, value, .. }, _) => {
-                    let ty = self.function.ty(*value);
                     if self.is_pointer(*value) {
                         self.rules.push(Rule::Store { ptr: *ptr, value: *value });
-                    } else if !self.constants[value.index()]
-                        && ty
-                            .scalar()
-                            .is_some_and(|scalar| scalar.is_int() && (scalar.size() == 8 || ty.lanes() > 1 || self.loaded[value.index()]))
-                    {
+                    } else if !self.constants[value.index()] {
                         self.rules.push(Rule::StoreBits { ptr: *ptr });
                     }
                 }

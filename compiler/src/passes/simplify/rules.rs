@@ -6,7 +6,7 @@
 use super::eval;
 use super::walk::Walk;
 use crate::diag::Span;
-use crate::ir::{BinOp, CastOp, CmpOp, Const, Inst, Op, Scalar, Type, UnOp, Value};
+use crate::ir::{BinOp, CastOp, CmpOp, Const, Inst, Op, Scalar, Space, Type, UnOp, Value};
 
 /// Where a rule may put the operations that it needs.
 pub(super) struct Place<'a> {
@@ -230,7 +230,8 @@ impl Walk<'_> {
             (CastOp::SToF | CastOp::UToF, CastOp::ZExt) => CastOp::UToF,
             (CastOp::SToF, CastOp::SExt) => CastOp::SToF,
             (CastOp::Bitcast, CastOp::Bitcast) => CastOp::Bitcast,
-            (CastOp::SpaceCast, CastOp::SpaceCast) => CastOp::SpaceCast,
+            // A cast from generic space makes null of pointers to other spaces.
+            (CastOp::SpaceCast, CastOp::SpaceCast) if source != Type::Ptr(Space::Generic) => CastOp::SpaceCast,
             (CastOp::PtrToInt, CastOp::IntToPtr) | (CastOp::IntToPtr, CastOp::PtrToInt) if source == at.ty => return Some(x),
             (CastOp::ZExt, CastOp::Trunc) if source == at.ty => {
                 let mask = self.ty(a).scalar()?.mask();

@@ -1,0 +1,378 @@
+//! The two forms of pointers: numbers of objects, from one form to the other, comparisons, and accesses by identity.
+
+use super::roots::{Root, Roots, first_of};
+use super::{Resolver, TAG_BITS_32, Tag};
+use crate::diag::Span;
+use crate::emit::ProgramLayout;
+use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, GlobalVar, Inst, KernelParam, Op, Region, Space, Type, UnOp, Value, WorkItem};
+use crate::launch::identity;
+
+/// Identity of the program's variables where pointers have 32 bits.
+const VARIABLES_32: u32 = 1;
+/// Identity of its constants there.
+const CONSTANTS_32: u32 = 2;
+/// The first of the other objects there.
+const FIRST_OWN_32: u32 = 3;
+
+/// The bits of a pointer to byte `offset` of the memory of the program's variables or constants, as memory holds it (for [`crate::ir::Reloc`]).
+/// `ptr_size` is 8 or 4.
+pub(crate) fn global_pointer(space: Space, offset: i64, ptr_size: u32) -> u64 {
+    let offset = offset.cast_unsigned() & 0xffff_ffff;
+    let tag = u64::from(program_identity(space, ptr_size));
+    if ptr_size == 8 {
+        tag << 32 | offset
+    } else {
+        let shift = 32 - TAG_BITS_32;
+        (tag << shift | (offset & ((1 << shift) - 1))) & 0xffff_ffff
+    }
+}
+
+/// The tag and offset of a pointer's bits.
+pub(crate) const fn split_pointer(bits: u64, ptr_size: u32) -> (u64, u64) {
+    let shift = if ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
+    (bits >> shift, bits & ((1 << shift) - 1))
+}
+
+/// The identity of the program's variables or constants.
+pub(crate) const fn program_identity(space: Space, ptr_size: u32) -> u32 {
+    match (space, ptr_size) {
+        (Space::Constant, 8) => identity::CONSTANTS,
+        (Space::Constant, _) => CONSTANTS_32,
+        (_, 8) => identity::VARIABLES,
+        (_, _) => VARIABLES_32,
+    }
+}
+
+/// What stands for an object in the open form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Identity {
+    /// Known here: the identity, and where in the memory of that identity the object starts.
+    Known(u32, u32),
+    /// That of the buffer given for a parameter.
+    Argument(u32),
+}
+
+/// The numbers of a function's objects.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    /// By root: its tag in the closed form.
+    pub(super) tags: Vec<u64>,
+    /// By root.
+    identities: Vec<Identity>,
+    /// By root: the one through which its memory is reached in the open form.
+    through: Vec<usize>,
+    /// Whether all tags fit a pointer.
+    fit: bool,
+}
+
+impl Numbers {
+    pub(super) fn new(function: &Function, globals: &[GlobalVar], roots: &Roots, layout: &ProgramLayout, ptr_size: u32) -> Self {
+        let first_own = if ptr_size == 8 { identity::FIRST_OWN } else { FIRST_OWN_32 };
+        let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
+        let mut numbers = Self { tags: Vec::new(), identities: Vec::new(), through: Vec::new(), fit: true };
+        for (number, (root, &space)) in roots.list.iter().zip(&roots.spaces).enumerate() {
+            let own = match root {
+                Root::Global(global) => global.index(),
+                Root::Param(index) => globals.len() + *index as usize,
+                Root::Var(var) => globals.len() + function.params.len() + var.index(),
+            };
+            let own = first_own.saturating_add(u32::try_from(own).unwrap_or(u32::MAX));
+            let mut tag = own;
+            let mut known = Identity::Known(own, 0);
+            let mut through = number;
+            match root {
+                Root::Global(global) if space != Space::Local => {
+                    known = Identity::Known(program_identity(space, ptr_size), layout.offsets.get(global.index()).copied().unwrap_or(0));
+                    let first = first_of(globals, space).map(Root::Global);
+                    through = roots.list.iter().position(|&other| Some(other) == first).unwrap_or(number);
+                }
+                Root::Param(index) if matches!(params.get(*index as usize), Some(KernelParam::Buffer { .. })) && ptr_size == 8 => {
+                    tag = 1 + index;
+                    known = Identity::Argument(*index);
+                }
+                _ => {}
+            }
+            numbers.fit &= ptr_size == 8 || tag < 1 << TAG_BITS_32;
+            numbers.tags.push(u64::from(tag));
+            numbers.identities.push(known);
+            numbers.through.push(through);
+        }
+        numbers
+    }
+
+    fn argument(&self, root: usize) -> Option<u32> {
+        match self.identities[root] {
+            Identity::Argument(index) => Some(index),
+            Identity::Known(..) => None,
+        }
+    }
+}
+
+impl Resolver<'_> {
+    /// A word of the argument buffer.
+    fn hidden(&mut self, what: WorkItem) -> Value {
+        let Self { hidden, function, entry, .. } = self;
+        *hidden.entry(what).or_insert_with(|| function.emit(entry, Span::NONE, Type::I32, Op::WorkItem(what)))
+    }
+
+    /// Identity of a root, and where it starts.
+    fn identity(&mut self, root: usize) -> (Value, Value) {
+        match self.numbers.identities[root] {
+            Identity::Known(tag, base) => (self.constant(Type::I32, u64::from(tag)), self.constant(Type::I32, u64::from(base))),
+            Identity::Argument(index) => (self.hidden(WorkItem::ArgIdentity(index)), self.hidden(WorkItem::ArgBase(index))),
+        }
+    }
+
+    fn sum(&mut self, out: &mut Vec<Inst>, span: Span, a: Value, b: Value) -> Value {
+        let zero = self.constant(Type::I32, 0);
+        match (a == zero, b == zero) {
+            (true, _) => b,
+            (_, true) => a,
+            _ => self.function.emit(out, span, Type::I32, Op::Bin(BinOp::Add, a, b)),
+        }
+    }
+
+    /// Identity and offset of a pointer.
+    pub(super) fn open_form(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value) -> (Value, Value) {
+        let parts = self.parts(ptr);
+        match parts.tag {
+            Tag::Open(tag) => (tag, parts.offset),
+            Tag::Fixed(None) => (self.constant(Type::I32, 0), parts.offset),
+            Tag::Fixed(Some(root)) => {
+                let (tag, base) = self.identity(root);
+                let offset = self.sum(out, span, base, parts.offset);
+                (tag, offset)
+            }
+            Tag::Value(closed) => {
+                let zero = self.constant(Type::I32, 0);
+                let (mut tag, mut base) = (closed, zero);
+                for root in self.roots.set(ptr).roots().collect::<Vec<_>>() {
+                    let number = self.numbers.tags[root];
+                    if matches!(self.numbers.identities[root], Identity::Known(known, 0) if u64::from(known) == number) {
+                        continue;
+                    }
+                    let (own_tag, own_base) = self.identity(root);
+                    let number = self.constant(Type::I32, number);
+                    let here = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, closed, number));
+                    tag = self.function.emit(out, span, Type::I32, Op::Select(here, own_tag, tag));
+                    if own_base != base {
+                        base = self.function.emit(out, span, Type::I32, Op::Select(here, own_base, base));
+                    }
+                }
+                let offset = self.sum(out, span, base, parts.offset);
+                (tag, offset)
+            }
+        }
+    }
+
+    /// The pointer as an integer, of the open form.
+    pub(super) fn pack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, into: Option<Value>) -> Value {
+        let (tag, offset) = self.open_form(out, span, ptr);
+        self.join(out, span, tag, offset, into)
+    }
+
+    fn join(&mut self, out: &mut Vec<Inst>, span: Span, mut tag: Value, mut offset: Value, into: Option<Value>) -> Value {
+        let ty = self.integer();
+        let shift = if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
+        if self.ptr_size == 8 {
+            tag = self.function.emit(out, span, ty, Op::Cast(CastOp::ZExt, tag));
+            offset = self.function.emit(out, span, ty, Op::Cast(CastOp::ZExt, offset));
+        } else {
+            self.check_tags();
+            let mask = self.constant(ty, (1 << shift) - 1);
+            offset = self.function.emit(out, span, ty, Op::Bin(BinOp::And, offset, mask));
+        }
+        let amount = self.constant(ty, u64::from(shift));
+        let high = self.function.emit(out, span, ty, Op::Bin(BinOp::Shl, tag, amount));
+        let value = into.unwrap_or_else(|| self.function.new_value(ty));
+        out.push(Inst { op: Op::Bin(BinOp::Or, high, offset), results: vec![value], span });
+        value
+    }
+
+    fn check_tags(&mut self) {
+        if !self.numbers.fit {
+            self.error = Some("a pointer kept in memory or as an integer, with so many variables and a device without 64-bit integers,");
+        }
+    }
+
+    /// A pointer out of an integer.
+    pub(super) fn unpack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, bits: Value) {
+        let ty = self.integer();
+        let shift = if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
+        let amount = self.constant(ty, u64::from(shift));
+        let mut tag = self.function.emit(out, span, ty, Op::Bin(BinOp::LShr, bits, amount));
+        let offset = if self.ptr_size == 8 {
+            tag = self.function.emit(out, span, Type::I32, Op::Cast(CastOp::Trunc, tag));
+            self.function.emit(out, span, Type::I32, Op::Cast(CastOp::Trunc, bits))
+        } else {
+            self.check_tags();
+            let mask = self.constant(ty, (1 << shift) - 1);
+            self.function.emit(out, span, ty, Op::Bin(BinOp::And, bits, mask))
+        };
+        let tag = if self.roots.is_open(ptr) { Tag::Open(tag) } else { Tag::Value(tag) };
+        self.define(ptr, tag, offset);
+    }
+
+    /// The bits of a pointer that is stored through `place`.
+    pub(super) fn keep(&mut self, out: &mut Vec<Inst>, span: Span, value: Value, place: Value) -> Value {
+        if !self.roots.keeps_open(place) {
+            let parts = self.parts(value);
+            let tag = self.tag_value(parts.tag);
+            return self.join(out, span, tag, parts.offset, None);
+        }
+        if self.ptr_size == 4 {
+            let buffer = |root: &Root| match (root, &self.function.kernel) {
+                (Root::Param(index), Some(kernel)) => matches!(kernel.params.get(*index as usize), Some(KernelParam::Buffer { .. })),
+                _ => false,
+            };
+            let points = self.roots.set(value).roots().any(|root| buffer(&self.roots.list[root]));
+            let outlives = |root: usize| matches!(self.roots.spaces[root], Space::Global | Space::Constant);
+            if points && self.roots.set(place).roots().any(outlives) {
+                self.error = Some("a pointer to a buffer that is kept in memory of the device, which has no 64-bit integers,");
+            }
+        }
+        self.pack(out, span, value, None)
+    }
+
+    /// A cast from generic space: null where the pointer points elsewhere.
+    pub(super) fn narrow(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, ptr: Value) {
+        let parts = self.parts(ptr);
+        let (from, to) = (self.function.ty(ptr).space(), self.function.ty(result).space());
+        let kept: Vec<usize> = self.roots.set(result).roots().collect();
+        let lost = self.roots.set(ptr).roots().any(|root| !kept.contains(&root));
+        let narrows = from == Some(Space::Generic) && to != Some(Space::Generic);
+        let tag = match parts.tag {
+            Tag::Value(tag) if narrows && lost => {
+                let here = self.is_one_of(out, span, tag, &kept, false);
+                Tag::Value(self.choose(out, span, here, tag))
+            }
+            Tag::Open(tag) if narrows && self.ptr_size == 8 && to == Some(Space::Global) => {
+                let last = self.constant(Type::I32, u64::from(identity::VARIABLES));
+                let here = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::ULe, tag, last));
+                Tag::Open(self.choose(out, span, here, tag))
+            }
+            Tag::Open(tag) if narrows => {
+                let here = self.is_one_of(out, span, tag, &kept, true);
+                Tag::Open(self.choose(out, span, here, tag))
+            }
+            tag => tag,
+        };
+        // Null is null whatever was added to it: its tag says it all.
+        self.define(result, tag, parts.offset);
+    }
+
+    fn choose(&mut self, out: &mut Vec<Inst>, span: Span, here: Value, tag: Value) -> Value {
+        let null = self.constant(Type::I32, 0);
+        self.function.emit(out, span, Type::I32, Op::Select(here, tag, null))
+    }
+
+    /// Whether a tag is that of one of some roots.
+    fn is_one_of(&mut self, out: &mut Vec<Inst>, span: Span, tag: Value, roots: &[usize], open: bool) -> Value {
+        let mut result = self.constant(Type::BOOL, 0);
+        let mut first = true;
+        for &root in roots {
+            let number = if open { self.identity(root).0 } else { self.constant(Type::I32, self.numbers.tags[root]) };
+            let here = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, tag, number));
+            result = if first { here } else { self.function.emit(out, span, Type::BOOL, Op::Bin(BinOp::Or, result, here)) };
+            first = false;
+        }
+        result
+    }
+
+    pub(super) fn compare(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, (kind, a, b): (CmpOp, Value, Value)) {
+        let kind = super::unsigned(kind);
+        let (x, y) = (self.parts(a), self.parts(b));
+        if x.tag == y.tag {
+            out.push(Inst { op: Op::Cmp(kind, x.offset, y.offset), results: vec![result], span });
+            return;
+        }
+        let null = self.constant(Type::I32, 0);
+        // There is one null pointer: its tag says it all.
+        if let (Tag::Fixed(None), other, CmpOp::Eq | CmpOp::Ne) | (other, Tag::Fixed(None), CmpOp::Eq | CmpOp::Ne) = (x.tag, y.tag, kind) {
+            let op = match other {
+                Tag::Fixed(_) => Op::Const(Const::Bits(u64::from(kind == CmpOp::Ne))),
+                Tag::Value(tag) | Tag::Open(tag) => Op::Cmp(kind, tag, null),
+            };
+            out.push(Inst { op, results: vec![result], span });
+            return;
+        }
+        // Two arguments may be one buffer, or parts of one.
+        let mut arguments: Vec<u32> =
+            [a, b].iter().flat_map(|&ptr| self.roots.set(ptr).roots().filter_map(|root| self.numbers.argument(root))).collect();
+        arguments.sort_unstable();
+        arguments.dedup();
+        let open = matches!(x.tag, Tag::Open(_)) || matches!(y.tag, Tag::Open(_)) || arguments.len() > 1;
+        let (p, q) = match (x.tag, y.tag) {
+            (Tag::Fixed(p), Tag::Fixed(q))
+                if !open || [p, q].iter().any(|root| root.and_then(|root| self.numbers.argument(root)).is_none()) =>
+            {
+                // Different objects: as their tags stand to each other.
+                let of = |root: Option<usize>| root.map_or(0, |root| self.numbers.tags[root]);
+                let holds = match kind {
+                    CmpOp::Ne => true,
+                    CmpOp::ULt | CmpOp::ULe => of(p) < of(q),
+                    CmpOp::UGt | CmpOp::UGe => of(p) > of(q),
+                    _ => false,
+                };
+                out.push(Inst { op: Op::Const(Const::Bits(u64::from(holds))), results: vec![result], span });
+                return;
+            }
+            _ if open => (self.open_form(out, span, a), self.open_form(out, span, b)),
+            _ => ((self.tag_value(x.tag), x.offset), (self.tag_value(y.tag), y.offset)),
+        };
+        let same = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, p.0, q.0));
+        let offsets =
+            |kind: CmpOp, pass: &mut Self, out: &mut Vec<Inst>| pass.function.emit(out, span, Type::BOOL, Op::Cmp(kind, p.1, q.1));
+        let last = match kind {
+            CmpOp::Eq => Op::Bin(BinOp::And, same, offsets(CmpOp::Eq, self, out)),
+            CmpOp::Ne => {
+                let equal = offsets(CmpOp::Eq, self, out);
+                Op::Un(UnOp::Not, self.function.emit(out, span, Type::BOOL, Op::Bin(BinOp::And, same, equal)))
+            }
+            _ => {
+                let offsets = offsets(kind, self, out);
+                let objects = self.function.emit(out, span, Type::BOOL, Op::Cmp(kind, p.0, q.0));
+                Op::Select(same, offsets, objects)
+            }
+        };
+        out.push(Inst { op: last, results: vec![result], span });
+    }
+
+    /// An access through a pointer of the open form: to the object that has its identity and the bytes at its offset.
+    pub(super) fn search(&mut self, inst: Inst, tag: Value, offset: Value, candidates: &[usize], out: &mut Vec<Inst>) {
+        let span = inst.span;
+        let mut roots: Vec<usize> = candidates.iter().map(|&root| self.numbers.through[root]).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        let mut found = Vec::with_capacity(roots.len());
+        for root in roots {
+            let (own, base) = self.identity(root);
+            let mut here = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, tag, own));
+            let mut relative = offset;
+            if let Some(index) = self.numbers.argument(root) {
+                relative = self.function.emit(out, span, Type::I32, Op::Bin(BinOp::Sub, offset, base));
+                let size = self.hidden(WorkItem::ArgSize(index));
+                let inside = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::ULt, relative, size));
+                here = self.function.emit(out, span, Type::BOOL, Op::Bin(BinOp::And, here, inside));
+            }
+            found.push((root, here, relative));
+        }
+        let mut nothing = Vec::new();
+        let zeros = inst.results.iter().map(|&result| self.function.emit_bits(&mut nothing, span, self.function.ty(result), 0)).collect();
+        nothing.push(Inst::effect(Op::Yield(zeros), span));
+        let nothing = Region { insts: nothing };
+        let op = if let [(root, here, relative)] = found[..] {
+            Op::If { cond: here, then: self.case(&inst, root, relative), els: nothing }
+        } else {
+            let mut selector = self.constant(Type::I32, 0);
+            let mut cases = Vec::with_capacity(found.len());
+            for (number, (root, here, relative)) in (1_u64..).zip(found) {
+                let constant = self.constant(Type::I32, number);
+                selector = self.function.emit(out, span, Type::I32, Op::Select(here, constant, selector));
+                cases.push((vec![number], self.case(&inst, root, relative)));
+            }
+            Op::Switch { selector, cases, default: nothing }
+        };
+        out.push(Inst { op, results: inst.results, span });
+    }
+}
