@@ -376,3 +376,62 @@ impl Resolver<'_> {
         out.push(Inst { op, results: inst.results, span });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ir::read::read_module;
+    use crate::passes::{PassError, resolve_pointers};
+
+    fn resolve(text: &str, ptr_size: u32) -> Result<String, PassError> {
+        let mut module = read_module(text).unwrap_or_default();
+        let globals = module.globals.clone();
+        let mut function = module.functions.remove(0);
+        resolve_pointers::run(&mut function, &globals, ptr_size)?;
+        module.functions = vec![function];
+        Ok(module.to_string())
+    }
+
+    const KEEP: &str = r#"kernel @f0 "k" (%0: ptr.global buffer, %1: ptr.global buffer) {
+  var $0 "p" size=8 align=8
+  %2: ptr.private = var_addr $0
+  store PLACE, %1 align 4
+  %3: ptr.global = load PLACE align 4
+  %4: i32 = const 5
+  store %3, %4 align 4
+  return
+}
+"#;
+
+    #[test]
+    fn pointers_in_private_memory_need_no_identity() {
+        for ptr_size in [4, 8] {
+            let text = resolve(&KEEP.replace("PLACE", "%2"), ptr_size).unwrap_or_default();
+            assert!(text.contains("store %1, ") && !text.contains("arg_identity"), "{text}");
+        }
+    }
+
+    #[test]
+    fn pointers_in_buffers_have_identities_where_there_is_room_for_them() {
+        let text = resolve(&KEEP.replace("PLACE", "%0"), 8).unwrap_or_default();
+        assert!(text.contains("arg_identity 1") && text.contains("arg_base 1") && text.contains("arg_size 0"), "{text}");
+        let refused = resolve(&KEEP.replace("PLACE", "%0"), 4);
+        assert!(matches!(refused, Err(PassError::Unsupported { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn comparisons_of_one_object_need_no_identity() {
+        let text = r#"kernel @f0 "k" (%0: ptr.global buffer, %1: ptr.global buffer, %2: i32 value) {
+  %3: ptr.global = ptr_add %0, %2
+  %4: i64 = ptrtoint %0
+  %5: i64 = ptrtoint %3
+  %6: bool = ult %4, %5
+  %7: bool = eq %0, %1
+  return
+}
+"#;
+        let text = resolve(text, 8).unwrap_or_default();
+        assert!(text.contains("bool = ult %") && !text.contains("ult %4, %5"), "{text}");
+        // Two arguments may be the same.
+        assert!(text.contains("arg_identity 1"), "{text}");
+    }
+}
