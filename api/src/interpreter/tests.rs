@@ -84,7 +84,7 @@ fn launch(
 }
 
 fn whole(memory: &Arc<dyn Memory>) -> LaunchArg {
-    LaunchArg::Buffer(Some(MemoryRange { memory: memory.clone(), offset: 0, size: memory.size() }))
+    LaunchArg::Buffer(Some(MemoryRange { memory: memory.clone(), offset: 0, size: memory.size(), identity: 0x1_0000 }))
 }
 
 #[test]

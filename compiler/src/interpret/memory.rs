@@ -58,6 +58,11 @@ pub(super) const fn split(pointer: u64) -> (Home, usize, usize) {
     (home, (pointer >> 32 & 0x3fff_ffff) as usize, (pointer & 0xffff_ffff) as usize)
 }
 
+/// A pointer, or null where it points elsewhere.
+pub(super) fn within(home: Home, pointer: u64) -> u64 {
+    if split(pointer).0 == home { pointer } else { 0 }
+}
+
 #[derive(Debug)]
 struct Object {
     bytes: Vec<u8>,

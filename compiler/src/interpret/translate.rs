@@ -8,9 +8,10 @@ use smallvec::SmallVec;
 
 use super::Settings;
 use super::code::{Code, Collective, Fold, Inst, Register, Shape, Slot, Table};
-use super::number::{self, Binary, Math};
+use super::memory::{Home, within};
+use super::number::{self, Binary, Math, Unary};
 use crate::diag::Span;
-use crate::ir::{AtomicOp, BinOp, CastOp, Const, Function, GroupOp, Inst as IrInst, Module, Op, Region, Scalar, Type, Value};
+use crate::ir::{AtomicOp, BinOp, CastOp, Const, Function, GroupOp, Inst as IrInst, Module, Op, Region, Scalar, Space, Type, Value};
 use crate::printf::{self, resolved};
 
 /// Bytes of a pointer in memory.
@@ -478,6 +479,16 @@ impl Translator<'_> {
         let (from, to) = (self.function.ty(a), self.function.ty(result));
         let at = self.at(a);
         match op {
+            // Null where the pointer points elsewhere.
+            CastOp::SpaceCast if from == Type::Ptr(Space::Generic) && to != from => {
+                let f: Unary = match to {
+                    Type::Ptr(Space::Local) => |pointer| within(Home::Local, pointer),
+                    Type::Ptr(Space::Private) => |pointer| within(Home::Private, pointer),
+                    _ => |pointer| within(Home::Global, pointer),
+                };
+                let to = self.define(result);
+                self.push(Inst::Unary { f, a: at, to });
+            }
             CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => self.alias(result, at),
             CastOp::Bitcast if from.lanes() == to.lanes() => self.alias(result, at),
             CastOp::Bitcast => {
