@@ -166,22 +166,20 @@ pub struct Program {
     pub module: Arc<ir::Module>,
     /// Kernels in order of their definition.
     pub kernels: Vec<KernelInfo>,
-    /// Bytes of memory of program-scope `__global` variables, with what lies between them.
+    /// Bytes of program-scope `__global` variables.
     pub global_variable_size: u64,
 }
 
 impl Program {
     /// A program of a module that went through the passes of a build.
     pub(crate) fn new(module: ir::Module, kernels: Vec<KernelInfo>) -> Self {
-        let global_variable_size = ProgramLayout::of(&module.globals).global_size.into();
+        let global_variable_size = module.globals.iter().filter(|g| g.space == ir::Space::Global).map(|g| u64::from(g.size)).sum();
         Self { module: Arc::new(module), kernels, global_variable_size }
     }
 
     /// Says if the variables are more than any device holds.
     pub(crate) fn check_variables(&self) -> Result<(), String> {
-        // Counted here, for the layout counts in 32 bits.
-        let size: u64 = self.module.globals.iter().filter(|g| g.space == ir::Space::Global).map(|g| u64::from(g.size)).sum();
-        let size = size.max(self.global_variable_size);
+        let size = self.global_variable_size.max(ProgramLayout::of(&self.module.globals).global_size.into());
         if size <= MAX_GLOBAL_VARIABLES {
             return Ok(());
         }

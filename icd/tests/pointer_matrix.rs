@@ -102,12 +102,12 @@ fn source(space: &str, declared: &Element) -> String {
         // Writing to a string cannot fail.
         let _ = text.write_fmt(line);
     };
-    let argument = if own { "global uchar *in" } else { "" };
+    let argument = if own { "global uint *in" } else { "" };
     let parameter = if own { String::new() } else { format!("{space} {name} *m") };
     write(&mut text, format_args!("kernel void k({argument}{parameter}, global uchar *out)\n{{\n"));
     if own {
         write(&mut text, format_args!("    {space} {name} m[{count}] __attribute__((aligned({ALIGN})));\n"));
-        write(&mut text, format_args!("    for (int i = 0; i < {total}; i++) (({space} uchar *)m)[i] = in[i];\n"));
+        write(&mut text, format_args!("    for (int i = 0; i < {total} / 4; i++) (({space} uint *)m)[i] = in[i];\n"));
     }
     for (index, other) in ELEMENTS.iter().enumerate() {
         let (first, other_name) = (index * bytes / declared.size, other.name);
@@ -122,7 +122,7 @@ fn source(space: &str, declared: &Element) -> String {
         text.push_str("    }\n");
     }
     if own {
-        write(&mut text, format_args!("    for (int i = 0; i < {total}; i++) in[i] = (({space} uchar *)m)[i];\n"));
+        write(&mut text, format_args!("    for (int i = 0; i < {total} / 4; i++) in[i] = (({space} uint *)m)[i];\n"));
     }
     text.push_str("}\n");
     text

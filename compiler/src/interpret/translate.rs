@@ -480,7 +480,7 @@ impl Translator<'_> {
         let at = self.at(a);
         match op {
             // Null where the pointer points elsewhere.
-            CastOp::SpaceCast if from == Type::Ptr(Space::Generic) && to != from => {
+            CastOp::SpaceCast if to != Type::Ptr(Space::Generic) => {
                 let f: Unary = match to {
                     Type::Ptr(Space::Local) => |pointer| within(Home::Local, pointer),
                     Type::Ptr(Space::Private) => |pointer| within(Home::Private, pointer),

@@ -13,6 +13,6 @@ kernel void f(global int *out)
     static int kept = 3;
     static int bad = out[0];        // error: constant
     global int gx;                  // error: global address space
-    static local int sl;            // error: static and extern variables must reside in global or constant
+    static local int sl;            // error: must reside in global or constant address space
     out[0] = kept++ + baz;
 }

@@ -30,6 +30,7 @@ kernel void spaces(global int *g, local int *l, global int *out)
     default: p = own;
     }
     out[4 + i] = p[i];
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     add(p, 3, 7);
     int *q = choose(i & 1, later(l, 1), later(own, 1));
     out[8 + i] = *q;

@@ -406,7 +406,7 @@ mod tests {
     fn pointers_in_private_memory_need_no_identity() {
         for ptr_size in [4, 8] {
             let text = resolve(&KEEP.replace("PLACE", "%2"), ptr_size).unwrap_or_default();
-            assert!(text.contains("store %1, ") && !text.contains("arg_identity"), "{text}");
+            assert!(text.contains("ptr_add %1, ") && !text.contains("arg_identity"), "{text}");
         }
     }
 
