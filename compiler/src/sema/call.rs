@@ -26,12 +26,7 @@ impl Sema<'_> {
             target = inner;
         }
         let operand = match &target.kind {
-            ast::ExprKind::Ident(name)
-                if self.lookup(name).is_none()
-                    && !self.is_builtin(name)
-                    && !super::gnu::is_known(name)
-                    && !(self.in_library && self.library_symbol(name).is_some()) =>
-            {
+            ast::ExprKind::Ident(name) if !self.is_declared(name) => {
                 for arg in args {
                     self.operand(arg);
                 }
@@ -69,6 +64,14 @@ impl Sema<'_> {
                 self.error_expr(span)
             }
         }
+    }
+
+    /// Whether a name that is called stands for anything.
+    fn is_declared(&mut self, name: &Name) -> bool {
+        self.lookup(name).is_some()
+            || self.is_builtin(name)
+            || super::gnu::is_known(name)
+            || (self.in_library && self.library_symbol(name).is_some())
     }
 
     fn user_call(&mut self, list: &[FuncId], values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {

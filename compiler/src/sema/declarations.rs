@@ -221,6 +221,20 @@ impl Sema<'_> {
 
     fn program_variable(&mut self, name: &Ident, ty: DeclTy, storage: Option<(StorageClass, Span)>, item: &InitDeclarator, align: u32) {
         let globals = self.has_program_scope_globals() || self.in_library;
+        let object = self.innermost(ty.qt);
+        let shown = self.show(object);
+        let text = match self.kind(object) {
+            TyKind::Image(..) => Some(format!("type '{shown}' can only be used as a function parameter in OpenCL")),
+            TyKind::Event | TyKind::Queue | TyKind::ClkEvent | TyKind::ReserveId => {
+                Some(format!("the '{shown}' type cannot be used to declare a program scope variable"))
+            }
+            _ => None,
+        };
+        if let Some(text) = text {
+            self.err(name.span, text);
+            self.declare(&name.name, Symbol::Error, name.span);
+            return;
+        }
         let sampler = matches!(self.kind(ty.qt.ty), TyKind::Sampler);
         let space = match ty.space {
             Some((space, _)) => space,
@@ -244,15 +258,6 @@ impl Sema<'_> {
                 self.declare(&name.name, Symbol::Error, name.span);
                 return;
             }
-        }
-        match self.kind(self.innermost(ty.qt)) {
-            TyKind::Image(..) | TyKind::Event | TyKind::Queue | TyKind::ClkEvent | TyKind::ReserveId => {
-                let shown = self.show(ty.qt.ty);
-                self.err(name.span, format!("the '{shown}' type cannot be used to declare a program scope variable"));
-                self.declare(&name.name, Symbol::Error, name.span);
-                return;
-            }
-            _ => {}
         }
         let is_extern = matches!(storage, Some((StorageClass::Extern, _)));
         if item.init.is_none() && space == Space::Constant && !is_extern {

@@ -200,7 +200,11 @@ impl Sema<'_> {
                 && space != Space::Private
                 && !self.is_error(ty.ty)
             {
-                self.err(place, "parameter may not be qualified with an address space");
+                let hint = match self.kind(ty.ty) {
+                    TyKind::Image(..) => ": images are in global memory by themselves",
+                    _ => "",
+                };
+                self.err(place, format!("parameter may not be qualified with an address space{hint}"));
                 ty = QualTy::plain(self.error_ty());
             }
             match self.kind(ty.ty) {

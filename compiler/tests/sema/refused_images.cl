@@ -2,7 +2,7 @@
 const sampler_t sampler = CLK_FILTER_NEAREST;
 sampler_t bare = CLK_FILTER_NEAREST; // error: global sampler requires a const or constant address space qualifier
 constant int flags = 16;
-read_only image2d_t global_image; // error: program scope variable must reside
+read_only image2d_t global_image; // error: can only be used as a function parameter
 image2d_t returned(image2d_t a); // error: function return value of type
 struct s { image2d_t a; }; // error: cannot be used to declare a structure or union field
 struct t { sampler_t a; }; // error: cannot be used to declare a structure or union field
