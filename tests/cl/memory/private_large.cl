@@ -1,0 +1,84 @@
+// Private arrays of thousands of elements with dynamic indices, large constant tables, initialised arrays.
+
+kernel void fill(global int *out, int n)
+{
+    int t[4096];
+    uint i = get_global_id(0);
+    for (uint j = 0; j < n; j++) t[(j * 7 + i) & 4095] = j;
+    int s = 0;
+    for (uint j = 0; j < n; j++) s += t[(j * 7 + i) & 4095] * (int)(j & 3);
+    out[i] = s;
+}
+// run: fill global=64 local=64
+// arg out: int[64]
+// arg n: int = 200
+// expect out: sum(j, 0, 200, j * (j % 4))
+
+kernel void bytes(global uchar *out, uint n)
+{
+    uchar t[65536];
+    uint i = get_global_id(0);
+    for (uint j = 0; j < n; j++) t[(j * 331 + i * 5) & 65535] = j + i;
+    uint s = 0;
+    for (uint j = 0; j < n; j++) s += t[(j * 331 + i * 5) & 65535];
+    out[i] = s;
+}
+// run: bytes global=32 local=16
+// arg out: uchar[32]
+// arg n: uint = 100
+// expect out: sum(j, 0, 100, j + i)
+
+kernel void several(global float *out, uint n)
+{
+    float a[1024];
+    float4 b[512];
+    short c[2048];
+    struct { int x; char y; } d[300];
+    uint i = get_global_id(0);
+    for (uint j = 0; j < n; j++) {
+        a[(j + i) & 1023] = j;
+        b[(j * 3 + i) & 511] = (float4)(j, 1, i, 2);
+        c[(j * 5 + i) & 2047] = (short)-j;
+        d[(j * 7 + i) % 300].x = i + j;
+        d[(j * 7 + i) % 300].y = 3;
+    }
+    float s = 0;
+    for (uint j = 0; j < n; j++) {
+        float4 v = b[(j * 3 + i) & 511];
+        s += a[(j + i) & 1023] + v.x + v.y + v.z + v.w + c[(j * 5 + i) & 2047] + d[(j * 7 + i) % 300].x * d[(j * 7 + i) % 300].y;
+    }
+    out[i] = s;
+}
+// run: several global=32 local=32
+// arg out: float[32]
+// arg n: uint = 40
+// expect out: sum(j, 0, 40, j + j + 3 + i - j + 3 * (i + j))
+
+#define V1(n) ((n) * (n) + 3) & 1023
+#define V8(n) V1(n), V1(n + 1), V1(n + 2), V1(n + 3), V1(n + 4), V1(n + 5), V1(n + 6), V1(n + 7)
+#define V64(n) V8(n), V8(n + 8), V8(n + 16), V8(n + 24), V8(n + 32), V8(n + 40), V8(n + 48), V8(n + 56)
+#define V512(n) V64(n), V64(n + 64), V64(n + 128), V64(n + 192), V64(n + 256), V64(n + 320), V64(n + 384), V64(n + 448)
+
+constant int table[4096] = { V512(0), V512(512), V512(1024), V512(1536), V512(2048), V512(2560), V512(3072), V512(3584) };
+
+kernel void from_table(global int *out)
+{
+    uint i = get_global_id(0);
+    out[i] = table[i * 61 & 4095];
+}
+// run: from_table global=64
+// arg out: int[64]
+// expect out: (((i * 61) % 4096) * ((i * 61) % 4096) + 3) % 1024
+
+kernel void initialised(global int *out)
+{
+    int t[1024] = { V512(0), V512(512) };
+    uint i = get_global_id(0);
+    t[i * 3 & 1023] = -1;
+    int s = 0;
+    for (uint j = 0; j < 64; j++) s += t[j];
+    out[i] = s;
+}
+// run: initialised global=32 local=32
+// arg out: int[32]
+// expect out: sum(j, 0, 64, (j * j + 3) % 1024) - (i * 3 < 64 ? (i * i * 9 + 3) % 1024 + 1 : 0)
