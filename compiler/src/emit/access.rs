@@ -213,8 +213,14 @@ impl<'a> Emitter<'a, '_> {
             }
             _ => index,
         };
+        // Code that never runs may reach beyond the end, which naga does not take.
+        let last = match data.backing {
+            Backing::Uniform { vectors, .. } => vectors.saturating_sub(1),
+            Backing::Function(_) | Backing::Workgroup => data.elements(key) - 1,
+            _ => u32::MAX,
+        };
         Ok(match index {
-            Index::Const(index) => self.b.element_at(base, index),
+            Index::Const(index) => self.b.element_at(base, index.min(last)),
             Index::Expr(index) => self.b.element(base, index),
         })
     }

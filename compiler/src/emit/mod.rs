@@ -39,6 +39,9 @@ const DEEP: usize = 48;
 /// Bytes of that stack.
 const DEEP_STACK: usize = 256 << 20;
 
+/// The driver that stops long loops (lavapipe) also has a stack of 80 conditions, and ignores those that do not fit.
+const LAVAPIPE_NESTING: usize = 78;
+
 /// Why emission failed; becomes a [`LaunchError`] with the kernel's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum EmitError {
@@ -76,9 +79,13 @@ pub(crate) fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, tar
 pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool) -> LaunchResult<Shader> {
     let Some(kernel) = module.functions.first() else { return Err(LaunchError::NoKernel(String::new())) };
     let make = || contain(&kernel.name, "emission", || emit(module, kernel, key, target, debug));
-    let depth = module.functions.iter().map(|function| function.body.depth(DEEP + 1)).max().unwrap_or(0);
+    let depth = module.functions.iter().map(|function| function.body.depth(ir::MAX_NESTING)).max().unwrap_or(0);
     if depth <= DEEP {
         return make();
+    }
+    if target.loop_limit && depth > LAVAPIPE_NESTING {
+        let too_deep = EmitError::Limit { what: "levels of nested control flow", needed: depth as u64, limit: LAVAPIPE_NESTING as u64 };
+        return Err(too_deep.into_launch(&kernel.name, "emission"));
     }
     std::thread::scope(|scope| {
         let spawned = std::thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, make);

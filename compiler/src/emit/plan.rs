@@ -315,7 +315,7 @@ impl Object {
     }
 
     /// Elements of an array of that view that hold the object.
-    fn elements(&self, key: ViewKey) -> u32 {
+    pub(super) fn elements(&self, key: ViewKey) -> u32 {
         self.size.div_ceil(key.stride()).max(1)
     }
 }

@@ -18,6 +18,9 @@ const LISTED_RANGE: u64 = 256;
 /// More values than that in all are found by comparing.
 const LISTED_VALUES: u64 = 1 << 16;
 
+/// Of more groups than that one is found by halves. Drivers that test all labels of a switch one after the other take minutes for thousands.
+const MANY_GROUPS: usize = 64;
+
 /// So many ranges are compared one after the other.
 const FEW: usize = 4;
 
@@ -75,9 +78,16 @@ impl<'p> Lowering<'p, '_> {
             }
             falls = segment.stmts.iter().all(scan::completes);
         }
-        let (selector, values) = self.selection(selector, &segments);
+        let many = groups.len() > MANY_GROUPS;
+        let (selector, values) = if many { self.numbered(selector, &segments) } else { self.selection(selector, &segments) };
         let nested = segments.iter().any(|segment| self.nested_jumps(segment.stmts).by_break);
         let jumps = Jumps { on_break: self.end_target(nested), ..jumps };
+        if many {
+            let zero = self.b.int(Type::I32, 0);
+            let any = self.b.cmp(CmpOp::SGe, selector, zero);
+            self.branch(any, |this| this.halves(selector, &values, &groups, jumps), |_| ());
+            return;
+        }
         let mut cases = Vec::new();
         let mut default = None;
         for group in &groups {
@@ -114,6 +124,29 @@ impl<'p> Lowering<'p, '_> {
         self.select_number(selector, &selected)
     }
 
+    /// The number of the segment that runs first, -1 for none, and that number for each segment.
+    fn numbered(&mut self, selector: Value, segments: &[Segment<'p>]) -> (Value, Vec<Vec<u64>>) {
+        let selected: Vec<Selected<'_>> = segments.iter().map(|segment| segment.labels.as_slice()).enumerate().collect();
+        let default = segments.iter().position(|segment| segment.is_default).map_or(u64::MAX, |number| number as u64);
+        let number = self.find_number(selector, &selected, default);
+        (number, (0..segments.len() as u64).map(|number| vec![number]).collect())
+    }
+
+    /// Runs the group that a number is in.
+    fn halves(&mut self, number: Value, values: &[Vec<u64>], groups: &[Vec<(usize, &Segment<'p>)>], jumps: Jumps<'p>) {
+        match groups {
+            [] => {}
+            [only] => self.group(number, values, only, jumps),
+            _ => {
+                let (low, high) = groups.split_at(groups.len() / 2);
+                let first = high.first().and_then(|group| group.first()).map_or(0, |(number, _)| *number);
+                let first = self.b.int(Type::I32, first as i64);
+                let below = self.b.cmp(CmpOp::SLt, number, first);
+                self.branch(below, |this| this.halves(number, values, low, jumps), |this| this.halves(number, values, high, jumps));
+            }
+        }
+    }
+
     /// See [`Self::selection`].
     pub(super) fn select_number(&mut self, selector: Value, selected: &[Selected<'_>]) -> (Value, Vec<Vec<u64>>) {
         let spans = || selected.iter().flat_map(|(_, labels)| labels.iter().map(|(lo, hi)| hi.wrapping_sub(*lo)));
@@ -123,6 +156,13 @@ impl<'p> Lowering<'p, '_> {
             let values = selected.iter().map(|(_, labels)| labels.iter().flat_map(|&(lo, hi)| lo..=hi).collect()).collect();
             return (selector, values);
         }
+        let number = self.find_number(selector, selected, u64::MAX);
+        let values = selected.iter().map(|(of, labels)| if labels.is_empty() { Vec::new() } else { vec![*of as u64] }).collect();
+        (number, values)
+    }
+
+    /// The number whose labels a selector is among, else `none`.
+    fn find_number(&mut self, selector: Value, selected: &[Selected<'_>], none: u64) -> Value {
         let ty = self.b.ty(selector);
         let mask = ty.scalar().map_or(u64::MAX, crate::ir::Scalar::mask);
         let mut ranges: Vec<Numbered> = Vec::new();
@@ -139,12 +179,10 @@ impl<'p> Lowering<'p, '_> {
         }
         ranges.sort_by_key(|range| range.lo);
         let var = self.b.temporary(4, 4);
-        self.set_state(var, u64::MAX);
+        self.set_state(var, none);
         self.search(selector, &ranges, var);
         let address = self.b.var_addr(var);
-        let number = self.b.load(address, Type::I32, 4, false);
-        let values = selected.iter().map(|(of, labels)| if labels.is_empty() { Vec::new() } else { vec![*of as u64] }).collect();
-        (number, values)
+        self.b.load(address, Type::I32, 4, false)
     }
 
     /// Stores the number of the range that a selector is in, by halves.
