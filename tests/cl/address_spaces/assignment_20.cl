@@ -1,5 +1,6 @@
 // From OpenCL C 2.0 a generic pointer takes any but one to constant memory, and gives none back without a cast.
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 void takes_generic(int *p) {}
 void takes_local(local int *p) {}
 kernel void k(global int *g, local int *l, constant int *c, int x)

@@ -1,5 +1,6 @@
 // Variables of functions are private.
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 kernel void k(global int *out)
 {
     private int a = 1;

@@ -1,5 +1,6 @@
 // Casts between generic and named spaces go both ways, but never to or from constant.
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 kernel void k(global int *g, local int *l, constant int *c)
 {
     int p;

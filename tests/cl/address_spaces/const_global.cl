@@ -1,6 +1,7 @@
 // `const` makes global memory read-only for a kernel.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 struct s { int a; int b[2]; };
 void writes(global int *p) { *p = 1; }
 kernel void k(global const int *p, const global struct s *q, global int *const r, global const float4 *v)

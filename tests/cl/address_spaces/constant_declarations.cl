@@ -1,6 +1,7 @@
 // Constant variables stand outside of functions or in the outermost block of a kernel, and have a constant value.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 constant int fine = 1;
 int g(void) { return 1; }
 void f(void)

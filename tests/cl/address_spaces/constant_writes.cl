@@ -1,6 +1,7 @@
 // Nothing writes constant memory.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 struct s { int a; int b[2]; };
 constant int one = 1;
 constant int many[2] = {1, 2};

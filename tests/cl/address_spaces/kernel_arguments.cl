@@ -1,6 +1,7 @@
 // Pointers that kernels take point to global, local or constant memory; arrays are pointers too.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 kernel void fine(global int *a, local int *b, constant int *c, global int d[], constant int e[4], local int f[2][2]) {}
 kernel void a(private int *p) {}          // error: pointer arguments to kernel functions must reside in '__global', '__constant' or '__local'
 kernel void b(int *p) {}                  // error: pointer arguments to kernel functions must reside in '__global', '__constant' or '__local'

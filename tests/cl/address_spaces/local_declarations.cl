@@ -1,6 +1,7 @@
 // Local variables stand in the outermost block of a kernel and have no initial value.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 void f(void)
 {
     local float a;                // error: non-kernel function variable cannot be declared in local address space

@@ -1,6 +1,7 @@
 // Members of structures and unions are where the whole is: they name no space, but what they point to does.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 struct fine {
     global int *a;
     local int *b;

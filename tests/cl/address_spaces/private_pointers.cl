@@ -1,6 +1,7 @@
 // Pointers to private memory: through helpers, arrays, structures, unions, and casts between element types.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 typedef struct { int a; float b; int c[3]; } record;
 typedef union { uint word; uchar bytes[4]; ushort halves[2]; float real; } punned;
 

@@ -1,5 +1,6 @@
 // From OpenCL C 2.0 a variable outside of functions is global unless it says otherwise.
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 global int foo;
 int foo2;
 global uchar buf[512];

@@ -1,5 +1,6 @@
 // What may not stand outside of functions from OpenCL C 2.0.
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 global int baz = 12;
 constant int *global ptr = &baz;     // error: changes address space of pointer
 local int in_local;                  // error: program scope variable must reside in global or constant address space

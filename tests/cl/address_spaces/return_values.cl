@@ -1,6 +1,7 @@
 // There is no address space for a return value; what a returned pointer points to has one.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 local int *fine(local int *p) { return p; }
 constant int *fine_too(constant int *p) { return p + 1; }
 local int *const fine_as_well(local int *p) { return p; }

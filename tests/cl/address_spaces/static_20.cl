@@ -1,5 +1,6 @@
 // Static variables of functions are in global or constant space from OpenCL C 2.0.
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 void f(void)
 {
     static int a;

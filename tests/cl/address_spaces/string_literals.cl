@@ -1,6 +1,7 @@
 // String literals are in constant memory.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 constant char *constant at_program_scope = "abc";
 kernel void k(global int *out)
 {

@@ -1,6 +1,7 @@
 // Structures that kernels may not take by value.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
+// build: -cl-std=CL3.0
 struct with_bool { int a; bool b; };
 struct with_size { size_t n; };
 struct nested { struct with_size inner[2]; };
