@@ -371,3 +371,19 @@ impl Backend for Vec<Box<dyn Backend>> {
         self.iter().flat_map(|backend| backend.devices()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Identity;
+    use wgcl_compiler::launch::identity;
+
+    #[test]
+    fn identities_that_live_differ_and_leave_room_for_others() {
+        let some: Vec<Identity> = (0..100).map(|_| Identity::new()).collect();
+        let mut numbers: Vec<u32> = some.iter().map(Identity::get).collect();
+        assert!(numbers.iter().all(|number| (identity::FIRST_BUFFER..identity::END_BUFFER).contains(number)), "{numbers:?}");
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), 100);
+    }
+}
