@@ -3,7 +3,7 @@
 //! `WGCL_FUZZ_SECONDS` is how long to go on (a few seconds if not set), `WGCL_FUZZ_SEED` where to start, and in the folder `WGCL_FUZZ_DIR` each
 //! program is kept while it is compiled, so that one that kills the process can be found, and those that went wrong stay.
 
-#![allow(clippy::expect_used, clippy::cast_possible_truncation, reason = "tests may panic")]
+#![allow(clippy::expect_used, clippy::panic, clippy::cast_possible_truncation, reason = "tests may panic")]
 
 mod generate;
 mod mutate;
