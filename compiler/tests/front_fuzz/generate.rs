@@ -298,7 +298,8 @@ impl Generator<'_> {
     }
 
     fn condition(&mut self) -> String {
-        let ty = Type::Scalar(self.pick(SCALARS));
+        let scalar = *self.pick(SCALARS);
+        let ty = Type::Scalar(scalar);
         let (a, b) = (self.expr(&ty, 2), self.expr(&ty, 1));
         let operator = *self.pick(&["<", ">", "==", "!=", "<=", ">=", "&&", "||"]);
         format!("({a} {operator} {b})")
