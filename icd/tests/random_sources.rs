@@ -1,0 +1,137 @@
+//! Random programs in OpenCL C do the same on the device and on wgcl's interpreter.
+//!
+//! The programs are those that `compiler/tests/passes_fuzz` compares before and after the passes; here emission, the driver and the API take part. `WGCL_FUZZ_SEED`
+//! and `WGCL_FUZZ_COUNT` say which programs.
+
+mod common;
+#[path = "../../compiler/tests/passes_fuzz/random.rs"]
+mod random;
+#[path = "../../compiler/tests/passes_fuzz/source.rs"]
+mod source;
+
+use std::ptr::{null, null_mut};
+
+use common::ffi::{
+    CL_DEVICE_NAME, CL_DEVICE_TYPE_ALL, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, CL_PROGRAM_BUILD_LOG, CL_SUCCESS, CL_TRUE, cl_device_id,
+    cl_uint,
+};
+use common::objects::{Context, Kernel, Mem, Program, Queue};
+use common::{info_string, target};
+
+/// Programs without being asked for more: each takes the driver a while to compile.
+const COUNT: u64 = 8;
+
+/// Bytes of a buffer.
+const SIZE: usize = 512;
+
+fn devices() -> Vec<cl_device_id> {
+    let target = target();
+    let mut count: cl_uint = 0;
+    assert_eq!(target.cl.clGetDeviceIDs(target.platform, CL_DEVICE_TYPE_ALL, 0, null_mut(), &mut count), CL_SUCCESS);
+    let mut devices = vec![null_mut(); count as usize];
+    assert_eq!(target.cl.clGetDeviceIDs(target.platform, CL_DEVICE_TYPE_ALL, count, devices.as_mut_ptr(), null_mut()), CL_SUCCESS);
+    devices
+}
+
+fn name(device: cl_device_id) -> String {
+    info_string(|size, value, ret| target().cl.clGetDeviceInfo(device, CL_DEVICE_NAME, size, value, ret)).unwrap_or_default()
+}
+
+/// What the buffers hold after a run on a device.
+fn run(device: cl_device_id, text: &str) -> Result<Vec<Vec<u32>>, String> {
+    let cl = &target().cl;
+    let mut status = 1;
+    let context = Context(cl.clCreateContext(null(), 1, &device, None, null_mut(), &mut status));
+    assert_eq!(status, CL_SUCCESS, "clCreateContext");
+    let queue = Queue(cl.clCreateCommandQueue(context.0, device, 0, &mut status));
+    assert_eq!(status, CL_SUCCESS, "clCreateCommandQueue");
+    let program = Program(cl.clCreateProgramWithSource(context.0, 1, &text.as_ptr().cast(), &text.len(), &mut status));
+    assert_eq!(status, CL_SUCCESS, "clCreateProgramWithSource");
+    let status = cl.clBuildProgram(program.0, 1, &device, c"-cl-std=CL3.0".as_ptr(), None, null_mut());
+    if status != CL_SUCCESS {
+        let log = info_string(|size, value, ret| cl.clGetProgramBuildInfo(program.0, device, CL_PROGRAM_BUILD_LOG, size, value, ret));
+        return Err(format!("clBuildProgram gave {status}\n{}", log.unwrap_or_default()));
+    }
+    let kernel: Kernel = program.kernel("k");
+    let mut buffers: Vec<Mem> = Vec::new();
+    for number in 0..2_u16 {
+        let mut bytes: Vec<u8> = (0..SIZE as u16).map(|byte| (byte.wrapping_mul(37).wrapping_add(number) & 0xff) as u8).collect();
+        buffers.push(context.buffer_with(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, SIZE, bytes.as_mut_ptr().cast()));
+    }
+    for (index, mem) in (0..).zip(&buffers) {
+        kernel.set_mem(index, mem);
+    }
+    assert_eq!((kernel.set(2, &5_u32), kernel.set(3, &0xffff_fff0_u32)), (CL_SUCCESS, CL_SUCCESS));
+    let status = queue.launch(&kernel, &[4], Some(&[4]));
+    if status != CL_SUCCESS {
+        return Err(format!("clEnqueueNDRangeKernel gave {status}"));
+    }
+    let mut contents = Vec::new();
+    for mem in &buffers {
+        let mut words = vec![0_u32; SIZE / 4];
+        let status = cl.clEnqueueReadBuffer(queue.0, mem.0, CL_TRUE, 0, SIZE, words.as_mut_ptr().cast(), 0, null(), null_mut());
+        if status != CL_SUCCESS {
+            return Err(format!("clEnqueueReadBuffer gave {status}"));
+        }
+        contents.push(words);
+    }
+    Ok(contents)
+}
+
+/// Takes lines out of a program as long as the devices disagree about it.
+fn smaller(text: &str, disagree: &dyn Fn(&str) -> bool) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    let mut size = lines.len() / 2;
+    while size > 0 {
+        let mut at = 0;
+        while at < lines.len() {
+            let mut fewer = lines.clone();
+            fewer.drain(at..(at + size).min(lines.len()));
+            if disagree(&fewer.join("\n")) { lines = fewer } else { at += size }
+        }
+        size /= 2;
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn devices_agree_with_the_interpreter() {
+    // SAFETY: the only test of this program, which has started no thread that looks at the environment.
+    unsafe { std::env::set_var("WGCL_INTERPRETER", "1") };
+    if !target().is_wgcl() {
+        return;
+    }
+    let devices = devices();
+    let Some(&interpreter) = devices.iter().find(|&&device| name(device) == "wgcl interpreter") else {
+        assert!(devices.is_empty(), "the interpreter was asked for");
+        return;
+    };
+    let device = target().device;
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (first, count) = (number("WGCL_FUZZ_SEED").unwrap_or(1), number("WGCL_FUZZ_COUNT").unwrap_or(COUNT));
+    let mut wrong = Vec::new();
+    for seed in first..first + count {
+        let text = source::program(seed);
+        let (have, want) = (run(device, &text), run(interpreter, &text));
+        if have == want && want.is_ok() {
+            continue;
+        }
+        let disagree = |text: &str| {
+            let want = run(interpreter, text);
+            want.is_ok() && run(device, text) != want
+        };
+        let text = if number("WGCL_FUZZ_SHRINK").is_some() { smaller(&text, &disagree) } else { text };
+        wrong.push((seed, text, run(device, &source::program(seed)), want));
+    }
+    let seeds: Vec<u64> = wrong.iter().map(|(seed, ..)| *seed).collect();
+    if let Some((seed, text, have, want)) = wrong.into_iter().min_by_key(|(_, text, ..)| text.len()) {
+        let difference = match (&have, &want) {
+            (Ok(have), Ok(want)) => {
+                let pairs = have.iter().flatten().zip(want.iter().flatten()).enumerate();
+                format!("{:x?}", pairs.filter(|(_, (have, want))| have != want).take(8).collect::<Vec<_>>())
+            }
+            other => format!("{other:?}"),
+        };
+        assert_eq!(seeds, [] as [u64; 0], "program {seed} on {}:\n{text}\n{difference}", name(device));
+    }
+}
