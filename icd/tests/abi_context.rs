@@ -211,7 +211,7 @@ fn a_context_takes_what_kernels_print() {
         return;
     }
     let callback: unsafe extern "C" fn(*const c_char, usize, usize, *mut c_void) = take_printed;
-    let properties = [CL_PRINTF_CALLBACK_ARM, callback as isize, 0];
+    let properties = [CL_PRINTF_CALLBACK_ARM, (callback as usize).cast_signed(), 0];
     let mut status = 1;
     let user_data = std::ptr::without_provenance_mut(7);
     let context = Context(target.cl.clCreateContext(properties.as_ptr(), 1, &target.device, None, user_data, &mut status));

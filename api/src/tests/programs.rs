@@ -131,7 +131,7 @@ fn programs_are_compiled_apart_and_linked() {
 fn linking_leaves_out_devices_for_which_nothing_is_compiled() {
     let setup = setup(2);
     let context = &setup.context;
-    let [first, second] = context.devices() else { panic!("two devices") };
+    let [first, second] = context.devices() else { unreachable!("two devices") };
     let make = |source: &str| Program::with_source(context, source.to_owned());
     let (main, part) = (make("int f(int); kernel void k(global int *a) { a[0] = f(1); }"), make("int f(int x) { return x; }"));
     main.compile(Some(std::slice::from_ref(first)), "", &[], None).expect("compile");

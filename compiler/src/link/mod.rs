@@ -191,7 +191,8 @@ impl<'a> Linker<'a> {
                 continue;
             }
             let Some((definition, known)) = self.find(symbol).and_then(|found| Some((found, self.symbol(found)?))) else { continue };
-            if !symbol.signature.fits(&known.signature) && !(symbol.defined && symbol.linkage == Linkage::Inline) {
+            let yields = symbol.defined && symbol.linkage == Linkage::Inline;
+            if !yields && !symbol.signature.fits(&known.signature) {
                 self.errors.push(format!(
                     "conflicting types for '{}': '{}' in unit {}, but '{}' in unit {}",
                     symbol.name,

@@ -1,5 +1,7 @@
 //! What links and what does not, and what becomes of it.
 
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
 use super::{CompiledUnit, Output, link};
 use crate::build::compile;
 use crate::options::parse_options;

@@ -212,7 +212,7 @@ impl Expander<'_> {
     }
 
     /// A value as an integer of 32 or 64 bits.
-    fn to_slot(&mut self, value: Value) -> Value {
+    fn store_slot(&mut self, value: Value) -> Value {
         let ty = self.function.ty(value);
         let scalar = ty.scalar().unwrap_or(Scalar::I32);
         let whole = Scalar::int_of_size(scalar.size()).unwrap_or(scalar);
@@ -282,7 +282,7 @@ impl Expander<'_> {
 
     fn broadcast(&mut self, value: Value, index: Value) -> Value {
         let ty = self.function.ty(value);
-        let slot = self.to_slot(value);
+        let slot = self.store_slot(value);
         let slot_ty = self.function.ty(slot);
         let array = self.slots(slot_ty.scalar().map_or(4, Scalar::size), 1);
         let (own, zero) = (self.local_index(), self.word(0));
@@ -296,7 +296,7 @@ impl Expander<'_> {
 
     fn reduce(&mut self, op: BinOp, value: Value) -> Value {
         let ty = self.function.ty(value);
-        let slot = self.to_slot(value);
+        let slot = self.store_slot(value);
         let slot_ty = self.function.ty(slot);
         let array = self.slots(slot_ty.scalar().map_or(4, Scalar::size), self.items);
         let index = self.local_index();
@@ -316,7 +316,7 @@ impl Expander<'_> {
                     let other = pass.bin(BinOp::Add, index, half_value);
                     let other = pass.load(array, other, slot_ty);
                     let sum = pass.combine(op, other, sum);
-                    let slot = pass.to_slot(sum);
+                    let slot = pass.store_slot(sum);
                     pass.store(array, index, slot);
                     sum
                 },
@@ -333,7 +333,7 @@ impl Expander<'_> {
 
     fn scan(&mut self, op: BinOp, value: Value, inclusive: bool) -> Value {
         let ty = self.function.ty(value);
-        let slot = self.to_slot(value);
+        let slot = self.store_slot(value);
         let slot_ty = self.function.ty(slot);
         let array = self.slots(slot_ty.scalar().map_or(4, Scalar::size), self.items.saturating_mul(2));
         let own = self.local_index();
@@ -363,7 +363,7 @@ impl Expander<'_> {
             step = step.saturating_mul(2);
             if step < self.items || !inclusive {
                 turn = 1 - turn;
-                let slot = self.to_slot(sum);
+                let slot = self.store_slot(sum);
                 self.store(array, places[turn], slot);
                 self.barrier();
             }
@@ -469,7 +469,7 @@ impl Expander<'_> {
     /// A shuffle of any type, by words.
     fn shuffle(&mut self, op: GroupOp, value: Value, index: Option<Value>) -> Value {
         let ty = self.function.ty(value);
-        let slot = self.to_slot(value);
+        let slot = self.store_slot(value);
         let move_word = |pass: &mut Self, word: Value| {
             let args = std::iter::once(word).chain(index).collect();
             pass.sub(op, args, Type::I32)
