@@ -17,6 +17,7 @@ mod patch;
 mod plan;
 mod print;
 mod printf;
+mod private;
 mod spirv;
 mod vector;
 

@@ -20,11 +20,6 @@ use crate::target::Target;
 use naga::{Scalar, ScalarKind};
 use rustc_hash::FxHashMap;
 
-/// Bytes of one private array above which a driver that turns indexing into ladders of tests gets it elsewhere.
-const SMALL_PRIVATE: u32 = 32;
-/// Bytes of one private array above which any driver gets it in scratch memory.
-const LARGE_PRIVATE: u32 = 32 * 1024;
-
 /// What an access starts from, after `resolve_pointers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Root {
@@ -142,7 +137,7 @@ impl ViewKey {
     }
 
     /// Bytes that one element takes in the shader.
-    const fn stored(self) -> u32 {
+    pub(super) const fn stored(self) -> u32 {
         self.slot.width as u32 * self.lanes as u32
     }
 }
@@ -693,18 +688,14 @@ impl Planner<'_> {
                 break;
             }
         }
-        let mut scratch = 0;
         for object in &mut self.plan.objects {
             match object.backing {
                 Backing::Storage { .. } if !target.spirv => object.rule = Rule::One(single_view(object, target, false)?),
-                Backing::Function(_) => {
-                    object.rule = Rule::One(single_view(object, target, true)?);
-                    scratch += u32::from(place_private(object, &mut self.plan.local_memory, self.inputs)?);
-                }
+                Backing::Function(_) => object.rule = Rule::One(single_view(object, target, true)?),
                 _ => {}
             }
         }
-        if scratch > 0 {
+        if super::private::place(&mut self.plan.objects, &mut self.plan.local_memory, self.inputs) {
             self.place_scratch();
         }
         self.plan.private_memory = self
@@ -717,7 +708,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// One scratch buffer for all objects that `place_private` put there, one after the other.
+    /// One scratch buffer for all objects that [`super::private`] put there, one after the other.
     fn place_scratch(&mut self) {
         let mut end = 0_u32;
         let mut bases = FxHashMap::default();
@@ -738,26 +729,6 @@ impl Planner<'_> {
             self.plan.objects[index].backing = Backing::Scratch { binding };
         }
     }
-}
-
-/// Decides where a private array lives; says whether it goes to scratch memory.
-fn place_private(object: &mut Object, local_memory: &mut u32, inputs: &Inputs<'_>) -> Result<bool, EmitError> {
-    let target = inputs.target;
-    let limit = if target.loop_limit && object.indexed { SMALL_PRIVATE } else { LARGE_PRIVATE };
-    if object.size <= limit {
-        return Ok(false);
-    }
-    let Rule::One(key) = object.rule else { return Ok(false) };
-    let items: u64 = inputs.key.local_size.iter().map(|&n| u64::from(n.max(1))).product();
-    let bytes = u64::from(object.elements(key)) * u64::from(key.stored()) * items;
-    if target.loop_limit && bytes + u64::from(*local_memory) <= u64::from(target.max_local_memory) {
-        object.backing = Backing::WorkgroupShare;
-        *local_memory += bytes as u32;
-        return Ok(false);
-    }
-    object.backing = Backing::Scratch { binding: 0 };
-    object.rule = Rule::One(ViewKey::WORDS);
-    Ok(true)
 }
 
 /// Makes the naga variables of all views.

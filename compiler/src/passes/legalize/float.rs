@@ -1,4 +1,4 @@
-//! Fused multiply-add on devices that do not fuse.
+//! Float operations that devices compute wrongly: fused multiply-add on those that do not fuse, `rsqrt` of doubles.
 //!
 //! In the next wider type the product is exact. The sum is rounded to odd there: where it is inexact its last bit is set, so that
 //! rounding once more, to the type asked for, gives what one rounding would have given (Boldo and Melquiond, "Emulation of a FMA and
@@ -6,7 +6,7 @@
 //! wider type has more than twice as many bits and two. Where there is none, [`super::fma`] does it.
 
 use super::Lower;
-use crate::ir::{BinOp, CastOp, CmpOp, Op, Scalar, Type, Value};
+use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Op, Scalar, Type, Value};
 
 impl Lower<'_> {
     /// The value of `fma`, where the device's own is not fused.
@@ -25,6 +25,16 @@ impl Lower<'_> {
         let product = self.bin(BinOp::FMul, x, y);
         let sum = self.sum_to_odd(product, z, integer);
         Some(self.cast(CastOp::FToF, sum, scalar))
+    }
+
+    /// `rsqrt` of doubles. NVIDIA's looks at the high word alone, and takes a NaN whose payload is in the low one for infinity.
+    pub(super) fn reciprocal_sqrt(&mut self, x: Value) -> Option<Value> {
+        if self.ty(x).scalar()? != Scalar::F64 {
+            return None;
+        }
+        let root = self.push(self.ty(x), Op::Math(MathOp::RSqrt, vec![x]));
+        let nan = self.cmp(CmpOp::FNe, x, x);
+        Some(self.select(nan, x, root))
     }
 
     /// A call for each lane of the function that does it in the type itself.

@@ -116,7 +116,10 @@ impl Lower<'_> {
         match &inst.op {
             Op::Bin(op, ..) => is_derived(*op),
             Op::Math(op, _) => {
-                matches!(op, MathOp::Fma | MathOp::SAbs | MathOp::Clz | MathOp::Ctz | MathOp::Popcount | MathOp::ReverseBits)
+                matches!(
+                    op,
+                    MathOp::Fma | MathOp::RSqrt | MathOp::SAbs | MathOp::Clz | MathOp::Ctz | MathOp::Popcount | MathOp::ReverseBits
+                )
             }
             Op::Atomic { .. } | Op::CmpXchg { .. } => true,
             op => op.regions().into_iter().any(|region| region.insts.iter().any(|inst| self.concerns(inst))),
@@ -131,6 +134,7 @@ impl Lower<'_> {
                 [a, b, c] => self.fma(a, b, c).map(Some),
                 _ => None,
             },
+            Op::Math(MathOp::RSqrt, args) => self.reciprocal_sqrt(*args.first()?).map(Some),
             Op::Math(op, args) => self.bits(*op, *args.first()?).map(Some),
             Op::Atomic { op, ptr, value, ty } => self.atomic(*op, *ptr, *value, *ty),
             Op::CmpXchg { ptr, expected, desired, ty } => self.compare_exchange(*ptr, *expected, *desired, *ty).map(Some),
