@@ -271,6 +271,7 @@ fn contents_follow_the_devices() {
         let queue = if value % 2 == 0 { &there } else { &here };
         last = write(queue, &buffer, u64::from(value % 3), &[value], &[last]);
     }
+    last.flush();
     last.wait();
     assert_eq!(read(&here, &buffer)[..3], [48, 49, 47]);
 }
