@@ -149,6 +149,23 @@ pub struct DeclSpecs {
     pub ty_span: Span,
 }
 
+impl DeclSpecs {
+    /// No specifier yet, and no type.
+    pub fn missing(span: Span) -> Self {
+        Self {
+            storage: None,
+            is_inline: false,
+            is_kernel: false,
+            quals: Qualifiers::default(),
+            access: None,
+            ty: TypeSpec::Missing,
+            attributes: Vec::new(),
+            span,
+            ty_span: span,
+        }
+    }
+}
+
 /// `__attribute__((name(args)))`; the leading and trailing underscores of the name are removed.
 #[derive(Clone, Debug)]
 pub struct Attribute {

@@ -273,48 +273,53 @@ struct Items {
     free: Vec<Item>,
 }
 
+/// The work-items of a group by what stopped them last.
+#[derive(Default)]
+struct Stopped {
+    ended: usize,
+    barrier: Vec<Item>,
+    /// Their turn was over.
+    turns: Vec<Item>,
+}
+
 impl Items {
+    /// Runs one work-item until something stops it.
+    fn turn(&mut self, mut item: Item, group: &mut Group<'_>, of: &mut Stopped) -> Result<(), Fault> {
+        match item.run(group)? {
+            Stop::Done => {
+                of.ended += 1;
+                self.free.push(item);
+            }
+            Stop::Barrier => of.barrier.push(item),
+            Stop::Turn => of.turns.push(item),
+        }
+        Ok(())
+    }
+
     /// Runs a group to its end.
     fn run(&mut self, group: &mut Group<'_>, func: usize, registers: &[u64]) -> Result<(), Fault> {
         let local = group.local_size;
-        let mut ended = 0;
-        // Those that stopped at a barrier, and those whose turn was taken away.
-        let mut waiting = Vec::new();
-        let mut running = Vec::new();
+        let mut of = Stopped::default();
         for (linear, id) in (0..).zip(steps(local)) {
             let mut item = self.free.pop().unwrap_or_default();
             let global = std::array::from_fn(|d| group.global_offset[d].wrapping_add(group.group[d] * local[d]).wrapping_add(id[d]));
             item.begin(group, func, registers, Ids { global, local: id, linear });
-            match item.run(group)? {
-                Stop::Done => {
-                    ended += 1;
-                    self.free.push(item);
-                }
-                Stop::Barrier => waiting.push(item),
-                Stop::Turn => running.push(item),
-            }
+            self.turn(item, group, &mut of)?;
         }
         loop {
-            while !running.is_empty() {
-                for mut item in std::mem::take(&mut running) {
-                    match item.run(group)? {
-                        Stop::Done => {
-                            ended += 1;
-                            self.free.push(item);
-                        }
-                        Stop::Barrier => waiting.push(item),
-                        Stop::Turn => running.push(item),
-                    }
+            while !of.turns.is_empty() {
+                for item in std::mem::take(&mut of.turns) {
+                    self.turn(item, group, &mut of)?;
                 }
             }
-            let Some((first, others)) = waiting.split_first() else { return Ok(()) };
-            if ended > 0 || !others.iter().all(|other| other.is_where(first)) {
+            let Some((first, others)) = of.barrier.split_first() else { return Ok(()) };
+            if of.ended > 0 || !others.iter().all(|other| other.is_where(first)) {
                 return Err(Fault { kind: FaultKind::Divergence, function: first.place(group.program), item: Some(first.ids.global) });
             }
             // In the order of their numbers again.
-            waiting.sort_by_key(|item| item.ids.linear);
-            meet(group.program, &mut waiting);
-            running = std::mem::take(&mut waiting);
+            of.barrier.sort_by_key(|item| item.ids.linear);
+            meet(group.program, &mut of.barrier);
+            of.turns = std::mem::take(&mut of.barrier);
         }
     }
 }

@@ -246,17 +246,7 @@ impl Parser<'_> {
         let mut params = Vec::new();
         while let Some(name) = self.accept_ident() {
             let span = name.span;
-            let specs = DeclSpecs {
-                storage: None,
-                is_inline: false,
-                is_kernel: false,
-                quals: Qualifiers::default(),
-                access: None,
-                ty: TypeSpec::Missing,
-                attributes: Vec::new(),
-                span,
-                ty_span: span,
-            };
+            let specs = DeclSpecs::missing(span);
             let declarator = Declarator { name: Some(name), parts: Vec::new(), attributes: Vec::new(), span };
             params.push(ParamDecl { specs, declarator, span });
             if !self.accept(Punct::Comma) {

@@ -154,17 +154,7 @@ impl Parser<'_> {
     /// Specifiers; an error if there is no type among them.
     pub(super) fn specifiers(&mut self, place: SpecPlace) -> DeclSpecs {
         let start = self.span();
-        let mut specs = DeclSpecs {
-            storage: None,
-            is_inline: false,
-            is_kernel: false,
-            quals: Qualifiers::default(),
-            access: None,
-            ty: TypeSpec::Missing,
-            attributes: Vec::new(),
-            span: start,
-            ty_span: start,
-        };
+        let mut specs = DeclSpecs::missing(start);
         let mut words = Words::default();
         let mut has_type = false;
         let mut words_span = start;

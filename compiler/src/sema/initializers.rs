@@ -13,6 +13,8 @@ struct Cursor<'b> {
     items: &'b [(Vec<Designator>, Initializer)],
     at: usize,
     pending: Option<Operand>,
+    /// The item whose designators have been followed: what is left of it is its value.
+    followed: Option<usize>,
 }
 
 /// What is collected.
@@ -24,8 +26,15 @@ struct Parts {
 }
 
 impl<'b> Cursor<'b> {
-    fn peek(&self) -> Option<&'b (Vec<Designator>, Initializer)> {
-        self.items.get(self.at)
+    /// The next item, with the designators that are still to be followed.
+    fn peek(&self) -> Option<(&'b [Designator], &'b Initializer)> {
+        let (designators, item) = self.items.get(self.at)?;
+        Some((if self.followed == Some(self.at) { &[] } else { designators }, item))
+    }
+
+    /// Says that the next item's designators have led to where its value goes.
+    fn follow(&mut self) {
+        self.followed = Some(self.at);
     }
 
     fn next(&mut self) {
@@ -123,7 +132,7 @@ impl Sema<'_> {
 
     /// Initialises an object from a list in braces of its own. Gives the number of elements of an array.
     fn braced(&mut self, ty: Ty, offset: u64, list: &InitList, parts: &mut Parts) -> u64 {
-        let mut cursor = Cursor { items: &list.items, at: 0, pending: None };
+        let mut cursor = Cursor { items: &list.items, at: 0, pending: None, followed: None };
         let count = match self.kind(ty).clone() {
             TyKind::Array { element, len } => {
                 // `char s[] = { "text" }`
@@ -241,6 +250,7 @@ impl Sema<'_> {
                     parts.failed = true;
                     return count;
                 };
+                cursor.follow();
                 self.each_index(first, last, cursor, parts, |sema, index, cursor, parts| {
                     sema.designated(element, offset + index * size, &designators[1..], cursor, parts);
                 });
@@ -251,9 +261,14 @@ impl Sema<'_> {
             if len.is_some_and(|len| index >= len) {
                 return count;
             }
+            let before = cursor.at;
             self.element(element, offset + index * size, cursor, parts);
             index += 1;
             count = count.max(index);
+            if cursor.at == before {
+                // An element without members takes nothing, however many there are.
+                return count;
+            }
         }
         count
     }
@@ -356,11 +371,8 @@ impl Sema<'_> {
                     return;
                 };
                 let at = offset + u64::from(found.offset);
-                if designators.len() > 1 {
-                    self.designated(found.ty.ty, at, &designators[1..], cursor, parts);
-                } else {
-                    self.element(found.ty.ty, at, cursor, parts);
-                }
+                cursor.follow();
+                self.designated(found.ty.ty, at, &designators[1..], cursor, parts);
                 // What follows goes to the member after this one.
                 index = fields
                     .iter()

@@ -55,10 +55,16 @@ kernel void lists(global int *out, int n)
     char text[] = "ab" "cd";
     char cut[3] = "abc";
     out[19] = sizeof(text) * 1000 + text[3] + cut[2];
+    // A designator may lead to an aggregate without braces: what follows goes on inside it.
+    point tail[3] = {[1] = n, 7, 8};
+    shape inner = {.inner = 1, 2, .a = n, 6};
+    out[20] = dot_of(&tail[1]) + 100 * dot_of(&tail[2]) + dot_of(&tail[0]);
+    out[21] = whole(inner);
 }
 // run: lists global=1
-// arg out: int[20]
+// arg out: int[22]
 // arg n: int = 4
 // expect out: {
 //   314, 9 + 4 + 9, 40 + 36 + 24, 1 + 4 + 9 + 16, 12 + 20, 443, 340000 + 1200, 7654321, 7654321, 1004002,
-//   43 + 4400, 41 + 1700, 400004, 50, 9030021, 7654321, 70 + 7 * 0 + 100 + 2000 + 90000 + 7, 99 + 512 + 16384 + 6553600, 25, 5199}
+//   43 + 4400, 41 + 1700, 400004, 50, 9030021, 7654321, 70 + 7 * 0 + 100 + 2000 + 90000 + 7, 99 + 512 + 16384 + 6553600, 25, 5199,
+//   47 + 8000, 2164}
