@@ -67,6 +67,42 @@ bitflags! {
     }
 }
 
+bitflags! {
+    /// cl_device_fp_atomic_capabilities_ext
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct FpAtomicCapabilities: u64 {
+        /// CL_DEVICE_GLOBAL_FP_ATOMIC_LOAD_STORE_EXT
+        const GLOBAL_LOAD_STORE = 1 << 0;
+        /// CL_DEVICE_GLOBAL_FP_ATOMIC_ADD_EXT
+        const GLOBAL_ADD = 1 << 1;
+        /// CL_DEVICE_GLOBAL_FP_ATOMIC_MIN_MAX_EXT
+        const GLOBAL_MIN_MAX = 1 << 2;
+        /// CL_DEVICE_LOCAL_FP_ATOMIC_LOAD_STORE_EXT
+        const LOCAL_LOAD_STORE = 1 << 16;
+        /// CL_DEVICE_LOCAL_FP_ATOMIC_ADD_EXT
+        const LOCAL_ADD = 1 << 17;
+        /// CL_DEVICE_LOCAL_FP_ATOMIC_MIN_MAX_EXT
+        const LOCAL_MIN_MAX = 1 << 18;
+    }
+
+    /// cl_device_integer_dot_product_capabilities_khr
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct DotProductCapabilities: u64 {
+        /// CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR
+        const INPUT_4X8BIT_PACKED = 1 << 0;
+        /// CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR
+        const INPUT_4X8BIT = 1 << 1;
+    }
+}
+
+/// The version of an extension that is implemented.
+fn extension_version(name: &str) -> Version {
+    match name {
+        "cl_khr_integer_dot_product" => Version::new(2, 0, 0),
+        _ => Version::new(1, 0, 0),
+    }
+}
+
 impl DeviceType {
     /// CL_DEVICE_TYPE_ALL, which is all 32 bits set.
     pub const ANY: Self = Self::from_bits_retain(0xffff_ffff);
@@ -219,8 +255,28 @@ impl Device {
             .map(String::as_str)
             .chain(api)
             .chain(uuid)
-            .map(|name| NameVersion::new(name, Version::new(1, 0, 0)))
+            .map(|name| NameVersion::new(name, extension_version(name)))
             .collect()
+    }
+
+    /// CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT
+    pub fn single_fp_atomic_capabilities(&self) -> FpAtomicCapabilities {
+        FpAtomicCapabilities::all()
+    }
+
+    /// CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT
+    pub fn double_fp_atomic_capabilities(&self) -> FpAtomicCapabilities {
+        if self.target().double_atomics() { FpAtomicCapabilities::all() } else { FpAtomicCapabilities::empty() }
+    }
+
+    /// CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT: no device has atomics of 16 bits.
+    pub fn half_fp_atomic_capabilities(&self) -> FpAtomicCapabilities {
+        FpAtomicCapabilities::empty()
+    }
+
+    /// CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR
+    pub fn integer_dot_product_capabilities(&self) -> DotProductCapabilities {
+        DotProductCapabilities::all()
     }
 
     /// Whether OpenCL C 3.0 has an optional feature, by its macro.

@@ -186,6 +186,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
         // What is told of subgroups before a launch must be true: of those with a size of their own for every pipeline it is not.
         subgroups: features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER) && info.subgroup_min_size == info.subgroup_max_size,
+        max_subgroup_size: info.subgroup_max_size.clamp(1, 128).next_power_of_two(),
         spirv: approach.spirv,
         fused_fma: info.vendor == NVIDIA,
         float_controls: if approach.spirv { details.float_controls } else { FloatControls::default() },

@@ -18,10 +18,12 @@ pub struct Target {
     pub int16: bool,
     /// 64-bit integer atomics in storage.
     pub int64_atomics: bool,
-    /// Atomic addition of floats in storage.
+    /// Native atomic addition of `float` in storage. Without it, and for all else, there is compare-and-exchange.
     pub float_atomics: bool,
     /// Subgroup operations.
     pub subgroups: bool,
+    /// Work-items of the largest subgroup, a power of two.
+    pub max_subgroup_size: u32,
     /// SPIR-V is written and post-processed here (Vulkan). Otherwise strictly valid naga for Metal, DX12, WebGPU.
     pub spirv: bool,
     /// What can be asked of floating point in SPIR-V.
@@ -73,6 +75,7 @@ impl Target {
             int64_atomics: true,
             float_atomics: true,
             subgroups: true,
+            max_subgroup_size: 128,
             spirv: true,
             float_controls: FloatControls::default(),
             fused_fma: false,
@@ -101,14 +104,32 @@ impl Target {
         self.spirv
     }
 
+    /// Whether an extension is reported.
+    pub fn has_extension(&self, name: &str) -> bool {
+        self.extensions.iter().any(|known| known == name)
+    }
+
+    /// Whether an optional feature of OpenCL C 3.0 is reported, by its macro.
+    pub fn has_feature(&self, name: &str) -> bool {
+        self.features.iter().any(|known| known == name)
+    }
+
+    /// Whether `atomic_double` exists: by 64-bit integer atomics.
+    pub const fn double_atomics(&self) -> bool {
+        self.fp64 && self.int64_atomics
+    }
+
     /// Fills in `extensions` and `features` from the other fields: the one place that says what is reported when.
     #[must_use]
     pub fn with_extensions(mut self) -> Self {
         let mut extensions = vec![
+            "cl_ext_float_atomics",
             "cl_khr_byte_addressable_store",
             "cl_khr_extended_async_copies",
+            "cl_khr_extended_bit_ops",
             "cl_khr_global_int32_base_atomics",
             "cl_khr_global_int32_extended_atomics",
+            "cl_khr_integer_dot_product",
             "cl_khr_local_int32_base_atomics",
             "cl_khr_local_int32_extended_atomics",
         ];
@@ -121,7 +142,12 @@ impl Target {
         if self.fp16 {
             extensions.push("cl_khr_fp16");
         }
-        let mut features = vec!["__opencl_c_generic_address_space", "__opencl_c_program_scope_global_variables"];
+        let mut features = vec![
+            "__opencl_c_generic_address_space",
+            "__opencl_c_integer_dot_product_input_4x8bit",
+            "__opencl_c_integer_dot_product_input_4x8bit_packed",
+            "__opencl_c_program_scope_global_variables",
+        ];
         if self.images {
             extensions.push("cl_khr_3d_image_writes");
             features.extend(["__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images"]);
@@ -132,9 +158,26 @@ impl Target {
         if self.fp64 {
             features.push("__opencl_c_fp64");
         }
+        // Without native ones they are loops of compare-and-exchange.
+        features.extend([
+            "__opencl_c_ext_fp32_global_atomic_add",
+            "__opencl_c_ext_fp32_local_atomic_add",
+            "__opencl_c_ext_fp32_global_atomic_min_max",
+            "__opencl_c_ext_fp32_local_atomic_min_max",
+        ]);
+        if self.double_atomics() {
+            features.extend([
+                "__opencl_c_ext_fp64_global_atomic_add",
+                "__opencl_c_ext_fp64_local_atomic_add",
+                "__opencl_c_ext_fp64_global_atomic_min_max",
+                "__opencl_c_ext_fp64_local_atomic_min_max",
+            ]);
+        }
         // On local memory alone, for groups of any size.
         features.push("__opencl_c_work_group_collective_functions");
         if self.subgroups {
+            // Not cl_khr_subgroups, which promises that subgroups progress independently of each other
+            // (CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS): nothing in Vulkan, Metal or DX12 does. The feature promises no such thing.
             features.push("__opencl_c_subgroups");
             extensions.extend([
                 "cl_khr_subgroup_ballot",

@@ -137,6 +137,12 @@ pub enum Native {
     Rotate,
     Upsample,
     ReverseBits,
+    /// (base, insert, offset, count)
+    BitfieldInsert,
+    /// (base, offset, count): the result's sign says what is above the field.
+    BitfieldExtract,
+    /// The sum of products of four 8-bit lanes; with an accumulator, saturated.
+    IntegerDot,
 
     // 6.15.3 and 6.15.4: integers and floats.
     Min,

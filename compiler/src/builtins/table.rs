@@ -23,6 +23,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use super::Native;
+use crate::target::Target;
 
 /// How a built-in is implemented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,19 +45,34 @@ pub struct Row {
     pub how: How,
     /// Least version of OpenCL C, as in `__OPENCL_C_VERSION__`.
     pub since: u32,
+    /// The extension that they are functions of, if it takes one.
+    pub extension: Option<&'static str>,
+}
+
+impl Row {
+    /// Whether a program of that version may call them on that device.
+    pub fn is_offered(&self, version: u32, target: &Target) -> bool {
+        version >= self.since && self.extension.is_none_or(|wanted| target.has_extension(wanted))
+    }
 }
 
 const fn native(names: &'static str, native: Native, signatures: &'static [&'static str]) -> Row {
-    Row { names, signatures, how: How::Native(native), since: 100 }
+    Row { names, signatures, how: How::Native(native), since: 100, extension: None }
 }
 
 const fn library(names: &'static str, signatures: &'static [&'static str]) -> Row {
-    Row { names, signatures, how: How::Library, since: 100 }
+    Row { names, signatures, how: How::Library, since: 100, extension: None }
 }
 
 const fn since(since: u32, row: Row) -> Row {
     Row { since, ..row }
 }
+
+const fn extension(name: &'static str, row: Row) -> Row {
+    Row { extension: Some(name), ..row }
+}
+
+const BIT_OPS: &str = "cl_khr_extended_bit_ops";
 
 const F1: &[&str] = &["F(F)"];
 const F2: &[&str] = &["F(F,F)"];
@@ -141,6 +157,10 @@ static ROWS: &[Row] = &[
     native("mad24", Native::Mad24, &["Q(Q,Q,Q)"]),
     native("rotate", Native::Rotate, I2),
     native("upsample", Native::Upsample, &["W(I,U)"]),
+    extension(BIT_OPS, native("bitfield_insert", Native::BitfieldInsert, &["I(I,I,uint,uint)"])),
+    extension(BIT_OPS, native("bitfield_extract_signed", Native::BitfieldExtract, &["S(I,uint,uint)"])),
+    extension(BIT_OPS, native("bitfield_extract_unsigned", Native::BitfieldExtract, &["U(I,uint,uint)"])),
+    extension(BIT_OPS, native("bit_reverse", Native::ReverseBits, I1)),
     native("min", Native::Min, &["G(G,G)", "G(G,e)"]),
     native("max", Native::Max, &["G(G,G)", "G(G,e)"]),
     native("clamp", Native::Clamp, &["G(G,G,G)", "G(G,e,e)"]),

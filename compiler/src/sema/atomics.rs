@@ -146,7 +146,8 @@ impl Sema<'_> {
                     C11::Store => (Native::Atomic(AtomicOp::Store), void),
                     C11::Exchange => (Native::Atomic(AtomicOp::Xchg), ty),
                     C11::Fetch(fetch) => {
-                        if is_float(object) && !self.target.float_atomics {
+                        let arithmetic = matches!(fetch, AtomicKind::Add | AtomicKind::Sub | AtomicKind::Min | AtomicKind::Max);
+                        if is_float(object) && !(arithmetic && self.target.has_extension("cl_ext_float_atomics")) {
                             self.err(span, format!("'{name}' of floating-point types is not supported by this device"));
                             return self.error_expr(span);
                         }

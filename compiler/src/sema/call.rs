@@ -210,7 +210,7 @@ impl Sema<'_> {
     /// Whether a name is a built-in function of this version and device.
     pub(super) fn is_builtin(&self, name: &str) -> bool {
         match table::find(name) {
-            Some(row) => self.in_library || self.options.std.version() >= row.since,
+            Some(row) => self.in_library || row.is_offered(self.options.std.version(), self.target),
             None => self.is_family(name),
         }
     }
@@ -232,7 +232,7 @@ impl Sema<'_> {
             self.err(place, format!("passing 'void' to a parameter of '{name}'"));
             return self.error_expr(span);
         }
-        let mut result = match table::find(name) {
+        let mut result = match table::find(name).filter(|_| !self.is_integer_dot(name, &values)) {
             Some(row) => self.table_call(name, row, values, name_span, span),
             None => self.family_call(name, values, args, name_span, span),
         };

@@ -3,6 +3,7 @@
 
 use super::atomics::{AtomicKind, C11, parse_atomic, parse_c11};
 use super::convert::Purpose;
+use super::dot::{Dot, parse_dot};
 use super::groups::Group;
 use super::images::{ImageCall, parse_image};
 use super::{Sema, is_float, unsigned_of};
@@ -39,6 +40,7 @@ enum Family {
     Subgroup(Native),
     Image(ImageCall),
     Group(Group),
+    Dot(Dot),
     Printf,
 }
 
@@ -163,6 +165,9 @@ impl Sema<'_> {
         if let Some(group) = self.group(name) {
             return Some(Family::Group(group));
         }
+        if let Some(dot) = parse_dot(name) {
+            return self.target.has_extension(super::dot::EXTENSION).then_some(Family::Dot(dot));
+        }
         let subgroups = self.has_subgroups();
         Some(match name {
             "shuffle" => Family::Shuffle,
@@ -272,6 +277,7 @@ impl Sema<'_> {
             Family::Subgroup(_) => (0, 0),
             Family::Image(call) => call.arguments(),
             Family::Group(group) => Self::group_arity(group),
+            Family::Dot(dot) => dot.arity(),
             Family::Printf => (1, usize::MAX),
         };
         if !self.expect_args(name, &values, least, most, name_span) {
@@ -329,6 +335,7 @@ impl Sema<'_> {
                 self.native(op, args, void, span)
             }
             Family::Group(group) => self.group_call(name, group, values, span),
+            Family::Dot(dot) => self.integer_dot(name, dot, values, span),
             Family::Atomic(kind) => self.atomic(name, kind, values, span),
             Family::C11(kind, explicit) => self.c11_atomic(name, (kind, explicit), values, span),
             Family::Image(call) => self.image_call(name, call, values, span),

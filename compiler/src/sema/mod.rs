@@ -13,6 +13,7 @@ mod casts;
 mod consteval;
 mod convert;
 mod declarations;
+mod dot;
 mod expressions;
 mod families;
 mod functions;

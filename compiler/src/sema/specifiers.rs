@@ -160,7 +160,7 @@ impl Sema<'_> {
         };
         match symbol {
             Some(Symbol::Typedef(ty)) => {
-                if let TyKind::Atomic(ScalarKind::Long | ScalarKind::ULong) = self.kind(ty.qt.ty)
+                if let TyKind::Atomic(ScalarKind::Long | ScalarKind::ULong | ScalarKind::Double) = self.kind(ty.qt.ty)
                     && !self.target.int64_atomics
                 {
                     self.err(span, format!("use of type '{name}' requires 64-bit atomics, which this device lacks"));

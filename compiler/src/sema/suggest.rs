@@ -172,7 +172,7 @@ impl Sema<'_> {
         }
         let mut names = self.names_of(|symbol| matches!(symbol, Symbol::Functions(_)));
         let version = self.options.std.version();
-        let available = |name: &&str| table::find(name).is_some_and(|row| row.since <= version);
+        let available = |name: &&str| table::find(name).is_some_and(|row| row.is_offered(version, self.target));
         names.extend(table::names().map(|name| -> &str { name }).filter(available));
         names.extend(FAMILIES);
         if let found @ Some(_) = nearest(name, names) {

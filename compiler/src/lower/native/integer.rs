@@ -47,6 +47,8 @@ impl<'p> Lowering<'p, '_> {
             Native::Ctz => self.b.math(MathOp::Ctz, &[x]),
             Native::Popcount => self.b.math(MathOp::Popcount, &[x]),
             Native::ReverseBits => self.b.math(MathOp::ReverseBits, &[x]),
+            Native::BitfieldInsert => self.bitfield_insert(&values),
+            Native::BitfieldExtract => self.bitfield_extract(&values, call),
             Native::MulHi => self.b.bin(mul_hi, x, y),
             Native::MadHi => {
                 let high = self.b.bin(mul_hi, x, y);
@@ -67,6 +69,81 @@ impl<'p> Lowering<'p, '_> {
                 self.b.bin(min, at_least, z)
             }
         }
+    }
+
+    /// The sum of products of the first two arguments' lanes; added to the third with saturation, if there is one.
+    pub(super) fn integer_dot(&mut self, call: &Call<'p>) -> Value {
+        let result = self.result(call);
+        let signed = self.arithmetic(call.ty).is_signed();
+        let wide = [0, 1].map(|index| {
+            let value = self.value(call, index);
+            let from = self.arg_shape(call, index).is_signed();
+            let ty = self.b.ty(value).with_scalar(Scalar::I32);
+            self.b.resize(value, from, ty)
+        });
+        let products = self.b.mul(wide[0], wide[1]);
+        let mut sum = self.b.extract(products, 0);
+        for lane in 1..self.b.ty(products).lanes() {
+            let product = self.b.extract(products, lane);
+            sum = self.b.add(sum, product);
+        }
+        if call.values.len() > 2 {
+            let accumulator = self.value(call, 2);
+            sum = self.b.bin(if signed { BinOp::SAddSat } else { BinOp::UAddSat }, sum, accumulator);
+        }
+        self.b.resize(sum, signed, result)
+    }
+
+    /// Ones in the lowest bits of a number, as many as said.
+    fn low_ones(&mut self, ty: Type, count: Value) -> Value {
+        let width = ty.scalar().map_or(32, Scalar::bits);
+        let all = self.b.int(ty, -1);
+        let full = self.b.int(ty, i64::from(width));
+        let above = self.b.sub(full, count);
+        let some = self.b.bin(BinOp::LShr, all, above);
+        // A shift by the whole width is none at all.
+        let none = self.b.int(ty, 0);
+        let empty = self.b.cmp_int(CmpOp::Eq, count, 0);
+        self.b.select(empty, none, some)
+    }
+
+    fn bitfield_insert(&mut self, values: &[Value]) -> Value {
+        let &[base, insert, offset, count] = values else {
+            self.b.fail("internal error: a bit field without its arguments");
+            return self.b.i32(0);
+        };
+        let ty = self.b.ty(base);
+        let (offset, count) = (self.b.resize(offset, false, ty), self.b.resize(count, false, ty));
+        let ones = self.low_ones(ty, count);
+        let field = self.b.and(insert, ones);
+        let (field, mask) = (self.b.bin(BinOp::Shl, field, offset), self.b.bin(BinOp::Shl, ones, offset));
+        let outside = self.b.not(mask);
+        let kept = self.b.and(base, outside);
+        self.b.or(kept, field)
+    }
+
+    fn bitfield_extract(&mut self, values: &[Value], call: &Call<'p>) -> Value {
+        let &[base, offset, count] = values else {
+            self.b.fail("internal error: a bit field without its arguments");
+            return self.b.i32(0);
+        };
+        let ty = self.b.ty(base);
+        let (offset, count) = (self.b.resize(offset, false, ty), self.b.resize(count, false, ty));
+        if !self.arithmetic(call.ty).is_signed() {
+            let ones = self.low_ones(ty, count);
+            let field = self.b.bin(BinOp::LShr, base, offset);
+            return self.b.and(field, ones);
+        }
+        // To the top, and back with the sign; shifts by the whole width are none at all.
+        let width = i64::from(ty.scalar().map_or(32, Scalar::bits));
+        let full = self.b.int(ty, width);
+        let unused = self.b.sub(full, count);
+        let above = self.b.sub(unused, offset);
+        let top = self.b.bin(BinOp::Shl, base, above);
+        let field = self.b.bin(BinOp::AShr, top, unused);
+        let none = self.b.int(ty, 0);
+        let empty = self.b.cmp_int(CmpOp::Eq, count, 0);
+        self.b.select(empty, none, field)
     }
 
     /// `(result)high << width | low`

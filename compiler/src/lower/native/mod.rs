@@ -97,9 +97,13 @@ impl<'p> Lowering<'p, '_> {
             | Native::Rotate
             | Native::Upsample
             | Native::ReverseBits
+            | Native::BitfieldInsert
+            | Native::BitfieldExtract
             | Native::Min
             | Native::Max
             | Native::Clamp => Some(self.integer(op, &call)),
+
+            Native::IntegerDot => Some(self.integer_dot(&call)),
 
             Native::Dot
             | Native::Cross
