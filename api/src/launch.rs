@@ -39,12 +39,26 @@ fn divisor(n: u64, limit: u64, multiple: u64) -> u64 {
     preferred.or_else(|| (1..=limit).rev().find(divides)).unwrap_or(1)
 }
 
+/// Work-groups for each thread of a CPU, so that all have work to the end however uneven it is.
+const GROUPS_PER_UNIT: u64 = 8;
+
+/// Work-items that a group should have. A GPU wants some subgroups. A CPU pays for every group: a copy of 4M floats takes lavapipe 24 ms of CPU
+/// time in groups of 32, 16 ms in groups of 64, 12.5 ms in groups of 1,024.
+fn wanted_size(properties: &DeviceProperties, items: u64) -> u64 {
+    if properties.kind != DeviceKind::Cpu {
+        return 256;
+    }
+    let groups = GROUPS_PER_UNIT * u64::from(properties.compute_units.max(1));
+    let share = (items / groups).clamp(64, 1024);
+    1 << share.ilog2()
+}
+
 /// Chooses a local size: it divides the global size, is a multiple of the subgroup's size where that can be, and is large enough to hide latencies
 /// without leaving compute units idle.
 pub fn choose_local_size(properties: &DeviceProperties, work_dim: u32, global: [u64; 3]) -> [u32; 3] {
     let most = u64::from(properties.max_group_invocations);
-    // A CPU gains nothing from more than its vectors; a GPU wants some subgroups.
-    let wanted = if properties.kind == DeviceKind::Cpu { 64 } else { 256 };
+    let items = global.iter().fold(1u64, |product, &n| product.saturating_mul(n));
+    let wanted = wanted_size(properties, items);
     let subgroup = u64::from(properties.subgroup_size.max(1));
     let target = wanted.max(subgroup).min(most);
     let limit = |dim: usize| u64::from(properties.max_group_size[dim]);
@@ -219,5 +233,10 @@ mod tests {
         assert_eq!(choose_local_size(&properties, 1, [1 << 20, 1, 1]), [256, 1, 1]);
         assert_eq!(choose_local_size(&properties, 2, [1920, 1080, 1]), [32, 8, 1]);
         assert_eq!(choose_local_size(&properties, 2, [1024, 1, 1]), [256, 1, 1]);
+        properties.kind = DeviceKind::Cpu;
+        properties.compute_units = 2;
+        assert_eq!(choose_local_size(&properties, 1, [1 << 20, 1, 1]), [1024, 1, 1]);
+        assert_eq!(choose_local_size(&properties, 1, [1 << 12, 1, 1]), [256, 1, 1]);
+        assert_eq!(choose_local_size(&properties, 2, [1024, 1024, 1]), [32, 32, 1]);
     }
 }

@@ -9,20 +9,21 @@ float __wgcl_scale(float x, int n) {
     return x * __wgcl_pow2i(half_n) * __wgcl_pow2i(n - half_n);
 }
 
-// Exponent of a finite x that is not 0, denormals included, as frexp has it less one: 1 <= |x| / 2^e < 2.
-int __wgcl_exponent(float x) {
+// The bits of a finite |x| that is not 0; those of a denormal as if x were 2^149 times as large. A conversion of integers, so that flushed denormals
+// are no matter.
+uint __wgcl_normalised(float x) {
     uint bits = as_uint(x) & 0x7fffffffu;
-    return bits < 0x00800000u ? -118 - (int)clz(bits) : (int)(bits >> 23) - 127;
+    return bits < 0x00800000u ? as_uint((float)(int)bits) : bits;
 }
 
-// The significand of a finite x that is not 0, in [1, 2), as bits; made of integers, so that flushed denormals are no matter.
-uint __wgcl_significand(float x) {
-    uint bits = as_uint(x) & 0x7fffffffu;
-    if (bits < 0x00800000u) {
-        bits <<= clz(bits) - 8;
-    }
-    return (bits & 0x007fffffu) | 0x3f800000u;
+// Exponent of a finite x that is not 0, denormals included, as frexp has it less one: 1 <= |x| / 2^e < 2.
+int __wgcl_exponent(float x) {
+    int denormal = (as_uint(x) & 0x7f800000u) == 0u;
+    return (int)(__wgcl_normalised(x) >> 23) - (denormal ? 276 : 127);
 }
+
+// The significand of a finite x that is not 0, in [1, 2), as bits.
+uint __wgcl_significand(float x) { return (__wgcl_normalised(x) & 0x007fffffu) | 0x3f800000u; }
 
 // Exact but for one rounding where the result is a denormal.
 float ldexp(float x, int n) {

@@ -50,7 +50,7 @@ float __wgcl_exp2_parts(float hi, float lo) {
     return __wgcl_scale(y, (int)k);
 }
 
-// |x|^y for finite x that is not 0 and finite y.
+// |x|^y for finite x that is not 0. An infinite y does what 1e12 does: the logarithm nearest to 0 is 2^-24.
 float __wgcl_pow_positive(float ax, float y) {
     float l_lo;
     float l = __wgcl_log2_parts(ax, &l_lo);
@@ -66,33 +66,21 @@ float __wgcl_pow_positive(float ax, float y) {
     return __wgcl_exp2_parts(hi, lo);
 }
 
-// 0: not an integer, 1: odd, 2: even.
+// 0: not an integer, 1: odd, 2: even; infinities are even.
 int __wgcl_parity(float y) {
-    float ay = fabs(y);
-    if (ay >= 16777216.0f) {
-        return 2;
-    }
-    if (trunc(ay) != ay) {
-        return 0;
-    }
-    return ((uint)ay & 1u) ? 1 : 2;
+    float half_y = 0.5f * y;
+    return trunc(y) != y ? 0 : trunc(half_y) != half_y ? 1 : 2;
 }
 
-// Cases of pow where x is 0 or infinite or y is infinite; all else is in y_regular.
+// |x|^y in `regular`, right for finite x that is not 0 and any y but NaN: what else pow has to say.
 float __wgcl_pow_edges(float x, float y, int parity, float regular) {
     float ax = fabs(x);
-    float r = regular;
     float infinity = as_float(0x7f800000u);
-    if (ax == 0.0f || ax == infinity) {
-        int large = (ax == 0.0f) == (y < 0.0f);
-        r = large ? infinity : 0.0f;
-        r = parity == 1 && as_uint(x) >= 0x80000000u ? -r : r;
-    } else if (fabs(y) == infinity) {
-        r = ax == 1.0f ? 1.0f : (ax < 1.0f) == (y < 0.0f) ? infinity : 0.0f;
-    } else if (x < 0.0f) {
-        r = parity == 0 ? as_float(0x7fc00000u) : parity == 1 ? -r : r;
-    }
-    r = isnan(x) || isnan(y) ? as_float(0x7fc00000u) : r;
+    float limit = (ax == 0.0f) == (y < 0.0f) ? infinity : 0.0f;
+    float r = ax == 0.0f || ax == infinity ? limit : regular;
+    r = as_float(as_uint(r) ^ (parity == 1 ? as_uint(x) & 0x80000000u : 0u));
+    int invalid = (x < 0.0f && ax != infinity && parity == 0) || isnan(x) || isnan(y);
+    r = invalid ? as_float(0x7fc00000u) : r;
     return x == 1.0f || y == 0.0f ? 1.0f : r;
 }
 

@@ -2,92 +2,69 @@
 // Waite; products of the first three are exact), beyond with 96 bits of 2/pi chosen by the exponent (Payne and Hanek).
 // Polynomials by Sollya's fpminimax on [-pi/4, pi/4], errors below 2^-29.
 
-// 32 zeros and the bits of 2/pi after the binary point.
-__constant uint __wgcl_two_over_pi[8] = {
-    0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu,
-};
-
-// |x| >= 2^6, finite. Quadrant (modulo 4, of |x|) and the reduced argument in two parts.
-int __wgcl_reduce_large(float x, float *lo, float *hi) {
-    uint bits = as_uint(x) & 0x7fffffffu;
-    // x = m 2^(e - 23) with a 24-bit integer m. Bits of 2/pi that give multiples of 8 quadrants and more do not matter: the 96 bits
+// |x| = t >= 2^6, finite, in quadrants: their number (modulo 4) and the argument left as hi + lo. No step depends on a branch or a table in memory: where
+// branches cost nothing it is skipped, and where all of them are executed (CPUs that run work-items in vectors) it is cheap.
+uint __wgcl_reduce_large(float t, float *lo, float *hi) {
+    uint bits = as_uint(t);
+    // t = m 2^(e - 23) with a 24-bit integer m. Bits of 2/pi that give multiples of 8 quadrants and more do not matter: the 96 bits
     // from `first` on are multiplied, and the top three bits of the product modulo 2^96 count whole quadrants.
     uint m = (bits & 0x007fffffu) | 0x00800000u;
-    int e = (int)(bits >> 23) - 127;
-    int first = e - 26 + 32;
-    int word = first >> 5;
-    int shift = first & 31;
-    uint w0 = __wgcl_two_over_pi[word];
-    uint w1 = __wgcl_two_over_pi[word + 1];
-    uint w2 = __wgcl_two_over_pi[word + 2];
-    uint w3 = __wgcl_two_over_pi[word + 3];
-    // 96 bits from `first` on.
-    uint b0 = shift == 0 ? w0 : (w0 << shift) | (w1 >> (32 - shift));
-    uint b1 = shift == 0 ? w1 : (w1 << shift) | (w2 >> (32 - shift));
-    uint b2 = shift == 0 ? w2 : (w2 << shift) | (w3 >> (32 - shift));
+    uint first = (bits >> 23) - 121u;
+    // Four words of 2/pi from bit `first` on, of 32 zeros and the bits after the binary point. In the last case the words are the last four.
+    uint odd = first & 32u;
+    uint two = first & 64u;
+    uint four = first & 128u;
+    uint a0 = odd ? 0xa2f9836eu : 0u;
+    uint a1 = odd ? 0x4e441529u : 0xa2f9836eu;
+    uint a2 = odd ? 0xfc2757d1u : 0x4e441529u;
+    uint a3 = odd ? 0xf534ddc0u : 0xfc2757d1u;
+    uint a4 = odd ? 0xdb629599u : 0xf534ddc0u;
+    uint a5 = odd ? 0x3c439041u : 0xdb629599u;
+    uint w0 = four ? 0xf534ddc0u : two ? a2 : a0;
+    uint w1 = four ? 0xdb629599u : two ? a3 : a1;
+    uint w2 = four ? 0x3c439041u : two ? a4 : a2;
+    uint w3 = four ? 0xfe5163abu : two ? a5 : a3;
+    // 96 bits of them; two shifts, because one by 32 does nothing.
+    uint shift = first & 31u;
+    uint back = 31u - shift;
+    uint b0 = (w0 << shift) | ((w1 >> 1) >> back);
+    uint b1 = (w1 << shift) | ((w2 >> 1) >> back);
+    uint b2 = (w2 << shift) | ((w3 >> 1) >> back);
     uint p2 = b2 * m;
     uint c2 = mul_hi(b2, m);
     uint p1 = b1 * m + c2;
     uint c1 = mul_hi(b1, m) + (p1 < c2 ? 1u : 0u);
     uint p0 = b0 * m + c1;
-    // The quadrant modulo 4 on top.
-    p0 = (p0 << 1) | (p1 >> 31);
-    p1 = (p1 << 1) | (p2 >> 31);
-    p2 = p2 << 1;
-    uint quadrant = p0 >> 30;
-    // The fraction, rounded to the nearest quadrant.
-    uint f0 = (p0 << 2) | (p1 >> 30);
-    uint f1 = (p1 << 2) | (p2 >> 30);
-    uint negative = f0 >> 31;
-    quadrant += negative;
-    if (negative) {
-        f0 = ~f0;
-        f1 = ~f1;
-    }
-    // f0.f1 / 2^64 < 1/2, normalised to 64 bits.
-    uint zeros = f0 == 0u ? 32u + clz(f1) : clz(f0);
-    if (zeros >= 32u) {
-        f0 = f1;
-        f1 = 0u;
-    }
-    uint z = zeros & 31u;
-    uint top = z == 0u ? f0 : (f0 << z) | (f1 >> (32u - z));
-    uint next = f1 << z;
-    float scale = __wgcl_pow2i(-24 - (int)zeros);
-    float a = (float)(top >> 8) * scale;
-    float b = (float)((top & 0xffu) << 16 | next >> 16) * (scale * 0x1p-24f);
+    // The fraction of a quadrant: 64 bits, from -1/2 to 1/2, the quadrant rounded to the nearest.
+    uint f0 = (p0 << 3) | (p1 >> 29);
+    uint f1 = (p1 << 3) | (p2 >> 29);
+    // As a sum of floats, each exact. The sum of the first two is exact with its remainder: the first is 0 or larger than the second.
+    float t0 = (float)((int)f0 >> 8) * 0x1p-24f;
+    float t1 = (float)((f0 & 0xffu) << 16 | f1 >> 16) * 0x1p-48f;
+    float t2 = (float)(f1 & 0xffffu) * 0x1p-64f;
+    float a = t0 + t1;
+    float b = ((t0 - a) + t1) + t2;
     // times pi/2 in two parts
     float a_hi = as_float(as_uint(a) & 0xfffff000u);
     float a_lo = a - a_hi;
     float product = a * 0x1.921fb6p0f;
     float error = ((a_hi * 0x1.92p0f - product) + a_hi * 0x1.fb6p-12f + a_lo * 0x1.92p0f) + a_lo * 0x1.fb6p-12f;
-    float rest = error + (b * 0x1.921fb6p0f + a * -0x1.777a5cp-25f);
-    float sum = product + rest;
-    rest = rest - (sum - product);
-    *hi = negative ? -sum : sum;
-    *lo = negative ? -rest : rest;
-    return (int)(quadrant & 3u);
+    *hi = product;
+    *lo = error + (b * 0x1.921fb6p0f + a * -0x1.777a5cp-25f);
+    return (p0 >> 29) + (f0 >> 31);
 }
 
-// Quadrant of a finite x (any sign) and the reduced argument hi + lo in [-pi/4, pi/4].
-int __wgcl_reduce(float x, float *lo, float *hi) {
-    if (fabs(x) < 8192.0f) {
-        float k = rint(x * 0x1.45f306p-1f);
-        float r = (x - k * 0x1.92p0f) - k * 0x1.fb4p-12f;
-        float t = k * 0x1.444p-24f;
-        float r1 = r - t;
-        float e1 = (r - r1) - t;
-        float u = e1 - k * 0x1.68c234p-39f;
-        float r2 = r1 + u;
-        *hi = r2;
-        *lo = u - (r2 - r1);
-        return (int)k & 3;
-    }
-    int quadrant = __wgcl_reduce_large(x, lo, hi);
-    if (x < 0.0f) {
-        *hi = -*hi;
-        *lo = -*lo;
-        quadrant = -quadrant & 3;
+// Quadrant (modulo 4) of t >= 0 and the reduced argument hi + lo in [-pi/4, pi/4]. Nothing sensible for infinities and NaNs.
+uint __wgcl_reduce(float t, float *lo, float *hi) {
+    float k = rint(t * 0x1.45f306p-1f);
+    float r = (t - k * 0x1.92p0f) - k * 0x1.fb4p-12f;
+    float u = k * 0x1.444p-24f;
+    float r1 = r - u;
+    *hi = r1;
+    *lo = ((r - r1) - u) - k * 0x1.68c234p-39f;
+    uint quadrant = (uint)(int)k;
+    if (t >= 8192.0f) {
+        quadrant = __wgcl_reduce_large(t, lo, hi);
     }
     return quadrant;
 }
@@ -112,47 +89,44 @@ float __wgcl_cos_poly(float r, float lo) {
     return w + (((1.0f - w) - h) + (s * s * p - r * lo));
 }
 
+// NaN where t = |x| is not finite.
+float __wgcl_finite(float t, uint result) { return t < as_float(0x7f800000u) ? as_float(result) : as_float(0x7fc00000u); }
+
+// Sine and cosine of |x| = t in their quadrant, as bits. Both polynomials are less work than a branch that work-items take differently.
+uint __wgcl_sin_bits(uint quadrant, float s, float c) {
+    float y = (quadrant & 1u) ? c : s;
+    return as_uint(y) ^ (quadrant << 30 & 0x80000000u);
+}
+
 float sin(float x) {
     float lo, hi;
-    if (!isfinite(x)) {
-        return as_float(0x7fc00000u);
-    }
-    int quadrant = __wgcl_reduce(x, &lo, &hi);
-    float y = (quadrant & 1) ? __wgcl_cos_poly(hi, lo) : __wgcl_sin_poly(hi, lo);
-    return x == 0.0f ? x : (quadrant & 2) ? -y : y;
+    float t = fabs(x);
+    uint quadrant = __wgcl_reduce(t, &lo, &hi);
+    uint y = __wgcl_sin_bits(quadrant, __wgcl_sin_poly(hi, lo), __wgcl_cos_poly(hi, lo));
+    return __wgcl_finite(t, y ^ (as_uint(x) & 0x80000000u));
 }
 
 float cos(float x) {
     float lo, hi;
-    if (!isfinite(x)) {
-        return as_float(0x7fc00000u);
-    }
-    int quadrant = __wgcl_reduce(x, &lo, &hi);
-    float y = (quadrant & 1) ? __wgcl_sin_poly(hi, lo) : __wgcl_cos_poly(hi, lo);
-    return ((quadrant + 1) & 2) ? -y : y;
+    float t = fabs(x);
+    uint quadrant = __wgcl_reduce(t, &lo, &hi);
+    return __wgcl_finite(t, __wgcl_sin_bits(quadrant + 1u, __wgcl_sin_poly(hi, lo), __wgcl_cos_poly(hi, lo)));
 }
 
 float sincos(float x, float *cosval) {
     float lo, hi;
-    if (!isfinite(x)) {
-        *cosval = as_float(0x7fc00000u);
-        return as_float(0x7fc00000u);
-    }
-    int quadrant = __wgcl_reduce(x, &lo, &hi);
+    float t = fabs(x);
+    uint quadrant = __wgcl_reduce(t, &lo, &hi);
     float s = __wgcl_sin_poly(hi, lo);
     float c = __wgcl_cos_poly(hi, lo);
-    float sine = (quadrant & 1) ? c : s;
-    float cosine = (quadrant & 1) ? s : c;
-    *cosval = ((quadrant + 1) & 2) ? -cosine : cosine;
-    return x == 0.0f ? x : (quadrant & 2) ? -sine : sine;
+    *cosval = __wgcl_finite(t, __wgcl_sin_bits(quadrant + 1u, s, c));
+    return __wgcl_finite(t, __wgcl_sin_bits(quadrant, s, c) ^ (as_uint(x) & 0x80000000u));
 }
 
 float tan(float x) {
     float lo, hi;
-    if (!isfinite(x)) {
-        return as_float(0x7fc00000u);
-    }
-    int quadrant = __wgcl_reduce(x, &lo, &hi);
+    float t = fabs(x);
+    uint quadrant = __wgcl_reduce(t, &lo, &hi);
     float s = hi * hi;
     float p = 0x1.768016p-10f;
     p = mad(p, s, 0x1.b33d8ap-11f);
@@ -163,8 +137,8 @@ float tan(float x) {
     p = mad(p, s, 0x1.1110c8p-3f);
     p = mad(p, s, 0x1.555556p-2f);
     float y = hi + (hi * s * p + lo * (1.0f + s));
-    y = (quadrant & 1) ? -1.0f / y : y;
-    return x == 0.0f ? x : y;
+    y = (quadrant & 1u) ? -1.0f / y : y;
+    return __wgcl_finite(t, as_uint(y) ^ (as_uint(x) & 0x80000000u));
 }
 
 // Half-turns: the reduction is exact.
