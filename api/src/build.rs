@@ -8,6 +8,7 @@ use wgcl_compiler::program::{BuildOptions, BuildResult, Program as Compiled, Sou
 
 use crate::backend::{BackendError, LoadedProgram};
 use crate::binary::{BinaryKind, Object, Unit};
+use crate::cache::{self, Cache};
 use crate::device::Device;
 use crate::dump;
 use crate::error::{Error, Result, ensure};
@@ -72,10 +73,17 @@ fn input(unit: &Unit) -> std::result::Result<(Source, BuildOptions), String> {
 }
 
 fn compile_alone(unit: &Unit, device: &Device) -> Built {
+    let cache = Cache::get();
+    if let Some((program, log)) = cache.and_then(|cache| cache::find_program(cache, unit, device.target())) {
+        return Built { success: true, compiled: Some(program), units: Units::new(), log };
+    }
     let result = match input(unit) {
         Ok((source, options)) => wgcl_compiler::program::build(&source, &options, device.target()),
-        Err(log) => BuildResult { program: None, log },
+        Err(log) => BuildResult::refused(log),
     };
+    if let (Some(cache), Some(program)) = (cache, &result.program) {
+        cache::keep_program(cache, unit, device.target(), program, &result.log, &result.files);
+    }
     Built { success: result.program.is_some(), compiled: result.program, units: Units::new(), log: result.log }
 }
 

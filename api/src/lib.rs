@@ -15,6 +15,7 @@
 pub mod backend;
 pub mod binary;
 mod build;
+pub mod cache;
 pub mod callback;
 pub mod command;
 pub mod context;

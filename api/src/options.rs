@@ -59,6 +59,24 @@ pub const SWITCHES: &[Switch] = &[
               the only device, and no driver is looked for.",
     },
     Switch {
+        name: "WGCL_CACHE",
+        kind: Kind::Text,
+        default: "on",
+        doc: "`0` keeps nothing of what is compiled for the next time. Otherwise programs and kernels that were compiled once are kept on disk.",
+    },
+    Switch {
+        name: "WGCL_CACHE_DIR",
+        kind: Kind::Directory,
+        default: "`wgcl` in the user's cache directory",
+        doc: "Where they are kept. Any number of processes may use it at once, and it may be removed at any time.",
+    },
+    Switch {
+        name: "WGCL_CACHE_SIZE",
+        kind: Kind::Text,
+        default: "512",
+        doc: "The size of that directory in MiB: what was used longest ago is removed.",
+    },
+    Switch {
         name: "WGCL_CONFIG",
         kind: Kind::File,
         default: "`wgcl/config.toml` in the user's configuration directory",
@@ -77,6 +95,12 @@ pub struct Options {
     pub device: Option<String>,
     /// `WGCL_INTERPRETER`
     pub interpreter: Option<String>,
+    /// `WGCL_CACHE`
+    pub cache: Option<String>,
+    /// `WGCL_CACHE_DIR`
+    pub cache_dir: Option<PathBuf>,
+    /// `WGCL_CACHE_SIZE`
+    pub cache_size: Option<String>,
     /// What was wrong with the configuration; logged once logging is up.
     pub complaints: Vec<String>,
 }
@@ -109,6 +133,9 @@ impl Options {
             dump_dir: value("WGCL_DUMP_DIR").map(PathBuf::from),
             device: value("WGCL_DEVICE"),
             interpreter: value("WGCL_INTERPRETER"),
+            cache: value("WGCL_CACHE"),
+            cache_dir: value("WGCL_CACHE_DIR").map(PathBuf::from),
+            cache_size: value("WGCL_CACHE_SIZE"),
             complaints,
         }
     }

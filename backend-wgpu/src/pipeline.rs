@@ -40,13 +40,13 @@ impl Pipeline {
             .unwrap_or(0)
     }
 
-    /// Makes the pipeline. Takes long: the driver compiles.
-    pub(crate) fn new(gpu: &Gpu, shader: Shader) -> BackendResult<Self> {
+    /// Makes the pipeline of a shader for work-groups of that size. Takes long: the driver compiles.
+    pub(crate) fn new(gpu: &Gpu, shader: Shader, local_size: [u32; 3]) -> BackendResult<Self> {
         let Shader { naga, spirv, entry_point, bindings, args, local_memory, private_memory, printf } = shader;
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
         let entries: Vec<_> = bindings.iter().map(layout_entry).collect();
         gpu.scoped(|| {
-            let module = shader_module(gpu, naga, spirv, &entry_point)?;
+            let module = shader_module(gpu, naga, spirv, &entry_point, local_size)?;
             let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
             let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: None,
@@ -86,11 +86,16 @@ fn layout_entry(binding: &Binding) -> wgpu::BindGroupLayoutEntry {
     wgpu::BindGroupLayoutEntry { binding: binding.binding, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None }
 }
 
-fn shader_module(gpu: &Gpu, naga: wgpu::naga::Module, spirv: Option<Vec<u32>>, entry_point: &str) -> BackendResult<wgpu::ShaderModule> {
+fn shader_module(
+    gpu: &Gpu,
+    naga: wgpu::naga::Module,
+    spirv: Option<Vec<u32>>,
+    entry_point: &str,
+    local_size: [u32; 3],
+) -> BackendResult<wgpu::ShaderModule> {
     match spirv {
         Some(words) if gpu.approach.spirv => {
-            let workgroup_size =
-                naga.entry_points.iter().find(|entry| entry.name == entry_point).map_or([1; 3], |entry| entry.workgroup_size);
+            let workgroup_size = local_size.map(|n| n.max(1));
             let entry_points = [wgpu::PassthroughShaderEntryPoint { name: entry_point.into(), workgroup_size: workgroup_size.into() }];
             let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
                 label: None,

@@ -9,9 +9,11 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram};
+use wgcl_api::cache::{self, Cache};
 use wgcl_api::dump;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{self, LaunchError, LaunchKey, Shader};
+use wgcl_compiler::stored;
 use wgcl_compiler::target::Target;
 
 use crate::gpu::Gpu;
@@ -62,6 +64,35 @@ fn keep(kernel: &str, key: &LaunchKey, shader: &Shader) {
     }
 }
 
+/// The place of a shader in the cache on disk.
+struct Kept {
+    cache: &'static Cache,
+    key: cache::Key,
+}
+
+impl Kept {
+    /// `identity` remembers what names the module and the target. `None` where nothing is kept.
+    fn of(identity: &OnceLock<Option<cache::Key>>, module: &ir::Module, target: &Target, kernel: &str, key: &LaunchKey) -> Option<Self> {
+        let cache = Cache::get().filter(|_| target.spirv)?;
+        let module = identity.get_or_init(|| {
+            let bytes = stored::identify(module, target)?;
+            Some(cache::Key::of(&[b"module", stored::VERSION.as_bytes(), &bytes]))
+        });
+        let parts = [b"shader".as_slice(), module.as_ref()?.bytes(), kernel.as_bytes(), &stored::identify_key(key)];
+        Some(Self { cache, key: cache::Key::of(&parts) })
+    }
+
+    fn find(&self) -> Option<Shader> {
+        stored::decode_shader(&self.cache.find(&self.key)?)
+    }
+
+    fn keep(&self, shader: &Shader) {
+        if let Some(bytes) = stored::encode_shader(shader) {
+            self.cache.keep(&self.key, &bytes);
+        }
+    }
+}
+
 impl WgpuProgram {
     /// Of a module of the compiler's.
     pub(crate) fn from_module(gpu: Arc<Gpu>, module: Arc<ir::Module>, target: Target) -> Self {
@@ -73,9 +104,15 @@ impl WgpuProgram {
                 Some((function.name.clone(), kernel.params.clone(), kernel.reqd_work_group_size))
             })
             .collect();
+        let identity = OnceLock::new();
         let specialise = move |kernel: &str, key: &LaunchKey| {
+            let kept = Kept::of(&identity, &module, &target, kernel, key);
+            if let Some(shader) = kept.as_ref().and_then(Kept::find) {
+                keep(kernel, key, &shader);
+                return Ok(shader);
+            }
             // naga's writers can panic on what they do not know.
-            catch_unwind(AssertUnwindSafe(|| launch::specialise(&module, kernel, key, &target))).map_or_else(
+            let made = catch_unwind(AssertUnwindSafe(|| launch::specialise(&module, kernel, key, &target))).map_or_else(
                 |payload| {
                     let message = payload
                         .downcast_ref::<String>()
@@ -86,7 +123,11 @@ impl WgpuProgram {
                     Err(BackendError::Launch(LaunchError::Internal { kernel: kernel.to_owned(), stage: "emission", message }))
                 },
                 |result| result.inspect(|shader| keep(kernel, key, shader)).map_err(BackendError::from),
-            )
+            );
+            if let (Some(kept), Ok(shader)) = (kept, &made) {
+                kept.keep(shader);
+            }
+            made
         };
         Self::new(gpu, kernels, Box::new(specialise))
     }
@@ -116,7 +157,7 @@ impl WgpuProgram {
                 None => Arc::clone(variants.entry(key.clone()).or_default()),
             }
         };
-        slot.get_or_init(|| Pipeline::new(&self.gpu, (self.specialise)(&kernel.name, key)?).map(Arc::new)).clone()
+        slot.get_or_init(|| Pipeline::new(&self.gpu, (self.specialise)(&kernel.name, key)?, key.local_size).map(Arc::new)).clone()
     }
 
     /// The key of a launch as it probably comes.

@@ -37,7 +37,7 @@ pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Opt
 
 /// As [`build`], with colours in the log where asked for.
 pub fn build_with(source: &Source, options: &BuildOptions, target: &Target, colour: bool) -> BuildResult {
-    on_thread(|| run(source, options, target, colour)).unwrap_or_else(|log| BuildResult { program: None, log })
+    on_thread(|| run(source, options, target, colour)).unwrap_or_else(BuildResult::refused)
 }
 
 /// What [`inspect`] found.
@@ -64,9 +64,9 @@ pub fn inspect(source: &Source, options: &BuildOptions, target: &Target, colour:
             middle(checked, options, target, &mut diags)
         });
         let (log, refused) = finish(&map, &diags, options, colour);
-        Inspection { result: BuildResult { program: program.filter(|_| !refused), log }, unbuilt }
+        Inspection { result: BuildResult { program: program.filter(|_| !refused), log, files: map.into_sought() }, unbuilt }
     });
-    inspected.unwrap_or_else(|log| Inspection { result: BuildResult { program: None, log }, unbuilt: Vec::new() })
+    inspected.unwrap_or_else(|log| Inspection { result: BuildResult::refused(log), unbuilt: Vec::new() })
 }
 
 /// Runs a build on a thread with a deep stack. The error is a log.
@@ -95,7 +95,7 @@ fn run(source: &Source, options: &BuildOptions, target: &Target, colour: bool) -
     let mut diags = Diagnostics::default();
     let program = stages(source, options, target, &mut map, &mut diags);
     let (log, refused) = finish(&map, &diags, options, colour);
-    BuildResult { program: program.filter(|_| !refused), log }
+    BuildResult { program: program.filter(|_| !refused), log, files: map.into_sought() }
 }
 
 /// The typed tree of a source without errors.

@@ -6,6 +6,8 @@
 //! size is rounded up to 16 bytes. Behind them come identity, first byte and size of those pointer arguments of which the kernel asks it
 //! ([`ArgLayout::identities`]): only kernels that keep pointers in memory, or compare arguments with each other, do. Everything else is a binding of its own in group 0, listed in [`Shader::bindings`].
 
+use serde::{Deserialize, Serialize};
+
 use crate::ir;
 use crate::target::Target;
 
@@ -41,7 +43,7 @@ pub mod identity {
 }
 
 /// Where the by-value arguments of a kernel are in the argument buffer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArgLayout {
     /// For each parameter of the kernel: byte offset and size in the argument buffer if it is passed by value, else `None`.
     pub values: Vec<Option<(u32, u32)>>,
@@ -60,7 +62,7 @@ impl ArgLayout {
 }
 
 /// How a `__constant` argument is bound in a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ConstantBinding {
     /// A uniform buffer of that many bytes (a power of two from 256 to the device's limit): the binding must be as large.
     Uniform(u32),
@@ -69,7 +71,7 @@ pub enum ConstantBinding {
 }
 
 /// What is known at launch. Equal keys give equal shaders; keep it small.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LaunchKey {
     /// Work-items a group in each dimension.
     pub local_size: [u32; 3],
@@ -115,7 +117,7 @@ impl LaunchKey {
 }
 
 /// What a binding is filled with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BindingSource {
     /// The argument buffer.
     Arguments,
@@ -135,7 +137,7 @@ pub enum BindingSource {
 }
 
 /// The type of a binding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BindingKind {
     /// A uniform buffer of at least `size` bytes.
     Uniform {
@@ -147,7 +149,7 @@ pub enum BindingKind {
 }
 
 /// One entry of bind group 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Binding {
     /// The binding number.
     pub binding: u32,

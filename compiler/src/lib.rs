@@ -23,6 +23,7 @@ pub mod preprocess;
 pub mod printf;
 pub mod program;
 pub mod sema;
+pub mod stored;
 pub mod target;
 pub mod thir;
 pub mod timing;

@@ -3,7 +3,10 @@
 #![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 pub use crate::build::build;
 use crate::emit::ProgramLayout;
@@ -111,7 +114,7 @@ pub enum OptionError {
 }
 
 /// CL_KERNEL_ARG_ACCESS_QUALIFIER
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AccessQualifier {
     None,
     ReadOnly,
@@ -120,7 +123,7 @@ pub enum AccessQualifier {
 }
 
 /// CL_KERNEL_ARG_*
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArgInfo {
     /// `ir::Space` of a pointer's pointee; `Private` for values.
     pub address: ir::Space,
@@ -141,7 +144,7 @@ pub struct ArgInfo {
 }
 
 /// Reflection of a kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelInfo {
     /// Name.
     pub name: String,
@@ -194,6 +197,15 @@ pub struct BuildResult {
     pub program: Option<Program>,
     /// The build log: diagnostics in clang's form, empty if there are none.
     pub log: String,
+    /// Every file of the file system that was looked for, and what it contained, if it was there: the result depends on them.
+    pub files: Vec<(PathBuf, Option<Vec<u8>>)>,
+}
+
+impl BuildResult {
+    /// A build that came to nothing.
+    pub fn refused(log: String) -> Self {
+        Self { program: None, log, files: Vec::new() }
+    }
 }
 
 /// A source and its embedded headers (clCompileProgram).

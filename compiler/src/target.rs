@@ -1,12 +1,14 @@
 //! What the compiler has to know of a device.
 
+use serde::{Deserialize, Serialize};
+
 /// Bytes of the largest variable in global space that a program may have (CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE).
 pub const MAX_GLOBAL_VARIABLE: u64 = 64 << 20;
 /// Bytes of all of them together: they are one storage binding, and this is the least that a device of WebGPU's limits can bind.
 pub const MAX_GLOBAL_VARIABLES: u64 = 128 << 20;
 
 /// Properties of a device that decide what a program may use and how it is emitted.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Target {
     /// 64-bit integers. Without them pointers have 32 bits and `long` is refused.
     pub int64: bool,
@@ -54,7 +56,7 @@ pub struct Target {
 }
 
 /// SPV_KHR_float_controls, as the device has it: each is a set of widths, 1 for 16 bits, 2 for 32, 4 for 64.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FloatControls {
     /// Zeros keep their sign, infinities and NaNs are what IEEE says.
     pub signed_zero_inf_nan_preserve: u8,

@@ -3,6 +3,7 @@
 //! Position 0 belongs to nobody, so that [`Span::NONE`] is never inside a file. The built-in library lives in the upper half of the space:
 //! its files are registered once a process and keep their positions in every compilation, so that what was parsed of them can be kept.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::Span;
@@ -155,6 +156,8 @@ pub struct SourceMap {
     files: Vec<SourceFile>,
     next: u32,
     expansions: Vec<Expansion>,
+    /// Files of the file system that were looked for, with their contents.
+    sought: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
 
 impl Default for SourceMap {
@@ -166,7 +169,19 @@ impl Default for SourceMap {
 impl SourceMap {
     /// An empty one.
     pub const fn new() -> Self {
-        Self { files: Vec::new(), next: 1, expansions: Vec::new() }
+        Self { files: Vec::new(), next: 1, expansions: Vec::new(), sought: Vec::new() }
+    }
+
+    /// Notes that a file was looked for in the file system, and what was in it.
+    pub fn note_sought(&mut self, path: PathBuf, contents: Option<Vec<u8>>) {
+        if !self.sought.iter().any(|(known, _)| *known == path) {
+            self.sought.push((path, contents));
+        }
+    }
+
+    /// Everything that was looked for in the file system.
+    pub fn into_sought(self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+        self.sought
     }
 
     /// Adds a file; `included_at` is the directive that asked for it. `None` when the space of positions is used up (2 GiB).

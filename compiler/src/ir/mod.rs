@@ -41,6 +41,7 @@ pub mod write;
 pub use types::{Scalar, Space, Type};
 
 use crate::diag::Span;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How deep regions may nest: the front end refuses deeper sources, and passes refuse to inline beyond it, so that walking regions
@@ -50,7 +51,7 @@ pub const MAX_NESTING: usize = 256;
 macro_rules! entity {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub struct $name(pub u32);
         impl $name {
             /// The index into the table that this entity names an entry of.
@@ -89,7 +90,7 @@ entity!(
 );
 
 /// A compiled program before it is specialised for a launch.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Module {
     /// Functions, indexed by [`Func`]. Helper functions and kernels alike.
     pub functions: Vec<Function>,
@@ -98,7 +99,7 @@ pub struct Module {
 }
 
 /// A memory object that belongs to the module: a program-scope variable, a string literal, or a `__local` variable of a kernel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GlobalVar {
     /// Source name, for dumps and messages.
     pub name: String,
@@ -115,7 +116,7 @@ pub struct GlobalVar {
 }
 
 /// An address stored in the initial contents of a global.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reloc {
     /// Byte offset of the pointer in the global's memory.
     pub at: u32,
@@ -126,7 +127,7 @@ pub struct Reloc {
 }
 
 /// A function, kernel or helper.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Function {
     /// Source name. Unique among kernels; helpers may share names (overloads).
     pub name: String,
@@ -147,7 +148,7 @@ pub struct Function {
 }
 
 /// What is special about a kernel.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Kernel {
     /// How each parameter is passed, in order of the parameters.
     pub params: Vec<KernelParam>,
@@ -156,7 +157,7 @@ pub struct Kernel {
 }
 
 /// How a kernel's parameter is passed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KernelParam {
     /// A scalar or vector, in the argument buffer.
     Value,
@@ -188,14 +189,14 @@ pub enum KernelParam {
 }
 
 /// What is known of a value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ValueData {
     /// Its type.
     pub ty: Type,
 }
 
 /// A private variable: memory of one work-item.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VarData {
     /// Source name; empty for temporaries.
     pub name: String,
@@ -206,25 +207,26 @@ pub struct VarData {
 }
 
 /// A list of instructions, the last of which is a terminator.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Region {
     /// In order of execution.
     pub insts: Vec<Inst>,
 }
 
 /// An instruction.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Inst {
     /// What it does.
     pub op: Op,
     /// Values that it defines: none or one, but for `if`, `switch` and `loop`, which may define several.
     pub results: Vec<Value>,
     /// Where it comes from.
+    #[serde(skip)]
     pub span: Span,
 }
 
 /// A constant.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Const {
     /// The bits of a scalar, zero-extended; floats by their IEEE bits; `bool` 0 or 1.
     Bits(u64),
@@ -237,7 +239,7 @@ pub enum Const {
 }
 
 /// Operations of one operand, element-wise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum UnOp {
     /// Bitwise complement; negation of `bool`.
     Not,
@@ -248,7 +250,7 @@ pub enum UnOp {
 }
 
 /// Operations of two operands of one type, element-wise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BinOp {
     Add,
     Sub,
@@ -296,7 +298,7 @@ pub enum BinOp {
 }
 
 /// Comparisons; the result is `bool` or a vector of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CmpOp {
     /// Integers, bools and pointers.
     Eq,
@@ -320,7 +322,7 @@ pub enum CmpOp {
 }
 
 /// Conversions, element-wise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CastOp {
     /// To a narrower integer.
     Trunc,
@@ -347,7 +349,7 @@ pub enum CastOp {
 }
 
 /// Mathematical functions that a device offers, element-wise. What the library builds upon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MathOp {
     FAbs,
     Floor,
@@ -384,7 +386,7 @@ pub enum MathOp {
 }
 
 /// Questions of a work-item about itself; dimension 0, 1 or 2 where one applies. Results are `i32`, unsigned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkItem {
     /// Includes the global offset.
     GlobalId(u8),
@@ -410,7 +412,7 @@ pub enum WorkItem {
 }
 
 /// Read-modify-write operations on 32- or 64-bit memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtomicOp {
     Add,
     Sub,
@@ -431,7 +433,7 @@ pub enum AtomicOp {
 }
 
 /// Operations of the work-items of a group together: all of them (of a subgroup: those that are active) get there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum GroupOp {
     /// Whether a `bool` is true for all of them.
     All,
@@ -461,7 +463,7 @@ pub enum GroupOp {
 }
 
 /// What a barrier or fence orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fence {
     /// CLK_LOCAL_MEM_FENCE.
     pub local: bool,
@@ -472,7 +474,7 @@ pub struct Fence {
 }
 
 /// An operation.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Op {
     Const(Const),
     Un(UnOp, Value),

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// An address space (OpenCL C 6.7), as part of a pointer's type and of a memory object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Space {
     /// Function memory of one work-item: variables ([`super::Var`]).
     Private,
@@ -18,7 +20,7 @@ pub enum Space {
 }
 
 /// A scalar. Integers carry no sign: operations do. [`Scalar::Bool`] has no size in memory and is never loaded or stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Scalar {
     /// One bit: results of comparisons, conditions.
     Bool,
@@ -89,7 +91,7 @@ impl Scalar {
 }
 
 /// The type of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Type {
     /// No value (functions' return type only).
     Void,

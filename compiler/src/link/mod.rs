@@ -90,7 +90,7 @@ fn function_symbol(program: &thir::Program, instance: Instance) -> Option<Symbol
 
 /// Links units. For a library there is no program, and the log is empty if all is well.
 pub fn link(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
-    on_thread(|| join(units, output, target)).unwrap_or_else(|log| BuildResult { program: None, log })
+    on_thread(|| join(units, output, target)).unwrap_or_else(BuildResult::refused)
 }
 
 fn join(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
@@ -114,7 +114,8 @@ fn join(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult
             }
         }
     }
-    BuildResult { program, log: linker.errors.iter().map(|error| format!("error: {error}\n")).collect() }
+    let log = linker.errors.iter().map(|error| format!("error: {error}\n")).collect();
+    BuildResult { program, log, files: Vec::new() }
 }
 
 /// A function or variable of a unit.

@@ -36,12 +36,13 @@ impl Preprocessor<'_> {
     }
 
     /// The answer to a question about the tokens between its parentheses; `None` if they are no question.
-    pub(super) fn answer(&self, query: Query, inner: &[RawToken]) -> Option<bool> {
+    pub(super) fn answer(&mut self, query: Query, inner: &[RawToken]) -> Option<bool> {
         let first = inner.first()?;
         if query == Query::Include {
             let text = self.spelling(*first);
             if first.kind == RawKind::Str {
-                return Some(self.has_header(text.get(1..text.len().checked_sub(1)?)?, false));
+                let name = text.get(1..text.len().checked_sub(1)?)?.to_owned();
+                return Some(self.has_header(&name, false));
             }
             let [_, name @ .., last] = inner else { return None };
             if !first.is(Punct::Lt) || !last.is(Punct::Gt) {

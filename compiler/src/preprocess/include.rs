@@ -70,11 +70,11 @@ impl Preprocessor<'_> {
     }
 
     /// Whether `#include` would find a header.
-    pub(super) fn has_header(&self, name: &str, angled: bool) -> bool {
+    pub(super) fn has_header(&mut self, name: &str, angled: bool) -> bool {
         self.find_header(name, angled).is_some()
     }
 
-    fn find_header(&self, name: &str, angled: bool) -> Option<Found> {
+    fn find_header(&mut self, name: &str, angled: bool) -> Option<Found> {
         if let Some(text) = self.source.headers.get(name) {
             return Some(Found { name: name.to_owned(), text: text.as_str().into(), path: None });
         }
@@ -82,10 +82,11 @@ impl Preprocessor<'_> {
         let directories = beside.into_iter().chain(self.options.include_dirs.iter().map(PathBuf::as_path));
         // Programs that give no directory at all mean the one that they run in.
         let here = (!angled).then_some(Path::new(""));
-        directories.chain(here).find_map(|directory| {
-            let path = directory.join(name);
-            let bytes = path.is_file().then(|| std::fs::read(&path).ok())??;
-            let text = String::from_utf8_lossy(&bytes).into_owned();
+        let paths: Vec<PathBuf> = directories.chain(here).map(|directory| directory.join(name)).collect();
+        paths.into_iter().find_map(|path| {
+            let bytes = path.is_file().then(|| std::fs::read(&path).ok()).flatten();
+            self.map.note_sought(path.clone(), bytes.clone());
+            let text = String::from_utf8_lossy(&bytes?).into_owned();
             Some(Found { name: path.display().to_string(), text: text.into(), path: Some(path) })
         })
     }

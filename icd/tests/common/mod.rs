@@ -79,6 +79,10 @@ fn load() -> Result<Target, String> {
         unsafe {
             std::env::set_var("OCL_ICD_VENDORS", &registry);
             std::env::remove_var("OCL_ICD_FILENAMES");
+            // What is tested is the compiler, not what it made the last time.
+            if std::env::var_os("WGCL_CACHE_DIR").is_none() {
+                std::env::set_var("WGCL_CACHE", "0");
+            }
             if std::env::var("WGCL_TEST_DEVICE").is_ok_and(|device| device == "interpreter") {
                 std::env::set_var("WGCL_INTERPRETER", "only");
             }

@@ -1,0 +1,227 @@
+//! A cache on disk of what the compiler made: programs when they are built, shaders when kernels are launched.
+//!
+//! # Layout
+//! `FOLDER/v1/SHARD/NAME`: the name is the key, a hash of everything that the contents depend upon; the shard, one of [`SHARDS`], is taken from it. A
+//! file is [`MAGIC`], the key, a hash of the rest, the rest.
+//!
+//! # Faults
+//! The cache never fails, it only misses. Files appear under their names whole or not at all (they are written aside and renamed), so that any
+//! number of processes may use a folder and any of them may be killed. What is damaged is noticed by its hash, and removed. Where a folder cannot be made or
+//! written to, nothing more is written by this process.
+//!
+//! # Size
+//! Each shard keeps to its part of the limit: who writes a file looks at the shard and removes what was used longest ago, and what writers
+//! that were killed have left. A file that is read is marked as used by its time of modification.
+
+mod programs;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use sha2::{Digest, Sha256};
+
+use crate::options::Options;
+pub(crate) use programs::{find_program, keep_program};
+
+/// Changes with the layout and with whatever the entries are.
+const FORMAT: &str = "v1";
+const MAGIC: &[u8; 8] = b"WGCLKEPT";
+const HASH: usize = 32;
+const HEADER: usize = MAGIC.len() + 2 * HASH;
+/// Folders among which the files are divided.
+const SHARDS: u8 = 32;
+/// What files are called while they are written.
+const ASIDE: &str = ".aside-";
+/// The age at which a file written aside belongs to no living writer.
+const ABANDONED: Duration = Duration::from_secs(600);
+/// A use is not noted if one was noted so long ago or less.
+const NOTED: Duration = Duration::from_secs(600);
+/// Bytes of all files, unless WGCL_CACHE_SIZE says otherwise.
+const LIMIT: u64 = 512 << 20;
+
+/// The name of an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Key([u8; HASH]);
+
+impl Key {
+    /// The key of what is made of these parts, in this order, and of nothing else.
+    pub fn of(parts: &[&[u8]]) -> Self {
+        let mut hasher = Sha256::new();
+        for part in parts {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        Self(hasher.finalize().into())
+    }
+
+    /// The bytes.
+    pub const fn bytes(&self) -> &[u8; HASH] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A cache in a folder.
+#[derive(Debug)]
+pub struct Cache {
+    folder: PathBuf,
+    limit: u64,
+    /// Nothing can be written: it was tried.
+    closed: AtomicBool,
+}
+
+impl Cache {
+    /// The cache of the user, if it is on.
+    pub fn get() -> Option<&'static Self> {
+        if cfg!(test) {
+            return None;
+        }
+        static CACHE: OnceLock<Option<Cache>> = OnceLock::new();
+        CACHE.get_or_init(|| Self::of_options(Options::get(), dirs::cache_dir)).as_ref()
+    }
+
+    fn of_options(options: &Options, usual: fn() -> Option<PathBuf>) -> Option<Self> {
+        if options.cache.as_deref().is_some_and(|word| ["0", "off", "no", "false"].contains(&word)) {
+            return None;
+        }
+        let folder = options.cache_dir.clone().or_else(|| Some(usual()?.join("wgcl")))?;
+        let limit =
+            options.cache_size.as_deref().and_then(|text| text.parse::<u64>().ok()).map_or(LIMIT, |mib| mib.saturating_mul(1 << 20));
+        Some(Self::new(&folder, limit))
+    }
+
+    /// A cache in a folder, which need not exist, of so many bytes at most.
+    pub fn new(folder: &Path, limit: u64) -> Self {
+        Self { folder: folder.join(FORMAT), limit, closed: AtomicBool::new(false) }
+    }
+
+    fn shard(&self, key: &Key) -> PathBuf {
+        self.folder.join(format!("{:02x}", key.0[0] % SHARDS))
+    }
+
+    /// What was kept under a key.
+    pub fn find(&self, key: &Key) -> Option<Vec<u8>> {
+        let path = self.shard(key).join(key.to_string());
+        let mut file = File::open(&path).ok()?;
+        let contents = match read_entry(&mut file, key) {
+            Ok(contents) => contents,
+            Err(error) => {
+                tracing::debug!("{}: {error}", path.display());
+                // A read that failed says nothing of the file; one that is not what it should be is of no use to anyone.
+                if error.kind() == io::ErrorKind::InvalidData {
+                    let _ = fs::remove_file(&path);
+                }
+                return None;
+            }
+        };
+        tracing::debug!("{} bytes of the cache", contents.len());
+        let noted = file.metadata().and_then(|data| data.modified());
+        if noted.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > NOTED)) {
+            // Whoever may not write here does not mind what is removed first.
+            let _ = File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+        }
+        Some(contents)
+    }
+
+    /// Keeps something under a key.
+    pub fn keep(&self, key: &Key, contents: &[u8]) {
+        let size = (HEADER + contents.len()) as u64;
+        let room = self.limit / u64::from(SHARDS);
+        if size > room || self.closed.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Err(error) = self.write(key, contents, room - size) {
+            tracing::debug!("{}: {error}; nothing more is kept", self.folder.display());
+            self.closed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn write(&self, key: &Key, contents: &[u8], room: u64) -> io::Result<()> {
+        let shard = self.shard(key);
+        make_folder(&shard)?;
+        make_room(&shard, room)?;
+        let mut file = tempfile::Builder::new().prefix(ASIDE).tempfile_in(&shard)?;
+        file.write_all(&header(key, contents))?;
+        file.write_all(contents)?;
+        file.flush()?;
+        file.persist(shard.join(key.to_string())).map(drop).map_err(|error| error.error)
+    }
+
+    /// Removes what turned out to be of no use.
+    pub fn forget(&self, key: &Key) {
+        let _ = fs::remove_file(self.shard(key).join(key.to_string()));
+    }
+}
+
+fn header(key: &Key, contents: &[u8]) -> Vec<u8> {
+    [MAGIC.as_slice(), &key.0, &Sha256::digest(contents)].concat()
+}
+
+fn read_entry(file: &mut File, key: &Key) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "not what was written");
+    let contents = bytes.get(HEADER..).ok_or_else(damaged)?.to_vec();
+    if bytes.starts_with(&header(key, &contents)) { Ok(contents) } else { Err(damaged()) }
+}
+
+/// Makes a folder that others than the user cannot look into: what is in it runs on the user's device.
+fn make_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.create(path)
+}
+
+/// Removes files of a shard, those used longest ago first, until they take `room` bytes at most, and what was left by writers that are gone.
+fn make_room(shard: &Path, room: u64) -> io::Result<()> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(shard)? {
+        // Other processes remove files as well.
+        let Ok(entry) = entry else { continue };
+        let Ok(data) = entry.metadata() else { continue };
+        let modified = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        if entry.file_name().to_string_lossy().starts_with(ASIDE) && modified.elapsed().is_ok_and(|age| age > ABANDONED) {
+            let _ = fs::remove_file(entry.path());
+        } else {
+            files.push((modified, data.len(), entry.path()));
+        }
+    }
+    let mut sum: u64 = files.iter().map(|(_, size, _)| size).sum();
+    if sum <= room {
+        return Ok(());
+    }
+    files.sort_unstable();
+    // Some more than needed, so that not every write has to remove something.
+    for (_, size, path) in files {
+        if sum <= room / 4 * 3 {
+            break;
+        }
+        if fs::remove_file(&path).is_ok() {
+            sum -= size;
+        }
+    }
+    Ok(())
+}

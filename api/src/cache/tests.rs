@@ -1,0 +1,289 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use tempfile::TempDir;
+use wgcl_compiler::program::{Source, parse_options};
+use wgcl_compiler::target::Target;
+
+use super::{ASIDE, Cache, HEADER, Key, LIMIT, SHARDS, find_program, keep_program};
+use crate::binary::Unit;
+use crate::options::Options;
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn key(number: u32) -> Key {
+    Key::of(&[b"test", &number.to_le_bytes()])
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            found.extend(files(&entry.path()));
+        } else {
+            found.push(entry.path());
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_kept_is_found() {
+    let folder = folder();
+    let cache = Cache::new(&folder.path().join("not/yet/there"), LIMIT);
+    assert_eq!(cache.find(&key(1)), None);
+    cache.keep(&key(1), b"contents");
+    cache.keep(&key(2), b"");
+    // Another process sees it as well.
+    let other = Cache::new(&folder.path().join("not/yet/there"), LIMIT);
+    assert_eq!(other.find(&key(1)).as_deref(), Some(b"contents".as_slice()));
+    assert_eq!(other.find(&key(2)).as_deref(), Some(b"".as_slice()));
+    assert_eq!(other.find(&key(3)), None);
+    cache.forget(&key(1));
+    assert_eq!(other.find(&key(1)), None);
+}
+
+#[test]
+fn keys_tell_parts_apart() {
+    assert_ne!(Key::of(&[b"ab", b"c"]), Key::of(&[b"a", b"bc"]));
+    assert_ne!(Key::of(&[b"", b"a"]), Key::of(&[b"a"]));
+    assert_eq!(key(1).to_string().len(), 64);
+}
+
+#[test]
+fn every_damage_is_noticed_and_removed() {
+    let folder = folder();
+    let cache = Cache::new(folder.path(), LIMIT);
+    let spoilt: [fn(&mut Vec<u8>); 6] = [
+        |bytes| bytes.clear(),
+        |bytes| bytes.truncate(HEADER - 1),
+        |bytes| bytes.truncate(bytes.len() - 1),
+        |bytes| bytes.push(0),
+        |bytes| bytes[HEADER + 3] ^= 1,
+        |bytes| bytes[20] ^= 1,
+    ];
+    for spoil in spoilt {
+        cache.keep(&key(7), b"something of some length");
+        let path = files(folder.path()).pop().expect("the file");
+        let mut bytes = fs::read(&path).expect("its bytes");
+        spoil(&mut bytes);
+        fs::write(&path, bytes).expect("a spoilt file");
+        assert_eq!(cache.find(&key(7)), None);
+        assert!(!path.exists(), "it is in nobody's way any more");
+    }
+    cache.keep(&key(7), b"again");
+    assert_eq!(cache.find(&key(7)).as_deref(), Some(b"again".as_slice()));
+}
+
+#[test]
+fn an_entry_under_a_wrong_name_is_none() {
+    let folder = folder();
+    let cache = Cache::new(folder.path(), LIMIT);
+    cache.keep(&key(1), b"one");
+    let path = files(folder.path()).pop().expect("the file");
+    let wrong = cache.shard(&key(2)).join(key(2).to_string());
+    fs::create_dir_all(wrong.parent().expect("a folder")).expect("a folder");
+    fs::rename(path, wrong).expect("renamed");
+    assert_eq!(cache.find(&key(2)), None);
+}
+
+#[test]
+fn it_keeps_to_its_size_and_to_what_is_used() {
+    let folder = folder();
+    let limit = u64::from(SHARDS) * 4096;
+    let cache = Cache::new(folder.path(), limit);
+    cache.keep(&key(0), &[1; 1000]);
+    for number in 1..1000 {
+        cache.keep(&key(number), &[0; 1000]);
+        // As if its last use were long ago by now: it is used again.
+        for path in files(folder.path()) {
+            let age = if path.ends_with(key(0).to_string()) { 1000 } else { 5000 };
+            let file = fs::File::options().append(true).open(&path).expect("a file");
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).expect("its time");
+        }
+        assert!(cache.find(&key(0)).is_some(), "{number}");
+    }
+    let sum: u64 = files(folder.path()).iter().map(|path| path.metadata().map_or(0, |data| data.len())).sum();
+    assert!(sum <= limit && sum > limit / 4, "{sum} of {limit}");
+    cache.keep(&key(5000), &[0; 5000]);
+    assert_eq!(cache.find(&key(5000)), None, "larger than its share");
+}
+
+#[test]
+fn what_a_killed_writer_left_is_removed() {
+    let folder = folder();
+    let cache = Cache::new(folder.path(), LIMIT);
+    cache.keep(&key(1), b"one");
+    let shard = cache.shard(&key(1));
+    let (old, new) = (shard.join(format!("{ASIDE}old")), shard.join(format!("{ASIDE}new")));
+    for path in [&old, &new] {
+        fs::write(path, b"half of it").expect("a file");
+    }
+    let file = fs::File::options().append(true).open(&old).expect("a file");
+    file.set_modified(SystemTime::now() - Duration::from_secs(10_000)).expect("its time");
+    cache.keep(&key(1), b"one again");
+    assert!(!old.exists() && new.exists(), "a living writer keeps its file");
+    assert_eq!(cache.find(&key(1)).as_deref(), Some(b"one again".as_slice()));
+}
+
+#[test]
+fn a_folder_that_cannot_be_is_silently_none() {
+    let folder = folder();
+    let file = folder.path().join("file");
+    fs::write(&file, b"in the way").expect("a file");
+    let cache = Cache::new(&file.join("cache"), LIMIT);
+    cache.keep(&key(1), b"one");
+    assert_eq!(cache.find(&key(1)), None);
+    // It is not tried again.
+    fs::remove_file(&file).expect("removed");
+    cache.keep(&key(1), b"one");
+    assert_eq!(cache.find(&key(1)), None);
+}
+
+/// `/dev/full` is full, but no folder; a file system of a few kilobytes would take privileges. A limit on the size of files is as good: a write
+/// beyond it fails in the middle.
+#[cfg(unix)]
+#[test]
+fn a_write_that_fails_leaves_nothing() {
+    const VARIABLE: &str = "WGCL_CACHE_TEST_FULL";
+    if let Some(path) = std::env::var_os(VARIABLE) {
+        let cache = Cache::new(Path::new(&path), LIMIT);
+        cache.keep(&key(1), &[7; 100_000]);
+        assert_eq!(cache.find(&key(1)), None, "nothing was written");
+        return;
+    }
+    let folder = folder();
+    let program = std::env::current_exe().expect("this program");
+    // The signal that comes with the limit is ignored, as it is where a disk is full; blocks have 512 bytes or 1024.
+    let status = Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" --exact cache::tests::a_write_that_fails_leaves_nothing"])
+        .arg(program)
+        .env(VARIABLE, folder.path())
+        .stdout(Stdio::null())
+        .status()
+        .expect("a shell");
+    assert!(status.success(), "{status}");
+    assert_eq!(files(folder.path()), Vec::<PathBuf>::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_may_only_be_read_is_read() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = folder();
+    Cache::new(folder.path(), LIMIT).keep(&key(1), b"one");
+    let set = |mode| {
+        for path in [folder.path().join("v1"), Cache::new(folder.path(), LIMIT).shard(&key(1))] {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions");
+        }
+    };
+    set(0o500);
+    let cache = Cache::new(folder.path(), LIMIT);
+    assert_eq!(cache.find(&key(1)).as_deref(), Some(b"one".as_slice()));
+    cache.keep(&key(2), b"two");
+    // The superuser may write anywhere.
+    let found = cache.find(&key(2));
+    assert!(found.is_none() || found.as_deref() == Some(b"two"), "{found:?}");
+    set(0o700);
+}
+
+/// Writers of one folder, each of which is killed at some moment: what is found afterwards is whole.
+#[cfg(unix)]
+#[test]
+fn writers_may_be_killed() {
+    const VARIABLE: &str = "WGCL_CACHE_TEST_KILLED";
+    let contents = |number: u32| vec![number as u8; 20_000 + number as usize];
+    if let Some(path) = std::env::var_os(VARIABLE) {
+        let cache = Cache::new(Path::new(&path), LIMIT);
+        // Ended by its parent, or by this limit.
+        for round in 0..100_000 {
+            cache.keep(&key(round % 50), &contents(round % 50));
+        }
+        return;
+    }
+    let folder = folder();
+    let program = std::env::current_exe().expect("this program");
+    let cache = Cache::new(folder.path(), LIMIT);
+    let mut found = 0;
+    for round in 0..4u64 {
+        let mut writers: Vec<_> = (0..2)
+            .map(|_| {
+                Command::new(&program)
+                    .args(["--exact", "cache::tests::writers_may_be_killed"])
+                    .env(VARIABLE, folder.path())
+                    .stdout(Stdio::null())
+                    .spawn()
+                    .expect("a writer")
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(60 + 7 * round));
+        for number in 0..50 {
+            if let Some(bytes) = cache.find(&key(number)) {
+                assert!(bytes == contents(number), "{number}");
+                found += 1;
+            }
+        }
+        for writer in &mut writers {
+            writer.kill().expect("killed");
+            writer.wait().expect("its end");
+        }
+    }
+    assert!(found > 0, "the writers were too slow for the test");
+}
+
+#[test]
+fn the_options_say_where_and_whether() {
+    let usual: fn() -> Option<PathBuf> = || Some(PathBuf::from("/usual"));
+    let folder = |options: Options| Cache::of_options(&options, usual).map(|cache| (cache.folder, cache.limit));
+    assert_eq!(folder(Options::default()), Some(("/usual/wgcl/v1".into(), LIMIT)));
+    assert_eq!(folder(Options { cache: Some("0".into()), ..Options::default() }), None);
+    let given = Options { cache_dir: Some("/given".into()), cache_size: Some("3".into()), ..Options::default() };
+    assert_eq!(folder(given), Some(("/given/v1".into(), 3 << 20)));
+    assert!(Cache::of_options(&Options::default(), || None).is_none(), "nowhere to put it");
+}
+
+#[test]
+fn a_program_is_good_as_long_as_its_headers_are() {
+    let folder = folder();
+    let cache = Cache::new(&folder.path().join("cache"), LIMIT);
+    let (first, second) = (folder.path().join("a"), folder.path().join("b"));
+    fs::create_dir_all(&first).and_then(|()| fs::create_dir_all(&second)).expect("folders");
+    fs::write(second.join("value.h"), "#define VALUE 1\n").expect("a header");
+    let unit = Unit {
+        options: format!("-I {} -I {}", first.display(), second.display()),
+        source: "#include \"value.h\"\nkernel void k(global int *a) { *a = VALUE; }".into(),
+        ..Unit::default()
+    };
+    let target = Target::full();
+    let make = |unit: &Unit| {
+        let options = parse_options(&unit.options).expect("options");
+        let built = wgcl_compiler::program::build(&Source { text: unit.source.clone(), ..Source::default() }, &options, &target);
+        let program = built.program.expect("a program");
+        keep_program(&cache, unit, &target, &program, "a log", &built.files);
+        program.module.to_string()
+    };
+    let found = |unit: &Unit, target: &Target| find_program(&cache, unit, target).map(|(program, log)| (program.module.to_string(), log));
+    assert_eq!(found(&unit, &target), None);
+    let one = make(&unit);
+    assert_eq!(found(&unit, &target), Some((one.clone(), "a log".to_owned())));
+
+    fs::write(second.join("value.h"), "#define VALUE 2\n").expect("a header");
+    assert_eq!(found(&unit, &target), None, "it has changed");
+    assert_ne!(make(&unit), one);
+    fs::write(first.join("value.h"), "#define VALUE 1\n").expect("a header");
+    assert_eq!(found(&unit, &target), None, "another one is found first");
+    assert_eq!(make(&unit), one);
+    fs::remove_file(first.join("value.h")).expect("removed");
+    assert_eq!(found(&unit, &target), None, "it is gone");
+
+    make(&unit);
+    assert!(found(&unit, &target).is_some());
+    assert_eq!(found(&Unit { options: format!("{} -DX", unit.options), ..unit.clone() }, &target), None, "other options");
+    assert_eq!(found(&Unit { headers: [("x.h".to_owned(), String::new())].into(), ..unit.clone() }, &target), None, "other headers");
+    assert_eq!(found(&unit, &Target { fp64: false, ..target.clone() }), None, "another device");
+}

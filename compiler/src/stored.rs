@@ -1,0 +1,162 @@
+//! Programs and shaders as bytes, for a cache that outlives the process.
+//!
+//! The bytes mean something only to a compiler of the same [`VERSION`]: there is no other promise about them. Places in the source are not kept.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ir::{self, Module};
+use crate::launch::{ArgLayout, Binding, LaunchKey, Shader};
+use crate::program::{KernelInfo, Program};
+use crate::target::Target;
+
+/// What this compiler is: changes with its source, its library of built-in functions, and the crates below it.
+pub const VERSION: &str = env!("WGCL_COMPILER_ID");
+
+/// Nesting of regions that is stored at most: they are read recursively, on whatever stack the application has.
+const MAX_DEPTH: usize = 64;
+
+#[derive(Serialize, Deserialize)]
+struct StoredProgram<'a> {
+    module: Cow<'a, Module>,
+    kernels: Cow<'a, [KernelInfo]>,
+    global_variable_size: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredShader<'a> {
+    spirv: Cow<'a, [u32]>,
+    entry_point: Cow<'a, str>,
+    bindings: Cow<'a, [Binding]>,
+    args: Cow<'a, ArgLayout>,
+    local_memory: u32,
+    private_memory: u32,
+}
+
+fn shallow(module: &Module) -> bool {
+    module.functions.iter().all(|function| function.body.depth(ir::MAX_NESTING) <= MAX_DEPTH)
+}
+
+/// The bytes of a program; `None` where it is not worth storing.
+pub fn encode_program(program: &Program) -> Option<Vec<u8>> {
+    let stored = StoredProgram {
+        module: Cow::Borrowed(&program.module),
+        kernels: Cow::Borrowed(&program.kernels),
+        global_variable_size: program.global_variable_size,
+    };
+    shallow(&program.module).then(|| postcard::to_stdvec(&stored).ok()).flatten()
+}
+
+/// The program of these bytes, if they are one.
+pub fn decode_program(bytes: &[u8]) -> Option<Program> {
+    let StoredProgram { module, kernels, global_variable_size } = postcard::from_bytes(bytes).ok()?;
+    Some(Program { module: Arc::new(module.into_owned()), kernels: kernels.into_owned(), global_variable_size })
+}
+
+/// The bytes of a shader; `None` for those that cannot be stored: what is no SPIR-V, and kernels that print.
+pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
+    let stored = StoredShader {
+        spirv: Cow::Borrowed(shader.spirv.as_deref()?),
+        entry_point: Cow::Borrowed(&shader.entry_point),
+        bindings: Cow::Borrowed(&shader.bindings),
+        args: Cow::Borrowed(&shader.args),
+        local_memory: shader.local_memory,
+        private_memory: shader.private_memory,
+    };
+    shader.printf.is_empty().then(|| postcard::to_stdvec(&stored).ok()).flatten()
+}
+
+/// The shader of these bytes, if they are one: without naga's module, for which the SPIR-V stands.
+pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
+    let StoredShader { spirv, entry_point, bindings, args, local_memory, private_memory } = postcard::from_bytes(bytes).ok()?;
+    Some(Shader {
+        naga: naga::Module::default(),
+        spirv: Some(spirv.into_owned()),
+        entry_point: entry_point.into_owned(),
+        bindings: bindings.into_owned(),
+        args: args.into_owned(),
+        local_memory,
+        private_memory,
+        printf: crate::printf::Table::default(),
+    })
+}
+
+/// Bytes that are the same for equal modules and targets, and for no others; `None` for modules that are not stored.
+pub fn identify(module: &Module, target: &Target) -> Option<Vec<u8>> {
+    shallow(module).then(|| postcard::to_stdvec(&(module, target)).ok()).flatten()
+}
+
+/// Bytes that are the same for equal targets, and for no others.
+pub fn identify_target(target: &Target) -> Vec<u8> {
+    postcard::to_stdvec(target).unwrap_or_default()
+}
+
+/// Bytes that are the same for equal keys, and for no others.
+pub fn identify_key(key: &LaunchKey) -> Vec<u8> {
+    postcard::to_stdvec(key).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decode_program, decode_shader, encode_program, encode_shader, identify};
+    use crate::build::build;
+    use crate::launch::{LaunchKey, specialise};
+    use crate::options::parse_options;
+    use crate::program::{Program, Source};
+    use crate::target::Target;
+
+    const SOURCE: &str = "
+        constant float table[] = {1.5f, -0.0f, NAN};
+        global int counter = 3;
+        typedef struct { int a; float4 b; } S;
+        __attribute__((reqd_work_group_size(8, 1, 1)))
+        kernel void k(global float *out, S s, local int *l, constant float *c, ulong n) {
+            size_t i = get_global_id(0);
+            l[get_local_id(0)] = (int)i;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            float sum = 0;
+            for (uint j = 0; j < n; j++) {
+                switch (l[j & 7]) { case 1: sum += table[j % 3]; break; case 2: case 3: sum *= c[j]; break; default: sum = sin(sum); }
+            }
+            atomic_inc(&counter);
+            out[i] = sum + s.b.y;
+        }
+        kernel void prints(int a) { printf(\"%d\\n\", a); }";
+
+    fn program() -> Program {
+        let options = parse_options("-cl-std=CL3.0 -cl-kernel-arg-info").expect("options");
+        let result = build(&Source { text: SOURCE.to_owned(), ..Source::default() }, &options, &Target::full());
+        result.program.unwrap_or_else(|| panic!("{}", result.log))
+    }
+
+    #[test]
+    fn a_program_comes_back() {
+        let program = program();
+        let bytes = encode_program(&program).expect("it is stored");
+        let back = decode_program(&bytes).expect("it is read");
+        assert_eq!(back.module.to_string(), program.module.to_string());
+        assert_eq!((&back.kernels, back.global_variable_size), (&program.kernels, program.global_variable_size));
+        let target = Target::full();
+        assert_eq!(identify(&back.module, &target), identify(&program.module, &target));
+        let key = LaunchKey::example(&program.module.functions[0], [8, 1, 1]);
+        let made = |program: &Program| specialise(&program.module, "k", &key, &target).expect("a shader").spirv;
+        assert_eq!(made(&back), made(&program));
+        assert!((0..bytes.len()).all(|length| decode_program(&bytes[..length]).is_none()), "a part of a program is none");
+    }
+
+    #[test]
+    fn a_shader_comes_back_unless_it_prints() {
+        let (program, target) = (program(), Target::full());
+        let make = |name: &str| {
+            let function = program.module.functions.iter().find(|function| function.name == name).expect("the kernel");
+            specialise(&program.module, name, &LaunchKey::example(function, [8, 1, 1]), &target).expect("a shader")
+        };
+        let shader = make("k");
+        let back = decode_shader(&encode_shader(&shader).expect("it is stored")).expect("it is read");
+        assert_eq!((&back.spirv, &back.entry_point, &back.bindings), (&shader.spirv, &shader.entry_point, &shader.bindings));
+        assert_eq!((&back.args, back.local_memory, back.private_memory), (&shader.args, shader.local_memory, shader.private_memory));
+        assert!(encode_shader(&make("prints")).is_none());
+    }
+}
