@@ -183,7 +183,11 @@ impl Target {
             features.push("__opencl_c_subgroups");
             extensions.extend([
                 "cl_khr_subgroup_ballot",
+                "cl_khr_subgroup_clustered_reduce",
+                "cl_khr_subgroup_extended_types",
+                "cl_khr_subgroup_non_uniform_arithmetic",
                 "cl_khr_subgroup_non_uniform_vote",
+                "cl_khr_subgroup_rotate",
                 "cl_khr_subgroup_shuffle",
                 "cl_khr_subgroup_shuffle_relative",
             ]);

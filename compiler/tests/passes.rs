@@ -23,7 +23,7 @@ fn apply(module: &mut Module, pass: &str) -> Result<(), String> {
             return Ok(());
         }
         "groups" => {
-            passes::groups::run(module, [6, 1, 1]);
+            passes::groups::run(module, [6, 1, 1], 128);
             return Ok(());
         }
         "inline" => {

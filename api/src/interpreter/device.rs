@@ -49,7 +49,7 @@ fn properties() -> DeviceProperties {
 
 /// All that OpenCL C may have and the interpreter knows.
 fn target() -> Target {
-    Target { subgroups: false, spirv: false, fused_fma: false, max_local_memory: LOCAL_MEMORY, ..Target::full() }.with_extensions()
+    Target { max_subgroup_size: 1, spirv: false, fused_fma: false, max_local_memory: LOCAL_MEMORY, ..Target::full() }.with_extensions()
 }
 
 /// Nanoseconds since the clock was first looked at.

@@ -28,8 +28,16 @@ pub enum ImageQuery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combine {
     Add,
+    Mul,
     Min,
     Max,
+    And,
+    Or,
+    Xor,
+    /// Of truth values.
+    LogicalAnd,
+    LogicalOr,
+    LogicalXor,
 }
 
 /// Collective functions of work-groups and subgroups.
@@ -45,6 +53,16 @@ pub enum GroupFn {
     Reduce(Combine),
     ScanInclusive(Combine),
     ScanExclusive(Combine),
+    /// Of subgroups, whichever of their work-items get there.
+    ActiveReduce(Combine),
+    ActiveInclusive(Combine),
+    ActiveExclusive(Combine),
+    /// (value, cluster size)
+    ClusteredReduce(Combine),
+    /// (value, delta)
+    Rotate,
+    /// (value, delta, cluster size)
+    ClusteredRotate,
     Shuffle,
     ShuffleXor,
     ShuffleUp,

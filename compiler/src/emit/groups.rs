@@ -20,6 +20,8 @@ impl Emitter<'_, '_> {
             GroupOp::All => Some((SubgroupOperation::All, CollectiveOperation::Reduce)),
             GroupOp::Any => Some((SubgroupOperation::Any, CollectiveOperation::Reduce)),
             GroupOp::Reduce(op) => combined(op).map(|op| (op, CollectiveOperation::Reduce)),
+            GroupOp::ScanInclusive(BinOp::Mul) => Some((SubgroupOperation::Mul, CollectiveOperation::InclusiveScan)),
+            GroupOp::ScanExclusive(BinOp::Mul) => Some((SubgroupOperation::Mul, CollectiveOperation::ExclusiveScan)),
             GroupOp::ScanInclusive(BinOp::Add) => Some((SubgroupOperation::Add, CollectiveOperation::InclusiveScan)),
             GroupOp::ScanExclusive(BinOp::Add) => Some((SubgroupOperation::Add, CollectiveOperation::ExclusiveScan)),
             _ => None,
@@ -68,6 +70,10 @@ impl Emitter<'_, '_> {
 fn combined(op: BinOp) -> Option<SubgroupOperation> {
     Some(match op {
         BinOp::Add => SubgroupOperation::Add,
+        BinOp::Mul => SubgroupOperation::Mul,
+        BinOp::And => SubgroupOperation::And,
+        BinOp::Or => SubgroupOperation::Or,
+        BinOp::Xor => SubgroupOperation::Xor,
         BinOp::SMin | BinOp::UMin => SubgroupOperation::Min,
         BinOp::SMax | BinOp::UMax => SubgroupOperation::Max,
         _ => return None,

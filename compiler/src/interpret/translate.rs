@@ -172,7 +172,7 @@ impl Translator<'_> {
                     };
                     self.alias(*result, at);
                 }
-                Op::Group { sub: true, op: GroupOp::ScanExclusive(op), .. } => {
+                Op::Group { sub: true, op: GroupOp::ScanExclusive(op) | GroupOp::ActiveExclusive(op), .. } => {
                     let first = ty.scalar().map_or(0, |scalar| identity(*op, scalar));
                     let at = self.constant(&vec![first; usize::from(ty.lanes())]);
                     self.alias(*result, at);
@@ -526,7 +526,7 @@ impl Translator<'_> {
         let at = self.at(value);
         if sub {
             match op {
-                GroupOp::ScanExclusive(_) => {}
+                GroupOp::ScanExclusive(_) | GroupOp::ActiveExclusive(_) => {}
                 GroupOp::Ballot => {
                     let zero = self.known.get(&0).copied().unwrap_or(at);
                     let to = self.define(result);

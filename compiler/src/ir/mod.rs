@@ -446,6 +446,13 @@ pub enum GroupOp {
     ScanInclusive(BinOp),
     /// Of the values of the work-items before this one; the operation's identity for the first.
     ScanExclusive(BinOp),
+    /// Subgroups only: value, cluster size (`i32`, a power of two, the same for all). Of the values of the active work-items among each so many,
+    /// in order of their index.
+    ActiveReduce(BinOp),
+    /// The same of those up to this one.
+    ActiveInclusive(BinOp),
+    /// The same of those before this one; the operation's identity for the first.
+    ActiveExclusive(BinOp),
     /// Subgroups only: the value of the first active work-item.
     BroadcastFirst,
     /// Subgroups only: for which active work-items a `bool` is true; four times 32 bits.

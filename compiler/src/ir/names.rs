@@ -44,7 +44,23 @@ impl GroupOp {
             Self::Reduce(_) => "reduce",
             Self::ScanInclusive(_) => "scan_inclusive",
             Self::ScanExclusive(_) => "scan_exclusive",
+            Self::ActiveReduce(_) => "active_reduce",
+            Self::ActiveInclusive(_) => "active_inclusive",
+            Self::ActiveExclusive(_) => "active_exclusive",
             plain => GROUP.iter().find(|(_, op)| *op == plain).map_or("", |(name, _)| name),
+        }
+    }
+
+    /// What a reduction or scan combines by.
+    pub const fn combines(self) -> Option<BinOp> {
+        match self {
+            Self::Reduce(op)
+            | Self::ScanInclusive(op)
+            | Self::ScanExclusive(op)
+            | Self::ActiveReduce(op)
+            | Self::ActiveInclusive(op)
+            | Self::ActiveExclusive(op) => Some(op),
+            _ => None,
         }
     }
 

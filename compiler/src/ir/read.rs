@@ -545,6 +545,9 @@ impl Reader {
             "reduce" => combined(GroupOp::Reduce),
             "scan_inclusive" => combined(GroupOp::ScanInclusive),
             "scan_exclusive" => combined(GroupOp::ScanExclusive),
+            "active_reduce" => combined(GroupOp::ActiveReduce),
+            "active_inclusive" => combined(GroupOp::ActiveInclusive),
+            "active_exclusive" => combined(GroupOp::ActiveExclusive),
             other => GroupOp::plain(other).ok_or_else(|| self.error(format!("unknown operation `{other}` of a group"))),
         }
     }

@@ -461,6 +461,7 @@ impl<'a> Verifier<'a> {
         let operands = match op {
             GroupOp::Barrier => 0,
             GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::ShuffleUp | GroupOp::ShuffleDown => 2,
+            GroupOp::ActiveReduce(_) | GroupOp::ActiveInclusive(_) | GroupOp::ActiveExclusive(_) => 2,
             _ => 1,
         };
         require(args.len() == operands, || format!("{} operands of a group's {}", args.len(), op.name()))?;

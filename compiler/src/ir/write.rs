@@ -23,7 +23,7 @@
 
 use std::fmt::{self, Display};
 
-use super::{Const, Fence, Func, Function, Global, GlobalVar, GroupOp, Inst, KernelParam, Module, Op, Region, Type, Value, Var, WorkItem};
+use super::{Const, Fence, Func, Function, Global, GlobalVar, Inst, KernelParam, Module, Op, Region, Type, Value, Var, WorkItem};
 
 impl Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -212,7 +212,7 @@ fn write_op(f: &mut dyn fmt::Write, function: &Function, inst: &Inst, depth: usi
         Op::MemFence(fence) => write_fence(f, "mem_fence", *fence),
         Op::Group { sub, op, args } => {
             write!(f, "group {} {}", if *sub { "sub" } else { "work" }, op.name())?;
-            if let GroupOp::Reduce(bin) | GroupOp::ScanInclusive(bin) | GroupOp::ScanExclusive(bin) = op {
+            if let Some(bin) = op.combines() {
                 write!(f, " {}", bin.name())?;
             }
             args.iter().try_for_each(|a| write!(f, ", {a}"))

@@ -10,19 +10,18 @@
 //!   that the next one may write at once. Groups need not have a size that is a power of two.
 //! * **Reductions and scans of subgroups** are scans by shuffles: exact for every type, and right for a last subgroup that is not full.
 //!   Sums of `i32` and `f32` and 32-bit minima and maxima, which every device has, stay as they are.
+//! * **Reductions and scans of whichever work-items are active**, in clusters or not, know from a ballot who they are. Each looks up to the active
+//!   one before it, adds what that has, and looks on from where that looked: in as many steps as for a full subgroup all are reached.
 //! * **Shuffles** remain for 32 bits only.
 //!
 //! Runs at launch, when the group's size is known.
 
 use crate::diag::Span;
 use crate::ir::{
-    AtomicOp, BinOp, CastOp, CmpOp, Fence, Function, Global, GlobalVar, GroupOp, Inst, Module, Op, Region, Scalar, Space, Type, Value,
-    WorkItem,
+    AtomicOp, BinOp, CastOp, CmpOp, Const, Fence, Function, Global, GlobalVar, GroupOp, Inst, MathOp, Module, Op, Region, Scalar, Space,
+    Type, UnOp, Value, WorkItem,
 };
 use rustc_hash::FxHashMap;
-
-/// Lanes of the largest subgroup of any device.
-const MOST_LANES: u32 = 128;
 
 /// Memory of the operations of one kernel, made when first needed.
 #[derive(Default)]
@@ -33,7 +32,8 @@ struct Memory {
 }
 
 /// Expands the operations in every function of a module for groups of that size.
-pub fn run(module: &mut Module, local_size: [u32; 3]) {
+/// `lanes`: work-items of the largest subgroup.
+pub fn run(module: &mut Module, local_size: [u32; 3], lanes: u32) {
     let items = local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size.max(1)));
     let mut memory = Memory::default();
     for index in 0..module.functions.len() {
@@ -44,12 +44,20 @@ pub fn run(module: &mut Module, local_size: [u32; 3]) {
         }
         let function = &mut module.functions[index];
         let mut body = std::mem::take(&mut function.body);
+        let mut sizes = FxHashMap::default();
+        body.walk(&mut |inst| {
+            if let (Op::Const(Const::Bits(bits)), &[result]) = (&inst.op, inst.results.as_slice()) {
+                sizes.insert(result, *bits);
+            }
+        });
         let mut pass = Expander {
             function,
             globals: &mut module.globals,
             memory: &mut memory,
             local_size,
             items,
+            lanes: lanes.min(items.next_power_of_two()),
+            sizes,
             out: Vec::new(),
             span: Span::NONE,
             aliases: FxHashMap::default(),
@@ -74,6 +82,10 @@ struct Expander<'a> {
     local_size: [u32; 3],
     /// Work-items a group.
     items: u32,
+    /// Most work-items that a subgroup can have here.
+    lanes: u32,
+    /// Constants of the function.
+    sizes: FxHashMap<Value, u64>,
     out: Vec<Inst>,
     span: Span,
     /// Results of expanded operations, and what takes their place.
@@ -246,9 +258,9 @@ impl Expander<'_> {
         }
         Some(match op {
             GroupOp::All => {
-                let not = self.push(Type::BOOL, Op::Un(crate::ir::UnOp::Not, value));
+                let not = self.push(Type::BOOL, Op::Un(UnOp::Not, value));
                 let any = self.any(not);
-                self.push(Type::BOOL, Op::Un(crate::ir::UnOp::Not, any))
+                self.push(Type::BOOL, Op::Un(UnOp::Not, any))
             }
             GroupOp::Any => self.any(value),
             GroupOp::Broadcast => self.broadcast(value, *args.get(1)?),
@@ -393,10 +405,10 @@ impl Expander<'_> {
         let ty = self.function.ty(like);
         let scalar = ty.scalar().unwrap_or(Scalar::I32);
         let sign = 1_u64 << (scalar.bits().max(1) - 1);
-        let infinity = match scalar {
-            Scalar::F16 => 0x7c00,
-            Scalar::F64 => f64::INFINITY.to_bits(),
-            _ => u64::from(f32::INFINITY.to_bits()),
+        let (infinity, one) = match scalar {
+            Scalar::F16 => (0x7c00, 0x3c00),
+            Scalar::F64 => (f64::INFINITY.to_bits(), 1.0_f64.to_bits()),
+            _ => (u64::from(f32::INFINITY.to_bits()), u64::from(1.0_f32.to_bits())),
         };
         let bits = match op {
             BinOp::SMin => sign - 1,
@@ -405,6 +417,7 @@ impl Expander<'_> {
             BinOp::FMin => infinity,
             BinOp::FMax => infinity | sign,
             BinOp::Mul => 1,
+            BinOp::FMul => one,
             _ => 0,
         };
         self.bits(ty, bits)
@@ -440,6 +453,9 @@ impl Expander<'_> {
                 let first = self.identity(op, value);
                 let is_first = self.cmp(CmpOp::Eq, lane, zero);
                 Some(self.push(ty, Op::Select(is_first, first, before)))
+            }
+            GroupOp::ActiveReduce(combine) | GroupOp::ActiveInclusive(combine) | GroupOp::ActiveExclusive(combine) => {
+                Some(self.active(op, combine, value, *args.get(1)?))
             }
             GroupOp::Broadcast => Some(self.shuffle(GroupOp::Shuffle, value, args.get(1).copied())),
             GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::ShuffleUp | GroupOp::ShuffleDown | GroupOp::BroadcastFirst
@@ -489,12 +505,89 @@ impl Expander<'_> {
         self.of_slot(moved, ty)
     }
 
+    /// A reduction or scan of the active work-items of each cluster.
+    fn active(&mut self, op: GroupOp, combine: BinOp, value: Value, cluster: Value) -> Value {
+        let ty = self.function.ty(value);
+        let known = self.sizes.get(&cluster).and_then(|&size| u32::try_from(size).ok());
+        let most = known.map_or(self.lanes, |size| size.min(self.lanes));
+        if let Some(native) = native(op, combine, ty).filter(|_| known.is_some_and(|size| size >= self.lanes)) {
+            return self.sub(native, vec![value], ty);
+        }
+        let (lane, one, none) = (self.lane(), self.word(1), self.word(u32::MAX));
+        // The cluster is [first, end).
+        let inside = self.bin(BinOp::Sub, cluster, one);
+        let last = self.bin(BinOp::Or, lane, inside);
+        let end = self.bin(BinOp::Add, last, one);
+        let first = self.bin(BinOp::Sub, end, cluster);
+        let truth = self.bits(Type::BOOL, 1);
+        let ballot = self.push(Type::Vector(Scalar::I32, 4), Op::Group { sub: true, op: GroupOp::Ballot, args: vec![truth] });
+        let start = self.highest(ballot, first, lane);
+        let zero = self.word(0);
+        let (mut sum, mut link, mut step) = (value, start, 1);
+        while step < most {
+            let has = self.cmp(CmpOp::SGe, link, zero);
+            let from = self.push(Type::I32, Op::Select(has, link, lane));
+            let earlier = self.shuffle(GroupOp::Shuffle, sum, Some(from));
+            let more = self.bin(combine, earlier, sum);
+            sum = self.push(ty, Op::Select(has, more, sum));
+            step *= 2;
+            if step < most {
+                let next = self.shuffle(GroupOp::Shuffle, link, Some(from));
+                link = self.push(Type::I32, Op::Select(has, next, none));
+            }
+        }
+        match op {
+            GroupOp::ActiveInclusive(_) => sum,
+            GroupOp::ActiveExclusive(_) => {
+                let has = self.cmp(CmpOp::SGe, start, zero);
+                let from = self.push(Type::I32, Op::Select(has, start, lane));
+                let before = self.shuffle(GroupOp::Shuffle, sum, Some(from));
+                let identity = self.identity(combine, value);
+                self.push(ty, Op::Select(has, before, identity))
+            }
+            _ => {
+                let last = self.highest(ballot, first, end);
+                self.shuffle(GroupOp::Shuffle, sum, Some(last))
+            }
+        }
+    }
+
+    /// The highest bit of a ballot within [first, end), or -1.
+    fn highest(&mut self, ballot: Value, first: Value, end: Value) -> Value {
+        let mut found = self.word(u32::MAX);
+        for number in 0..self.lanes.div_ceil(32) {
+            let word = self.push(Type::I32, Op::Extract(ballot, number as u8));
+            let (below_end, below_first) = (self.below(end, number * 32), self.below(first, number * 32));
+            let outside = self.push(Type::I32, Op::Un(UnOp::Not, below_first));
+            let word = self.bin(BinOp::And, word, below_end);
+            let word = self.bin(BinOp::And, word, outside);
+            let zeros = self.push(Type::I32, Op::Math(MathOp::Clz, vec![word]));
+            let top = self.word(number * 32 + 31);
+            let at = self.bin(BinOp::Sub, top, zeros);
+            let zero = self.word(0);
+            let any = self.cmp(CmpOp::Ne, word, zero);
+            found = self.push(Type::I32, Op::Select(any, at, found));
+        }
+        found
+    }
+
+    /// The bits of the word of a ballot that begins with `base` that are below an index.
+    fn below(&mut self, index: Value, base: u32) -> Value {
+        let (base, zero, one, width, ones) = (self.word(base), self.word(0), self.word(1), self.word(32), self.word(u32::MAX));
+        let count = self.bin(BinOp::Sub, index, base);
+        let count = self.bin(BinOp::SMax, count, zero);
+        let bit = self.bin(BinOp::Shl, one, count);
+        let some = self.bin(BinOp::Sub, bit, one);
+        let all = self.cmp(CmpOp::UGe, count, width);
+        self.push(Type::I32, Op::Select(all, ones, some))
+    }
+
     fn subgroup_scan(&mut self, op: BinOp, value: Value) -> Value {
         let ty = self.function.ty(value);
         let lane = self.lane();
         let mut sum = value;
         let mut step = 1;
-        while step < MOST_LANES.min(self.items.next_power_of_two()) {
+        while step < self.lanes {
             let distance = self.word(step);
             let earlier = self.shuffle(GroupOp::ShuffleUp, sum, Some(distance));
             let more = self.bin(op, earlier, sum);
@@ -503,5 +596,19 @@ impl Expander<'_> {
             step *= 2;
         }
         sum
+    }
+}
+
+/// The device's own operation for all active work-items: on words, where the order does not matter.
+fn native(op: GroupOp, combine: BinOp, ty: Type) -> Option<GroupOp> {
+    let words = ty == Type::I32;
+    match (op, combine) {
+        (
+            GroupOp::ActiveReduce(_),
+            BinOp::Add | BinOp::Mul | BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax | BinOp::And | BinOp::Or | BinOp::Xor,
+        ) if words => Some(GroupOp::Reduce(combine)),
+        (GroupOp::ActiveInclusive(_), BinOp::Add | BinOp::Mul) if words => Some(GroupOp::ScanInclusive(combine)),
+        (GroupOp::ActiveExclusive(_), BinOp::Add | BinOp::Mul) if words => Some(GroupOp::ScanExclusive(combine)),
+        _ => None,
     }
 }

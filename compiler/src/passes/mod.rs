@@ -138,7 +138,7 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
             purity.note(func, &module.functions[func.index()]);
         }
     }
-    groups::run(module, key.local_size);
+    groups::run(module, key.local_size, target.max_subgroup_size);
     for func in functions(module) {
         check(module, func, "groups")?;
         specialise_key::run(&mut module.functions[func.index()], key);

@@ -22,6 +22,20 @@ fn combined(name: &str, prefix: &str, make: fn(Combine) -> GroupFn) -> Option<Gr
     }))
 }
 
+/// As `combined`, with the operations that only subgroups have.
+fn combined_by_any(name: &str, prefix: &str, make: fn(Combine) -> GroupFn) -> Option<GroupFn> {
+    Some(make(match name.strip_prefix(prefix)? {
+        "mul" => Combine::Mul,
+        "and" => Combine::And,
+        "or" => Combine::Or,
+        "xor" => Combine::Xor,
+        "logical_and" => Combine::LogicalAnd,
+        "logical_or" => Combine::LogicalOr,
+        "logical_xor" => Combine::LogicalXor,
+        _ => return combined(name, prefix, make),
+    }))
+}
+
 /// Functions that work-groups and subgroups have.
 fn collective(name: &str) -> Option<GroupFn> {
     match name {
@@ -40,6 +54,18 @@ fn extended(name: &str) -> Option<(GroupFn, &'static str)> {
     const BALLOT: &str = "cl_khr_subgroup_ballot";
     const SHUFFLE: &str = "cl_khr_subgroup_shuffle";
     const RELATIVE: &str = "cl_khr_subgroup_shuffle_relative";
+    const ARITHMETIC: &str = "cl_khr_subgroup_non_uniform_arithmetic";
+    const CLUSTERED: &str = "cl_khr_subgroup_clustered_reduce";
+    const ROTATE: &str = "cl_khr_subgroup_rotate";
+    let arithmetic = combined_by_any(name, "non_uniform_reduce_", GroupFn::ActiveReduce)
+        .or_else(|| combined_by_any(name, "non_uniform_scan_inclusive_", GroupFn::ActiveInclusive))
+        .or_else(|| combined_by_any(name, "non_uniform_scan_exclusive_", GroupFn::ActiveExclusive));
+    if let Some(function) = arithmetic {
+        return Some((function, ARITHMETIC));
+    }
+    if let Some(function) = combined_by_any(name, "clustered_reduce_", GroupFn::ClusteredReduce) {
+        return Some((function, CLUSTERED));
+    }
     Some(match name {
         "elect" => (GroupFn::Elect, VOTE),
         "non_uniform_all" => (GroupFn::All, VOTE),
@@ -55,6 +81,8 @@ fn extended(name: &str) -> Option<(GroupFn, &'static str)> {
         "ballot_exclusive_scan" => (GroupFn::BallotExclusiveScan, BALLOT),
         "ballot_find_lsb" => (GroupFn::BallotFindLsb, BALLOT),
         "ballot_find_msb" => (GroupFn::BallotFindMsb, BALLOT),
+        "rotate" => (GroupFn::Rotate, ROTATE),
+        "clustered_rotate" => (GroupFn::ClusteredRotate, ROTATE),
         "shuffle" => (GroupFn::Shuffle, SHUFFLE),
         "shuffle_xor" => (GroupFn::ShuffleXor, SHUFFLE),
         "shuffle_up" => (GroupFn::ShuffleUp, RELATIVE),
@@ -74,31 +102,40 @@ fn mask(name: &str) -> Option<MaskKind> {
     })
 }
 
+/// Whether a function combines the bits of integers.
+const fn is_bitwise(function: GroupFn) -> bool {
+    matches!(
+        function,
+        GroupFn::ActiveReduce(Combine::And | Combine::Or | Combine::Xor)
+            | GroupFn::ActiveInclusive(Combine::And | Combine::Or | Combine::Xor)
+            | GroupFn::ActiveExclusive(Combine::And | Combine::Or | Combine::Xor)
+            | GroupFn::ClusteredReduce(Combine::And | Combine::Or | Combine::Xor)
+    )
+}
+
 impl Sema<'_> {
     /// The collective function of that name, where the device has it.
     pub(super) fn group(&self, name: &str) -> Option<Group> {
-        let reported = |list: &[String], what: &str| list.iter().any(|known| known == what);
         if let Some(rest) = name.strip_prefix("work_group_") {
             let version = self.options.std.version();
-            let offered = version >= 200 && reported(&self.target.features, "__opencl_c_work_group_collective_functions");
+            let offered = version >= 200 && self.target.has_feature("__opencl_c_work_group_collective_functions");
             return collective(rest).filter(|_| offered).map(|function| Group { sub: false, function });
         }
-        let extension = |what: &str| reported(&self.target.extensions, what);
         if let Some(rest) = name.strip_prefix("sub_group_") {
             if let Some((function, needs)) = extended(rest) {
-                return extension(needs).then_some(Group { sub: true, function });
+                return self.target.has_extension(needs).then_some(Group { sub: true, function });
             }
             let function = if rest == "barrier" { Some(GroupFn::Barrier) } else { collective(rest) };
             return function.filter(|_| self.has_subgroups()).map(|function| Group { sub: true, function });
         }
         let kind = name.strip_prefix("get_sub_group_").and_then(|rest| rest.strip_suffix("_mask")).and_then(mask)?;
-        extension("cl_khr_subgroup_ballot").then_some(Group { sub: true, function: GroupFn::Mask(kind) })
+        self.target.has_extension("cl_khr_subgroup_ballot").then_some(Group { sub: true, function: GroupFn::Mask(kind) })
     }
 
     /// Whether programs may use subgroups.
     pub(super) fn has_subgroups(&self) -> bool {
-        self.target.extensions.iter().any(|known| known == "cl_khr_subgroups")
-            || (self.options.std.version() >= 200 && self.target.features.iter().any(|known| known == "__opencl_c_subgroups"))
+        self.target.has_extension("cl_khr_subgroups")
+            || (self.options.std.version() >= 200 && self.target.has_feature("__opencl_c_subgroups"))
     }
 
     /// Least and largest number of arguments.
@@ -112,7 +149,10 @@ impl Sema<'_> {
             | GroupFn::ShuffleXor
             | GroupFn::ShuffleUp
             | GroupFn::ShuffleDown
+            | GroupFn::Rotate
+            | GroupFn::ClusteredReduce(_)
             | GroupFn::BallotBitExtract => (2, 2),
+            GroupFn::ClusteredRotate => (3, 3),
             _ => (1, 1),
         }
     }
@@ -154,17 +194,25 @@ impl Sema<'_> {
                 let predicate = matches!(function, GroupFn::InverseBallot | GroupFn::BallotBitExtract);
                 self.native(op, args, if predicate { int } else { uint }, span)
             }
+            GroupFn::ActiveReduce(combine)
+            | GroupFn::ActiveInclusive(combine)
+            | GroupFn::ActiveExclusive(combine)
+            | GroupFn::ClusteredReduce(combine)
+                if matches!(combine, Combine::LogicalAnd | Combine::LogicalOr | Combine::LogicalXor) =>
+            {
+                let mut args = vec![self.scalar_arg(first, ScalarKind::Int)];
+                args.extend(values.next().map(|size| self.scalar_arg(size, ScalarKind::UInt)));
+                self.native(op, args, int, span)
+            }
             _ => {
-                let narrow = matches!(
-                    function,
-                    GroupFn::Shuffle
-                        | GroupFn::ShuffleXor
-                        | GroupFn::ShuffleUp
-                        | GroupFn::ShuffleDown
-                        | GroupFn::BroadcastFirst
-                        | GroupFn::AllEqual
-                );
-                let Some(kind) = self.scalar_kind(first.ty) else {
+                // Those of OpenCL C 3.0 itself have no smaller types than `int`; extensions have.
+                let core =
+                    matches!(function, GroupFn::Broadcast | GroupFn::Reduce(_) | GroupFn::ScanInclusive(_) | GroupFn::ScanExclusive(_))
+                        && !name.starts_with("sub_group_non_uniform_");
+                let extended = group.sub && self.target.has_extension("cl_khr_subgroup_extended_types");
+                let narrow = !core || extended;
+                let vectors = group.sub && function == GroupFn::Broadcast && (extended || !core);
+                let Some((kind, lanes)) = self.arith(first.ty).filter(|&(_, lanes)| lanes == 1 || vectors) else {
                     self.bad_arg(name, &first, "expecting a scalar");
                     return self.error_expr(span);
                 };
@@ -173,15 +221,21 @@ impl Sema<'_> {
                     ScalarKind::Char | ScalarKind::UChar | ScalarKind::Short | ScalarKind::UShort if !narrow => ScalarKind::Int,
                     kind => kind,
                 };
-                if is_float(kind) && kind == ScalarKind::Half && !self.target.fp16 {
+                if kind == ScalarKind::Half && !self.target.fp16 {
                     self.err(span, "half precision arithmetic requires cl_khr_fp16");
                     return self.error_expr(span);
                 }
-                let mut args = vec![self.scalar_arg(first, kind)];
+                if is_float(kind) && is_bitwise(function) {
+                    self.bad_arg(name, &first, "expecting an integer");
+                    return self.error_expr(span);
+                }
+                let first = if lanes == 1 { self.scalar_arg(first, kind) } else { first };
+                let result = first.ty;
+                let mut args = vec![first];
                 for index in values {
                     args.push(self.scalar_arg(index, ScalarKind::UInt));
                 }
-                let ty = if function == GroupFn::AllEqual { int } else { self.scalar(kind) };
+                let ty = if function == GroupFn::AllEqual { int } else { result };
                 self.native(op, args, ty, span)
             }
         }

@@ -5,7 +5,10 @@ use super::Call;
 use crate::builtins::{Combine, GroupFn, MaskKind};
 use crate::ir::{BinOp, CmpOp, GroupOp, MathOp, Op, Scalar, Type, Value, WorkItem};
 
-/// Bits of a ballot.
+/// Lanes of the largest subgroup of any device, and bits of a ballot.
+const MOST_LANES: i32 = 128;
+
+/// Type of a ballot.
 const BALLOT: Type = Type::Vector(Scalar::I32, 4);
 
 impl<'p> Lowering<'p, '_> {
@@ -50,6 +53,33 @@ impl<'p> Lowering<'p, '_> {
                 let index = self.group_index(call);
                 self.group_op(false, GroupOp::Broadcast, vec![x, index], want)
             }
+            GroupFn::Broadcast if want.lanes() > 1 => {
+                let (x, index) = (self.value(call, 0), self.value(call, 1));
+                let lane_ty = want.scalar().map_or(want, Type::Scalar);
+                let lanes: Vec<Value> = (0..want.lanes())
+                    .map(|lane| {
+                        let x = self.b.extract(x, lane);
+                        self.group_op(sub, GroupOp::Shuffle, vec![x, index], lane_ty)
+                    })
+                    .collect();
+                self.b.construct(&lanes)
+            }
+            GroupFn::Rotate | GroupFn::ClusteredRotate => {
+                let (x, delta) = (self.value(call, 0), self.value(call, 1));
+                let size = if function == GroupFn::ClusteredRotate {
+                    self.value(call, 2)
+                } else {
+                    self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32)
+                };
+                // Sizes are powers of two.
+                let inside = self.b.bin_int(BinOp::Sub, size, 1);
+                let outside = self.b.not(inside);
+                let lane = self.lane();
+                let to = self.b.add(lane, delta);
+                let (to, cluster) = (self.b.and(to, inside), self.b.and(lane, outside));
+                let index = self.b.or(cluster, to);
+                self.group_op(sub, GroupOp::Shuffle, vec![x, index], want)
+            }
             GroupFn::Broadcast | GroupFn::Shuffle | GroupFn::ShuffleXor | GroupFn::ShuffleUp | GroupFn::ShuffleDown => {
                 let op = match function {
                     GroupFn::ShuffleXor => GroupOp::ShuffleXor,
@@ -64,14 +94,30 @@ impl<'p> Lowering<'p, '_> {
                 let x = self.value(call, 0);
                 self.group_op(sub, GroupOp::BroadcastFirst, vec![x], want)
             }
-            GroupFn::Reduce(combine) | GroupFn::ScanInclusive(combine) | GroupFn::ScanExclusive(combine) => {
-                let x = self.value(call, 0);
+            GroupFn::Reduce(combine)
+            | GroupFn::ScanInclusive(combine)
+            | GroupFn::ScanExclusive(combine)
+            | GroupFn::ActiveReduce(combine)
+            | GroupFn::ActiveInclusive(combine)
+            | GroupFn::ActiveExclusive(combine)
+            | GroupFn::ClusteredReduce(combine) => {
+                let x = if matches!(combine, Combine::LogicalAnd | Combine::LogicalOr | Combine::LogicalXor) {
+                    let flag = self.truth(call);
+                    self.b.resize(flag, false, Type::I32)
+                } else {
+                    self.value(call, 0)
+                };
                 let shape = self.arg_shape(call, 0);
                 let op = match (combine, shape.is_float(), shape.is_signed()) {
                     (Combine::Add, true, _) => BinOp::FAdd,
+                    (Combine::Mul, true, _) => BinOp::FMul,
                     (Combine::Min, true, _) => BinOp::FMin,
                     (Combine::Max, true, _) => BinOp::FMax,
                     (Combine::Add, ..) => BinOp::Add,
+                    (Combine::Mul, ..) => BinOp::Mul,
+                    (Combine::And | Combine::LogicalAnd, ..) => BinOp::And,
+                    (Combine::Or | Combine::LogicalOr, ..) => BinOp::Or,
+                    (Combine::Xor | Combine::LogicalXor, ..) => BinOp::Xor,
                     (Combine::Min, _, true) => BinOp::SMin,
                     (Combine::Min, ..) => BinOp::UMin,
                     (Combine::Max, _, true) => BinOp::SMax,
@@ -80,9 +126,21 @@ impl<'p> Lowering<'p, '_> {
                 let op = match function {
                     GroupFn::Reduce(_) => GroupOp::Reduce(op),
                     GroupFn::ScanInclusive(_) => GroupOp::ScanInclusive(op),
-                    _ => GroupOp::ScanExclusive(op),
+                    GroupFn::ScanExclusive(_) => GroupOp::ScanExclusive(op),
+                    GroupFn::ActiveInclusive(_) => GroupOp::ActiveInclusive(op),
+                    GroupFn::ActiveExclusive(_) => GroupOp::ActiveExclusive(op),
+                    _ => GroupOp::ActiveReduce(op),
                 };
-                self.group_op(sub, op, vec![x], want)
+                let mut args = vec![x];
+                match function {
+                    GroupFn::ClusteredReduce(_) => args.push(self.value(call, 1)),
+                    // One cluster, larger than any subgroup.
+                    GroupFn::ActiveReduce(_) | GroupFn::ActiveInclusive(_) | GroupFn::ActiveExclusive(_) => {
+                        args.push(self.b.i32(MOST_LANES));
+                    }
+                    _ => {}
+                }
+                self.group_op(sub, op, args, want)
             }
             GroupFn::Mask(kind) => {
                 let lane = self.lane();
@@ -183,6 +241,11 @@ impl<'p> Lowering<'p, '_> {
             }
             GroupFn::BallotFindLsb | GroupFn::BallotFindMsb => {
                 let lowest = function == GroupFn::BallotFindLsb;
+                // Bits beyond the subgroup do not count.
+                let none = self.b.i32(0);
+                let real: Vec<Value> = (0..4).map(|word| self.existing(none, word)).collect();
+                let real = self.b.construct(&real);
+                let ballot = self.b.and(ballot, real);
                 let mut found = self.b.int(want, 0);
                 for step in 0..4_u8 {
                     // The word that decides is looked at last.
