@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use wgcl_compiler::image::ImageDescriptor;
 use wgcl_compiler::launch::identity;
 use wgcl_compiler::{ir, target::Target};
 
@@ -209,6 +210,8 @@ pub enum LaunchArg {
     Buffer(Option<MemoryRange>),
     /// Bytes of workgroup memory.
     Local(u32),
+    /// An image: where its first element is, and what it is like. A sampler is a by-value argument: its word of OpenCL C (CLK_...).
+    Image(MemoryRange, ImageDescriptor),
 }
 
 /// A launch of a kernel.

@@ -167,7 +167,7 @@ impl Engine {
         for binding in &pipeline.bindings {
             match binding.source {
                 BindingSource::Param(index) => {
-                    if let Some(LaunchArg::Buffer(Some(range))) = launch.args.get(index as usize) {
+                    if let Some(LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _)) = launch.args.get(index as usize) {
                         let read_only = matches!(
                             kernel.params.get(index as usize),
                             Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
@@ -250,7 +250,7 @@ fn bind<'a>(
             Ok(Bound { buffer: &slot.memory.buffer, place: (slot.memory.id, 0, size) })
         }
         BindingSource::Param(index) => match launch.args.get(index as usize) {
-            Some(LaunchArg::Buffer(Some(range))) => bind_range(range, binding.kind),
+            Some(LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _)) => bind_range(range, binding.kind),
             Some(LaunchArg::Buffer(None)) => {
                 own.nulls[usize::from(binding.kind == BindingKind::Storage)].map(whole).ok_or_else(|| missing("null buffer"))
             }
@@ -332,6 +332,8 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, single_dispatch: bool
         local_args: Vec::new(),
         constant_args: Vec::new(),
         null_args: Vec::new(),
+        images: Vec::new(),
+        samplers: Vec::new(),
         zero_offset: launch.global_offset == [0; 3],
         single_dispatch,
     };
@@ -347,11 +349,18 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, single_dispatch: bool
                     None => ConstantBinding::Uniform(256),
                 });
             }
+            (KernelParam::Image, LaunchArg::Image(_, image)) => key.images.push(image.format),
+            (KernelParam::Sampler, LaunchArg::Value(value)) => key.samplers.push(sampler_word(value)?),
             (KernelParam::Buffer { .. }, LaunchArg::Buffer(_)) | (KernelParam::Value | KernelParam::Bytes { .. }, LaunchArg::Value(_)) => {}
             _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
         }
     }
     Ok(key)
+}
+
+/// The value of a sampler.
+fn sampler_word(bytes: &[u8]) -> BackendResult<u32> {
+    bytes.try_into().map(u32::from_le_bytes).map_err(|_| BackendError::Other("a sampler that is no word".to_owned()))
 }
 
 /// A uniform binding if the buffer is small enough, has room for the power of two, and is not bound as storage in the same launch: wgpu

@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::image::ImageFormat;
 use crate::ir;
 use crate::target::Target;
 
@@ -81,6 +82,10 @@ pub struct LaunchKey {
     pub constant_args: Vec<ConstantBinding>,
     /// Indices of the parameters for which the host passed a null pointer; nearly always empty.
     pub null_args: Vec<u32>,
+    /// The format of each image, in order of the kernel's `KernelParam::Image` parameters.
+    pub images: Vec<ImageFormat>,
+    /// The value of each sampler, in order of the kernel's `KernelParam::Sampler` parameters: the bits of OpenCL C's CLK_ constants.
+    pub samplers: Vec<u32>,
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,
     /// Whether the NDRange fits one dispatch: the group base is zero.
@@ -95,6 +100,8 @@ impl LaunchKey {
             local_args: Vec::new(),
             constant_args: Vec::new(),
             null_args: Vec::new(),
+            images: Vec::new(),
+            samplers: Vec::new(),
             zero_offset: true,
             single_dispatch: true,
         };
@@ -105,6 +112,10 @@ impl LaunchKey {
             for param in &kernel.params {
                 match param {
                     ir::KernelParam::Local { .. } => key.local_args.push(4096),
+                    // CL_RGBA, CL_UNORM_INT8
+                    ir::KernelParam::Image => key.images.push(ImageFormat { order: 0x10b5, data_type: 0x10d2 }),
+                    // Unnormalised coordinates, clamped to the edge, nearest.
+                    ir::KernelParam::Sampler => key.samplers.push(0x12),
                     ir::KernelParam::Buffer { space: ir::Space::Constant, .. } => {
                         key.constant_args.push(ConstantBinding::Uniform(65536));
                     }

@@ -10,6 +10,7 @@ pub mod build;
 pub mod builtins;
 pub mod diag;
 pub mod emit;
+pub mod image;
 pub mod interpret;
 pub mod ir;
 pub mod launch;

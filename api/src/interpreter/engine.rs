@@ -106,6 +106,7 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
             LaunchArg::Value(bytes) => Argument::Value(bytes.clone()),
             LaunchArg::Local(size) => Argument::Local(*size),
             LaunchArg::Buffer(None) => Argument::Buffer(None),
+            LaunchArg::Image(..) => return Err(BackendError::Other("the interpreter has no images yet".to_owned())),
             LaunchArg::Buffer(Some(range)) => {
                 let memory = downcast(&range.memory)?;
                 if !objects.iter().any(|(other, _)| other.id == memory.id) {
