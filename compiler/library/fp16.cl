@@ -75,7 +75,7 @@ half fract(half x, half *iptr) {
     float whole;
     float rest = fract((float)x, &whole);
     *iptr = (half)whole;
-    return (half)fmin(rest, 0x1.ffcp-1f);
+    return (half)(rest > 0x1.ffcp-1f ? 0x1.ffcp-1f : rest);
 }
 
 half nextafter(half x, half y) {

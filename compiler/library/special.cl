@@ -123,7 +123,7 @@ float tgamma(float x) {
     float ax = -x;
     float s = ax * sinpi(ax);
     if (ax > 42.5f) {
-        return copysign(0.0f, s);
+        return copysign(0.0f, -s);
     }
     if (ax > 33.0f) {
         // Gamma(-x) alone may overflow: one factor at a time.
@@ -173,8 +173,10 @@ float __wgcl_lgamma_positive(float x) {
     p = mad(p, z, 0x1.0e0c98p-5f);
     p = mad(p, z, -0x1.9ae64ap-4f);
     p = mad(p, z, 0x1.b0ee60p-2f);
+    // x + 1 rounds: t - 1 and t - 2 are x and x - 1 there.
     float one = x < 1.0f ? x : t - 1.0f;
-    return one * z * p + shift;
+    float two = x < 1.0f ? x - 1.0f : z;
+    return one * two * p + shift;
 }
 
 float lgamma_r(float x, int *signp) {
@@ -191,13 +193,13 @@ float lgamma_r(float x, int *signp) {
     }
     float ax = -x;
     if (trunc(x) == x) {
-        *signp = as_uint(x) == 0x80000000u ? -1 : as_uint(x) == 0u ? 1 : 0;
+        *signp = 0;
         return infinity;
     }
     float s = sinpi(ax);
     *signp = s > 0.0f ? -1 : 1;
     // log(pi / |x sin(pi x)|) - log Gamma(-x)
-    if (ax < 0x1p-12f) {
+    if (ax < 0x1p-30f) {
         return -log(ax);
     }
     return log(0x1.921fb6p1f / fabs(ax * s)) - __wgcl_lgamma_positive(ax);

@@ -236,7 +236,7 @@ double tgamma(double x) {
     double ax = -x;
     double s = ax * sinpi(ax);
     if (ax > 185.0) {
-        return copysign(0.0, s);
+        return copysign(0.0, -s);
     }
     if (ax > 168.0) {
         double y = 0x1.921fb54442d18p+1 / s / __wgcl_gamma_positive(ax - 18.0);
@@ -269,8 +269,10 @@ double __wgcl_lgamma_positive(double x) {
         shift = log(product);
     }
     double p = t < 2.0 ? __wgcl_lgamma_a(t - 1.5) : __wgcl_lgamma_b(t - 2.5);
+    // x + 1 rounds: t - 1 and t - 2 are x and x - 1 there.
     double one = x < 1.0 ? x : t - 1.0;
-    return one * (t - 2.0) * p + shift;
+    double two = x < 1.0 ? x - 1.0 : t - 2.0;
+    return one * two * p + shift;
 }
 
 double lgamma_r(double x, int *signp) {
@@ -287,12 +289,12 @@ double lgamma_r(double x, int *signp) {
     }
     double ax = -x;
     if (trunc(x) == x) {
-        *signp = as_ulong(x) == 0x8000000000000000UL ? -1 : as_ulong(x) == 0UL ? 1 : 0;
+        *signp = 0;
         return infinity;
     }
     double s = sinpi(ax);
     *signp = s > 0.0 ? -1 : 1;
-    if (ax < 0x1p-28) {
+    if (ax < 0x1p-60) {
         return -log(ax);
     }
     return log(0x1.921fb54442d18p+1 / fabs(ax * s)) - __wgcl_lgamma_positive(ax);

@@ -1,4 +1,4 @@
-//! Float operations that devices compute wrongly: fused multiply-add on those that do not fuse, `rsqrt` of doubles.
+//! Float operations that devices compute wrongly: fused multiply-add on those that do not fuse, `rsqrt` of doubles and halves.
 //!
 //! In the next wider type the product is exact. The sum is rounded to odd there: where it is inexact its last bit is set, so that
 //! rounding once more, to the type asked for, gives what one rounding would have given (Boldo and Melquiond, "Emulation of a FMA and
@@ -27,10 +27,17 @@ impl Lower<'_> {
         Some(self.cast(CastOp::FToF, sum, scalar))
     }
 
-    /// `rsqrt` of doubles. NVIDIA's looks at the high word alone, and takes a NaN whose payload is in the low one for infinity.
+    /// `rsqrt` of doubles and halves. NVIDIA's of doubles looks at the high word alone, and takes a NaN whose payload is in the low one for
+    /// infinity; lavapipe's of halves is 1.33 units in the last place off, where 1 is allowed.
     pub(super) fn reciprocal_sqrt(&mut self, x: Value) -> Option<Value> {
-        if self.ty(x).scalar()? != Scalar::F64 {
-            return None;
+        match self.ty(x).scalar()? {
+            Scalar::F64 => {}
+            Scalar::F16 => {
+                let wide = self.cast(CastOp::FToF, x, Scalar::F32);
+                let root = self.push(self.ty(wide), Op::Math(MathOp::RSqrt, vec![wide]));
+                return Some(self.cast(CastOp::FToF, root, Scalar::F16));
+            }
+            _ => return None,
         }
         let root = self.push(self.ty(x), Op::Math(MathOp::RSqrt, vec![x]));
         let nan = self.cmp(CmpOp::FNe, x, x);

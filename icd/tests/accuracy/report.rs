@@ -1,0 +1,117 @@
+//! The table of errors in the documentation, `docs/accuracy.md`.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use crate::format::Format;
+use crate::functions::{Bound, Function, Shape};
+use crate::reference::Case;
+
+/// The largest error of a function in one way of building it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Worst {
+    pub error: f64,
+    pub case: Case,
+    pub seen: usize,
+}
+
+/// A line of the table.
+pub struct Line {
+    pub function: &'static Function,
+    pub format: Format,
+    pub plain: Worst,
+    /// With `-cl-fast-relaxed-math`.
+    pub relaxed: Worst,
+}
+
+pub fn path() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/accuracy.md")
+}
+
+fn bound(bound: Bound) -> String {
+    match bound {
+        Bound::Exact => "exact".to_owned(),
+        Bound::Ulp(ulp) => format!("{ulp}"),
+        Bound::Absolute(limit) => format!("{limit:.1e} absolute"),
+        Bound::Scaled(ulp, _) => format!("{ulp}"),
+        Bound::Open | Bound::Absent => "open".to_owned(),
+    }
+}
+
+fn number(x: f64, format: &Format) -> String {
+    let text = if format.size == 4 {
+        #[allow(clippy::cast_possible_truncation, reason = "a float's value")]
+        let x = x as f32;
+        format!("{x:?}")
+    } else {
+        format!("{x:?}")
+    };
+    // The shorter of the two spellings that name it exactly.
+    let other = format!("{x:e}");
+    if text.len() <= 12 || format.size == 4 { text } else { other }
+}
+
+/// The arguments of a case as text.
+pub fn arguments(function: &Function, format: &Format, case: &Case) -> String {
+    let mut list: Vec<String> = case.x.iter().take(function.arguments()).map(|&x| number(x, format)).collect();
+    if function.shape == Shape::WithInt {
+        list.push(case.n.to_string());
+    }
+    list.join(", ")
+}
+
+fn error(worst: &Worst, bound: Bound) -> String {
+    match bound {
+        _ if worst.seen == 0 => "-".to_owned(),
+        Bound::Exact => "0".to_owned(),
+        Bound::Absolute(_) => format!("{:.1e}", worst.error),
+        _ if worst.error >= 1e5 => format!("{:.1e}", worst.error),
+        _ => format!("{:.2}", worst.error),
+    }
+}
+
+/// The start of a line of the table, which says which function it is about.
+fn key(line: &Line) -> String {
+    format!("| {} | `{}` |", line.format.name, line.function.name)
+}
+
+pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Result<()> {
+    let mut text = format!(
+        "# Accuracy of the mathematical functions\n\n\
+         The largest errors seen, in units in the last place of the exact result (OpenCL C 7.4), and at which arguments. The functions ran on\n\
+         {device}; their arguments are random over all exponents, edges, and dense where a function is difficult; for half, all there are.\n\
+         The reference is MPFR. `icd/tests/accuracy` makes and checks this table and fails where a bound of the specification is exceeded or a special\n\
+         value is wrong:\n\n\
+         ```\n\
+         cargo test --release -p wgcl --test accuracy                  # ten thousands of arguments a function\n\
+         WGCL_ACCURACY_COUNT=1000000 cargo test ... --test accuracy    # so many\n\
+         WGCL_ACCURACY=sin,cos cargo test ... --test accuracy          # these functions only\n\
+         WGCL_BLESS=1 cargo test ... --test accuracy                   # writes this page\n\
+         ```\n\n\
+         *Relaxed* is what the same arguments give with `-cl-fast-relaxed-math`, within its bounds and domains. The specification leaves `lgamma` and\n\
+         the `native_` functions open; the bounds of `lgamma` are wgcl's own, for negative arguments in units of the largest of 1, the\n\
+         result and `lgamma` of the magnitude. Native functions are measured where arguments and results are normal numbers, `native_sin`, `native_cos` and\n\
+         `native_tan` in [-pi, pi], and errors marked as absolute are so.\n"
+    );
+    for format in formats {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n## {}\n\n| type | function | bound | largest | at | relaxed |\n|---|---|---|---|---|---|\n", format.name);
+        for line in lines.iter().filter(|line| line.format == *format) {
+            let limit = line.function.bound(&line.format);
+            let at = if limit == Bound::Exact || line.plain.error == 0.0 {
+                String::new()
+            } else {
+                arguments(line.function, format, &line.plain.case)
+            };
+            let _ =
+                writeln!(text, "{} {} | {} | {at} | {} |", key(line), bound(limit), error(&line.plain, limit), error(&line.relaxed, limit));
+        }
+    }
+    std::fs::write(path(), text)
+}
+
+/// The functions that the page does not have.
+pub fn missing(lines: &[Line]) -> Vec<String> {
+    let page = std::fs::read_to_string(path()).unwrap_or_default();
+    lines.iter().map(key).filter(|key| !page.contains(key.as_str())).collect()
+}
