@@ -227,9 +227,9 @@ pub struct Launch {
     pub work_dim: u32,
     /// Global offset.
     pub global_offset: [u64; 3],
-    /// Global size; a multiple of `local_size`.
+    /// Global size.
     pub global_size: [u64; 3],
-    /// Work-items a group.
+    /// Work-items a group; the last groups of a dimension have fewer where this does not divide the global size.
     pub local_size: [u32; 3],
 }
 

@@ -53,9 +53,9 @@ fn wanted_size(properties: &DeviceProperties, items: u64) -> u64 {
     1 << share.ilog2()
 }
 
-/// Chooses a local size: it divides the global size, is a multiple of the subgroup's size where that can be, and is large enough to hide latencies
-/// without leaving compute units idle.
-pub fn choose_local_size(properties: &DeviceProperties, work_dim: u32, global: [u64; 3]) -> [u32; 3] {
+/// Chooses a local size: it divides the global size unless there may be a remainder, is a multiple of the subgroup's size where that can be, and is
+/// large enough to hide latencies without leaving compute units idle.
+pub fn choose_local_size(properties: &DeviceProperties, work_dim: u32, global: [u64; 3], remainder: bool) -> [u32; 3] {
     let most = u64::from(properties.max_group_invocations);
     let items = global.iter().fold(1u64, |product, &n| product.saturating_mul(n));
     let wanted = wanted_size(properties, items);
@@ -73,8 +73,19 @@ pub fn choose_local_size(properties: &DeviceProperties, work_dim: u32, global: [
     // What the other dimensions could not use.
     let others: u64 = local[1..].iter().product();
     local[0] = local[0].max(divisor(global[0], (target / others).min(limit(0)), subgroup));
+    if remainder && local.iter().product::<u64>() * POOR < target.min(items) {
+        local = [1; 3];
+        local[0] = global[0].clamp(1, first.min(limit(0)));
+        for dim in 1..work_dim.min(3) as usize {
+            let rest = target / local.iter().product::<u64>();
+            local[dim] = global[dim].clamp(1, rest.min(limit(dim)).max(1));
+        }
+    }
     local.map(|n| u32::try_from(n).unwrap_or(1))
 }
+
+/// A group that has so many times fewer work-items than it might is worse than one that leaves a remainder.
+const POOR: u64 = 4;
 
 impl Queue {
     /// clEnqueueNDRangeKernel; `command` is that or clEnqueueTask's.
@@ -170,8 +181,12 @@ fn check_local_size(
     global: [u64; 3],
 ) -> Result<[u32; 3]> {
     let Some(given) = range.local_size else {
-        let Some(required) = info.reqd_work_group_size else { return Ok(choose_local_size(properties, range.work_dim, global)) };
-        let divides = global.iter().zip(&required).all(|(n, &size)| size != 0 && n.is_multiple_of(u64::from(size)));
+        let Some(required) = info.reqd_work_group_size else {
+            let remainder = info.non_uniform_groups || info.group_blind;
+            return Ok(choose_local_size(properties, range.work_dim, global, remainder));
+        };
+        let divides =
+            global.iter().zip(&required).all(|(n, &size)| size != 0 && (info.non_uniform_groups || n.is_multiple_of(u64::from(size))));
         ensure!(divides, InvalidWorkGroupSize, "`{}` requires {required:?}, which does not divide {global:?}", info.name);
         return Ok(required);
     };
@@ -183,8 +198,9 @@ fn check_local_size(
     }
     // "... if the total number of work-items in the work-group is zero."
     ensure!(!local.contains(&0), InvalidWorkGroupSize, "a local size of {local:?}");
-    // "... if local_work_size is specified and is not consistent with the required number ... [global sizes] evenly divisible by local_work_size."
-    let divides = global.iter().zip(&local).all(|(n, &size)| n.is_multiple_of(size));
+    // "... when non-uniform work-groups are not supported, the size of each work-group must be uniform. If local_work_size is specified, the values
+    // specified in global_work_size must be evenly divisible by the corresponding values specified in local_work_size."
+    let divides = info.non_uniform_groups || global.iter().zip(&local).all(|(n, &size)| n.is_multiple_of(size));
     ensure!(divides, InvalidWorkGroupSize, "local size {local:?} does not divide global size {global:?}");
     // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0], ... is greater than the corresponding values
     // specified by CL_DEVICE_MAX_WORK_ITEM_SIZES." Before the total, which such a size nearly always exceeds too.
@@ -221,22 +237,38 @@ mod tests {
         properties.kind = DeviceKind::DiscreteGpu;
         properties.subgroup_size = 32;
         for global in [[1u64, 1, 1], [1 << 20, 1, 1], [1920, 1080, 1], [7, 4096, 3], [1, 1, 64], [640, 480, 64], [3, 5, 7]] {
-            for dim in 1..=3 {
+            for (dim, remainder) in [(1, false), (2, false), (3, false), (1, true), (2, true), (3, true)] {
                 let mut global = global;
                 global[dim as usize..].fill(1);
-                let local = choose_local_size(&properties, dim, global);
-                assert!(global.iter().zip(local).all(|(n, l)| n % u64::from(l) == 0), "{global:?} {local:?}");
+                let local = choose_local_size(&properties, dim, global, remainder);
+                assert!(remainder || global.iter().zip(local).all(|(n, l)| n % u64::from(l) == 0), "{global:?} {local:?}");
+                assert!(global.iter().zip(local).all(|(n, l)| u64::from(l) <= *n), "{global:?} {local:?}");
                 assert!(local.iter().product::<u32>() <= properties.max_group_invocations);
                 assert!(local.iter().zip(properties.max_group_size).all(|(&l, limit)| l <= limit));
             }
         }
-        assert_eq!(choose_local_size(&properties, 1, [1 << 20, 1, 1]), [256, 1, 1]);
-        assert_eq!(choose_local_size(&properties, 2, [1920, 1080, 1]), [32, 8, 1]);
-        assert_eq!(choose_local_size(&properties, 2, [1024, 1, 1]), [256, 1, 1]);
+        for remainder in [false, true] {
+            assert_eq!(choose_local_size(&properties, 1, [1 << 20, 1, 1], remainder), [256, 1, 1]);
+            assert_eq!(choose_local_size(&properties, 1, [1000, 1, 1], remainder), [250, 1, 1]);
+            assert_eq!(choose_local_size(&properties, 2, [1920, 1080, 1], remainder), [32, 8, 1]);
+            assert_eq!(choose_local_size(&properties, 2, [1024, 1, 1], remainder), [256, 1, 1]);
+        }
         properties.kind = DeviceKind::Cpu;
         properties.compute_units = 2;
-        assert_eq!(choose_local_size(&properties, 1, [1 << 20, 1, 1]), [1024, 1, 1]);
-        assert_eq!(choose_local_size(&properties, 1, [1 << 12, 1, 1]), [256, 1, 1]);
-        assert_eq!(choose_local_size(&properties, 2, [1024, 1024, 1]), [32, 32, 1]);
+        assert_eq!(choose_local_size(&properties, 1, [1 << 20, 1, 1], false), [1024, 1, 1]);
+        assert_eq!(choose_local_size(&properties, 1, [1 << 12, 1, 1], false), [256, 1, 1]);
+        assert_eq!(choose_local_size(&properties, 2, [1024, 1024, 1], false), [32, 32, 1]);
+    }
+
+    #[test]
+    fn awkward_sizes_leave_a_remainder_where_they_may() {
+        let mut properties = properties("test");
+        properties.kind = DeviceKind::DiscreteGpu;
+        properties.subgroup_size = 32;
+        assert_eq!(choose_local_size(&properties, 1, [1_000_003, 1, 1], false), [1, 1, 1]);
+        assert_eq!(choose_local_size(&properties, 1, [1_000_003, 1, 1], true), [256, 1, 1]);
+        assert_eq!(choose_local_size(&properties, 1, [17, 1, 1], true), [17, 1, 1]);
+        assert_eq!(choose_local_size(&properties, 2, [1009, 1013, 1], true), [32, 8, 1]);
+        assert_eq!(choose_local_size(&properties, 3, [2, 1009, 1013], true), [2, 128, 1]);
     }
 }

@@ -146,7 +146,7 @@ impl WgpuDevice {
         specialise: impl Fn(&str, &LaunchKey) -> BackendResult<Shader> + Send + Sync + 'static,
     ) -> BackendResult<Arc<dyn LoadedProgram>> {
         let open = self.open()?;
-        let kernels = kernels.into_iter().map(|(name, params)| (name, params, None)).collect();
+        let kernels = kernels.into_iter().map(|(name, params)| (name, params, None, false)).collect();
         let specialise: Box<Specialise> = Box::new(specialise);
         let program = Arc::new(WgpuProgram::new(Arc::clone(&open.gpu), kernels, specialise));
         Ok(Arc::new(Loaded { program, warmer: open.warmer.clone() }))

@@ -45,7 +45,7 @@ pub(crate) enum Taking {
     /// It was recorded in the open batch.
     Recorded(Option<Stamp>),
     /// The same, and it prints.
-    Printing(Option<Stamp>, Output),
+    Printing(Option<Stamp>, Vec<Output>),
     /// It is done.
     Done(Times),
     /// It has no work of its own.
@@ -133,9 +133,9 @@ impl Engine {
             Err(BackendError::Other("a panic while the command was recorded".to_owned()))
         });
         let last = if self.batch.is_empty() { self.serial - 1 } else { self.serial };
-        let (taken, output) = match taken {
-            Ok(Taking::Printing(stamp, output)) => (Ok(Taking::Recorded(stamp)), Some(output)),
-            taken => (taken, None),
+        let (taken, outputs) = match taken {
+            Ok(Taking::Printing(stamp, outputs)) => (Ok(Taking::Recorded(stamp)), outputs),
+            taken => (taken, Vec::new()),
         };
         let entry = match taken {
             Ok(Taking::Recorded(stamp) | Taking::Printing(stamp, _)) => {
@@ -144,20 +144,20 @@ impl Engine {
                 }
                 self.batch.waiting.push(Arc::clone(&progress));
                 self.batch.commands += 1;
-                Entry { serial: self.serial, progress, outcome: Outcome::Batch { recorded, stamp }, output }
+                Entry { serial: self.serial, progress, outcome: Outcome::Batch { recorded, stamp }, outputs }
             }
             Ok(Taking::Nothing) if self.batch.is_empty() => {
                 progress.submitted(recorded);
-                Entry { serial: last, progress, outcome: Outcome::Turn { recorded }, output: None }
+                Entry { serial: last, progress, outcome: Outcome::Turn { recorded }, outputs }
             }
             Ok(Taking::Nothing) => {
                 self.batch.waiting.push(Arc::clone(&progress));
-                Entry { serial: last, progress, outcome: Outcome::Turn { recorded }, output: None }
+                Entry { serial: last, progress, outcome: Outcome::Turn { recorded }, outputs }
             }
-            Ok(Taking::Done(times)) => Entry { serial: last, progress, outcome: Outcome::Ended(Ok(times)), output: None },
+            Ok(Taking::Done(times)) => Entry { serial: last, progress, outcome: Outcome::Ended(Ok(times)), outputs },
             Err(error) => {
                 progress.submitted(recorded);
-                Entry { serial: last, progress, outcome: Outcome::Ended(Err(error)), output: None }
+                Entry { serial: last, progress, outcome: Outcome::Ended(Err(error)), outputs }
             }
         };
         self.retirer.push(entry);

@@ -47,6 +47,20 @@ struct Part {
     groups: [u32; 3],
 }
 
+/// Groups of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Region {
+    local_size: [u32; 3],
+    part: Part,
+}
+
+/// The dispatches of one pipeline.
+struct Stage {
+    pipeline: Arc<Pipeline>,
+    parts: SmallVec<[Part; 1]>,
+    output: Option<Output>,
+}
+
 /// Memory of the thread's own.
 struct Own<'a> {
     printf: Option<&'a Arc<WgpuMemory>>,
@@ -71,51 +85,70 @@ impl Engine {
         if groups.contains(&0) {
             return Ok(Taking::Nothing);
         }
-        let single = groups.iter().zip(self.max_groups).all(|(count, limit)| *count <= limit);
-        let mut key = launch_key(launch, kernel, &self.gpu, single)?;
-        let mut pipeline = program.pipeline(kernel, &key)?;
-        let mut limits = self.max_groups;
-        let scratch = pipeline.scratch();
-        if scratch > 0 {
-            limits = self.scratch_limits(launch, groups, scratch)?;
-            if key.single_dispatch && groups.iter().zip(limits).any(|(count, limit)| *count > limit) {
-                key.single_dispatch = false;
-                pipeline = program.pipeline(kernel, &key)?;
-            }
-        }
-        let parts = split(groups, limits);
-        self.reserve_scratch(pipeline.scratch(), launch.local_size, &parts)?;
+        let mut stages = self.stages(launch, (program, kernel), groups)?;
         if launch.args.iter().any(|arg| matches!(arg, LaunchArg::Buffer(None))) {
             self.ensure_nulls()?;
         }
         let gpu = Arc::clone(&self.gpu);
-        let output = match &pipeline.printf {
-            Some(table) => {
-                if self.printf.in_use() >= MOST_IN_FLIGHT {
-                    self.finish_all()?;
-                }
-                Some(Output::new(&gpu, &self.printf, table)?)
+        let printing = stages.iter().filter(|stage| stage.pipeline.printf.is_some()).count();
+        if printing > 0 && self.printf.in_use() + printing > MOST_IN_FLIGHT {
+            self.finish_all()?;
+        }
+        for stage in &mut stages {
+            if let Some(table) = &stage.pipeline.printf {
+                stage.output = Some(Output::new(&gpu, &self.printf, table)?);
             }
-            None => None,
-        };
+        }
         // Nothing may fail between the two: queries that are never written cannot be resolved.
         let stamp = self.stamp(profile)?;
-        if let Some(output) = &output {
+        for output in stages.iter().filter_map(|stage| stage.output.as_ref()) {
             output.begin(self.batch.encoder(&gpu));
         }
         self.batch.begin_stamp(&gpu, stamp.as_ref(), true);
-        for part in parts {
-            self.dispatch(launch, (program, kernel), &pipeline, groups, part, output.as_ref())?;
+        for Stage { pipeline, parts, output } in &stages {
+            for part in parts {
+                self.dispatch(launch, (program, kernel), pipeline, groups, *part, output.as_ref())?;
+            }
         }
         self.batch.end_stamp(&gpu, stamp.as_ref(), true);
-        if let Some((from, to)) = output.as_ref().and_then(Output::copy) {
-            self.batch.encoder(&gpu).copy_buffer_to_buffer(from, 0, to, 0, u64::from(BUFFER_SIZE));
+        for stage in &stages {
+            if let Some((from, to)) = stage.output.as_ref().and_then(Output::copy) {
+                self.batch.encoder(&gpu).copy_buffer_to_buffer(from, 0, to, 0, u64::from(BUFFER_SIZE));
+            }
+            self.mark(launch, program, kernel, &stage.pipeline)?;
         }
-        self.mark(launch, program, kernel, &pipeline)?;
-        Ok(match output {
-            Some(output) => Taking::Printing(stamp, output),
-            None => Taking::Recorded(stamp),
-        })
+        let outputs: Vec<Output> = stages.into_iter().filter_map(|stage| stage.output).collect();
+        Ok(if outputs.is_empty() { Taking::Recorded(stamp) } else { Taking::Printing(stamp, outputs) })
+    }
+
+    /// The pipelines and dispatches of a launch: one for each size that groups have, split where there are too many groups.
+    fn stages(
+        &mut self,
+        launch: &Launch,
+        (program, kernel): (&WgpuProgram, &Kernel),
+        groups: [u32; 3],
+    ) -> BackendResult<SmallVec<[Stage; 1]>> {
+        let common = launch_key(launch, kernel, &self.gpu)?;
+        let (regions, guard) = regions(launch, groups, kernel.group_blind);
+        let mut stages = SmallVec::new();
+        for Region { local_size, part } in regions {
+            let fits = |limits: [u32; 3]| part.base == [0; 3] && part.groups.iter().zip(limits).all(|(count, limit)| *count <= limit);
+            let mut key = LaunchKey { local_size, guard, single_dispatch: fits(self.max_groups), ..common.clone() };
+            let mut pipeline = program.pipeline(kernel, &key)?;
+            let mut limits = self.max_groups;
+            let scratch = pipeline.scratch();
+            if scratch > 0 {
+                limits = self.scratch_limits(local_size, part.groups, scratch)?;
+                if key.single_dispatch && !fits(limits) {
+                    key.single_dispatch = false;
+                    pipeline = program.pipeline(kernel, &key)?;
+                }
+            }
+            let parts = split(part, limits);
+            self.reserve_scratch(pipeline.scratch(), local_size, &parts)?;
+            stages.push(Stage { pipeline, parts, output: None });
+        }
+        Ok(stages)
     }
 
     fn dispatch(
@@ -187,8 +220,8 @@ impl Engine {
     }
 
     /// The largest numbers of groups whose work-items' scratch memory one binding holds.
-    fn scratch_limits(&self, launch: &Launch, groups: [u32; 3], bytes_per_item: u64) -> BackendResult<[u32; 3]> {
-        let per_group = launch.local_size.iter().map(|size| u64::from(*size)).product::<u64>() * bytes_per_item;
+    fn scratch_limits(&self, local_size: [u32; 3], groups: [u32; 3], bytes_per_item: u64) -> BackendResult<[u32; 3]> {
+        let per_group = local_size.iter().map(|size| u64::from(*size)).product::<u64>() * bytes_per_item;
         let limit = self.gpu.limits.max_storage_buffer_binding_size.min(self.gpu.limits.max_buffer_size);
         let mut left = limit / per_group.max(1);
         if left == 0 {
@@ -293,27 +326,52 @@ fn make_group(gpu: &Gpu, pipeline: &Pipeline, bound: &[Bound<'_>]) -> BackendRes
 fn group_counts(launch: &Launch) -> BackendResult<[u32; 3]> {
     let mut counts = [1; 3];
     for ((count, global), local) in counts.iter_mut().zip(launch.global_size).zip(launch.local_size) {
-        if local == 0 || !global.is_multiple_of(u64::from(local)) {
-            return Err(BackendError::Other("a global size that is no multiple of the local one".to_owned()));
+        if local == 0 {
+            return Err(BackendError::Other("a local size of zero".to_owned()));
         }
         *count = u32::try_from(global)
-            .map(|global| global / local)
+            .map(|global| global.div_ceil(local))
             .map_err(|_| BackendError::Other("a global size of 2^32 or more".to_owned()))?;
     }
     Ok(counts)
 }
 
-/// Cuts a range of groups into dispatches of at most `limits`.
-fn split(groups: [u32; 3], limits: [u32; 3]) -> SmallVec<[Part; 1]> {
+/// The groups of a launch by their size (there are up to eight), and the dimensions in which the last ones reach beyond the NDRange: those of a kernel that
+/// does not see its groups, which needs no pipelines for smaller ones.
+fn regions(launch: &Launch, groups: [u32; 3], group_blind: bool) -> (SmallVec<[Region; 1]>, [bool; 3]) {
+    // Below 2^32, as the local size is.
+    let rest: [u32; 3] = std::array::from_fn(|d| (launch.global_size[d] % u64::from(launch.local_size[d])) as u32);
+    let whole = Region { local_size: launch.local_size, part: Part { base: [0; 3], groups } };
+    if group_blind {
+        return (smallvec::smallvec![whole], rest.map(|rest| rest != 0));
+    }
+    let mut regions: SmallVec<[Region; 1]> = smallvec::smallvec![whole];
+    for d in (0..3).filter(|&d| rest[d] != 0) {
+        for index in 0..regions.len() {
+            let mut edge = regions[index];
+            edge.local_size[d] = rest[d];
+            edge.part.base[d] = groups[d] - 1;
+            edge.part.groups[d] = 1;
+            regions[index].part.groups[d] -= 1;
+            regions.push(edge);
+        }
+    }
+    regions.retain(|region| !region.part.groups.contains(&0));
+    (regions, [false; 3])
+}
+
+/// Cuts groups into dispatches of at most `limits`.
+fn split(Part { base: first, groups }: Part, limits: [u32; 3]) -> SmallVec<[Part; 1]> {
     let mut parts = SmallVec::new();
     let steps = |dimension: usize| (0..groups[dimension]).step_by(limits[dimension].max(1) as usize);
     for z in steps(2) {
         for y in steps(1) {
             for x in steps(0) {
-                let base = [x, y, z];
-                let mut size = [0; 3];
+                let before = [x, y, z];
+                let (mut base, mut size) = ([0; 3], [0; 3]);
                 for d in 0..3 {
-                    size[d] = (groups[d] - base[d]).min(limits[d].max(1));
+                    base[d] = first[d] + before[d];
+                    size[d] = (groups[d] - before[d]).min(limits[d].max(1));
                 }
                 parts.push(Part { base, groups: size });
             }
@@ -322,20 +380,22 @@ fn split(groups: [u32; 3], limits: [u32; 3]) -> SmallVec<[Part; 1]> {
     parts
 }
 
-/// The key of a launch.
-fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, single_dispatch: bool) -> BackendResult<LaunchKey> {
+/// The key of a launch, but for what tells its dispatches apart.
+fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<LaunchKey> {
     if kernel.params.len() != launch.args.len() {
         return Err(BackendError::Other("a launch with the wrong number of arguments".to_owned()));
     }
     let mut key = LaunchKey {
         local_size: launch.local_size,
+        enqueued_local_size: launch.local_size,
+        guard: [false; 3],
         local_args: Vec::new(),
         constant_args: Vec::new(),
         null_args: Vec::new(),
         images: Vec::new(),
         samplers: Vec::new(),
         zero_offset: launch.global_offset == [0; 3],
-        single_dispatch,
+        single_dispatch: true,
     };
     for (index, (param, arg)) in (0..).zip(kernel.params.iter().zip(&launch.args)) {
         if matches!(arg, LaunchArg::Buffer(None)) {
@@ -428,28 +488,74 @@ fn argument_bytes(
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, split};
+    use std::any::Any;
+    use std::sync::Arc;
+
+    use wgcl_api::backend::{BackendResult, KernelUsage, Launch, LoadedProgram};
+
+    use super::{Part, Region, group_counts, regions, split};
+
+    #[derive(Debug)]
+    struct NoProgram;
+
+    impl LoadedProgram for NoProgram {
+        fn warm(&self, _: &str, _: [u32; 3]) {}
+
+        fn kernel_usage(&self, _: &str) -> BackendResult<KernelUsage> {
+            Ok(KernelUsage::default())
+        }
+
+        fn as_any(&self) -> &dyn Any {
+            self
+        }
+    }
+
+    fn launch(global_size: [u64; 3], local_size: [u32; 3]) -> Launch {
+        let program = Arc::new(NoProgram);
+        Launch { program, kernel: "".into(), args: Vec::new(), work_dim: 3, global_offset: [0; 3], global_size, local_size }
+    }
 
     #[test]
     fn a_range_within_the_limits_is_one_dispatch() {
-        let parts = split([5, 1, 1], [65535; 3]);
-        assert_eq!(parts.as_slice(), [Part { base: [0; 3], groups: [5, 1, 1] }]);
+        let part = Part { base: [0; 3], groups: [5, 1, 1] };
+        assert_eq!(split(part, [65535; 3]).as_slice(), [part]);
     }
 
     #[test]
     fn a_larger_range_is_covered_once() {
-        let parts = split([7, 5, 2], [3, 2, 1]);
-        let mut seen = vec![0; 7 * 5 * 2];
-        for part in parts {
+        let mut seen = vec![0; 9 * 5 * 2];
+        for part in split(Part { base: [2, 0, 0], groups: [7, 5, 2] }, [3, 2, 1]) {
             for z in 0..part.groups[2] {
                 for y in 0..part.groups[1] {
                     for x in 0..part.groups[0] {
                         let [bx, by, bz] = part.base;
-                        seen[((bz + z) * 35 + (by + y) * 7 + bx + x) as usize] += 1;
+                        seen[((bz + z) * 45 + (by + y) * 9 + bx + x) as usize] += 1;
                     }
                 }
             }
         }
-        assert!(seen.iter().all(|count| *count == 1));
+        assert!(seen.iter().enumerate().all(|(index, count)| *count == i32::from(index % 9 >= 2)), "{seen:?}");
+    }
+
+    #[test]
+    fn groups_at_the_edges_are_regions_of_their_own() {
+        for (global, local, count) in [
+            ([64, 1, 1], [16, 1, 1], 1),
+            ([65, 1, 1], [16, 1, 1], 2),
+            ([5, 1, 1], [16, 1, 1], 1),
+            ([10, 7, 1], [4, 2, 1], 4),
+            ([10, 7, 9], [4, 2, 5], 8),
+            ([3, 7, 9], [4, 2, 5], 4),
+        ] {
+            let launch = launch(global, local);
+            let groups = group_counts(&launch).unwrap_or_default();
+            let (regions, guard) = regions(&launch, groups, false);
+            assert_eq!((regions.len(), guard), (count, [false; 3]), "{global:?} {local:?}");
+            let items = |region: &Region| (0..3).map(|d| u64::from(region.local_size[d] * region.part.groups[d])).product::<u64>();
+            assert_eq!(regions.iter().map(items).sum::<u64>(), global.iter().product::<u64>());
+            let (whole, guard) = super::regions(&launch, groups, true);
+            assert_eq!((whole.len(), whole[0].part.groups), (1, groups));
+            assert_eq!(guard, [0, 1, 2].map(|d| global[d] % u64::from(local[d]) != 0));
+        }
     }
 }

@@ -13,6 +13,7 @@ use wgcl_api::cache::{self, Cache};
 use wgcl_api::dump;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{self, LaunchError, LaunchKey, Shader};
+use wgcl_compiler::passes::group_blind;
 use wgcl_compiler::stored;
 use wgcl_compiler::target::Target;
 
@@ -23,6 +24,9 @@ use crate::pipeline::Pipeline;
 /// Makes the shader of a kernel for a launch key. The compiler's, but for tests.
 pub(crate) type Specialise = dyn Fn(&str, &LaunchKey) -> BackendResult<Shader> + Send + Sync;
 
+/// A kernel's name, parameters, required work-group size, and whether it does not see its work-groups.
+pub(crate) type KernelFacts = (String, Vec<ir::KernelParam>, Option<[u32; 3]>, bool);
+
 type Slot = Arc<OnceLock<BackendResult<Arc<Pipeline>>>>;
 
 /// A kernel and its pipelines.
@@ -30,6 +34,8 @@ pub(crate) struct Kernel {
     pub(crate) name: String,
     pub(crate) params: Vec<ir::KernelParam>,
     required: Option<[u32; 3]>,
+    /// Whether it cannot tell how its work-items are grouped.
+    pub(crate) group_blind: bool,
     variants: Mutex<FxHashMap<LaunchKey, Slot>>,
     usage: OnceLock<BackendResult<KernelUsage>>,
 }
@@ -96,12 +102,13 @@ impl Kept {
 impl WgpuProgram {
     /// Of a module of the compiler's.
     pub(crate) fn from_module(gpu: Arc<Gpu>, module: Arc<ir::Module>, target: Target) -> Self {
-        let kernels = module
-            .functions
-            .iter()
-            .filter_map(|function| {
+        let kernels = (0..)
+            .map(ir::Func)
+            .zip(&module.functions)
+            .filter_map(|(func, function)| {
                 let kernel = function.kernel.as_ref()?;
-                Some((function.name.clone(), kernel.params.clone(), kernel.reqd_work_group_size))
+                let blind = group_blind(&module, func);
+                Some((function.name.clone(), kernel.params.clone(), kernel.reqd_work_group_size, blind))
             })
             .collect();
         let identity = OnceLock::new();
@@ -133,11 +140,13 @@ impl WgpuProgram {
     }
 
     /// Of kernels whose shaders come from anywhere.
-    pub(crate) fn new(gpu: Arc<Gpu>, kernels: Vec<(String, Vec<ir::KernelParam>, Option<[u32; 3]>)>, specialise: Box<Specialise>) -> Self {
+    pub(crate) fn new(gpu: Arc<Gpu>, kernels: Vec<KernelFacts>, specialise: Box<Specialise>) -> Self {
         let kernels = kernels
             .into_iter()
-            .map(|(name, params, required)| {
-                (name.clone(), Arc::new(Kernel { name, params, required, variants: Mutex::default(), usage: OnceLock::new() }))
+            .map(|(name, params, required, group_blind)| {
+                let kernel =
+                    Kernel { name: name.clone(), params, required, group_blind, variants: Mutex::default(), usage: OnceLock::new() };
+                (name, Arc::new(kernel))
             })
             .collect();
         Self { gpu, specialise, kernels, constants: None, variables: None }

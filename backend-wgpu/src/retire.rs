@@ -43,8 +43,8 @@ pub(crate) struct Entry {
     pub(crate) serial: u64,
     pub(crate) progress: Arc<dyn Progress>,
     pub(crate) outcome: Outcome,
-    /// What it prints.
-    pub(crate) output: Option<Output>,
+    /// What its dispatches print, in their order.
+    pub(crate) outputs: Vec<Output>,
 }
 
 #[derive(Default)]
@@ -152,9 +152,10 @@ impl Retirer {
             // Our callers' code: a panic in it must not stop the others' completion.
             let told = catch_unwind(AssertUnwindSafe(|| {
                 entry.progress.running();
-                if let (Some(output), Ok(_)) = (entry.output, &result) {
-                    self.print(&output, &*entry.progress);
+                if result.is_ok() {
+                    entry.outputs.iter().for_each(|output| self.print(output, &*entry.progress));
                 }
+                drop(entry.outputs);
                 entry.progress.complete(result);
             }));
             if told.is_err() {

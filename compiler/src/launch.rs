@@ -22,7 +22,7 @@ pub mod hidden {
     pub const GLOBAL_SIZE: u32 = 16;
     /// Three words: number of groups of the whole NDRange.
     pub const NUM_GROUPS: u32 = 32;
-    /// Three words: the first group of this dispatch, where an NDRange is split.
+    /// Three words: the first group of this dispatch, where an NDRange is split. Groups are split off for their number, and where those at an edge are smaller.
     pub const GROUP_BASE: u32 = 48;
 }
 
@@ -74,8 +74,13 @@ pub enum ConstantBinding {
 /// What is known at launch. Equal keys give equal shaders; keep it small.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LaunchKey {
-    /// Work-items a group in each dimension.
+    /// Work-items a group in each dimension: those of the groups of this dispatch.
     pub local_size: [u32; 3],
+    /// Work-items a group in each dimension as the launch asks for them; only groups at the upper edges of an NDRange have fewer.
+    pub enqueued_local_size: [u32; 3],
+    /// Dimensions in which the last groups reach beyond the NDRange: work-items that are not in it end at once. Only for kernels that cannot tell
+    /// ([`crate::passes::group_blind`]).
+    pub guard: [bool; 3],
     /// Bytes of each `__local` argument, in order of the kernel's `KernelParam::Local` parameters.
     pub local_args: Vec<u32>,
     /// How each `__constant` argument is bound, in order of the kernel's `Buffer { space: Constant, .. }` parameters.
@@ -88,7 +93,7 @@ pub struct LaunchKey {
     pub samplers: Vec<u32>,
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,
-    /// Whether the NDRange fits one dispatch: the group base is zero.
+    /// Whether the dispatch begins with the NDRange's first group: the group base is zero.
     pub single_dispatch: bool,
 }
 
@@ -97,6 +102,8 @@ impl LaunchKey {
     pub fn example(function: &ir::Function, local_size: [u32; 3]) -> Self {
         let mut key = Self {
             local_size,
+            enqueued_local_size: local_size,
+            guard: [false; 3],
             local_args: Vec::new(),
             constant_args: Vec::new(),
             null_args: Vec::new(),
@@ -108,6 +115,7 @@ impl LaunchKey {
         if let Some(kernel) = &function.kernel {
             if let Some(size) = kernel.reqd_work_group_size {
                 key.local_size = size;
+                key.enqueued_local_size = size;
             }
             for param in &kernel.params {
                 match param {

@@ -94,6 +94,13 @@ pub struct BuildOptions {
     pub open_references: bool,
 }
 
+impl BuildOptions {
+    /// Whether what is compiled with them may run in work-groups of different sizes.
+    pub(crate) fn non_uniform_groups(&self) -> bool {
+        self.std >= CStd::Cl20 && !self.uniform_work_group_size
+    }
+}
+
 /// A wrong option string: CL_INVALID_BUILD_OPTIONS, or exit status 2 of `wgclc`.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum OptionError {
@@ -160,6 +167,10 @@ pub struct KernelInfo {
     pub local_memory: u32,
     /// Whether clGetKernelArgInfo may answer: `-cl-kernel-arg-info`.
     pub has_arg_info: bool,
+    /// Whether the last work-groups may be smaller than the others: from OpenCL C 2.0, without `-cl-uniform-work-group-size`, in all units of the program.
+    pub non_uniform_groups: bool,
+    /// Whether it cannot tell how work-items are grouped, see [`crate::passes::group_blind`].
+    pub group_blind: bool,
 }
 
 /// A program that was built: everything a launch needs.
@@ -175,7 +186,11 @@ pub struct Program {
 
 impl Program {
     /// A program of a module that went through the passes of a build.
-    pub(crate) fn new(module: ir::Module, kernels: Vec<KernelInfo>) -> Self {
+    pub(crate) fn new(module: ir::Module, mut kernels: Vec<KernelInfo>) -> Self {
+        for (func, function) in (0..).map(ir::Func).zip(&module.functions).filter(|(_, function)| function.kernel.is_some()) {
+            let blind = crate::passes::group_blind(&module, func);
+            kernels.iter_mut().filter(|kernel| kernel.name == function.name).for_each(|kernel| kernel.group_blind = blind);
+        }
         let global_variable_size = module.globals.iter().filter(|g| g.space == ir::Space::Global).map(|g| u64::from(g.size)).sum();
         Self { module: Arc::new(module), kernels, global_variable_size }
     }

@@ -6,15 +6,15 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use common::ffi::{
-    CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE,
-    CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_GLOBAL_OFFSET, CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS,
-    CL_INVALID_KERNEL_NAME, CL_INVALID_MEM_OBJECT, CL_INVALID_PROGRAM, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE,
-    CL_INVALID_WORK_DIMENSION, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE, CL_KERNEL_ARG_ACCESS_QUALIFIER,
-    CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
-    CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_QUALIFIER,
-    CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS,
-    CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT,
-    CL_KERNEL_WORK_GROUP_SIZE, CL_SUCCESS, cl_int, cl_mem, cl_uint,
+    CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, CL_INVALID_ARG_INDEX,
+    CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_GLOBAL_OFFSET,
+    CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS, CL_INVALID_KERNEL_NAME, CL_INVALID_MEM_OBJECT, CL_INVALID_PROGRAM,
+    CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE,
+    CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
+    CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME,
+    CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE,
+    CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
+    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_WORK_GROUP_SIZE, CL_SUCCESS, CL_TRUE, cl_int, cl_mem, cl_uint,
 };
 use common::objects::{Context, Kernel};
 use common::{info, info_string, target};
@@ -231,6 +231,70 @@ fn launches_are_checked() {
         CL_INVALID_EVENT_WAIT_LIST
     );
     queue.finish();
+}
+
+const SIZES: &str = "kernel void sizes(global uint *a) { a[get_global_id(0)] = get_local_size(0); }";
+
+#[test]
+fn groups_at_the_edge_are_smaller_where_the_program_allows_it() {
+    let target = target();
+    let reported =
+        info(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, size, value, ret));
+    if reported != Ok(CL_TRUE) {
+        assert!(!target.is_wgcl(), "not reported");
+        return;
+    }
+    let context = Context::new();
+    let queue = context.queue(0);
+    let mem = context.buffer(40);
+    for (options, allowed) in [
+        ("", false),
+        ("-cl-std=CL1.2", false),
+        ("-cl-std=CL3.0", true),
+        ("-cl-std=CL2.0", true),
+        ("-cl-std=CL3.0 -cl-uniform-work-group-size", false),
+    ] {
+        let program = context.program(SIZES);
+        if program.build(options) != CL_SUCCESS && !target.is_wgcl() {
+            continue;
+        }
+        let kernel = program.kernel("sizes");
+        kernel.set_mem(0, &mem);
+        queue.write(&mem, &[0u32; 10]);
+        let status = queue.launch(&kernel, &[10], Some(&[4]));
+        assert_eq!(status, if allowed { CL_SUCCESS } else { CL_INVALID_WORK_GROUP_SIZE }, "{options}");
+        let want = if allowed { [4, 4, 4, 4, 4, 4, 4, 4, 2, 2] } else { [0; 10] };
+        assert_eq!(queue.read::<u32>(&mem, 10), want, "{options}");
+        assert_eq!(queue.launch(&kernel, &[8], Some(&[4])), CL_SUCCESS, "{options}");
+    }
+}
+
+#[test]
+fn linked_programs_have_smaller_groups_only_if_all_units_do() {
+    let target = target();
+    let cl = &target.cl;
+    if !target.is_wgcl() {
+        return;
+    }
+    let context = Context::new();
+    let queue = context.queue(0);
+    let mem = context.buffer(40);
+    let compile = |source: &str, options: &std::ffi::CStr| {
+        let program = context.program(source);
+        let status = cl.clCompileProgram(program.0, 1, &target.device, options.as_ptr(), 0, null(), null(), None, null_mut());
+        assert_eq!(status, CL_SUCCESS, "{}", program.log());
+        program
+    };
+    for (options, wanted) in [(c"-cl-std=CL3.0", CL_SUCCESS), (c"-cl-std=CL1.2", CL_INVALID_WORK_GROUP_SIZE)] {
+        let (main, other) = (compile(SIZES, c"-cl-std=CL3.0"), compile("int other(int x) { return x; }", options));
+        let mut status = 1;
+        let linked = cl.clLinkProgram(context.0, 1, &target.device, null(), 2, [main.0, other.0].as_ptr(), None, null_mut(), &mut status);
+        assert_eq!(status, CL_SUCCESS);
+        let kernel = common::objects::Program(linked).kernel("sizes");
+        kernel.set_mem(0, &mem);
+        assert_eq!(queue.launch(&kernel, &[10], Some(&[4])), wanted);
+        queue.finish();
+    }
 }
 
 #[test]

@@ -268,6 +268,7 @@ pub enum Native {
     GetSubGroupSize,
     GetMaxSubGroupSize,
     GetNumSubGroups,
+    GetEnqueuedNumSubGroups,
     GetSubGroupId,
     GetSubGroupLocalId,
 }

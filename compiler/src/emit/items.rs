@@ -8,7 +8,7 @@ use super::function::Emitter;
 use super::plan::{Backing, Plan, Root, Rule};
 use crate::ir::{self, Op, Type, WorkItem};
 use crate::launch::{LaunchKey, hidden};
-use naga::{AddressSpace, BinaryOperator, Binding, BuiltIn, Expression, FunctionArgument, Handle, Scalar};
+use naga::{AddressSpace, BinaryOperator, Binding, BuiltIn, Expression, FunctionArgument, Handle, Scalar, Statement};
 use rustc_hash::FxHashMap;
 
 /// A number that belongs to a work-item.
@@ -104,6 +104,7 @@ impl Emitter<'_, '_> {
             let value = self.compute(item, &mut inputs)?;
             self.items.insert(item, value);
         }
+        self.guard(&mut inputs)?;
         let passed: Vec<_> = self.cx.passed.iter().map(|(&item, &variable)| (item, variable)).collect();
         for (item, variable) in passed {
             let value = self.item(item)?;
@@ -111,6 +112,39 @@ impl Emitter<'_, '_> {
             self.b.store(pointer, value);
         }
         Ok(())
+    }
+
+    /// Ends work-items that are not in the NDRange, where groups reach beyond it.
+    fn guard(&mut self, inputs: &mut Inputs) -> Result<(), EmitError> {
+        let mut beyond: Option<Expr> = None;
+        for (dimension, _) in (0_u8..3).zip(self.cx.key.guard).filter(|(_, guarded)| *guarded) {
+            let id = self.id_without_offset(dimension, inputs)?;
+            let size = self.hidden(inputs, hidden::GLOBAL_SIZE + u32::from(dimension) * 4)?;
+            let here = self.b.binary(BinaryOperator::GreaterEqual, id, size);
+            beyond = Some(match beyond {
+                None => here,
+                Some(other) => self.b.binary(BinaryOperator::LogicalOr, other, here),
+            });
+        }
+        if let Some(condition) = beyond {
+            self.b.open();
+            self.b.stmt(Statement::Return { value: None });
+            let accept = self.b.close();
+            self.b.stmt(Statement::If { condition, accept, reject: naga::Block::new() });
+        }
+        Ok(())
+    }
+
+    /// The global id less the global offset.
+    fn id_without_offset(&mut self, dimension: u8, inputs: &mut Inputs) -> Result<Expr, EmitError> {
+        if self.cx.key.single_dispatch {
+            return Ok(self.input_lane(inputs, BuiltIn::GlobalInvocationId, dimension));
+        }
+        let group = self.compute(Item::Work(WorkItem::GroupId(dimension)), inputs)?;
+        let size = self.b.u32(self.cx.key.enqueued_local_size[usize::from(dimension)]);
+        let first = self.b.binary(BinaryOperator::Multiply, group, size);
+        let local = self.input_lane(inputs, BuiltIn::LocalInvocationId, dimension);
+        Ok(self.b.add(first, local))
     }
 
     /// Makes the first elements of this work-item's shares of memory.
@@ -183,15 +217,7 @@ impl Emitter<'_, '_> {
         }
         Ok(match work {
             WorkItem::GlobalId(d) => {
-                let id = if key.single_dispatch {
-                    self.input_lane(inputs, BuiltIn::GlobalInvocationId, d)
-                } else {
-                    let group = self.compute(Item::Work(WorkItem::GroupId(d)), inputs)?;
-                    let size = self.b.u32(key.local_size[usize::from(d)]);
-                    let first = self.b.binary(BinaryOperator::Multiply, group, size);
-                    let local = self.input_lane(inputs, BuiltIn::LocalInvocationId, d);
-                    self.b.add(first, local)
-                };
+                let id = self.id_without_offset(d, inputs)?;
                 if key.zero_offset {
                     id
                 } else {
@@ -217,7 +243,8 @@ impl Emitter<'_, '_> {
             WorkItem::ArgIdentity(index) => self.of_argument(inputs, index, 0)?,
             WorkItem::ArgBase(index) => self.of_argument(inputs, index, 4)?,
             WorkItem::ArgSize(index) => self.of_argument(inputs, index, 8)?,
-            WorkItem::EnqueuedLocalSize(d) | WorkItem::LocalSize(d) => self.b.u32(key.local_size[usize::from(d)]),
+            WorkItem::LocalSize(d) => self.b.u32(key.local_size[usize::from(d)]),
+            WorkItem::EnqueuedLocalSize(d) => self.b.u32(key.enqueued_local_size[usize::from(d)]),
             WorkItem::SubgroupSize => self.input(inputs, BuiltIn::SubgroupSize, 1),
             WorkItem::SubgroupLocalId => self.input(inputs, BuiltIn::SubgroupInvocationId, 1),
             WorkItem::SubgroupId => self.input(inputs, BuiltIn::SubgroupId, 1),

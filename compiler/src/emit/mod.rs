@@ -180,7 +180,7 @@ impl Work {
             .kernel
             .as_ref()
             .is_some_and(|kernel| kernel.params.iter().any(|param| matches!(param, KernelParam::Value | KernelParam::Bytes { .. })));
-        let arguments = by_value || items.iter().flatten().any(|item| item.needs_arguments(key));
+        let arguments = by_value || key.guard.contains(&true) || items.iter().flatten().any(|item| item.needs_arguments(key));
         Self { items, arguments }
     }
 }

@@ -36,7 +36,7 @@ pub struct NdRange {
     pub global_offset: [u32; 3],
     /// Work-items; 1 in dimensions that there are not.
     pub global_size: [u32; 3],
-    /// Work-items of a group; divides the global size.
+    /// Work-items of a group; the last ones of a dimension have fewer where this does not divide the global size.
     pub local_size: [u32; 3],
 }
 
@@ -140,6 +140,8 @@ impl Program {
         let mut items = Items::default();
         for id in steps(group.num_groups) {
             group.group = id;
+            let left = |d: usize| group.global_size[d].saturating_sub(id[d].saturating_mul(group.enqueued_local_size[d]));
+            group.local_size = std::array::from_fn(|d| group.enqueued_local_size[d].min(left(d)));
             for (memory, &size) in group.spaces.local.iter_mut().zip(locals) {
                 memory.clear();
                 memory.resize(size as usize, self.settings.undefined);
@@ -244,10 +246,10 @@ impl Program {
         }
         let mut num_groups = [1; 3];
         for ((count, &size), &local) in num_groups.iter_mut().zip(&range.global_size).zip(&range.local_size) {
-            if local == 0 || size % local != 0 {
-                return Err(FaultKind::Launch(format!("local size {:?} does not divide {:?}", range.local_size, range.global_size)));
+            if local == 0 {
+                return Err(FaultKind::Launch(format!("local size {:?}", range.local_size)));
             }
-            *count = size / local;
+            *count = size.div_ceil(local);
         }
         let group = Group {
             program: self,
@@ -258,6 +260,7 @@ impl Program {
             global_size: range.global_size,
             global_offset: range.global_offset,
             local_size: range.local_size,
+            enqueued_local_size: range.local_size,
             num_groups,
             group: [0; 3],
             fuel: self.settings.fuel,
@@ -298,11 +301,11 @@ impl Items {
 
     /// Runs a group to its end.
     fn run(&mut self, group: &mut Group<'_>, func: usize, registers: &[u64]) -> Result<(), Fault> {
-        let local = group.local_size;
+        let (local, enqueued) = (group.local_size, group.enqueued_local_size);
         let mut of = Stopped::default();
         for (linear, id) in (0..).zip(steps(local)) {
             let mut item = self.free.pop().unwrap_or_default();
-            let global = std::array::from_fn(|d| group.global_offset[d].wrapping_add(group.group[d] * local[d]).wrapping_add(id[d]));
+            let global = std::array::from_fn(|d| group.global_offset[d].wrapping_add(group.group[d] * enqueued[d]).wrapping_add(id[d]));
             item.begin(group, func, registers, Ids { global, local: id, linear });
             self.turn(item, group, &mut of)?;
         }

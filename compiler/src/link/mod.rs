@@ -30,6 +30,7 @@ use signature::Signature;
 pub struct CompiledUnit {
     module: ir::Module,
     kernels: Vec<KernelInfo>,
+    non_uniform_groups: bool,
     /// Of the module's functions.
     functions: Vec<Symbol>,
     /// Of the module's globals.
@@ -72,7 +73,8 @@ impl CompiledUnit {
                 signature: Signature::of_variable(&program.types, global.ty, global.space),
             })
             .collect();
-        Ok(Self { module, kernels: program.kernels.iter().map(|(_, info)| info.clone()).collect(), functions, globals })
+        let kernels = program.kernels.iter().map(|(_, info)| info.clone()).collect();
+        Ok(Self { module, kernels, non_uniform_groups: options.non_uniform_groups(), functions, globals })
     }
 }
 
@@ -103,7 +105,10 @@ fn join(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult
             let mut module = linker.merge(&reached);
             match passes::build(&mut module, target) {
                 Ok(()) => {
-                    let kernels = units.iter().flat_map(|unit| unit.kernels.iter().cloned()).collect();
+                    let mut kernels: Vec<KernelInfo> = units.iter().flat_map(|unit| unit.kernels.iter().cloned()).collect();
+                    // "If the program was created using clLinkProgram, then all input programs must support non-uniform work-groups."
+                    let non_uniform = units.iter().all(|unit| unit.non_uniform_groups);
+                    kernels.iter_mut().for_each(|kernel| kernel.non_uniform_groups = non_uniform);
                     let linked = Program::new(module, kernels);
                     match linked.check_variables() {
                         Ok(()) => program = Some(linked),

@@ -7,6 +7,7 @@
 pub mod addresses;
 pub mod compact;
 pub mod dce;
+mod group_blind;
 pub mod groups;
 pub mod inline;
 pub mod legalize;
@@ -22,6 +23,7 @@ pub mod unroll;
 use crate::ir::{self, Func};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
 use crate::target::Target;
+pub use group_blind::group_blind;
 use simplify::Purity;
 
 /// Why the passes gave up.

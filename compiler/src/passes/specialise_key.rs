@@ -6,7 +6,7 @@
 //! %3 = workitem.local_id 1                  %3 = const 0        (where the group has one work-item in that dimension)
 //! %4 = eq %param, %null                     %4 = eq %5, %null   (%5 = const null, where the host passed a null pointer)
 //! ```
-//! Every group has the local size of the key: work-groups at the edge of an NDRange are never smaller.
+//! Work-groups at the edge of an NDRange that are smaller than the others have a key of their own.
 
 use crate::diag::Span;
 use crate::ir::{Const, Function, Inst, Op, WorkItem};
@@ -17,12 +17,13 @@ pub fn run(function: &mut Function, key: &LaunchKey) {
     for &index in &key.null_args {
         null_parameter(function, index);
     }
-    let size = |dimension: u8| key.local_size.get(usize::from(dimension)).copied().unwrap_or(1);
+    let of = |sizes: &[u32; 3], dimension: u8| sizes.get(usize::from(dimension)).copied().unwrap_or(1);
     function.body.walk_mut(&mut |inst: &mut Inst| {
         let Op::WorkItem(question) = inst.op else { return };
         let answer = match question {
-            WorkItem::LocalSize(dimension) | WorkItem::EnqueuedLocalSize(dimension) => Some(size(dimension)),
-            WorkItem::LocalId(dimension) if size(dimension) == 1 => Some(0),
+            WorkItem::LocalSize(dimension) => Some(of(&key.local_size, dimension)),
+            WorkItem::EnqueuedLocalSize(dimension) => Some(of(&key.enqueued_local_size, dimension)),
+            WorkItem::LocalId(dimension) if of(&key.local_size, dimension) == 1 => Some(0),
             WorkItem::GlobalOffset(_) if key.zero_offset => Some(0),
             _ => None,
         };

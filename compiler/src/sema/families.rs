@@ -188,7 +188,7 @@ impl Sema<'_> {
             "get_fence" if self.has_generic() => Family::GetFence,
             "get_sub_group_size" if subgroups => Family::Subgroup(Native::GetSubGroupSize),
             "get_max_sub_group_size" if subgroups => Family::Subgroup(Native::GetMaxSubGroupSize),
-            "get_enqueued_num_sub_groups" if subgroups => Family::Subgroup(Native::GetNumSubGroups),
+            "get_enqueued_num_sub_groups" if subgroups => Family::Subgroup(Native::GetEnqueuedNumSubGroups),
             "get_num_sub_groups" if subgroups => Family::Subgroup(Native::GetNumSubGroups),
             "get_sub_group_id" if subgroups => Family::Subgroup(Native::GetSubGroupId),
             "get_sub_group_local_id" if subgroups => Family::Subgroup(Native::GetSubGroupLocalId),

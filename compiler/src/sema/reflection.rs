@@ -19,6 +19,9 @@ impl Sema<'_> {
             attributes: attributes.text,
             local_memory,
             has_arg_info: self.options.kernel_arg_info,
+            non_uniform_groups: self.options.non_uniform_groups(),
+            // Known once all calls are: see `Program::new`.
+            group_blind: false,
         }
     }
 

@@ -47,6 +47,7 @@ impl<'p> Lowering<'p, '_> {
             | Native::GetSubGroupSize
             | Native::GetMaxSubGroupSize
             | Native::GetNumSubGroups
+            | Native::GetEnqueuedNumSubGroups
             | Native::GetSubGroupId
             | Native::GetSubGroupLocalId => Some(self.work_item(op, &call)),
 

@@ -41,9 +41,9 @@ impl<'p> Lowering<'p, '_> {
                 self.b.bin(BinOp::UMin, most, left)
             }
             // Not the device's own count, which may leave out a last one that is not full.
-            Native::GetNumSubGroups => {
+            Native::GetNumSubGroups | Native::GetEnqueuedNumSubGroups => {
                 let most = self.query(WorkItem::SubgroupSize);
-                let all = self.group_size();
+                let all = if op == Native::GetNumSubGroups { self.group_size() } else { self.enqueued_group_size() };
                 let rounded = self.b.add(all, most);
                 let rounded = self.b.bin_int(BinOp::Sub, rounded, 1);
                 self.b.bin(BinOp::UDiv, rounded, most)
@@ -106,9 +106,19 @@ impl<'p> Lowering<'p, '_> {
 
     /// Work-items of the group, as `i32`.
     pub(super) fn group_size(&mut self) -> Value {
-        let mut result = self.query(WorkItem::LocalSize(0));
+        self.size_product(WorkItem::LocalSize)
+    }
+
+    /// Work-items of a group that is not smaller than the others.
+    fn enqueued_group_size(&mut self) -> Value {
+        self.size_product(WorkItem::EnqueuedLocalSize)
+    }
+
+    /// Of what a question gives for the three dimensions.
+    fn size_product(&mut self, query: fn(u8) -> WorkItem) -> Value {
+        let mut result = self.query(query(0));
         for dimension in [1, 2] {
-            let size = self.query(WorkItem::LocalSize(dimension));
+            let size = self.query(query(dimension));
             result = self.b.mul(result, size);
         }
         result
