@@ -225,7 +225,11 @@ impl<'a> Linker<'a> {
 
     /// Where something is defined.
     fn resolve(&self, item: Item) -> Option<Item> {
-        let symbol = self.symbol(item)?;
+        let Some(symbol) = self.symbol(item) else {
+            // A table that lowering made has no name.
+            let own = matches!(item, Item::Global(unit, global) if self.units.get(unit)?.module.globals.get(global.index()).is_some());
+            return own.then_some(item);
+        };
         if symbol.defined { Some(item) } else { self.find(symbol) }
     }
 

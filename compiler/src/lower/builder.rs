@@ -288,6 +288,13 @@ impl Builder {
                 CastOp::Trunc | CastOp::ZExt => return self.bits(to, bits),
                 CastOp::SExt => return self.int(to, sign_extend(bits, scalar.bits())),
                 CastOp::Bitcast if to.lanes() == 1 => return self.bits(to, bits),
+                CastOp::SToF if from.lanes() == 1 && fits_exactly(sign_extend(bits, scalar.bits())) => {
+                    return self.float(to, sign_extend(bits, scalar.bits()) as f64);
+                }
+                CastOp::UToF if from.lanes() == 1 && i64::try_from(bits).is_ok_and(fits_exactly) => return self.float(to, bits as f64),
+                CastOp::FToF if (from, to) == (Type::Scalar(Scalar::F64), Type::Scalar(Scalar::F32)) => {
+                    return self.float(to, f64::from_bits(bits));
+                }
                 _ => {}
             }
         }
@@ -504,6 +511,11 @@ impl Builder {
 /// Whether a region of an `if` or `switch` never comes to its end.
 pub(super) fn jumps(region: &Region) -> bool {
     region.insts.last().is_some_and(|inst| inst.op.is_terminator() && !matches!(inst.op, Op::Yield(_)))
+}
+
+/// Whether a double has an integer exactly, so that it is rounded once only.
+const fn fits_exactly(value: i64) -> bool {
+    value.unsigned_abs() <= 1 << 53
 }
 
 /// The bits of a number as a scalar type, rounded to nearest even.

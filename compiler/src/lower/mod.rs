@@ -82,7 +82,7 @@ fn lower_roots(
     target: &Target,
     roots: impl Iterator<Item = Instance>,
 ) -> Result<(ir::Module, Vec<Instance>), LowerError> {
-    let mut shared = Shared { program, options, target, numbers: FxHashMap::default(), queue: Vec::new() };
+    let mut shared = Shared { program, options, target, numbers: FxHashMap::default(), queue: Vec::new(), tables: Vec::new() };
     for root in roots {
         shared.function_number(root);
     }
@@ -90,7 +90,8 @@ fn lower_roots(
     while let Some(&instance) = shared.queue.get(functions.len()) {
         functions.push(function::lower_function(&mut shared, instance)?);
     }
-    let globals = program.globals.iter().map(|global| lower_global(program, global)).collect::<Result<_, _>>()?;
+    let mut globals = program.globals.iter().map(|global| lower_global(program, global)).collect::<Result<Vec<_>, _>>()?;
+    globals.append(&mut shared.tables);
     Ok((ir::Module { functions, globals }, shared.queue))
 }
 
@@ -110,9 +111,28 @@ struct Shared<'p> {
     numbers: FxHashMap<Instance, ir::Func>,
     /// In order of their numbers.
     queue: Vec<Instance>,
+    /// Constants that the program has no names for; their numbers follow those of its variables.
+    tables: Vec<ir::GlobalVar>,
 }
 
 impl Shared<'_> {
+    /// A constant of those bytes: the same one where there is one.
+    fn table(&mut self, bytes: Vec<u8>, align: u32) -> ir::Global {
+        let known = self.tables.iter().position(|table| table.align == align && table.init.as_ref() == Some(&bytes));
+        let index = known.unwrap_or_else(|| {
+            self.tables.push(ir::GlobalVar {
+                name: String::from("initialiser"),
+                space: ir::Space::Constant,
+                size: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+                align,
+                init: Some(bytes),
+                relocs: Vec::new(),
+            });
+            self.tables.len() - 1
+        });
+        ir::Global(u32::try_from(self.program.globals.len() + index).unwrap_or(u32::MAX))
+    }
+
     /// The number of a function, which is lowered later if this is the first mention of it.
     fn function_number(&mut self, instance: Instance) -> ir::Func {
         let next = ir::Func(u32::try_from(self.queue.len()).unwrap_or(u32::MAX));

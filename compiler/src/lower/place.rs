@@ -342,6 +342,10 @@ impl<'p> Lowering<'p, '_> {
                 let (size, natural) = self.layout(ty);
                 let align = data.align.max(natural).max(1);
                 let address = self.local_address(local);
+                if parts.len() >= LONG_INITIALISER && size >= LARGE_OBJECT && !data.ty.is_volatile {
+                    self.initialise_by_copy(address, (size, align), parts);
+                    return;
+                }
                 if *zero_rest && size > 0 {
                     self.b.effect(Op::Zero { dst: address, size, align });
                 }
@@ -360,6 +364,54 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 }
+
+impl<'p> Lowering<'p, '_> {
+    /// Copies what is constant from a table, and stores the rest. Thousands of stores take drivers seconds to compile.
+    fn initialise_by_copy(&mut self, address: Value, (size, align): (u32, u32), parts: &'p [(u32, Expr)]) {
+        let mut bytes = vec![0; size as usize];
+        let mut others = Vec::new();
+        // Elements go as they are accessed elsewhere.
+        let mut unit = align.min(8);
+        // The end of what is stored behind the copy: a constant that overrides it comes later still.
+        let mut stored = 0;
+        for (offset, expr) in parts {
+            let value = self.expr(expr);
+            let value = self.b.storable(value);
+            let ty = self.b.ty(value);
+            let lanes = match (self.b.known(value), ty.lanes()) {
+                (Some(bits), 1) => Some(vec![bits]),
+                _ => self.b.known_lanes(value),
+            };
+            let end = offset.saturating_add(self.layout(expr.ty).0);
+            match (lanes, ty.scalar()) {
+                (Some(lanes), Some(scalar)) if *offset >= stored => {
+                    unit = unit.min(scalar.size());
+                    let width = scalar.size() as usize;
+                    let room = bytes.get_mut(*offset as usize..).unwrap_or_default();
+                    for (place, bits) in room.chunks_exact_mut(width).zip(&lanes) {
+                        place.copy_from_slice(&bits.to_le_bytes()[..width]);
+                    }
+                }
+                _ => {
+                    stored = stored.max(end);
+                    others.push((*offset, value, expr.ty));
+                }
+            }
+        }
+        let table = self.shared.table(bytes, align);
+        let src = self.b.global_addr(table, Space::Constant);
+        self.b.effect(Op::Copy { dst: address, src, size, align: unit });
+        for (offset, value, ty) in others {
+            let part = self.b.offset(address, i64::from(offset));
+            self.store_value(part, ty, value, align_at(align, offset), false);
+        }
+    }
+}
+
+/// Parts of an initialiser from which on its constants are copied.
+const LONG_INITIALISER: usize = 128;
+/// Bytes of an object from which on copying is a loop.
+const LARGE_OBJECT: u32 = 513;
 
 /// Whether an initialiser only repeats the zeroing before it.
 fn is_zero(expr: &Expr) -> bool {

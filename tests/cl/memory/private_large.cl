@@ -82,3 +82,30 @@ kernel void initialised(global int *out)
 // run: initialised global=32 local=32
 // arg out: int[32]
 // expect out: sum(j, 0, 64, (j * j + 3) % 1024) - (i * 3 < 64 ? (i * i * 9 + 3) % 1024 + 1 : 0)
+
+// Constants are copied, the rest is stored: types that convert, negative numbers, what is computed, designators that override.
+kernel void mixed(global int *out, global float *fout, int x)
+{
+    float f[1024] = { V512(0), V512(512) };
+    short s[1026] = { [3] = x, V512(4), [600] = -5, x + 1, [3] = 77, [700] = x, 12 };
+    struct { char a; int b; } r[200] = { { 1, 2 }, { x, 3 }, { 'a', -1 }, [100 ... 199] = { 7, 8 } };
+    double d[130] = { [0 ... 128] = -1.5 };
+    uint i = get_global_id(0);
+    s[i] += i == 3;
+    fout[i] = f[i * 31 & 1023] + (float)d[i] + (float)d[129];
+    switch (i & 3) {
+    case 0: out[i] = s[3 + (i >> 5)] + r[1 + (i >> 5)].a; break;
+    case 1: out[i] = s[600 + (i >> 4)] * 10 + r[150 + i].b; break;
+    case 2: out[i] = s[699 + (i >> 2)] + r[i >> 1].b; break;
+    default: out[i] = s[4 + i] + r[2].a; break;
+    }
+}
+// run: mixed global=32 local=32
+// arg out: int[32]
+// arg fout: float[32]
+// arg x: int = 20
+// expect fout: ((i * 31) % 1024 * ((i * 31) % 1024) + 3) % 1024 - 1.5
+// expect out if i % 4 == 0: 77 + 20
+// expect out if i % 4 == 1: (i < 16 ? -5 : 21) * 10 + 8
+// expect out if i % 4 == 2: (i < 4 ? 0 : i < 8 ? 20 : i < 12 ? 12 : 0) + (i / 2 == 1 ? 3 : i / 2 == 2 ? -1 : 0)
+// expect out if i % 4 == 3: ((4 + i) * (4 + i) + 3 & 1023) + 97

@@ -2,7 +2,7 @@
 
 use super::super::function::Lowering;
 use super::super::place::lane_size;
-use super::super::types::Shape;
+use super::super::types::{Shape, scalar};
 use super::Call;
 use crate::ir::{BinOp, CastOp, CmpOp, Fence, Op, Scalar, Space, Type, Value};
 
@@ -36,8 +36,14 @@ impl<'p> Lowering<'p, '_> {
             self.b.resize(stride, false, Type::I32)
         });
         let count = self.b.resize(count, false, Type::I32);
-        let first = self.local_linear_id();
+        let mut first = self.local_linear_id();
         let step = self.group_size();
+        // Shorts have an array of their own in global memory where the device has 16 bits, and need not be parts of words.
+        let narrow = lane_size(element) == 1 || !(self.shared.target.spirv && self.shared.target.int16);
+        if stride.is_none() && size < 4 && narrow {
+            let words = self.copy_words(dst, src, count, element);
+            first = self.b.add(first, words);
+        }
 
         self.count(first, count, step, |this, index| {
             let apart = match stride {
@@ -52,6 +58,52 @@ impl<'p> Lowering<'p, '_> {
             this.b.store(to, value, size, false);
         });
         event
+    }
+
+    /// Copies elements smaller than a word as far as they fill words, if global memory is aligned to such. Local memory keeps its elements, which may
+    /// lie there in other ways than they seem to. The result says how many elements were copied.
+    fn copy_words(&mut self, dst: Value, src: Value, count: Value, element: Shape) -> Value {
+        let size = lane_size(element) * u32::from(element.lanes);
+        let per_word = 4 / size;
+        let from_global = self.b.ty(src) == Type::Ptr(Space::Global);
+        let global = if from_global { src } else { dst };
+        let address = self.pointer_int();
+        let address = self.b.cast(CastOp::PtrToInt, global, address);
+        let address = self.b.resize(address, false, Type::I32);
+        let low = self.b.bin_int(BinOp::And, address, 3);
+        let aligned = self.b.cmp_int(CmpOp::Eq, low, 0);
+        let all = self.b.bin_int(BinOp::UDiv, count, i64::from(per_word));
+        let none = self.b.i32(0);
+        let words = self.b.select(aligned, all, none);
+        let first = self.local_linear_id();
+        let step = self.group_size();
+        let bits = Type::of(scalar(element.kind), (4 / lane_size(element)) as u8);
+        self.count(first, words, step, |this, index| {
+            let word = this.element_address(global, index, false, 4, false);
+            let start = this.b.bin_int(BinOp::Mul, index, i64::from(per_word));
+            let local = this.element_address(if from_global { dst } else { src }, start, false, size, false);
+            let mut lanes = Vec::new();
+            let whole = from_global.then(|| this.b.load(word, bits, 4, false));
+            for number in 0..per_word as u8 {
+                let place = this.b.offset(local, i64::from(u32::from(number) * size));
+                match whole {
+                    Some(whole) => {
+                        let own: Vec<u8> = (0..element.lanes).map(|lane| number * element.lanes + lane).collect();
+                        let value = this.b.lanes(whole, &own);
+                        this.b.store(place, value, size, false);
+                    }
+                    None => {
+                        let value = this.b.load(place, element.ir(), size, false);
+                        lanes.extend((0..element.lanes).map(|lane| this.b.extract(value, lane)));
+                    }
+                }
+            }
+            if !from_global {
+                let whole = this.b.construct(&lanes);
+                this.b.store(word, whole, 4, false);
+            }
+        });
+        self.b.bin_int(BinOp::Mul, words, i64::from(per_word))
     }
 
     /// `async_work_group_copy_2D2D` and `_3D3D`. Elements are copied by the largest piece that their size is a multiple of and both pointers

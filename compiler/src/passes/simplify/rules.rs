@@ -214,6 +214,21 @@ impl Walk<'_> {
             let part = self.make(at.out, at.span, Type::of(at.ty.scalar()?, 1), Op::Cast(kind, inner));
             return Some(self.make(at.out, at.span, at.ty, Op::Splat(part)));
         }
+        if kind == CastOp::Trunc
+            && let Some(&Op::Bin(BinOp::Or | BinOp::Xor | BinOp::Add, x, y)) = self.def(a)
+        {
+            // Bits that are cut off need not be found: of a pointer, for one, that is asked for its alignment.
+            let width = at.ty.scalar()?.bits();
+            let is_above = |rules: &Self, value| {
+                matches!(rules.def(value), Some(&Op::Bin(BinOp::Shl, _, amount)) if rules.bits(amount).is_some_and(|amount| {
+                    amount >= u64::from(width) && rules.ty(value).scalar().is_some_and(|scalar| amount < u64::from(scalar.bits()))
+                }))
+            };
+            let left = if is_above(self, x) { Some(y) } else { is_above(self, y).then_some(x) };
+            if let Some(left) = left {
+                return Some(self.make(at.out, at.span, at.ty, Op::Cast(kind, left)));
+            }
+        }
         let Some(Op::Cast(inner, x)) = self.def(a).cloned() else { return None };
         let source = self.ty(x);
         let narrower = || source.scalar().zip(at.ty.scalar()).map(|(from, to)| from.bits() < to.bits());
