@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::Condvar;
 
-use crate::backend::{BackendResult, Progress, Times};
+use crate::backend::{BackendResult, Command, Progress, Times};
 use crate::callback;
 use crate::command::{CommandType, Prepared, Work};
 use crate::context::Context;
@@ -129,6 +129,8 @@ impl Object for Event {
 enum Step {
     /// Nothing blocks the event any more.
     Ready(Arc<Event>),
+    /// The command cannot run.
+    Fail(Arc<Event>, Status),
     /// The event ends.
     Finish(Arc<Event>, Status, Option<Times>),
 }
@@ -376,7 +378,7 @@ impl Event {
         let Some(queue) = &self.queue else { return };
         let Some(work) = self.state.lock().work.take() else { return };
         if self.dependency_failed.load(Ordering::Acquire) {
-            steps.push_back(Step::Finish(self.clone(), Status::DEPENDENCY_FAILED, None));
+            steps.push_back(Step::Fail(self.clone(), Status::DEPENDENCY_FAILED));
             return;
         }
         match work.prepare(queue, self) {
@@ -384,7 +386,7 @@ impl Event {
                 queue.device().backend().enqueue(
                     *command,
                     queue.profiles(),
-                    Arc::new(Ticket { event: self.clone(), kept: Mutex::new(Rank::Callbacks, kept) }),
+                    Arc::new(Ticket { event: self.clone(), kept: Mutex::new(Rank::Callbacks, kept), failed: None }),
                 );
                 let (waiters, wanted) = {
                     let mut state = self.state.lock();
@@ -408,7 +410,20 @@ impl Event {
             }
             // Contents are on their way from another device; `resume` comes when they are here.
             Ok(Prepared::Later) => {}
-            Err(error) => steps.push_back(Step::Finish(self.clone(), self.failure(error), None)),
+            Err(error) => steps.push_back(Step::Fail(self.clone(), self.failure(error))),
+        }
+    }
+
+    /// Ends a command that will not run. In an in-order queue it has its turn all the same: whoever sees its end may take everything before it as
+    /// ended too. It does not count as issued, so that what waits for it learns of the failure before it runs.
+    fn fail(self: &Arc<Self>, status: Status, steps: &mut VecDeque<Step>) {
+        match &self.queue {
+            Some(queue) if !queue.out_of_order() => {
+                let ticket = Ticket { event: self.clone(), kept: Mutex::new(Rank::Callbacks, Vec::new()), failed: Some(status) };
+                queue.device().backend().enqueue(Command::Nop, false, Arc::new(ticket));
+                queue.flush();
+            }
+            _ => steps.push_back(Step::Finish(self.clone(), status, None)),
         }
     }
 
@@ -419,7 +434,7 @@ impl Event {
                 self.state.lock().work = Some(work);
                 run(Step::Ready(self.clone()), true);
             }
-            Err(error) => run(Step::Finish(self.clone(), self.failure(error), None), true),
+            Err(error) => run(Step::Fail(self.clone(), self.failure(error)), true),
         }
     }
 
@@ -508,6 +523,7 @@ fn run(step: Step, late: bool) {
                     devices.push(queue.device().clone());
                 }
             }
+            Step::Fail(event, status) => event.fail(status, &mut steps),
             Step::Finish(event, status, times) => event.finish(status, times, &mut steps),
         }
     }
@@ -539,15 +555,21 @@ struct Ticket {
     event: Arc<Event>,
     /// Objects that must outlive the command.
     kept: Mutex<Vec<Arc<Buffer>>>,
+    /// The command does not run, only its turn is awaited: how it ends.
+    failed: Option<Status>,
 }
 
 impl Progress for Ticket {
     fn submitted(&self, now: u64) {
-        self.event.advance(Status::SUBMITTED, Some(now));
+        if self.failed.is_none() {
+            self.event.advance(Status::SUBMITTED, Some(now));
+        }
     }
 
     fn running(&self) {
-        self.event.advance(Status::RUNNING, None);
+        if self.failed.is_none() {
+            self.event.advance(Status::RUNNING, None);
+        }
     }
 
     fn print(&self, text: &[u8]) {
@@ -557,9 +579,10 @@ impl Progress for Ticket {
     fn complete(&self, result: BackendResult<Times>) {
         let kept = std::mem::take(&mut *self.kept.lock());
         drop(kept);
-        let (status, times) = match result {
-            Ok(times) => (Status::COMPLETE, Some(times)),
-            Err(error) => (self.event.failure(error.into()), None),
+        let (status, times) = match (self.failed, result) {
+            (Some(status), _) => (status, None),
+            (None, Ok(times)) => (Status::COMPLETE, Some(times)),
+            (None, Err(error)) => (self.event.failure(error.into()), None),
         };
         if status == Status::COMPLETE {
             // Callbacks for the states before must come, and come first, however quick the device was.

@@ -128,7 +128,8 @@ impl Queue {
         self.properties.contains(QueueProperties::PROFILING)
     }
 
-    fn out_of_order(&self) -> bool {
+    /// Whether commands wait for their wait lists and barriers only.
+    pub(crate) fn out_of_order(&self) -> bool {
         self.properties.contains(QueueProperties::OUT_OF_ORDER)
     }
 

@@ -18,6 +18,7 @@ use crate::queue::{Queue, QueueProperties};
 use crate::test_backend::{Sink, TestAllocator, TestBackend, TestDevice};
 use crate::transfer::RectArgs;
 
+mod graph;
 mod programs;
 
 struct Setup {

@@ -1,0 +1,283 @@
+//! The graph of events under load: random graphs over several devices, enqueued by several threads while other threads decide user events, held
+//! against a model of what must come of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::{Setup, launch, setup};
+use crate::backend::{HostSource, HostTarget};
+use crate::event::{Event, Status};
+use crate::memory::Buffer;
+use crate::queue::{Queue, QueueProperties};
+use crate::test_backend::Sink;
+
+/// Small numbers that look random (a linear congruential generator).
+#[derive(Clone)]
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// The place of each command in the order in which they ran, 0 for those that did not.
+#[derive(Debug)]
+struct Stamp {
+    clock: Arc<AtomicU64>,
+    at: Arc<AtomicU64>,
+}
+
+impl HostSource for Stamp {
+    fn with(&self, f: &mut dyn FnMut(&[u8])) {
+        self.at.store(self.clock.fetch_add(1, Ordering::SeqCst), Ordering::SeqCst);
+        f(&[1]);
+    }
+}
+
+/// An event, and what the model knows of it.
+#[derive(Clone)]
+struct Node {
+    event: Arc<Event>,
+    /// Whether it must fail.
+    fails: bool,
+    /// Whether it must not have run either: it failed before it could. A failure on the device itself may come too late for what was handed to it
+    /// together with the command that failed.
+    never: bool,
+    /// When it ran.
+    at: Arc<AtomicU64>,
+    /// Whether it notes when it ran.
+    stamped: bool,
+}
+
+struct World {
+    setup: Setup,
+    clock: Arc<AtomicU64>,
+    /// Everything that anyone may wait for.
+    nodes: Mutex<Vec<Node>>,
+    shared: Arc<Buffer>,
+    called: AtomicUsize,
+}
+
+/// A thread that enqueues to queues of its own, and checks them at the end.
+fn client(world: &Arc<World>, seed: u64, commands: usize) {
+    let mut random = Random(seed);
+    let mut registered = 0;
+    let called = Arc::new(AtomicUsize::new(0));
+    let queues: Vec<(Arc<Queue>, bool)> = (0..4)
+        .map(|index| {
+            let ordered = index % 2 == 0;
+            let properties = if ordered { QueueProperties::empty() } else { QueueProperties::OUT_OF_ORDER };
+            (world.setup.queue(random.below(world.setup.devices.len()), properties), ordered)
+        })
+        .collect();
+    // Per queue: nodes that the next command comes after, and all nodes since the last barrier.
+    let mut before: Vec<Vec<Node>> = vec![Vec::new(); queues.len()];
+    let mut since: Vec<Vec<Node>> = vec![Vec::new(); queues.len()];
+    let mut orders: Vec<(Node, Vec<Node>)> = Vec::new();
+    for _ in 0..commands {
+        let chosen = random.below(queues.len());
+        let (queue, ordered) = &queues[chosen];
+        let waits: Vec<Node> = {
+            let nodes = world.nodes.lock();
+            (0..random.below(4)).map(|_| nodes[nodes.len() - 1 - random.below(nodes.len().min(40))].clone()).collect()
+        };
+        let list: Vec<Arc<Event>> = waits.iter().map(|node| node.event.clone()).collect();
+        let mut fails = waits.iter().any(|node| node.fails);
+        let never = waits.iter().any(|node| node.never);
+        let at = Arc::new(AtomicU64::new(0));
+        let mut stamped = false;
+        let kind = random.below(20);
+        let barrier = kind == 0;
+        let event = match kind {
+            0 => queue.barrier(&list).expect("a barrier"),
+            1 => queue.marker(&list).expect("a marker"),
+            2 => {
+                fails = true;
+                launch(queue, "broken", &list)
+            }
+            3 | 4 => {
+                let sink = Sink(Arc::new(Mutex::new(vec![0; 8])));
+                queue.read(&world.shared, false, (0, 8), |_| Ok(Box::new(sink) as Box<dyn HostTarget>), &list).expect("a read")
+            }
+            _ => {
+                stamped = true;
+                let buffer = world.setup.buffer(&[0]);
+                let stamp = Stamp { clock: world.clock.clone(), at: at.clone() };
+                queue.write(&buffer, false, (0, 1), |_| Ok(Box::new(stamp)), &list).expect("a write")
+            }
+        };
+        if random.chance(30) {
+            let called = called.clone();
+            registered += 1;
+            event.on_status(
+                Status::COMPLETE,
+                Box::new(move |_, status| {
+                    assert!(status.is_done());
+                    called.fetch_add(1, Ordering::SeqCst);
+                }),
+            );
+        }
+        if random.chance(10) {
+            queue.flush();
+        }
+        if random.chance(3) && !fails && waits.is_empty() && *ordered {
+            // What it may have to wait for is decided by other threads, which wait for nobody.
+            event.flush();
+            event.wait();
+        }
+        let node = Node { event, fails, never, at, stamped };
+        let mut earlier = before[chosen].clone();
+        earlier.extend(waits.into_iter().filter(|wait| wait.stamped));
+        if barrier && list.is_empty() {
+            earlier.extend(since[chosen].iter().cloned());
+        }
+        orders.push((node.clone(), earlier));
+        if *ordered {
+            // The one before stands for all that came before it: those that note when they ran.
+            if stamped && !fails {
+                before[chosen] = vec![node.clone()];
+            }
+        } else if barrier {
+            // All that the barrier waited for, if it did not fail; a failed one orders nothing that can be seen.
+            before[chosen] =
+                if fails { before[chosen].clone() } else { orders.last().map(|(_, earlier)| earlier.clone()).unwrap_or_default() };
+            since[chosen].clear();
+        } else {
+            since[chosen].push(node.clone());
+        }
+        let mut nodes = world.nodes.lock();
+        nodes.push(node);
+    }
+    for (queue, _) in &queues {
+        // Failures that no call returned yet are returned here.
+        let _ = queue.finish();
+    }
+    for (node, earlier) in &orders {
+        let event = &node.event;
+        let status = event.status();
+        assert!(status.is_done(), "seed {seed}: {event:?} is left after clFinish");
+        assert_eq!(status.is_failed(), node.fails, "seed {seed}: {event:?}");
+        let at = node.at.load(Ordering::SeqCst);
+        if !node.stamped {
+            continue;
+        }
+        assert!(at != 0 || node.fails, "seed {seed}: it did not run");
+        assert!(at == 0 || !node.never, "seed {seed}: it ran");
+        for other in earlier.iter().filter(|other| other.stamped && !other.fails && at != 0) {
+            let other = other.at.load(Ordering::SeqCst);
+            assert!(other != 0 && other < at, "seed {seed}: the command ran as number {at}, one before it as {other}");
+        }
+    }
+    let all = super::within_seconds(|| called.load(Ordering::SeqCst) == registered);
+    assert!(all, "seed {seed}: {} callbacks of {registered}", called.load(Ordering::SeqCst));
+    world.called.fetch_add(registered, Ordering::SeqCst);
+}
+
+/// Decides user events, one after the other, while the clients wait for them.
+fn decider(mut events: Vec<(Arc<Event>, Status)>, mut random: Random) {
+    while !events.is_empty() {
+        let (event, status) = events.swap_remove(random.below(events.len()));
+        std::thread::sleep(Duration::from_micros(random.below(800) as u64));
+        event.set_user_status(status).expect("its first status");
+    }
+}
+
+fn round(seed: u64) {
+    let mut random = Random(seed);
+    let setup = setup(3);
+    let shared = setup.buffer(&[1, 2, 3, 4, 5, 6, 7, 8]);
+    let world = Arc::new(World { shared, setup, clock: Arc::new(AtomicU64::new(1)), nodes: Mutex::default(), called: AtomicUsize::new(0) });
+    let mut decided = Vec::new();
+    for _ in 0..12 {
+        let event = Event::user(&world.setup.context);
+        let status = if random.chance(20) { Status(-5) } else { Status::COMPLETE };
+        let node = Node { event: event.clone(), fails: status.is_failed(), never: status.is_failed(), at: Arc::default(), stamped: false };
+        world.nodes.lock().push(node);
+        decided.push((event, status));
+    }
+    std::thread::scope(|scope| {
+        let half = decided.split_off(6);
+        let (one, two) = (random.clone(), Random(seed ^ 77));
+        scope.spawn(|| decider(decided, one));
+        scope.spawn(|| decider(half, two));
+        for number in 0..3 {
+            let world = &world;
+            scope.spawn(move || client(world, seed * 10 + number, 60));
+        }
+    });
+    assert!(world.called.load(Ordering::SeqCst) > 0);
+}
+
+/// Runs something that may hang, and says so.
+fn within(seconds: u64, what: impl FnOnce() + Send + 'static, name: &str) {
+    let (done, end) = channel();
+    let thread = std::thread::spawn(move || {
+        what();
+        let _ = done.send(());
+    });
+    let ended = end.recv_timeout(Duration::from_secs(seconds));
+    assert!(ended.is_ok() || thread.is_finished(), "{name} hangs");
+    assert!(thread.join().is_ok(), "{name}");
+}
+
+#[test]
+fn random_graphs_end_as_they_must() {
+    let count = std::env::var("WGCL_FUZZ_COUNT").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
+    let first = std::env::var("WGCL_FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    for seed in first..first + count {
+        within(60, move || round(seed), &format!("the graph of seed {seed}"));
+    }
+}
+
+#[test]
+fn what_waits_for_an_abandoned_event_fails() {
+    let setup = setup(1);
+    for properties in [QueueProperties::empty(), QueueProperties::OUT_OF_ORDER] {
+        let queue = setup.queue(0, properties);
+        let gate = Event::user(&setup.context);
+        let held = launch(&queue, "held", &[gate.clone()]);
+        let after = launch(&queue, "after", &[held.clone()]);
+        drop(gate);
+        assert_eq!((held.wait(), after.wait()), (Status::DEPENDENCY_FAILED, Status::DEPENDENCY_FAILED));
+        let fine = launch(&queue, "fine", &[]);
+        fine.flush();
+        assert_eq!(fine.wait(), Status::COMPLETE);
+    }
+}
+
+/// A command that fails before it reaches the device must not overtake one that runs.
+#[test]
+fn in_order_commands_end_in_order_even_if_they_fail() {
+    let setup = setup(1);
+    let queue = setup.queue(0, QueueProperties::empty());
+    let buffer = setup.buffer(&[0]);
+    let gate = Event::user(&setup.context);
+    gate.set_user_status(Status(-5)).expect("its status");
+    let (clock, at) = (Arc::new(AtomicU64::new(1)), Arc::new(AtomicU64::new(0)));
+
+    #[derive(Debug)]
+    struct Slow(Stamp);
+    impl HostSource for Slow {
+        fn with(&self, f: &mut dyn FnMut(&[u8])) {
+            std::thread::sleep(Duration::from_millis(100));
+            self.0.with(f);
+        }
+    }
+    let slow = Slow(Stamp { clock, at: at.clone() });
+    let first = queue.write(&buffer, false, (0, 1), |_| Ok(Box::new(slow)), &[]).expect("a write");
+    let second = launch(&queue, "second", &[gate]);
+    assert_eq!(second.status(), Status::QUEUED, "its turn has not come");
+    let _ = queue.finish();
+    assert_eq!((first.status(), second.status()), (Status::COMPLETE, Status::DEPENDENCY_FAILED));
+    assert_eq!(at.load(Ordering::SeqCst), 1);
+}
