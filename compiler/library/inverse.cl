@@ -106,11 +106,12 @@ float atan2(float y, float x) {
     return copysign(r, y);
 }
 
-// a / pi with 1/pi in two parts.
+// a / pi with 1/pi in two parts, |a| <= 4. Scaled, as the lower parts of small numbers are denormals, which some devices lose.
 float __wgcl_over_pi(float a) {
-    float hi = as_float(as_uint(a) & 0xfffff000u);
-    float lo = a - hi;
-    float y = hi * 0x1.45ep-2f + (lo * 0x1.45ep-2f + a * 0x1.306dcap-14f);
+    float scaled = a * 0x1p64f;
+    float hi = as_float(as_uint(scaled) & 0xfffff000u);
+    float lo = scaled - hi;
+    float y = (hi * 0x1.45ep-2f + (lo * 0x1.45ep-2f + scaled * 0x1.306dcap-14f)) * 0x1p-64f;
     return a == 0.0f ? a : y;
 }
 

@@ -27,7 +27,8 @@ float __wgcl_log_poly(float f) {
 float __wgcl_log_special(float x, float y) {
     y = x == as_float(0x7f800000u) ? x : y;
     y = (as_uint(x) & 0x7fffffffu) == 0u ? as_float(0xff800000u) : y;
-    return x < 0.0f || isnan(x) ? as_float(0x7fc00000u) : y;
+    // By the bits: negative denormals are no zeros.
+    return as_uint(x) > 0x80000000u || isnan(x) ? as_float(0x7fc00000u) : y;
 }
 
 float log(float x) {

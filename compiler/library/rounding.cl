@@ -7,42 +7,56 @@ float round(float x) {
     return copysign(rest >= 0.5f ? whole + copysign(1.0f, x) : whole, x);
 }
 
-// Remainder of the magnitudes by long division on the significands, and the low bits of the quotient.
-// ax, ay: bits of the magnitudes, finite, ay not 0.
-uint __wgcl_remainder_bits(uint ax, uint ay, uint *quotient) {
+// Remainder of the magnitudes by long division on the significands, and the low bits of the quotient. The quotient is rounded down, or where
+// `nearest` is set to the nearest whole number, ties to even; *above says that it was rounded up, so that the true remainder is negative.
+// All in integers, so that it holds where floats lose denormals. ax, ay: bits of the magnitudes, finite, ay not 0.
+uint __wgcl_remainder_bits(uint ax, uint ay, int nearest, uint *quotient, int *above) {
     int ex = __wgcl_exponent(as_float(ax));
     int ey = __wgcl_exponent(as_float(ay));
-    uint q = 0u;
-    if (ax < ay) {
-        *quotient = 0u;
-        return ax;
-    }
     uint mx = (__wgcl_significand(as_float(ax)) & 0x007fffffu) | 0x00800000u;
     uint my = (__wgcl_significand(as_float(ay)) & 0x007fffffu) | 0x00800000u;
-    // Eight bits a turn: the remainder has 24 bits, 8 more fit a word.
-    int n = ex - ey;
-    q = mx >= my ? 1u : 0u;
-    mx -= mx >= my ? my : 0u;
-    while (n > 0 && mx != 0u) {
-        int step = n < 8 ? n : 8;
-        uint wide = mx << step;
-        uint digit = wide / my;
-        mx = wide - digit * my;
-        q = (q << step) + digit;
-        n -= step;
+    // mx and my count units of 2^(unit - 23).
+    int unit = ey;
+    uint q = 0u;
+    *quotient = 0u;
+    *above = 0;
+    if (ax < ay) {
+        if (!nearest || ex < ey - 1) {
+            return ax;
+        }
+        my <<= ey - ex;
+        unit = ex;
+    } else {
+        // Eight bits a turn: the remainder has 24 bits, 8 more fit a word.
+        int n = ex - ey;
+        q = mx >= my ? 1u : 0u;
+        mx -= mx >= my ? my : 0u;
+        while (n > 0 && mx != 0u) {
+            int step = n < 8 ? n : 8;
+            uint wide = mx << step;
+            uint digit = wide / my;
+            mx = wide - digit * my;
+            q = (q << step) + digit;
+            n -= step;
+        }
+        q = n >= 32 ? 0u : q << (n > 0 ? n : 0);
     }
-    q = n >= 32 ? 0u : q << (n > 0 ? n : 0);
+    if (nearest && (2u * mx > my || (2u * mx == my && (q & 1u)))) {
+        mx = my - mx;
+        q += 1u;
+        *above = 1;
+    }
     *quotient = q;
     if (mx == 0u) {
         return 0u;
     }
-    // Back to a float of exponent ey.
+    // Back to a float.
     int lead = (int)clz(mx) - 8;
-    int e = ey - lead;
+    int e = unit - lead;
     if (e >= -126) {
         return ((uint)(e + 127) << 23) | ((mx << lead) & 0x007fffffu);
     }
-    int shift = ey + 126;
+    int shift = unit + 126;
     return shift >= 0 ? mx << shift : mx >> -shift;
 }
 
@@ -56,7 +70,8 @@ float fmod(float x, float y) {
         return x;
     }
     uint quotient;
-    uint r = __wgcl_remainder_bits(ax, ay, &quotient);
+    int above;
+    uint r = __wgcl_remainder_bits(ax, ay, 0, &quotient, &above);
     return as_float(r | (as_uint(x) & 0x80000000u));
 }
 
@@ -71,17 +86,12 @@ float remquo(float x, float y, int *quo) {
         return x;
     }
     uint q;
-    float r = as_float(__wgcl_remainder_bits(ax, ay, &q));
-    // Nearest multiple, ties to the even one. Compared as r > |y| - r, which is exact where it matters.
-    float y_abs = as_float(ay);
-    float other = y_abs - r;
-    int up = r > other || (r == other && (q & 1u));
-    r = up ? -other : r;
-    q += up ? 1u : 0u;
-    uint sign = as_uint(x) & 0x80000000u;
+    int above;
+    uint r = __wgcl_remainder_bits(ax, ay, 1, &q, &above);
+    uint sign = (as_uint(x) & 0x80000000u) ^ (above ? 0x80000000u : 0u);
     int low = (int)(q & 0x7fu);
     *quo = ((as_uint(x) ^ as_uint(y)) & 0x80000000u) ? -low : low;
-    return as_float(as_uint(r) ^ sign);
+    return as_float(r | sign);
 }
 
 float remainder(float x, float y) {

@@ -7,42 +7,56 @@ double round(double x) {
     return copysign(rest >= 0.5 ? whole + copysign(1.0, x) : whole, x);
 }
 
-// Remainder of the magnitudes by long division on the significands, and the low bits of the quotient.
-// ax, ay: bits of the magnitudes, finite, ay not 0.
-ulong __wgcl_remainder_bits_f64(ulong ax, ulong ay, ulong *quotient) {
+// Remainder of the magnitudes by long division on the significands, and the low bits of the quotient. The quotient is rounded down, or where
+// `nearest` is set to the nearest whole number, ties to even; *above says that it was rounded up, so that the true remainder is negative.
+// All in integers, so that it holds where doubles lose denormals. ax, ay: bits of the magnitudes, finite, ay not 0.
+ulong __wgcl_remainder_bits_f64(ulong ax, ulong ay, int nearest, ulong *quotient, int *above) {
     int ex = __wgcl_exponent(as_double(ax));
     int ey = __wgcl_exponent(as_double(ay));
-    ulong q = 0UL;
-    if (ax < ay) {
-        *quotient = 0UL;
-        return ax;
-    }
     ulong mx = (__wgcl_significand(as_double(ax)) & 0x000fffffffffffffUL) | 0x0010000000000000UL;
     ulong my = (__wgcl_significand(as_double(ay)) & 0x000fffffffffffffUL) | 0x0010000000000000UL;
-    // Eleven bits a turn: the remainder has 53 bits, 11 more fit a word.
-    int n = ex - ey;
-    q = mx >= my ? 1UL : 0UL;
-    mx -= mx >= my ? my : 0UL;
-    while (n > 0 && mx != 0UL) {
-        int step = n < 11 ? n : 11;
-        ulong wide = mx << step;
-        ulong digit = wide / my;
-        mx = wide - digit * my;
-        q = (q << step) + digit;
-        n -= step;
+    // mx and my count units of 2^(unit - 52).
+    int unit = ey;
+    ulong q = 0UL;
+    *quotient = 0UL;
+    *above = 0;
+    if (ax < ay) {
+        if (!nearest || ex < ey - 1) {
+            return ax;
+        }
+        my <<= ey - ex;
+        unit = ex;
+    } else {
+        // Eleven bits a turn: the remainder has 53 bits, 11 more fit a word.
+        int n = ex - ey;
+        q = mx >= my ? 1UL : 0UL;
+        mx -= mx >= my ? my : 0UL;
+        while (n > 0 && mx != 0UL) {
+            int step = n < 11 ? n : 11;
+            ulong wide = mx << step;
+            ulong digit = wide / my;
+            mx = wide - digit * my;
+            q = (q << step) + digit;
+            n -= step;
+        }
+        q = n >= 64 ? 0UL : q << (n > 0 ? n : 0);
     }
-    q = n >= 64 ? 0UL : q << (n > 0 ? n : 0);
+    if (nearest && (2UL * mx > my || (2UL * mx == my && (q & 1UL)))) {
+        mx = my - mx;
+        q += 1UL;
+        *above = 1;
+    }
     *quotient = q;
     if (mx == 0UL) {
         return 0UL;
     }
-    // Back to a double of exponent ey.
+    // Back to a double.
     int lead = (int)clz(mx) - 11;
-    int e = ey - lead;
+    int e = unit - lead;
     if (e >= -1022) {
         return ((ulong)(e + 1023) << 52) | ((mx << lead) & 0x000fffffffffffffUL);
     }
-    int shift = ey + 1022;
+    int shift = unit + 1022;
     return shift >= 0 ? mx << shift : mx >> -shift;
 }
 
@@ -56,7 +70,8 @@ double fmod(double x, double y) {
         return x;
     }
     ulong quotient;
-    ulong r = __wgcl_remainder_bits_f64(ax, ay, &quotient);
+    int above;
+    ulong r = __wgcl_remainder_bits_f64(ax, ay, 0, &quotient, &above);
     return as_double(r | (as_ulong(x) & 0x8000000000000000UL));
 }
 
@@ -71,17 +86,12 @@ double remquo(double x, double y, int *quo) {
         return x;
     }
     ulong q;
-    double r = as_double(__wgcl_remainder_bits_f64(ax, ay, &q));
-    // Nearest multiple, ties to the even one. Compared as r > |y| - r, which is exact where it matters.
-    double y_abs = as_double(ay);
-    double other = y_abs - r;
-    int up = r > other || (r == other && (q & 1UL));
-    r = up ? -other : r;
-    q += up ? 1UL : 0UL;
-    ulong sign = as_ulong(x) & 0x8000000000000000UL;
+    int above;
+    ulong r = __wgcl_remainder_bits_f64(ax, ay, 1, &q, &above);
+    ulong sign = (as_ulong(x) & 0x8000000000000000UL) ^ (above ? 0x8000000000000000UL : 0UL);
     int low = (int)(q & 0x7fUL);
     *quo = ((as_ulong(x) ^ as_ulong(y)) & 0x8000000000000000UL) ? -low : low;
-    return as_double(as_ulong(r) ^ sign);
+    return as_double(r | sign);
 }
 
 double remainder(double x, double y) {

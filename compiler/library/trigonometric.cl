@@ -148,10 +148,11 @@ float __wgcl_sinpi_poly(float r) {
     p = mad(p, s, -0x1.329dfep-1f);
     p = mad(p, s, 0x1.466b62p1f);
     p = mad(p, s, -0x1.4abbcep2f);
-    // pi in two parts: the upper one has 12 bits.
-    float hi = as_float(as_uint(r) & 0xfffff000u);
-    float lo = r - hi;
-    return hi * 0x1.92p1f + (lo * 0x1.92p1f + (r * 0x1.fb5444p-11f + r * s * p));
+    // pi in two parts: the upper one has 12 bits. Scaled, as the lower parts of small numbers are denormals, which some devices lose.
+    float scaled = r * 0x1p64f;
+    float hi = as_float(as_uint(scaled) & 0xfffff000u);
+    float lo = scaled - hi;
+    return (hi * 0x1.92p1f + (lo * 0x1.92p1f + (scaled * 0x1.fb5444p-11f + scaled * s * p))) * 0x1p-64f;
 }
 
 float __wgcl_cospi_poly(float r) {

@@ -125,7 +125,7 @@ fn plain(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &
     }
     let verdict = |exact: &Float| value(bound, format, exact, any_zero, prescribed, got.value);
     let mut best = verdict(&answer.value);
-    for other in &answer.others {
+    for other in answer.others.iter().chain(answer.flushed.as_ref().filter(|_| mode.flush)) {
         if best.is_err() {
             best = verdict(other);
         }

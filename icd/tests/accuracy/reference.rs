@@ -33,6 +33,8 @@ pub struct Answer {
     pub value: Float,
     /// Other values that are as good.
     pub others: Vec<Float>,
+    /// One that is as good where denormals are flushed.
+    pub flushed: Option<Float>,
     /// A zero may have any sign.
     pub any_zero: bool,
     pub second: Second,
@@ -40,11 +42,11 @@ pub struct Answer {
 
 impl Answer {
     fn of(value: Float) -> Option<Self> {
-        Some(Self { value, others: Vec::new(), any_zero: false, second: Second::None })
+        Some(Self { value, others: Vec::new(), flushed: None, any_zero: false, second: Second::None })
     }
 
     fn with(value: Float, second: Second) -> Option<Self> {
-        Some(Self { value, others: Vec::new(), any_zero: false, second })
+        Some(Self { value, others: Vec::new(), flushed: None, any_zero: false, second })
     }
 }
 
@@ -213,6 +215,7 @@ pub fn reference(base: &str, case: &Case, format: &Format) -> Option<Answer> {
             if base == "mad" {
                 let product = format.round(&Float::with_val(p, &v * &w));
                 answer.others.push(Float::with_val(sum, &at(p, product) + &at(p, z)));
+                answer.flushed = format.is_subnormal(product).then(|| at(p, z));
             }
             Some(answer)
         }

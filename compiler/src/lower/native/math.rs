@@ -109,7 +109,9 @@ impl<'p> Lowering<'p, '_> {
         let above = self.b.cmp(CmpOp::FGt, x, zero);
         let below = self.b.cmp(CmpOp::FLt, x, zero);
         let nan = self.b.is_nan(x);
-        let result = self.b.select(nan, zero, x);
+        // What compares as a zero may be a denormal.
+        let signed_zero = self.copysign(zero, x);
+        let result = self.b.select(nan, zero, signed_zero);
         let result = self.b.select(below, minus_one, result);
         self.b.select(above, one, result)
     }
