@@ -475,6 +475,13 @@ fn argument_bytes(
             put(*at, &value[..used])?;
         }
     }
+    for (place, arg) in layout.images.iter().zip(&launch.args) {
+        if let (Some(at), LaunchArg::Image(_, image)) = (place, arg) {
+            for (word, value) in (0..).zip(image.words()) {
+                put(at + 4 * word, &value.to_le_bytes())?;
+            }
+        }
+    }
     for (place, arg) in layout.identities.iter().zip(&launch.args) {
         if let (Some(at), LaunchArg::Buffer(Some(range))) = (place, arg) {
             let narrow = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);

@@ -5,7 +5,7 @@
 
 use crate::diag::render::{RenderOptions, render};
 use crate::diag::{Diagnostics, SourceMap, Span};
-use crate::ir::KernelParam;
+use crate::ir;
 use crate::link::CompiledUnit;
 use crate::passes::{self, PassError};
 use crate::program::{BuildOptions, BuildResult, Program, Source};
@@ -40,33 +40,22 @@ pub fn build_with(source: &Source, options: &BuildOptions, target: &Target, colo
     on_thread(|| run(source, options, target, colour)).unwrap_or_else(BuildResult::refused)
 }
 
-/// What [`inspect`] found.
-pub struct Inspection {
-    /// The build without the kernels of `unbuilt`.
-    pub result: BuildResult,
-    /// Names of kernels that take images or samplers: their source is checked, no code is made of them.
-    pub unbuilt: Vec<String>,
-}
-
-/// Builds a source to see how far it comes, for a target that has images: the kernels that use them are checked and left out.
-pub fn inspect(source: &Source, options: &BuildOptions, target: &Target, colour: bool) -> Inspection {
-    let inspected = on_thread(|| {
+/// Compiles one function of a source for use within a kernel: everything that it calls is inlined. The error is a log.
+pub(crate) fn function(source: &Source, options: &BuildOptions, target: &Target, name: &str) -> Result<ir::Function, String> {
+    let options = BuildOptions { open_references: true, ..options.clone() };
+    on_thread(|| {
         let (mut map, mut diags) = (SourceMap::default(), Diagnostics::default());
-        let mut unbuilt = Vec::new();
-        let program = front(source, options, target, &mut map, &mut diags).and_then(|mut checked| {
-            checked.kernels.retain(|(_, info)| {
-                let images = info.args.iter().any(|arg| matches!(arg.passing, KernelParam::Image | KernelParam::Sampler));
-                if images {
-                    unbuilt.push(info.name.clone());
-                }
-                !images
-            });
-            middle(checked, options, target, &mut diags)
+        let made = front(source, &options, target, &mut map, &mut diags).and_then(|checked| {
+            let lowered = lower::lower_unit(&checked, &options, target).map_err(|error| diags.error(error.span, error.message));
+            let (mut module, _) = lowered.ok()?;
+            let index = module.functions.iter().position(|function| function.name == name)?;
+            let root = ir::Func(u32::try_from(index).ok()?);
+            let made = passes::flatten(&mut module, root, target.pointer_size());
+            made.map_err(|error| diags.error(Span::NONE, error.to_string())).ok()?;
+            Some(module.functions.swap_remove(index))
         });
-        let (log, refused) = finish(&map, &diags, options, colour);
-        Inspection { result: BuildResult { program: program.filter(|_| !refused), log, files: map.into_sought() }, unbuilt }
-    });
-    inspected.unwrap_or_else(|log| Inspection { result: BuildResult::refused(log), unbuilt: Vec::new() })
+        made.ok_or_else(|| finish(&map, &diags, &options, false).0)
+    })?
 }
 
 /// Runs a build on a thread with a deep stack. The error is a log.

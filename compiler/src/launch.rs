@@ -51,6 +51,8 @@ pub struct ArgLayout {
     /// For each parameter: byte offset of three `u32` words if the kernel asks for them (the identity of the buffer's allocation, the byte of it at which
     /// the argument starts, the argument's bytes; all 0 for null), else `None`. Empty where it asks for none.
     pub identities: Vec<Option<u32>>,
+    /// For each parameter: byte offset of the eight words of `ImageDescriptor::words` if the kernel asks for them. Empty where it asks for none.
+    pub images: Vec<Option<u32>>,
     /// Bytes of the whole, a multiple of 16.
     pub size: u32,
 }

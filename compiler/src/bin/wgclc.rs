@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 
-use wgcl_compiler::build::{build_with, inspect};
+use wgcl_compiler::build::build_with;
 use wgcl_compiler::diag::{Diagnostics, RenderOptions, SourceMap, colourise, render};
 use wgcl_compiler::emit::{Format, print};
 use wgcl_compiler::ir::Function;
@@ -184,9 +184,9 @@ fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bo
 
 /// Takes every kernel as far as it goes.
 fn check(arguments: &Arguments, source: &Source, options: &BuildOptions, target: &Target) -> bool {
-    let inspection = inspect(source, options, target, true);
-    let _ = write!(anstream::stderr(), "{}", inspection.result.log);
-    let Some(program) = inspection.result.program else { return false };
+    let result = build_with(source, options, target, true);
+    let _ = write!(anstream::stderr(), "{}", result.log);
+    let Some(program) = result.program else { return false };
     let mut good = true;
     for function in kernels(arguments, &program) {
         let key = LaunchKey::example(function, local_size(arguments));
@@ -194,9 +194,6 @@ fn check(arguments: &Arguments, source: &Source, options: &BuildOptions, target:
             complain(&format!("error: {error}\n"));
             good = false;
         }
-    }
-    for name in inspection.unbuilt {
-        complain(&format!("note: kernel `{name}`: checked, not compiled: images\n"));
     }
     good
 }

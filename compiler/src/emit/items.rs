@@ -35,7 +35,8 @@ impl Item {
                 | WorkItem::WorkDim
                 | WorkItem::ArgIdentity(_)
                 | WorkItem::ArgBase(_)
-                | WorkItem::ArgSize(_),
+                | WorkItem::ArgSize(_)
+                | WorkItem::ArgImage { .. },
             ) => true,
             _ => false,
         }
@@ -243,6 +244,11 @@ impl Emitter<'_, '_> {
             WorkItem::ArgIdentity(index) => self.of_argument(inputs, index, 0)?,
             WorkItem::ArgBase(index) => self.of_argument(inputs, index, 4)?,
             WorkItem::ArgSize(index) => self.of_argument(inputs, index, 8)?,
+            WorkItem::ArgImage { param, word } => {
+                let place = self.cx.args.images.get(param as usize).copied().flatten();
+                let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the description of argument {param}")))?;
+                self.hidden(inputs, place + 4 * u32::from(word))?
+            }
             WorkItem::LocalSize(d) => self.b.u32(key.local_size[usize::from(d)]),
             WorkItem::EnqueuedLocalSize(d) => self.b.u32(key.enqueued_local_size[usize::from(d)]),
             WorkItem::SubgroupSize => self.input(inputs, BuiltIn::SubgroupSize, 1),

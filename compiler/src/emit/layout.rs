@@ -30,16 +30,23 @@ pub fn arg_layout(function: &ir::Function, target: &Target) -> ArgLayout {
             (offset, size)
         }));
     }
-    let identities = identities(function, &mut end);
-    ArgLayout { values, identities, size: end.next_multiple_of(16) }
+    let identities = asked_of(function, &mut end, ArgLayout::IDENTITY, |question| match question {
+        WorkItem::ArgIdentity(index) | WorkItem::ArgBase(index) | WorkItem::ArgSize(index) => Some(index),
+        _ => None,
+    });
+    let images = asked_of(function, &mut end, 4 * crate::image::WORDS, |question| match question {
+        WorkItem::ArgImage { param, .. } => Some(param),
+        _ => None,
+    });
+    ArgLayout { values, identities, images, size: end.next_multiple_of(16) }
 }
 
-/// Places for what the kernel asks of its arguments' identities.
-fn identities(function: &ir::Function, end: &mut u32) -> Vec<Option<u32>> {
+/// Places for what the kernel asks of its arguments, of so many bytes each.
+fn asked_of(function: &ir::Function, end: &mut u32, bytes: u32, param: fn(WorkItem) -> Option<u32>) -> Vec<Option<u32>> {
     let mut asked = vec![false; function.params.len()];
     function.body.walk(&mut |inst| {
-        if let Op::WorkItem(WorkItem::ArgIdentity(index) | WorkItem::ArgBase(index) | WorkItem::ArgSize(index)) = inst.op
-            && let Some(slot) = asked.get_mut(index as usize)
+        if let Op::WorkItem(question) = inst.op
+            && let Some(slot) = param(question).and_then(|index| asked.get_mut(index as usize))
         {
             *slot = true;
         }
@@ -49,7 +56,7 @@ fn identities(function: &ir::Function, end: &mut u32) -> Vec<Option<u32>> {
     }
     let mut place = || {
         let offset = end.next_multiple_of(4);
-        *end = offset + ArgLayout::IDENTITY;
+        *end = offset + bytes;
         offset
     };
     asked.into_iter().map(|asked| asked.then(&mut place)).collect()

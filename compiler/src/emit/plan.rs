@@ -665,9 +665,10 @@ impl Planner<'_> {
                 let size = *self.inputs.key.local_args.get(ordinal).ok_or_else(missing)?;
                 Ok(Place { object: self.object(name, Backing::Workgroup, size), base: 0 })
             }
-            Some(KernelParam::Image) => Err(EmitError::unsupported("access to an image")),
-            Some(KernelParam::Sampler) => Err(EmitError::unsupported("access to a sampler")),
-            Some(KernelParam::Value) | None => Err(EmitError::Internal(format!("access through parameter {index}, which is no pointer"))),
+            Some(KernelParam::Image) => Ok(Place { object: self.storage(&name, 0, source), base: 0 }),
+            Some(KernelParam::Value | KernelParam::Sampler) | None => {
+                Err(EmitError::Internal(format!("access through parameter {index}, which is no pointer")))
+            }
         }
     }
 

@@ -31,6 +31,7 @@
 
 #![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
 
+pub mod image;
 pub mod names;
 pub mod read;
 pub mod types;
@@ -409,6 +410,13 @@ pub enum WorkItem {
     ArgBase(u32),
     /// Bytes of the argument.
     ArgSize(u32),
+    /// A word of `image::ImageDescriptor::words` of a kernel's image parameter.
+    ArgImage {
+        /// The parameter's index.
+        param: u32,
+        /// The word's index.
+        word: u8,
+    },
 }
 
 /// Read-modify-write operations on 32- or 64-bit memory.
@@ -563,6 +571,16 @@ pub enum Op {
         sub: bool,
         op: GroupOp,
         args: Vec<Value>,
+    },
+    /// A read or write of an image; see [`image`].
+    Image {
+        call: image::ImageCall,
+        args: Vec<Value>,
+    },
+    /// A word of `image::ImageDescriptor::words` of an image, an `i32`.
+    ImageWord {
+        image: Value,
+        word: u8,
     },
     /// `printf`: format (a constant global) and arguments; the result is an `i32`.
     Printf {

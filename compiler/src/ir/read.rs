@@ -1,5 +1,6 @@
 //! The text form, read. Made for tests: the first error ends the reading and names its line. What is read is not verified.
 
+use super::image::ImageCall;
 use super::{
     AtomicOp, BinOp, CastOp, CmpOp, Const, Fence, Func, Function, Global, GlobalVar, GroupOp, Inst, Kernel, KernelParam, MathOp, Module,
     Op, Region, Reloc, Scalar, Space, Type, UnOp, Value, ValueData, Var, VarData, WorkItem,
@@ -511,6 +512,12 @@ impl Reader {
                 let format = Global(self.entity("@g")?);
                 Op::Printf { format, args: self.comma_values()? }
             }
+            "image" => {
+                let name = self.next()?;
+                let call = ImageCall::parse(&name).ok_or_else(|| self.error(format!("`{name}` is no function of images")))?;
+                Op::Image { call, args: self.comma_values()? }
+            }
+            "image_word" => Op::ImageWord { image: self.value()?, word: self.number()? },
             "call" => {
                 let func = Func(self.entity("@f")?);
                 Op::Call(func, self.comma_values()?)
@@ -604,6 +611,7 @@ impl Reader {
             "arg_identity" => WorkItem::ArgIdentity(self.number()?),
             "arg_base" => WorkItem::ArgBase(self.number()?),
             "arg_size" => WorkItem::ArgSize(self.number()?),
+            "arg_image" => WorkItem::ArgImage { param: self.number()?, word: self.number()? },
             _ => return Err(self.error(format!("unknown work-item function `{name}`"))),
         })
     }

@@ -6,6 +6,7 @@
 //! 4. Operand and result types fit the operation.
 //! 5. Entities exist; alignments are powers of two; nesting stays below [`super::MAX_NESTING`].
 
+use super::image::ImageCall;
 use super::write::inst_to_string;
 use super::{
     AtomicOp, BinOp, CastOp, CmpOp, Const, Func, Function, GroupOp, Inst, KernelParam, MathOp, Module, Op, Region, Scalar, Space, Type,
@@ -95,7 +96,8 @@ impl<'a> Verifier<'a> {
                 KernelParam::Bytes { .. } => ty == Type::Ptr(Space::Constant),
                 KernelParam::Buffer { space, .. } => ty == Type::Ptr(*space) && matches!(space, Space::Global | Space::Constant),
                 KernelParam::Local { .. } => ty == Type::Ptr(Space::Local),
-                KernelParam::Sampler | KernelParam::Image => true,
+                KernelParam::Sampler => ty == Type::I32,
+                KernelParam::Image => ty == Type::Ptr(Space::Global),
             };
             require(fits, || format!("parameter {param} of type {ty} is not passed as {passing:?}"))?;
         }
@@ -438,6 +440,11 @@ impl<'a> Verifier<'a> {
             }
             Op::Barrier(_) | Op::MemFence(_) => return Ok(None),
             Op::Group { sub, op, args } => return self.group(*sub, *op, args),
+            Op::Image { call, args } => return self.image(*call, args),
+            Op::ImageWord { image, .. } => {
+                self.is(*image, Type::Ptr(Space::Global))?;
+                Type::I32
+            }
             Op::Printf { format, args } => {
                 require(format.index() < self.module.globals.len(), || format!("no global {format}"))?;
                 for arg in args {
@@ -455,6 +462,16 @@ impl<'a> Verifier<'a> {
             | Op::Return(_)
             | Op::Unreachable => return Ok(None),
         }))
+    }
+
+    fn image(&self, call: ImageCall, args: &[Value]) -> Result<Option<Type>, String> {
+        let types = call.operands();
+        require(args.len() == types.len() + 1, || format!("{} operands of {}", args.len(), call.name()))?;
+        self.is(args[0], Type::Ptr(Space::Global))?;
+        for (&arg, ty) in args[1..].iter().zip(types) {
+            self.is(arg, ty)?;
+        }
+        Ok(call.result())
     }
 
     fn group(&self, sub: bool, op: GroupOp, args: &[Value]) -> Result<Option<Type>, String> {

@@ -26,6 +26,7 @@ impl Op {
             | Self::Extract(a, _)
             | Self::Load { ptr: a, .. }
             | Self::Zero { dst: a, .. }
+            | Self::ImageWord { image: a, .. }
             | Self::If { cond: a, .. }
             | Self::Switch { selector: a, .. } => f(*a),
             Self::Bin(_, a, b)
@@ -58,6 +59,7 @@ impl Op {
             Self::Math(_, list)
             | Self::Construct(list)
             | Self::Printf { args: list, .. }
+            | Self::Image { args: list, .. }
             | Self::Group { args: list, .. }
             | Self::Call(_, list)
             | Self::Loop { init: list, .. }
@@ -85,6 +87,7 @@ impl Op {
             | Self::Extract(a, _)
             | Self::Load { ptr: a, .. }
             | Self::Zero { dst: a, .. }
+            | Self::ImageWord { image: a, .. }
             | Self::If { cond: a, .. }
             | Self::Switch { selector: a, .. } => f(a),
             Self::Bin(_, a, b)
@@ -117,6 +120,7 @@ impl Op {
             Self::Math(_, list)
             | Self::Construct(list)
             | Self::Printf { args: list, .. }
+            | Self::Image { args: list, .. }
             | Self::Group { args: list, .. }
             | Self::Call(_, list)
             | Self::Loop { init: list, .. }
@@ -168,6 +172,7 @@ impl Op {
                 | Self::InsertDyn(..)
                 | Self::Shuffle(..)
                 | Self::WorkItem(_)
+                | Self::ImageWord { .. }
                 | Self::VarAddr(_)
                 | Self::GlobalAddr(_)
                 | Self::PtrAdd(..)

@@ -217,6 +217,11 @@ fn write_op(f: &mut dyn fmt::Write, function: &Function, inst: &Inst, depth: usi
             }
             args.iter().try_for_each(|a| write!(f, ", {a}"))
         }
+        Op::Image { call, args } => {
+            write!(f, "image {}", call.name())?;
+            args.iter().try_for_each(|a| write!(f, ", {a}"))
+        }
+        Op::ImageWord { image, word } => write!(f, "image_word {image} {word}"),
         Op::Printf { format, args } => {
             write!(f, "printf {format}")?;
             args.iter().try_for_each(|a| write!(f, ", {a}"))
@@ -327,6 +332,9 @@ fn write_fence(f: &mut dyn fmt::Write, name: &str, fence: Fence) -> fmt::Result 
 }
 
 fn write_work_item(f: &mut dyn fmt::Write, w: WorkItem) -> fmt::Result {
+    if let WorkItem::ArgImage { param, word } = w {
+        return write!(f, "workitem.arg_image {param} {word}");
+    }
     let (name, dim) = work_item_name(w);
     write!(f, "workitem.{name}")?;
     dim.map_or(Ok(()), |dim| write!(f, " {dim}"))
@@ -350,5 +358,6 @@ const fn work_item_name(w: WorkItem) -> (&'static str, Option<u32>) {
         WorkItem::ArgIdentity(index) => ("arg_identity", Some(index)),
         WorkItem::ArgBase(index) => ("arg_base", Some(index)),
         WorkItem::ArgSize(index) => ("arg_size", Some(index)),
+        WorkItem::ArgImage { param, .. } => ("arg_image", Some(param)),
     }
 }

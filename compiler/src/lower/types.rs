@@ -5,9 +5,6 @@ use crate::ast::ScalarKind;
 use crate::ir::{Scalar, Type};
 use crate::thir::{Ty, TyKind};
 
-/// Why a kernel that uses images is not lowered.
-pub(super) const NO_IMAGES: &str = "images are not supported on this device";
-
 /// The IR's scalar: signs are lost, `bool` is one bit.
 pub(super) const fn scalar(kind: ScalarKind) -> Scalar {
     match kind {
@@ -91,10 +88,8 @@ impl<'p> Lowering<'p, '_> {
         match *self.kind(ty) {
             TyKind::Void => Type::Void,
             TyKind::Pointer { space, .. } => Type::Ptr(space),
-            TyKind::Image(..) => {
-                self.b.fail(NO_IMAGES);
-                Type::I32
-            }
+            // Its elements; the rest is asked of the launch.
+            TyKind::Image(..) => Type::Ptr(crate::ir::Space::Global),
             TyKind::Record(_) | TyKind::Array { .. } => Type::Ptr(crate::ir::Space::Private),
             _ => match self.shape(ty) {
                 Some(shape) => shape.ir(),

@@ -76,7 +76,8 @@ fn must_inline(function: &Function, module: &Module) -> bool {
             | Op::Barrier(_)
             | Op::MemFence(_)
             | Op::Group { .. }
-            | Op::Printf { .. } => true,
+            | Op::Printf { .. }
+            | Op::Image { .. } => true,
             Op::GlobalAddr(global) => module.globals.get(global.index()).is_none_or(|global| global.space != Space::Constant),
             // Pointers that later passes would have to resolve: those that are not an object's address and an offset.
             Op::VarAddr(_) | Op::PtrAdd(..) => false,

@@ -76,7 +76,7 @@ pub enum PassError {
 /// # Errors
 /// See [`PassError`]; the module is then unfit for use.
 pub fn build(module: &mut ir::Module, target: &Target) -> Result<(), PassError> {
-    let order = call_order(module)?;
+    let order = call_order(module, functions(module).filter(|func| module.functions[func.index()].kernel.is_some()))?;
     let ptr_size = target.pointer_size();
     let mut policy = inline::Policy::new(module);
     let mut purity = Purity::unknown();
@@ -127,8 +127,46 @@ pub fn launch(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targe
         .find(|func| module.functions[func.index()].kernel.is_some() && module.functions[func.index()].name == kernel)
         .ok_or_else(|| LaunchError::NoKernel(kernel.to_owned()))?;
     let mut module = subset(module, &[root]);
+    images(&mut module, key, target).map_err(|error| error.for_launch(kernel))?;
     specialise(&mut module, key, target).map_err(|error| error.for_launch(kernel))?;
     Ok(module)
+}
+
+/// Puts the accesses to images in the place of their functions.
+fn images(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Result<(), PassError> {
+    let added = crate::image::expand::run(module, key, target)?;
+    let Some(first) = added.first() else { return Ok(()) };
+    let mut policy = inline::Policy::new(module);
+    policy.inline.fill(false);
+    for &func in &added {
+        policy.decide(func, module);
+        policy.inline[func.index()] = true;
+    }
+    inline::run(module, Func(0), &policy)?;
+    check(module, Func(0), "images")?;
+    module.functions.truncate(first.index());
+    Ok(())
+}
+
+/// Makes one function of a module final, with everything that it calls inlined.
+///
+/// # Errors
+/// See [`PassError`].
+pub fn flatten(module: &mut ir::Module, root: Func, ptr_size: u32) -> Result<(), PassError> {
+    let mut policy = inline::Policy::new(module);
+    let purity = Purity::unknown();
+    for func in call_order(module, std::iter::once(root))? {
+        structure_returns::run(&mut module.functions[func.index()], ptr_size);
+        check(module, func, "structure_returns")?;
+        inline::run(module, func, &policy)?;
+        check(module, func, "inline")?;
+        lower_memory::run(&mut module.functions[func.index()], ptr_size);
+        check(module, func, "lower_memory")?;
+        optimise(module, func, ptr_size, &purity)?;
+        policy.decide(func, module);
+        policy.inline[func.index()] = true;
+    }
+    Ok(())
 }
 
 fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Result<(), PassError> {
@@ -203,8 +241,8 @@ fn callees(function: &ir::Function) -> Vec<Func> {
     list
 }
 
-/// The functions that kernels need, each after those that it calls.
-fn call_order(module: &ir::Module) -> Result<Vec<Func>, PassError> {
+/// The functions that some need, those included, each after those that it calls.
+fn call_order(module: &ir::Module, roots: impl Iterator<Item = Func>) -> Result<Vec<Func>, PassError> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,
@@ -213,7 +251,7 @@ fn call_order(module: &ir::Module) -> Result<Vec<Func>, PassError> {
     }
     let mut states = vec![State::New; module.functions.len()];
     let mut order = Vec::new();
-    for root in functions(module).filter(|func| module.functions[func.index()].kernel.is_some()) {
+    for root in roots {
         let mut stack = vec![(root, None::<Vec<Func>>)];
         while let Some((func, rest)) = stack.last_mut() {
             let func = *func;

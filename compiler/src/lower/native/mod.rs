@@ -6,6 +6,7 @@ mod asynchronous;
 mod atomic;
 mod geometric;
 mod groups;
+mod image;
 mod integer;
 mod math;
 mod memory;
@@ -166,11 +167,12 @@ impl<'p> Lowering<'p, '_> {
 
             Native::ToGlobal | Native::ToLocal | Native::ToPrivate => Some(self.narrow_space(&call)),
             Native::GetFence => Some(self.get_fence(&call)),
-            Native::ReadImage | Native::WriteImage | Native::GetImage(_) => {
-                self.b.fail(super::types::NO_IMAGES);
-                let ty = self.result(&call);
-                (ty != Type::Void).then(|| self.b.undef(ty))
+            Native::ReadImage => Some(self.read_image(&call)),
+            Native::WriteImage => {
+                self.write_image(&call);
+                None
             }
+            Native::GetImage(query) => Some(self.get_image(query, &call)),
         }
     }
 

@@ -56,6 +56,7 @@ impl Purity {
                 | Op::MemFence(_)
                 | Op::Group { .. }
                 | Op::Printf { .. }
+                | Op::Image { .. }
                 | Op::Unreachable => false,
                 Op::Load { ptr, volatile, .. } => {
                     !volatile && matches!(function.ty(*ptr), crate::ir::Type::Ptr(crate::ir::Space::Private | crate::ir::Space::Constant))

@@ -436,6 +436,7 @@ impl<'a> Walk<'a> {
                 clobbers.local = true;
                 clobbers.global = true;
             }
+            Op::Image { .. } => clobbers.global = true,
             Op::Call(callee, _) if !self.purity.is_pure(*callee) => clobbers.all = true,
             op => {
                 for region in op.regions() {

@@ -5,6 +5,9 @@
 //! texture bindings. The format of each image and the value of each sampler are part of the launch key, so that only the
 //! conversion which is needed remains; sizes and pitches are words of the argument buffer.
 
+pub mod expand;
+mod library;
+
 use serde::{Deserialize, Serialize};
 
 /// An image, as its launch sees it. The first element is the first byte of the memory that is bound.
@@ -39,7 +42,7 @@ pub struct ImageFormat {
 pub const WORDS: u32 = 8;
 
 /// Index of the format in [`ImageDescriptor::words`].
-pub const FORMAT_WORD: u32 = 6;
+pub const FORMAT_WORD: u8 = 6;
 
 impl ImageFormat {
     /// The order in the upper half, the data type in the lower.

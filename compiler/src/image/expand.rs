@@ -1,0 +1,195 @@
+//! Makes loads and stores of the functions of images, for the formats and samplers of one launch.
+//!
+//! ```text
+//! %5 = image read.2d.float.sampled_float, %img, %sampler, %4
+//! =>
+//! %10 = workitem.arg_image 0 0  (width; height, depth, array size and pitches likewise)
+//! %5 = call @read(%img, %10, ..., %4)      (a function of the library, compiled for this format and sampler, and then inlined)
+//! ```
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::library::{self, Variant};
+use super::{FORMAT_WORD, ImageFormat};
+use crate::diag::Span;
+use crate::ir::image::{Coordinates, ImageCall};
+use crate::ir::{Const, Func, Function, Global, GlobalVar, Inst, KernelParam, Module, Op, Region, Space, Type, Value, WorkItem};
+use crate::launch::LaunchKey;
+use crate::passes::PassError;
+use crate::target::Target;
+
+/// Words of the descriptor that a function of the library takes: width, height, depth, array size and the pitches.
+const SIZES: u8 = 6;
+
+/// Replaces what a kernel (the module's first function) asks of images. Returns the functions that are to be inlined now: they are called by the kernel
+/// and call nothing themselves.
+///
+/// # Errors
+/// An image that is not one of the kernel's parameters, or a defect of ours.
+pub fn run(module: &mut Module, key: &LaunchKey, target: &Target) -> Result<Vec<Func>, PassError> {
+    let Some(kernel) = module.functions.first_mut() else { return Ok(Vec::new()) };
+    let mut images = false;
+    kernel.body.walk(&mut |inst| images |= matches!(inst.op, Op::Image { .. } | Op::ImageWord { .. }));
+    if !images {
+        return Ok(Vec::new());
+    }
+    let first = u32::try_from(module.functions.len()).unwrap_or(u32::MAX);
+    let mut kernel = std::mem::replace(&mut module.functions[0], Function::new("", Type::Void));
+    let mut body = std::mem::take(&mut kernel.body);
+    let mut expansion = Expansion::new(&mut kernel, &module.globals, key, target, first);
+    let result = expansion.region(&mut body);
+    let Expansion { functions, entry, .. } = expansion;
+    body.insts.splice(0..0, entry);
+    kernel.body = body;
+    module.functions[0] = kernel;
+    result?;
+    let added = (first..).take(functions.len()).map(Func).collect();
+    module.functions.extend(functions.iter().map(|function| (**function).clone()));
+    Ok(added)
+}
+
+struct Expansion<'a> {
+    function: &'a mut Function,
+    globals: &'a [GlobalVar],
+    target: &'a Target,
+    /// By value: the parameter's index and format.
+    images: FxHashMap<Value, (u32, ImageFormat)>,
+    /// Addresses of constant variables: samplers at program scope are such.
+    addresses: FxHashMap<Value, Global>,
+    /// Constant integers, samplers of the launch among them.
+    constants: FxHashMap<Value, u32>,
+    /// What stands at the kernel's beginning.
+    entry: Vec<Inst>,
+    words: FxHashMap<(u32, u8), Value>,
+    numbers: FxHashMap<Variant, Func>,
+    functions: Vec<Arc<Function>>,
+    first: u32,
+}
+
+impl<'a> Expansion<'a> {
+    fn new(function: &'a mut Function, globals: &'a [GlobalVar], key: &LaunchKey, target: &'a Target, first: u32) -> Self {
+        let mut images = FxHashMap::default();
+        let mut constants = FxHashMap::default();
+        let (mut formats, mut samplers) = (key.images.iter(), key.samplers.iter());
+        let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
+        for (index, (passing, &value)) in (0..).zip(params.iter().zip(&function.params)) {
+            match passing {
+                KernelParam::Image => {
+                    images.insert(value, (index, formats.next().copied().unwrap_or_default()));
+                }
+                KernelParam::Sampler => {
+                    constants.insert(value, samplers.next().copied().unwrap_or_default());
+                }
+                _ => {}
+            }
+        }
+        let numbers = FxHashMap::default();
+        Self {
+            function,
+            globals,
+            target,
+            images,
+            addresses: FxHashMap::default(),
+            constants,
+            entry: Vec::new(),
+            words: FxHashMap::default(),
+            numbers,
+            functions: Vec::new(),
+            first,
+        }
+    }
+
+    fn region(&mut self, region: &mut Region) -> Result<(), PassError> {
+        for inst in &mut region.insts {
+            for nested in inst.op.regions_mut() {
+                self.region(nested)?;
+            }
+            match &inst.op {
+                Op::Const(Const::Bits(bits)) => {
+                    if let (Some(&result), Ok(bits)) = (inst.results.first(), u32::try_from(*bits)) {
+                        self.constants.insert(result, bits);
+                    }
+                }
+                Op::GlobalAddr(global) => {
+                    if let Some(&result) = inst.results.first() {
+                        self.addresses.insert(result, *global);
+                    }
+                }
+                Op::Load { ptr, .. } => {
+                    if let (Some(&result), Some(bits)) = (inst.results.first(), self.constant_word(*ptr)) {
+                        self.constants.insert(result, bits);
+                    }
+                }
+                Op::ImageWord { image, word } => {
+                    let (param, format) = self.image(*image)?;
+                    inst.op = match *word {
+                        FORMAT_WORD => Op::Const(Const::Bits(u64::from(format.word()))),
+                        word => Op::WorkItem(WorkItem::ArgImage { param, word }),
+                    };
+                }
+                Op::Image { call, args } => inst.op = self.access(*call, args)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The first word of a constant variable.
+    fn constant_word(&self, address: Value) -> Option<u32> {
+        let global = self.globals.get(self.addresses.get(&address)?.index())?;
+        let bytes = global.init.as_ref().filter(|_| global.space == Space::Constant && global.relocs.is_empty())?;
+        bytes.first_chunk().map(|word| u32::from_le_bytes(*word))
+    }
+
+    fn image(&self, value: Value) -> Result<(u32, ImageFormat), PassError> {
+        self.images.get(&value).copied().ok_or_else(|| PassError::Unsupported {
+            function: self.function.name.clone(),
+            what: "an image that is chosen at run time".to_owned(),
+        })
+    }
+
+    fn word(&mut self, param: u32, word: u8) -> Value {
+        if let Some(&known) = self.words.get(&(param, word)) {
+            return known;
+        }
+        let value = self.function.new_value(Type::I32);
+        self.entry.push(Inst { op: Op::WorkItem(WorkItem::ArgImage { param, word }), results: vec![value], span: Span::NONE });
+        self.words.insert((param, word), value);
+        value
+    }
+
+    /// A call of the library's function.
+    fn access(&mut self, call: ImageCall, args: &[Value]) -> Result<Op, PassError> {
+        let image = args.first().copied().unwrap_or(Value(0));
+        let (param, format) = self.image(image)?;
+        let mut rest = args.get(1..).unwrap_or_default();
+        let mut sampler = None;
+        let mut list = vec![image];
+        list.extend((0..SIZES).map(|word| self.word(param, word)));
+        if call.coordinates != Coordinates::Plain {
+            sampler = rest.first().and_then(|value| self.constants.get(value)).copied();
+            if sampler.is_some() {
+                rest = rest.get(1..).unwrap_or_default();
+            }
+        }
+        list.extend_from_slice(rest);
+        let variant = Variant { call, format, sampler };
+        let func = match self.numbers.get(&variant) {
+            Some(&func) => func,
+            None => {
+                let made = library::function(variant, self.target).map_err(|message| PassError::Internal {
+                    function: self.function.name.clone(),
+                    pass: "images",
+                    message,
+                })?;
+                let func = Func(self.first + u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+                self.functions.push(made);
+                self.numbers.insert(variant, func);
+                func
+            }
+        };
+        Ok(Op::Call(func, list))
+    }
+}

@@ -1,0 +1,94 @@
+//! The functions of `compiler/library/image`, compiled for one format and sampler each, when a launch first needs them.
+
+use std::sync::{Arc, LazyLock, Mutex};
+
+use rustc_hash::FxHashMap;
+
+use super::ImageFormat;
+use crate::build;
+use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape};
+use crate::ir::{Function, Type};
+use crate::program::{BuildOptions, CStd, Source};
+use crate::target::Target;
+
+static FORMAT: &str = include_str!("../../library/image/format.cl");
+static ACCESS: &str = include_str!("../../library/image/access.cl");
+
+/// What a function is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Variant {
+    pub(super) call: ImageCall,
+    pub(super) format: ImageFormat,
+    /// Its value, where it is known; otherwise it is a parameter.
+    pub(super) sampler: Option<u32>,
+}
+
+/// Those that were compiled, by what matters of the target.
+static FUNCTIONS: LazyLock<Mutex<FxHashMap<(Variant, bool), Arc<Function>>>> = LazyLock::new(Mutex::default);
+
+/// The function: it takes the image's elements, its width, height, depth, array size, row and slice pitch, the sampler unless that is known, the
+/// coordinates, and the colour to be written. Nothing is left to be inlined into it.
+pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function>, String> {
+    let key = (variant, target.pointer_size() == 8);
+    let known = |made: Option<Arc<Function>>| {
+        let mut functions = FUNCTIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match made {
+            Some(made) => Some(functions.entry(key).or_insert(made).clone()),
+            None => functions.get(&key).cloned(),
+        }
+    };
+    if let Some(function) = known(None) {
+        return Ok(function);
+    }
+    let made = Arc::new(compile(variant, target)?);
+    Ok(known(Some(made.clone())).unwrap_or(made))
+}
+
+fn compile(variant: Variant, target: &Target) -> Result<Function, String> {
+    let options = BuildOptions { std: CStd::Cl30, no_warnings: true, macros: macros(variant), ..BuildOptions::default() };
+    let source = Source { text: format!("{FORMAT}{ACCESS}"), ..Source::default() };
+    let name = if variant.call.write { "image_write" } else { "image_read" };
+    let function = build::function(&source, &options, target, name).map_err(|log| format!("{variant:?}: {log}"))?;
+    let mut globals = false;
+    function.body.walk(&mut |inst| globals |= matches!(inst.op, crate::ir::Op::GlobalAddr(_) | crate::ir::Op::Call(..)));
+    let result = variant.call.result().unwrap_or(Type::Void);
+    if globals || function.ret != result {
+        return Err(format!("{variant:?}: the library's function is not what a launch can use"));
+    }
+    Ok(function)
+}
+
+fn macros(variant: Variant) -> Vec<(String, Option<String>)> {
+    let ImageCall { write, shape, colour, coordinates } = variant.call;
+    let (dims, array) = match shape {
+        ImageShape::D1 => (1, 0),
+        ImageShape::D1Array => (1, 1),
+        ImageShape::D2 => (2, 0),
+        ImageShape::D2Array => (2, 1),
+        ImageShape::D3 => (3, 0),
+    };
+    let float = coordinates == Coordinates::Float;
+    let lanes = if shape.lanes() == 1 { String::new() } else { shape.lanes().to_string() };
+    let mut list = vec![
+        ("ORDER", variant.format.order.to_string()),
+        ("DATA_TYPE", variant.format.data_type.to_string()),
+        ("DIMS", dims.to_string()),
+        ("ARRAY", array.to_string()),
+        ("COORDINATE", format!("{}{lanes}", if float { "float" } else { "int" })),
+        ("FLOAT_COORDINATE", u8::from(float).to_string()),
+        ("SAMPLED", u8::from(coordinates != Coordinates::Plain).to_string()),
+        ("WRITE", u8::from(write).to_string()),
+        (
+            match colour {
+                Colour::Float => "COLOUR_F",
+                Colour::Int => "COLOUR_I",
+                Colour::UInt => "COLOUR_U",
+            },
+            String::new(),
+        ),
+    ];
+    if let Some(sampler) = variant.sampler {
+        list.push(("SAMPLER", format!("{sampler}u")));
+    }
+    list.into_iter().map(|(name, value)| (name.to_owned(), Some(value))).collect()
+}

@@ -1,0 +1,121 @@
+//! Built-in functions of images (OpenCL C 6.15.15): they stay as they are until a launch knows formats and samplers.
+
+use super::Call;
+use crate::ast::{ImageKind, ScalarKind};
+use crate::builtins::ImageQuery;
+use crate::image::FORMAT_WORD;
+use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape};
+use crate::ir::{BinOp, Op, Type, Value};
+use crate::lower::function::Lowering;
+use crate::lower::types::Shape;
+use crate::thir::TyKind;
+
+const WIDTH: u8 = 0;
+const HEIGHT: u8 = 1;
+const DEPTH: u8 = 2;
+const ARRAY_SIZE: u8 = 3;
+
+/// The shape of a kind of image, and whether its colours are depths; `None` for images of many samples.
+const fn shape(kind: ImageKind) -> Option<(ImageShape, bool)> {
+    Some(match kind {
+        ImageKind::Image1d | ImageKind::Image1dBuffer => (ImageShape::D1, false),
+        ImageKind::Image1dArray => (ImageShape::D1Array, false),
+        ImageKind::Image2d => (ImageShape::D2, false),
+        ImageKind::Image2dDepth => (ImageShape::D2, true),
+        ImageKind::Image2dArray => (ImageShape::D2Array, false),
+        ImageKind::Image2dArrayDepth => (ImageShape::D2Array, true),
+        ImageKind::Image3d => (ImageShape::D3, false),
+        ImageKind::Image2dMsaa | ImageKind::Image2dArrayMsaa | ImageKind::Image2dMsaaDepth | ImageKind::Image2dArrayMsaaDepth => {
+            return None;
+        }
+    })
+}
+
+/// What channels a colour of that type has in an image call; half precision goes through single.
+const fn colour(kind: ScalarKind) -> Colour {
+    match kind {
+        ScalarKind::Int => Colour::Int,
+        ScalarKind::UInt => Colour::UInt,
+        _ => Colour::Float,
+    }
+}
+
+impl<'p> Lowering<'p, '_> {
+    /// Shape of the first argument's image, and whether it holds depths.
+    fn image_shape(&mut self, call: &Call<'p>) -> (ImageShape, bool) {
+        let kind = call.exprs.first().and_then(|expr| match *self.kind(expr.ty) {
+            TyKind::Image(kind, _) => shape(kind),
+            _ => None,
+        });
+        kind.unwrap_or_else(|| {
+            self.b.fail("images of many samples are not supported");
+            (ImageShape::D2, false)
+        })
+    }
+
+    pub(super) fn read_image(&mut self, call: &Call<'p>) -> Value {
+        let (shape, depth) = self.image_shape(call);
+        let result = self.arithmetic(call.ty);
+        let coordinates = match call.exprs {
+            [_, _, last] => {
+                if self.arithmetic(last.ty).is_float() {
+                    Coordinates::Float
+                } else {
+                    Coordinates::Int
+                }
+            }
+            _ => Coordinates::Plain,
+        };
+        let image = ImageCall { write: false, shape, colour: colour(result.kind), coordinates };
+        let read = self.b.emit(Op::Image { call: image, args: call.values.clone() }, image.colour.ty());
+        let read = if depth { self.b.extract(read, 0) } else { read };
+        if result.kind == ScalarKind::Half { self.b.convert(read, Shape::new(ScalarKind::Float, result.lanes), result) } else { read }
+    }
+
+    pub(super) fn write_image(&mut self, call: &Call<'p>) {
+        let (shape, depth) = self.image_shape(call);
+        let mut args = call.values.clone();
+        let from = self.arg_shape(call, 2);
+        let image = ImageCall { write: true, shape, colour: colour(from.kind), coordinates: Coordinates::Plain };
+        if let Some(colour) = args.last_mut() {
+            if from.kind == ScalarKind::Half {
+                *colour = self.b.convert(*colour, from, Shape::new(ScalarKind::Float, from.lanes));
+            }
+            if depth {
+                *colour = self.b.splat(*colour, 4);
+            }
+        }
+        self.b.effect(Op::Image { call: image, args });
+    }
+
+    pub(super) fn get_image(&mut self, query: ImageQuery, call: &Call<'p>) -> Value {
+        let image = self.value(call, 0);
+        let mut word = |word: u8| self.b.emit(Op::ImageWord { image, word }, Type::I32);
+        match query {
+            ImageQuery::Width => word(WIDTH),
+            ImageQuery::Height => word(HEIGHT),
+            ImageQuery::Depth => word(DEPTH),
+            ImageQuery::ChannelDataType => {
+                let format = word(FORMAT_WORD);
+                self.b.bin_int(BinOp::And, format, 0xffff)
+            }
+            ImageQuery::ChannelOrder => {
+                let format = word(FORMAT_WORD);
+                self.b.bin_int(BinOp::LShr, format, 16)
+            }
+            ImageQuery::Dim => {
+                let mut lanes = vec![word(WIDTH), word(HEIGHT)];
+                if self.result(call).lanes() == 4 {
+                    lanes.push(self.b.emit(Op::ImageWord { image, word: DEPTH }, Type::I32));
+                    lanes.push(self.b.i32(0));
+                }
+                self.b.construct(&lanes)
+            }
+            ImageQuery::ArraySize => {
+                let count = word(ARRAY_SIZE);
+                let size = self.result(call);
+                self.b.resize(count, false, size)
+            }
+        }
+    }
+}
