@@ -92,3 +92,60 @@ fn macros(variant: Variant) -> Vec<(String, Option<String>)> {
     }
     list.into_iter().map(|(name, value)| (name.to_owned(), Some(value))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Colour, Coordinates, ImageCall, ImageFormat, ImageShape, Variant, compile};
+    use crate::target::Target;
+
+    const RGBA: u16 = 0x10b5;
+    const UNORM_INT8: u16 = 0x10d2;
+
+    fn check(call: ImageCall, format: (u16, u16), sampler: Option<u32>) {
+        let variant = Variant { call, format: ImageFormat { order: format.0, data_type: format.1 }, sampler };
+        let made = compile(variant, &Target::full()).unwrap_or_else(|error| panic!("{error}"));
+        assert!(made.body.size() > 1, "{variant:?} does nothing");
+    }
+
+    fn both(shape: ImageShape, colour: Colour, format: (u16, u16)) {
+        for write in [false, true] {
+            check(ImageCall { write, shape, colour, coordinates: Coordinates::Plain }, format, None);
+        }
+    }
+
+    /// Whatever order and type a format joins, also where no device reports it: a launch must never find that a function does not compile.
+    #[test]
+    fn every_format_compiles() {
+        for order in 0x10b0..=0x10c3 {
+            for data_type in (0x10d0..=0x10de).chain([0x10e0]) {
+                let colour = match data_type {
+                    0x10d7..=0x10d9 => Colour::Int,
+                    0x10da..=0x10dc => Colour::UInt,
+                    _ => Colour::Float,
+                };
+                // sRGB is of bytes.
+                if order < 0x10bf || order == 0x10c3 || data_type == UNORM_INT8 {
+                    both(ImageShape::D2, colour, (order, data_type));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_shape_and_sampler_compiles() {
+        for shape in [ImageShape::D1, ImageShape::D1Array, ImageShape::D2, ImageShape::D2Array, ImageShape::D3] {
+            for colour in [Colour::Float, Colour::Int, Colour::UInt] {
+                both(shape, colour, (RGBA, UNORM_INT8));
+                for coordinates in [Coordinates::Int, Coordinates::Float] {
+                    let call = ImageCall { write: false, shape, colour, coordinates };
+                    check(call, (RGBA, UNORM_INT8), None);
+                    for mode in [0, 2, 4, 6, 8] {
+                        for filter in [0x10, 0x20] {
+                            check(call, (RGBA, UNORM_INT8), Some(mode | filter | u32::from(mode >= 6)));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
