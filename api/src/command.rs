@@ -16,6 +16,7 @@ use crate::backend::{
 use crate::backend::{Progress, Times};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::image::Image;
 use crate::memory::Buffer;
 use crate::queue::Queue;
 
@@ -30,7 +31,13 @@ pub enum CommandType {
     ReadBuffer = 0x11F3,
     WriteBuffer = 0x11F4,
     CopyBuffer = 0x11F5,
+    ReadImage = 0x11F6,
+    WriteImage = 0x11F7,
+    CopyImage = 0x11F8,
+    CopyImageToBuffer = 0x11F9,
+    CopyBufferToImage = 0x11FA,
     MapBuffer = 0x11FB,
+    MapImage = 0x11FC,
     UnmapMemObject = 0x11FD,
     Marker = 0x11FE,
     ReadBufferRect = 0x1201,
@@ -40,6 +47,7 @@ pub enum CommandType {
     Barrier = 0x1205,
     MigrateMemObjects = 0x1206,
     FillBuffer = 0x1207,
+    FillImage = 0x1208,
 }
 
 /// How a command uses bytes of a buffer.
@@ -73,6 +81,19 @@ pub enum Argument {
     Buffer(Option<Arc<Buffer>>),
     /// Bytes of workgroup memory.
     Local(u32),
+    /// An image.
+    Image(Arc<Image>),
+}
+
+impl Argument {
+    /// The buffer that the kernel uses.
+    pub fn buffer(&self) -> Option<&Arc<Buffer>> {
+        match self {
+            Self::Buffer(buffer) => buffer.as_ref(),
+            Self::Image(image) => Some(image.buffer()),
+            Self::Value(_) | Self::Local(_) => None,
+        }
+    }
 }
 
 /// A launch, but for the device's memory.
@@ -181,6 +202,10 @@ impl Work {
             }
         }
         let memory = |buffer: &Arc<Buffer>| buffer.store().memory(index);
+        let range = |buffer: &Arc<Buffer>| {
+            let (memory, identity) = (memory(buffer)?, buffer.store().identity());
+            Ok::<_, Error>(MemoryRange { memory, offset: buffer.origin(), size: buffer.size(), identity })
+        };
         let command = match self.operation {
             Operation::Nop => Command::Nop,
             Operation::Write(dst, src, regions) => Command::Write { dst: memory(&dst)?, src, regions },
@@ -196,12 +221,8 @@ impl Work {
                             Argument::Value(bytes) => LaunchArg::Value(bytes),
                             Argument::Local(size) => LaunchArg::Local(size),
                             Argument::Buffer(None) => LaunchArg::Buffer(None),
-                            Argument::Buffer(Some(buffer)) => LaunchArg::Buffer(Some(MemoryRange {
-                                memory: memory(&buffer)?,
-                                offset: buffer.origin(),
-                                size: buffer.size(),
-                                identity: buffer.store().identity(),
-                            })),
+                            Argument::Buffer(Some(buffer)) => LaunchArg::Buffer(Some(range(&buffer)?)),
+                            Argument::Image(image) => LaunchArg::Image(range(image.buffer())?, image.descriptor()),
                         })
                     })
                     .collect::<Result<_>>()?;

@@ -117,6 +117,34 @@ pub const PRINTF_BUFFER_SIZE: u64 = wgcl_compiler::printf::BUFFER_SIZE as u64;
 /// Smallest CL_DEVICE_MEM_BASE_ADDR_ALIGN in bytes: the size of `long16`, the largest type.
 const LARGEST_TYPE: u32 = 128;
 
+/// Elements in each direction of the largest images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImageLimits {
+    /// CL_DEVICE_IMAGE2D_MAX_WIDTH and ..._HEIGHT, which hold for images of one dimension too.
+    pub size_2d: u64,
+    /// CL_DEVICE_IMAGE3D_MAX_WIDTH and so on
+    pub size_3d: u64,
+    /// CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
+    pub buffer: u64,
+    /// CL_DEVICE_IMAGE_MAX_ARRAY_SIZE
+    pub array: u64,
+    /// CL_DEVICE_MAX_READ_IMAGE_ARGS
+    pub read_args: u32,
+    /// CL_DEVICE_MAX_WRITE_IMAGE_ARGS
+    pub write_args: u32,
+    /// CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS
+    pub read_write_args: u32,
+    /// CL_DEVICE_MAX_SAMPLERS
+    pub samplers: u32,
+    /// CL_DEVICE_IMAGE_PITCH_ALIGNMENT, in elements
+    pub pitch_alignment: u32,
+    /// CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, in elements
+    pub base_alignment: u32,
+}
+
+/// Bytes of the largest element of an image.
+const LARGEST_ELEMENT: u64 = 16;
+
 /// A device.
 #[derive(Debug)]
 pub struct Device {
@@ -188,6 +216,27 @@ impl Device {
     /// Bytes to which a sub-buffer's origin is aligned: CL_DEVICE_MEM_BASE_ADDR_ALIGN in bytes.
     pub fn base_alignment(&self) -> u32 {
         self.properties().base_alignment.max(LARGEST_TYPE)
+    }
+
+    /// What images may be like, all zeros where there are none. They lie in buffers, so that the device's textures limit nothing: these are the
+    /// numbers that OpenCL asks of the full profile. Memory for all elements of a large image may lack nevertheless; a buffer as large as the device
+    /// allows is an image of any format.
+    pub fn image_limits(&self) -> ImageLimits {
+        if !self.target().images {
+            return ImageLimits::default();
+        }
+        ImageLimits {
+            size_2d: 16384,
+            size_3d: 2048,
+            buffer: (self.properties().max_allocation / LARGEST_ELEMENT).max(65536),
+            array: 2048,
+            read_args: 128,
+            write_args: 64,
+            read_write_args: if self.has_c_feature("__opencl_c_read_write_images") { 64 } else { 0 },
+            samplers: 16,
+            pitch_alignment: 1,
+            base_alignment: 1,
+        }
     }
 
     /// CL_DEVICE_QUEUE_ON_HOST_PROPERTIES

@@ -61,6 +61,7 @@ errors! {
     OutOfHostMemory = -6 "CL_OUT_OF_HOST_MEMORY",
     ProfilingInfoNotAvailable = -7 "CL_PROFILING_INFO_NOT_AVAILABLE",
     MemCopyOverlap = -8 "CL_MEM_COPY_OVERLAP",
+    ImageFormatMismatch = -9 "CL_IMAGE_FORMAT_MISMATCH",
     ImageFormatNotSupported = -10 "CL_IMAGE_FORMAT_NOT_SUPPORTED",
     BuildProgramFailure = -11 "CL_BUILD_PROGRAM_FAILURE",
     MapFailure = -12 "CL_MAP_FAILURE",

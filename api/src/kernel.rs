@@ -3,13 +3,15 @@
 use std::sync::{Arc, Weak};
 
 use wgcl_compiler::ir::{KernelParam, Space};
-use wgcl_compiler::program::{ArgInfo, KernelInfo};
+use wgcl_compiler::program::{AccessQualifier, ArgInfo, KernelInfo};
 
 use crate::command::Argument;
 use crate::device::{Device, MAX_PARAMETER_SIZE};
 use crate::error::{Error, Result, ensure};
+use crate::image::{Image, ImageType};
+use crate::image_format::{self, FormatUse, order};
 use crate::lock::{Mutex, Rank};
-use crate::memory::Buffer;
+use crate::memory::{Buffer, MemFlags};
 use crate::object::{HandleSlot, Object};
 use crate::program::{Executable, Program, find_kernel};
 
@@ -25,6 +27,10 @@ pub enum ArgValue {
     Buffer(Weak<Buffer>),
     /// Bytes of workgroup memory.
     Local(u32),
+    /// An image.
+    Image(Weak<Image>),
+    /// What a sampler is to kernels.
+    Sampler(u32),
 }
 
 /// What a kernel needs on a device.
@@ -216,11 +222,75 @@ impl Kernel {
                 // "CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with the local qualifier."
                 ensure!(*size != 0, InvalidArgSize, "local argument {index} of `{}` has no bytes", self.name);
             }
+            (KernelParam::Image, ArgValue::Null) => {
+                // "CL_INVALID_MEM_OBJECT if arg_value points to NULL and it must point to a valid memory object."
+                return Err(Error::InvalidMemObject(format!("argument {index} of `{}` is an image, it cannot be null", self.name).into()));
+            }
+            (KernelParam::Image, ArgValue::Image(image)) => {
+                let image = image.upgrade().filter(|image| Arc::ptr_eq(image.context(), self.program.context()));
+                let image = image.ok_or_else(|| {
+                    Error::InvalidContext(format!("argument {index} of `{}` is an image of another context", self.name).into())
+                })?;
+                self.check_image(index, info, &image)?;
+            }
+            (KernelParam::Sampler, ArgValue::Sampler(_)) => {}
             _ => return Err(Error::InvalidArgValue(format!("argument {index} of `{}` is not a {}", self.name, info.type_name).into())),
         }
         if let Some(arg) = self.args.lock().get_mut(index as usize) {
             *arg = Some(value);
         }
+        Ok(())
+    }
+
+    /// Checks that an image is what a parameter wants.
+    fn check_image(&self, index: u32, info: &ArgInfo, image: &Image) -> Result<()> {
+        // "CL_INVALID_MEM_OBJECT if arg_value points to a valid memory object, but the memory object is not valid for the kernel argument", of another
+        // type or order than the kernel declares. A name that is not OpenCL C's own is a typedef, which says nothing.
+        let is_depth = image.format().order == order::DEPTH;
+        let fits = match info.type_name.as_str() {
+            "image1d_t" => image.image_type() == ImageType::Image1d,
+            "image1d_array_t" => image.image_type() == ImageType::Image1dArray,
+            "image1d_buffer_t" => image.image_type() == ImageType::Image1dBuffer,
+            "image2d_t" => image.image_type() == ImageType::Image2d && !is_depth,
+            "image2d_array_t" => image.image_type() == ImageType::Image2dArray && !is_depth,
+            "image2d_depth_t" => image.image_type() == ImageType::Image2d && is_depth,
+            "image2d_array_depth_t" => image.image_type() == ImageType::Image2dArray && is_depth,
+            "image3d_t" => image.image_type() == ImageType::Image3d,
+            name => !name.ends_with("_msaa_t") && !name.ends_with("_msaa_depth_t"),
+        };
+        ensure!(
+            fits,
+            InvalidMemObject,
+            "argument {index} of `{}` is an {}, not an image of {:?}",
+            self.name,
+            info.type_name,
+            image.image_type()
+        );
+        // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and arg_value refers to an image object created with
+        // [CL_MEM_WRITE_ONLY] or if [it] is declared with the write_only qualifier and [created with CL_MEM_READ_ONLY]."
+        let (excluded, purpose) = match info.access {
+            AccessQualifier::WriteOnly => (MemFlags::READ_ONLY, FormatUse::Write),
+            AccessQualifier::ReadWrite => (MemFlags::READ_ONLY | MemFlags::WRITE_ONLY, FormatUse::ReadAndWrite),
+            AccessQualifier::ReadOnly | AccessQualifier::None => (MemFlags::WRITE_ONLY, FormatUse::Read),
+        };
+        ensure!(
+            !image.flags().intersects(excluded),
+            InvalidArgValue,
+            "the image of argument {index} of `{}` is {:?}",
+            self.name,
+            image.flags()
+        );
+        // "For each access qualifier, only images whose format is in the list of formats returned by clGetSupportedImageFormats ... are permitted."
+        let devices = self.program.context().devices();
+        let supported =
+            devices.iter().any(|device| image_format::is_supported(device.target(), image.image_type(), purpose, image.format()));
+        ensure!(
+            supported,
+            InvalidMemObject,
+            "argument {index} of `{}` is {:?}, which is not supported for the image's format",
+            self.name,
+            info.access
+        );
         Ok(())
     }
 
@@ -233,13 +303,16 @@ impl Kernel {
         args.iter()
             .enumerate()
             .map(|(index, arg)| {
-                let gone = || Error::InvalidKernelArgs(format!("the buffer of argument {index} of `{}` was released", self.name).into());
+                let gone =
+                    || Error::InvalidKernelArgs(format!("the memory object of argument {index} of `{}` was released", self.name).into());
                 match arg {
                     // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set."
                     None => Err(Error::InvalidKernelArgs(format!("argument {index} of `{}` is not set", self.name).into())),
                     Some(ArgValue::Value(bytes)) => Ok(Argument::Value(bytes.clone())),
                     Some(ArgValue::Null) => Ok(Argument::Buffer(None)),
                     Some(ArgValue::Buffer(buffer)) => buffer.upgrade().map(|buffer| Argument::Buffer(Some(buffer))).ok_or_else(gone),
+                    Some(ArgValue::Image(image)) => image.upgrade().map(Argument::Image).ok_or_else(gone),
+                    Some(ArgValue::Sampler(word)) => Ok(Argument::Value(word.to_le_bytes().to_vec())),
                     Some(ArgValue::Local(size)) => Ok(Argument::Local(*size)),
                 }
             })
@@ -315,9 +388,13 @@ impl Drop for Kernel {
     }
 }
 
-/// Whether a parameter only reads its buffer.
+/// Whether a parameter only reads its buffer or image.
 pub(crate) fn reads_only(info: &ArgInfo) -> bool {
-    matches!(info.passing, KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
+    match info.passing {
+        KernelParam::Buffer { read_only, space, .. } => read_only || space == Space::Constant,
+        KernelParam::Image => matches!(info.access, AccessQualifier::ReadOnly | AccessQualifier::None),
+        _ => false,
+    }
 }
 
 /// Checks that a kernel's arguments fit CL_DEVICE_MAX_PARAMETER_SIZE.

@@ -130,7 +130,7 @@ impl Queue {
             "the global offset {offset:?} and size {global:?} exceed 32 bits"
         );
         let local = check_local_size(properties, info, range, global)?;
-        for buffer in args.iter().filter_map(|arg| if let Argument::Buffer(buffer) = arg { buffer.as_ref() } else { None }) {
+        for buffer in args.iter().filter_map(Argument::buffer) {
             buffer.check_alignment(device)?;
         }
         // "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel because of insufficient resources."
@@ -151,13 +151,11 @@ impl Queue {
         let uses = args
             .iter()
             .zip(&info.args)
-            .filter_map(|(arg, info)| match arg {
-                Argument::Buffer(Some(buffer)) => {
-                    let read = kernel::reads_only(info) || buffer.flags().contains(MemFlags::READ_ONLY);
-                    let access = if read { Access::Read } else { Access::Write };
-                    Some(buffer.range(0, buffer.size()).map(|range| Use { buffer: buffer.clone(), range, access }))
-                }
-                _ => None,
+            .filter_map(|(arg, info)| {
+                let buffer = arg.buffer()?;
+                let read = kernel::reads_only(info) || buffer.flags().contains(MemFlags::READ_ONLY);
+                let access = if read { Access::Read } else { Access::Write };
+                Some(buffer.range(0, buffer.size()).map(|range| Use { buffer: buffer.clone(), range, access }))
             })
             .collect::<Result<Vec<_>>>()?;
         let launch = KernelLaunch {

@@ -24,10 +24,15 @@ pub mod dump;
 pub mod error;
 pub mod event;
 pub mod host;
+pub mod image;
+pub mod image_color;
+pub mod image_format;
+pub mod image_transfer;
 pub mod interpreter;
 pub mod kernel;
 pub mod launch;
 pub mod lock;
+mod map;
 pub mod memory;
 pub mod object;
 pub mod options;
@@ -37,6 +42,7 @@ pub mod program;
 pub mod queue;
 mod ranges;
 pub mod rect;
+pub mod sampler;
 #[cfg(test)]
 mod test_backend;
 #[cfg(test)]

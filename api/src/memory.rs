@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::error::{Error, Result, ensure};
 use crate::host::HostRegion;
 use crate::lock::{Mutex, Rank};
+use crate::map::MapRecord;
 use crate::object::{Destructors, HandleSlot, Object};
 use crate::ranges::RangeSet;
 
@@ -70,6 +71,60 @@ impl MemFlags {
         );
         Ok(flags)
     }
+
+    /// The flags with the specification's default for the kernel's access.
+    #[must_use]
+    pub fn or_default(self) -> Self {
+        if self.intersects(Self::KERNEL) { self } else { self | Self::READ_WRITE }
+    }
+
+    /// Checks flags of an object that is made from another one, which has `parent`.
+    ///
+    /// # Errors
+    /// If they contradict each other.
+    pub fn check_inheritance(self, parent: Self) -> Result<()> {
+        // "CL_INVALID_VALUE if buffer was created with CL_MEM_WRITE_ONLY and flags specifies CL_MEM_READ_WRITE or CL_MEM_READ_ONLY", and so on.
+        let excluded = [
+            (Self::WRITE_ONLY, Self::READ_WRITE | Self::READ_ONLY),
+            (Self::READ_ONLY, Self::READ_WRITE | Self::WRITE_ONLY),
+            (Self::HOST_WRITE_ONLY, Self::HOST_READ_ONLY),
+            (Self::HOST_READ_ONLY, Self::HOST_WRITE_ONLY),
+            (Self::HOST_NO_ACCESS, Self::HOST_READ_ONLY | Self::HOST_WRITE_ONLY),
+        ];
+        for (of_parent, of_child) in excluded {
+            ensure!(!parent.contains(of_parent) || !self.intersects(of_child), InvalidValue, "{self:?} do not go with {parent:?}");
+        }
+        // "... or if flags specifies CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR or CL_MEM_COPY_HOST_PTR."
+        ensure!(!self.intersects(Self::POINTER), InvalidValue, "what is made from another object has no host pointer of its own");
+        Ok(())
+    }
+
+    /// Checks that the host may read.
+    ///
+    /// # Errors
+    /// If the flags forbid it.
+    pub fn check_host_read(self) -> Result<()> {
+        // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS."
+        ensure!(!self.intersects(Self::HOST_WRITE_ONLY | Self::HOST_NO_ACCESS), InvalidOperation, "the host may not read this object");
+        Ok(())
+    }
+
+    /// Checks that the host may write.
+    ///
+    /// # Errors
+    /// If the flags forbid it.
+    pub fn check_host_write(self) -> Result<()> {
+        // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
+        ensure!(!self.intersects(Self::HOST_READ_ONLY | Self::HOST_NO_ACCESS), InvalidOperation, "the host may not write this object");
+        Ok(())
+    }
+
+    /// What is not said is inherited.
+    #[must_use]
+    pub fn inherited(self, parent: Self) -> Self {
+        let inherit = |mask: Self| if self.intersects(mask) { self & mask } else { parent & mask };
+        inherit(Self::KERNEL) | inherit(Self::HOST) | (parent & Self::POINTER)
+    }
 }
 
 /// A vector of zeros, or an error where there is no memory for it.
@@ -93,9 +148,9 @@ pub struct Store {
     /// What bytes of each device are the newest. Not kept for contexts with one device.
     valid: Mutex<Vec<RangeSet>>,
     /// The application's memory, for CL_MEM_USE_HOST_PTR.
-    host: Option<Arc<dyn HostRegion>>,
+    pub(crate) host: Option<Arc<dyn HostRegion>>,
     /// Maps of the buffer and its sub-buffers that were not undone yet.
-    maps: Mutex<Vec<MapRecord>>,
+    pub(crate) maps: Mutex<Vec<MapRecord>>,
     /// Host memory that maps share while there are any.
     shadow: Mutex<Option<Weak<dyn HostRegion>>>,
 }
@@ -158,7 +213,7 @@ impl Store {
     }
 
     /// Host memory for maps: the application's own, or what other maps use, or new one.
-    fn map_region(&self) -> Result<Arc<dyn HostRegion>> {
+    pub(crate) fn map_region(&self) -> Result<Arc<dyn HostRegion>> {
         if let Some(host) = &self.host {
             return Ok(host.clone());
         }
@@ -174,28 +229,6 @@ impl Store {
         *shadow = Some(Arc::downgrade(&region));
         Ok(region)
     }
-}
-
-/// How the host sees a mapped region.
-#[derive(Clone, Debug)]
-pub(crate) enum MapVia {
-    /// It is the memory of this device of the context.
-    Device(usize),
-    /// Through a copy.
-    Region(Arc<dyn HostRegion>),
-}
-
-/// A map that was not undone yet.
-#[derive(Clone, Debug)]
-pub(crate) struct MapRecord {
-    /// The buffer or sub-buffer that was mapped.
-    pub owner: usize,
-    pub address: usize,
-    /// Bytes of the store.
-    pub range: Range<u64>,
-    /// Whether the host may have written.
-    pub write: bool,
-    pub via: MapVia,
 }
 
 /// A buffer or sub-buffer.
@@ -262,8 +295,7 @@ impl Buffer {
                 (Some(Box::new(bytes)), Some(region))
             }
         };
-        // The specification's default.
-        let flags = if flags.intersects(MemFlags::KERNEL) { flags } else { flags | MemFlags::READ_WRITE };
+        let flags = flags.or_default();
         let store = Arc::new(Store {
             context: context.clone(),
             size,
@@ -302,24 +334,7 @@ impl Buffer {
     pub fn sub_buffer(self: &Arc<Self>, flags: MemFlags, origin: u64, size: u64) -> Result<Arc<Self>> {
         // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object."
         ensure!(self.parent.is_none(), InvalidMemObject, "a sub-buffer of a sub-buffer");
-        // "CL_INVALID_VALUE if buffer was created with CL_MEM_WRITE_ONLY and flags specifies CL_MEM_READ_WRITE or CL_MEM_READ_ONLY", and so on.
-        let excluded = [
-            (MemFlags::WRITE_ONLY, MemFlags::READ_WRITE | MemFlags::READ_ONLY),
-            (MemFlags::READ_ONLY, MemFlags::READ_WRITE | MemFlags::WRITE_ONLY),
-            (MemFlags::HOST_WRITE_ONLY, MemFlags::HOST_READ_ONLY),
-            (MemFlags::HOST_READ_ONLY, MemFlags::HOST_WRITE_ONLY),
-            (MemFlags::HOST_NO_ACCESS, MemFlags::HOST_READ_ONLY | MemFlags::HOST_WRITE_ONLY),
-        ];
-        for (of_parent, of_child) in excluded {
-            ensure!(
-                !self.flags.contains(of_parent) || !flags.intersects(of_child),
-                InvalidValue,
-                "{flags:?} do not go with the buffer's {:?}",
-                self.flags
-            );
-        }
-        // "... or if flags specifies CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR or CL_MEM_COPY_HOST_PTR."
-        ensure!(!flags.intersects(MemFlags::POINTER), InvalidValue, "a sub-buffer has no host pointer of its own");
+        flags.check_inheritance(self.flags)?;
         // "CL_INVALID_BUFFER_SIZE if size is 0." In practice before the bounds.
         ensure!(size != 0, InvalidBufferSize, "the sub-buffer's size is zero");
         // "CL_INVALID_VALUE if the region specified by (origin, size) is out of bounds in buffer."
@@ -336,12 +351,10 @@ impl Buffer {
             MisalignedSubBufferOffset,
             "origin {origin} is not aligned for any device"
         );
-        // What is not said is inherited.
-        let inherit = |mask: MemFlags| if flags.intersects(mask) { flags & mask } else { self.flags & mask };
         Ok(Arc::new(Self {
             slot: HandleSlot::default(),
             context: self.context.clone(),
-            flags: inherit(MemFlags::KERNEL) | inherit(MemFlags::HOST) | (self.flags & MemFlags::POINTER),
+            flags: flags.inherited(self.flags),
             size,
             origin,
             parent: Some(self.clone()),
@@ -387,12 +400,6 @@ impl Buffer {
         self.store.host.as_ref().map_or(0, |region| region.address() + origin)
     }
 
-    /// CL_MEM_MAP_COUNT
-    pub fn map_count(&self) -> usize {
-        let owner = self.identity();
-        self.store.maps.lock().iter().filter(|map| map.owner == owner).count()
-    }
-
     /// The memory.
     pub fn store(&self) -> &Arc<Store> {
         &self.store
@@ -429,66 +436,5 @@ impl Buffer {
             device.name()
         );
         Ok(())
-    }
-
-    /// Checks that the host may read.
-    ///
-    /// # Errors
-    /// If the buffer's flags forbid it.
-    pub fn check_host_read(&self) -> Result<()> {
-        // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS."
-        ensure!(
-            !self.flags.intersects(MemFlags::HOST_WRITE_ONLY | MemFlags::HOST_NO_ACCESS),
-            InvalidOperation,
-            "the host may not read this buffer"
-        );
-        Ok(())
-    }
-
-    /// Checks that the host may write.
-    ///
-    /// # Errors
-    /// If the buffer's flags forbid it.
-    pub fn check_host_write(&self) -> Result<()> {
-        // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
-        ensure!(
-            !self.flags.intersects(MemFlags::HOST_READ_ONLY | MemFlags::HOST_NO_ACCESS),
-            InvalidOperation,
-            "the host may not write this buffer"
-        );
-        Ok(())
-    }
-
-    /// What tells this buffer from other ones of the same store.
-    fn identity(&self) -> usize {
-        std::ptr::from_ref(self).addr()
-    }
-
-    /// Makes bytes of the store visible to the host, and says at what address.
-    pub(crate) fn begin_map(&self, device_index: usize, range: Range<u64>, write: bool) -> Result<MapRecord> {
-        let start = usize::try_from(range.start).map_err(|_| Error::MapFailure("the offset does not fit an address".into()))?;
-        let direct = if self.store.host.is_some() { None } else { self.store.memory(device_index)?.host_address() };
-        let (address, via) = match direct {
-            Some(address) => (address + start, MapVia::Device(device_index)),
-            None => {
-                let region = self.store.map_region()?;
-                (region.address() + start, MapVia::Region(region))
-            }
-        };
-        let record = MapRecord { owner: self.identity(), address, range, write, via };
-        let mut maps = self.store.maps.lock();
-        // "CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for writing."
-        let overlap = |map: &MapRecord| map.write && map.range.start < record.range.end && record.range.start < map.range.end;
-        ensure!(!write || !maps.iter().any(overlap), InvalidOperation, "bytes {:?} are mapped for writing already", record.range);
-        maps.push(record.clone());
-        Ok(record)
-    }
-
-    /// Takes a map back.
-    pub(crate) fn end_map(&self, address: usize) -> Option<MapRecord> {
-        let owner = self.identity();
-        let mut maps = self.store.maps.lock();
-        let found = maps.iter().rposition(|map| map.owner == owner && map.address == address)?;
-        Some(maps.remove(found))
     }
 }

@@ -43,6 +43,16 @@ impl Rect {
         Ok(rect)
     }
 
+    /// A box whose pitches follow other rules.
+    ///
+    /// # Errors
+    /// If its bytes cannot be counted.
+    pub fn unchecked(origin: [u64; 3], region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Self> {
+        let rect = Self { origin, region, row_pitch, slice_pitch };
+        let end = if region.contains(&0) { None } else { rect.checked_end() };
+        end.map(|_| rect).ok_or_else(|| Error::InvalidValue(format!("the region {region:?} is empty or too large").into()))
+    }
+
     /// The byte after the last one, if it can be counted.
     fn checked_end(&self) -> Option<u64> {
         let place = |index: usize, last: u64| self.origin[index].checked_add(last);

@@ -10,7 +10,9 @@ use crate::backend::{CopyRegion, HostSource, HostTarget};
 use crate::command::{Access, CommandType, Operation, Use, Work};
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
-use crate::memory::{Buffer, MapVia};
+use crate::image::MemObject;
+use crate::map::{MapRecord, MapVia};
+use crate::memory::{Buffer, MemFlags};
 use crate::queue::Queue;
 use crate::rect::{self, Rect};
 
@@ -24,6 +26,39 @@ bitflags! {
         const WRITE = 1 << 1;
         /// CL_MAP_WRITE_INVALIDATE_REGION
         const WRITE_INVALIDATE_REGION = 1 << 2;
+    }
+}
+
+impl MapFlags {
+    /// Reads flags as clEnqueueMapBuffer takes them.
+    ///
+    /// # Errors
+    /// For unknown bits and for those that exclude each other.
+    pub fn parse(bits: u64) -> Result<Self> {
+        let flags = Self::from_bits(bits).ok_or_else(|| Error::InvalidValue(format!("map flags {bits:#x} are unknown").into()))?;
+        ensure!(
+            !(flags.contains(Self::WRITE_INVALIDATE_REGION) && flags.intersects(Self::READ | Self::WRITE)),
+            InvalidValue,
+            "CL_MAP_WRITE_INVALIDATE_REGION excludes the other flags"
+        );
+        Ok(flags)
+    }
+
+    /// Whether the host may write.
+    pub const fn writes(self) -> bool {
+        self.intersects(Self::WRITE.union(Self::WRITE_INVALIDATE_REGION))
+    }
+
+    /// Checks that an object's flags allow the map.
+    ///
+    /// # Errors
+    /// If they do not.
+    pub fn check_host(self, object: MemFlags) -> Result<()> {
+        // "CL_INVALID_OPERATION if buffer has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_READ is set ..."
+        if self.contains(Self::READ) {
+            object.check_host_read()?;
+        }
+        if self.writes() { object.check_host_write() } else { Ok(()) }
     }
 }
 
@@ -55,14 +90,14 @@ impl RectArgs {
     }
 }
 
-fn used(buffer: &Arc<Buffer>, range: std::ops::Range<u64>, access: Access) -> Use {
+pub(crate) fn used(buffer: &Arc<Buffer>, range: std::ops::Range<u64>, access: Access) -> Use {
     Use { buffer: buffer.clone(), range, access }
 }
 
 impl Queue {
     /// "CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the same or if the context associated with
     /// command_queue and events in event_wait_list are not the same."
-    fn check_contexts(&self, buffers: &[&Arc<Buffer>], wait_list: &[Arc<Event>]) -> Result<()> {
+    pub(crate) fn check_contexts(&self, buffers: &[&Arc<Buffer>], wait_list: &[Arc<Event>]) -> Result<()> {
         ensure!(
             buffers.iter().all(|buffer| Arc::ptr_eq(buffer.context(), self.context())),
             InvalidContext,
@@ -71,7 +106,7 @@ impl Queue {
         self.check_wait_list(wait_list)
     }
 
-    fn end(self: &Arc<Self>, event: Arc<Event>, blocking: bool) -> Result<Arc<Event>> {
+    pub(crate) fn end(self: &Arc<Self>, event: Arc<Event>, blocking: bool) -> Result<Arc<Event>> {
         if blocking {
             self.block_on(&event)?;
         }
@@ -80,7 +115,7 @@ impl Queue {
 
     /// "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution status of any of the events
     /// in event_wait_list is a negative integer value."
-    fn check_blocking(blocking: bool, wait_list: &[Arc<Event>]) -> Result<()> {
+    pub(crate) fn check_blocking(blocking: bool, wait_list: &[Arc<Event>]) -> Result<()> {
         ensure!(
             !blocking || wait_list.iter().all(|event| !event.status().is_failed()),
             ExecStatusErrorForEventsInWaitList,
@@ -106,7 +141,7 @@ impl Queue {
         let target = target(size)?;
         buffer.check_alignment(self.device())?;
         Self::check_blocking(blocking, wait_list)?;
-        buffer.check_host_read()?;
+        buffer.flags().check_host_read()?;
         let regions = vec![CopyRegion { buffer: range.start, host: 0, size }];
         let operation = if size == 0 { Operation::Nop } else { Operation::Read(buffer.clone(), target, regions) };
         let work = Work::new(operation, vec![used(buffer, range, Access::Read)]);
@@ -130,7 +165,7 @@ impl Queue {
         let source = source(size)?;
         buffer.check_alignment(self.device())?;
         Self::check_blocking(blocking, wait_list)?;
-        buffer.check_host_write()?;
+        buffer.flags().check_host_write()?;
         let regions = vec![CopyRegion { buffer: range.start, host: 0, size }];
         let operation = if size == 0 { Operation::Nop } else { Operation::Write(buffer.clone(), source, regions) };
         let work = Work::new(operation, vec![used(buffer, range, Access::Overwrite)]);
@@ -155,7 +190,7 @@ impl Queue {
         let target = target(there.end())?;
         buffer.check_alignment(self.device())?;
         Self::check_blocking(blocking, wait_list)?;
-        buffer.check_host_read()?;
+        buffer.flags().check_host_read()?;
         let operation = Operation::Read(buffer.clone(), target, rect::pieces(&here, buffer.origin(), &there, 0));
         let work = Work::new(operation, vec![used(buffer, range, Access::Read)]);
         self.end(self.submit(CommandType::ReadBufferRect, work, wait_list)?, blocking)
@@ -179,7 +214,7 @@ impl Queue {
         let source = source(there.end())?;
         buffer.check_alignment(self.device())?;
         Self::check_blocking(blocking, wait_list)?;
-        buffer.check_host_write()?;
+        buffer.flags().check_host_write()?;
         let operation = Operation::Write(buffer.clone(), source, rect::pieces(&here, buffer.origin(), &there, 0));
         let access = if here.is_dense() { Access::Overwrite } else { Access::Write };
         let work = Work::new(operation, vec![used(buffer, range, access)]);
@@ -297,35 +332,38 @@ impl Queue {
         // valid."
         let range = buffer.range(offset, size)?;
         ensure!(size != 0, InvalidValue, "a map of nothing");
-        let flags = MapFlags::from_bits(flags).ok_or_else(|| Error::InvalidValue(format!("map flags {flags:#x} are unknown").into()))?;
-        let write = flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION);
-        ensure!(
-            !(flags.contains(MapFlags::WRITE_INVALIDATE_REGION) && flags.intersects(MapFlags::READ | MapFlags::WRITE)),
-            InvalidValue,
-            "CL_MAP_WRITE_INVALIDATE_REGION excludes the other flags"
-        );
+        let flags = MapFlags::parse(flags)?;
         buffer.check_alignment(self.device())?;
         Self::check_blocking(blocking, wait_list)?;
-        // "CL_INVALID_OPERATION if buffer has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_READ is set ..."
-        if flags.contains(MapFlags::READ) {
-            buffer.check_host_read()?;
-        }
-        if write {
-            buffer.check_host_write()?;
-        }
-        let record = buffer.begin_map(self.device_index(), range.clone(), write)?;
+        flags.check_host(buffer.flags())?;
+        let pieces = vec![CopyRegion { buffer: range.start, host: 0, size }];
+        self.map_pieces(CommandType::MapBuffer, &MemObject::Buffer(buffer.clone()), (range, pieces), flags, blocking, wait_list)
+    }
+
+    /// Maps bytes of an object's store; `span` and pieces are those of [`MapRecord`].
+    pub(crate) fn map_pieces(
+        self: &Arc<Self>,
+        command: CommandType,
+        object: &MemObject,
+        (span, pieces): (std::ops::Range<u64>, Vec<CopyRegion>),
+        flags: MapFlags,
+        blocking: bool,
+        wait_list: &[Arc<Event>],
+    ) -> Result<(usize, Arc<Event>)> {
+        let record = object.begin_map(self.device_index(), span, pieces, flags.writes())?;
+        let buffer = object.buffer();
         let discard = flags.contains(MapFlags::WRITE_INVALIDATE_REGION);
         let operation = match &record.via {
             MapVia::Region(region) if !discard => {
-                let regions = vec![CopyRegion { buffer: range.start, host: 0, size }];
-                Operation::Read(buffer.clone(), region.clone().target(range.start, size), regions)
+                let size = record.span.end - record.span.start;
+                Operation::Read(buffer.clone(), region.clone().target(record.span.start, size), record.pieces.clone())
             }
             _ => Operation::Nop,
         };
-        let access = if discard { Access::Overwrite } else { Access::Read };
-        let work = Work::new(operation, vec![used(buffer, range, access)]);
-        let event = self.submit(CommandType::MapBuffer, work, wait_list).inspect_err(|_| {
-            buffer.end_map(record.address);
+        let access = if discard && record.is_dense() { Access::Overwrite } else { Access::Read };
+        let work = Work::new(operation, vec![used(buffer, record.span.clone(), access)]);
+        let event = self.submit(command, work, wait_list).inspect_err(|_| {
+            object.end_map(record.address);
         })?;
         Ok((record.address, self.end(event, blocking)?))
     }
@@ -334,21 +372,22 @@ impl Queue {
     ///
     /// # Errors
     /// In the order of the specification.
-    pub fn unmap(self: &Arc<Self>, buffer: &Arc<Buffer>, address: usize, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+    pub fn unmap(self: &Arc<Self>, object: &MemObject, address: usize, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        let buffer = object.buffer();
         self.check_contexts(&[buffer], wait_list)?;
         // "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer ... for memobj."
         let record =
-            buffer.end_map(address).ok_or_else(|| Error::InvalidValue("the pointer is not that of a map of this object".into()))?;
-        let size = record.range.end - record.range.start;
+            object.end_map(address).ok_or_else(|| Error::InvalidValue("the pointer is not that of a map of this object".into()))?;
         let mut work = Work::nop();
-        match record.via {
-            MapVia::Region(region) if record.write => {
-                let regions = vec![CopyRegion { buffer: record.range.start, host: 0, size }];
-                let source = region.source(record.range.start, size);
-                work = Work::new(Operation::Write(buffer.clone(), source, regions), vec![used(buffer, record.range, Access::Overwrite)]);
+        let access = if record.is_dense() { Access::Overwrite } else { Access::Write };
+        let MapRecord { span, pieces, write, via, .. } = record;
+        match via {
+            MapVia::Region(region) if write => {
+                let source = region.source(span.start, span.end - span.start);
+                work = Work::new(Operation::Write(buffer.clone(), source, pieces), vec![used(buffer, span, access)]);
             }
-            MapVia::Device(index) if record.write => {
-                work.host_written = Some((index, used(buffer, record.range, Access::Overwrite)));
+            MapVia::Device(index) if write => {
+                work.host_written = Some((index, used(buffer, span, Access::Overwrite)));
             }
             MapVia::Region(_) | MapVia::Device(_) => {}
         }
@@ -359,22 +398,17 @@ impl Queue {
     ///
     /// # Errors
     /// In the order of the specification.
-    pub fn migrate(
-        self: &Arc<Self>,
-        buffers: &[Arc<Buffer>],
-        to_host: bool,
-        discard: bool,
-        wait_list: &[Arc<Event>],
-    ) -> Result<Arc<Event>> {
-        let all: Vec<_> = buffers.iter().collect();
+    pub fn migrate(self: &Arc<Self>, objects: &[MemObject], to_host: bool, discard: bool, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        let all: Vec<_> = objects.iter().map(MemObject::buffer).collect();
         self.check_contexts(&all, wait_list)?;
         // Contents that go to the host stay where they are until somebody wants them.
-        let uses = buffers
+        let uses = objects
             .iter()
             .filter(|_| !to_host)
-            .map(|buffer| {
+            .map(|object| {
                 let access = if discard { Access::Overwrite } else { Access::Read };
-                Ok(used(buffer, buffer.range(0, buffer.size())?, access))
+                let buffer = object.buffer();
+                Ok(used(buffer, buffer.range(0, object.size())?, access))
             })
             .collect::<Result<_>>()?;
         self.submit(CommandType::MigrateMemObjects, Work::new(Operation::Nop, uses), wait_list)

@@ -151,7 +151,7 @@ impl Target {
             "__opencl_c_program_scope_global_variables",
         ];
         if self.images {
-            extensions.push("cl_khr_3d_image_writes");
+            extensions.extend(["cl_khr_3d_image_writes", "cl_khr_image2d_from_buffer"]);
             features.extend(["__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images"]);
         }
         if self.int64 {

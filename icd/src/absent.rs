@@ -4,33 +4,17 @@ use std::ffi::c_void;
 
 use wgcl_api::context::Context;
 use wgcl_api::error::{Error, Result};
-use wgcl_api::memory::Buffer;
 use wgcl_api::platform::Platform;
 use wgcl_api::queue::Queue;
 
 use crate::bindings::{
-    _cl_event, _cl_mem, _cl_sampler, CL_CONTEXT_PLATFORM, CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_OBJECT_IMAGE1D_BUFFER,
-    CL_MEM_OBJECT_IMAGE2D, CLeglDisplayKHR, CLeglImageKHR, CLeglSyncKHR, cl_GLenum, cl_GLint, cl_GLsync, cl_GLuint, cl_addressing_mode,
-    cl_bool, cl_command_queue, cl_context, cl_context_properties, cl_egl_image_properties_khr, cl_event, cl_filter_mode,
-    cl_gl_context_info, cl_gl_object_type, cl_gl_texture_info, cl_image_desc, cl_image_format, cl_image_info, cl_int, cl_map_flags, cl_mem,
-    cl_mem_flags, cl_mem_migration_flags, cl_mem_object_type, cl_mem_properties, cl_pipe_info, cl_pipe_properties, cl_sampler,
-    cl_sampler_info, cl_sampler_properties, cl_svm_mem_flags, cl_uint,
+    _cl_event, _cl_mem, CL_CONTEXT_PLATFORM, CLeglDisplayKHR, CLeglImageKHR, CLeglSyncKHR, cl_GLenum, cl_GLint, cl_GLsync, cl_GLuint,
+    cl_bool, cl_command_queue, cl_context, cl_context_properties, cl_egl_image_properties_khr, cl_event, cl_gl_context_info,
+    cl_gl_object_type, cl_gl_texture_info, cl_map_flags, cl_mem, cl_mem_flags, cl_mem_migration_flags, cl_pipe_info, cl_pipe_properties,
+    cl_svm_mem_flags, cl_uint,
 };
-use crate::check;
 use crate::ffi::{Bytes, BytesMut, Callback, List, Out, OutList, UserData};
 use crate::handles;
-
-/// "CL_INVALID_OPERATION if there are no devices in context that support images."
-fn no_images<T>(context: cl_context) -> Result<T> {
-    handles::get::<Context>(context)?;
-    Err(Error::InvalidOperation("no device of the context supports images".into()))
-}
-
-/// A command on images: there are none, so that no handle can be one.
-fn no_image_command(queue: cl_command_queue) -> Result<()> {
-    handles::get::<Queue>(queue)?;
-    Err(Error::InvalidMemObject("it is not an image".into()))
-}
 
 /// "CL_INVALID_OPERATION if the device associated with command_queue does not support SVM."
 fn no_svm_command(queue: cl_command_queue) -> Result<()> {
@@ -54,182 +38,6 @@ fn no_sharing_command(queue: cl_command_queue) -> Result<()> {
 type SvmFreeFn = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
 
 crate::entry! {
-    fn clCreateImage(
-        context: cl_context,
-        _flags: cl_mem_flags,
-        _format: List<cl_image_format>,
-        _desc: List<cl_image_desc>,
-        _host_ptr: BytesMut,
-    ) -> *mut _cl_mem {
-        no_images(context)
-    }
-
-    fn clCreateImageWithProperties(
-        context: cl_context,
-        _properties: List<cl_mem_properties>,
-        _flags: cl_mem_flags,
-        _format: List<cl_image_format>,
-        _desc: List<cl_image_desc>,
-        _host_ptr: BytesMut,
-    ) -> *mut _cl_mem {
-        no_images(context)
-    }
-
-    fn clCreateImage2D(
-        context: cl_context,
-        _flags: cl_mem_flags,
-        _format: List<cl_image_format>,
-        _width: usize,
-        _height: usize,
-        _row_pitch: usize,
-        _host_ptr: BytesMut,
-    ) -> *mut _cl_mem {
-        no_images(context)
-    }
-
-    fn clCreateImage3D(
-        context: cl_context,
-        _flags: cl_mem_flags,
-        _format: List<cl_image_format>,
-        _width: usize,
-        _height: usize,
-        _depth: usize,
-        _row_pitch: usize,
-        _slice_pitch: usize,
-        _host_ptr: BytesMut,
-    ) -> *mut _cl_mem {
-        no_images(context)
-    }
-
-    fn clGetSupportedImageFormats(
-        context: cl_context,
-        flags: cl_mem_flags,
-        kind: cl_mem_object_type,
-        num_entries: cl_uint,
-        formats: OutList<cl_image_format>,
-        num_formats: Out<cl_uint>,
-    ) {
-        handles::get::<Context>(context)?;
-        // "CL_INVALID_VALUE if flags or image_type are not valid, or if num_entries is 0 and image_formats is not NULL."
-        wgcl_api::memory::MemFlags::parse(flags & !u64::from(CL_MEM_KERNEL_READ_AND_WRITE))?;
-        check!((CL_MEM_OBJECT_IMAGE2D..=CL_MEM_OBJECT_IMAGE1D_BUFFER).contains(&kind), InvalidValue, "image type {kind:#x} is unknown");
-        check!(num_entries != 0 || formats.is_null(), InvalidValue, "num_entries is zero");
-        num_formats.set(0);
-        Ok(())
-    }
-
-    fn clGetImageInfo(image: cl_mem, _param: cl_image_info, _size: usize, _value: BytesMut, _size_ret: Out<usize>) {
-        handles::get::<Buffer>(image)?;
-        Err(Error::InvalidMemObject("it is a buffer, not an image".into()))
-    }
-
-    fn clEnqueueReadImage(
-        queue: cl_command_queue,
-        _image: cl_mem,
-        _blocking: cl_bool,
-        _origin: List<usize>,
-        _region: List<usize>,
-        _row_pitch: usize,
-        _slice_pitch: usize,
-        _ptr: BytesMut,
-        _num_waits: cl_uint,
-        _waits: List<cl_event>,
-        _event: Out<cl_event>,
-    ) {
-        no_image_command(queue)
-    }
-
-    fn clEnqueueWriteImage(
-        queue: cl_command_queue,
-        _image: cl_mem,
-        _blocking: cl_bool,
-        _origin: List<usize>,
-        _region: List<usize>,
-        _row_pitch: usize,
-        _slice_pitch: usize,
-        _ptr: Bytes,
-        _num_waits: cl_uint,
-        _waits: List<cl_event>,
-        _event: Out<cl_event>,
-    ) {
-        no_image_command(queue)
-    }
-
-    fn clEnqueueFillImage(
-        queue: cl_command_queue,
-        _image: cl_mem,
-        _color: Bytes,
-        _origin: List<usize>,
-        _region: List<usize>,
-        _num_waits: cl_uint,
-        _waits: List<cl_event>,
-        _event: Out<cl_event>,
-    ) {
-        no_image_command(queue)
-    }
-
-    fn clEnqueueCopyImage(
-        queue: cl_command_queue,
-        _src: cl_mem,
-        _dst: cl_mem,
-        _src_origin: List<usize>,
-        _dst_origin: List<usize>,
-        _region: List<usize>,
-        _num_waits: cl_uint,
-        _waits: List<cl_event>,
-        _event: Out<cl_event>,
-    ) {
-        no_image_command(queue)
-    }
-
-    fn clEnqueueCopyImageToBuffer(
-        queue: cl_command_queue,
-        _src: cl_mem,
-        _dst: cl_mem,
-        _origin: List<usize>,
-        _region: List<usize>,
-        _offset: usize,
-        _num_waits: cl_uint,
-        _waits: List<cl_event>,
-        _event: Out<cl_event>,
-    ) {
-        no_image_command(queue)
-    }
-
-    fn clEnqueueCopyBufferToImage(
-        queue: cl_command_queue,
-        _src: cl_mem,
-        _dst: cl_mem,
-        _offset: usize,
-        _origin: List<usize>,
-        _region: List<usize>,
-        _num_waits: cl_uint,
-        _waits: List<cl_event>,
-        _event: Out<cl_event>,
-    ) {
-        no_image_command(queue)
-    }
-
-    fn clCreateSampler(context: cl_context, _normalized: cl_bool, _addressing: cl_addressing_mode, _filter: cl_filter_mode) -> *mut _cl_sampler {
-        no_images(context)
-    }
-
-    fn clCreateSamplerWithProperties(context: cl_context, _properties: List<cl_sampler_properties>) -> *mut _cl_sampler {
-        no_images(context)
-    }
-
-    fn clRetainSampler(_sampler: cl_sampler) {
-        Err(Error::InvalidSampler("there are no samplers".into()))
-    }
-
-    fn clReleaseSampler(_sampler: cl_sampler) {
-        Err(Error::InvalidSampler("there are no samplers".into()))
-    }
-
-    fn clGetSamplerInfo(_sampler: cl_sampler, _param: cl_sampler_info, _size: usize, _value: BytesMut, _size_ret: Out<usize>) {
-        Err(Error::InvalidSampler("there are no samplers".into()))
-    }
-
     fn clCreatePipe(
         context: cl_context,
         _flags: cl_mem_flags,
@@ -243,8 +51,8 @@ crate::entry! {
     }
 
     fn clGetPipeInfo(pipe: cl_mem, _param: cl_pipe_info, _size: usize, _value: BytesMut, _size_ret: Out<usize>) {
-        handles::get::<Buffer>(pipe)?;
-        Err(Error::InvalidMemObject("it is a buffer, not a pipe".into()))
+        handles::get_memory(pipe)?;
+        Err(Error::InvalidMemObject("it is not a pipe".into()))
     }
 
     fn clEnqueueSVMFree(
@@ -355,13 +163,13 @@ crate::entry! {
     }
 
     fn clGetGLObjectInfo(memory: cl_mem, _kind: Out<cl_gl_object_type>, _name: Out<cl_GLuint>) {
-        handles::get::<Buffer>(memory)?;
+        handles::get_memory(memory)?;
         // "CL_INVALID_GL_OBJECT if there is no GL object associated with memobj."
         Err(Error::InvalidGlObject("the object has nothing to do with GL".into()))
     }
 
     fn clGetGLTextureInfo(memory: cl_mem, _param: cl_gl_texture_info, _size: usize, _value: BytesMut, _size_ret: Out<usize>) {
-        handles::get::<Buffer>(memory)?;
+        handles::get_memory(memory)?;
         Err(Error::InvalidGlObject("the object has nothing to do with GL".into()))
     }
 
@@ -453,25 +261,3 @@ pub unsafe extern "C" fn clSVMAlloc(_context: cl_context, _flags: cl_svm_mem_fla
 /// `clSVMFree`: nothing was allocated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clSVMFree(_context: cl_context, _pointer: *mut c_void) {}
-
-/// `clEnqueueMapImage`: it returns an address, not an object.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clEnqueueMapImage(
-    queue: cl_command_queue,
-    _image: cl_mem,
-    _blocking: cl_bool,
-    _flags: cl_map_flags,
-    _origin: *const usize,
-    _region: *const usize,
-    _row_pitch: *mut usize,
-    _slice_pitch: *mut usize,
-    _num_waits: cl_uint,
-    _waits: *const cl_event,
-    _event: *mut cl_event,
-    errcode_ret: *mut cl_int,
-) -> *mut c_void {
-    crate::ffi::pointer("clEnqueueMapImage", errcode_ret, |_| {
-        no_image_command(queue)?;
-        Ok(std::ptr::null_mut())
-    })
-}

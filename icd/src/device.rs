@@ -69,6 +69,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
     let double = u32::from(target.fp64);
     let half = u32::from(target.fp16);
     let none: [NameVersion; 0] = [];
+    let images = device.image_limits();
     match param {
         CL_DEVICE_TYPE => query.put(device.device_type().bits()),
         CL_DEVICE_VENDOR_ID => query.put(properties.vendor_id),
@@ -93,20 +94,16 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_ADDRESS_BITS => query.put(device.address_bits()),
         CL_DEVICE_MAX_MEM_ALLOC_SIZE => query.put(properties.max_allocation),
         CL_DEVICE_IMAGE_SUPPORT => query.put(target.images),
-        // Limits of images, which this device does not support.
-        CL_DEVICE_MAX_READ_IMAGE_ARGS
-        | CL_DEVICE_MAX_WRITE_IMAGE_ARGS
-        | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS
-        | CL_DEVICE_MAX_SAMPLERS
-        | CL_DEVICE_IMAGE_PITCH_ALIGNMENT
-        | CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => query.put(0u32),
-        CL_DEVICE_IMAGE2D_MAX_WIDTH
-        | CL_DEVICE_IMAGE2D_MAX_HEIGHT
-        | CL_DEVICE_IMAGE3D_MAX_WIDTH
-        | CL_DEVICE_IMAGE3D_MAX_HEIGHT
-        | CL_DEVICE_IMAGE3D_MAX_DEPTH
-        | CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
-        | CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => query.put(0usize),
+        CL_DEVICE_MAX_READ_IMAGE_ARGS => query.put(images.read_args),
+        CL_DEVICE_MAX_WRITE_IMAGE_ARGS => query.put(images.write_args),
+        CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => query.put(images.read_write_args),
+        CL_DEVICE_MAX_SAMPLERS => query.put(images.samplers),
+        CL_DEVICE_IMAGE_PITCH_ALIGNMENT => query.put(images.pitch_alignment),
+        CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => query.put(images.base_alignment),
+        CL_DEVICE_IMAGE2D_MAX_WIDTH | CL_DEVICE_IMAGE2D_MAX_HEIGHT => query.put(images.size_2d as usize),
+        CL_DEVICE_IMAGE3D_MAX_WIDTH | CL_DEVICE_IMAGE3D_MAX_HEIGHT | CL_DEVICE_IMAGE3D_MAX_DEPTH => query.put(images.size_3d as usize),
+        CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => query.put(images.buffer as usize),
+        CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => query.put(images.array as usize),
         CL_DEVICE_IL_VERSION => query.put(""),
         CL_DEVICE_ILS_WITH_VERSION => query.put(none),
         CL_DEVICE_MAX_PIPE_ARGS | CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS | CL_DEVICE_PIPE_MAX_PACKET_SIZE => query.put(0u32),

@@ -4,13 +4,10 @@ use std::ffi::c_void;
 
 use crate::absent::{
     clCreateEventFromEGLSyncKHR, clCreateEventFromGLsyncKHR, clCreateFromEGLImageKHR, clCreateFromGLBuffer, clCreateFromGLRenderbuffer,
-    clCreateFromGLTexture, clCreateFromGLTexture2D, clCreateFromGLTexture3D, clCreateImage, clCreateImage2D, clCreateImage3D,
-    clCreateImageWithProperties, clCreatePipe, clCreateSampler, clCreateSamplerWithProperties, clEnqueueAcquireEGLObjectsKHR,
-    clEnqueueAcquireGLObjects, clEnqueueCopyBufferToImage, clEnqueueCopyImage, clEnqueueCopyImageToBuffer, clEnqueueFillImage,
-    clEnqueueMapImage, clEnqueueReadImage, clEnqueueReleaseEGLObjectsKHR, clEnqueueReleaseGLObjects, clEnqueueSVMFree, clEnqueueSVMMap,
-    clEnqueueSVMMemFill, clEnqueueSVMMemcpy, clEnqueueSVMMigrateMem, clEnqueueSVMUnmap, clEnqueueWriteImage, clGetGLContextInfoKHR,
-    clGetGLObjectInfo, clGetGLTextureInfo, clGetImageInfo, clGetPipeInfo, clGetSamplerInfo, clGetSupportedImageFormats, clReleaseSampler,
-    clRetainSampler, clSVMAlloc, clSVMFree,
+    clCreateFromGLTexture, clCreateFromGLTexture2D, clCreateFromGLTexture3D, clCreatePipe, clEnqueueAcquireEGLObjectsKHR,
+    clEnqueueAcquireGLObjects, clEnqueueReleaseEGLObjectsKHR, clEnqueueReleaseGLObjects, clEnqueueSVMFree, clEnqueueSVMMap,
+    clEnqueueSVMMemFill, clEnqueueSVMMemcpy, clEnqueueSVMMigrateMem, clEnqueueSVMUnmap, clGetGLContextInfoKHR, clGetGLObjectInfo,
+    clGetGLTextureInfo, clGetPipeInfo, clSVMAlloc, clSVMFree,
 };
 use crate::bindings::cl_icd_dispatch;
 use crate::context::{
@@ -29,6 +26,13 @@ use crate::enqueue::{
 use crate::event::{
     clCreateUserEvent, clGetEventInfo, clGetEventProfilingInfo, clReleaseEvent, clRetainEvent, clSetEventCallback, clSetUserEventStatus,
     clWaitForEvents,
+};
+use crate::image::{
+    clCreateImage, clCreateImage2D, clCreateImage3D, clCreateImageWithProperties, clGetImageInfo, clGetSupportedImageFormats,
+};
+use crate::image_enqueue::{
+    clEnqueueCopyBufferToImage, clEnqueueCopyImage, clEnqueueCopyImageToBuffer, clEnqueueFillImage, clEnqueueMapImage, clEnqueueReadImage,
+    clEnqueueWriteImage,
 };
 use crate::kernel::{
     clCloneKernel, clCreateKernel, clCreateKernelsInProgram, clGetKernelArgInfo, clGetKernelInfo, clGetKernelSubGroupInfo,
@@ -52,6 +56,7 @@ use crate::queue::{
     clCreateCommandQueue, clCreateCommandQueueWithProperties, clCreateCommandQueueWithPropertiesKHR, clFinish, clFlush,
     clGetCommandQueueInfo, clReleaseCommandQueue, clRetainCommandQueue, clSetCommandQueueProperty, clSetDefaultDeviceCommandQueue,
 };
+use crate::sampler::{clCreateSampler, clCreateSamplerWithProperties, clGetSamplerInfo, clReleaseSampler, clRetainSampler};
 
 /// The table. Its address is the first word of every handle.
 pub static TABLE: Table = Table(cl_icd_dispatch {

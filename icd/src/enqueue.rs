@@ -23,7 +23,7 @@ use crate::handles;
 use crate::kernel::NativeKernelFn;
 
 /// Three numbers.
-fn triple(list: &List<usize>) -> Result<[u64; 3]> {
+pub fn triple(list: &List<usize>) -> Result<[u64; 3]> {
     match list.get(3).as_slice() {
         &[x, y, z] => Ok([x as u64, y as u64, z as u64]),
         _ => Err(Error::InvalidValue("an origin or a region is null".into())),
@@ -217,15 +217,15 @@ crate::entry! {
 
     fn clEnqueueUnmapMemObject(
         queue: cl_command_queue,
-        buffer: cl_mem,
+        object: cl_mem,
         ptr: BytesMut,
         num_waits: cl_uint,
         waits: List<cl_event>,
         event: Out<cl_event>,
     ) {
-        let (queue, buffers) = objects(queue, [buffer])?;
+        let (queue, object) = (handles::get::<Queue>(queue)?, handles::get_memory(object)?);
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.unmap(&buffers[0], ptr.address(), &waits)?);
+        give(&event, queue.unmap(&object, ptr.address(), &waits)?);
         Ok(())
     }
 
@@ -239,13 +239,13 @@ crate::entry! {
         event: Out<cl_event>,
     ) {
         let queue = handles::get::<Queue>(queue)?;
-        let buffers = handles::get_all::<Buffer>(&objects.get(num_objects as usize))?;
+        let found = objects.get(num_objects as usize).into_iter().map(handles::get_memory).collect::<Result<Vec<_>>>()?;
         // "CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL; if flags is not 0 or is not any of the values described."
         check!(num_objects != 0 && !objects.is_null(), InvalidValue, "there are no objects");
         let (host, undefined) = (u64::from(CL_MIGRATE_MEM_OBJECT_HOST), u64::from(CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED));
         check!(flags & !(host | undefined) == 0, InvalidValue, "migration flags {flags:#x} are unknown");
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.migrate(&buffers, flags & host != 0, flags & undefined != 0, &waits)?);
+        give(&event, queue.migrate(&found, flags & host != 0, flags & undefined != 0, &waits)?);
         Ok(())
     }
 

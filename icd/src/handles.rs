@@ -20,14 +20,18 @@ use wgcl_api::context::Context;
 use wgcl_api::device::Device;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::event::Event;
+use wgcl_api::image::{Image, MemObject};
 use wgcl_api::kernel::Kernel;
 use wgcl_api::memory::Buffer;
 use wgcl_api::object::Object;
 use wgcl_api::platform::Platform;
 use wgcl_api::program::Program;
 use wgcl_api::queue::Queue;
+use wgcl_api::sampler::Sampler;
 
-use crate::bindings::{_cl_command_queue, _cl_context, _cl_device_id, _cl_event, _cl_kernel, _cl_mem, _cl_platform_id, _cl_program};
+use crate::bindings::{
+    _cl_command_queue, _cl_context, _cl_device_id, _cl_event, _cl_kernel, _cl_mem, _cl_platform_id, _cl_program, _cl_sampler,
+};
 use crate::dispatch;
 
 /// What the loader finds at a handle's address.
@@ -69,6 +73,8 @@ named! {
     Context, _cl_context, InvalidContext;
     Queue, _cl_command_queue, InvalidCommandQueue;
     Buffer, _cl_mem, InvalidMemObject;
+    Image, _cl_mem, InvalidMemObject;
+    Sampler, _cl_sampler, InvalidSampler;
     Program, _cl_program, InvalidProgram;
     Kernel, _cl_kernel, InvalidKernel;
     Event, _cl_event, InvalidEvent;
@@ -168,6 +174,22 @@ pub fn get<T: Named>(handle: *mut T::Raw) -> Result<Arc<T>> {
 /// As [`get`].
 pub fn get_all<T: Named>(handles: &[*mut T::Raw]) -> Result<Vec<Arc<T>>> {
     handles.iter().map(|&handle| get(handle)).collect()
+}
+
+/// The memory object of a handle, whatever it is.
+///
+/// # Errors
+/// As [`get`].
+pub fn get_memory(handle: *mut _cl_mem) -> Result<MemObject> {
+    get::<Buffer>(handle).map(MemObject::Buffer).or_else(|_| get::<Image>(handle).map(MemObject::Image))
+}
+
+/// The handle of a memory object, for queries.
+pub fn name_memory(object: &MemObject) -> *mut _cl_mem {
+    match object {
+        MemObject::Buffer(buffer) => name(buffer),
+        MemObject::Image(image) => name(image),
+    }
 }
 
 /// Gives the application one more reference.

@@ -3,11 +3,14 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use wgcl_api::context::Context;
 use wgcl_api::device::Device;
 use wgcl_api::error::{Error, Result};
+use wgcl_api::image::Image;
 use wgcl_api::kernel::{ArgValue, Kernel};
 use wgcl_api::memory::Buffer;
 use wgcl_api::program::Program;
+use wgcl_api::sampler::Sampler;
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::program::{AccessQualifier, ArgInfo};
 
@@ -21,15 +24,20 @@ use crate::bindings::{
     CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE,
     CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, CL_KERNEL_WORK_GROUP_SIZE, cl_device_id,
     cl_kernel, cl_kernel_arg_info, cl_kernel_exec_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem,
-    cl_program, cl_uint,
+    cl_program, cl_sampler, cl_uint,
 };
 use crate::check;
 use crate::ffi::{Bytes, BytesMut, Out, OutList, Text};
 use crate::handles;
 use crate::info::Query;
 
+/// The handle that an argument's value is.
+fn handle_in(value: Bytes) -> usize {
+    value.get(size_of::<usize>()).try_into().map_or(0, usize::from_ne_bytes)
+}
+
 /// Reads an argument as its kind asks for.
-fn read_arg(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<ArgValue> {
+fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<ArgValue> {
     match &info.passing {
         KernelParam::Value | KernelParam::Bytes { .. } => {
             // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value", which null is not for anything passed by value.
@@ -40,7 +48,7 @@ fn read_arg(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result
         KernelParam::Buffer { .. } => {
             // "CL_INVALID_ARG_SIZE ... if the argument is a memory object and arg_size != sizeof(cl_mem)."
             check!(size == size_of::<cl_mem>(), InvalidArgSize, "argument {index} is a memory object, its size is not {size}");
-            let handle = value.get(size).try_into().map_or(0, usize::from_ne_bytes);
+            let handle = handle_in(value);
             if handle == 0 {
                 return Ok(ArgValue::Null);
             }
@@ -56,9 +64,22 @@ fn read_arg(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result
                 .map_err(|_| Error::MaxSizeRestrictionExceeded(format!("argument {index} is local memory of {size} bytes").into()))?;
             Ok(ArgValue::Local(bytes))
         }
-        // "CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified arg_value is not a valid sampler object."
-        KernelParam::Sampler => Err(Error::InvalidSampler("there are no samplers".into())),
-        KernelParam::Image => Err(Error::InvalidMemObject("there are no images".into())),
+        KernelParam::Sampler => {
+            // "CL_INVALID_SAMPLER if the kernel argument is a sampler, but arg_value does not point to a valid sampler object."
+            check!(!value.is_null(), InvalidSampler, "argument {index} is a sampler, it cannot be null");
+            check!(size == size_of::<cl_sampler>(), InvalidArgSize, "argument {index} is a sampler, its size is not {size}");
+            let sampler = handles::get::<Sampler>(std::ptr::with_exposed_provenance_mut(handle_in(value)))?;
+            // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value are not the same."
+            check!(Arc::ptr_eq(sampler.context(), context), InvalidContext, "argument {index} is a sampler of another context");
+            Ok(ArgValue::Sampler(sampler.word()))
+        }
+        KernelParam::Image => {
+            // "CL_INVALID_MEM_OBJECT if arg_value is NULL and it must point to a valid memory object."
+            check!(!value.is_null(), InvalidMemObject, "argument {index} is an image, it cannot be null");
+            check!(size == size_of::<cl_mem>(), InvalidArgSize, "argument {index} is a memory object, its size is not {size}");
+            let image = handles::get::<Image>(std::ptr::with_exposed_provenance_mut(handle_in(value)))?;
+            Ok(ArgValue::Image(Arc::downgrade(&image)))
+        }
     }
 }
 
@@ -155,7 +176,7 @@ crate::entry! {
 
     fn clSetKernelArg(kernel: cl_kernel, index: cl_uint, size: usize, value: Bytes) {
         let kernel = handles::get::<Kernel>(kernel)?;
-        let arg = read_arg(index, kernel.arg(index)?, size, value)?;
+        let arg = read_arg(kernel.program().context(), index, kernel.arg(index)?, size, value)?;
         kernel.set_arg(index, arg)
     }
 

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use wgcl_api::context::Context;
 use wgcl_api::error::{Error, Result};
+use wgcl_api::image::{Image, MemObject};
 use wgcl_api::memory::{Buffer, HostData, MemFlags};
 
 use crate::bindings::{
@@ -78,38 +79,59 @@ crate::entry! {
     }
 
     fn clRetainMemObject(memory: cl_mem) {
-        handles::retain::<Buffer>(memory)
+        match handles::get_memory(memory)? {
+            MemObject::Buffer(_) => handles::retain::<Buffer>(memory),
+            MemObject::Image(_) => handles::retain::<Image>(memory),
+        }
     }
 
     fn clReleaseMemObject(memory: cl_mem) {
-        handles::release::<Buffer>(memory).map(drop)
+        // The object that is found must not outlive the call that releases it: its memory is given back there.
+        let is_image = matches!(handles::get_memory(memory)?, MemObject::Image(_));
+        if is_image { handles::release::<Image>(memory).map(drop) } else { handles::release::<Buffer>(memory).map(drop) }
     }
 
     fn clGetMemObjectInfo(memory: cl_mem, param: cl_mem_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
-        let buffer = handles::get::<Buffer>(memory)?;
+        let object = handles::get_memory(memory)?;
         let query = Query::new(size, value, size_ret);
         match param {
-            CL_MEM_TYPE => query.put(CL_MEM_OBJECT_BUFFER),
-            CL_MEM_FLAGS => query.put(buffer.flags().bits()),
-            CL_MEM_SIZE => query.put(buffer.size() as usize),
-            CL_MEM_HOST_PTR => query.put(buffer.host_pointer()),
-            CL_MEM_MAP_COUNT => query.put(buffer.map_count() as cl_uint),
-            CL_MEM_REFERENCE_COUNT => query.put(handles::count(&buffer)),
-            CL_MEM_CONTEXT => query.put(handles::name(buffer.context())),
-            CL_MEM_ASSOCIATED_MEMOBJECT => query.put(buffer.parent().map_or(std::ptr::null_mut(), handles::name)),
-            CL_MEM_OFFSET => query.put(buffer.origin() as usize),
+            CL_MEM_TYPE => query.put(match &object {
+                MemObject::Buffer(_) => CL_MEM_OBJECT_BUFFER,
+                MemObject::Image(image) => image.image_type() as u32,
+            }),
+            CL_MEM_FLAGS => query.put(object.flags().bits()),
+            CL_MEM_SIZE => query.put(object.size() as usize),
+            // An image begins where its buffer begins.
+            CL_MEM_HOST_PTR => query.put(object.buffer().host_pointer()),
+            CL_MEM_MAP_COUNT => query.put(object.map_count() as cl_uint),
+            CL_MEM_REFERENCE_COUNT => query.put(match &object {
+                MemObject::Buffer(buffer) => handles::count(buffer),
+                MemObject::Image(image) => handles::count(image),
+            }),
+            CL_MEM_CONTEXT => query.put(handles::name(object.context())),
+            CL_MEM_ASSOCIATED_MEMOBJECT => query.put(match &object {
+                MemObject::Buffer(buffer) => buffer.parent().map_or(std::ptr::null_mut(), handles::name),
+                MemObject::Image(image) => image.source().map_or(std::ptr::null_mut(), handles::name_memory),
+            }),
+            CL_MEM_OFFSET => query.put(match &object {
+                MemObject::Buffer(buffer) => buffer.origin() as usize,
+                MemObject::Image(_) => 0,
+            }),
             CL_MEM_USES_SVM_POINTER => query.put(false),
-            CL_MEM_PROPERTIES => query.put(buffer.property_list().unwrap_or(&[])),
+            CL_MEM_PROPERTIES => query.put(match &object {
+                MemObject::Buffer(buffer) => buffer.property_list().unwrap_or(&[]),
+                MemObject::Image(image) => image.property_list().unwrap_or(&[]),
+            }),
             _ => query.unknown(param),
         }
     }
 
     fn clSetMemObjectDestructorCallback(memory: cl_mem, pfn_notify: Callback<DestructorFn>, user_data: UserData) {
         let handle = UserHandle(memory);
-        let buffer = handles::get::<Buffer>(memory)?;
+        let object = handles::get_memory(memory)?;
         // "CL_INVALID_VALUE if pfn_notify is NULL."
         let callback = pfn_notify.get().ok_or_else(|| Error::InvalidValue("there is no callback".into()))?;
-        buffer.on_destruction(Box::new(move || {
+        object.on_destruction(Box::new(move || {
             let handle = handle;
             // SAFETY: the application's function, called as the specification says.
             unsafe { callback(handle.0, user_data.get()) };

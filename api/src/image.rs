@@ -1,0 +1,534 @@
+//! Images: what a cl_mem of an image is, and where its elements lie (OpenCL API 5.3).
+//!
+//! The elements of an image lie in a buffer, row after row, in the image's own format, as `wgcl_compiler::image` tells kernels: in one that nobody
+//! else sees, or in the buffer or image that the application gave. Commands on images are transfers of boxes of that buffer
+//! (`image_transfer`).
+
+use std::sync::Arc;
+
+use wgcl_compiler::image::{ImageDescriptor, ImageFormat};
+
+use crate::callback;
+use crate::context::Context;
+use crate::error::{Error, Result, ensure};
+use crate::image_format::{self, FormatUse};
+use crate::memory::{Buffer, HostData, MemFlags};
+use crate::object::{Destructors, HandleSlot, Object};
+use crate::rect::Rect;
+
+/// cl_mem_object_type of images; the values are the specification's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+#[allow(missing_docs, reason = "the names are the specification's")]
+pub enum ImageType {
+    Image2d = 0x10F1,
+    Image3d = 0x10F2,
+    Image2dArray = 0x10F3,
+    Image1d = 0x10F4,
+    Image1dArray = 0x10F5,
+    Image1dBuffer = 0x10F6,
+}
+
+impl ImageType {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Image1d, Self::Image1dBuffer, Self::Image1dArray, Self::Image2d, Self::Image2dArray, Self::Image3d];
+
+    /// Of the number in C.
+    pub fn from_raw(raw: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|&kind| kind as u32 == raw)
+    }
+
+    const fn has_height(self) -> bool {
+        matches!(self, Self::Image2d | Self::Image2dArray | Self::Image3d)
+    }
+
+    const fn is_array(self) -> bool {
+        matches!(self, Self::Image1dArray | Self::Image2dArray)
+    }
+
+    /// Whether it has slices or is an array, so that its slice pitch means something.
+    pub const fn has_slices(self) -> bool {
+        matches!(self, Self::Image3d | Self::Image1dArray | Self::Image2dArray)
+    }
+}
+
+/// A memory object: what a cl_mem names.
+#[derive(Clone, Debug)]
+pub enum MemObject {
+    /// A buffer or sub-buffer.
+    Buffer(Arc<Buffer>),
+    /// An image.
+    Image(Arc<Image>),
+}
+
+impl MemObject {
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        match self {
+            Self::Buffer(buffer) => buffer.context(),
+            Self::Image(image) => image.context(),
+        }
+    }
+
+    /// The memory below it.
+    pub fn buffer(&self) -> &Arc<Buffer> {
+        match self {
+            Self::Buffer(buffer) => buffer,
+            Self::Image(image) => image.buffer(),
+        }
+    }
+
+    /// Bytes of that memory which are the object's.
+    pub fn size(&self) -> u64 {
+        match self {
+            Self::Buffer(buffer) => buffer.size(),
+            Self::Image(image) => image.size(),
+        }
+    }
+
+    /// CL_MEM_FLAGS
+    pub fn flags(&self) -> MemFlags {
+        match self {
+            Self::Buffer(buffer) => buffer.flags(),
+            Self::Image(image) => image.flags(),
+        }
+    }
+
+    /// clSetMemObjectDestructorCallback
+    pub fn on_destruction(&self, job: callback::Job) {
+        match self {
+            Self::Buffer(buffer) => buffer.on_destruction(job),
+            Self::Image(image) => image.destructors.push(job),
+        }
+    }
+
+    /// What tells its maps from those of others of the same memory.
+    pub(crate) fn identity(&self) -> usize {
+        match self {
+            Self::Buffer(buffer) => Arc::as_ptr(buffer).addr(),
+            Self::Image(image) => Arc::as_ptr(image).addr(),
+        }
+    }
+}
+
+/// cl_image_desc
+#[derive(Clone, Debug, Default)]
+pub struct ImageDesc {
+    /// image_type, as it is in C
+    pub image_type: u32,
+    /// Elements.
+    pub width: u64,
+    /// Rows.
+    pub height: u64,
+    /// Slices.
+    pub depth: u64,
+    /// Images of an array.
+    pub array_size: u64,
+    /// Bytes, or 0.
+    pub row_pitch: u64,
+    /// Bytes, or 0.
+    pub slice_pitch: u64,
+    /// Must be 0.
+    pub num_mip_levels: u32,
+    /// Must be 0.
+    pub num_samples: u32,
+    /// mem_object
+    pub source: Option<MemObject>,
+}
+
+/// Makes the contents of a new image from the application's memory, of so many bytes; the flags say whether they are copied or used.
+pub type HostImage<'a> = &'a dyn Fn(MemFlags, u64) -> Result<HostData>;
+
+/// The form of an image: what its dimensions and pitches are, in a form that is the same for all types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    kind: ImageType,
+    element: u64,
+    /// As regions of commands count: width, height or images of a 1D array, depth or images of a 2D array. 1 where there is no such dimension.
+    extent: [u64; 3],
+    row_pitch: u64,
+    /// 0 where the type has none.
+    slice_pitch: u64,
+}
+
+impl Shape {
+    /// Bytes from one index to the next in the second and third dimension of `extent`.
+    fn strides(&self) -> [u64; 2] {
+        match self.kind {
+            ImageType::Image1dArray => [self.slice_pitch, self.slice_pitch * self.extent[1]],
+            _ if self.kind.has_slices() => [self.row_pitch, self.slice_pitch],
+            _ => [self.row_pitch, self.row_pitch * self.extent[1]],
+        }
+    }
+
+    /// Bytes of the whole image, padding included; `None` if they cannot be counted.
+    fn size(&self) -> Option<u64> {
+        match self.kind {
+            ImageType::Image1dArray => self.slice_pitch.checked_mul(self.extent[1]),
+            _ if self.kind.has_slices() => self.slice_pitch.checked_mul(self.extent[2]),
+            _ => self.row_pitch.checked_mul(self.extent[1]),
+        }
+    }
+}
+
+/// An image.
+#[derive(Debug)]
+pub struct Image {
+    slot: HandleSlot,
+    context: Arc<Context>,
+    flags: MemFlags,
+    format: ImageFormat,
+    shape: Shape,
+    size: u64,
+    descriptor: ImageDescriptor,
+    property_list: Option<Vec<u64>>,
+    source: Option<MemObject>,
+    buffer: Arc<Buffer>,
+    /// Last, so that callbacks run after the memory is given back.
+    destructors: Destructors,
+}
+
+impl Object for Image {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+}
+
+impl Image {
+    /// clCreateImageWithProperties. `format` and `desc` are `None` for null pointers, as is `host`.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn new(
+        context: &Arc<Context>,
+        property_list: Option<Vec<u64>>,
+        flags: u64,
+        format: Option<ImageFormat>,
+        desc: Option<&ImageDesc>,
+        host: Option<HostImage<'_>>,
+    ) -> Result<Arc<Self>> {
+        // "CL_INVALID_OPERATION if there are no devices in context that support images."
+        check_support(context)?;
+        // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name." OpenCL has none.
+        ensure!(property_list.as_ref().is_none_or(|list| list.len() <= 1), InvalidProperty, "images have no properties");
+        // "CL_INVALID_VALUE if values specified in flags are not valid."
+        let flags = MemFlags::parse(flags)?;
+        let source = desc.and_then(|desc| desc.source.as_ref());
+        if let Some(source) = source {
+            flags.check_inheritance(source.flags())?;
+        }
+        // "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if image_format is NULL."
+        let format = format.ok_or_else(|| Error::InvalidImageFormatDescriptor("there is no format".into()))?;
+        let element = image_format::element_size(format)
+            .ok_or_else(|| Error::InvalidImageFormatDescriptor(format!("the format {:#x} {:#x}", format.order, format.data_type).into()))?;
+        // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is NULL."
+        let desc = desc.ok_or_else(|| Error::InvalidImageDescriptor("there is no description".into()))?;
+        let shape = shape(context, desc, u64::from(element), host.is_some())?;
+        let size = shape.size().ok_or_else(|| Error::InvalidImageSize(format!("{desc:?} is too large").into()))?;
+        if let Some(source) = source {
+            check_source(context, source, format, &shape, size)?;
+        }
+        // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if host_ptr is not NULL but
+        // [neither is]."
+        let wanted = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
+        ensure!(
+            wanted == host.is_some(),
+            InvalidHostPtr,
+            "the host pointer is {}",
+            if wanted { "missing" } else { "not asked for by the flags" }
+        );
+        // "CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format." Which images kernels may read and write
+        // is seen when they are set as arguments.
+        let any = |purpose| context.devices().iter().any(|device| image_format::is_supported(device.target(), shape.kind, purpose, format));
+        ensure!(
+            any(FormatUse::Read) || any(FormatUse::Write),
+            ImageFormatNotSupported,
+            "the format {:#x} {:#x} is not supported",
+            format.order,
+            format.data_type
+        );
+        let flags = match source {
+            Some(source) => flags.inherited(source.flags()),
+            None => flags.or_default(),
+        };
+        let (buffer, descriptor) = match source {
+            Some(source) => (source.buffer().clone(), descriptor(&shape, format)?),
+            None => {
+                // "CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a failure to allocate memory for the image object."
+                let limit = context.devices().iter().map(|device| device.properties().max_allocation).max().unwrap_or(0);
+                ensure!(size <= limit, MemObjectAllocationFailure, "an image of {size} bytes; the devices allow {limit}");
+                let descriptor = descriptor(&shape, format)?;
+                let data = host.map_or(Ok(HostData::None), |host| host(flags, size))?;
+                (Buffer::new(context, flags, size, data, None)?, descriptor)
+            }
+        };
+        Ok(Arc::new(Self {
+            slot: HandleSlot::default(),
+            context: context.clone(),
+            flags,
+            format,
+            shape,
+            size,
+            descriptor,
+            property_list,
+            source: source.cloned(),
+            buffer,
+            destructors: Destructors::default(),
+        }))
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// CL_MEM_FLAGS
+    pub fn flags(&self) -> MemFlags {
+        self.flags
+    }
+
+    /// CL_MEM_TYPE
+    pub fn image_type(&self) -> ImageType {
+        self.shape.kind
+    }
+
+    /// CL_IMAGE_FORMAT
+    pub fn format(&self) -> ImageFormat {
+        self.format
+    }
+
+    /// CL_IMAGE_ELEMENT_SIZE
+    pub fn element_size(&self) -> u64 {
+        self.shape.element
+    }
+
+    /// CL_MEM_SIZE
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// CL_IMAGE_WIDTH
+    pub fn width(&self) -> u64 {
+        self.shape.extent[0]
+    }
+
+    /// CL_IMAGE_HEIGHT: 0 for images of one dimension.
+    pub fn height(&self) -> u64 {
+        if self.shape.kind.has_height() { self.shape.extent[1] } else { 0 }
+    }
+
+    /// CL_IMAGE_DEPTH: 0 for all but images of three dimensions.
+    pub fn depth(&self) -> u64 {
+        if self.shape.kind == ImageType::Image3d { self.shape.extent[2] } else { 0 }
+    }
+
+    /// CL_IMAGE_ARRAY_SIZE: 0 for what is no array.
+    pub fn array_size(&self) -> u64 {
+        match self.shape.kind {
+            ImageType::Image1dArray => self.shape.extent[1],
+            ImageType::Image2dArray => self.shape.extent[2],
+            _ => 0,
+        }
+    }
+
+    /// CL_IMAGE_ROW_PITCH
+    pub fn row_pitch(&self) -> u64 {
+        self.shape.row_pitch
+    }
+
+    /// CL_IMAGE_SLICE_PITCH: 0 for images without slices.
+    pub fn slice_pitch(&self) -> u64 {
+        self.shape.slice_pitch
+    }
+
+    /// CL_MEM_ASSOCIATED_MEMOBJECT
+    pub fn source(&self) -> Option<&MemObject> {
+        self.source.as_ref()
+    }
+
+    /// CL_MEM_PROPERTIES
+    pub fn property_list(&self) -> Option<&[u64]> {
+        self.property_list.as_deref()
+    }
+
+    /// CL_MEM_HOST_PTR
+    pub fn host_pointer(&self) -> usize {
+        self.buffer.host_pointer()
+    }
+
+    /// The memory that its elements lie in, from the first byte on.
+    pub fn buffer(&self) -> &Arc<Buffer> {
+        &self.buffer
+    }
+
+    /// What kernels are told of it.
+    pub fn descriptor(&self) -> ImageDescriptor {
+        self.descriptor
+    }
+
+    /// The bytes of a box of elements in its buffer.
+    ///
+    /// # Errors
+    /// If the box is empty or out of bounds: dimensions that the image does not have begin at 0 and have the size 1.
+    pub fn rect(&self, origin: [u64; 3], region: [u64; 3]) -> Result<Rect> {
+        // "CL_INVALID_VALUE if the region being read or written specified by origin and region is out of bounds" or if they "do not follow the rules
+        // described in the argument description".
+        let inside =
+            (0..3).all(|dim| region[dim] != 0 && origin[dim].checked_add(region[dim]).is_some_and(|end| end <= self.shape.extent[dim]));
+        ensure!(inside, InvalidValue, "the box of {region:?} at {origin:?} is not within the image's {:?}", self.shape.extent);
+        let [row, slice] = self.shape.strides();
+        let element = self.shape.element;
+        Rect::unchecked([origin[0] * element, origin[1], origin[2]], [region[0] * element, region[1], region[2]], row, slice)
+    }
+
+    /// The bytes of a box of elements in the application's memory, which begins with the box.
+    ///
+    /// # Errors
+    /// If the pitches are wrong.
+    pub fn host_rect(&self, region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Rect> {
+        let too_large = || Error::InvalidValue(format!("the region {region:?} is too large").into());
+        let width = region[0].checked_mul(self.shape.element).ok_or_else(too_large)?;
+        // "This value must be greater than or equal to the element size in bytes × width."
+        ensure!(row_pitch == 0 || row_pitch >= width, InvalidValue, "row pitch {row_pitch} is less than the row's {width} bytes");
+        let row = if row_pitch == 0 { width } else { row_pitch };
+        // "CL_INVALID_VALUE if image is a 1D or 2D image and slice_pitch or input_slice_pitch is not zero."
+        ensure!(slice_pitch == 0 || self.shape.kind.has_slices(), InvalidValue, "a slice pitch for an image without slices");
+        let rows = if self.shape.kind == ImageType::Image1dArray { 1 } else { region[1] };
+        let least = row.checked_mul(rows).ok_or_else(too_large)?;
+        // "Otherwise this value must be greater than or equal to row_pitch × height."
+        ensure!(slice_pitch == 0 || slice_pitch >= least, InvalidValue, "slice pitch {slice_pitch} is less than {least}");
+        let slice = if slice_pitch == 0 { least } else { slice_pitch };
+        // The images of a 1D array are rows to us, a slice pitch from each other.
+        let (row, slice) = if self.shape.kind == ImageType::Image1dArray { (slice, 0) } else { (row, slice) };
+        Rect::unchecked([0; 3], [width, region[1], region[2]], row, slice)
+    }
+}
+
+/// "CL_INVALID_OPERATION if there are no devices in context that support images."
+pub(crate) fn check_support(context: &Context) -> Result<()> {
+    ensure!(context.devices().iter().any(|device| device.target().images), InvalidOperation, "no device of the context supports images");
+    Ok(())
+}
+
+/// Checks a description and fills in its pitches.
+fn shape(context: &Context, desc: &ImageDesc, element: u64, has_host: bool) -> Result<Shape> {
+    let kind = ImageType::from_raw(desc.image_type)
+        .ok_or_else(|| Error::InvalidImageDescriptor(format!("image type {:#x} is unknown", desc.image_type).into()))?;
+    ensure!(desc.num_mip_levels == 0, InvalidImageDescriptor, "{} mip levels", desc.num_mip_levels);
+    ensure!(desc.num_samples == 0, InvalidImageDescriptor, "{} samples", desc.num_samples);
+    let from_buffer = matches!(desc.source, Some(MemObject::Buffer(_)));
+    // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or CL_MEM_OBJECT_IMAGE2D [and] an image object if
+    // image_type is CL_MEM_OBJECT_IMAGE2D. Otherwise it must be NULL."
+    let source = match (&desc.source, kind) {
+        (None, ImageType::Image1dBuffer) => false,
+        (None, _) | (Some(_), ImageType::Image2d) => true,
+        (Some(MemObject::Buffer(_)), ImageType::Image1dBuffer) => true,
+        (Some(_), _) => false,
+    };
+    ensure!(source, InvalidImageDescriptor, "the memory object does not go with {kind:?}");
+    let used = |used: bool, value: u64| if used { value } else { 1 };
+    let height = used(kind.has_height(), desc.height);
+    let depth = used(kind == ImageType::Image3d, desc.depth);
+    let array = used(kind.is_array(), desc.array_size);
+    // "CL_INVALID_IMAGE_SIZE if the image dimensions specified in image_desc are not valid or exceed the maximum image dimensions ... for all devices
+    // in context."
+    let fits = context.devices().iter().filter(|device| device.target().images).any(|device| {
+        let limits = device.image_limits();
+        let (most_width, most_height) = match kind {
+            ImageType::Image1dBuffer => (limits.buffer, 1),
+            ImageType::Image3d => (limits.size_3d, limits.size_3d),
+            _ => (limits.size_2d, limits.size_2d),
+        };
+        desc.width <= most_width && height <= most_height && depth <= limits.size_3d && array <= limits.array
+    });
+    let empty = desc.width == 0 || height == 0 || depth == 0 || array == 0;
+    ensure!(fits && !empty, InvalidImageSize, "an image of {} x {height} x {depth}, {array} times", desc.width);
+    // "The image_row_pitch must be zero if host_ptr is NULL ... and the image is not a 2D image created from a buffer. If image_row_pitch is not zero
+    // it must be ≥ image_width × size of element in bytes, and a multiple of [that] size."
+    let may_have_pitch = has_host || (from_buffer && kind == ImageType::Image2d) || matches!(desc.source, Some(MemObject::Image(_)));
+    let least = desc.width * element;
+    if desc.row_pitch != 0 {
+        ensure!(may_have_pitch, InvalidImageDescriptor, "a row pitch without a host pointer");
+        let wrong = if from_buffer { Error::InvalidImageFormatDescriptor } else { Error::InvalidImageDescriptor };
+        if desc.row_pitch < least || !desc.row_pitch.is_multiple_of(element) {
+            return Err(wrong(format!("row pitch {} for rows of {least} bytes, elements of {element}", desc.row_pitch).into()));
+        }
+    }
+    let row_pitch = match &desc.source {
+        _ if desc.row_pitch != 0 => desc.row_pitch,
+        Some(MemObject::Image(image)) => image.shape.row_pitch,
+        _ => least,
+    };
+    let too_large = || Error::InvalidImageSize(format!("an image of {} x {height} x {depth}, {array} times", desc.width).into());
+    let rows = row_pitch.checked_mul(height).ok_or_else(too_large)?;
+    let slice_pitch = match (kind.has_slices(), desc.slice_pitch) {
+        // "This ... is ignored" for images without slices by what all drivers do.
+        (false, _) => 0,
+        (true, 0) => rows,
+        (true, given) => {
+            ensure!(has_host, InvalidImageDescriptor, "a slice pitch without a host pointer");
+            // "The image slice pitch must be ≥ the image row pitch × image_height for a 2D image array or a 3D image, must be ≥ the image row pitch for a
+            // 1D image array, and must be a multiple of the image row pitch."
+            ensure!(
+                given >= rows && given.is_multiple_of(row_pitch),
+                InvalidImageDescriptor,
+                "slice pitch {given} for slices of {rows} bytes, rows of {row_pitch}"
+            );
+            given
+        }
+    };
+    let extent = match kind {
+        ImageType::Image1dArray => [desc.width, array, 1],
+        ImageType::Image2dArray => [desc.width, height, array],
+        _ => [desc.width, height, depth],
+    };
+    Ok(Shape { kind, element, extent, row_pitch, slice_pitch })
+}
+
+/// Checks an image against the memory object that it is made from.
+fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat, shape: &Shape, size: u64) -> Result<()> {
+    ensure!(Arc::ptr_eq(source.context(), context), InvalidContext, "the memory object is of another context");
+    match source {
+        MemObject::Buffer(buffer) => {
+            // "the image_width × size of element in bytes must be ≤ size of the buffer object", and so for image_row_pitch × image_height.
+            ensure!(size <= buffer.size(), InvalidImageSize, "an image of {size} bytes in a buffer of {}", buffer.size());
+            let aligned = context.devices().iter().any(|device| buffer.origin().is_multiple_of(device.base_alignment().into()));
+            ensure!(aligned, InvalidImageFormatDescriptor, "the sub-buffer's origin {} is not aligned for any device", buffer.origin());
+        }
+        MemObject::Image(image) => {
+            // "All of the values specified in image_desc must match the image descriptor information associated with mem_object."
+            ensure!(*shape == image.shape, InvalidImageDescriptor, "{shape:?} differs from the image's {:?}", image.shape);
+            // "The image channel data type specified in image_format must match", and the order be compatible.
+            ensure!(
+                format.data_type == image.format.data_type && image_format::compatible_orders(format.order, image.format.order),
+                InvalidImageFormatDescriptor,
+                "no view of the order {:#x} of an image of the order {:#x}",
+                format.order,
+                image.format.order
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What kernels are told.
+fn descriptor(shape: &Shape, format: ImageFormat) -> Result<ImageDescriptor> {
+    let narrow =
+        |number: u64| u32::try_from(number).map_err(|_| Error::MemObjectAllocationFailure(format!("{number} does not fit 32 bits").into()));
+    let [second, third] = [narrow(shape.extent[1])?, narrow(shape.extent[2])?];
+    let (height, depth, array_size) = match shape.kind {
+        ImageType::Image1dArray => (1, 1, second),
+        ImageType::Image2dArray => (second, 1, third),
+        _ => (second, third, 1),
+    };
+    let slice_pitch = if shape.kind.has_slices() { shape.slice_pitch } else { shape.row_pitch * shape.extent[1] };
+    Ok(ImageDescriptor {
+        width: narrow(shape.extent[0])?,
+        height,
+        depth,
+        array_size,
+        row_pitch: narrow(shape.row_pitch)?,
+        slice_pitch: narrow(slice_pitch)?,
+        format,
+    })
+}

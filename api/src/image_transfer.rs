@@ -1,0 +1,293 @@
+//! Commands on images: read, write, copy, fill, map (OpenCL API 5.3.3 to 5.3.6).
+//!
+//! Each is a transfer of boxes of the buffer below the image. What is checked comes in the order in which the specification lists its errors, as far
+//! as handles and null pointers have not been checked by the C ABI.
+
+use std::sync::Arc;
+
+use crate::backend::{CopyRegion, HostSource, HostTarget};
+use crate::command::{Access, CommandType, Operation, Work};
+use crate::error::{Error, Result, ensure};
+use crate::event::Event;
+use crate::image::{Image, MemObject};
+use crate::image_color;
+use crate::map;
+use crate::memory::Buffer;
+use crate::queue::Queue;
+use crate::rect::{self, Rect};
+use crate::transfer::{MapFlags, used};
+
+/// A box of an image's elements.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageBox {
+    /// x; y or the image of a 1D array; z or the image of a 2D array.
+    pub origin: [u64; 3],
+    /// As many in each direction.
+    pub region: [u64; 3],
+}
+
+/// A box in the application's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct HostPitches {
+    /// Bytes, or 0.
+    pub row: u64,
+    /// Bytes, or 0.
+    pub slice: u64,
+}
+
+/// What a map of an image gives the application.
+#[derive(Debug)]
+pub struct MappedImage {
+    /// Where the box begins.
+    pub address: usize,
+    /// Bytes.
+    pub row_pitch: u64,
+    /// Bytes; 0 for images without slices.
+    pub slice_pitch: u64,
+    /// When it is there.
+    pub event: Arc<Event>,
+}
+
+/// Where the bytes of a box lie in the buffer, from the first to the last, as a range of the store.
+fn span(image: &Image, rect: &Rect) -> Result<std::ops::Range<u64>> {
+    image.buffer().range(rect.start(), rect.end() - rect.start())
+}
+
+/// Bytes without gaps from an offset on, as a box of the same extent.
+fn packed(rect: &Rect, offset: u64) -> Result<Rect> {
+    let [width, height, depth] = rect.region;
+    let too_large = || Error::InvalidValue("the region is too large".into());
+    // Counted here, so that nothing below overflows.
+    let slice = width.checked_mul(height).ok_or_else(too_large)?;
+    let end = slice.checked_mul(depth).and_then(|size| size.checked_add(offset));
+    end.ok_or_else(too_large)?;
+    Rect::unchecked([0; 3], rect.region, width, slice)
+}
+
+impl Queue {
+    fn check_image(&self, image: &Image) -> Result<()> {
+        // "CL_INVALID_OPERATION if the device associated with command_queue does not support images."
+        ensure!(self.device().target().images, InvalidOperation, "{} does not support images", self.device().name());
+        image.buffer().check_alignment(self.device())
+    }
+
+    /// clEnqueueReadImage. `target` makes the host's side for a number of bytes.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn read_image(
+        self: &Arc<Self>,
+        image: &Arc<Image>,
+        blocking: bool,
+        area: ImageBox,
+        pitches: HostPitches,
+        target: impl FnOnce(u64) -> Result<Box<dyn HostTarget>>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let buffer = image.buffer();
+        self.check_contexts(&[buffer], wait_list)?;
+        let here = image.rect(area.origin, area.region)?;
+        let there = image.host_rect(area.region, pitches.row, pitches.slice)?;
+        let target = target(there.end())?;
+        Self::check_blocking(blocking, wait_list)?;
+        self.check_image(image)?;
+        image.flags().check_host_read()?;
+        let operation = Operation::Read(buffer.clone(), target, rect::pieces(&here, buffer.origin(), &there, 0));
+        let work = Work::new(operation, vec![used(buffer, span(image, &here)?, Access::Read)]);
+        self.end(self.submit(CommandType::ReadImage, work, wait_list)?, blocking)
+    }
+
+    /// clEnqueueWriteImage
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn write_image(
+        self: &Arc<Self>,
+        image: &Arc<Image>,
+        blocking: bool,
+        area: ImageBox,
+        pitches: HostPitches,
+        source: impl FnOnce(u64) -> Result<Box<dyn HostSource>>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let buffer = image.buffer();
+        self.check_contexts(&[buffer], wait_list)?;
+        let here = image.rect(area.origin, area.region)?;
+        let there = image.host_rect(area.region, pitches.row, pitches.slice)?;
+        let source = source(there.end())?;
+        Self::check_blocking(blocking, wait_list)?;
+        self.check_image(image)?;
+        image.flags().check_host_write()?;
+        let operation = Operation::Write(buffer.clone(), source, rect::pieces(&here, buffer.origin(), &there, 0));
+        let work = Work::new(operation, vec![used(buffer, span(image, &here)?, writing(&here))]);
+        self.end(self.submit(CommandType::WriteImage, work, wait_list)?, blocking)
+    }
+
+    /// clEnqueueCopyImage
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn copy_image(
+        self: &Arc<Self>,
+        src: &Arc<Image>,
+        dst: &Arc<Image>,
+        (src_origin, dst_origin, region): ([u64; 3], [u64; 3], [u64; 3]),
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_contexts(&[src.buffer(), dst.buffer()], wait_list)?;
+        // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format."
+        ensure!(src.format() == dst.format(), ImageFormatMismatch, "{:x?} and {:x?}", src.format(), dst.format());
+        let (from, to) = (src.rect(src_origin, region)?, dst.rect(dst_origin, region)?);
+        self.check_image(src)?;
+        self.check_image(dst)?;
+        self.copy_boxes(CommandType::CopyImage, (src.buffer(), &from), (dst.buffer(), &to), wait_list)
+    }
+
+    /// clEnqueueCopyImageToBuffer
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn copy_image_to_buffer(
+        self: &Arc<Self>,
+        src: &Arc<Image>,
+        dst: &Arc<Buffer>,
+        area: ImageBox,
+        offset: u64,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_contexts(&[src.buffer(), dst], wait_list)?;
+        check_not_its_buffer(src, dst)?;
+        let from = src.rect(area.origin, area.region)?;
+        let to = packed(&from, offset)?;
+        let target = dst.range(offset, to.end())?;
+        dst.check_alignment(self.device())?;
+        self.check_image(src)?;
+        let source = span(src, &from)?;
+        let pieces = rect::pieces(&from, src.buffer().origin(), &to, target.start);
+        self.copy_pieces(CommandType::CopyImageToBuffer, (src.buffer(), source), (dst, target, Access::Overwrite), pieces, wait_list)
+    }
+
+    /// clEnqueueCopyBufferToImage
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn copy_buffer_to_image(
+        self: &Arc<Self>,
+        src: &Arc<Buffer>,
+        dst: &Arc<Image>,
+        offset: u64,
+        area: ImageBox,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_contexts(&[src, dst.buffer()], wait_list)?;
+        check_not_its_buffer(dst, src)?;
+        let to = dst.rect(area.origin, area.region)?;
+        let from = packed(&to, offset)?;
+        let source = src.range(offset, from.end())?;
+        src.check_alignment(self.device())?;
+        self.check_image(dst)?;
+        let target = span(dst, &to)?;
+        let pieces = rect::pieces(&from, source.start, &to, dst.buffer().origin());
+        self.copy_pieces(CommandType::CopyBufferToImage, (src, source), (dst.buffer(), target, writing(&to)), pieces, wait_list)
+    }
+
+    fn copy_boxes(
+        self: &Arc<Self>,
+        command: CommandType,
+        (src, from): (&Arc<Buffer>, &Rect),
+        (dst, to): (&Arc<Buffer>, &Rect),
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let source = src.range(from.start(), from.end() - from.start())?;
+        let target = dst.range(to.start(), to.end() - to.start())?;
+        let pieces = rect::pieces(from, src.origin(), to, dst.origin());
+        self.copy_pieces(command, (src, source), (dst, target, writing(to)), pieces, wait_list)
+    }
+
+    fn copy_pieces(
+        self: &Arc<Self>,
+        command: CommandType,
+        (src, source): (&Arc<Buffer>, std::ops::Range<u64>),
+        (dst, target, access): (&Arc<Buffer>, std::ops::Range<u64>, Access),
+        pieces: Vec<CopyRegion>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination regions overlap", and where they
+        // are different objects of the same memory too.
+        let meets = Arc::ptr_eq(src.store(), dst.store())
+            && source.start < target.end
+            && target.start < source.end
+            && map::overlap(pieces.iter().map(|p| (p.buffer, p.size)), pieces.iter().map(|p| (p.host, p.size)));
+        ensure!(!meets, MemCopyOverlap, "the source and the destination overlap");
+        let operation = Operation::Copy(src.clone(), dst.clone(), pieces);
+        let work = Work::new(operation, vec![used(src, source, Access::Read), used(dst, target, access)]);
+        self.submit(command, work, wait_list)
+    }
+
+    /// clEnqueueFillImage; `color` are the bytes of [`image_color::color_size`].
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn fill_image(self: &Arc<Self>, image: &Arc<Image>, color: &[u8], area: ImageBox, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        let buffer = image.buffer();
+        self.check_contexts(&[buffer], wait_list)?;
+        let here = image.rect(area.origin, area.region)?;
+        self.check_image(image)?;
+        let range = span(image, &here)?;
+        let element = image_color::element(image.format(), color);
+        let operation = if here.is_dense() {
+            Operation::Fill(buffer.clone(), element, range.start, range.end - range.start)
+        } else {
+            // One row, written to all of them.
+            let count = usize::try_from(area.region[0]).map_err(|_| Error::InvalidValue("the region is too large".into()))?;
+            let row = Rect { origin: [0; 3], region: here.region, row_pitch: 0, slice_pitch: 0 };
+            Operation::Write(buffer.clone(), Box::new(element.repeat(count)), rect::pieces(&here, buffer.origin(), &row, 0))
+        };
+        let work = Work::new(operation, vec![used(buffer, range, writing(&here))]);
+        self.submit(CommandType::FillImage, work, wait_list)
+    }
+
+    /// clEnqueueMapImage
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn map_image(
+        self: &Arc<Self>,
+        image: &Arc<Image>,
+        blocking: bool,
+        flags: u64,
+        area: ImageBox,
+        wait_list: &[Arc<Event>],
+    ) -> Result<MappedImage> {
+        let buffer = image.buffer();
+        self.check_contexts(&[buffer], wait_list)?;
+        let here = image.rect(area.origin, area.region)?;
+        let flags = MapFlags::parse(flags)?;
+        Self::check_blocking(blocking, wait_list)?;
+        self.check_image(image)?;
+        flags.check_host(image.flags())?;
+        let range = span(image, &here)?;
+        // The copy has the memory's own pitches.
+        let there = Rect { origin: [0; 3], ..here };
+        let pieces = rect::pieces(&here, buffer.origin(), &there, 0);
+        let object = MemObject::Image(image.clone());
+        let (address, event) = self.map_pieces(CommandType::MapImage, &object, (range, pieces), flags, blocking, wait_list)?;
+        Ok(MappedImage { address, row_pitch: image.row_pitch(), slice_pitch: image.slice_pitch(), event })
+    }
+}
+
+/// How a box is written.
+fn writing(rect: &Rect) -> Access {
+    if rect.is_dense() { Access::Overwrite } else { Access::Write }
+}
+
+/// "CL_INVALID_MEM_OBJECT if src_image is a 1D image buffer object created from dst_buffer."
+fn check_not_its_buffer(image: &Image, buffer: &Arc<Buffer>) -> Result<()> {
+    let made_from = matches!(image.source(), Some(MemObject::Buffer(source)) if Arc::ptr_eq(source, buffer));
+    ensure!(
+        !made_from || image.image_type() != crate::image::ImageType::Image1dBuffer,
+        InvalidMemObject,
+        "the image was made from this buffer"
+    );
+    Ok(())
+}

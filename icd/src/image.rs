@@ -1,0 +1,233 @@
+//! Image objects (OpenCL API 5.3).
+
+use std::sync::Arc;
+
+use wgcl_api::context::Context;
+use wgcl_api::error::{Error, Result};
+use wgcl_api::image::{Image, ImageDesc, ImageType, MemObject};
+use wgcl_api::image_format::{self, FormatUse};
+use wgcl_api::memory::{HostData, MemFlags};
+use wgcl_compiler::image::ImageFormat;
+
+use crate::bindings::{
+    _cl_mem, CL_IMAGE_ARRAY_SIZE, CL_IMAGE_BUFFER, CL_IMAGE_DEPTH, CL_IMAGE_ELEMENT_SIZE, CL_IMAGE_FORMAT, CL_IMAGE_HEIGHT,
+    CL_IMAGE_NUM_MIP_LEVELS, CL_IMAGE_NUM_SAMPLES, CL_IMAGE_ROW_PITCH, CL_IMAGE_SLICE_PITCH, CL_IMAGE_WIDTH, CL_MEM_KERNEL_READ_AND_WRITE,
+    cl_context, cl_image_desc, cl_image_format, cl_image_info, cl_mem, cl_mem_flags, cl_mem_object_type, cl_mem_properties, cl_uint,
+};
+use crate::check;
+use crate::ffi::{BytesMut, List, Out, OutList};
+use crate::handles;
+use crate::info::Query;
+
+/// A format as the compiler's crate has it. Numbers that do not fit are none of a format.
+fn format_of(raw: &cl_image_format) -> ImageFormat {
+    let narrow = |number: u32| u16::try_from(number).unwrap_or(0);
+    ImageFormat { order: narrow(raw.image_channel_order), data_type: narrow(raw.image_channel_data_type) }
+}
+
+fn format_to(format: ImageFormat) -> cl_image_format {
+    cl_image_format { image_channel_order: format.order.into(), image_channel_data_type: format.data_type.into() }
+}
+
+/// A description as the api's crate has it.
+fn desc_of(raw: &cl_image_desc) -> Result<ImageDesc> {
+    // SAFETY: both members of the union are the same handle by two names.
+    let memory = unsafe { raw.__bindgen_anon_1.mem_object };
+    // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid."
+    let source = if memory.is_null() {
+        None
+    } else {
+        let found = handles::get_memory(memory);
+        Some(found.map_err(|_| Error::InvalidImageDescriptor("mem_object is no memory object".into()))?)
+    };
+    Ok(ImageDesc {
+        image_type: raw.image_type,
+        width: raw.image_width as u64,
+        height: raw.image_height as u64,
+        depth: raw.image_depth as u64,
+        array_size: raw.image_array_size as u64,
+        row_pitch: raw.image_row_pitch as u64,
+        slice_pitch: raw.image_slice_pitch as u64,
+        num_mip_levels: raw.num_mip_levels,
+        num_samples: raw.num_samples,
+        source,
+    })
+}
+
+fn create(
+    context: cl_context,
+    list: Option<Vec<u64>>,
+    flags: cl_mem_flags,
+    format: &List<cl_image_format>,
+    desc: Option<&ImageDesc>,
+    host_ptr: BytesMut,
+) -> Result<*mut _cl_mem> {
+    let context = handles::get::<Context>(context)?;
+    let format = format.get(1).first().map(format_of);
+    let host = |flags: MemFlags, size: u64| {
+        if flags.contains(MemFlags::USE_HOST_PTR) {
+            return Ok(HostData::Use(host_ptr.region(size)?));
+        }
+        let size = usize::try_from(size).map_err(|_| Error::OutOfHostMemory(format!("{size} bytes to copy").into()))?;
+        Ok(HostData::Copy(host_ptr.as_bytes().try_get(size)?))
+    };
+    let host: Option<wgcl_api::image::HostImage<'_>> = if host_ptr.is_null() { None } else { Some(&host) };
+    Image::new(&context, list, flags, format, desc, host).map(handles::give)
+}
+
+/// A description for the functions of OpenCL 1.1, whose pitches are part of the size: "CL_INVALID_IMAGE_SIZE if ... values specified by
+/// image_row_pitch do not follow rules".
+fn create_plain(
+    context: cl_context,
+    flags: cl_mem_flags,
+    format: &List<cl_image_format>,
+    desc: &ImageDesc,
+    host_ptr: BytesMut,
+) -> Result<*mut _cl_mem> {
+    create(context, None, flags, format, Some(desc), host_ptr).map_err(|error| match error {
+        Error::InvalidImageDescriptor(why) => Error::InvalidImageSize(why),
+        other => other,
+    })
+}
+
+/// The flags of clGetSupportedImageFormats.
+fn format_use(flags: cl_mem_flags) -> Result<FormatUse> {
+    let both = u64::from(CL_MEM_KERNEL_READ_AND_WRITE);
+    if flags & both != 0 {
+        MemFlags::parse(flags & !both)?;
+        return Ok(FormatUse::ReadAndWrite);
+    }
+    let flags = MemFlags::parse(flags)?;
+    Ok(if flags.contains(MemFlags::READ_ONLY) {
+        FormatUse::Read
+    } else if flags.contains(MemFlags::WRITE_ONLY) {
+        FormatUse::Write
+    } else {
+        FormatUse::ReadOrWrite
+    })
+}
+
+/// An image's handle, checked.
+pub fn get(handle: cl_mem) -> Result<Arc<Image>> {
+    handles::get::<Image>(handle)
+}
+
+crate::entry! {
+    fn clCreateImage(
+        context: cl_context,
+        flags: cl_mem_flags,
+        format: List<cl_image_format>,
+        desc: List<cl_image_desc>,
+        host_ptr: BytesMut,
+    ) -> *mut _cl_mem {
+        handles::get::<Context>(context)?;
+        let desc = desc.get(1).first().map(desc_of).transpose()?;
+        create(context, None, flags, &format, desc.as_ref(), host_ptr)
+    }
+
+    fn clCreateImageWithProperties(
+        context: cl_context,
+        properties: List<cl_mem_properties>,
+        flags: cl_mem_flags,
+        format: List<cl_image_format>,
+        desc: List<cl_image_desc>,
+        host_ptr: BytesMut,
+    ) -> *mut _cl_mem {
+        handles::get::<Context>(context)?;
+        let desc = desc.get(1).first().map(desc_of).transpose()?;
+        let list = properties.properties().map(|(_, all)| all);
+        create(context, list, flags, &format, desc.as_ref(), host_ptr)
+    }
+
+    fn clCreateImage2D(
+        context: cl_context,
+        flags: cl_mem_flags,
+        format: List<cl_image_format>,
+        width: usize,
+        height: usize,
+        row_pitch: usize,
+        host_ptr: BytesMut,
+    ) -> *mut _cl_mem {
+        let desc = ImageDesc {
+            image_type: ImageType::Image2d as u32,
+            width: width as u64,
+            height: height as u64,
+            row_pitch: row_pitch as u64,
+            ..ImageDesc::default()
+        };
+        create_plain(context, flags, &format, &desc, host_ptr)
+    }
+
+    fn clCreateImage3D(
+        context: cl_context,
+        flags: cl_mem_flags,
+        format: List<cl_image_format>,
+        width: usize,
+        height: usize,
+        depth: usize,
+        row_pitch: usize,
+        slice_pitch: usize,
+        host_ptr: BytesMut,
+    ) -> *mut _cl_mem {
+        let desc = ImageDesc {
+            image_type: ImageType::Image3d as u32,
+            width: width as u64,
+            height: height as u64,
+            // "For clCreateImage3D, this must be a value > 1."
+            depth: if depth == 1 { 0 } else { depth as u64 },
+            row_pitch: row_pitch as u64,
+            slice_pitch: slice_pitch as u64,
+            ..ImageDesc::default()
+        };
+        create_plain(context, flags, &format, &desc, host_ptr)
+    }
+
+    fn clGetSupportedImageFormats(
+        context: cl_context,
+        flags: cl_mem_flags,
+        kind: cl_mem_object_type,
+        num_entries: cl_uint,
+        formats: OutList<cl_image_format>,
+        num_formats: Out<cl_uint>,
+    ) {
+        let context = handles::get::<Context>(context)?;
+        // "CL_INVALID_VALUE if flags or image_type are not valid, or if num_entries is 0 and image_formats is not NULL."
+        let purpose = format_use(flags)?;
+        let kind = ImageType::from_raw(kind).ok_or_else(|| Error::InvalidValue(format!("image type {kind:#x} is unknown").into()))?;
+        check!(num_entries != 0 || formats.is_null(), InvalidValue, "num_entries is zero");
+        // "clGetSupportedImageFormats returns a union of image formats supported by all devices in the context."
+        let mut all: Vec<ImageFormat> = Vec::new();
+        for device in context.devices() {
+            for format in image_format::supported(device.target(), kind, purpose) {
+                if !all.contains(&format) {
+                    all.push(format);
+                }
+            }
+        }
+        let raw: Vec<cl_image_format> = all.iter().copied().map(format_to).collect();
+        formats.set(&raw[..raw.len().min(num_entries as usize)]);
+        num_formats.set(raw.len() as cl_uint);
+        Ok(())
+    }
+
+    fn clGetImageInfo(image: cl_mem, param: cl_image_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
+        let image = get(image)?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_IMAGE_FORMAT => query.put([u32::from(image.format().order), u32::from(image.format().data_type)]),
+            CL_IMAGE_ELEMENT_SIZE => query.put(image.element_size() as usize),
+            CL_IMAGE_ROW_PITCH => query.put(image.row_pitch() as usize),
+            CL_IMAGE_SLICE_PITCH => query.put(image.slice_pitch() as usize),
+            CL_IMAGE_WIDTH => query.put(image.width() as usize),
+            CL_IMAGE_HEIGHT => query.put(image.height() as usize),
+            CL_IMAGE_DEPTH => query.put(image.depth() as usize),
+            CL_IMAGE_ARRAY_SIZE => query.put(image.array_size() as usize),
+            CL_IMAGE_BUFFER => query.put(match image.source() {
+                Some(MemObject::Buffer(buffer)) => handles::name(buffer),
+                _ => std::ptr::null_mut(),
+            }),
+            CL_IMAGE_NUM_MIP_LEVELS | CL_IMAGE_NUM_SAMPLES => query.put(0u32),
+            _ => query.unknown(param),
+        }
+    }
+}

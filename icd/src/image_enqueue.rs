@@ -1,0 +1,175 @@
+//! Commands on images (OpenCL API 5.3.3 to 5.3.6).
+
+use std::ffi::c_void;
+
+use wgcl_api::error::Error;
+use wgcl_api::image_color::color_size;
+use wgcl_api::image_transfer::{HostPitches, ImageBox};
+use wgcl_api::memory::Buffer;
+use wgcl_api::queue::Queue;
+
+use crate::bindings::{cl_bool, cl_command_queue, cl_event, cl_int, cl_map_flags, cl_mem, cl_uint};
+use crate::check;
+use crate::enqueue::triple;
+use crate::event::{give, wait_list};
+use crate::ffi::{Bytes, BytesMut, FromC, List, Out};
+use crate::handles;
+use crate::image;
+
+/// "CL_INVALID_VALUE if origin or region is NULL."
+fn image_box(origin: &List<usize>, region: &List<usize>) -> Result<ImageBox, Error> {
+    Ok(ImageBox { origin: triple(origin)?, region: triple(region)? })
+}
+
+crate::entry! {
+    fn clEnqueueReadImage(
+        queue: cl_command_queue,
+        image: cl_mem,
+        blocking: cl_bool,
+        origin: List<usize>,
+        region: List<usize>,
+        row_pitch: usize,
+        slice_pitch: usize,
+        ptr: BytesMut,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, image) = (handles::get::<Queue>(queue)?, image::get(image)?);
+        let area = image_box(&origin, &region)?;
+        let pitches = HostPitches { row: row_pitch as u64, slice: slice_pitch as u64 };
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.read_image(&image, blocking != 0, area, pitches, |size| ptr.target(size), &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueWriteImage(
+        queue: cl_command_queue,
+        image: cl_mem,
+        blocking: cl_bool,
+        origin: List<usize>,
+        region: List<usize>,
+        row_pitch: usize,
+        slice_pitch: usize,
+        ptr: Bytes,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, image) = (handles::get::<Queue>(queue)?, image::get(image)?);
+        let area = image_box(&origin, &region)?;
+        let pitches = HostPitches { row: row_pitch as u64, slice: slice_pitch as u64 };
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.write_image(&image, blocking != 0, area, pitches, |size| ptr.source(size), &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueFillImage(
+        queue: cl_command_queue,
+        image: cl_mem,
+        color: Bytes,
+        origin: List<usize>,
+        region: List<usize>,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, image) = (handles::get::<Queue>(queue)?, image::get(image)?);
+        // "CL_INVALID_VALUE if fill_color is NULL."
+        check!(!color.is_null(), InvalidValue, "there is no colour");
+        let area = image_box(&origin, &region)?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.fill_image(&image, &color.get(color_size(image.format())), area, &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueCopyImage(
+        queue: cl_command_queue,
+        src: cl_mem,
+        dst: cl_mem,
+        src_origin: List<usize>,
+        dst_origin: List<usize>,
+        region: List<usize>,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, src, dst) = (handles::get::<Queue>(queue)?, image::get(src)?, image::get(dst)?);
+        let boxes = (triple(&src_origin)?, triple(&dst_origin)?, triple(&region)?);
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.copy_image(&src, &dst, boxes, &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueCopyImageToBuffer(
+        queue: cl_command_queue,
+        src: cl_mem,
+        dst: cl_mem,
+        origin: List<usize>,
+        region: List<usize>,
+        offset: usize,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, src, dst) = (handles::get::<Queue>(queue)?, image::get(src)?, handles::get::<Buffer>(dst)?);
+        let area = image_box(&origin, &region)?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.copy_image_to_buffer(&src, &dst, area, offset as u64, &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueCopyBufferToImage(
+        queue: cl_command_queue,
+        src: cl_mem,
+        dst: cl_mem,
+        offset: usize,
+        origin: List<usize>,
+        region: List<usize>,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, src, dst) = (handles::get::<Queue>(queue)?, handles::get::<Buffer>(src)?, image::get(dst)?);
+        let area = image_box(&origin, &region)?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.copy_buffer_to_image(&src, &dst, offset as u64, area, &waits)?);
+        Ok(())
+    }
+}
+
+/// `clEnqueueMapImage`: it returns an address, not an object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clEnqueueMapImage(
+    queue: cl_command_queue,
+    image: cl_mem,
+    blocking: cl_bool,
+    flags: cl_map_flags,
+    origin: *const usize,
+    region: *const usize,
+    row_pitch: *mut usize,
+    slice_pitch: *mut usize,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+    errcode_ret: *mut cl_int,
+) -> *mut c_void {
+    // SAFETY: arguments of a call from C, as in all entry points.
+    let (origin, region, waits) = unsafe { (List::from_c(origin), List::from_c(region), List::from_c(waits)) };
+    // SAFETY: as above.
+    let (row_pitch, slice_pitch, event) = unsafe { (Out::from_c(row_pitch), Out::from_c(slice_pitch), Out::from_c(event)) };
+    crate::ffi::pointer("clEnqueueMapImage", errcode_ret, |_| {
+        let (queue, image) = (handles::get::<Queue>(queue)?, image::get(image)?);
+        let area = image_box(&origin, &region)?;
+        // "CL_INVALID_VALUE if image_row_pitch is NULL [or] if image is a 3D image, 1D or 2D image array object and image_slice_pitch is NULL."
+        check!(!row_pitch.is_null(), InvalidValue, "there is nowhere to put the row pitch");
+        let slices = image.image_type().has_slices();
+        check!(!slices || !slice_pitch.is_null(), InvalidValue, "there is nowhere to put the slice pitch");
+        let waits = wait_list(num_waits, &waits)?;
+        let mapped = queue.map_image(&image, blocking != 0, flags, area, &waits)?;
+        row_pitch.set(mapped.row_pitch as usize);
+        slice_pitch.set(mapped.slice_pitch as usize);
+        give(&event, mapped.event);
+        Ok(std::ptr::with_exposed_provenance_mut(mapped.address))
+    })
+}
