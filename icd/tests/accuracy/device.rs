@@ -26,6 +26,11 @@ fn config(format: &Format) -> u64 {
     info::<u64>(|size, value, ret| target().cl.clGetDeviceInfo(target().device, name, size, value, ret)).unwrap_or(0)
 }
 
+/// Whether arithmetic keeps denormals.
+pub fn keeps_denormals(format: &Format) -> bool {
+    config(format) & CL_FP_DENORM != 0
+}
+
 pub fn supports(format: &Format) -> bool {
     let extensions = info_string(|size, value, ret| {
         target().cl.clGetDeviceInfo(target().device, crate::common::ffi::CL_DEVICE_EXTENSIONS, size, value, ret)
@@ -42,7 +47,7 @@ pub fn supports(format: &Format) -> bool {
 /// The ways in which functions are built for this format.
 pub fn modes(format: &Format) -> Vec<Mode> {
     let config = config(format);
-    let flush = config & CL_FP_DENORM == 0;
+    let flush = !keeps_denormals(format);
     let plain = Mode { options: "", finite: false, flush, relaxed: false, rounded: false };
     let mut modes = vec![
         plain,
@@ -99,11 +104,11 @@ pub struct Arguments {
     format: Format,
 }
 
-fn bytes(format: &Format, values: impl Iterator<Item = f64>) -> Vec<u8> {
+pub fn bytes(format: &Format, values: impl Iterator<Item = f64>) -> Vec<u8> {
     values.flat_map(|x| format.encode(x).to_le_bytes().into_iter().take(format.size)).collect()
 }
 
-fn values(format: &Format, bytes: &[u8]) -> Vec<f64> {
+pub fn values(format: &Format, bytes: &[u8]) -> Vec<f64> {
     let decode = |chunk: &[u8]| format.decode(chunk.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)));
     bytes.chunks(format.size).map(decode).collect()
 }

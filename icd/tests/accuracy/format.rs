@@ -100,19 +100,34 @@ impl Format {
 
     /// The nearest value of the format, ties to even; infinity from half a unit beyond the largest on.
     pub fn round(&self, value: &Float) -> f64 {
+        self.round_to(value, Round::Nearest)
+    }
+
+    /// The value of the format that a direction of rounding chooses.
+    pub fn round_to(&self, value: &Float, direction: Round) -> f64 {
         let Some(exponent) = value.get_exp() else { return value.to_f64() };
         let precision = self.precision.cast_signed();
         // 2^(exponent - 1) <= |value| < 2^exponent.
         let bits = precision.min(exponent - (self.least - precision + 1));
+        let outwards = if value.is_sign_negative() { direction == Round::Down } else { direction == Round::Up };
         let tiny = pow2(self.least - precision + 1);
         let rounded = match bits {
+            // Less than the smallest denormal.
+            ..=0 if direction != Round::Nearest => {
+                if outwards {
+                    tiny
+                } else {
+                    0.0
+                }
+            }
             ..0 => 0.0,
             // From half the smallest denormal on; the half itself is a tie.
             0 if is_power(value) => 0.0,
             0 => tiny,
-            bits => Float::with_val_round(bits.unsigned_abs(), value, Round::Nearest).0.to_f64().abs(),
+            bits => Float::with_val_round(bits.unsigned_abs(), value, direction).0.to_f64().abs(),
         };
-        let rounded = if rounded > self.max() { f64::INFINITY } else { rounded };
+        let beyond = if direction == Round::Nearest || outwards { f64::INFINITY } else { self.max() };
+        let rounded = if rounded > self.max() { beyond } else { rounded };
         if value.is_sign_negative() { -rounded } else { rounded }
     }
 

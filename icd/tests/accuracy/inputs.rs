@@ -15,7 +15,7 @@ impl Random {
         Self(name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)))
     }
 
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,7 +23,7 @@ impl Random {
         z ^ z >> 31
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }
 
@@ -38,12 +38,12 @@ impl Random {
     }
 
     /// In -limit..=limit.
-    fn within(&mut self, limit: i32) -> i32 {
+    pub fn within(&mut self, limit: i32) -> i32 {
         i32::try_from(self.below(2 * u64::from(limit.unsigned_abs()) + 1)).unwrap_or(0) - limit
     }
 
     /// All exponents alike, and significands with long runs of equal bits among them.
-    fn stratified(&mut self, format: &Format) -> f64 {
+    pub fn stratified(&mut self, format: &Format) -> f64 {
         let stored = format.stored();
         let field = self.below(format.top());
         let mask = (1u64 << stored) - 1;

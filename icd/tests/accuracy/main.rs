@@ -8,6 +8,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod conversions;
 mod device;
 mod format;
 mod functions;

@@ -121,9 +121,15 @@ impl Lower<'_> {
                     MathOp::Fma | MathOp::RSqrt | MathOp::SAbs | MathOp::Clz | MathOp::Ctz | MathOp::Popcount | MathOp::ReverseBits
                 )
             }
+            Op::Cast(CastOp::FToF, x) => self.is_double_to_half(inst, *x),
             Op::Atomic { .. } | Op::CmpXchg { .. } => true,
             op => op.regions().into_iter().any(|region| region.insts.iter().any(|inst| self.concerns(inst))),
         }
+    }
+
+    fn is_double_to_half(&self, inst: &Inst, x: Value) -> bool {
+        let result = inst.results.first().and_then(|&result| self.ty(result).scalar());
+        (self.ty(x).scalar(), result) == (Some(Scalar::F64), Some(Scalar::F16))
     }
 
     /// The value that replaces an instruction's result (`Some(None)` where it has none); `None` where it stays as it is.
@@ -135,6 +141,7 @@ impl Lower<'_> {
                 _ => None,
             },
             Op::Math(MathOp::RSqrt, args) => self.reciprocal_sqrt(*args.first()?).map(Some),
+            Op::Cast(CastOp::FToF, x) if self.is_double_to_half(inst, *x) => Some(Some(self.double_to_half(*x))),
             Op::Math(op, args) => self.bits(*op, *args.first()?).map(Some),
             Op::Atomic { op, ptr, value, ty } => self.atomic(*op, *ptr, *value, *ty),
             Op::CmpXchg { ptr, expected, desired, ty } => self.compare_exchange(*ptr, *expected, *desired, *ty).map(Some),
