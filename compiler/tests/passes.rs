@@ -35,6 +35,15 @@ fn apply(module: &mut Module, pass: &str) -> Result<(), String> {
             }
             return Ok(());
         }
+        "constant_arrays" | "constant_loads" => {
+            for function in &mut module.functions {
+                match pass {
+                    "constant_arrays" => passes::constant_arrays::run(function, &module.globals),
+                    _ => passes::constant_loads::run(function, &module.globals),
+                }
+            }
+            return Ok(());
+        }
         "resolve_pointers" => {
             let globals = module.globals.clone();
             for function in &mut module.functions {

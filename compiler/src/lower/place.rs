@@ -342,8 +342,8 @@ impl<'p> Lowering<'p, '_> {
                 let (size, natural) = self.layout(ty);
                 let align = data.align.max(natural).max(1);
                 let address = self.local_address(local);
-                if parts.len() >= LONG_INITIALISER && size >= LARGE_OBJECT && !data.ty.is_volatile {
-                    self.initialise_by_copy(address, (size, align), parts);
+                if parts.len() >= LONG_INITIALISER && !data.ty.is_volatile {
+                    self.initialise_by_copy(address, (size, align), *zero_rest, parts);
                     return;
                 }
                 if *zero_rest && size > 0 {
@@ -366,17 +366,25 @@ impl<'p> Lowering<'p, '_> {
 }
 
 impl<'p> Lowering<'p, '_> {
-    /// Copies what is constant from a table, and stores the rest. Thousands of stores take drivers seconds to compile.
-    fn initialise_by_copy(&mut self, address: Value, (size, align): (u32, u32), parts: &'p [(u32, Expr)]) {
+    /// Copies what is constant from a table, and stores the rest. Thousands of stores take drivers seconds to compile, and a variable that never
+    /// changes need not be one (`passes::constant_arrays`); short copies become stores again (`passes::constant_loads`).
+    fn initialise_by_copy(&mut self, address: Value, (size, align): (u32, u32), zero_rest: bool, parts: &'p [(u32, Expr)]) {
         let mut bytes = vec![0; size as usize];
         let mut others = Vec::new();
-        // Elements go as they are accessed elsewhere.
-        let mut unit = align.min(8);
+        // Elements go as they are accessed elsewhere, if they are all of one size.
+        let (mut smallest, mut largest) = (u32::MAX, 1);
         // The end of what is stored behind the copy: a constant that overrides it comes later still.
         let mut stored = 0;
-        for (offset, expr) in parts {
-            let value = self.expr(expr);
-            let value = self.b.storable(value);
+        let values: Vec<Value> = parts
+            .iter()
+            .map(|(_, expr)| {
+                let value = self.expr(expr);
+                self.b.storable(value)
+            })
+            .collect();
+        let known = values.iter().filter(|&&value| self.b.known(value).is_some() || self.b.known_lanes(value).is_some()).count();
+        let few = known < LONG_INITIALISER;
+        for ((offset, expr), value) in parts.iter().zip(values) {
             let ty = self.b.ty(value);
             let lanes = match (self.b.known(value), ty.lanes()) {
                 (Some(bits), 1) => Some(vec![bits]),
@@ -384,8 +392,8 @@ impl<'p> Lowering<'p, '_> {
             };
             let end = offset.saturating_add(self.layout(expr.ty).0);
             match (lanes, ty.scalar()) {
-                (Some(lanes), Some(scalar)) if *offset >= stored => {
-                    unit = unit.min(scalar.size());
+                (Some(lanes), Some(scalar)) if !few && *offset >= stored => {
+                    (smallest, largest) = (smallest.min(scalar.size()), largest.max(scalar.size()));
                     let width = scalar.size() as usize;
                     let room = bytes.get_mut(*offset as usize..).unwrap_or_default();
                     for (place, bits) in room.chunks_exact_mut(width).zip(&lanes) {
@@ -398,9 +406,15 @@ impl<'p> Lowering<'p, '_> {
                 }
             }
         }
-        let table = self.shared.table(bytes, align);
-        let src = self.b.global_addr(table, Space::Constant);
-        self.b.effect(Op::Copy { dst: address, src, size, align: unit });
+        if few && zero_rest {
+            self.b.effect(Op::Zero { dst: address, size, align });
+        }
+        let unit = if smallest == largest { smallest } else { align.min(4) };
+        if !few {
+            let table = self.shared.table(bytes, align);
+            let src = self.b.global_addr(table, Space::Constant);
+            self.b.effect(Op::Copy { dst: address, src, size, align: unit.min(align) });
+        }
         for (offset, value, ty) in others {
             let part = self.b.offset(address, i64::from(offset));
             self.store_value(part, ty, value, align_at(align, offset), false);
@@ -409,9 +423,7 @@ impl<'p> Lowering<'p, '_> {
 }
 
 /// Parts of an initialiser from which on its constants are copied.
-const LONG_INITIALISER: usize = 128;
-/// Bytes of an object from which on copying is a loop.
-const LARGE_OBJECT: u32 = 513;
+const LONG_INITIALISER: usize = 8;
 
 /// Whether an initialiser only repeats the zeroing before it.
 fn is_zero(expr: &Expr) -> bool {

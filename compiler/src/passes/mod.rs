@@ -6,6 +6,8 @@
 
 pub mod addresses;
 pub mod compact;
+pub mod constant_arrays;
+pub mod constant_loads;
 pub mod dce;
 mod group_blind;
 pub mod groups;
@@ -87,9 +89,12 @@ pub fn build(module: &mut ir::Module, target: &Target) -> Result<(), PassError> 
         }
         inline::run(module, func, &policy)?;
         check(module, func, "inline")?;
-        let function = &mut module.functions[func.index()];
-        lower_memory::run(function, ptr_size);
+        constant_arrays::run(&mut module.functions[func.index()], &module.globals);
+        check(module, func, "constant_arrays")?;
+        lower_memory::run(&mut module.functions[func.index()], ptr_size);
         check(module, func, "lower_memory")?;
+        constant_loads::run(&mut module.functions[func.index()], &module.globals);
+        check(module, func, "constant_loads")?;
         optimise(module, func, ptr_size, &purity)?;
         policy.decide(func, module);
         purity.note(func, &module.functions[func.index()]);
@@ -199,6 +204,8 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         }
         resolve_pointers::run(&mut module.functions[func.index()], &module.globals, target.pointer_size())?;
         check(module, func, "resolve_pointers")?;
+        constant_loads::run(&mut module.functions[func.index()], &module.globals);
+        check(module, func, "constant_loads")?;
         simplify::run(&mut module.functions[func.index()], &purity);
         check(module, func, "simplify")?;
         narrow::run(&mut module.functions[func.index()]);

@@ -36,7 +36,7 @@ kernel void k(global int *wrong)
             || sub_group_non_uniform_scan_exclusive_xor(x) != e0);
         bad += 8 * (!sub_group_non_uniform_reduce_logical_and(flag) != !la || !sub_group_non_uniform_reduce_logical_or(flag) != !lo
             || !sub_group_non_uniform_reduce_logical_xor(flag) != !le);
-        bad += 16 * (!sub_group_non_uniform_scan_exclusive_logical_and(flag) != !la0 || !sub_group_non_uniform_scan_exclusive_logical_or(flag) != !lo0
+        bad += 16 * (sub_group_non_uniform_scan_exclusive_logical_and(flag) != la0 || !sub_group_non_uniform_scan_exclusive_logical_or(flag) != !lo0
             || !sub_group_non_uniform_scan_exclusive_logical_xor(flag) != !le0);
         bad += 32 * (!sub_group_non_uniform_scan_inclusive_logical_and(flag) != !(la0 && flag)
             || !sub_group_non_uniform_scan_inclusive_logical_or(flag) != !(lo0 || flag)

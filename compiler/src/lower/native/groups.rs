@@ -101,7 +101,8 @@ impl<'p> Lowering<'p, '_> {
             | GroupFn::ActiveInclusive(combine)
             | GroupFn::ActiveExclusive(combine)
             | GroupFn::ClusteredReduce(combine) => {
-                let x = if matches!(combine, Combine::LogicalAnd | Combine::LogicalOr | Combine::LogicalXor) {
+                let logical = matches!(combine, Combine::LogicalAnd | Combine::LogicalOr | Combine::LogicalXor);
+                let x = if logical {
                     let flag = self.truth(call);
                     self.b.resize(flag, false, Type::I32)
                 } else {
@@ -140,7 +141,9 @@ impl<'p> Lowering<'p, '_> {
                     }
                     _ => {}
                 }
-                self.group_op(sub, op, args, want)
+                let result = self.group_op(sub, op, args, want);
+                // What changes nothing is all ones to `and`: true all the same, but true is 1.
+                if logical { self.b.bin_int(BinOp::And, result, 1) } else { result }
             }
             GroupFn::Mask(kind) => {
                 let lane = self.lane();
