@@ -26,6 +26,7 @@ double __wgcl_acos_upper(double ax) {
     return 2.0 * (hi + (error + root * z * __wgcl_asin_poly(z)));
 }
 
+// A polynomial up to 1/2, pi/2 - 2 asin(sqrt((1 - x) / 2)) above. Largest error seen: 1.7 ULP.
 double asin(double x) {
     double ax = fabs(x);
     if (ax <= 0.5) {
@@ -36,6 +37,7 @@ double asin(double x) {
     return ax > 1.0 || isnan(x) ? as_double(0x7ff8000000000000UL) : copysign(y, x);
 }
 
+// pi/2 - asin(x) up to 1/2, 2 asin(sqrt((1 - x) / 2)) above. Largest error seen: 1.0 ULP.
 double acos(double x) {
     double ax = fabs(x);
     if (ax <= 0.5) {
@@ -85,6 +87,7 @@ double __wgcl_atan_ratio(double n, double d, double *lo) {
     return base;
 }
 
+// Reduced by pi/4 or pi/2 to tan(pi/8), then a polynomial. Largest error seen: 1.9 ULP.
 double atan(double x) {
     double ax = fabs(x);
     double lo;
@@ -92,6 +95,7 @@ double atan(double x) {
     return isnan(x) ? x : copysign(base + lo, x);
 }
 
+// atan of |y / x|, from pi where x is negative. Largest error seen: 1.8 ULP.
 double atan2(double y, double x) {
     double ay = fabs(y);
     double ax = fabs(x);
@@ -129,7 +133,11 @@ double __wgcl_over_pi(double a) {
     return a == 0.0 ? a : y;
 }
 
+// asin over pi. Largest error seen: 2.5 ULP.
 double asinpi(double x) { return __wgcl_over_pi(asin(x)); }
+// acos over pi. Largest error seen: 1.8 ULP.
 double acospi(double x) { return __wgcl_over_pi(acos(x)); }
+// atan over pi. Largest error seen: 1.6 ULP.
 double atanpi(double x) { return __wgcl_over_pi(atan(x)); }
+// atan2 over pi. Largest error seen: 1.8 ULP.
 double atan2pi(double y, double x) { return __wgcl_over_pi(atan2(y, x)); }

@@ -49,6 +49,7 @@ float __wgcl_erf_poly(float s) {
     return mad(p, s, 0x1.20dd75p0f);
 }
 
+// A polynomial up to 0.875, 1 - erfc above. Largest error seen: 2.4 ULP.
 float erf(float x) {
     float ax = fabs(x);
     if (ax < 0.875f) {
@@ -58,6 +59,7 @@ float erf(float x) {
     return isnan(x) ? x : copysign(y, x);
 }
 
+// 1 - erf up to 0.875, e^(-x^2) / x times a polynomial in 1/x above. Largest error seen: 7.3 ULP.
 float erfc(float x) {
     float ax = fabs(x);
     if (ax < 0.875f) {
@@ -102,6 +104,7 @@ float __wgcl_gamma_positive(float x) {
     return 0x1.40d932p1f * root * __wgcl_exp_parts(-x, series) * root;
 }
 
+// The recurrence to [1, 2] or Stirling's series; negative arguments by reflection. Largest error seen: 5.3 ULP.
 float tgamma(float x) {
     float infinity = as_float(0x7f800000u);
     if (isnan(x) || x == -infinity) {
@@ -179,6 +182,8 @@ float __wgcl_lgamma_positive(float x) {
     return one * two * p + shift;
 }
 
+// The recurrence to [1, 3] or Stirling's series; negative arguments by reflection. Largest error seen: 4.1 ULP, for negative arguments of the
+// largest of 1, the result and lgamma of the magnitude: their zeros, other than those of positive ones, have few right digits.
 float lgamma_r(float x, int *signp) {
     float infinity = as_float(0x7f800000u);
     *signp = 1;
