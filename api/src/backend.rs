@@ -79,6 +79,8 @@ pub struct DeviceProperties {
     pub correctly_rounded: bool,
     /// 16 bytes that name the device and 16 the driver (cl_khr_device_uuid), where known.
     pub uuid: Option<([u8; 16], [u8; 16])>,
+    /// Domain, bus, device and function (cl_khr_pci_bus_info), where known.
+    pub pci: Option<[u32; 4]>,
 }
 
 /// What went wrong in a backend.
@@ -233,6 +235,33 @@ pub struct Launch {
     pub local_size: [u32; 3],
 }
 
+/// A command that can be run again and again: one of a command buffer.
+#[derive(Debug)]
+pub enum Repeatable {
+    /// [`Command::Copy`]
+    Copy {
+        /// Where from (`buffer` offsets).
+        src: Arc<dyn Memory>,
+        /// Where to (`host` offsets).
+        dst: Arc<dyn Memory>,
+        /// Pieces.
+        regions: Vec<CopyRegion>,
+    },
+    /// [`Command::Fill`]
+    Fill {
+        /// Where to.
+        dst: Arc<dyn Memory>,
+        /// What.
+        pattern: Vec<u8>,
+        /// Byte offset.
+        offset: u64,
+        /// Bytes.
+        size: u64,
+    },
+    /// [`Command::Launch`]
+    Launch(Launch),
+}
+
 /// A command.
 #[derive(Debug)]
 pub enum Command {
@@ -276,6 +305,8 @@ pub enum Command {
     },
     /// Runs a kernel.
     Launch(Launch),
+    /// Runs several, one after the other, as one.
+    Replay(Arc<[Repeatable]>),
     /// Does nothing: markers, barriers, maps and unmaps of memory that the host sees anyway. Completes after everything before it.
     Nop,
     /// Runs on the device's thread when everything before it is complete (native kernels, host-side work of the API).

@@ -11,13 +11,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 
 use crate::backend::{
-    BackendError, BackendResult, Command, CopyRegion, HostSource, HostTarget, Launch, LaunchArg, LoadedProgram, MemoryRange,
+    BackendError, BackendResult, Command, CopyRegion, HostSource, HostTarget, Launch, LaunchArg, LoadedProgram, MemoryRange, Repeatable,
 };
 use crate::backend::{Progress, Times};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::image::Image;
 use crate::memory::Buffer;
+use crate::native::NativeKernel;
 use crate::queue::Queue;
 
 /// CL_EVENT_COMMAND_TYPE; the values are the specification's.
@@ -48,6 +49,7 @@ pub enum CommandType {
     MigrateMemObjects = 0x1206,
     FillBuffer = 0x1207,
     FillImage = 0x1208,
+    CommandBuffer = 0x12A8,
 }
 
 /// How a command uses bytes of a buffer.
@@ -129,6 +131,54 @@ pub enum Operation {
     Fill(Arc<Buffer>, Vec<u8>, u64, u64),
     /// A kernel.
     Launch(KernelLaunch),
+    /// The commands of a command buffer, made for the queue's device.
+    Replay(Arc<[Repeatable]>),
+    /// A function of the host.
+    Native(NativeKernel),
+}
+
+impl Operation {
+    /// With the buffers' memory on a device of the context, by its index.
+    pub(crate) fn resolve(self, index: usize) -> Result<Command> {
+        let memory = |buffer: &Arc<Buffer>| buffer.store().memory(index);
+        let range = |buffer: &Arc<Buffer>| {
+            let (memory, identity) = (memory(buffer)?, buffer.store().identity());
+            Ok::<_, Error>(MemoryRange { memory, offset: buffer.origin(), size: buffer.size(), identity })
+        };
+        Ok(match self {
+            Self::Nop => Command::Nop,
+            Self::Write(dst, src, regions) => Command::Write { dst: memory(&dst)?, src, regions },
+            Self::Read(src, dst, regions) => Command::Read { src: memory(&src)?, dst, regions },
+            Self::Copy(src, dst, regions) => Command::Copy { src: memory(&src)?, dst: memory(&dst)?, regions },
+            Self::Fill(dst, pattern, offset, size) => Command::Fill { dst: memory(&dst)?, pattern, offset, size },
+            Self::Launch(launch) => {
+                let args = launch
+                    .args
+                    .into_iter()
+                    .map(|arg| {
+                        Ok(match arg {
+                            Argument::Value(bytes) => LaunchArg::Value(bytes),
+                            Argument::Local(size) => LaunchArg::Local(size),
+                            Argument::Buffer(None) => LaunchArg::Buffer(None),
+                            Argument::Buffer(Some(buffer)) => LaunchArg::Buffer(Some(range(&buffer)?)),
+                            Argument::Image(image) => LaunchArg::Image(range(image.buffer())?, image.descriptor()),
+                        })
+                    })
+                    .collect::<Result<_>>()?;
+                Command::Launch(Launch {
+                    program: launch.program,
+                    kernel: launch.kernel,
+                    args,
+                    work_dim: launch.work_dim,
+                    global_offset: launch.global_offset,
+                    global_size: launch.global_size,
+                    local_size: launch.local_size,
+                })
+            }
+            Self::Replay(commands) => Command::Replay(commands),
+            Self::Native(kernel) => kernel.resolve(index)?,
+        })
+    }
 }
 
 /// An operation and the memory that it uses.
@@ -201,42 +251,7 @@ impl Work {
                 used.buffer.store().written(writer, used.range);
             }
         }
-        let memory = |buffer: &Arc<Buffer>| buffer.store().memory(index);
-        let range = |buffer: &Arc<Buffer>| {
-            let (memory, identity) = (memory(buffer)?, buffer.store().identity());
-            Ok::<_, Error>(MemoryRange { memory, offset: buffer.origin(), size: buffer.size(), identity })
-        };
-        let command = match self.operation {
-            Operation::Nop => Command::Nop,
-            Operation::Write(dst, src, regions) => Command::Write { dst: memory(&dst)?, src, regions },
-            Operation::Read(src, dst, regions) => Command::Read { src: memory(&src)?, dst, regions },
-            Operation::Copy(src, dst, regions) => Command::Copy { src: memory(&src)?, dst: memory(&dst)?, regions },
-            Operation::Fill(dst, pattern, offset, size) => Command::Fill { dst: memory(&dst)?, pattern, offset, size },
-            Operation::Launch(launch) => {
-                let args = launch
-                    .args
-                    .into_iter()
-                    .map(|arg| {
-                        Ok(match arg {
-                            Argument::Value(bytes) => LaunchArg::Value(bytes),
-                            Argument::Local(size) => LaunchArg::Local(size),
-                            Argument::Buffer(None) => LaunchArg::Buffer(None),
-                            Argument::Buffer(Some(buffer)) => LaunchArg::Buffer(Some(range(&buffer)?)),
-                            Argument::Image(image) => LaunchArg::Image(range(image.buffer())?, image.descriptor()),
-                        })
-                    })
-                    .collect::<Result<_>>()?;
-                Command::Launch(Launch {
-                    program: launch.program,
-                    kernel: launch.kernel,
-                    args,
-                    work_dim: launch.work_dim,
-                    global_offset: launch.global_offset,
-                    global_size: launch.global_size,
-                    local_size: launch.local_size,
-                })
-            }
-        };
+        let command = self.operation.resolve(index)?;
         Ok(Prepared::Command(Box::new(command), self.uses.into_iter().map(|used| used.buffer).collect()))
     }
 }

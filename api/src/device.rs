@@ -99,6 +99,8 @@ bitflags! {
 fn extension_version(name: &str) -> Version {
     match name {
         "cl_khr_integer_dot_product" => Version::new(2, 0, 0),
+        // Experimental: versions before 0.9.5 have other parameters.
+        "cl_khr_command_buffer" => Version::new(0, 9, 8),
         _ => Version::new(1, 0, 0),
     }
 }
@@ -296,14 +298,25 @@ impl Device {
 
     /// CL_DEVICE_EXTENSIONS_WITH_VERSION: the platform's, the compiler's, and those of the API.
     pub fn extensions(&self) -> Vec<NameVersion> {
-        let api = ["cl_khr_extended_versioning", "cl_khr_create_command_queue", "cl_arm_printf"].into_iter();
+        let api = [
+            "cl_khr_extended_versioning",
+            "cl_khr_create_command_queue",
+            "cl_khr_suggested_local_work_size",
+            "cl_khr_priority_hints",
+            "cl_khr_throttle_hints",
+            "cl_khr_command_buffer",
+            "cl_arm_printf",
+        ]
+        .into_iter();
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
+        let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
         self.target()
             .extensions
             .iter()
             .map(String::as_str)
             .chain(api)
             .chain(uuid)
+            .chain(pci)
             .map(|name| NameVersion::new(name, extension_version(name)))
             .collect()
     }

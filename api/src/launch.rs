@@ -99,36 +99,46 @@ impl Queue {
         range: &NdRange<'_>,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        let device = self.device();
-        let properties = device.properties();
-        // "CL_INVALID_CONTEXT if the context associated with command_queue and kernel are not the same or [that of] events in event_wait_list."
+        self.check_wait_list(wait_list)?;
+        self.submit(command, self.launch_work(kernel, range)?, wait_list)
+    }
+
+    /// clGetKernelSuggestedLocalWorkSizeKHR: the local size that a launch without one gets.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn suggest_local_size(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<[u32; 3]> {
+        self.check_kernel(kernel)?;
+        let (_, info) = kernel.on(self.device())?;
+        // "CL_INVALID_KERNEL_ARGS if all argument values for kernel have not been set."
+        kernel.capture()?;
+        let (_, global) = check_range(range)?;
+        // "CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in global_work_size are 0."
+        ensure!(!global.contains(&0), InvalidGlobalWorkSize, "a global size of {global:?}");
+        check_local_size(self.device().properties(), info, &NdRange { local_size: None, ..*range }, global)
+    }
+
+    /// "CL_INVALID_CONTEXT if the context associated with command_queue and kernel are not the same."
+    fn check_kernel(&self, kernel: &Kernel) -> Result<()> {
         ensure!(
             Arc::ptr_eq(kernel.program().context(), self.context()),
             InvalidContext,
             "the queue and kernel `{}` belong to different contexts",
             kernel.name()
         );
-        self.check_wait_list(wait_list)?;
+        Ok(())
+    }
+
+    /// What clEnqueueNDRangeKernel does.
+    pub(crate) fn launch_work(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<Work> {
+        let device = self.device();
+        let properties = device.properties();
+        self.check_kernel(kernel)?;
         // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for [the] device."
         let (executable, info) = kernel.on(device)?;
         // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set."
         let args = kernel.capture()?;
-        // "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)."
-        ensure!((1..=3).contains(&range.work_dim), InvalidWorkDimension, "{} dimensions", range.work_dim);
-        let (offset, mut global) = (widen(range.global_offset, 0), widen(range.global_size, 1));
-        if range.global_size.is_none() {
-            global = [0; 3];
-        }
-        // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding value in global_work_offset for any dimension
-        // is greater than the maximum value representable by size_t on the device." We have 32 bits for each dimension.
-        let most = u64::from(u32::MAX);
-        // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size exceed the maximum value representable by size_t."
-        ensure!(global.iter().all(|&n| n <= most), InvalidGlobalWorkSize, "a global size of {global:?}");
-        ensure!(
-            offset.iter().zip(&global).all(|(&offset, &size)| offset.checked_add(size).is_some_and(|end| end <= most)),
-            InvalidGlobalOffset,
-            "the global offset {offset:?} and size {global:?} exceed 32 bits"
-        );
+        let (offset, global) = check_range(range)?;
         let local = check_local_size(properties, info, range, global)?;
         for buffer in args.iter().filter_map(Argument::buffer) {
             buffer.check_alignment(device)?;
@@ -146,7 +156,7 @@ impl Queue {
         // "If ... the value in any passed dimension is zero, then the kernel command will trivially succeed after its event dependencies are
         // satisfied."
         if global.contains(&0) {
-            return self.submit(command, Work::nop(), wait_list);
+            return Ok(Work::nop());
         }
         let uses = args
             .iter()
@@ -167,8 +177,29 @@ impl Queue {
             global_size: global,
             local_size: local,
         };
-        self.submit(command, Work::new(Operation::Launch(launch), uses), wait_list)
+        Ok(Work::new(Operation::Launch(launch), uses))
     }
+}
+
+/// Offset and size of a range, in three dimensions.
+fn check_range(range: &NdRange<'_>) -> Result<([u64; 3], [u64; 3])> {
+    // "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)."
+    ensure!((1..=3).contains(&range.work_dim), InvalidWorkDimension, "{} dimensions", range.work_dim);
+    let (offset, mut global) = (widen(range.global_offset, 0), widen(range.global_size, 1));
+    if range.global_size.is_none() {
+        global = [0; 3];
+    }
+    // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding value in global_work_offset for any dimension
+    // is greater than the maximum value representable by size_t on the device." We have 32 bits for each dimension.
+    let most = u64::from(u32::MAX);
+    // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size exceed the maximum value representable by size_t."
+    ensure!(global.iter().all(|&n| n <= most), InvalidGlobalWorkSize, "a global size of {global:?}");
+    ensure!(
+        offset.iter().zip(&global).all(|(&offset, &size)| offset.checked_add(size).is_some_and(|end| end <= most)),
+        InvalidGlobalOffset,
+        "the global offset {offset:?} and size {global:?} exceed 32 bits"
+    );
+    Ok((offset, global))
 }
 
 /// The local size: the given one, checked, or the kernel's own, or a good one.

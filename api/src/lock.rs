@@ -12,6 +12,8 @@ use std::ops::{Deref, DerefMut};
 pub enum Rank {
     /// Builds of a program.
     Program,
+    /// Commands of a command buffer.
+    CommandBuffer,
     /// Arguments of a kernel.
     Kernel,
     /// Order and outstanding commands of a queue.

@@ -13,7 +13,7 @@ use wgcl_compiler::target::Target;
 
 use crate::backend::{
     Backend, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, HostSource, HostTarget, KernelUsage,
-    LoadedProgram, Memory, Progress, Times,
+    LoadedProgram, Memory, Progress, Repeatable, Times,
 };
 use crate::host::{HostAllocator, HostRegion};
 
@@ -42,6 +42,7 @@ pub(crate) fn properties(name: &str) -> DeviceProperties {
         timer_resolution: 1,
         correctly_rounded: true,
         uuid: None,
+        pci: None,
     }
 }
 
@@ -140,6 +141,19 @@ fn execute(command: Command) -> BackendResult<()> {
             return Err(BackendError::Other("the kernel is broken".to_owned()));
         }
         Command::Launch(_) | Command::Nop => {}
+        Command::Replay(commands) => {
+            for command in &*commands {
+                match command {
+                    Repeatable::Copy { src, dst, regions } => {
+                        execute(Command::Copy { src: src.clone(), dst: dst.clone(), regions: regions.clone() })?;
+                    }
+                    Repeatable::Fill { dst, pattern, offset, size } => {
+                        execute(Command::Fill { dst: dst.clone(), pattern: pattern.clone(), offset: *offset, size: *size })?;
+                    }
+                    Repeatable::Launch(launch) => execute(Command::Launch(launch.clone()))?,
+                }
+            }
+        }
         Command::Host(work) => return (work.0)(),
     }
     Ok(())

@@ -229,10 +229,16 @@ impl Queue {
         self: &Arc<Self>,
         src: &Arc<Buffer>,
         dst: &Arc<Buffer>,
-        (src_offset, dst_offset, size): (u64, u64, u64),
+        places: (u64, u64, u64),
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.check_contexts(&[src, dst], wait_list)?;
+        self.check_wait_list(wait_list)?;
+        self.submit(CommandType::CopyBuffer, self.copy_work(src, dst, places)?, wait_list)
+    }
+
+    /// What clEnqueueCopyBuffer does.
+    pub(crate) fn copy_work(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, (src_offset, dst_offset, size): (u64, u64, u64)) -> Result<Work> {
+        self.check_contexts(&[src, dst], &[])?;
         let (from, to) = (src.range(src_offset, size)?, dst.range(dst_offset, size)?);
         src.check_alignment(self.device())?;
         dst.check_alignment(self.device())?;
@@ -245,8 +251,7 @@ impl Queue {
         );
         let regions = vec![CopyRegion { buffer: from.start, host: to.start, size }];
         let operation = if size == 0 { Operation::Nop } else { Operation::Copy(src.clone(), dst.clone(), regions) };
-        let work = Work::new(operation, vec![used(src, from, Access::Read), used(dst, to, Access::Overwrite)]);
-        self.submit(CommandType::CopyBuffer, work, wait_list)
+        Ok(Work::new(operation, vec![used(src, from, Access::Read), used(dst, to, Access::Overwrite)]))
     }
 
     /// clEnqueueCopyBufferRect; the `host` side of `args` is the destination.
@@ -260,7 +265,13 @@ impl Queue {
         args: &RectArgs,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.check_contexts(&[src, dst], wait_list)?;
+        self.check_wait_list(wait_list)?;
+        self.submit(CommandType::CopyBufferRect, self.copy_rect_work(src, dst, args)?, wait_list)
+    }
+
+    /// What clEnqueueCopyBufferRect does.
+    pub(crate) fn copy_rect_work(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, args: &RectArgs) -> Result<Work> {
+        self.check_contexts(&[src, dst], &[])?;
         let (from, to) = args.rects()?;
         let source = src.range(from.start(), from.end() - from.start())?;
         let target = dst.range(to.start(), to.end() - to.start())?;
@@ -283,8 +294,7 @@ impl Queue {
         ensure!(!overlapping, MemCopyOverlap, "the source and the destination overlap");
         let operation = Operation::Copy(src.clone(), dst.clone(), rect::pieces(&from, src.origin(), &to, dst.origin()));
         let access = if to.is_dense() { Access::Overwrite } else { Access::Write };
-        let work = Work::new(operation, vec![used(src, source, Access::Read), used(dst, target, access)]);
-        self.submit(CommandType::CopyBufferRect, work, wait_list)
+        Ok(Work::new(operation, vec![used(src, source, Access::Read), used(dst, target, access)]))
     }
 
     /// clEnqueueFillBuffer
@@ -295,10 +305,16 @@ impl Queue {
         self: &Arc<Self>,
         buffer: &Arc<Buffer>,
         pattern: Vec<u8>,
-        (offset, size): (u64, u64),
+        bytes: (u64, u64),
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.check_contexts(&[buffer], wait_list)?;
+        self.check_wait_list(wait_list)?;
+        self.submit(CommandType::FillBuffer, self.fill_work(buffer, pattern, bytes)?, wait_list)
+    }
+
+    /// What clEnqueueFillBuffer does.
+    pub(crate) fn fill_work(&self, buffer: &Arc<Buffer>, pattern: Vec<u8>, (offset, size): (u64, u64)) -> Result<Work> {
+        self.check_contexts(&[buffer], &[])?;
         let range = buffer.range(offset, size)?;
         // "CL_INVALID_VALUE if ... pattern_size is not one of { 1, 2, 4, 8, 16, 32, 64, 128 }."
         let width = pattern.len() as u64;
@@ -311,8 +327,7 @@ impl Queue {
         );
         buffer.check_alignment(self.device())?;
         let operation = if size == 0 { Operation::Nop } else { Operation::Fill(buffer.clone(), pattern, range.start, size) };
-        let work = Work::new(operation, vec![used(buffer, range, Access::Overwrite)]);
-        self.submit(CommandType::FillBuffer, work, wait_list)
+        Ok(Work::new(operation, vec![used(buffer, range, Access::Overwrite)]))
     }
 
     /// clEnqueueMapBuffer: the address at which the host will see the bytes, and the event that says when.

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use wgcl_api::backend::{BackendError, BackendResult, Command, HostWork, Progress, Times};
+use wgcl_api::backend::{BackendError, BackendResult, Command, HostWork, Progress, Repeatable, Times};
 
 use crate::batch::Batch;
 use crate::builtin::Builtins;
@@ -15,7 +15,7 @@ use crate::host::Direction;
 use crate::launch::BindGroups;
 use crate::memory::WgpuMemory;
 use crate::printf::{Output, Pool};
-use crate::retire::{Entry, Outcome, Retirer};
+use crate::retire::{Entry, Moment, Outcome, Retirer};
 use crate::ring::{Ring, Slot, Taken};
 use crate::stamps::{Stamp, StampPool};
 
@@ -46,10 +46,43 @@ pub(crate) enum Taking {
     Recorded(Option<Stamp>),
     /// The same, and it prints.
     Printing(Option<Stamp>, Vec<Output>),
+    /// It is several.
+    Several(Box<Several>),
     /// It is done.
     Done(Times),
     /// It has no work of its own.
     Nothing,
+}
+
+/// What became of commands that are one to the application.
+#[derive(Default)]
+pub(crate) struct Several {
+    /// The first batch that has one of them.
+    since: Option<u64>,
+    /// What tells when the first of them ran.
+    first: Option<Moment>,
+    /// What tells when the last one ran, if there are more.
+    last: Option<Moment>,
+    outputs: Vec<Output>,
+}
+
+impl Several {
+    /// Adds the next one, which was recorded in the batch of that number if it was recorded.
+    fn add(&mut self, taking: Taking, serial: u64) {
+        let moment = match taking {
+            Taking::Nothing | Taking::Several(_) => return,
+            Taking::Done(times) => Moment::Times(times),
+            Taking::Recorded(stamp) => Moment::stamp(stamp),
+            Taking::Printing(stamp, mut outputs) => {
+                self.outputs.append(&mut outputs);
+                Moment::stamp(stamp)
+            }
+        };
+        if !matches!(moment, Moment::Times(_)) {
+            self.since.get_or_insert(serial);
+        }
+        *(if self.first.is_none() { &mut self.first } else { &mut self.last }) = Some(moment);
+    }
 }
 
 /// The state of the thread.
@@ -144,20 +177,35 @@ impl Engine {
                 }
                 self.batch.waiting.push(Arc::clone(&progress));
                 self.batch.commands += 1;
-                Entry { serial: self.serial, progress, outcome: Outcome::Batch { recorded, stamp }, outputs }
+                Entry { since: self.serial, serial: self.serial, progress, outcome: Outcome::Batch { recorded, stamp }, outputs }
+            }
+            Ok(Taking::Several(several)) => {
+                let Several { since, first, last: end, outputs } = *several;
+                if self.batch.is_empty() {
+                    progress.submitted(recorded);
+                } else {
+                    self.batch.waiting.push(Arc::clone(&progress));
+                }
+                Entry {
+                    since: since.unwrap_or(last),
+                    serial: last,
+                    progress,
+                    outcome: Outcome::Several { recorded, first, last: end },
+                    outputs,
+                }
             }
             Ok(Taking::Nothing) if self.batch.is_empty() => {
                 progress.submitted(recorded);
-                Entry { serial: last, progress, outcome: Outcome::Turn { recorded }, outputs }
+                Entry { since: last, serial: last, progress, outcome: Outcome::Turn { recorded }, outputs }
             }
             Ok(Taking::Nothing) => {
                 self.batch.waiting.push(Arc::clone(&progress));
-                Entry { serial: last, progress, outcome: Outcome::Turn { recorded }, outputs }
+                Entry { since: last, serial: last, progress, outcome: Outcome::Turn { recorded }, outputs }
             }
-            Ok(Taking::Done(times)) => Entry { serial: last, progress, outcome: Outcome::Ended(Ok(times)), outputs },
+            Ok(Taking::Done(times)) => Entry { since: last, serial: last, progress, outcome: Outcome::Ended(Ok(times)), outputs },
             Err(error) => {
                 progress.submitted(recorded);
-                Entry { serial: last, progress, outcome: Outcome::Ended(Err(error)), outputs }
+                Entry { since: last, serial: last, progress, outcome: Outcome::Ended(Err(error)), outputs }
             }
         };
         self.retirer.push(entry);
@@ -174,6 +222,7 @@ impl Engine {
             Command::Read { src, dst, regions } => self.read(&src, &*dst, &regions, progress),
             Command::Copy { src, dst, regions } => self.copy(&src, &dst, &regions, (profile, progress)),
             Command::Fill { dst, pattern, offset, size } => self.fill(&dst, &pattern, offset, size, (profile, progress)),
+            Command::Replay(commands) => self.replay(&commands, profile, progress),
             Command::Nop => Ok(Taking::Nothing),
             Command::Host(HostWork(work)) => {
                 self.finish_all()?;
@@ -184,6 +233,30 @@ impl Engine {
                 Ok(Taking::Done(Times { start, end: clock::now() }))
             }
         }
+    }
+
+    /// Records or performs the commands of a list. Only the ends of it are timed.
+    fn replay(&mut self, commands: &[Repeatable], profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Taking> {
+        let mut several = Box::<Several>::default();
+        for (index, command) in commands.iter().enumerate() {
+            let timed = profile && (index == 0 || index + 1 == commands.len());
+            let taking = match command {
+                Repeatable::Launch(launch) => self.launch(launch, timed),
+                Repeatable::Copy { src, dst, regions } => self.copy(src, dst, regions, (timed, progress)),
+                Repeatable::Fill { dst, pattern, offset, size } => self.fill(dst, pattern, *offset, *size, (timed, progress)),
+            }?;
+            if let Taking::Recorded(stamp) | Taking::Printing(stamp, _) = &taking {
+                if stamp.is_none() {
+                    self.batch.last_stamp = None;
+                }
+                self.batch.commands += 1;
+            }
+            several.add(taking, self.serial);
+            if self.batch.commands >= LARGEST_BATCH {
+                self.submit();
+            }
+        }
+        Ok(Taking::Several(several))
     }
 
     /// Submits the open batch, if there is one.

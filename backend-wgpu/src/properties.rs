@@ -113,7 +113,15 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach) -> 
         // Exact with NoContraction on lavapipe; not so on GPUs, whose Vulkan drivers promise 2.5 ULP.
         correctly_rounded: is_llvmpipe(&info) && approach.spirv,
         uuid: details.uuid,
+        pci: parse_pci(&info.device_pci_bus_id),
     }
+}
+
+/// `0000:65:00.0`: domain, bus, device and function, hexadecimal.
+fn parse_pci(text: &str) -> Option<[u32; 4]> {
+    let mut parts = text.split([':', '.']).map(|part| u32::from_str_radix(part, 16));
+    let place = [parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?];
+    parts.next().is_none().then_some(place)
 }
 
 fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
@@ -201,4 +209,18 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         ..Target::full()
     }
     .with_extensions()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_pci;
+
+    #[test]
+    fn places_on_the_bus() {
+        assert_eq!(parse_pci("0000:65:00.0"), Some([0, 0x65, 0, 0]));
+        assert_eq!(parse_pci("10001:ff:1f.7"), Some([0x1_0001, 0xff, 0x1f, 7]));
+        for wrong in ["", "0000:65:00", "0000:65:00.0.1", "zz:65:00.0"] {
+            assert_eq!(parse_pci(wrong), None, "{wrong}");
+        }
+    }
 }

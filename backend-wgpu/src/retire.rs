@@ -28,6 +28,15 @@ pub(crate) enum Outcome {
         /// The timestamps around it, where they were asked for.
         stamp: Option<Stamp>,
     },
+    /// Of several parts, with the batch of the last one.
+    Several {
+        /// When the first of them was recorded.
+        recorded: u64,
+        /// The first part.
+        first: Option<Moment>,
+        /// The last one, if there are more.
+        last: Option<Moment>,
+    },
     /// It has ended already; only its turn is awaited.
     Ended(BackendResult<Times>),
     /// With everything before it: it does nothing itself.
@@ -37,8 +46,34 @@ pub(crate) enum Outcome {
     },
 }
 
+/// What tells when a part of a command ran.
+pub(crate) enum Moment {
+    /// Nothing does: nobody asked.
+    None,
+    /// Timestamps of the device.
+    Stamp(Stamp),
+    /// The host did it.
+    Times(Times),
+}
+
+impl Moment {
+    pub(crate) fn stamp(stamp: Option<Stamp>) -> Self {
+        stamp.map_or(Self::None, Self::Stamp)
+    }
+
+    fn times(&self, gpu: &Gpu) -> BackendResult<Option<Times>> {
+        match self {
+            Self::None => Ok(None),
+            Self::Stamp(stamp) => stamp.times(gpu).map(Some),
+            Self::Times(times) => Ok(Some(*times)),
+        }
+    }
+}
+
 /// A command that is not complete, or whose turn has not come.
 pub(crate) struct Entry {
+    /// The first batch that it needs.
+    pub(crate) since: u64,
     /// The batch to wait for.
     pub(crate) serial: u64,
     pub(crate) progress: Arc<dyn Progress>,
@@ -142,7 +177,7 @@ impl Retirer {
                 };
                 state.busy = true;
                 holding = true;
-                let failure = state.failed.get(&entry.serial).cloned();
+                let failure = (entry.since..=entry.serial).find_map(|serial| state.failed.get(&serial)).cloned();
                 (entry, failure, state.last_end)
             };
             let result = self.result(entry.outcome, failure, last_end);
@@ -177,7 +212,15 @@ impl Retirer {
         match (outcome, failure) {
             // The host may have been done before the device was with what came earlier: commands are seen to begin and end in order.
             (Outcome::Ended(result), _) => result.map(|Times { start, end }| Times { start: start.max(last_end), end: end.max(last_end) }),
-            (Outcome::Batch { .. }, Some(error)) => Err(error),
+            (Outcome::Batch { .. } | Outcome::Several { .. }, Some(error)) => Err(error),
+            (Outcome::Several { recorded, first, last }, None) => {
+                let latest = clock::now();
+                let times = |moment: Option<&Moment>| moment.map_or(Ok(None), |moment| moment.times(&self.gpu));
+                let (began, ended) = (times(first.as_ref())?, times(last.as_ref().or(first.as_ref()))?);
+                let end = ended.map_or(latest, |times| times.end).clamp(recorded, latest.max(recorded));
+                let start = began.map_or(recorded.max(last_end), |times| times.start).clamp(recorded, end);
+                Ok(Times { start, end })
+            }
             (Outcome::Batch { recorded, stamp: None }, None) => {
                 let end = clock::now();
                 Ok(Times { start: recorded.max(last_end).min(end), end })

@@ -10,6 +10,12 @@ use crate::absent::{
     clGetGLTextureInfo, clGetPipeInfo, clSVMAlloc, clSVMFree,
 };
 use crate::bindings::cl_icd_dispatch;
+use crate::command_buffer::{
+    clCommandBarrierWithWaitListKHR, clCommandCopyBufferKHR, clCommandCopyBufferRectKHR, clCommandCopyBufferToImageKHR,
+    clCommandCopyImageKHR, clCommandCopyImageToBufferKHR, clCommandFillBufferKHR, clCommandFillImageKHR, clCommandNDRangeKernelKHR,
+    clCommandSVMMemFillKHR, clCommandSVMMemcpyKHR, clCreateCommandBufferKHR, clEnqueueCommandBufferKHR, clFinalizeCommandBufferKHR,
+    clGetCommandBufferInfoKHR, clReleaseCommandBufferKHR, clRetainCommandBufferKHR,
+};
 use crate::context::{
     clCreateContext, clCreateContextFromType, clGetContextInfo, clReleaseContext, clRetainContext, clSetContextDestructorCallback,
 };
@@ -36,8 +42,8 @@ use crate::image_enqueue::{
 };
 use crate::kernel::{
     clCloneKernel, clCreateKernel, clCreateKernelsInProgram, clGetKernelArgInfo, clGetKernelInfo, clGetKernelSubGroupInfo,
-    clGetKernelSubGroupInfoKHR, clGetKernelWorkGroupInfo, clReleaseKernel, clRetainKernel, clSetKernelArg, clSetKernelArgSVMPointer,
-    clSetKernelExecInfo,
+    clGetKernelSubGroupInfoKHR, clGetKernelSuggestedLocalWorkSizeKHR, clGetKernelWorkGroupInfo, clReleaseKernel, clRetainKernel,
+    clSetKernelArg, clSetKernelArgSVMPointer, clSetKernelExecInfo,
 };
 use crate::memory::{
     clCreateBuffer, clCreateBufferWithProperties, clCreateSubBuffer, clGetMemObjectInfo, clReleaseMemObject, clRetainMemObject,
@@ -224,6 +230,25 @@ pub fn extension(name: &str) -> *mut c_void {
     match name {
         "clIcdGetPlatformIDsKHR" => clIcdGetPlatformIDsKHR as *mut c_void,
         "clCreateCommandQueueWithPropertiesKHR" => clCreateCommandQueueWithPropertiesKHR as *mut c_void,
+        "clGetKernelSubGroupInfoKHR" => clGetKernelSubGroupInfoKHR as *mut c_void,
+        "clGetKernelSuggestedLocalWorkSizeKHR" => clGetKernelSuggestedLocalWorkSizeKHR as *mut c_void,
+        "clCreateCommandBufferKHR" => clCreateCommandBufferKHR as *mut c_void,
+        "clRetainCommandBufferKHR" => clRetainCommandBufferKHR as *mut c_void,
+        "clReleaseCommandBufferKHR" => clReleaseCommandBufferKHR as *mut c_void,
+        "clFinalizeCommandBufferKHR" => clFinalizeCommandBufferKHR as *mut c_void,
+        "clEnqueueCommandBufferKHR" => clEnqueueCommandBufferKHR as *mut c_void,
+        "clCommandBarrierWithWaitListKHR" => clCommandBarrierWithWaitListKHR as *mut c_void,
+        "clCommandCopyBufferKHR" => clCommandCopyBufferKHR as *mut c_void,
+        "clCommandCopyBufferRectKHR" => clCommandCopyBufferRectKHR as *mut c_void,
+        "clCommandCopyBufferToImageKHR" => clCommandCopyBufferToImageKHR as *mut c_void,
+        "clCommandCopyImageKHR" => clCommandCopyImageKHR as *mut c_void,
+        "clCommandCopyImageToBufferKHR" => clCommandCopyImageToBufferKHR as *mut c_void,
+        "clCommandFillBufferKHR" => clCommandFillBufferKHR as *mut c_void,
+        "clCommandFillImageKHR" => clCommandFillImageKHR as *mut c_void,
+        "clCommandNDRangeKernelKHR" => clCommandNDRangeKernelKHR as *mut c_void,
+        "clCommandSVMMemcpyKHR" => clCommandSVMMemcpyKHR as *mut c_void,
+        "clCommandSVMMemFillKHR" => clCommandSVMMemFillKHR as *mut c_void,
+        "clGetCommandBufferInfoKHR" => clGetCommandBufferInfoKHR as *mut c_void,
         _ => std::ptr::null_mut(),
     }
 }

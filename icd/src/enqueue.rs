@@ -31,7 +31,7 @@ pub fn triple(list: &List<usize>) -> Result<[u64; 3]> {
 }
 
 /// The arguments of a rectangular command, in the order of the C functions: origins, region, pitches.
-fn rect(origins: [&List<usize>; 2], region: &List<usize>, [row, slice, host_row, host_slice]: [usize; 4]) -> Result<RectArgs> {
+pub fn rect(origins: [&List<usize>; 2], region: &List<usize>, [row, slice, host_row, host_slice]: [usize; 4]) -> Result<RectArgs> {
     // "CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL."
     Ok(RectArgs {
         buffer_origin: triple(origins[0])?,
@@ -273,20 +273,49 @@ crate::entry! {
 
     fn clEnqueueNativeKernel(
         queue: cl_command_queue,
-        _function: Callback<NativeKernelFn>,
-        _args: BytesMut,
-        _args_size: usize,
-        _num_objects: cl_uint,
-        _objects: List<cl_mem>,
-        _args_mem_loc: OutList<*const c_void>,
+        function: Callback<NativeKernelFn>,
+        args: BytesMut,
+        args_size: usize,
+        num_objects: cl_uint,
+        objects: List<cl_mem>,
+        args_mem_loc: OutList<*const c_void>,
         num_waits: cl_uint,
         waits: List<cl_event>,
-        _event: Out<cl_event>,
+        event: Out<cl_event>,
     ) {
-        handles::get::<Queue>(queue)?;
-        wait_list(num_waits, &waits)?;
-        // "CL_INVALID_OPERATION if the device associated with command_queue cannot execute the native kernel."
-        Err(Error::InvalidOperation("the device runs no native kernels".into()))
+        let queue = handles::get::<Queue>(queue)?;
+        let waits = wait_list(num_waits, &waits)?;
+        // "CL_INVALID_VALUE if user_func is NULL."
+        let function = function.get().ok_or_else(|| Error::InvalidValue("there is no function".into()))?;
+        // "CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and num_mem_objects > 0", "if args is not NULL and
+        // cb_args is 0."
+        check!(args.is_null() == (args_size == 0) && (!args.is_null() || num_objects == 0), InvalidValue, "{args_size} bytes of arguments");
+        // "CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL", "if num_mem_objects = 0 and mem_list or args_mem_loc are not NULL."
+        let none = num_objects == 0;
+        check!(objects.is_null() == none && args_mem_loc.is_null() == none, InvalidValue, "{num_objects} memory objects");
+        let places = objects
+            .get(num_objects as usize)
+            .into_iter()
+            .zip(args_mem_loc.get(num_objects as usize))
+            .map(|(handle, place)| {
+                let buffer = if handle.is_null() { None } else { Some(handles::get::<Buffer>(handle)?) };
+                Ok((place.addr().wrapping_sub(args.address()), buffer))
+            })
+            .collect::<Result<_>>()?;
+        let call = move |bytes: &[u8]| {
+            // Aligned for whatever structure the function takes its arguments for.
+            let mut copy = vec![0_u128; bytes.len().div_ceil(size_of::<u128>())];
+            for (word, chunk) in copy.iter_mut().zip(bytes.chunks(size_of::<u128>())) {
+                let mut whole = [0; size_of::<u128>()];
+                whole[..chunk.len()].copy_from_slice(chunk);
+                *word = u128::from_ne_bytes(whole);
+            }
+            let pointer = if bytes.is_empty() { std::ptr::null_mut() } else { copy.as_mut_ptr().cast() };
+            // SAFETY: the application's function, called as the specification says, with a copy of its arguments that lives until it returns.
+            unsafe { function(pointer) };
+        };
+        give(&event, queue.native_kernel(Box::new(call), args.as_bytes().get(args_size), places, &waits)?);
+        Ok(())
     }
 
     fn clEnqueueMarkerWithWaitList(queue: cl_command_queue, num_waits: cl_uint, waits: List<cl_event>, event: Out<cl_event>) {

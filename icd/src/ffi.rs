@@ -94,6 +94,11 @@ impl<T: Copy> OutList<T> {
         self.0.is_null()
     }
 
+    /// The first `count` elements, for arrays that are only read although C's type lets them be written.
+    pub fn get(&self, count: usize) -> Vec<T> {
+        List(self.0.cast_const()).get(count)
+    }
+
     /// Fills in the first elements.
     pub fn set(&self, values: &[T]) {
         if !self.0.is_null() {

@@ -16,6 +16,7 @@ use once_cell::sync::Lazy;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 
+use wgcl_api::command_buffer::CommandBuffer;
 use wgcl_api::context::Context;
 use wgcl_api::device::Device;
 use wgcl_api::error::{Error, Result};
@@ -30,7 +31,8 @@ use wgcl_api::queue::Queue;
 use wgcl_api::sampler::Sampler;
 
 use crate::bindings::{
-    _cl_command_queue, _cl_context, _cl_device_id, _cl_event, _cl_kernel, _cl_mem, _cl_platform_id, _cl_program, _cl_sampler,
+    _cl_command_buffer_khr, _cl_command_queue, _cl_context, _cl_device_id, _cl_event, _cl_kernel, _cl_mem, _cl_platform_id, _cl_program,
+    _cl_sampler,
 };
 use crate::dispatch;
 
@@ -78,6 +80,7 @@ named! {
     Program, _cl_program, InvalidProgram;
     Kernel, _cl_kernel, InvalidKernel;
     Event, _cl_event, InvalidEvent;
+    CommandBuffer, _cl_command_buffer_khr, InvalidCommandBuffer;
 }
 
 type Erased = Arc<dyn Any + Send + Sync>;

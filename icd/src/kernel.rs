@@ -8,8 +8,10 @@ use wgcl_api::device::Device;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::image::Image;
 use wgcl_api::kernel::{ArgValue, Kernel};
+use wgcl_api::launch::NdRange;
 use wgcl_api::memory::Buffer;
 use wgcl_api::program::Program;
+use wgcl_api::queue::Queue;
 use wgcl_api::sampler::Sampler;
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::program::{AccessQualifier, ArgInfo};
@@ -22,12 +24,12 @@ use crate::bindings::{
     CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME,
     CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS,
     CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE,
-    CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, CL_KERNEL_WORK_GROUP_SIZE, cl_device_id,
-    cl_kernel, cl_kernel_arg_info, cl_kernel_exec_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem,
-    cl_program, cl_sampler, cl_uint,
+    CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, CL_KERNEL_WORK_GROUP_SIZE, cl_command_queue,
+    cl_device_id, cl_kernel, cl_kernel_arg_info, cl_kernel_exec_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info,
+    cl_mem, cl_program, cl_sampler, cl_uint,
 };
 use crate::check;
-use crate::ffi::{Bytes, BytesMut, Out, OutList, Text};
+use crate::ffi::{Bytes, BytesMut, List, Out, OutList, Text};
 use crate::handles;
 use crate::info::Query;
 
@@ -274,6 +276,28 @@ crate::entry! {
         size_ret: Out<usize>,
     ) {
         sub_group_info(kernel, device, param, (input_size, input), &Query::new(size, value, size_ret))
+    }
+
+    fn clGetKernelSuggestedLocalWorkSizeKHR(
+        queue: cl_command_queue,
+        kernel: cl_kernel,
+        work_dim: cl_uint,
+        offset: List<usize>,
+        global: List<usize>,
+        suggested: OutList<usize>,
+    ) {
+        let queue = handles::get::<Queue>(queue)?;
+        let kernel = handles::get::<Kernel>(kernel)?;
+        // Only that many values may be there; a wrong number of dimensions is found below.
+        let count = if work_dim <= 3 { work_dim as usize } else { 0 };
+        let [offset, global] = [&offset, &global].map(|list| (!list.is_null()).then(|| list.get(count)));
+        let range = NdRange { work_dim, global_offset: offset.as_deref(), global_size: global.as_deref(), local_size: None };
+        let size = queue.suggest_local_size(&kernel, &range)?;
+        // "CL_INVALID_VALUE if suggested_local_work_size is NULL."
+        check!(!suggested.is_null(), InvalidValue, "there is no place for the answer");
+        let wide: Vec<usize> = size.iter().take(count).map(|&n| n as usize).collect();
+        suggested.set(&wide);
+        Ok(())
     }
 
     fn clGetKernelSubGroupInfoKHR(

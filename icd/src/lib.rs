@@ -24,6 +24,7 @@ mod absent;
     reason = "generated from the Khronos headers; tests/bindings.rs compares"
 )]
 mod bindings;
+mod command_buffer;
 mod context;
 mod device;
 mod dispatch;

@@ -7,9 +7,10 @@ use wgcl_api::queue::{Queue, QueueProperties};
 
 use crate::bindings::{
     _cl_command_queue, CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_DEVICE_DEFAULT, CL_QUEUE_ON_DEVICE, CL_QUEUE_ON_DEVICE_DEFAULT,
-    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_QUEUE_PROPERTIES_ARRAY,
-    CL_QUEUE_REFERENCE_COUNT, CL_QUEUE_SIZE, cl_bool, cl_command_queue, cl_command_queue_info, cl_command_queue_properties, cl_context,
-    cl_device_id, cl_queue_properties,
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_LOW_KHR,
+    CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_QUEUE_PROPERTIES_ARRAY, CL_QUEUE_REFERENCE_COUNT,
+    CL_QUEUE_SIZE, CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_KHR, CL_QUEUE_THROTTLE_LOW_KHR, CL_QUEUE_THROTTLE_MED_KHR, cl_bool,
+    cl_command_queue, cl_command_queue_info, cl_command_queue_properties, cl_context, cl_device_id, cl_queue_properties,
 };
 use crate::check;
 use crate::ffi::{BytesMut, List, Out};
@@ -26,6 +27,12 @@ fn parse(bits: cl_command_queue_properties) -> Result<QueueProperties> {
     QueueProperties::from_bits(bits).ok_or_else(|| Error::InvalidQueueProperties("the device has no on-device queues".into()))
 }
 
+/// "CL_INVALID_VALUE if values specified in properties are not valid."
+fn check_hint(value: cl_queue_properties, known: [u32; 3]) -> Result<()> {
+    check!(known.iter().any(|&hint| u64::from(hint) == value), InvalidValue, "the hint {value:#x} is unknown");
+    Ok(())
+}
+
 fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_properties>) -> Result<*mut _cl_command_queue> {
     let context = handles::get::<Context>(context)?;
     let device = handles::get::<Device>(device)?;
@@ -38,6 +45,13 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
             check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidValue, "queue property {name:#x} is given twice");
             match u32::try_from(name) {
                 Ok(CL_QUEUE_PROPERTIES) => properties = parse(value)?,
+                // Hints (cl_khr_priority_hints, cl_khr_throttle_hints): checked, and otherwise left to the driver below, which has one queue.
+                Ok(CL_QUEUE_PRIORITY_KHR) => {
+                    check_hint(value, [CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PRIORITY_LOW_KHR])?
+                }
+                Ok(CL_QUEUE_THROTTLE_KHR) => {
+                    check_hint(value, [CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_MED_KHR, CL_QUEUE_THROTTLE_LOW_KHR])?
+                }
                 Ok(CL_QUEUE_SIZE) => {
                     return Err(Error::InvalidQueueProperties("the device has no on-device queues".into()));
                 }

@@ -44,6 +44,7 @@ fn properties() -> DeviceProperties {
         timer_resolution: 1,
         correctly_rounded: true,
         uuid: None,
+        pci: None,
     }
 }
 

@@ -9,7 +9,7 @@ use wgcl_compiler::interpret::{self, Argument, NdRange, Place};
 use super::device::now;
 use super::memory::{InterpreterMemory, downcast};
 use super::program::InterpreterProgram;
-use crate::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Progress, Times};
+use crate::backend::{BackendError, BackendResult, Command, CopyRegion, Launch, LaunchArg, Memory, Progress, Repeatable, Times};
 
 /// A command and who wants to know of it.
 pub(super) struct Task {
@@ -58,24 +58,35 @@ fn execute(command: Command, progress: &dyn Progress) -> BackendResult<()> {
             });
             result
         }
-        Command::Copy { src, dst, regions } => {
-            let (src, dst) = (downcast(&src)?, downcast(&dst)?);
-            for region in &regions {
-                let moved = src.with(|bytes| slice(bytes, region.buffer, region.size).map(<[u8]>::to_vec))?;
-                dst.with(|bytes| slice_mut(bytes, region.host, region.size).map(|place| place.copy_from_slice(&moved)))?;
-            }
-            Ok(())
-        }
-        Command::Fill { dst, pattern, offset, size } => downcast(&dst)?.with(|bytes| {
-            for chunk in slice_mut(bytes, offset, size)?.chunks_exact_mut(pattern.len().max(1)) {
-                chunk.copy_from_slice(&pattern);
-            }
-            Ok(())
-        }),
+        Command::Copy { src, dst, regions } => copy(&src, &dst, &regions),
+        Command::Fill { dst, pattern, offset, size } => fill(&dst, &pattern, offset, size),
         Command::Launch(launch) => self::launch(&launch, progress),
+        Command::Replay(commands) => commands.iter().try_for_each(|command| match command {
+            Repeatable::Copy { src, dst, regions } => copy(src, dst, regions),
+            Repeatable::Fill { dst, pattern, offset, size } => fill(dst, pattern, *offset, *size),
+            Repeatable::Launch(launch) => self::launch(launch, progress),
+        }),
         Command::Nop => Ok(()),
         Command::Host(work) => (work.0)(),
     }
+}
+
+fn copy(src: &Arc<dyn Memory>, dst: &Arc<dyn Memory>, regions: &[CopyRegion]) -> BackendResult<()> {
+    let (src, dst) = (downcast(src)?, downcast(dst)?);
+    for region in regions {
+        let moved = src.with(|bytes| slice(bytes, region.buffer, region.size).map(<[u8]>::to_vec))?;
+        dst.with(|bytes| slice_mut(bytes, region.host, region.size).map(|place| place.copy_from_slice(&moved)))?;
+    }
+    Ok(())
+}
+
+fn fill(dst: &Arc<dyn Memory>, pattern: &[u8], offset: u64, size: u64) -> BackendResult<()> {
+    downcast(dst)?.with(|bytes| {
+        for chunk in slice_mut(bytes, offset, size)?.chunks_exact_mut(pattern.len().max(1)) {
+            chunk.copy_from_slice(pattern);
+        }
+        Ok(())
+    })
 }
 
 fn range(offset: u64, size: u64) -> BackendResult<Range<usize>> {

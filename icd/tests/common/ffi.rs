@@ -296,6 +296,7 @@ entry_points! {
     fn clEnqueueCopyBufferRect(q: cl_command_queue, src: cl_mem, dst: cl_mem, src_origin: *const usize, dst_origin: *const usize, region: *const usize, src_row: usize, src_slice: usize, dst_row: usize, dst_slice: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
     fn clEnqueueCopyBuffer(q: cl_command_queue, src: cl_mem, dst: cl_mem, src_offset: usize, dst_offset: usize, size: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
     fn clEnqueueFillBuffer(q: cl_command_queue, m: cl_mem, pattern: *const c_void, pattern_size: usize, offset: usize, size: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueNativeKernel(q: cl_command_queue, function: Option<unsafe extern "C" fn(*mut c_void)>, args: *mut c_void, size: usize, objects: cl_uint, list: *const cl_mem, places: *mut *const c_void, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
     fn clEnqueueMapBuffer(q: cl_command_queue, m: cl_mem, block: cl_bool, flags: cl_bitfield, offset: usize, size: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event, err: *mut cl_int) -> *mut c_void;
     fn clEnqueueUnmapMemObject(q: cl_command_queue, m: cl_mem, ptr: *mut c_void, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
     fn clEnqueueMarkerWithWaitList(q: cl_command_queue, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;

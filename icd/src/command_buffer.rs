@@ -1,0 +1,355 @@
+//! Command buffers (cl_khr_command_buffer, OpenCL API 5.15), version 0.9.8: since 0.9.5 every recording function takes properties.
+
+use std::sync::Arc;
+
+use wgcl_api::command_buffer::{CommandBuffer, CommandBufferFlags, SyncPoint};
+use wgcl_api::error::{Error, Result};
+use wgcl_api::kernel::Kernel;
+use wgcl_api::launch::NdRange;
+use wgcl_api::memory::Buffer;
+use wgcl_api::queue::Queue;
+
+use crate::bindings::{
+    _cl_command_buffer_khr, CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_NUM_QUEUES_KHR, CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR,
+    CL_COMMAND_BUFFER_QUEUES_KHR, CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR, CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
+    CL_COMMAND_BUFFER_STATE_KHR, CL_COMMAND_BUFFER_STATE_RECORDING_KHR, cl_command_buffer_info_khr, cl_command_buffer_khr,
+    cl_command_buffer_properties_khr, cl_command_queue, cl_event, cl_kernel, cl_mem, cl_mutable_command_khr, cl_properties,
+    cl_sync_point_khr, cl_uint,
+};
+use crate::check;
+use crate::enqueue::rect;
+use crate::event::{give, wait_list};
+use crate::ffi::{Bytes, BytesMut, List, Out};
+use crate::handles;
+use crate::info::Query;
+
+/// Newer than the headers that the bindings are made from.
+const CL_COMMAND_BUFFER_CONTEXT_KHR: cl_command_buffer_info_khr = 0x1299;
+
+/// What all recording functions begin with.
+fn recording(
+    command_buffer: cl_command_buffer_khr,
+    queue: cl_command_queue,
+    properties: &List<cl_properties>,
+    mutable_handle: &Out<cl_mutable_command_khr>,
+) -> Result<Arc<CommandBuffer>> {
+    let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
+    // "CL_INVALID_COMMAND_QUEUE if the cl_khr_command_buffer_multi_device extension is not supported and command_queue is not NULL."
+    check!(queue.is_null(), InvalidCommandQueue, "commands are recorded for the command buffer's own queue");
+    // "CL_INVALID_VALUE if values specified in properties are not valid": there are none.
+    let given = properties.properties().is_some_and(|(pairs, _)| !pairs.is_empty());
+    check!(!given, InvalidValue, "commands have no properties");
+    // "CL_INVALID_VALUE if mutable_handle is not NULL."
+    check!(mutable_handle.is_null(), InvalidValue, "commands cannot be changed");
+    Ok(command_buffer)
+}
+
+/// The synchronization points of a wait list.
+fn points(count: cl_uint, list: &List<cl_sync_point_khr>) -> Result<Vec<SyncPoint>> {
+    // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and num_sync_points_in_wait_list is > 0, or sync_point_wait_list is not
+    // NULL and num_sync_points_in_wait_list is 0."
+    check!((count == 0) == list.is_null(), InvalidSyncPointWaitList, "{count} synchronization points, and a list that does not go with it");
+    Ok(list.get(count as usize))
+}
+
+/// A recorded command on images: there are none, so that no handle can be one.
+fn no_image(command_buffer: &CommandBuffer) -> Result<()> {
+    check!(!command_buffer.is_executable(), InvalidOperation, "the command buffer was finalized");
+    Err(Error::InvalidMemObject("it is not an image".into()))
+}
+
+/// "CL_INVALID_OPERATION if ... the device does not support SVM."
+fn no_svm() -> Result<()> {
+    Err(Error::InvalidOperation("the device does not support SVM".into()))
+}
+
+/// The list of properties, checked.
+fn read_properties(list: &List<cl_command_buffer_properties_khr>) -> Result<Option<Vec<u64>>> {
+    let Some((pairs, all)) = list.properties() else { return Ok(None) };
+    for (index, &(name, value)) in pairs.iter().enumerate() {
+        // "CL_INVALID_VALUE if values specified in properties are not valid, or if the same property name is specified more than once."
+        check!(name == u64::from(CL_COMMAND_BUFFER_FLAGS_KHR), InvalidValue, "property {name:#x} is unknown");
+        check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidValue, "property {name:#x} is given twice");
+        check!(CommandBufferFlags::from_bits(value).is_some(), InvalidValue, "flags {value:#x} are unknown");
+    }
+    Ok(Some(all))
+}
+
+crate::entry! {
+    fn clCreateCommandBufferKHR(
+        num_queues: cl_uint,
+        queues: List<cl_command_queue>,
+        properties: List<cl_command_buffer_properties_khr>,
+    ) -> *mut _cl_command_buffer_khr {
+        // "CL_INVALID_VALUE if the cl_khr_command_buffer_multi_device extension is not supported and num_queues is not one", "if queues is NULL".
+        check!(num_queues == 1 && !queues.is_null(), InvalidValue, "a command buffer is for one queue, not {num_queues}");
+        let queues = handles::get_all::<Queue>(&queues.get(1))?;
+        let properties = read_properties(&properties)?;
+        let queue = queues.first().ok_or_else(|| Error::InvalidValue("there is no queue".into()))?;
+        Ok(handles::give(CommandBuffer::new(queue, properties)))
+    }
+
+    fn clRetainCommandBufferKHR(command_buffer: cl_command_buffer_khr) {
+        handles::retain::<CommandBuffer>(command_buffer)
+    }
+
+    fn clReleaseCommandBufferKHR(command_buffer: cl_command_buffer_khr) {
+        handles::release::<CommandBuffer>(command_buffer).map(drop)
+    }
+
+    fn clFinalizeCommandBufferKHR(command_buffer: cl_command_buffer_khr) {
+        handles::get::<CommandBuffer>(command_buffer)?.finalize()
+    }
+
+    fn clEnqueueCommandBufferKHR(
+        num_queues: cl_uint,
+        queues: List<cl_command_queue>,
+        command_buffer: cl_command_buffer_khr,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
+        check!(command_buffer.is_executable(), InvalidOperation, "the command buffer was not finalized");
+        // "CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and num_queues is 0", "if num_queues is > 0 and not the same
+        // value as num_queues set on command_buffer creation."
+        check!((num_queues == 0) == queues.is_null() && num_queues <= 1, InvalidValue, "{num_queues} queues for one");
+        let queues = handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, command_buffer.enqueue(queues.first(), &waits)?);
+        Ok(())
+    }
+
+    fn clCommandBarrierWithWaitListKHR(
+        command_buffer: cl_command_buffer_khr,
+        queue: cl_command_queue,
+        properties: List<cl_properties>,
+        num_points: cl_uint,
+        waits: List<cl_sync_point_khr>,
+        sync_point: Out<cl_sync_point_khr>,
+        mutable_handle: Out<cl_mutable_command_khr>,
+    ) {
+        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        sync_point.set(command_buffer.barrier(&points(num_points, &waits)?)?);
+        Ok(())
+    }
+
+    fn clCommandCopyBufferKHR(
+        command_buffer: cl_command_buffer_khr,
+        queue: cl_command_queue,
+        properties: List<cl_properties>,
+        src: cl_mem,
+        dst: cl_mem,
+        src_offset: usize,
+        dst_offset: usize,
+        size: usize,
+        num_points: cl_uint,
+        waits: List<cl_sync_point_khr>,
+        sync_point: Out<cl_sync_point_khr>,
+        mutable_handle: Out<cl_mutable_command_khr>,
+    ) {
+        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (src, dst) = (handles::get::<Buffer>(src)?, handles::get::<Buffer>(dst)?);
+        let points = points(num_points, &waits)?;
+        sync_point.set(command_buffer.copy(&src, &dst, (src_offset as u64, dst_offset as u64, size as u64), &points)?);
+        Ok(())
+    }
+
+    fn clCommandCopyBufferRectKHR(
+        command_buffer: cl_command_buffer_khr,
+        queue: cl_command_queue,
+        properties: List<cl_properties>,
+        src: cl_mem,
+        dst: cl_mem,
+        src_origin: List<usize>,
+        dst_origin: List<usize>,
+        region: List<usize>,
+        src_row_pitch: usize,
+        src_slice_pitch: usize,
+        dst_row_pitch: usize,
+        dst_slice_pitch: usize,
+        num_points: cl_uint,
+        waits: List<cl_sync_point_khr>,
+        sync_point: Out<cl_sync_point_khr>,
+        mutable_handle: Out<cl_mutable_command_khr>,
+    ) {
+        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (src, dst) = (handles::get::<Buffer>(src)?, handles::get::<Buffer>(dst)?);
+        let points = points(num_points, &waits)?;
+        let args = rect([&src_origin, &dst_origin], &region, [src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch])?;
+        sync_point.set(command_buffer.copy_rect(&src, &dst, &args, &points)?);
+        Ok(())
+    }
+
+    fn clCommandFillBufferKHR(
+        command_buffer: cl_command_buffer_khr,
+        queue: cl_command_queue,
+        properties: List<cl_properties>,
+        buffer: cl_mem,
+        pattern: Bytes,
+        pattern_size: usize,
+        offset: usize,
+        size: usize,
+        num_points: cl_uint,
+        waits: List<cl_sync_point_khr>,
+        sync_point: Out<cl_sync_point_khr>,
+        mutable_handle: Out<cl_mutable_command_khr>,
+    ) {
+        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let buffer = handles::get::<Buffer>(buffer)?;
+        let points = points(num_points, &waits)?;
+        check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
+        sync_point.set(command_buffer.fill(&buffer, pattern.get(pattern_size), (offset as u64, size as u64), &points)?);
+        Ok(())
+    }
+
+    fn clCommandNDRangeKernelKHR(
+        command_buffer: cl_command_buffer_khr,
+        queue: cl_command_queue,
+        properties: List<cl_properties>,
+        kernel: cl_kernel,
+        work_dim: cl_uint,
+        offset: List<usize>,
+        global: List<usize>,
+        local: List<usize>,
+        num_points: cl_uint,
+        waits: List<cl_sync_point_khr>,
+        sync_point: Out<cl_sync_point_khr>,
+        mutable_handle: Out<cl_mutable_command_khr>,
+    ) {
+        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let kernel = handles::get::<Kernel>(kernel)?;
+        let points = points(num_points, &waits)?;
+        // Only that many values may be there; a wrong number of dimensions is found with the rest.
+        let count = if work_dim <= 3 { work_dim as usize } else { 0 };
+        let [offset, global, local] = [&offset, &global, &local].map(|list| (!list.is_null()).then(|| list.get(count)));
+        let range =
+            NdRange { work_dim, global_offset: offset.as_deref(), global_size: global.as_deref(), local_size: local.as_deref() };
+        sync_point.set(command_buffer.launch(&kernel, &range, &points)?);
+        Ok(())
+    }
+
+    fn clCommandCopyImageKHR(
+        command_buffer: cl_command_buffer_khr,
+        queue: cl_command_queue,
+        properties: List<cl_properties>,
+        _src: cl_mem,
+        _dst: cl_mem,
+        _src_origin: List<usize>,
+        _dst_origin: List<usize>,
+        _region: List<usize>,
+        _num_points: cl_uint,
+        _waits: List<cl_sync_point_khr>,
+        _sync_point: Out<cl_sync_point_khr>,
+        mutable_handle: Out<cl_mutable_command_khr>,
+    ) {
+        no_image(&*recording(command_buffer, queue, &properties, &mutable_handle)?)
+    }
+
+    fn clCommandCopyBufferToImageKHR(
+        command_buffer: cl_command_buffer_khr,
+        queue: cl_command_queue,
+        properties: List<cl_properties>,
+        _src: cl_mem,
+        _dst: cl_mem,
+        _src_offset: usize,
+        _dst_origin: List<usize>,
+        _region: List<usize>,
+        _num_points: cl_uint,
+        _waits: List<cl_sync_point_khr>,
+        _sync_point: Out<cl_sync_point_khr>,
+        mutable_handle: Out<cl_mutable_command_khr>,
+    ) {
+        no_image(&*recording(command_buffer, queue, &properties, &mutable_handle)?)
+    }
+
+    fn clCommandCopyImageToBufferKHR(
+        command_buffer: cl_command_buffer_khr,
+        queue: cl_command_queue,
+        properties: List<cl_properties>,
+        _src: cl_mem,
+        _dst: cl_mem,
+        _src_origin: List<usize>,
+        _region: List<usize>,
+        _dst_offset: usize,
+        _num_points: cl_uint,
+        _waits: List<cl_sync_point_khr>,
+        _sync_point: Out<cl_sync_point_khr>,
+        mutable_handle: Out<cl_mutable_command_khr>,
+    ) {
+        no_image(&*recording(command_buffer, queue, &properties, &mutable_handle)?)
+    }
+
+    fn clCommandFillImageKHR(
+        command_buffer: cl_command_buffer_khr,
+        queue: cl_command_queue,
+        properties: List<cl_properties>,
+        _image: cl_mem,
+        _color: Bytes,
+        _origin: List<usize>,
+        _region: List<usize>,
+        _num_points: cl_uint,
+        _waits: List<cl_sync_point_khr>,
+        _sync_point: Out<cl_sync_point_khr>,
+        mutable_handle: Out<cl_mutable_command_khr>,
+    ) {
+        no_image(&*recording(command_buffer, queue, &properties, &mutable_handle)?)
+    }
+
+    fn clCommandSVMMemcpyKHR(
+        command_buffer: cl_command_buffer_khr,
+        queue: cl_command_queue,
+        properties: List<cl_properties>,
+        _dst: BytesMut,
+        _src: Bytes,
+        _size: usize,
+        _num_points: cl_uint,
+        _waits: List<cl_sync_point_khr>,
+        _sync_point: Out<cl_sync_point_khr>,
+        mutable_handle: Out<cl_mutable_command_khr>,
+    ) {
+        recording(command_buffer, queue, &properties, &mutable_handle)?;
+        no_svm()
+    }
+
+    fn clCommandSVMMemFillKHR(
+        command_buffer: cl_command_buffer_khr,
+        queue: cl_command_queue,
+        properties: List<cl_properties>,
+        _pointer: BytesMut,
+        _pattern: Bytes,
+        _pattern_size: usize,
+        _size: usize,
+        _num_points: cl_uint,
+        _waits: List<cl_sync_point_khr>,
+        _sync_point: Out<cl_sync_point_khr>,
+        mutable_handle: Out<cl_mutable_command_khr>,
+    ) {
+        recording(command_buffer, queue, &properties, &mutable_handle)?;
+        no_svm()
+    }
+
+    fn clGetCommandBufferInfoKHR(
+        command_buffer: cl_command_buffer_khr,
+        param: cl_command_buffer_info_khr,
+        size: usize,
+        value: BytesMut,
+        size_ret: Out<usize>,
+    ) {
+        let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_COMMAND_BUFFER_NUM_QUEUES_KHR => query.put(1u32),
+            CL_COMMAND_BUFFER_QUEUES_KHR => query.put([handles::name(command_buffer.queue())]),
+            CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR => query.put(handles::count(&command_buffer)),
+            CL_COMMAND_BUFFER_STATE_KHR => query.put(if command_buffer.is_executable() {
+                CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR
+            } else {
+                CL_COMMAND_BUFFER_STATE_RECORDING_KHR
+            }),
+            CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR => query.put(command_buffer.property_list().unwrap_or(&[])),
+            CL_COMMAND_BUFFER_CONTEXT_KHR => query.put(handles::name(command_buffer.context())),
+            _ => query.unknown(param),
+        }
+    }
+}

@@ -1,0 +1,548 @@
+//! Command buffers (cl_khr_command_buffer): recording, synchronization points, replays, queries, and every error that the specification names.
+
+mod common;
+
+use std::ffi::{CStr, CString, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
+
+use common::ffi::{
+    CL_COMPLETE, CL_DEVICE_EXTENSIONS, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_TYPE, CL_INVALID_COMMAND_QUEUE,
+    CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS, CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION,
+    CL_INVALID_VALUE, CL_INVALID_WORK_GROUP_SIZE, CL_MEM_COPY_OVERLAP, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START,
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_command_queue, cl_event, cl_int, cl_kernel, cl_mem,
+    cl_uint,
+};
+use common::objects::{Context, Event, Kernel, Mem, Queue};
+use common::{info, info_bytes, info_string, target};
+
+type Handle = *mut c_void;
+type Point = cl_uint;
+
+const CL_INVALID_COMMAND_BUFFER_KHR: cl_int = -1138;
+const CL_INVALID_SYNC_POINT_WAIT_LIST_KHR: cl_int = -1139;
+const CL_COMMAND_BUFFER_FLAGS_KHR: u64 = 0x1293;
+const CL_COMMAND_BUFFER_QUEUES_KHR: cl_uint = 0x1294;
+const CL_COMMAND_BUFFER_NUM_QUEUES_KHR: cl_uint = 0x1295;
+const CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR: cl_uint = 0x1296;
+const CL_COMMAND_BUFFER_STATE_KHR: cl_uint = 0x1297;
+const CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR: cl_uint = 0x1298;
+const CL_COMMAND_BUFFER_CONTEXT_KHR: cl_uint = 0x1299;
+const CL_COMMAND_COMMAND_BUFFER_KHR: cl_uint = 0x12A8;
+
+macro_rules! functions {
+    ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty;)*) => {
+        /// The extension's functions, as an application finds them.
+        #[allow(non_snake_case, reason = "names of the C API")]
+        struct Functions { $($name: unsafe extern "C" fn($($type),*) -> $ret,)* }
+
+        impl Functions {
+            fn load() -> Option<Self> {
+                let target = target();
+                let find = |name: &str| {
+                    let name = CString::new(name).ok()?;
+                    let found = target.cl.clGetExtensionFunctionAddressForPlatform(target.platform, name.as_ptr());
+                    (!found.is_null()).then_some(found)
+                };
+                $(
+                    // SAFETY: the type is that of the function of this name in version 0.9.8 of the extension.
+                    #[allow(non_snake_case, reason = "names of the C API")]
+                    let $name = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $ret>(find(stringify!($name))?) };
+                )*
+                Some(Self { $($name,)* })
+            }
+
+            $(
+                #[allow(non_snake_case, clippy::too_many_arguments, reason = "the C API's own shape")]
+                fn $name(&self, $($arg: $type),*) -> $ret {
+                    // SAFETY: the function was found under this name; what the arguments must satisfy is the business of the test.
+                    unsafe { (self.$name)($($arg),*) }
+                }
+            )*
+        }
+    };
+}
+
+functions! {
+    fn clCreateCommandBufferKHR(num: cl_uint, queues: *const cl_command_queue, properties: *const u64, status: *mut cl_int) -> Handle;
+    fn clRetainCommandBufferKHR(buffer: Handle) -> cl_int;
+    fn clReleaseCommandBufferKHR(buffer: Handle) -> cl_int;
+    fn clFinalizeCommandBufferKHR(buffer: Handle) -> cl_int;
+    fn clEnqueueCommandBufferKHR(num: cl_uint, queues: *const cl_command_queue, buffer: Handle, n: cl_uint, waits: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clCommandBarrierWithWaitListKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
+    fn clCommandCopyBufferKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, src: cl_mem, dst: cl_mem, from: usize, to: usize, size: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
+    fn clCommandCopyBufferRectKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, src: cl_mem, dst: cl_mem, src_origin: *const usize, dst_origin: *const usize, region: *const usize, src_row: usize, src_slice: usize, dst_row: usize, dst_slice: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
+    fn clCommandFillBufferKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, mem: cl_mem, pattern: *const c_void, pattern_size: usize, offset: usize, size: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
+    fn clCommandNDRangeKernelKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, kernel: cl_kernel, dim: cl_uint, offset: *const usize, global: *const usize, local: *const usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
+    fn clGetCommandBufferInfoKHR(buffer: Handle, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
+}
+
+/// The functions; `None` on other platforms that lack them.
+fn functions() -> Option<&'static Functions> {
+    static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
+    let found = FUNCTIONS.get_or_init(Functions::load).as_ref();
+    assert!(found.is_some() || !target().is_wgcl(), "a function is missing");
+    found
+}
+
+/// A command buffer, released when dropped.
+struct Commands(Handle, &'static Functions);
+
+impl Drop for Commands {
+    fn drop(&mut self) {
+        let status = self.1.clReleaseCommandBufferKHR(self.0);
+        if !std::thread::panicking() {
+            assert_eq!(status, CL_SUCCESS, "clReleaseCommandBufferKHR");
+        }
+    }
+}
+
+impl Commands {
+    fn new(functions: &'static Functions, queue: &Queue) -> Self {
+        let mut status = 1;
+        let handle = functions.clCreateCommandBufferKHR(1, &queue.0, null(), &mut status);
+        assert_eq!(status, CL_SUCCESS, "clCreateCommandBufferKHR");
+        assert!(!handle.is_null());
+        Self(handle, functions)
+    }
+
+    fn launch(&self, kernel: &Kernel, global: usize, local: Option<usize>, waits: &[Point]) -> Point {
+        let mut point = 0;
+        let local = local.as_ref().map_or(null(), |local| &raw const *local);
+        let list = if waits.is_empty() { null() } else { waits.as_ptr() };
+        let status = self.1.clCommandNDRangeKernelKHR(
+            self.0,
+            null_mut(),
+            null(),
+            kernel.0,
+            1,
+            null(),
+            &global,
+            local,
+            waits.len() as cl_uint,
+            list,
+            &mut point,
+            null_mut(),
+        );
+        assert_eq!(status, CL_SUCCESS, "clCommandNDRangeKernelKHR");
+        point
+    }
+
+    fn copy(&self, src: &Mem, dst: &Mem, (from, to, size): (usize, usize, usize)) -> (cl_int, Point) {
+        let mut point = 0;
+        let status =
+            self.1.clCommandCopyBufferKHR(self.0, null_mut(), null(), src.0, dst.0, from, to, size, 0, null(), &mut point, null_mut());
+        (status, point)
+    }
+
+    fn fill(&self, mem: &Mem, value: u32, (offset, size): (usize, usize)) -> (cl_int, Point) {
+        let mut point = 0;
+        let pattern = (&raw const value).cast();
+        let status =
+            self.1.clCommandFillBufferKHR(self.0, null_mut(), null(), mem.0, pattern, 4, offset, size, 0, null(), &mut point, null_mut());
+        (status, point)
+    }
+
+    fn barrier(&self, waits: &[Point]) -> (cl_int, Point) {
+        let mut point = 0;
+        let list = if waits.is_empty() { null() } else { waits.as_ptr() };
+        let count = waits.len() as cl_uint;
+        let status = self.1.clCommandBarrierWithWaitListKHR(self.0, null_mut(), null(), count, list, &mut point, null_mut());
+        (status, point)
+    }
+
+    fn finalize(&self) {
+        assert_eq!(self.1.clFinalizeCommandBufferKHR(self.0), CL_SUCCESS, "clFinalizeCommandBufferKHR");
+    }
+
+    fn enqueue(&self) {
+        let status = self.1.clEnqueueCommandBufferKHR(0, null(), self.0, 0, null(), null_mut());
+        assert_eq!(status, CL_SUCCESS, "clEnqueueCommandBufferKHR");
+    }
+
+    fn info<T: Copy + Default>(&self, name: cl_uint) -> Result<T, cl_int> {
+        info(|size, value, ret| self.1.clGetCommandBufferInfoKHR(self.0, name, size, value, ret))
+    }
+}
+
+const SOURCE: &str = "
+kernel void add(global uint *a, uint by) { a[get_global_id(0)] += by; }
+kernel void twice(global const uint *a, global uint *b) { b[get_global_id(0)] = 2 * a[get_global_id(0)]; }
+kernel void speak(int x) { printf(\"said %d\\n\", x); }
+";
+
+#[test]
+fn the_extension_is_reported_with_the_version_that_is_implemented() {
+    let target = target();
+    let names = info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_EXTENSIONS, size, value, ret))
+        .unwrap_or_default();
+    let Some(_) = functions() else { return };
+    assert!(names.split_whitespace().any(|name| name == "cl_khr_command_buffer"), "{names}");
+    // cl_name_version: a cl_uint and 64 bytes.
+    let with_version = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, 0x1060, size, value, ret)).expect("versions");
+    let version = with_version.chunks(68).find_map(|entry| {
+        let name = CStr::from_bytes_until_nul(&entry[4..]).ok()?;
+        (name == c"cl_khr_command_buffer").then(|| u32::from_ne_bytes([entry[0], entry[1], entry[2], entry[3]]))
+    });
+    if target.is_wgcl() {
+        assert_eq!(version, Some((9 << 12) | 8), "0.9.8");
+        let device = |name| info::<u64>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret));
+        assert_eq!(device(0x12A9), Ok(0b101), "printf and simultaneous use");
+        assert_eq!(device(0x129A), Ok(3), "out-of-order and profiling queues");
+        assert_eq!(device(0x12AA), Ok(0), "nothing is required");
+    }
+}
+
+#[test]
+fn what_is_recorded_once_runs_many_times() {
+    let Some(functions) = functions() else { return };
+    let context = Context::new();
+    let queue = context.queue(0);
+    let program = context.build(SOURCE);
+    let (add, twice) = (program.kernel("add"), program.kernel("twice"));
+    let (a, b, c) = (context.buffer(256), context.buffer(256), context.buffer(256));
+    queue.write(&a, &[1u32; 64]);
+    queue.write(&c, &[0u32; 64]);
+    let commands = Commands::new(functions, &queue);
+    add.set_mem(0, &a);
+    assert_eq!(add.set(1, &10u32), CL_SUCCESS);
+    let first = commands.launch(&add, 64, Some(16), &[]);
+    // Later changes of the kernel are not those of the recorded command.
+    assert_eq!(add.set(1, &1000u32), CL_SUCCESS);
+    twice.set_mem(0, &a);
+    twice.set_mem(1, &b);
+    let second = commands.launch(&twice, 64, None, &[first]);
+    assert_ne!(first, second);
+    assert_eq!(commands.barrier(&[first, second]).0, CL_SUCCESS);
+    assert_eq!(commands.copy(&b, &c, (0, 4, 252)).0, CL_SUCCESS);
+    assert_eq!(commands.fill(&c, 7, (0, 4)).0, CL_SUCCESS);
+    assert_eq!(commands.barrier(&[]).0, CL_SUCCESS);
+    assert_eq!(queue.read::<u32>(&a, 64), [1; 64], "to record runs nothing");
+    commands.finalize();
+    for round in 1..=50u32 {
+        commands.enqueue();
+        let value = 1 + 10 * round;
+        if round % 10 == 0 {
+            assert_eq!(queue.read::<u32>(&a, 64), [value; 64]);
+            let mut want = [2 * value; 64];
+            want[0] = 7;
+            assert_eq!(queue.read::<u32>(&c, 64), want);
+        }
+    }
+    // Interleaved with other commands of the queue.
+    queue.write(&a, &[5u32; 64]);
+    commands.enqueue();
+    assert_eq!(queue.launch(&add, &[64], None), CL_SUCCESS);
+    commands.enqueue();
+    assert_eq!(queue.read::<u32>(&a, 64), [5 + 10 + 1000 + 10; 64]);
+}
+
+#[test]
+fn rectangles_are_copied() {
+    let Some(functions) = functions() else { return };
+    let context = Context::new();
+    let queue = context.queue(0);
+    let (a, b) = (context.buffer(64), context.buffer(64));
+    queue.write(&a, &(0..64u8).collect::<Vec<_>>());
+    queue.write(&b, &[0u8; 64]);
+    let commands = Commands::new(functions, &queue);
+    let (origin, target, region) = ([2usize, 1, 0], [1usize, 3, 0], [4usize, 3, 1]);
+    let record = |src: cl_mem, src_row: usize| {
+        functions.clCommandCopyBufferRectKHR(
+            commands.0,
+            null_mut(),
+            null(),
+            src,
+            b.0,
+            origin.as_ptr(),
+            target.as_ptr(),
+            region.as_ptr(),
+            src_row,
+            0,
+            8,
+            0,
+            0,
+            null(),
+            null_mut(),
+            null_mut(),
+        )
+    };
+    assert_eq!(record(a.0, 8), CL_SUCCESS);
+    assert_eq!(record(a.0, 3), CL_INVALID_VALUE, "the pitch is less than the width");
+    assert_eq!(record(null_mut(), 8), CL_INVALID_MEM_OBJECT);
+    commands.finalize();
+    commands.enqueue();
+    let mut want = [0u8; 64];
+    for row in 0..3 {
+        for column in 0..4 {
+            want[(3 + row) * 8 + 1 + column] = ((1 + row) * 8 + 2 + column) as u8;
+        }
+    }
+    assert_eq!(queue.read::<u8>(&b, 64), want);
+}
+
+#[test]
+fn an_enqueue_waits_for_events_and_has_one() {
+    let Some(functions) = functions() else { return };
+    let cl = &target().cl;
+    let context = Context::new();
+    let queue = context.queue(CL_QUEUE_PROFILING_ENABLE);
+    let program = context.build(SOURCE);
+    let add = program.kernel("add");
+    let a = context.buffer(256);
+    queue.write(&a, &[0u32; 64]);
+    add.set_mem(0, &a);
+    assert_eq!(add.set(1, &1u32), CL_SUCCESS);
+    let commands = Commands::new(functions, &queue);
+    for _ in 0..5 {
+        commands.launch(&add, 64, None, &[]);
+    }
+    commands.finalize();
+    let mut status = 1;
+    let user = Event(cl.clCreateUserEvent(context.0, &mut status));
+    assert_eq!(status, CL_SUCCESS);
+    let mut done = null_mut();
+    assert_eq!(functions.clEnqueueCommandBufferKHR(1, &queue.0, commands.0, 1, &user.0, &mut done), CL_SUCCESS);
+    let done = Event(done);
+    let event = |name| info::<cl_uint>(|size, value, ret| cl.clGetEventInfo(done.0, name, size, value, ret));
+    assert_eq!(event(CL_EVENT_COMMAND_TYPE), Ok(CL_COMMAND_COMMAND_BUFFER_KHR));
+    assert_ne!(event(CL_EVENT_COMMAND_EXECUTION_STATUS), Ok(CL_COMPLETE as cl_uint));
+    assert_eq!(cl.clSetUserEventStatus(user.0, CL_COMPLETE), CL_SUCCESS);
+    assert_eq!(cl.clWaitForEvents(1, &done.0), CL_SUCCESS);
+    let time = |name| info::<u64>(|size, value, ret| cl.clGetEventProfilingInfo(done.0, name, size, value, ret)).expect("profiled");
+    let (start, end) = (time(CL_PROFILING_COMMAND_START), time(CL_PROFILING_COMMAND_END));
+    assert!(start > 0 && end >= start, "{start} {end}");
+    assert_eq!(queue.read::<u32>(&a, 64), [5; 64]);
+    // An empty one is a command as well.
+    let empty = Commands::new(functions, &queue);
+    empty.finalize();
+    let mut nothing = null_mut();
+    assert_eq!(functions.clEnqueueCommandBufferKHR(0, null(), empty.0, 0, null(), &mut nothing), CL_SUCCESS);
+    let nothing = Event(nothing);
+    assert_eq!(cl.clWaitForEvents(1, &nothing.0), CL_SUCCESS);
+}
+
+#[test]
+fn one_may_be_enqueued_again_before_it_is_done_and_to_other_queues() {
+    let Some(functions) = functions() else { return };
+    let context = Context::new();
+    let (queue, unordered) = (context.queue(0), context.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
+    let program = context.build("kernel void count(global int *a) { atomic_inc(a + get_global_id(0)); }");
+    let count = program.kernel("count");
+    let a = context.buffer(256);
+    queue.write(&a, &[0i32; 64]);
+    count.set_mem(0, &a);
+    let mut status = 1;
+    let properties = [CL_COMMAND_BUFFER_FLAGS_KHR, 1, 0];
+    let commands = Commands(functions.clCreateCommandBufferKHR(1, &queue.0, properties.as_ptr(), &mut status), functions);
+    assert_eq!(status, CL_SUCCESS, "with CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR");
+    commands.launch(&count, 64, None, &[]);
+    commands.launch(&count, 64, None, &[]);
+    commands.finalize();
+    for _ in 0..100 {
+        commands.enqueue();
+        assert_eq!(functions.clEnqueueCommandBufferKHR(1, &unordered.0, commands.0, 0, null(), null_mut()), CL_SUCCESS);
+    }
+    unordered.finish();
+    assert_eq!(queue.read::<i32>(&a, 64), [400; 64]);
+}
+
+#[test]
+fn a_command_buffer_outlives_what_it_was_made_of() {
+    let Some(functions) = functions() else { return };
+    let context = Context::new();
+    let queue = context.queue(0);
+    let (a, b) = (context.buffer(16), context.buffer(16));
+    queue.write(&a, &[3u32; 4]);
+    let commands = {
+        let program = context.build(SOURCE);
+        let twice = program.kernel("twice");
+        twice.set_mem(0, &a);
+        twice.set_mem(1, &b);
+        let other = context.queue(0);
+        let commands = Commands::new(functions, &other);
+        commands.launch(&twice, 4, None, &[]);
+        commands.finalize();
+        commands
+    };
+    assert_eq!(functions.clEnqueueCommandBufferKHR(1, &queue.0, commands.0, 0, null(), null_mut()), CL_SUCCESS);
+    assert_eq!(queue.read::<u32>(&b, 4), [6; 4]);
+    // Released while it may still run.
+    queue.write(&a, &[4u32; 4]);
+    assert_eq!(functions.clEnqueueCommandBufferKHR(1, &queue.0, commands.0, 0, null(), null_mut()), CL_SUCCESS);
+    drop(commands);
+    assert_eq!(queue.read::<u32>(&b, 4), [8; 4]);
+}
+
+#[test]
+fn queries_are_answered() {
+    let Some(functions) = functions() else { return };
+    let context = Context::new();
+    let queue = context.queue(0);
+    let commands = Commands::new(functions, &queue);
+    assert_eq!(commands.info(CL_COMMAND_BUFFER_NUM_QUEUES_KHR), Ok(1u32));
+    assert_eq!(commands.info(CL_COMMAND_BUFFER_QUEUES_KHR), Ok(queue.0 as usize));
+    assert_eq!(commands.info(CL_COMMAND_BUFFER_CONTEXT_KHR), Ok(context.0 as usize));
+    assert_eq!(commands.info(CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR), Ok(1u32));
+    assert_eq!(functions.clRetainCommandBufferKHR(commands.0), CL_SUCCESS);
+    assert_eq!(commands.info(CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR), Ok(2u32));
+    assert_eq!(functions.clReleaseCommandBufferKHR(commands.0), CL_SUCCESS);
+    assert_eq!(commands.info(CL_COMMAND_BUFFER_STATE_KHR), Ok(0u32), "recording");
+    commands.finalize();
+    assert_eq!(commands.info(CL_COMMAND_BUFFER_STATE_KHR), Ok(1u32), "executable");
+    assert_eq!(commands.info::<u32>(0xdead), Err(CL_INVALID_VALUE));
+    let array = |commands: &Commands| {
+        info_bytes(|size, value, ret| {
+            functions.clGetCommandBufferInfoKHR(commands.0, CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR, size, value, ret)
+        })
+    };
+    assert!(array(&commands).is_ok_and(|bytes| bytes.is_empty() || bytes == [0; 8]));
+    let properties = [CL_COMMAND_BUFFER_FLAGS_KHR, 0u64, 0];
+    let mut status = 1;
+    let other = Commands(functions.clCreateCommandBufferKHR(1, &queue.0, properties.as_ptr(), &mut status), functions);
+    assert_eq!(status, CL_SUCCESS);
+    let want: Vec<u8> = properties.iter().flat_map(|value| value.to_ne_bytes()).collect();
+    assert_eq!(array(&other), Ok(want));
+}
+
+#[test]
+fn creation_is_checked() {
+    let Some(functions) = functions() else { return };
+    let context = Context::new();
+    let queue = context.queue(0);
+    let create = |count: cl_uint, queues: *const cl_command_queue, properties: &[u64]| {
+        let mut status = 1;
+        let list = if properties.is_empty() { null() } else { properties.as_ptr() };
+        assert!(functions.clCreateCommandBufferKHR(count, queues, list, &mut status).is_null());
+        status
+    };
+    assert_eq!(create(0, &queue.0, &[]), CL_INVALID_VALUE);
+    assert_eq!(create(2, [queue.0, queue.0].as_ptr(), &[]), CL_INVALID_VALUE);
+    assert_eq!(create(1, null(), &[]), CL_INVALID_VALUE);
+    assert_eq!(create(1, &null_mut(), &[]), CL_INVALID_COMMAND_QUEUE);
+    assert_eq!(create(1, &queue.0, &[CL_COMMAND_BUFFER_FLAGS_KHR, u64::MAX, 0]), CL_INVALID_VALUE);
+    assert_eq!(create(1, &queue.0, &[0xdead, 0, 0]), CL_INVALID_VALUE);
+    let twice = [CL_COMMAND_BUFFER_FLAGS_KHR, 0, CL_COMMAND_BUFFER_FLAGS_KHR, 0, 0];
+    assert_eq!(create(1, &queue.0, &twice), CL_INVALID_VALUE);
+}
+
+#[test]
+fn recording_is_checked() {
+    let Some(functions) = functions() else { return };
+    let (context, stranger) = (Context::new(), Context::new());
+    let queue = context.queue(0);
+    let program = context.build(SOURCE);
+    let (add, twice) = (program.kernel("add"), program.kernel("twice"));
+    let (a, b, foreign) = (context.buffer(64), context.buffer(64), stranger.buffer(64));
+    let commands = Commands::new(functions, &queue);
+    let barrier = |buffer: Handle, queue, properties: *const u64, n, waits: *const Point, command| {
+        functions.clCommandBarrierWithWaitListKHR(buffer, queue, properties, n, waits, null_mut(), command)
+    };
+    assert_eq!(barrier(null_mut(), null_mut(), null(), 0, null(), null_mut()), CL_INVALID_COMMAND_BUFFER_KHR);
+    assert_eq!(barrier(queue.0, null_mut(), null(), 0, null(), null_mut()), CL_INVALID_COMMAND_BUFFER_KHR);
+    assert_eq!(barrier(commands.0, queue.0, null(), 0, null(), null_mut()), CL_INVALID_COMMAND_QUEUE, "the queue must be null");
+    assert_eq!(barrier(commands.0, null_mut(), [1u64, 1, 0].as_ptr(), 0, null(), null_mut()), CL_INVALID_VALUE);
+    assert_eq!(barrier(commands.0, null_mut(), [0u64].as_ptr(), 0, null(), null_mut()), CL_SUCCESS, "an empty list of properties");
+    let mut command = null_mut();
+    assert_eq!(barrier(commands.0, null_mut(), null(), 0, null(), &mut command), CL_INVALID_VALUE, "commands cannot be changed");
+    assert_eq!(barrier(commands.0, null_mut(), null(), 1, null(), null_mut()), CL_INVALID_SYNC_POINT_WAIT_LIST_KHR);
+    assert_eq!(barrier(commands.0, null_mut(), null(), 0, &1, null_mut()), CL_INVALID_SYNC_POINT_WAIT_LIST_KHR);
+    for wrong in [0, 1000, u32::MAX] {
+        assert_eq!(commands.barrier(&[wrong]).0, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, "{wrong}");
+    }
+
+    assert_eq!(commands.copy(&a, &foreign, (0, 0, 16)).0, CL_INVALID_CONTEXT);
+    assert_eq!(commands.copy(&a, &b, (0, 60, 16)).0, CL_INVALID_VALUE);
+    assert_eq!(commands.copy(&a, &a, (0, 8, 16)).0, CL_MEM_COPY_OVERLAP);
+    assert_eq!(commands.fill(&foreign, 1, (0, 16)).0, CL_INVALID_CONTEXT);
+    assert_eq!(commands.fill(&a, 1, (2, 16)).0, CL_INVALID_VALUE);
+    assert_eq!(commands.fill(&a, 1, (0, 128)).0, CL_INVALID_VALUE);
+
+    let record = |kernel: cl_kernel, dim, local: *const usize| {
+        let global = [6usize, 1, 1];
+        functions.clCommandNDRangeKernelKHR(
+            commands.0,
+            null_mut(),
+            null(),
+            kernel,
+            dim,
+            null(),
+            global.as_ptr(),
+            local,
+            0,
+            null(),
+            null_mut(),
+            null_mut(),
+        )
+    };
+    assert_eq!(record(null_mut(), 1, null()), CL_INVALID_KERNEL);
+    assert_eq!(record(add.0, 1, null()), CL_INVALID_KERNEL_ARGS);
+    add.set_mem(0, &a);
+    assert_eq!(add.set(1, &1u32), CL_SUCCESS);
+    assert_eq!(record(add.0, 1, &4), CL_INVALID_WORK_GROUP_SIZE);
+    assert_eq!(record(add.0, 1, &3), CL_SUCCESS);
+    let there = {
+        let elsewhere = stranger.build(SOURCE);
+        elsewhere.kernel("add")
+    };
+    there.set_mem(0, &foreign);
+    assert_eq!(there.set(1, &1u32), CL_SUCCESS);
+    assert_eq!(record(there.0, 1, null()), CL_INVALID_CONTEXT);
+
+    // Only what was recorded runs; once finalized nothing can be added.
+    let enqueue = |n, waits| functions.clEnqueueCommandBufferKHR(0, null(), commands.0, n, waits, null_mut());
+    assert_eq!(enqueue(0, null()), CL_INVALID_OPERATION, "not finalized");
+    queue.write(&a, &[0u32; 16]);
+    commands.finalize();
+    assert_eq!(functions.clFinalizeCommandBufferKHR(commands.0), CL_INVALID_OPERATION);
+    assert_eq!(record(add.0, 1, null()), CL_INVALID_OPERATION);
+    assert_eq!(commands.barrier(&[]).0, CL_INVALID_OPERATION);
+    assert_eq!(commands.copy(&a, &b, (0, 0, 16)).0, CL_INVALID_OPERATION);
+    assert_eq!(commands.fill(&a, 1, (0, 16)).0, CL_INVALID_OPERATION);
+    commands.enqueue();
+    let mut want = [0u32; 16];
+    want[..6].fill(1);
+    assert_eq!(queue.read::<u32>(&a, 16), want);
+    drop(twice);
+
+    let outside = stranger.queue(0);
+    let send = |num, queues: *const cl_command_queue, buffer, n, waits| {
+        functions.clEnqueueCommandBufferKHR(num, queues, buffer, n, waits, null_mut())
+    };
+    assert_eq!(send(0, null(), null_mut(), 0, null()), CL_INVALID_COMMAND_BUFFER_KHR);
+    assert_eq!(send(1, null(), commands.0, 0, null()), CL_INVALID_VALUE);
+    assert_eq!(send(0, &queue.0, commands.0, 0, null()), CL_INVALID_VALUE);
+    assert_eq!(send(2, [queue.0, queue.0].as_ptr(), commands.0, 0, null()), CL_INVALID_VALUE);
+    assert_eq!(send(1, &null_mut(), commands.0, 0, null()), CL_INVALID_COMMAND_QUEUE);
+    assert_eq!(send(1, &outside.0, commands.0, 0, null()), CL_INVALID_CONTEXT);
+    assert_eq!(enqueue(1, null()), CL_INVALID_EVENT_WAIT_LIST);
+    let mut status: cl_int = 1;
+    let foreign_event = Event(target().cl.clCreateUserEvent(stranger.0, &mut status));
+    assert_eq!(enqueue(1, &foreign_event.0), CL_INVALID_CONTEXT);
+    assert_eq!(functions.clRetainCommandBufferKHR(null_mut()), CL_INVALID_COMMAND_BUFFER_KHR);
+    assert_eq!(functions.clReleaseCommandBufferKHR(null_mut()), CL_INVALID_COMMAND_BUFFER_KHR);
+    assert_eq!(functions.clFinalizeCommandBufferKHR(null_mut()), CL_INVALID_COMMAND_BUFFER_KHR);
+}
+
+/// More launches than one batch has.
+#[test]
+fn long_lists_run_whole() {
+    let Some(functions) = functions() else { return };
+    let context = Context::new();
+    let queue = context.queue(0);
+    let program = context.build(SOURCE);
+    let add = program.kernel("add");
+    let a = context.buffer(16);
+    queue.write(&a, &[0u32; 4]);
+    add.set_mem(0, &a);
+    let commands = Commands::new(functions, &queue);
+    for k in 0..3000u32 {
+        assert_eq!(add.set(1, &(k % 7)), CL_SUCCESS);
+        commands.launch(&add, 4, None, &[]);
+    }
+    commands.finalize();
+    commands.enqueue();
+    commands.enqueue();
+    let want: u32 = (0..3000).map(|k| k % 7).sum();
+    assert_eq!(queue.read::<u32>(&a, 4), [2 * want; 4]);
+}
