@@ -162,6 +162,32 @@ fn every_device_query_is_answered() {
     assert!(missing.is_empty(), "not answered: {missing:?}");
 }
 
+/// What an extension adds to the queries agrees with what is reported of it.
+#[test]
+fn extensions_answer_their_queries() {
+    let extensions = device_text(CL_DEVICE_EXTENSIONS);
+    let has = |name: &str| extensions.split_whitespace().any(|have| have == name);
+    if has("cl_khr_integer_dot_product") {
+        // CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR: packed input always, vectors since version 2 of the extension.
+        assert_eq!(device::<u64>(0x1073) & 3, 3);
+        for acceleration in [0x1074, 0x1075] {
+            let answers = device::<[u32; 6]>(acceleration);
+            assert!(answers.iter().all(|&answer| answer <= 1), "{answers:?}");
+        }
+    }
+    if has("cl_ext_float_atomics") {
+        // CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT and its fellows: load and store, addition, minimum and maximum, of global and local memory.
+        let all = 0x7 | 0x7 << 16;
+        let [single, double, half] = [0x4231, 0x4232, 0x4233].map(device::<u64>);
+        assert_eq!((single | double | half) & !all, 0);
+        if target().is_wgcl() {
+            assert_eq!(single, all);
+            assert_eq!(double, if has("cl_khr_fp64") && has("cl_khr_int64_base_atomics") { all } else { 0 });
+            assert_eq!(half, 0);
+        }
+    }
+}
+
 #[test]
 fn root_devices_are_not_counted() {
     let cl = &target().cl;
