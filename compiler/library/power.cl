@@ -5,12 +5,14 @@ float __wgcl_log2_parts(float x, float *lo) {
     float k;
     float f = __wgcl_log_split(x, &k);
     float d = f + 2.0f;
-    float s = f / d;
-    float s_hi = as_float(as_uint(s) & 0xfffff000u);
-    // f - s_hi d exactly: d in two parts, s_hi has 12 bits.
+    // An estimate is enough: the upper 12 bits of the quotient are exact by what is subtracted, the lower ones need no more than 12.
+    float reciprocal = native_recip(d);
+    float s_hi = as_float(as_uint(f * reciprocal) & 0xfffff000u);
+    // f - s_hi d exactly: d in two parts.
     float d_hi = as_float(as_uint(d) & 0xfffff000u);
     float d_lo = (2.0f - d_hi) + f;
-    float s_lo = ((f - s_hi * d_hi) - s_hi * d_lo) / d;
+    float s_lo = ((f - s_hi * d_hi) - s_hi * d_lo) * reciprocal;
+    float s = s_hi + s_lo;
     float q = s * s;
     float p = 0x1.cea956p-4f;
     p = mad(p, q, 0x1.24c07ap-3f);
