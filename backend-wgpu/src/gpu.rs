@@ -39,8 +39,10 @@ impl Gpu {
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         };
-        let (device, queue) =
-            pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| BackendError::Other(error.to_string()))?;
+        let (device, queue) = match vulkan::open(adapter, &descriptor) {
+            Some(opened) => opened?,
+            None => pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| BackendError::Other(error.to_string()))?,
+        };
         // A CPU's driver hands out more than there is, and the system then kills the process. GPUs' drivers know their limit.
         let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
         let budget = vulkan::details(adapter).memory.filter(|_| is_cpu).map_or(u64::MAX, |memory| memory / 8 * 7);

@@ -190,6 +190,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         fp64: features.contains(Features::SHADER_F64),
         fp16: features.contains(Features::SHADER_F16),
         int16: features.contains(Features::SHADER_I16),
+        int8_storage: details.bytes,
         int64_atomics: features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS),
         float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
         // What is told of subgroups before a launch must be true: of those with a size of their own for every pipeline it is not.

@@ -19,6 +19,8 @@ pub(crate) struct Details {
     pub(crate) float_controls: FloatControls,
     /// Nanoseconds of one tick.
     pub(crate) timestamp_period: Option<f32>,
+    /// Bytes in storage buffers.
+    pub(crate) bytes: bool,
 }
 
 /// Where the host sees a buffer, for as long as the buffer lives.
@@ -69,9 +71,51 @@ mod imp {
             unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
             found.uuid = Some((ids.device_uuid, ids.driver_uuid));
             found.float_controls = float_controls(&controls);
+            found.bytes = has_bytes(instance, physical);
             found.multiprocessors = multiprocessors.then_some(processors.shader_sm_count).filter(|count| *count > 0);
         }
         found
+    }
+
+    /// Whether shaders may use bytes, and storage buffers may hold them: structures of Vulkan 1.2.
+    fn has_bytes(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
+        let mut storage = vk::PhysicalDevice8BitStorageFeatures::default();
+        let mut arithmetic = vk::PhysicalDeviceShaderFloat16Int8Features::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut storage).push_next(&mut arithmetic);
+        // SAFETY: the caller has seen that this is Vulkan 1.2, which has the function and both structures.
+        unsafe { instance.get_physical_device_features2(physical, &mut features) };
+        storage.storage_buffer8_bit_access == vk::TRUE && arithmetic.shader_int8 == vk::TRUE
+    }
+
+    /// Opens a device whose storage buffers may hold bytes, of which wgpu knows nothing; it has shaders' bytes switched on by itself.
+    pub(crate) fn open(
+        adapter: &wgpu::Adapter,
+        descriptor: &wgpu::DeviceDescriptor<'_>,
+    ) -> Option<BackendResult<(wgpu::Device, wgpu::Queue)>> {
+        if !details(adapter).bytes {
+            return None;
+        }
+        // SAFETY: the adapter is used to open a device, as wgpu does it.
+        let hal_adapter = unsafe { adapter.as_hal::<Vulkan>() }?;
+        let mut bytes = vk::PhysicalDevice8BitStorageFeatures::default().storage_buffer8_bit_access(true);
+        let bytes = &mut bytes;
+        // SAFETY: the device has the feature, and nothing else is changed.
+        let opened = unsafe {
+            hal_adapter.open_with_callback(
+                descriptor.required_features,
+                &descriptor.required_limits,
+                &descriptor.memory_hints,
+                Some(Box::new(move |arguments| *arguments.create_info = std::mem::take(arguments.create_info).push_next(bytes))),
+            )
+        };
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(error) => return Some(Err(device_error(&error))),
+        };
+        drop(hal_adapter);
+        // SAFETY: the device was just opened on this adapter, with the features and limits of the descriptor.
+        let made = unsafe { adapter.create_device_from_hal::<Vulkan>(opened, descriptor) };
+        Some(made.map_err(|error| BackendError::Other(error.to_string())))
     }
 
     /// The modes that may be set for any subset of the widths that a shader uses: where widths depend on each other, only those that all of
@@ -221,6 +265,10 @@ mod imp {
         None
     }
 
+    pub(crate) fn open(_: &wgpu::Adapter, _: &wgpu::DeviceDescriptor<'_>) -> Option<BackendResult<(wgpu::Device, wgpu::Queue)>> {
+        None
+    }
+
     pub(crate) fn raw_buffer(
         _: &wgpu::Device,
         _: u64,
@@ -239,6 +287,14 @@ pub(crate) fn details(adapter: &wgpu::Adapter) -> Details {
 /// An instance of Vulkan alone that knows nothing of windows. `None` where there is no Vulkan.
 pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::Instance> {
     imp::instance(descriptor)
+}
+
+/// A device with more than wgpu itself switches on ([`Details::bytes`]). `None` where that is nothing: then wgpu opens it.
+pub(crate) fn open(
+    adapter: &wgpu::Adapter,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> Option<wgcl_api::backend::BackendResult<(wgpu::Device, wgpu::Queue)>> {
+    imp::open(adapter, descriptor)
 }
 
 /// A buffer made by Vulkan directly, with undefined contents: wgpu's own are cleared when first used. `mapped` asks for an address that is

@@ -18,6 +18,8 @@ pub struct Target {
     pub fp16: bool,
     /// 16-bit integers in storage and arithmetic.
     pub int16: bool,
+    /// Bytes in storage buffers; on Vulkan only.
+    pub int8_storage: bool,
     /// 64-bit integer atomics in storage.
     pub int64_atomics: bool,
     /// Native atomic addition of `float` in storage. Without it, and for all else, there is compare-and-exchange.
@@ -74,6 +76,7 @@ impl Target {
             fp64: true,
             fp16: true,
             int16: true,
+            int8_storage: true,
             int64_atomics: true,
             float_atomics: true,
             subgroups: true,

@@ -8,6 +8,7 @@
 
 mod access;
 mod builder;
+mod bytes;
 mod function;
 mod groups;
 mod items;

@@ -131,6 +131,9 @@ impl ViewKey {
     pub(super) const WORDS: Self = Self { slot: Scalar::U32, width: 4, lanes: 1, atomic: false };
     pub(super) const ATOMIC_WORDS: Self = Self { atomic: true, ..Self::WORDS };
 
+    /// Bytes of a storage buffer: words until naga is done (see [`super::bytes`]).
+    pub(super) const BYTES: Self = Self { width: 1, ..Self::WORDS };
+
     /// Bytes of memory from one element to the next.
     pub(super) const fn stride(self) -> u32 {
         self.width as u32 * self.lanes as u32
@@ -220,6 +223,10 @@ impl Object {
                     8 => Scalar::U64,
                     4 => Scalar::U32,
                     2 if target.int16 => naga_u16(),
+                    // Words that are whole are better.
+                    1 if target.int8_storage && (shape.align < 4 || (shape.kind == Kind::Store && shape.is_partial())) => {
+                        return Some(ViewKey::BYTES);
+                    }
                     _ => return None,
                 };
                 if shape.volatile && shape.lanes == 1 && shape.size == 4 && self.has_word_atomics() {
@@ -761,7 +768,8 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
             Backing::Storage { binding } => {
                 for key in keys {
                     let ty = shared.array(key.slot, key.lanes, key.atomic, None);
-                    let variable = global(shared, &object.name, storage, Some(binding), ty);
+                    let tag = if key == ViewKey::BYTES { super::bytes::TAG } else { 0 };
+                    let variable = global(shared, &object.name, storage, Some(binding | tag), ty);
                     if plan.coherent {
                         shared.module.global_variables.get_mut(variable).memory_decorations = naga::MemoryDecorations::COHERENT;
                     }

@@ -86,7 +86,7 @@ pub(super) fn write(
 ) -> Result<Vec<u32>, EmitError> {
     let pipeline = spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point: entry_point.to_owned() };
     let words = spv::write_vec(module, info, &options(debug), Some(&pipeline)).map_err(|error| EmitError::Internal(error.to_string()))?;
-    finish(&words, unaliased, target).ok_or_else(|| EmitError::Internal("SPIR-V that is cut off".to_owned()))
+    finish(&words, unaliased, target).and_then(super::bytes::narrow).ok_or_else(|| EmitError::Internal("SPIR-V that is cut off".to_owned()))
 }
 
 mod op {
@@ -159,7 +159,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
                 modes_at = Some(out.len());
             }
             op::EXECUTION_MODE => modes_at = Some(out.len()),
-            op::DECORATE if inst.get(2) == Some(&decoration::BINDING) && unaliased.contains(inst.get(3)?) => {
+            op::DECORATE if inst.get(2) == Some(&decoration::BINDING) && unaliased.contains(&(inst.get(3)? & !super::bytes::TAG)) => {
                 restricted.insert(*inst.get(1)?);
             }
             op::TYPE_VOID..=op::TYPE_FORWARD_POINTER | op::CONSTANT_TRUE..=op::CONSTANT_NULL if annotations_at.is_none() => {
@@ -201,7 +201,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
 }
 
 /// An instruction whose only operand is a string.
-fn string_instruction(code: u32, text: &str) -> Vec<u32> {
+pub(super) fn string_instruction(code: u32, text: &str) -> Vec<u32> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.push(0);
     bytes.resize(bytes.len().next_multiple_of(4), 0);
