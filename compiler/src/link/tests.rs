@@ -62,6 +62,16 @@ fn what_no_unit_shares_is_kept_apart() {
 }
 
 #[test]
+fn tables_that_have_no_name_go_with_their_function() {
+    let one = "int f(int i); kernel void k(global int *a) { const int t[8] = { 1, 2, 3, 4, 5, 6, 7, 17 }; a[0] = t[a[1] & 7] + f(a[2]); }";
+    let two = "constant int other = 3; int f(int i) { const int t[8] = { 8, 7, 6, 5, 4, 3, 2, 33 }; return t[i & 7] + other; }";
+    for units in [[one, two], [two, one]] {
+        let ir = accepted(&units);
+        assert!(ir.contains("0700000011000000") && ir.contains("0200000021000000"), "{ir}");
+    }
+}
+
+#[test]
 fn inline_functions_may_be_in_every_unit() {
     let header = "inline int f(int x) { return x * 777; }\n";
     let user = |name: &str| format!("{header}kernel void {name}(global int *a) {{ a[0] = f(a[0]); }}");
