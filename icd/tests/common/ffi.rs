@@ -281,6 +281,7 @@ entry_points! {
     fn clRetainCommandQueue(q: cl_command_queue) -> cl_int;
     fn clReleaseCommandQueue(q: cl_command_queue) -> cl_int;
     fn clGetCommandQueueInfo(q: cl_command_queue, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
+    fn clSetDefaultDeviceCommandQueue(c: cl_context, d: cl_device_id, q: cl_command_queue) -> cl_int;
     fn clFlush(q: cl_command_queue) -> cl_int;
     fn clFinish(q: cl_command_queue) -> cl_int;
     fn clCreateBuffer(c: cl_context, flags: cl_bitfield, size: usize, host: *mut c_void, err: *mut cl_int) -> cl_mem;
