@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use wgcl_api::backend::{
-    BackendError, BackendResult, Command, CopyRegion, Device, DeviceProperties, LoadedProgram, Memory, Progress, Times,
+    BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, Progress, Times,
 };
 use wgcl_compiler::emit::program_data;
 use wgcl_compiler::ir;
@@ -111,7 +111,7 @@ impl WgpuDevice {
         let (warmer, requests) = channel();
         let (batches, serials) = channel();
         let retirer = Arc::new(Retirer::new(Arc::clone(&gpu)));
-        exit::register(thread.clone());
+        exit::register(thread.clone(), self.properties.kind == DeviceKind::Cpu);
         let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
             let running = exit::Running::new();
             thread::Builder::new()
@@ -133,6 +133,18 @@ impl WgpuDevice {
             .spawn(move || program::warm_up(&requests))
             .map_err(|error| BackendError::Other(format!("no thread: {error}")))?;
         Ok(Open { gpu, thread, warmer })
+    }
+
+    /// Loses the device, as a driver does when a kernel hangs: for tests of this crate.
+    ///
+    /// # Errors
+    /// When the device cannot be opened.
+    #[doc(hidden)]
+    pub fn lose(&self) -> BackendResult<()> {
+        let gpu = &self.open()?.gpu;
+        gpu.set_lost("a test wants it so".to_owned());
+        gpu.device.destroy();
+        Ok(())
     }
 
     /// A program whose shaders come from a function instead of the compiler: for tests of this crate.

@@ -150,7 +150,7 @@ impl Engine {
         if exit::leaving() {
             // The completion thread ends with its sender, and the process's end waits for that thread.
             self.batches = std::sync::mpsc::channel().0;
-            std::mem::forget(self);
+            exit::leave(self);
         } else {
             self.retirer.retire();
         }

@@ -3,9 +3,14 @@
 //! The handler is registered when a device is opened, after its driver was loaded, so that it runs before the driver's own. It asks every
 //! submission thread to end, waits a bounded time, and from then on nothing of wgpu's is freed: the application's own destructors may
 //! release OpenCL objects later still.
+//!
+//! A driver that runs kernels on the CPU compiles and runs them on threads of its own, which crash once LLVM's globals are destroyed. If work is still
+//! going on there after the wait, the process ends at once, with its own status and its output written: the handlers that were registered before ours do
+//! not run then. A child that was forked has none of the threads, and waits for nothing.
 
+use std::any::Any;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
@@ -16,17 +21,28 @@ use crate::engine::Message;
 /// How long the process's end waits for commands in flight.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// A driver must not be left while it works: see above.
+static FRAGILE: AtomicBool = AtomicBool::new(false);
 static LEAVING: AtomicBool = AtomicBool::new(false);
 static THREADS: Mutex<Vec<Sender<Message>>> = Mutex::new(Vec::new());
 static RUNNING: Mutex<usize> = Mutex::new(0);
 static ENDED: Condvar = Condvar::new();
+/// What is left as it is, in a place where tools that look for leaks find it.
+static LEFT: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
+/// The process that has the threads.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether the process is ending: leave everything as it is.
 pub(crate) fn leaving() -> bool {
     LEAVING.load(Ordering::Acquire)
 }
 
-/// Counts a thread that the process's end has to wait for, as long as it lives.
+/// Leaves something as it is until the process is gone.
+pub(crate) fn leave(what: impl Any + Send) {
+    LEFT.lock().push(Box::new(what));
+}
+
+/// Counts a thread, or something that a thread does, for which the process's end has to wait, as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Running(());
 
@@ -44,20 +60,62 @@ impl Drop for Running {
     }
 }
 
-/// Makes the process's end wait for the thread that reads from `thread`.
-pub(crate) fn register(thread: Sender<Message>) {
+/// Makes the process's end wait for the thread that reads from `thread`; `fragile` if the driver below runs kernels on the CPU.
+pub(crate) fn register(thread: Sender<Message>, fragile: bool) {
     THREADS.lock().push(thread);
+    if fragile {
+        FRAGILE.store(true, Ordering::Release);
+    }
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        #[cfg(unix)]
-        // SAFETY: the handler is a plain function that lives as long as the library; it does not unwind.
-        let _ = unsafe { libc::atexit(at_exit) };
+        PROCESS.store(std::process::id(), Ordering::Release);
+        hook();
     });
 }
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn hook() {
+    use std::ffi::{c_int, c_void};
+
+    unsafe extern "C" {
+        fn on_exit(function: extern "C" fn(c_int, *mut c_void), data: *mut c_void) -> c_int;
+    }
+
+    extern "C" fn at_exit(status: c_int, _: *mut c_void) {
+        if !end_threads() && FRAGILE.load(Ordering::Acquire) {
+            tracing::warn!("the process ends while a kernel runs on the CPU");
+            // SAFETY: writes out all of C's streams, as exit would do next, and ends the process.
+            unsafe {
+                libc::fflush(std::ptr::null_mut());
+                libc::_exit(status);
+            }
+        }
+    }
+
+    // SAFETY: the handler is a plain function that lives as long as the library; it does not unwind.
+    let _ = unsafe { on_exit(at_exit, std::ptr::null_mut()) };
+}
+
+#[cfg(all(unix, not(all(target_os = "linux", target_env = "gnu"))))]
+fn hook() {
+    extern "C" fn at_exit() {
+        end_threads();
+    }
+
+    // SAFETY: the handler is a plain function that lives as long as the library; it does not unwind.
+    let _ = unsafe { libc::atexit(at_exit) };
+}
+
+#[cfg(not(unix))]
+fn hook() {}
+
+/// Ends all threads, waiting for what they are doing; whether all ended in time.
 #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has the hook"))]
-extern "C" fn at_exit() {
+fn end_threads() -> bool {
     LEAVING.store(true, Ordering::Release);
+    if std::process::id() != PROCESS.load(Ordering::Acquire) {
+        return true;
+    }
     for thread in THREADS.lock().drain(..) {
         // A thread that has ended already needs no message.
         let _ = thread.send(Message::Quit);
@@ -66,7 +124,8 @@ extern "C" fn at_exit() {
     let mut running = RUNNING.lock();
     while *running > 0 {
         if ENDED.wait_until(&mut running, until).timed_out() {
-            break;
+            return *running == 0;
         }
     }
+    true
 }

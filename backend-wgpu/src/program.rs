@@ -17,6 +17,7 @@ use wgcl_compiler::passes::group_blind;
 use wgcl_compiler::stored;
 use wgcl_compiler::target::Target;
 
+use crate::exit;
 use crate::gpu::Gpu;
 use crate::memory::WgpuMemory;
 use crate::pipeline::Pipeline;
@@ -198,6 +199,10 @@ pub(crate) struct WarmUp {
 /// The thread that makes pipelines ahead of time.
 pub(crate) fn warm_up(requests: &std::sync::mpsc::Receiver<WarmUp>) {
     while let Ok(WarmUp { program, kernel, key }) = requests.recv() {
+        let _running = exit::Running::new();
+        if exit::leaving() {
+            return;
+        }
         if let Some(program) = program.upgrade() {
             let made = program.kernel(&kernel).and_then(|kernel| program.pipeline(kernel, &key));
             if let Err(error) = made {

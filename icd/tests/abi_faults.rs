@@ -1,0 +1,274 @@
+//! What goes wrong around a driver: processes that fork, exit and load libraries as they like, memory that runs out, kernels that cannot be made.
+//!
+//! Each scenario that may end a process runs in one of its own.
+
+#![cfg(unix)]
+
+mod common;
+
+use std::ffi::c_void;
+use std::process::{Command, ExitStatus, Stdio};
+use std::ptr::{null, null_mut};
+use std::time::{Duration, Instant};
+
+use common::ffi::{CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_FALSE, CL_MEM_READ_WRITE, CL_SUCCESS, CL_TRUE, cl_event, cl_int};
+use common::objects::{Context, Event, Mem};
+use common::{info, target};
+
+const SCENARIO: &str = "WGCL_TEST_SCENARIO";
+const CL_MEM_OBJECT_ALLOCATION_FAILURE: cl_int = -4;
+const CL_OUT_OF_RESOURCES: cl_int = -5;
+const SOURCE: &str = "
+    kernel void add(global uint *a, uint n) { a[get_global_id(0)] += n; }
+    kernel void spin(global uint *a, uint n) { uint x = a[get_global_id(0)]; for (uint i = 0; i < n; i++) x = x * 1664525u + 1013904223u; a[get_global_id(0)] = x; }
+    kernel void big(global uint *a, local uint *l) { l[get_local_id(0)] = a[get_global_id(0)]; barrier(CLK_LOCAL_MEM_FENCE); a[get_global_id(0)] = l[0]; }";
+
+/// Adds two and two on the device.
+fn works() {
+    let context = Context::new();
+    let queue = context.queue(0);
+    let kernel = context.build(SOURCE).kernel("add");
+    let mem = context.buffer(256);
+    queue.write(&mem, &[2u32; 64]);
+    kernel.set_mem(0, &mem);
+    assert_eq!(kernel.set(1, &2u32), CL_SUCCESS);
+    assert_eq!(queue.launch(&kernel, &[64], None), CL_SUCCESS);
+    assert_eq!(queue.read::<u32>(&mem, 64), [4; 64]);
+}
+
+/// Runs `child` in a fork of this process, which ends at once behind it; its status. Ended after a minute.
+fn in_fork(child: impl FnOnce()) -> cl_int {
+    // SAFETY: the child runs on as the only thread of its process, which is what is tested.
+    let pid = unsafe { libc::fork() };
+    assert!(pid >= 0, "fork");
+    if pid == 0 {
+        let fine = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child)).is_ok();
+        // SAFETY: ends this process without anything else.
+        unsafe { libc::_exit(if fine { 0 } else { 1 }) };
+    }
+    wait_for(pid)
+}
+
+fn wait_for(pid: libc::pid_t) -> cl_int {
+    let begin = Instant::now();
+    let mut status = 0;
+    loop {
+        // SAFETY: a child of this process, and a place for its status.
+        if unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) } == pid {
+            return status;
+        }
+        if begin.elapsed() > Duration::from_secs(60) {
+            // SAFETY: a child of this process.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+            return -1;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A launch that takes the device some time, not waited for.
+fn leave_work(seconds_of_compiling: bool) -> (Context, Mem, Event) {
+    let context = Context::new();
+    let queue = context.queue(0);
+    // Many different operations take LLVM long.
+    let body: String =
+        (0..if seconds_of_compiling { 1200 } else { 1 }).map(|n| format!("x = native_sin(x) * {n}.5f + pow(x, {n}.25f);")).collect();
+    let source = format!("{SOURCE} kernel void slow(global float *a) {{ float x = a[get_global_id(0)]; {body} a[get_global_id(0)] = x; }}");
+    let program = context.build(&source);
+    let mem = context.buffer(4 << 20);
+    let kernel = program.kernel(if seconds_of_compiling { "slow" } else { "spin" });
+    kernel.set_mem(0, &mem);
+    if !seconds_of_compiling {
+        assert_eq!(kernel.set(1, &60_000u32), CL_SUCCESS);
+    }
+    let (mut event, global) = (null_mut(), 1usize << 20);
+    for _ in 0..4 {
+        let last: *mut cl_event = &mut event;
+        assert_eq!(target().cl.clEnqueueNDRangeKernel(queue.0, kernel.0, 1, null(), &global, null(), 0, null(), last), CL_SUCCESS);
+    }
+    assert_eq!(target().cl.clFlush(queue.0), CL_SUCCESS);
+    (context, mem, Event(event))
+}
+
+unsafe extern "C" fn say_goodbye() {
+    // SAFETY: a string that ends with a zero.
+    unsafe { libc::puts(c"the first handler runs".as_ptr()) };
+}
+
+/// Not a test of its own: what the processes do that the tests start.
+#[test]
+fn scenario() {
+    let Ok(name) = std::env::var(SCENARIO) else { return };
+    match name.as_str() {
+        "fork first" => {
+            // Nothing of OpenCL was loaded so far: both processes may use it.
+            assert_eq!(in_fork(works), 0);
+            works();
+        }
+        "fork later" => {
+            works();
+            // The child has the objects, but no thread. It may end as it likes, or run another program.
+            // SAFETY: the child ends in the ordinary way, with all handlers.
+            assert_eq!(in_fork(|| unsafe { libc::exit(0) }), 0);
+            assert!(Command::new("true").status().is_ok_and(|status| status.success()));
+            works();
+        }
+        "exit while it runs" | "exit while it compiles" => {
+            let work = leave_work(name.ends_with("compiles"));
+            std::mem::forget(work);
+            // SAFETY: ends the process in the ordinary way, with all handlers.
+            unsafe { libc::exit(3) };
+        }
+        "exit from a handler's point of view" => {
+            // SAFETY: the handler is a plain function.
+            unsafe { libc::atexit(std::mem::transmute::<unsafe extern "C" fn(), extern "C" fn()>(say_goodbye)) };
+            works();
+            // SAFETY: as above.
+            unsafe { libc::exit(4) };
+        }
+        "unload" => {
+            let library = std::env::var("WGCL_TEST_UNLOAD").expect("the library");
+            for _ in 0..3 {
+                // SAFETY: the library runs no code when it is loaded.
+                let library = unsafe { libloading::Library::new(&library) }.expect("the driver itself, not the loader");
+                // SAFETY: the function's type is that of cl_icd.h.
+                let get: libloading::Symbol<'_, unsafe extern "C" fn(u32, *mut *mut c_void, *mut u32) -> cl_int> =
+                    unsafe { library.get(b"clIcdGetPlatformIDsKHR\0") }.expect("the entry point of drivers");
+                let mut count = 0;
+                // SAFETY: asks for the number of platforms only.
+                assert_eq!(unsafe { get(0, null_mut(), &mut count) }, CL_SUCCESS);
+                assert_eq!(count, 1);
+                library.close().expect("unloaded");
+            }
+            works();
+        }
+        other => assert_eq!(other, "", "no such scenario"),
+    }
+}
+
+/// Runs a scenario; how it ended and what it wrote.
+fn run(name: &str) -> (ExitStatus, String) {
+    let mut child = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "scenario", "--nocapture"])
+        .env(SCENARIO, name)
+        .env("WGCL_TEST_UNLOAD", library())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a process");
+    let begin = Instant::now();
+    while child.try_wait().expect("its state").is_none() {
+        if begin.elapsed() > Duration::from_secs(120) {
+            child.kill().expect("killed");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().expect("its end");
+    (output.status, String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn library() -> std::ffi::OsString {
+    std::env::var_os("WGCL_TEST_LIBRARY").unwrap_or_else(|| {
+        let program = std::env::current_exe().expect("this program");
+        program.ancestors().nth(2).expect("the target folder").join("libwgcl.so").into_os_string()
+    })
+}
+
+#[test]
+fn a_process_may_fork_before_and_after_it_uses_opencl() {
+    for name in ["fork first", "fork later"] {
+        let (status, out) = run(name);
+        assert!(status.success(), "{name}: {status}\n{out}");
+    }
+}
+
+#[test]
+fn a_process_may_exit_while_its_commands_run() {
+    if !target().is_wgcl() {
+        return;
+    }
+    for name in ["exit while it runs", "exit while it compiles"] {
+        let (status, out) = run(name);
+        assert_eq!(status.code(), Some(3), "{name}: {status}\n{out}");
+    }
+    let (status, out) = run("exit from a handler's point of view");
+    assert_eq!(status.code(), Some(4), "{status}\n{out}");
+    assert!(out.contains("the first handler runs"), "{out}");
+}
+
+#[test]
+fn the_library_may_be_unloaded() {
+    if target().is_wgcl() {
+        let (status, out) = run("unload");
+        assert!(status.success(), "{status}\n{out}");
+    }
+}
+
+/// Buffers of the largest size until there is no more memory: an error code, and everything works again when some is released.
+#[test]
+fn memory_that_runs_out_is_an_error() {
+    let cl = &target().cl;
+    let largest: u64 = info(|size, value, ret| cl.clGetDeviceInfo(target().device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, size, value, ret))
+        .expect("the largest size");
+    // Nothing is ever written to them: memory of the host that is not touched costs nothing.
+    let context = Context::new();
+    let queue = context.queue(0);
+    let mut mems = Vec::new();
+    let mut failed = CL_SUCCESS;
+    let word = 1u32;
+    while failed == CL_SUCCESS && mems.len() < 4096 {
+        let mut status = 1;
+        let mem = cl.clCreateBuffer(context.0, CL_MEM_READ_WRITE, largest as usize, null_mut(), &mut status);
+        if status == CL_SUCCESS {
+            let mem = Mem(mem);
+            // Where nothing is allocated before it is used, this is the call that fails.
+            status = cl.clEnqueueFillBuffer(queue.0, mem.0, (&raw const word).cast(), 4, 0, 4, 0, null(), null_mut());
+            mems.push(mem);
+        } else {
+            assert!(mem.is_null());
+        }
+        failed = status;
+    }
+    if mems.len() < 4096 {
+        assert!([CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, -6].contains(&failed), "{failed} after {}", mems.len());
+    }
+    assert!(!mems.is_empty());
+    let _ = cl.clFinish(queue.0);
+    mems.clear();
+    works();
+}
+
+/// More local memory than there is: the launch fails, in the call or as a command, and the queue goes on.
+#[test]
+fn a_kernel_that_cannot_be_made_fails_alone() {
+    let cl = &target().cl;
+    let context = Context::new();
+    let queue = context.queue(0);
+    let program = context.build(SOURCE);
+    let (big, add) = (program.kernel("big"), program.kernel("add"));
+    let mem = context.buffer(256);
+    queue.write(&mem, &[1u32; 64]);
+    big.set_mem(0, &mem);
+    let set = cl.clSetKernelArg(big.0, 1, 1 << 24, null());
+    if set == CL_SUCCESS {
+        let mut event = null_mut();
+        let status = cl.clEnqueueNDRangeKernel(queue.0, big.0, 1, null(), &64, null(), 0, null(), &mut event);
+        if status == CL_SUCCESS {
+            assert_ne!(cl.clWaitForEvents(1, &event), CL_SUCCESS);
+            drop(Event(event));
+            assert_ne!(cl.clFinish(queue.0), CL_SUCCESS, "told once");
+            assert_eq!(cl.clFinish(queue.0), CL_SUCCESS);
+        } else {
+            assert_eq!(status, CL_OUT_OF_RESOURCES);
+        }
+    }
+    add.set_mem(0, &mem);
+    assert_eq!(add.set(1, &4u32), CL_SUCCESS);
+    assert_eq!(queue.launch(&add, &[64], None), CL_SUCCESS);
+    let mut words = [0u32; 64];
+    let status = cl.clEnqueueReadBuffer(queue.0, mem.0, CL_TRUE, 0, 256, words.as_mut_ptr().cast(), 0, null(), null_mut());
+    assert_eq!(status, CL_SUCCESS);
+    assert_eq!(words, [5; 64]);
+    let status = cl.clEnqueueReadBuffer(queue.0, mem.0, CL_FALSE, 0, 256, words.as_mut_ptr().cast(), 0, null(), null_mut());
+    assert_eq!(status, CL_SUCCESS);
+    queue.finish();
+}
