@@ -206,7 +206,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         max_uniform_buffers: uniform_buffers(&limits),
         max_uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
         max_local_memory: limits.max_compute_workgroup_storage_size,
-        images: false,
+        images: true,
         ..Target::full()
     }
     .with_extensions()

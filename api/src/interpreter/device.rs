@@ -50,7 +50,9 @@ fn properties() -> DeviceProperties {
 
 /// All that OpenCL C may have and the interpreter knows.
 fn target() -> Target {
-    Target { max_subgroup_size: 1, spirv: false, fused_fma: false, max_local_memory: LOCAL_MEMORY, ..Target::full() }.with_extensions()
+    // Functions of images are made for a launch, which the interpreter does not do.
+    Target { images: false, max_subgroup_size: 1, spirv: false, fused_fma: false, max_local_memory: LOCAL_MEMORY, ..Target::full() }
+        .with_extensions()
 }
 
 /// Nanoseconds since the clock was first looked at.
