@@ -18,8 +18,9 @@ const fn components(order: u16) -> &'static [usize] {
         order::A => &[3],
         order::RG | order::RG_X => &[0, 1],
         order::RA => &[0, 3],
-        order::RGB | order::RGB_X | order::S_RGB | order::S_RGB_X => &[0, 1, 2],
-        order::RGBA | order::S_RGBA => &[0, 1, 2, 3],
+        order::RGB | order::RGB_X | order::S_RGB => &[0, 1, 2],
+        // What is in an ignored channel does not matter.
+        order::RGBA | order::S_RGBA | order::S_RGB_X => &[0, 1, 2, 3],
         order::BGRA | order::S_BGRA => &[2, 1, 0, 3],
         order::ARGB => &[3, 0, 1, 2],
         order::ABGR => &[3, 2, 1, 0],
@@ -132,9 +133,7 @@ pub fn element(format: ImageFormat, color: &[u8]) -> Vec<u8> {
                 let value = f32::from_bits(words[index]);
                 if index == 3 { unorm(value, 255.0) as u8 } else { (to_srgb(value) * 255.0).round_ties_even() as u8 }
             };
-            let channels = components(format.order).iter().map(channel);
-            let unused = matches!(format.order, order::S_RGB_X).then_some(0);
-            channels.chain(unused).collect()
+            components(format.order).iter().map(channel).collect()
         }
         ty::UNORM_INT8 => values.map(|v| unorm(v, 255.0) as u8).collect(),
         ty::UNORM_INT16 => values.flat_map(|v| (unorm(v, 65535.0) as u16).to_ne_bytes()).collect(),

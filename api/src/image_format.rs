@@ -112,8 +112,8 @@ const SUPPORTED: &[Group] = &[
     Group { orders: &[order::BGRA, order::ARGB, order::ABGR], types: BYTES, needs: Needs::Nothing },
     Group { orders: &[order::R, order::A, order::RG, order::RA], types: ALL_TYPES, needs: Needs::Nothing },
     Group { orders: &[order::INTENSITY, order::LUMINANCE], types: GREY, needs: Needs::Nothing },
-    Group { orders: &[order::RGB], types: PACKED, needs: Needs::Nothing },
-    Group { orders: &[order::S_RGBA, order::S_BGRA], types: &[ty::UNORM_INT8], needs: Needs::Srgb },
+    Group { orders: &[order::RGB, order::RGB_X], types: PACKED, needs: Needs::Nothing },
+    Group { orders: &[order::S_RGBA, order::S_BGRA, order::S_RGB_X], types: &[ty::UNORM_INT8], needs: Needs::Srgb },
     Group { orders: &[order::DEPTH], types: &[ty::UNORM_INT16, ty::FLOAT], needs: Needs::Depth },
 ];
 

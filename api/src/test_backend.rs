@@ -13,7 +13,7 @@ use wgcl_compiler::target::Target;
 
 use crate::backend::{
     Backend, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, HostSource, HostTarget, KernelUsage,
-    LoadedProgram, Memory, Progress, Repeatable, Times,
+    Launch, LoadedProgram, Memory, Progress, Repeatable, Times,
 };
 use crate::host::{HostAllocator, HostRegion};
 
@@ -96,6 +96,8 @@ pub(crate) struct TestDevice {
     sender: Mutex<Sender<Vec<Item>>>,
     /// Commands that were run.
     pub(crate) executed: Arc<AtomicU64>,
+    /// Launches among them.
+    pub(crate) launches: Arc<Mutex<Vec<Launch>>>,
 }
 
 impl std::fmt::Debug for TestDevice {
@@ -114,7 +116,7 @@ fn slice(region: &CopyRegion, host: bool) -> std::ops::Range<usize> {
     start..start + region.size as usize
 }
 
-fn execute(command: Command) -> BackendResult<()> {
+fn execute(command: Command, launches: &Mutex<Vec<Launch>>) -> BackendResult<()> {
     match command {
         Command::Write { dst, src, regions } => src.with(&mut |host| {
             for region in &regions {
@@ -140,18 +142,18 @@ fn execute(command: Command) -> BackendResult<()> {
         Command::Launch(launch) if &*launch.kernel == "broken" => {
             return Err(BackendError::Other("the kernel is broken".to_owned()));
         }
-        Command::Launch(_) | Command::Nop => {}
+        Command::Launch(launch) => launches.lock().push(launch),
+        Command::Nop => {}
         Command::Replay(commands) => {
             for command in &*commands {
-                match command {
-                    Repeatable::Copy { src, dst, regions } => {
-                        execute(Command::Copy { src: src.clone(), dst: dst.clone(), regions: regions.clone() })?;
-                    }
+                let command = match command {
+                    Repeatable::Copy { src, dst, regions } => Command::Copy { src: src.clone(), dst: dst.clone(), regions: regions.clone() },
                     Repeatable::Fill { dst, pattern, offset, size } => {
-                        execute(Command::Fill { dst: dst.clone(), pattern: pattern.clone(), offset: *offset, size: *size })?;
+                        Command::Fill { dst: dst.clone(), pattern: pattern.clone(), offset: *offset, size: *size }
                     }
-                    Repeatable::Launch(launch) => execute(Command::Launch(launch.clone()))?,
-                }
+                    Repeatable::Launch(launch) => Command::Launch(launch.clone()),
+                };
+                execute(command, launches)?;
             }
         }
         Command::Host(work) => return (work.0)(),
@@ -161,25 +163,32 @@ fn execute(command: Command) -> BackendResult<()> {
 
 impl TestDevice {
     pub(crate) fn new(name: &str) -> Arc<Self> {
+        Self::with_images(name, false)
+    }
+
+    pub(crate) fn with_images(name: &str, images: bool) -> Arc<Self> {
         let (sender, receiver) = channel::<Vec<Item>>();
         let executed = Arc::new(AtomicU64::new(0));
         let counter = executed.clone();
+        let launches = Arc::new(Mutex::new(Vec::new()));
+        let recorded = launches.clone();
         std::thread::spawn(move || {
             for (command, progress) in receiver.into_iter().flatten() {
                 let start = now();
                 progress.submitted(start);
                 progress.running();
-                let result = execute(command);
+                let result = execute(command, &recorded);
                 counter.fetch_add(1, Ordering::Relaxed);
                 progress.complete(result.map(|()| Times { start, end: now() }));
             }
         });
         Arc::new(Self {
             properties: properties(name),
-            target: Target { images: false, ..Target::full() }.with_extensions(),
+            target: Target { images, ..Target::full() }.with_extensions(),
             waiting: Mutex::new(Vec::new()),
             sender: Mutex::new(sender),
             executed,
+            launches,
         })
     }
 }

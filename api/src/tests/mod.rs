@@ -20,6 +20,7 @@ use crate::test_backend::{Sink, TestAllocator, TestBackend, TestDevice};
 use crate::transfer::RectArgs;
 
 mod graph;
+mod images;
 mod programs;
 
 struct Setup {
@@ -30,7 +31,10 @@ struct Setup {
 }
 
 fn setup(devices: usize) -> Setup {
-    let devices: Vec<_> = (0..devices).map(|index| TestDevice::new(&format!("device {index}"))).collect();
+    setup_of((0..devices).map(|index| TestDevice::new(&format!("device {index}"))).collect())
+}
+
+fn setup_of(devices: Vec<Arc<TestDevice>>) -> Setup {
     let platform = Platform::new(Arc::new(TestBackend(devices.clone())));
     let allocator = Arc::new(TestAllocator::default());
     let context = Context::new(platform.devices(), None, None, allocator.clone()).expect("context");

@@ -25,6 +25,7 @@ pub type cl_mem = *mut c_void;
 pub type cl_program = *mut c_void;
 pub type cl_kernel = *mut c_void;
 pub type cl_event = *mut c_void;
+pub type cl_sampler = *mut c_void;
 
 pub type ContextCallback = Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void)>;
 pub type ProgramCallback = Option<unsafe extern "C" fn(cl_program, *mut c_void)>;
@@ -39,6 +40,30 @@ pub struct cl_buffer_region {
     pub size: usize,
 }
 
+/// `cl_image_format`
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct cl_image_format {
+    pub image_channel_order: cl_uint,
+    pub image_channel_data_type: cl_uint,
+}
+
+/// `cl_image_desc`
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct cl_image_desc {
+    pub image_type: cl_uint,
+    pub image_width: usize,
+    pub image_height: usize,
+    pub image_depth: usize,
+    pub image_array_size: usize,
+    pub image_row_pitch: usize,
+    pub image_slice_pitch: usize,
+    pub num_mip_levels: cl_uint,
+    pub num_samples: cl_uint,
+    pub mem_object: cl_mem,
+}
+
 macro_rules! constants {
     ($type:ty; $($name:ident = $value:expr;)*) => { $(pub const $name: $type = $value;)* };
 }
@@ -46,6 +71,8 @@ macro_rules! constants {
 constants! { cl_int;
     CL_SUCCESS = 0;
     CL_DEVICE_NOT_FOUND = -1;
+    CL_IMAGE_FORMAT_MISMATCH = -9;
+    CL_IMAGE_FORMAT_NOT_SUPPORTED = -10;
     CL_BUILD_PROGRAM_FAILURE = -11;
     CL_MAP_FAILURE = -12;
     CL_COMPILE_PROGRAM_FAILURE = -15;
@@ -64,6 +91,9 @@ constants! { cl_int;
     CL_INVALID_COMMAND_QUEUE = -36;
     CL_INVALID_HOST_PTR = -37;
     CL_INVALID_MEM_OBJECT = -38;
+    CL_INVALID_IMAGE_FORMAT_DESCRIPTOR = -39;
+    CL_INVALID_IMAGE_SIZE = -40;
+    CL_INVALID_SAMPLER = -41;
     CL_INVALID_BUILD_OPTIONS = -43;
     CL_INVALID_PROGRAM = -44;
     CL_INVALID_PROGRAM_EXECUTABLE = -45;
@@ -83,6 +113,7 @@ constants! { cl_int;
     CL_INVALID_BUFFER_SIZE = -61;
     CL_INVALID_GLOBAL_WORK_SIZE = -63;
     CL_INVALID_PROPERTY = -64;
+    CL_INVALID_IMAGE_DESCRIPTOR = -65;
     CL_COMPLETE = 0;
     CL_RUNNING = 1;
     CL_SUBMITTED = 2;
@@ -99,6 +130,89 @@ constants! { cl_bool;
 }
 
 constants! { cl_uint;
+    CL_DEVICE_MAX_READ_IMAGE_ARGS = 0x100E;
+    CL_DEVICE_MAX_WRITE_IMAGE_ARGS = 0x100F;
+    CL_DEVICE_IMAGE2D_MAX_WIDTH = 0x1011;
+    CL_DEVICE_IMAGE2D_MAX_HEIGHT = 0x1012;
+    CL_DEVICE_IMAGE3D_MAX_WIDTH = 0x1013;
+    CL_DEVICE_IMAGE3D_MAX_HEIGHT = 0x1014;
+    CL_DEVICE_IMAGE3D_MAX_DEPTH = 0x1015;
+    CL_DEVICE_IMAGE_SUPPORT = 0x1016;
+    CL_DEVICE_MAX_SAMPLERS = 0x1018;
+    CL_DEVICE_IMAGE_MAX_BUFFER_SIZE = 0x1040;
+    CL_DEVICE_IMAGE_MAX_ARRAY_SIZE = 0x1041;
+    CL_DEVICE_IMAGE_PITCH_ALIGNMENT = 0x104A;
+    CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT = 0x104B;
+    CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS = 0x104C;
+    CL_R = 0x10B0;
+    CL_A = 0x10B1;
+    CL_RG = 0x10B2;
+    CL_RA = 0x10B3;
+    CL_RGB = 0x10B4;
+    CL_RGBA = 0x10B5;
+    CL_BGRA = 0x10B6;
+    CL_ARGB = 0x10B7;
+    CL_INTENSITY = 0x10B8;
+    CL_LUMINANCE = 0x10B9;
+    CL_RGB_X = 0x10BC;
+    CL_DEPTH = 0x10BD;
+    CL_SRGBX = 0x10C0;
+    CL_SRGBA = 0x10C1;
+    CL_SBGRA = 0x10C2;
+    CL_ABGR = 0x10C3;
+    CL_SNORM_INT8 = 0x10D0;
+    CL_SNORM_INT16 = 0x10D1;
+    CL_UNORM_INT8 = 0x10D2;
+    CL_UNORM_INT16 = 0x10D3;
+    CL_UNORM_SHORT_565 = 0x10D4;
+    CL_UNORM_SHORT_555 = 0x10D5;
+    CL_UNORM_INT_101010 = 0x10D6;
+    CL_SIGNED_INT8 = 0x10D7;
+    CL_SIGNED_INT16 = 0x10D8;
+    CL_SIGNED_INT32 = 0x10D9;
+    CL_UNSIGNED_INT8 = 0x10DA;
+    CL_UNSIGNED_INT16 = 0x10DB;
+    CL_UNSIGNED_INT32 = 0x10DC;
+    CL_HALF_FLOAT = 0x10DD;
+    CL_FLOAT = 0x10DE;
+    CL_UNORM_INT_101010_2 = 0x10E0;
+    CL_MEM_OBJECT_IMAGE2D = 0x10F1;
+    CL_MEM_OBJECT_IMAGE3D = 0x10F2;
+    CL_MEM_OBJECT_IMAGE2D_ARRAY = 0x10F3;
+    CL_MEM_OBJECT_IMAGE1D = 0x10F4;
+    CL_MEM_OBJECT_IMAGE1D_ARRAY = 0x10F5;
+    CL_MEM_OBJECT_IMAGE1D_BUFFER = 0x10F6;
+    CL_IMAGE_FORMAT = 0x1110;
+    CL_IMAGE_ELEMENT_SIZE = 0x1111;
+    CL_IMAGE_ROW_PITCH = 0x1112;
+    CL_IMAGE_SLICE_PITCH = 0x1113;
+    CL_IMAGE_WIDTH = 0x1114;
+    CL_IMAGE_HEIGHT = 0x1115;
+    CL_IMAGE_DEPTH = 0x1116;
+    CL_IMAGE_ARRAY_SIZE = 0x1117;
+    CL_IMAGE_BUFFER = 0x1118;
+    CL_IMAGE_NUM_MIP_LEVELS = 0x1119;
+    CL_IMAGE_NUM_SAMPLES = 0x111A;
+    CL_ADDRESS_NONE = 0x1130;
+    CL_ADDRESS_CLAMP_TO_EDGE = 0x1131;
+    CL_ADDRESS_CLAMP = 0x1132;
+    CL_ADDRESS_REPEAT = 0x1133;
+    CL_ADDRESS_MIRRORED_REPEAT = 0x1134;
+    CL_FILTER_NEAREST = 0x1140;
+    CL_FILTER_LINEAR = 0x1141;
+    CL_SAMPLER_REFERENCE_COUNT = 0x1150;
+    CL_SAMPLER_CONTEXT = 0x1151;
+    CL_SAMPLER_NORMALIZED_COORDS = 0x1152;
+    CL_SAMPLER_ADDRESSING_MODE = 0x1153;
+    CL_SAMPLER_FILTER_MODE = 0x1154;
+    CL_SAMPLER_PROPERTIES = 0x1158;
+    CL_COMMAND_READ_IMAGE = 0x11F6;
+    CL_COMMAND_WRITE_IMAGE = 0x11F7;
+    CL_COMMAND_COPY_IMAGE = 0x11F8;
+    CL_COMMAND_COPY_IMAGE_TO_BUFFER = 0x11F9;
+    CL_COMMAND_COPY_BUFFER_TO_IMAGE = 0x11FA;
+    CL_COMMAND_MAP_IMAGE = 0x11FC;
+    CL_COMMAND_FILL_IMAGE = 0x1208;
     CL_PLATFORM_PROFILE = 0x0900;
     CL_PLATFORM_VERSION = 0x0901;
     CL_PLATFORM_NAME = 0x0902;
@@ -222,6 +336,9 @@ constants! { cl_bitfield;
     CL_MEM_HOST_WRITE_ONLY = 1 << 7;
     CL_MEM_HOST_READ_ONLY = 1 << 8;
     CL_MEM_HOST_NO_ACCESS = 1 << 9;
+    CL_MEM_KERNEL_READ_AND_WRITE = 1 << 12;
+    CL_MIGRATE_MEM_OBJECT_HOST = 1 << 0;
+    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED = 1 << 1;
     CL_MAP_READ = 1 << 0;
     CL_MAP_WRITE = 1 << 1;
     CL_MAP_WRITE_INVALIDATE_REGION = 1 << 2;
@@ -300,6 +417,25 @@ entry_points! {
     fn clEnqueueNativeKernel(q: cl_command_queue, function: Option<unsafe extern "C" fn(*mut c_void)>, args: *mut c_void, size: usize, objects: cl_uint, list: *const cl_mem, places: *mut *const c_void, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
     fn clEnqueueMapBuffer(q: cl_command_queue, m: cl_mem, block: cl_bool, flags: cl_bitfield, offset: usize, size: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event, err: *mut cl_int) -> *mut c_void;
     fn clEnqueueUnmapMemObject(q: cl_command_queue, m: cl_mem, ptr: *mut c_void, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clCreateImage(c: cl_context, flags: cl_bitfield, format: *const cl_image_format, desc: *const cl_image_desc, host: *mut c_void, err: *mut cl_int) -> cl_mem;
+    fn clCreateImageWithProperties(c: cl_context, props: *const cl_bitfield, flags: cl_bitfield, format: *const cl_image_format, desc: *const cl_image_desc, host: *mut c_void, err: *mut cl_int) -> cl_mem;
+    fn clCreateImage2D(c: cl_context, flags: cl_bitfield, format: *const cl_image_format, width: usize, height: usize, row_pitch: usize, host: *mut c_void, err: *mut cl_int) -> cl_mem;
+    fn clCreateImage3D(c: cl_context, flags: cl_bitfield, format: *const cl_image_format, width: usize, height: usize, depth: usize, row_pitch: usize, slice_pitch: usize, host: *mut c_void, err: *mut cl_int) -> cl_mem;
+    fn clGetSupportedImageFormats(c: cl_context, flags: cl_bitfield, ty: cl_uint, num: cl_uint, out: *mut cl_image_format, count: *mut cl_uint) -> cl_int;
+    fn clGetImageInfo(m: cl_mem, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
+    fn clEnqueueReadImage(q: cl_command_queue, m: cl_mem, block: cl_bool, origin: *const usize, region: *const usize, row: usize, slice: usize, ptr: *mut c_void, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueWriteImage(q: cl_command_queue, m: cl_mem, block: cl_bool, origin: *const usize, region: *const usize, row: usize, slice: usize, ptr: *const c_void, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueFillImage(q: cl_command_queue, m: cl_mem, color: *const c_void, origin: *const usize, region: *const usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueCopyImage(q: cl_command_queue, src: cl_mem, dst: cl_mem, src_origin: *const usize, dst_origin: *const usize, region: *const usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueCopyImageToBuffer(q: cl_command_queue, src: cl_mem, dst: cl_mem, origin: *const usize, region: *const usize, offset: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueCopyBufferToImage(q: cl_command_queue, src: cl_mem, dst: cl_mem, offset: usize, origin: *const usize, region: *const usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueMapImage(q: cl_command_queue, m: cl_mem, block: cl_bool, flags: cl_bitfield, origin: *const usize, region: *const usize, row: *mut usize, slice: *mut usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event, err: *mut cl_int) -> *mut c_void;
+    fn clEnqueueMigrateMemObjects(q: cl_command_queue, num: cl_uint, objects: *const cl_mem, flags: cl_bitfield, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clCreateSampler(c: cl_context, normalized: cl_bool, addressing: cl_uint, filter: cl_uint, err: *mut cl_int) -> cl_sampler;
+    fn clCreateSamplerWithProperties(c: cl_context, props: *const cl_bitfield, err: *mut cl_int) -> cl_sampler;
+    fn clRetainSampler(s: cl_sampler) -> cl_int;
+    fn clReleaseSampler(s: cl_sampler) -> cl_int;
+    fn clGetSamplerInfo(s: cl_sampler, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
     fn clEnqueueMarkerWithWaitList(q: cl_command_queue, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
     fn clEnqueueBarrierWithWaitList(q: cl_command_queue, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
     fn clCreateProgramWithSource(c: cl_context, count: cl_uint, strings: *const *const c_char, lengths: *const usize, err: *mut cl_int) -> cl_program;

@@ -9,6 +9,7 @@
 #![allow(dead_code, reason = "each test binary uses another part of this module")]
 
 pub mod ffi;
+pub mod images;
 pub mod objects;
 
 use std::ffi::c_void;

@@ -5,7 +5,7 @@ use std::ptr::{null, null_mut};
 
 use super::ffi::{
     CL_MEM_READ_WRITE, CL_PROGRAM_BUILD_LOG, CL_SUCCESS, CL_TRUE, cl_bitfield, cl_command_queue, cl_context, cl_event, cl_int, cl_kernel,
-    cl_mem, cl_program, cl_uint,
+    cl_mem, cl_program, cl_sampler, cl_uint,
 };
 use super::{info_string, target};
 
@@ -49,6 +49,10 @@ owned!(
 owned!(
     /// A kernel.
     Kernel, cl_kernel, clReleaseKernel
+);
+owned!(
+    /// A sampler.
+    Sampler, cl_sampler, clReleaseSampler
 );
 owned!(
     /// An event.
