@@ -100,6 +100,8 @@ pub(crate) struct Engine {
     pub(crate) bind_groups: BindGroups,
     pub(crate) builtins: Option<Builtins>,
     pub(crate) scratch: Option<Arc<WgpuMemory>>,
+    /// Where arguments are folded into one.
+    pub(crate) folded: Option<Arc<WgpuMemory>>,
     /// Bound where the application passed a null pointer: as uniform and as storage, which one buffer cannot be at once.
     pub(crate) nulls: [Option<Arc<WgpuMemory>>; 2],
     stamps: StampPool,
@@ -121,6 +123,7 @@ impl Engine {
             bind_groups: BindGroups::default(),
             builtins: None,
             scratch: None,
+            folded: None,
             nulls: [None, None],
             stamps: StampPool::default(),
             printf: Arc::default(),

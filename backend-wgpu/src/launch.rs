@@ -10,6 +10,7 @@ use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, Cons
 use wgcl_compiler::printf::BUFFER_SIZE;
 
 use crate::engine::{Engine, Taking};
+use crate::fold::{self, Fold};
 use crate::gpu::Gpu;
 use crate::memory::{WgpuMemory, downcast};
 use crate::pipeline::Pipeline;
@@ -59,12 +60,16 @@ struct Stage {
     pipeline: Arc<Pipeline>,
     parts: SmallVec<[Part; 1]>,
     output: Option<Output>,
+    /// Parameters that are folded into one.
+    folded: Vec<u32>,
 }
 
 /// Memory of the thread's own.
 struct Own<'a> {
     printf: Option<&'a Arc<WgpuMemory>>,
     scratch: Option<&'a Arc<WgpuMemory>>,
+    /// The parameter that stands for all folded ones, and their memory.
+    folded: Option<(u32, &'a Arc<WgpuMemory>)>,
     nulls: [Option<&'a Arc<WgpuMemory>>; 2],
 }
 
@@ -99,18 +104,25 @@ impl Engine {
                 stage.output = Some(Output::new(&gpu, &self.printf, table)?);
             }
         }
+        let fold = Fold::new(launch, stages.first().map_or(&[][..], |stage| &stage.folded), &gpu)?;
+        if let Some(fold) = &fold {
+            self.fold(fold, &gpu)?;
+        }
         // Nothing may fail between the two: queries that are never written cannot be resolved.
         let stamp = self.stamp(profile)?;
         for output in stages.iter().filter_map(|stage| stage.output.as_ref()) {
             output.begin(self.batch.encoder(&gpu));
         }
         self.batch.begin_stamp(&gpu, stamp.as_ref(), true);
-        for Stage { pipeline, parts, output } in &stages {
+        for Stage { pipeline, parts, output, .. } in &stages {
             for part in parts {
-                self.dispatch(launch, (program, kernel), pipeline, groups, *part, output.as_ref())?;
+                self.dispatch(launch, (program, kernel), pipeline, (groups, *part), output.as_ref(), fold.as_ref())?;
             }
         }
         self.batch.end_stamp(&gpu, stamp.as_ref(), true);
+        if let Some(fold) = &fold {
+            self.unfold(fold, &gpu)?;
+        }
         for stage in &stages {
             if let Some((from, to)) = stage.output.as_ref().and_then(Output::copy) {
                 self.batch.encoder(&gpu).copy_buffer_to_buffer(from, 0, to, 0, u64::from(BUFFER_SIZE));
@@ -146,7 +158,7 @@ impl Engine {
             }
             let parts = split(part, limits);
             self.reserve_scratch(pipeline.scratch(), local_size, &parts)?;
-            stages.push(Stage { pipeline, parts, output: None });
+            stages.push(Stage { pipeline, parts, output: None, folded: key.folded });
         }
         Ok(stages)
     }
@@ -156,21 +168,22 @@ impl Engine {
         launch: &Launch,
         (program, kernel): (&WgpuProgram, &Kernel),
         pipeline: &Pipeline,
-        groups: [u32; 3],
-        part: Part,
+        (groups, part): ([u32; 3], Part),
         output: Option<&Output>,
+        fold: Option<&Fold>,
     ) -> BackendResult<()> {
         let gpu = Arc::clone(&self.gpu);
         let mut arguments = None;
         if pipeline.has_arguments() {
             let align = u64::from(gpu.limits.min_uniform_buffer_offset_alignment);
             let slot = self.slot(|engine| &mut engine.arguments, u64::from(pipeline.args.size.max(ArgLayout::HEADER)), align)?;
-            let bytes = argument_bytes(launch, kernel, &pipeline.args, groups, part.base)?;
+            let bytes = argument_bytes(launch, kernel, (&pipeline.args, fold), groups, part.base)?;
             slot.memory.write(&gpu, slot.offset, &bytes)?;
             arguments = Some(slot);
         }
         let printf = output.and_then(Output::memory);
-        let own = Own { printf, scratch: self.scratch.as_ref(), nulls: self.nulls.each_ref().map(Option::as_ref) };
+        let folded = fold.and_then(|fold| Some((fold.first, self.folded.as_ref()?)));
+        let own = Own { printf, scratch: self.scratch.as_ref(), folded, nulls: self.nulls.each_ref().map(Option::as_ref) };
         let mut bound: SmallVec<[Bound<'_>; 8]> = SmallVec::new();
         for binding in &pipeline.bindings {
             bound.push(bind(&own, launch, program, binding, arguments.as_ref(), pipeline)?);
@@ -283,6 +296,9 @@ fn bind<'a>(
             Ok(Bound { buffer: &slot.memory.buffer, place: (slot.memory.id, 0, size) })
         }
         BindingSource::Param(index) => match launch.args.get(index as usize) {
+            _ if own.folded.is_some_and(|(first, _)| first == index) => {
+                own.folded.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("folded buffer"))
+            }
             Some(LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _)) => bind_range(range, binding.kind),
             Some(LaunchArg::Buffer(None)) => {
                 own.nulls[usize::from(binding.kind == BindingKind::Storage)].map(whole).ok_or_else(|| missing("null buffer"))
@@ -394,6 +410,7 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<Laun
         null_args: Vec::new(),
         images: Vec::new(),
         samplers: Vec::new(),
+        folded: fold::folded(launch, &kernel.params, gpu),
         zero_offset: launch.global_offset == [0; 3],
         single_dispatch: true,
     };
@@ -448,7 +465,7 @@ fn constant_binding(launch: &Launch, kernel: &Kernel, gpu: &Gpu, range: &MemoryR
 fn argument_bytes(
     launch: &Launch,
     kernel: &Kernel,
-    layout: &ArgLayout,
+    (layout, fold): (&ArgLayout, Option<&Fold>),
     groups: [u32; 3],
     base: [u32; 3],
 ) -> BackendResult<SmallVec<[u8; 256]>> {
@@ -473,6 +490,13 @@ fn argument_bytes(
         if let (Some((at, size)), LaunchArg::Value(value)) = (place, arg) {
             let used = value.len().min(*size as usize);
             put(*at, &value[..used])?;
+        }
+    }
+    if let Some(fold) = fold {
+        for (index, place) in layout.folds.iter().enumerate() {
+            if let Some(at) = place {
+                put(*at, &fold.place(index).to_le_bytes())?;
+            }
         }
     }
     for (place, arg) in layout.images.iter().zip(&launch.args) {

@@ -21,6 +21,7 @@ mod clock;
 mod device;
 mod engine;
 mod exit;
+mod fold;
 mod gpu;
 mod host;
 mod launch;

@@ -53,6 +53,8 @@ pub struct ArgLayout {
     pub identities: Vec<Option<u32>>,
     /// For each parameter: byte offset of the eight words of `ImageDescriptor::words` if the kernel asks for them. Empty where it asks for none.
     pub images: Vec<Option<u32>>,
+    /// For each parameter: byte offset of the word that says where in the common buffer it is, if it is folded. Empty where none is.
+    pub folds: Vec<Option<u32>>,
     /// Bytes of the whole, a multiple of 16.
     pub size: u32,
 }
@@ -93,6 +95,8 @@ pub struct LaunchKey {
     pub images: Vec<ImageFormat>,
     /// The value of each sampler, in order of the kernel's `KernelParam::Sampler` parameters: the bits of OpenCL C's CLK_ constants.
     pub samplers: Vec<u32>,
+    /// Indices of the parameters that share one binding, that of the first of them; nearly always empty.
+    pub folded: Vec<u32>,
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,
     /// Whether the dispatch begins with the NDRange's first group: the group base is zero.
@@ -111,6 +115,7 @@ impl LaunchKey {
             null_args: Vec::new(),
             images: Vec::new(),
             samplers: Vec::new(),
+            folded: Vec::new(),
             zero_offset: true,
             single_dispatch: true,
         };

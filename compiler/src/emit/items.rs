@@ -36,7 +36,8 @@ impl Item {
                 | WorkItem::ArgIdentity(_)
                 | WorkItem::ArgBase(_)
                 | WorkItem::ArgSize(_)
-                | WorkItem::ArgImage { .. },
+                | WorkItem::ArgImage { .. }
+                | WorkItem::ArgFold(_),
             ) => true,
             _ => false,
         }
@@ -244,6 +245,11 @@ impl Emitter<'_, '_> {
             WorkItem::ArgIdentity(index) => self.of_argument(inputs, index, 0)?,
             WorkItem::ArgBase(index) => self.of_argument(inputs, index, 4)?,
             WorkItem::ArgSize(index) => self.of_argument(inputs, index, 8)?,
+            WorkItem::ArgFold(index) => {
+                let place = self.cx.args.folds.get(index as usize).copied().flatten();
+                let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the offset of argument {index}")))?;
+                self.hidden(inputs, place)?
+            }
             WorkItem::ArgImage { param, word } => {
                 let place = self.cx.args.images.get(param as usize).copied().flatten();
                 let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the description of argument {param}")))?;

@@ -38,7 +38,11 @@ pub fn arg_layout(function: &ir::Function, target: &Target) -> ArgLayout {
         WorkItem::ArgImage { param, .. } => Some(param),
         _ => None,
     });
-    ArgLayout { values, identities, images, size: end.next_multiple_of(16) }
+    let folds = asked_of(function, &mut end, 4, |question| match question {
+        WorkItem::ArgFold(index) => Some(index),
+        _ => None,
+    });
+    ArgLayout { values, identities, images, folds, size: end.next_multiple_of(16) }
 }
 
 /// Places for what the kernel asks of its arguments, of so many bytes each.

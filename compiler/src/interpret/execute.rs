@@ -442,6 +442,6 @@ fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
         WorkItem::ArgBase(index) => of_buffer(index, 1),
         WorkItem::ArgSize(index) => of_buffer(index, 2),
         // What a launch makes of images is not interpreted.
-        WorkItem::ArgImage { .. } => 0,
+        WorkItem::ArgImage { .. } | WorkItem::ArgFold(_) => 0,
     }
 }

@@ -410,6 +410,8 @@ pub enum WorkItem {
     ArgBase(u32),
     /// Bytes of the argument.
     ArgSize(u32),
+    /// The byte of the common buffer at which a folded argument is.
+    ArgFold(u32),
     /// A word of `image::ImageDescriptor::words` of a kernel's image parameter.
     ArgImage {
         /// The parameter's index.

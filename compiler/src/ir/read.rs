@@ -611,6 +611,7 @@ impl Reader {
             "arg_identity" => WorkItem::ArgIdentity(self.number()?),
             "arg_base" => WorkItem::ArgBase(self.number()?),
             "arg_size" => WorkItem::ArgSize(self.number()?),
+            "arg_fold" => WorkItem::ArgFold(self.number()?),
             "arg_image" => WorkItem::ArgImage { param: self.number()?, word: self.number()? },
             _ => return Err(self.error(format!("unknown work-item function `{name}`"))),
         })

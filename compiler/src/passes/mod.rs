@@ -9,6 +9,7 @@ pub mod compact;
 pub mod constant_arrays;
 pub mod constant_loads;
 pub mod dce;
+pub mod fold;
 mod group_blind;
 pub mod groups;
 pub mod inline;
@@ -133,6 +134,10 @@ pub fn launch(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targe
         .ok_or_else(|| LaunchError::NoKernel(kernel.to_owned()))?;
     let mut module = subset(module, &[root]);
     images(&mut module, key, target).map_err(|error| error.for_launch(kernel))?;
+    if let Some(function) = module.functions.first_mut() {
+        fold::run(function, key).map_err(|error| error.for_launch(kernel))?;
+        check(&module, Func(0), "fold").map_err(|error| error.for_launch(kernel))?;
+    }
     specialise(&mut module, key, target).map_err(|error| error.for_launch(kernel))?;
     Ok(module)
 }

@@ -1,0 +1,135 @@
+//! Launches with more pointer arguments than the device has bindings: some of them are folded into one buffer, into which their contents are copied
+//! before the launch and from which they are copied back (see `passes::fold` of the compiler). Rare and slow, but right.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, Memory, MemoryRange};
+use wgcl_compiler::ir::{KernelParam, Space};
+
+use crate::engine::Engine;
+use crate::gpu::Gpu;
+use crate::memory::{WgpuMemory, downcast};
+
+/// Bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer, scratch memory.
+const OTHERS: usize = 4;
+/// Pieces start at the same byte of so many as in their own memory, so that every alignment is kept.
+const ALIGN: u64 = 256;
+
+/// Bytes of one memory object, and where they are in the folded buffer.
+struct Piece {
+    memory: Arc<dyn Memory>,
+    start: u64,
+    end: u64,
+    at: u64,
+}
+
+/// The folded arguments of a launch.
+pub(crate) struct Fold {
+    pieces: Vec<Piece>,
+    /// Byte of each argument in the folded buffer, by parameter.
+    places: Vec<Option<u32>>,
+    /// The first folded parameter: the one that is bound.
+    pub(crate) first: u32,
+    size: u64,
+}
+
+/// What an argument points to, where it may be folded.
+fn range(arg: &LaunchArg) -> Option<&MemoryRange> {
+    match arg {
+        LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => Some(range),
+        _ => None,
+    }
+}
+
+/// Parameters to be folded: those beyond what fits, and with them all that point into the same memory.
+pub(crate) fn folded(launch: &Launch, params: &[KernelParam], gpu: &Gpu) -> Vec<u32> {
+    let limit = gpu.limits.max_storage_buffers_per_shader_stage.min(gpu.limits.max_bindings_per_bind_group) as usize;
+    let foldable: Vec<(u32, &MemoryRange)> = (0..)
+        .zip(params.iter().zip(&launch.args))
+        .filter(|(_, (param, _))| matches!(param, KernelParam::Image | KernelParam::Buffer { space: Space::Global, .. }))
+        .filter_map(|(index, (_, arg))| range(arg).map(|range| (index, range)))
+        .collect();
+    let constants = params.iter().filter(|param| matches!(param, KernelParam::Buffer { space: Space::Constant, .. })).count();
+    if foldable.len() + constants + OTHERS <= limit {
+        return Vec::new();
+    }
+    let own = limit.saturating_sub(constants + OTHERS + 1);
+    let late = foldable.get(own..).unwrap_or_default();
+    let shared = |range: &MemoryRange| late.iter().any(|(_, other)| Arc::ptr_eq(&other.memory, &range.memory));
+    foldable.iter().filter(|(_, range)| shared(range)).map(|(index, _)| *index).collect()
+}
+
+impl Fold {
+    /// Lays the arguments out. `None` where there is nothing to fold.
+    pub(crate) fn new(launch: &Launch, folded: &[u32], gpu: &Gpu) -> BackendResult<Option<Self>> {
+        let Some(&first) = folded.first() else { return Ok(None) };
+        let mut pieces: Vec<Piece> = Vec::new();
+        let ranges: SmallVec<[(u32, &MemoryRange); 8]> =
+            folded.iter().filter_map(|&index| launch.args.get(index as usize).and_then(range).map(|range| (index, range))).collect();
+        for (_, range) in &ranges {
+            let (start, end) = (range.offset, range.offset + range.size);
+            match pieces.iter_mut().find(|piece| Arc::ptr_eq(&piece.memory, &range.memory)) {
+                Some(piece) => (piece.start, piece.end) = (piece.start.min(start), piece.end.max(end)),
+                None => pieces.push(Piece { memory: range.memory.clone(), start, end, at: 0 }),
+            }
+        }
+        let mut size = 0;
+        for piece in &mut pieces {
+            piece.start = piece.start / ALIGN * ALIGN;
+            piece.end = piece.end.next_multiple_of(4).min(downcast(&piece.memory)?.allocated & !3);
+            piece.at = size;
+            size = (size + piece.end - piece.start).next_multiple_of(ALIGN);
+        }
+        if size > gpu.limits.max_storage_buffer_binding_size.min(gpu.limits.max_buffer_size) {
+            return Err(BackendError::OutOfDeviceMemory);
+        }
+        let mut places = vec![None; launch.args.len()];
+        for (index, range) in ranges {
+            let piece = pieces.iter().find(|piece| Arc::ptr_eq(&piece.memory, &range.memory));
+            if let (Some(piece), Some(place)) = (piece, places.get_mut(index as usize)) {
+                *place = u32::try_from(piece.at + range.offset - piece.start).ok();
+            }
+        }
+        Ok(Some(Self { pieces, places, first, size }))
+    }
+
+    /// The byte of an argument in the folded buffer.
+    pub(crate) fn place(&self, index: usize) -> u32 {
+        self.places.get(index).copied().flatten().unwrap_or(0)
+    }
+}
+
+impl Engine {
+    /// Copies what the folded arguments point to into their buffer.
+    pub(crate) fn fold(&mut self, fold: &Fold, gpu: &Gpu) -> BackendResult<()> {
+        if self.folded.as_ref().is_none_or(|folded| folded.allocated < fold.size) {
+            if let Some(old) = self.folded.take() {
+                self.bind_groups.forget(old.id);
+            }
+            self.folded = Some(WgpuMemory::new(&self.gpu, fold.size, None)?);
+        }
+        self.move_pieces(fold, gpu, true)
+    }
+
+    /// Copies it back.
+    pub(crate) fn unfold(&mut self, fold: &Fold, gpu: &Gpu) -> BackendResult<()> {
+        self.move_pieces(fold, gpu, false)
+    }
+
+    fn move_pieces(&mut self, fold: &Fold, gpu: &Gpu, into: bool) -> BackendResult<()> {
+        let Some(folded) = self.folded.clone() else { return Ok(()) };
+        for piece in &fold.pieces {
+            let memory = downcast(&piece.memory)?;
+            memory.mark(self.serial, true);
+            let (own, size) = (memory.buffer(), piece.end - piece.start);
+            let encoder = self.batch.encoder(gpu);
+            if into {
+                encoder.copy_buffer_to_buffer(own, piece.start, folded.buffer(), piece.at, size);
+            } else {
+                encoder.copy_buffer_to_buffer(folded.buffer(), piece.at, own, piece.start, size);
+            }
+        }
+        Ok(())
+    }
+}
