@@ -8,7 +8,7 @@ use wgcl_compiler::ir;
 use wgcl_compiler::target::Target;
 
 use super::engine::{self, Task};
-use super::memory::{InterpreterMemory, Names};
+use super::memory::{GLOBAL_MEMORY, InterpreterMemory, Names};
 use super::program::InterpreterProgram;
 use crate::backend::{BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, Progress};
 
@@ -28,7 +28,7 @@ fn properties() -> DeviceProperties {
         vendor: "wgcl".to_owned(),
         driver: concat!("interpreter ", env!("CARGO_PKG_VERSION")).to_owned(),
         api: "interpreter",
-        global_memory: 4 * MAX_ALLOCATION,
+        global_memory: GLOBAL_MEMORY,
         max_allocation: MAX_ALLOCATION,
         local_memory: LOCAL_MEMORY,
         max_constant_size: 1 << 16,

@@ -8,10 +8,13 @@ use wgcl_compiler::interpret::ObjectId;
 
 use crate::backend::{BackendError, BackendResult, Memory};
 
+/// Bytes that all objects may take together.
+pub(super) const GLOBAL_MEMORY: u64 = 2 << 30;
+
 /// What memory holds that was never written.
 const FRESH: u8 = 0xcd;
 
-/// The names of a device's objects. A name is given again once its object is gone.
+/// The names of a device's objects, and how much they take. A name is given again once its object is gone.
 #[derive(Debug, Default)]
 pub(super) struct Names(Mutex<Pool>);
 
@@ -19,6 +22,8 @@ pub(super) struct Names(Mutex<Pool>);
 struct Pool {
     last: u32,
     free: Vec<ObjectId>,
+    /// Bytes of all objects.
+    used: u64,
 }
 
 impl Names {
@@ -31,8 +36,25 @@ impl Names {
         })
     }
 
-    fn give_back(&self, id: ObjectId) {
-        self.0.lock().free.push(id);
+    fn give_back(&self, id: ObjectId, bytes: u64) {
+        let mut pool = self.0.lock();
+        pool.free.push(id);
+        pool.used -= bytes;
+    }
+
+    /// Counts the bytes of an object; `false` if that would be more than the device has.
+    fn reserve(&self, bytes: u64, limit: u64) -> bool {
+        let mut pool = self.0.lock();
+        let sum = pool.used.saturating_add(bytes);
+        let fits = sum <= limit;
+        if fits {
+            pool.used = sum;
+        }
+        fits
+    }
+
+    fn release(&self, bytes: u64) {
+        self.0.lock().used -= bytes;
     }
 }
 
@@ -48,16 +70,26 @@ pub(super) struct InterpreterMemory {
 
 impl InterpreterMemory {
     pub(super) fn new(names: &Arc<Names>, size: u64) -> BackendResult<Self> {
-        let length = usize::try_from(size).map_err(|_| BackendError::OutOfDeviceMemory)?;
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(length).map_err(|_| BackendError::OutOfDeviceMemory)?;
-        bytes.resize(length, FRESH);
-        let id = names.take().ok_or(BackendError::OutOfDeviceMemory)?;
+        if !names.reserve(size, GLOBAL_MEMORY) {
+            return Err(BackendError::OutOfDeviceMemory);
+        }
+        let made = || {
+            let length = usize::try_from(size).ok()?;
+            let mut bytes = Vec::new();
+            bytes.try_reserve_exact(length).ok()?;
+            bytes.resize(length, FRESH);
+            Some((bytes, names.take()?))
+        };
+        let Some((bytes, id)) = made() else {
+            names.release(size);
+            return Err(BackendError::OutOfDeviceMemory);
+        };
         Ok(Self { id, names: names.clone(), size, bytes: Mutex::new(bytes) })
     }
 
     /// Of a name that was taken already, and its contents.
     pub(super) fn named(names: &Arc<Names>, id: ObjectId, bytes: Vec<u8>) -> Self {
+        names.reserve(bytes.len() as u64, u64::MAX);
         Self { id, names: names.clone(), size: bytes.len() as u64, bytes: Mutex::new(bytes) }
     }
 
@@ -79,7 +111,7 @@ impl InterpreterMemory {
 
 impl Drop for InterpreterMemory {
     fn drop(&mut self) {
-        self.names.give_back(self.id);
+        self.names.give_back(self.id, self.size);
     }
 }
 
