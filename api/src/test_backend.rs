@@ -147,7 +147,9 @@ fn execute(command: Command, launches: &Mutex<Vec<Launch>>) -> BackendResult<()>
         Command::Replay(commands) => {
             for command in &*commands {
                 let command = match command {
-                    Repeatable::Copy { src, dst, regions } => Command::Copy { src: src.clone(), dst: dst.clone(), regions: regions.clone() },
+                    Repeatable::Copy { src, dst, regions } => {
+                        Command::Copy { src: src.clone(), dst: dst.clone(), regions: regions.clone() }
+                    }
                     Repeatable::Fill { dst, pattern, offset, size } => {
                         Command::Fill { dst: dst.clone(), pattern: pattern.clone(), offset: *offset, size: *size }
                     }

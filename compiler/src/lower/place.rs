@@ -383,7 +383,9 @@ impl<'p> Lowering<'p, '_> {
             })
             .collect();
         let known = values.iter().filter(|&&value| self.b.known(value).is_some() || self.b.known_lanes(value).is_some()).count();
-        let few = known < LONG_INITIALISER;
+        // Much that is zero is better zeroed than copied.
+        let sparse = zero_rest && known < 16 * LONG_INITIALISER && size / 64 > known as u32;
+        let few = known < LONG_INITIALISER || sparse;
         for ((offset, expr), value) in parts.iter().zip(values) {
             let ty = self.b.ty(value);
             let lanes = match (self.b.known(value), ty.lanes()) {

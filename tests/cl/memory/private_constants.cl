@@ -54,3 +54,23 @@ kernel void written(global int *out)
 // expect out if i % 4 == 1: i / 4 % 2 ? (i / 4 % 16) * (i / 4 % 16) : -1
 // expect out if i % 4 == 2: i / 4 + (i / 4 % 8) * 2 + 2 + ((i / 4 + 1) % 8) * 2 + 1
 // expect out if i % 4 == 3: (i / 4 % 4 == 0 ? 2 : i / 4 % 4 == 1 ? 5 : i / 4 % 4 == 2 ? 7 : 1) + 100 * (i / 4 % 4 == 0 ? 4 : i / 4 % 4 == 1 ? 5 : i / 4 % 4 == 2 ? 9 : 1)
+
+// Mostly zeros, a string among them.
+kernel void sparse(global int *out)
+{
+    int i = get_global_id(0);
+    int t[2048] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, i };
+    char s[600] = "abcdefghijklmnop";
+    out[4 * i] = t[i] + t[9];
+    out[4 * i + 1] = s[i];
+    t[i + 3] = 5;
+    s[i + 1] = 'z';
+    out[4 * i + 2] = t[i + 3] + t[i + 100];
+    out[4 * i + 3] = s[i + 1] + s[i + 2];
+}
+// run: sparse global=20
+// arg out: int[80]
+// expect out if i % 4 == 0: (i / 4 < 9 ? i / 4 + 1 : i / 4 == 9 ? 9 : 0) + i / 4
+// expect out if i % 4 == 1: i / 4 < 16 ? 97 + i / 4 : 0
+// expect out if i % 4 == 2: 5
+// expect out if i % 4 == 3: 122 + (i / 4 + 2 < 16 ? 99 + i / 4 : 0)

@@ -1,5 +1,5 @@
 // Rotations of subgroups and clusters, and broadcasts of small types and of vectors.
-// for: T = char, uchar, short, ushort, int, uint, long, ulong, float, double
+// for: T = char, uchar, short, ushort, int, uint, long, ulong, half, float, double
 // requires: cl_khr_subgroup_rotate cl_khr_subgroup_extended_types
 // build: -cl-std=CL3.0
 
