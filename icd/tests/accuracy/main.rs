@@ -12,6 +12,7 @@ mod conversions;
 mod device;
 mod format;
 mod functions;
+mod geometric;
 mod inputs;
 mod judge;
 mod reference;
@@ -177,7 +178,7 @@ fn functions_are_within_their_bounds() {
 }
 
 /// Built-in functions of floating-point numbers that the table above need not have, as they are no mathematical functions: relations and selection
-/// (6.15.6), and geometric functions (6.15.5), whose arguments are vectors.
+/// (6.15.6), and geometric functions (6.15.5), which have a test of their own.
 const OTHERS: &str = "isequal isnotequal isgreater isgreaterequal isless islessequal islessgreater isordered isunordered isfinite isinf isnan isnormal \
                       signbit bitselect select dot cross length distance normalize fast_length fast_distance fast_normalize";
 

@@ -48,7 +48,8 @@ impl<'p> Lowering<'p, '_> {
                 let difference = self.b.bin(BinOp::FSub, x, y);
                 self.length(difference)
             }
-            Native::Normalize if !fast => self.normalize(x),
+            // Halves too: their infinities are told apart.
+            Native::Normalize if !self.shared.options.fast_relaxed_math => self.normalize(x),
             Native::FastLength => self.fast_length(x),
             Native::FastDistance | Native::Distance => {
                 let difference = self.b.bin(BinOp::FSub, x, y);
@@ -98,7 +99,7 @@ impl<'p> Lowering<'p, '_> {
     fn fast_normalize(&mut self, x: Value) -> Value {
         let lanes = self.b.ty(x).lanes();
         if lanes == 1 {
-            return self.sign(x);
+            return self.direction(x);
         }
         let square = self.dot(x, x);
         let scalar = self.b.ty(square);
@@ -108,6 +109,13 @@ impl<'p> Lowering<'p, '_> {
         let factor = self.b.splat(factor, lanes);
         let scaled = self.b.bin(BinOp::FMul, x, factor);
         self.b.select(is_zero, x, scaled)
+    }
+
+    /// A scalar as a vector of unit length: its sign, or the NaN.
+    fn direction(&mut self, x: Value) -> Value {
+        let sign = self.sign(x);
+        let nan = self.b.is_nan(x);
+        self.b.select(nan, x, sign)
     }
 
     /// The largest magnitude among the lanes.
@@ -156,7 +164,7 @@ impl<'p> Lowering<'p, '_> {
         let ty = self.b.ty(x);
         let lanes = ty.lanes();
         if lanes == 1 {
-            return self.sign(x);
+            return self.direction(x);
         }
         let largest = self.largest(x);
         let scalar = self.b.ty(largest);
