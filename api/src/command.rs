@@ -16,7 +16,7 @@ use crate::backend::{
 use crate::backend::{Progress, Times};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::image::Image;
+use crate::image::{Image, MemObject};
 use crate::memory::Buffer;
 use crate::native::NativeKernel;
 use crate::queue::Queue;
@@ -68,10 +68,25 @@ pub enum Access {
 pub struct Use {
     /// The buffer; keeps it alive until the command is done.
     pub buffer: Arc<Buffer>,
+    /// The image whose buffer it is, if the command names one; it is kept alive too.
+    pub image: Option<Arc<Image>>,
     /// Bytes of the underlying store.
     pub range: Range<u64>,
     /// How.
     pub access: Access,
+}
+
+impl Use {
+    /// A use of an image, whose buffer the use names.
+    #[must_use]
+    pub fn of_image(self, image: &Arc<Image>) -> Self {
+        Self { image: Some(image.clone()), ..self }
+    }
+
+    /// What is kept alive.
+    fn into_object(self) -> MemObject {
+        self.image.map_or(MemObject::Buffer(self.buffer), MemObject::Image)
+    }
 }
 
 /// A kernel argument, captured.
@@ -199,8 +214,8 @@ impl fmt::Debug for Work {
 
 /// What came of preparing a command.
 pub(crate) enum Prepared {
-    /// Ready for the device; the buffers must be kept until it is done.
-    Command(Box<Command>, Vec<Arc<Buffer>>),
+    /// Ready for the device; the objects must be kept until it is done.
+    Command(Box<Command>, Vec<MemObject>),
     /// Contents come from another device; [`Event::resume`] is called when they are there.
     Later,
 }
@@ -252,7 +267,7 @@ impl Work {
             }
         }
         let command = self.operation.resolve(index)?;
-        Ok(Prepared::Command(Box::new(command), self.uses.into_iter().map(|used| used.buffer).collect()))
+        Ok(Prepared::Command(Box::new(command), self.uses.into_iter().map(Use::into_object).collect()))
     }
 }
 

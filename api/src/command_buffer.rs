@@ -14,6 +14,8 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
+use crate::image::Image;
+use crate::image_transfer::ImageBox;
 use crate::kernel::Kernel;
 use crate::launch::NdRange;
 use crate::lock::{Mutex, Rank};
@@ -185,6 +187,60 @@ impl CommandBuffer {
         self.record(points, None, || self.queue.fill_work(buffer, pattern, bytes))
     }
 
+    /// clCommandCopyImageKHR
+    ///
+    /// # Errors
+    /// Those of clEnqueueCopyImage, and of recording.
+    pub fn copy_image(
+        &self,
+        src: &Arc<Image>,
+        dst: &Arc<Image>,
+        boxes: ([u64; 3], [u64; 3], [u64; 3]),
+        points: &[SyncPoint],
+    ) -> Result<SyncPoint> {
+        self.record(points, None, || self.queue.copy_image_work(src, dst, boxes))
+    }
+
+    /// clCommandCopyImageToBufferKHR
+    ///
+    /// # Errors
+    /// Those of clEnqueueCopyImageToBuffer, and of recording.
+    pub fn copy_image_to_buffer(
+        &self,
+        src: &Arc<Image>,
+        dst: &Arc<Buffer>,
+        area: ImageBox,
+        offset: u64,
+        points: &[SyncPoint],
+    ) -> Result<SyncPoint> {
+        self.record(points, None, || self.queue.copy_image_to_buffer_work(src, dst, area, offset))
+    }
+
+    /// clCommandCopyBufferToImageKHR
+    ///
+    /// # Errors
+    /// Those of clEnqueueCopyBufferToImage, and of recording.
+    pub fn copy_buffer_to_image(
+        &self,
+        src: &Arc<Buffer>,
+        dst: &Arc<Image>,
+        offset: u64,
+        area: ImageBox,
+        points: &[SyncPoint],
+    ) -> Result<SyncPoint> {
+        self.record(points, None, || self.queue.copy_buffer_to_image_work(src, dst, offset, area))
+    }
+
+    /// clCommandFillImageKHR: a fill for each row of a box that leaves gaps.
+    ///
+    /// # Errors
+    /// Those of clEnqueueFillImage, and of recording.
+    pub fn fill_image(&self, image: &Arc<Image>, color: &[u8], area: ImageBox, points: &[SyncPoint]) -> Result<SyncPoint> {
+        Self::check(&self.state.lock(), points)?;
+        let works = self.queue.fill_image_works(image, color, area)?;
+        works.into_iter().try_fold(0, |_, work| self.record(points, None, || Ok(work)))
+    }
+
     /// clCommandBarrierWithWaitListKHR
     ///
     /// # Errors
@@ -230,7 +286,10 @@ impl CommandBuffer {
 /// Adds a use to others: one for each buffer, of all bytes that any command needs. What is partly overwritten and partly read counts as written, so that
 /// what another device has of it is brought over first.
 fn merge(uses: &mut Vec<Use>, new: Use) {
-    match uses.iter_mut().find(|old| Arc::ptr_eq(&old.buffer, &new.buffer)) {
+    match uses
+        .iter_mut()
+        .find(|old| Arc::ptr_eq(&old.buffer, &new.buffer) && old.image.as_ref().map(Arc::as_ptr) == new.image.as_ref().map(Arc::as_ptr))
+    {
         Some(old) => {
             old.range = old.range.start.min(new.range.start)..old.range.end.max(new.range.end);
             if !(old.access == Access::Read && new.access == Access::Read) {

@@ -30,8 +30,8 @@ use crate::command::{CommandType, Prepared, Work};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
+use crate::image::MemObject;
 use crate::lock::{Mutex, Rank};
-use crate::memory::Buffer;
 use crate::object::{HandleSlot, Object};
 use crate::queue::Queue;
 
@@ -554,7 +554,7 @@ impl Drop for Event {
 struct Ticket {
     event: Arc<Event>,
     /// Objects that must outlive the command.
-    kept: Mutex<Vec<Arc<Buffer>>>,
+    kept: Mutex<Vec<MemObject>>,
     /// The command does not run, only its turn is awaited: how it ends.
     failed: Option<Status>,
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::backend::{CopyRegion, HostSource, HostTarget};
-use crate::command::{Access, CommandType, Operation, Work};
+use crate::command::{Access, CommandType, Operation, Use, Work};
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
 use crate::image::{Image, MemObject};
@@ -93,7 +93,7 @@ impl Queue {
         self.check_image(image)?;
         image.flags().check_host_read()?;
         let operation = Operation::Read(buffer.clone(), target, rect::pieces(&here, buffer.origin(), &there, 0));
-        let work = Work::new(operation, vec![used(buffer, span(image, &here)?, Access::Read)]);
+        let work = Work::new(operation, vec![used(buffer, span(image, &here)?, Access::Read).of_image(image)]);
         self.end(self.submit(CommandType::ReadImage, work, wait_list)?, blocking)
     }
 
@@ -119,11 +119,11 @@ impl Queue {
         self.check_image(image)?;
         image.flags().check_host_write()?;
         let operation = Operation::Write(buffer.clone(), source, rect::pieces(&here, buffer.origin(), &there, 0));
-        let work = Work::new(operation, vec![used(buffer, span(image, &here)?, writing(&here))]);
+        let work = Work::new(operation, vec![used(buffer, span(image, &here)?, writing(&here)).of_image(image)]);
         self.end(self.submit(CommandType::WriteImage, work, wait_list)?, blocking)
     }
 
-    /// clEnqueueCopyImage
+    /// clEnqueueCopyImage, from the first origin to the second.
     ///
     /// # Errors
     /// In the order of the specification.
@@ -131,16 +131,30 @@ impl Queue {
         self: &Arc<Self>,
         src: &Arc<Image>,
         dst: &Arc<Image>,
-        (src_origin, dst_origin, region): ([u64; 3], [u64; 3], [u64; 3]),
+        boxes: ([u64; 3], [u64; 3], [u64; 3]),
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.check_contexts(&[src.buffer(), dst.buffer()], wait_list)?;
+        self.check_wait_list(wait_list)?;
+        self.submit(CommandType::CopyImage, self.copy_image_work(src, dst, boxes)?, wait_list)
+    }
+
+    /// What clEnqueueCopyImage does.
+    pub(crate) fn copy_image_work(
+        &self,
+        src: &Arc<Image>,
+        dst: &Arc<Image>,
+        (src_origin, dst_origin, region): ([u64; 3], [u64; 3], [u64; 3]),
+    ) -> Result<Work> {
+        self.check_contexts(&[src.buffer(), dst.buffer()], &[])?;
         // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format."
         ensure!(src.format() == dst.format(), ImageFormatMismatch, "{:x?} and {:x?}", src.format(), dst.format());
         let (from, to) = (src.rect(src_origin, region)?, dst.rect(dst_origin, region)?);
         self.check_image(src)?;
         self.check_image(dst)?;
-        self.copy_boxes(CommandType::CopyImage, (src.buffer(), &from), (dst.buffer(), &to), wait_list)
+        let pieces = rect::pieces(&from, src.buffer().origin(), &to, dst.buffer().origin());
+        let source = used(src.buffer(), span(src, &from)?, Access::Read).of_image(src);
+        let target = used(dst.buffer(), span(dst, &to)?, writing(&to)).of_image(dst);
+        copy_pieces(source, target, pieces)
     }
 
     /// clEnqueueCopyImageToBuffer
@@ -155,16 +169,21 @@ impl Queue {
         offset: u64,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.check_contexts(&[src.buffer(), dst], wait_list)?;
+        self.check_wait_list(wait_list)?;
+        self.submit(CommandType::CopyImageToBuffer, self.copy_image_to_buffer_work(src, dst, area, offset)?, wait_list)
+    }
+
+    /// What clEnqueueCopyImageToBuffer does.
+    pub(crate) fn copy_image_to_buffer_work(&self, src: &Arc<Image>, dst: &Arc<Buffer>, area: ImageBox, offset: u64) -> Result<Work> {
+        self.check_contexts(&[src.buffer(), dst], &[])?;
         check_not_its_buffer(src, dst)?;
         let from = src.rect(area.origin, area.region)?;
         let to = packed(&from, offset)?;
         let target = dst.range(offset, to.end())?;
         dst.check_alignment(self.device())?;
         self.check_image(src)?;
-        let source = span(src, &from)?;
         let pieces = rect::pieces(&from, src.buffer().origin(), &to, target.start);
-        self.copy_pieces(CommandType::CopyImageToBuffer, (src.buffer(), source), (dst, target, Access::Overwrite), pieces, wait_list)
+        copy_pieces(used(src.buffer(), span(src, &from)?, Access::Read).of_image(src), used(dst, target, Access::Overwrite), pieces)
     }
 
     /// clEnqueueCopyBufferToImage
@@ -179,49 +198,21 @@ impl Queue {
         area: ImageBox,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.check_contexts(&[src, dst.buffer()], wait_list)?;
+        self.check_wait_list(wait_list)?;
+        self.submit(CommandType::CopyBufferToImage, self.copy_buffer_to_image_work(src, dst, offset, area)?, wait_list)
+    }
+
+    /// What clEnqueueCopyBufferToImage does.
+    pub(crate) fn copy_buffer_to_image_work(&self, src: &Arc<Buffer>, dst: &Arc<Image>, offset: u64, area: ImageBox) -> Result<Work> {
+        self.check_contexts(&[src, dst.buffer()], &[])?;
         check_not_its_buffer(dst, src)?;
         let to = dst.rect(area.origin, area.region)?;
         let from = packed(&to, offset)?;
         let source = src.range(offset, from.end())?;
         src.check_alignment(self.device())?;
         self.check_image(dst)?;
-        let target = span(dst, &to)?;
         let pieces = rect::pieces(&from, source.start, &to, dst.buffer().origin());
-        self.copy_pieces(CommandType::CopyBufferToImage, (src, source), (dst.buffer(), target, writing(&to)), pieces, wait_list)
-    }
-
-    fn copy_boxes(
-        self: &Arc<Self>,
-        command: CommandType,
-        (src, from): (&Arc<Buffer>, &Rect),
-        (dst, to): (&Arc<Buffer>, &Rect),
-        wait_list: &[Arc<Event>],
-    ) -> Result<Arc<Event>> {
-        let source = src.range(from.start(), from.end() - from.start())?;
-        let target = dst.range(to.start(), to.end() - to.start())?;
-        let pieces = rect::pieces(from, src.origin(), to, dst.origin());
-        self.copy_pieces(command, (src, source), (dst, target, writing(to)), pieces, wait_list)
-    }
-
-    fn copy_pieces(
-        self: &Arc<Self>,
-        command: CommandType,
-        (src, source): (&Arc<Buffer>, std::ops::Range<u64>),
-        (dst, target, access): (&Arc<Buffer>, std::ops::Range<u64>, Access),
-        pieces: Vec<CopyRegion>,
-        wait_list: &[Arc<Event>],
-    ) -> Result<Arc<Event>> {
-        // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination regions overlap", and where they
-        // are different objects of the same memory too.
-        let meets = Arc::ptr_eq(src.store(), dst.store())
-            && source.start < target.end
-            && target.start < source.end
-            && map::overlap(pieces.iter().map(|p| (p.buffer, p.size)), pieces.iter().map(|p| (p.host, p.size)));
-        ensure!(!meets, MemCopyOverlap, "the source and the destination overlap");
-        let operation = Operation::Copy(src.clone(), dst.clone(), pieces);
-        let work = Work::new(operation, vec![used(src, source, Access::Read), used(dst, target, access)]);
-        self.submit(command, work, wait_list)
+        copy_pieces(used(src, source, Access::Read), used(dst.buffer(), span(dst, &to)?, writing(&to)).of_image(dst), pieces)
     }
 
     /// clEnqueueFillImage; `color` are the bytes of [`image_color::color_size`].
@@ -229,22 +220,37 @@ impl Queue {
     /// # Errors
     /// In the order of the specification.
     pub fn fill_image(self: &Arc<Self>, image: &Arc<Image>, color: &[u8], area: ImageBox, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_wait_list(wait_list)?;
+        let (here, range, element) = self.check_fill(image, color, area)?;
         let buffer = image.buffer();
-        self.check_contexts(&[buffer], wait_list)?;
-        let here = image.rect(area.origin, area.region)?;
-        self.check_image(image)?;
-        let range = span(image, &here)?;
-        let element = image_color::element(image.format(), color);
         let operation = if here.is_dense() {
             Operation::Fill(buffer.clone(), element, range.start, range.end - range.start)
         } else {
             // One row, written to all of them.
             let count = usize::try_from(area.region[0]).map_err(|_| Error::InvalidValue("the region is too large".into()))?;
-            let row = Rect { origin: [0; 3], region: here.region, row_pitch: 0, slice_pitch: 0 };
-            Operation::Write(buffer.clone(), Box::new(element.repeat(count)), rect::pieces(&here, buffer.origin(), &row, 0))
+            Operation::Write(buffer.clone(), Box::new(element.repeat(count)), rows(image, &here))
         };
-        let work = Work::new(operation, vec![used(buffer, range, writing(&here))]);
+        let work = Work::new(operation, vec![used(buffer, range, writing(&here)).of_image(image)]);
         self.submit(CommandType::FillImage, work, wait_list)
+    }
+
+    /// What clEnqueueFillImage does, as fills of bytes that follow each other: there is at least one.
+    pub(crate) fn fill_image_works(&self, image: &Arc<Image>, color: &[u8], area: ImageBox) -> Result<Vec<Work>> {
+        let (here, _, element) = self.check_fill(image, color, area)?;
+        let buffer = image.buffer();
+        let work = |row: &CopyRegion| {
+            let range = row.buffer..row.buffer + row.size;
+            let operation = Operation::Fill(buffer.clone(), element.clone(), row.buffer, row.size);
+            Work::new(operation, vec![used(buffer, range, Access::Overwrite).of_image(image)])
+        };
+        Ok(rows(image, &here).iter().map(work).collect())
+    }
+
+    fn check_fill(&self, image: &Arc<Image>, color: &[u8], area: ImageBox) -> Result<(Rect, std::ops::Range<u64>, Vec<u8>)> {
+        self.check_contexts(&[image.buffer()], &[])?;
+        let here = image.rect(area.origin, area.region)?;
+        self.check_image(image)?;
+        Ok((here, span(image, &here)?, image_color::element(image.format(), color)))
     }
 
     /// clEnqueueMapImage
@@ -274,6 +280,28 @@ impl Queue {
         let (address, event) = self.map_pieces(CommandType::MapImage, &object, (range, pieces), flags, blocking, wait_list)?;
         Ok(MappedImage { address, row_pitch: image.row_pitch(), slice_pitch: image.slice_pitch(), event })
     }
+}
+
+/// The rows of a box, each of which comes from the beginning of the host's memory; one where they follow each other and nothing comes from there.
+fn rows(image: &Image, rect: &Rect) -> Vec<CopyRegion> {
+    let origin = image.buffer().origin();
+    if rect.is_dense() {
+        return vec![CopyRegion { buffer: rect.start() + origin, host: 0, size: rect.end() - rect.start() }];
+    }
+    rect::pieces(rect, origin, &Rect { origin: [0; 3], region: rect.region, row_pitch: 0, slice_pitch: 0 }, 0)
+}
+
+/// A copy between two memories.
+fn copy_pieces(source: Use, target: Use, pieces: Vec<CopyRegion>) -> Result<Work> {
+    // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination regions overlap", and where they are
+    // different objects of the same memory too.
+    let meets = Arc::ptr_eq(source.buffer.store(), target.buffer.store())
+        && source.range.start < target.range.end
+        && target.range.start < source.range.end
+        && map::overlap(pieces.iter().map(|p| (p.buffer, p.size)), pieces.iter().map(|p| (p.host, p.size)));
+    ensure!(!meets, MemCopyOverlap, "the source and the destination overlap");
+    let operation = Operation::Copy(source.buffer.clone(), target.buffer.clone(), pieces);
+    Ok(Work::new(operation, vec![source, target]))
 }
 
 /// How a box is written.

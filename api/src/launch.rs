@@ -165,7 +165,8 @@ impl Queue {
                 let buffer = arg.buffer()?;
                 let read = kernel::reads_only(info) || buffer.flags().contains(MemFlags::READ_ONLY);
                 let access = if read { Access::Read } else { Access::Write };
-                Some(buffer.range(0, buffer.size()).map(|range| Use { buffer: buffer.clone(), range, access }))
+                let image = if let Argument::Image(image) = arg { Some(image.clone()) } else { None };
+                Some(buffer.range(0, buffer.size()).map(|range| Use { buffer: buffer.clone(), image, range, access }))
             })
             .collect::<Result<Vec<_>>>()?;
         let launch = KernelLaunch {

@@ -5,12 +5,13 @@
 use std::sync::Arc;
 
 use crate::backend::{Command, HostWork};
-use crate::command::{Access, CommandType, Operation, Use, Work};
+use crate::command::{Access, CommandType, Operation, Work};
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
 use crate::memory::Buffer;
 use crate::queue::Queue;
+use crate::transfer::used;
 
 /// Calls the function with its arguments.
 pub type NativeCall = Box<dyn FnOnce(&[u8]) + Send>;
@@ -80,9 +81,7 @@ impl Queue {
         );
         let inside = |at: usize| at.checked_add(size_of::<usize>()).is_some_and(|end| end <= args.len());
         ensure!(places.iter().all(|(at, _)| inside(*at)), InvalidValue, "a buffer's place is outside of the arguments");
-        let uses = buffers()
-            .map(|buffer| Ok(Use { buffer: buffer.clone(), range: buffer.range(0, buffer.size())?, access: Access::Write }))
-            .collect::<Result<_>>()?;
+        let uses = buffers().map(|buffer| Ok(used(buffer, buffer.range(0, buffer.size())?, Access::Write))).collect::<Result<_>>()?;
         self.submit(CommandType::NativeKernel, Work::new(Operation::Native(NativeKernel { call, args, places }), uses), wait_list)
     }
 }

@@ -91,7 +91,13 @@ impl RectArgs {
 }
 
 pub(crate) fn used(buffer: &Arc<Buffer>, range: std::ops::Range<u64>, access: Access) -> Use {
-    Use { buffer: buffer.clone(), range, access }
+    Use { buffer: buffer.clone(), image: None, range, access }
+}
+
+/// A use of bytes of an object, whatever it is.
+fn used_object(object: &MemObject, range: std::ops::Range<u64>, access: Access) -> Use {
+    let plain = used(object.buffer(), range, access);
+    if let MemObject::Image(image) = object { plain.of_image(image) } else { plain }
 }
 
 impl Queue {
@@ -376,7 +382,7 @@ impl Queue {
             _ => Operation::Nop,
         };
         let access = if discard && record.is_dense() { Access::Overwrite } else { Access::Read };
-        let work = Work::new(operation, vec![used(buffer, record.span.clone(), access)]);
+        let work = Work::new(operation, vec![used_object(object, record.span.clone(), access)]);
         let event = self.submit(command, work, wait_list).inspect_err(|_| {
             object.end_map(record.address);
         })?;
@@ -399,10 +405,10 @@ impl Queue {
         match via {
             MapVia::Region(region) if write => {
                 let source = region.source(span.start, span.end - span.start);
-                work = Work::new(Operation::Write(buffer.clone(), source, pieces), vec![used(buffer, span, access)]);
+                work = Work::new(Operation::Write(buffer.clone(), source, pieces), vec![used_object(object, span, access)]);
             }
             MapVia::Device(index) if write => {
-                work.host_written = Some((index, used(buffer, span, Access::Overwrite)));
+                work.host_written = Some((index, used_object(object, span, Access::Overwrite)));
             }
             MapVia::Region(_) | MapVia::Device(_) => {}
         }
@@ -422,8 +428,7 @@ impl Queue {
             .filter(|_| !to_host)
             .map(|object| {
                 let access = if discard { Access::Overwrite } else { Access::Read };
-                let buffer = object.buffer();
-                Ok(used(buffer, buffer.range(0, object.size())?, access))
+                Ok(used_object(object, object.buffer().range(0, object.size())?, access))
             })
             .collect::<Result<_>>()?;
         self.submit(CommandType::MigrateMemObjects, Work::new(Operation::Nop, uses), wait_list)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use wgcl_api::command_buffer::{CommandBuffer, CommandBufferFlags, SyncPoint};
 use wgcl_api::error::{Error, Result};
+use wgcl_api::image_color::color_size;
 use wgcl_api::kernel::Kernel;
 use wgcl_api::launch::NdRange;
 use wgcl_api::memory::Buffer;
@@ -17,10 +18,12 @@ use crate::bindings::{
     cl_sync_point_khr, cl_uint,
 };
 use crate::check;
-use crate::enqueue::rect;
+use crate::enqueue::{rect, triple};
 use crate::event::{give, wait_list};
 use crate::ffi::{Bytes, BytesMut, List, Out};
 use crate::handles;
+use crate::image;
+use crate::image_enqueue::image_box;
 use crate::info::Query;
 
 /// Newer than the headers that the bindings are made from.
@@ -50,12 +53,6 @@ fn points(count: cl_uint, list: &List<cl_sync_point_khr>) -> Result<Vec<SyncPoin
     // NULL and num_sync_points_in_wait_list is 0."
     check!((count == 0) == list.is_null(), InvalidSyncPointWaitList, "{count} synchronization points, and a list that does not go with it");
     Ok(list.get(count as usize))
-}
-
-/// A recorded command on images: there are none, so that no handle can be one.
-fn no_image(command_buffer: &CommandBuffer) -> Result<()> {
-    check!(!command_buffer.is_executable(), InvalidOperation, "the command buffer was finalized");
-    Err(Error::InvalidMemObject("it is not an image".into()))
 }
 
 /// "CL_INVALID_OPERATION if ... the device does not support SVM."
@@ -233,67 +230,85 @@ crate::entry! {
         command_buffer: cl_command_buffer_khr,
         queue: cl_command_queue,
         properties: List<cl_properties>,
-        _src: cl_mem,
-        _dst: cl_mem,
-        _src_origin: List<usize>,
-        _dst_origin: List<usize>,
-        _region: List<usize>,
-        _num_points: cl_uint,
-        _waits: List<cl_sync_point_khr>,
-        _sync_point: Out<cl_sync_point_khr>,
+        src: cl_mem,
+        dst: cl_mem,
+        src_origin: List<usize>,
+        dst_origin: List<usize>,
+        region: List<usize>,
+        num_points: cl_uint,
+        waits: List<cl_sync_point_khr>,
+        sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        no_image(&*recording(command_buffer, queue, &properties, &mutable_handle)?)
+        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (src, dst) = (image::get(src)?, image::get(dst)?);
+        let boxes = (triple(&src_origin)?, triple(&dst_origin)?, triple(&region)?);
+        sync_point.set(command_buffer.copy_image(&src, &dst, boxes, &points(num_points, &waits)?)?);
+        Ok(())
     }
 
     fn clCommandCopyBufferToImageKHR(
         command_buffer: cl_command_buffer_khr,
         queue: cl_command_queue,
         properties: List<cl_properties>,
-        _src: cl_mem,
-        _dst: cl_mem,
-        _src_offset: usize,
-        _dst_origin: List<usize>,
-        _region: List<usize>,
-        _num_points: cl_uint,
-        _waits: List<cl_sync_point_khr>,
-        _sync_point: Out<cl_sync_point_khr>,
+        src: cl_mem,
+        dst: cl_mem,
+        src_offset: usize,
+        dst_origin: List<usize>,
+        region: List<usize>,
+        num_points: cl_uint,
+        waits: List<cl_sync_point_khr>,
+        sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        no_image(&*recording(command_buffer, queue, &properties, &mutable_handle)?)
+        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (src, dst) = (handles::get::<Buffer>(src)?, image::get(dst)?);
+        let area = image_box(&dst_origin, &region)?;
+        sync_point.set(command_buffer.copy_buffer_to_image(&src, &dst, src_offset as u64, area, &points(num_points, &waits)?)?);
+        Ok(())
     }
 
     fn clCommandCopyImageToBufferKHR(
         command_buffer: cl_command_buffer_khr,
         queue: cl_command_queue,
         properties: List<cl_properties>,
-        _src: cl_mem,
-        _dst: cl_mem,
-        _src_origin: List<usize>,
-        _region: List<usize>,
-        _dst_offset: usize,
-        _num_points: cl_uint,
-        _waits: List<cl_sync_point_khr>,
-        _sync_point: Out<cl_sync_point_khr>,
+        src: cl_mem,
+        dst: cl_mem,
+        src_origin: List<usize>,
+        region: List<usize>,
+        dst_offset: usize,
+        num_points: cl_uint,
+        waits: List<cl_sync_point_khr>,
+        sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        no_image(&*recording(command_buffer, queue, &properties, &mutable_handle)?)
+        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (src, dst) = (image::get(src)?, handles::get::<Buffer>(dst)?);
+        let area = image_box(&src_origin, &region)?;
+        sync_point.set(command_buffer.copy_image_to_buffer(&src, &dst, area, dst_offset as u64, &points(num_points, &waits)?)?);
+        Ok(())
     }
 
     fn clCommandFillImageKHR(
         command_buffer: cl_command_buffer_khr,
         queue: cl_command_queue,
         properties: List<cl_properties>,
-        _image: cl_mem,
-        _color: Bytes,
-        _origin: List<usize>,
-        _region: List<usize>,
-        _num_points: cl_uint,
-        _waits: List<cl_sync_point_khr>,
-        _sync_point: Out<cl_sync_point_khr>,
+        image: cl_mem,
+        color: Bytes,
+        origin: List<usize>,
+        region: List<usize>,
+        num_points: cl_uint,
+        waits: List<cl_sync_point_khr>,
+        sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        no_image(&*recording(command_buffer, queue, &properties, &mutable_handle)?)
+        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let image = image::get(image)?;
+        check!(!color.is_null(), InvalidValue, "there is no colour");
+        let area = image_box(&origin, &region)?;
+        let color = color.get(color_size(image.format()));
+        sync_point.set(command_buffer.fill_image(&image, &color, area, &points(num_points, &waits)?)?);
+        Ok(())
     }
 
     fn clCommandSVMMemcpyKHR(

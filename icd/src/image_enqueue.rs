@@ -17,7 +17,7 @@ use crate::handles;
 use crate::image;
 
 /// "CL_INVALID_VALUE if origin or region is NULL."
-fn image_box(origin: &List<usize>, region: &List<usize>) -> Result<ImageBox, Error> {
+pub fn image_box(origin: &List<usize>, region: &List<usize>) -> Result<ImageBox, Error> {
     Ok(ImageBox { origin: triple(origin)?, region: triple(region)? })
 }
 

@@ -9,10 +9,11 @@ use std::sync::OnceLock;
 use common::ffi::{
     CL_COMPLETE, CL_DEVICE_EXTENSIONS, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_TYPE, CL_INVALID_COMMAND_QUEUE,
     CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS, CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION,
-    CL_INVALID_VALUE, CL_INVALID_WORK_GROUP_SIZE, CL_MEM_COPY_OVERLAP, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START,
-    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_command_queue, cl_event, cl_int, cl_kernel, cl_mem,
-    cl_uint,
+    CL_INVALID_VALUE, CL_INVALID_WORK_GROUP_SIZE, CL_MEM_COPY_OVERLAP, CL_MEM_OBJECT_IMAGE2D, CL_PROFILING_COMMAND_END,
+    CL_PROFILING_COMMAND_START, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_R, CL_SUCCESS, CL_UNSIGNED_INT8,
+    cl_command_queue, cl_event, cl_int, cl_kernel, cl_mem, cl_uint,
 };
+use common::images::{desc, format, image};
 use common::objects::{Context, Event, Kernel, Mem, Queue};
 use common::{info, info_bytes, info_string, target};
 
@@ -73,6 +74,10 @@ functions! {
     fn clCommandCopyBufferKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, src: cl_mem, dst: cl_mem, from: usize, to: usize, size: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
     fn clCommandCopyBufferRectKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, src: cl_mem, dst: cl_mem, src_origin: *const usize, dst_origin: *const usize, region: *const usize, src_row: usize, src_slice: usize, dst_row: usize, dst_slice: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
     fn clCommandFillBufferKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, mem: cl_mem, pattern: *const c_void, pattern_size: usize, offset: usize, size: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
+    fn clCommandCopyImageKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, src: cl_mem, dst: cl_mem, from: *const usize, to: *const usize, region: *const usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
+    fn clCommandCopyImageToBufferKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, src: cl_mem, dst: cl_mem, origin: *const usize, region: *const usize, offset: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
+    fn clCommandCopyBufferToImageKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, src: cl_mem, dst: cl_mem, offset: usize, origin: *const usize, region: *const usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
+    fn clCommandFillImageKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, mem: cl_mem, color: *const c_void, origin: *const usize, region: *const usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
     fn clCommandNDRangeKernelKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, kernel: cl_kernel, dim: cl_uint, offset: *const usize, global: *const usize, local: *const usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
     fn clGetCommandBufferInfoKHR(buffer: Handle, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
 }
@@ -279,6 +284,58 @@ fn rectangles_are_copied() {
         }
     }
     assert_eq!(queue.read::<u8>(&b, 64), want);
+}
+
+#[test]
+fn images_are_filled_and_copied() {
+    let Some(functions) = functions() else { return };
+    if !common::images::supported() {
+        return;
+    }
+    let context = Context::new();
+    let queue = context.queue(0);
+    let form = desc(CL_MEM_OBJECT_IMAGE2D, [4, 3, 1]);
+    let byte = format(CL_R, CL_UNSIGNED_INT8);
+    let (a, b) = (image(&context, 0, byte, &form, null_mut()), image(&context, 0, byte, &form, null_mut()));
+    let out = context.buffer(16);
+    queue.write(&out, &(10..26u8).collect::<Vec<_>>());
+    let commands = Commands::new(functions, &queue);
+    let recorder = commands.0;
+    let (none, point, handle) = (null(), null_mut(), null_mut());
+    let fill = |mem: &Mem, value: u32, origin: [usize; 3], region: [usize; 3]| {
+        let color = [value; 4];
+        let (at, size) = (origin.as_ptr(), region.as_ptr());
+        functions.clCommandFillImageKHR(recorder, null_mut(), null(), mem.0, color.as_ptr().cast(), at, size, 0, none, point, handle)
+    };
+    let (zero, all) = ([0usize; 3], [4usize, 3, 1]);
+    assert_eq!(fill(&a, 1, zero, all), CL_SUCCESS);
+    assert_eq!(fill(&a, 2, [1, 1, 0], [2, 2, 1]), CL_SUCCESS, "a box with gaps");
+    assert_eq!(fill(&a, 2, [1, 1, 0], [4, 2, 1]), CL_INVALID_VALUE);
+    assert_eq!(fill(&out, 2, zero, all), CL_INVALID_MEM_OBJECT);
+    let (from, to, part) = ([1usize, 0, 0], [0usize, 0, 0], [3usize, 3, 1]);
+    let pointers = (from.as_ptr(), to.as_ptr(), part.as_ptr());
+    let copy = |dst: &Mem| {
+        let (from, to, part) = pointers;
+        functions.clCommandCopyImageKHR(recorder, null_mut(), null(), a.0, dst.0, from, to, part, 0, none, point, handle)
+    };
+    assert_eq!(fill(&b, 9, zero, all), CL_SUCCESS);
+    assert_eq!(copy(&b), CL_SUCCESS);
+    assert_eq!(copy(&a), CL_MEM_COPY_OVERLAP);
+    let (row, last) = ([4usize, 1, 1], [0usize, 2, 0]);
+    let (size, at) = (row.as_ptr(), last.as_ptr());
+    let status = functions.clCommandCopyBufferToImageKHR(recorder, null_mut(), null(), out.0, b.0, 3, at, size, 0, none, point, handle);
+    assert_eq!(status, CL_SUCCESS);
+    let (size, at) = (all.as_ptr(), zero.as_ptr());
+    let status = functions.clCommandCopyImageToBufferKHR(recorder, null_mut(), null(), b.0, out.0, at, size, 4, 0, none, point, handle);
+    assert_eq!(status, CL_SUCCESS);
+    let status = functions.clCommandCopyImageToBufferKHR(recorder, null_mut(), null(), b.0, out.0, at, size, 5, 0, none, point, handle);
+    assert_eq!(status, CL_INVALID_VALUE);
+    commands.finalize();
+    commands.enqueue();
+    assert_eq!(queue.read::<u8>(&out, 16), [10, 11, 12, 13, 1, 1, 1, 9, 2, 2, 1, 9, 13, 14, 15, 16]);
+    // Again, with what the first run left in the buffer.
+    commands.enqueue();
+    assert_eq!(queue.read::<u8>(&out, 16), [10, 11, 12, 13, 1, 1, 1, 9, 2, 2, 1, 9, 13, 1, 1, 1]);
 }
 
 #[test]

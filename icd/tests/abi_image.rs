@@ -6,6 +6,7 @@ mod common;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use common::ffi::{
@@ -402,6 +403,38 @@ fn destructors_run_last_to_first() {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(*DEATHS.lock().expect("the list"), [3, 2, 1]);
+}
+
+static LATE_DEATHS: AtomicU32 = AtomicU32::new(0);
+
+unsafe extern "C" fn died_late(_: cl_mem, _: *mut c_void) {
+    LATE_DEATHS.fetch_add(1, Ordering::SeqCst);
+}
+
+#[test]
+fn an_image_lives_until_its_commands_are_done() {
+    if !supported() {
+        return;
+    }
+    let (context, cl) = (Context::new(), &target().cl);
+    let queue = context.queue(0);
+    let mut status = 1;
+    let gate = Event(cl.clCreateUserEvent(context.0, &mut status));
+    let image = image(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE2D, [4, 4, 1]), null_mut());
+    assert_eq!(cl.clSetMemObjectDestructorCallback(image.0, Some(died_late), null_mut()), CL_SUCCESS);
+    let (color, origin, region) = ([1u32; 4], [0usize; 3], [2usize, 2, 1]);
+    let (at, size) = (origin.as_ptr(), region.as_ptr());
+    assert_eq!(cl.clEnqueueFillImage(queue.0, image.0, color.as_ptr().cast(), at, size, 1, &gate.0, null_mut()), CL_SUCCESS);
+    drop(image);
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(LATE_DEATHS.load(Ordering::SeqCst), 0, "the fill waits");
+    assert_eq!(cl.clSetUserEventStatus(gate.0, 0), CL_SUCCESS);
+    queue.finish();
+    let end = Instant::now() + Duration::from_secs(10);
+    while LATE_DEATHS.load(Ordering::SeqCst) == 0 && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(LATE_DEATHS.load(Ordering::SeqCst), 1);
 }
 
 #[test]
