@@ -14,8 +14,8 @@ float __wgcl_exp_poly(float r) {
 // e^(hi + lo) for |hi| <= 200; lo is a small correction.
 float __wgcl_exp_parts(float hi, float lo) {
     float k = rint(hi * 0x1.715476p0f);
-    float r = (hi - k * 0x1.62ep-1f) - k * 0x1.0bfbe8p-15f + lo;
-    float y = 1.0f + (r + r * r * __wgcl_exp_poly(r));
+    float r = mad(-k, 0x1.0bfbe8p-15f, mad(-k, 0x1.62ep-1f, hi)) + lo;
+    float y = 1.0f + mad(r * r, __wgcl_exp_poly(r), r);
     return __wgcl_scale(y, (int)k);
 }
 

@@ -37,9 +37,9 @@ float log(float x) {
     float f = __wgcl_log_split(x, &k);
     float hfsq = 0.5f * f * f;
     float y = f * f * f * __wgcl_log_poly(f);
-    y = f - (hfsq - (y + k * 0x1.0bfbe8p-15f));
+    y = f - (hfsq - mad(k, 0x1.0bfbe8p-15f, y));
     // k times the upper 12 bits of ln 2 is exact.
-    y = k * 0x1.62ep-1f + y;
+    y = mad(k, 0x1.62ep-1f, y);
     return __wgcl_log_special(x, y);
 }
 

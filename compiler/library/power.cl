@@ -11,7 +11,7 @@ float __wgcl_log2_parts(float x, float *lo) {
     // f - s_hi d exactly: d in two parts.
     float d_hi = as_float(as_uint(d) & 0xfffff000u);
     float d_lo = (2.0f - d_hi) + f;
-    float s_lo = ((f - s_hi * d_hi) - s_hi * d_lo) * reciprocal;
+    float s_lo = mad(-s_hi, d_lo, mad(-s_hi, d_hi, f)) * reciprocal;
     float s = s_hi + s_lo;
     float q = s * s;
     float p = 0x1.cea956p-4f;
@@ -20,19 +20,19 @@ float __wgcl_log2_parts(float x, float *lo) {
     p = p * q;
     // s + s^3 (1/3 + p) with s^3 / 3 in two parts.
     float q_hi = as_float(as_uint(s_hi * s_hi) & 0xfffff000u);
-    float q_lo = (s_hi * s_hi - q_hi) + s_lo * (s + s_hi);
+    float q_lo = mad(s_lo, s + s_hi, mad(s_hi, s_hi, -q_hi));
     float t = q_hi * 0x1.554p-2f;
-    float t_lo = q_lo * 0x1.554p-2f + q * (0x1.555556p-14f + p);
+    float t_lo = mad(q_lo, 0x1.554p-2f, q * (0x1.555556p-14f + p));
     float u_hi = as_float(as_uint(1.0f + t) & 0xfffff000u);
     float u_lo = ((1.0f - u_hi) + t) + t_lo;
     // (s_hi + s_lo) (u_hi + u_lo)
     float v = s_hi * u_hi;
-    float v_lo = s_lo * u_hi + s * u_lo;
+    float v_lo = mad(s_lo, u_hi, s * u_lo);
     float v_hi = as_float(as_uint(v) & 0xfffff000u);
     v_lo = (v - v_hi) + v_lo;
     // times 2 / ln 2
     float w = v_hi * 0x1.714p1f;
-    float w_lo = v_lo * 0x1.714p1f + (v_hi + v_lo) * 0x1.47652cp-11f;
+    float w_lo = mad(v_lo, 0x1.714p1f, (v_hi + v_lo) * 0x1.47652cp-11f);
     float sum = k + w;
     float error = k == 0.0f ? 0.0f : w - (sum - k);
     float rest = error + w_lo;
@@ -47,8 +47,8 @@ float __wgcl_exp2_parts(float hi, float lo) {
     float k = rint(h);
     float f = h - k;
     float f_hi = as_float(as_uint(f) & 0xfffff000u);
-    float r = f_hi * 0x1.62ep-1f + ((f - f_hi) * 0x1.62ep-1f + (f * 0x1.0bfbe8p-15f + lo * 0x1.62e43p-1f));
-    float y = 1.0f + (r + r * r * __wgcl_exp_poly(r));
+    float r = mad(f_hi, 0x1.62ep-1f, mad(f - f_hi, 0x1.62ep-1f, mad(f, 0x1.0bfbe8p-15f, lo * 0x1.62e43p-1f)));
+    float y = 1.0f + mad(r * r, __wgcl_exp_poly(r), r);
     return __wgcl_scale(y, (int)k);
 }
 
@@ -62,7 +62,7 @@ float __wgcl_pow_positive(float ax, float y) {
     float l_hi = as_float(as_uint(l) & 0xfffff000u);
     l_lo += l - l_hi;
     float product = y_hi * l_hi;
-    float rest = y_lo * l_hi + y_clamped * l_lo;
+    float rest = mad(y_lo, l_hi, y_clamped * l_lo);
     float hi = product + rest;
     float lo = fabs(hi) < 1e4f ? rest - (hi - product) : 0.0f;
     return __wgcl_exp2_parts(hi, lo);

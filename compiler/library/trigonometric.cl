@@ -57,11 +57,11 @@ uint __wgcl_reduce_large(float t, float *lo, float *hi) {
 // Quadrant (modulo 4) of t >= 0 and the reduced argument hi + lo in [-pi/4, pi/4]. Nothing sensible for infinities and NaNs.
 uint __wgcl_reduce(float t, float *lo, float *hi) {
     float k = rint(t * 0x1.45f306p-1f);
-    float r = (t - k * 0x1.92p0f) - k * 0x1.fb4p-12f;
+    float r = mad(-k, 0x1.fb4p-12f, mad(-k, 0x1.92p0f, t));
     float u = k * 0x1.444p-24f;
     float r1 = r - u;
     *hi = r1;
-    *lo = ((r - r1) - u) - k * 0x1.68c234p-39f;
+    *lo = mad(-k, 0x1.68c234p-39f, (r - r1) - u);
     uint quadrant = (uint)(int)k;
     if (t >= 8192.0f) {
         quadrant = __wgcl_reduce_large(t, lo, hi);
@@ -75,7 +75,7 @@ float __wgcl_sin_poly(float r, float lo) {
     p = mad(p, s, -0x1.a06746p-13f);
     p = mad(p, s, 0x1.11118p-7f);
     p = mad(p, s, -0x1.555556p-3f);
-    return r + (r * s * p + lo);
+    return r + mad(r * s, p, lo);
 }
 
 float __wgcl_cos_poly(float r, float lo) {
@@ -86,7 +86,7 @@ float __wgcl_cos_poly(float r, float lo) {
     p = mad(p, s, 0x1.555556p-5f);
     float h = 0.5f * s;
     float w = 1.0f - h;
-    return w + (((1.0f - w) - h) + (s * s * p - r * lo));
+    return w + (((1.0f - w) - h) + mad(s * s, p, -(r * lo)));
 }
 
 // NaN where t = |x| is not finite.
