@@ -146,17 +146,18 @@ impl Engine {
         for Region { local_size, part } in regions {
             let fits = |limits: [u32; 3]| part.base == [0; 3] && part.groups.iter().zip(limits).all(|(count, limit)| *count <= limit);
             let mut key = LaunchKey { local_size, guard, single_dispatch: fits(self.max_groups), ..common.clone() };
+            key.rows = !key.single_dispatch && part.groups[1..] == [1, 1];
             let mut pipeline = program.pipeline(kernel, &key)?;
             let mut limits = self.max_groups;
             let scratch = pipeline.scratch();
             if scratch > 0 {
                 limits = self.scratch_limits(local_size, part.groups, scratch)?;
-                if key.single_dispatch && !fits(limits) {
-                    key.single_dispatch = false;
+                if key.rows || (key.single_dispatch && !fits(limits)) {
+                    (key.single_dispatch, key.rows) = (false, false);
                     pipeline = program.pipeline(kernel, &key)?;
                 }
             }
-            let parts = split(part, limits);
+            let parts = if key.rows { in_rows(part, limits) } else { split(part, limits) };
             self.reserve_scratch(pipeline.scratch(), local_size, &parts)?;
             stages.push(Stage { pipeline, parts, output: None, folded: key.folded });
         }
@@ -396,6 +397,22 @@ fn split(Part { base: first, groups }: Part, limits: [u32; 3]) -> SmallVec<[Part
     parts
 }
 
+/// Arranges the groups of one dimension in rows of at most `limits[0]`: one dispatch where they divide evenly, else two. Every dispatch more would wait for
+/// the one before to drain, which takes an H100 11 us.
+fn in_rows(Part { base, groups }: Part, limits: [u32; 3]) -> SmallVec<[Part; 1]> {
+    let (count, longest) = (groups[0], limits[0].max(1));
+    let fewest = count.div_ceil(longest);
+    let even = (fewest..=limits[1].min(fewest.saturating_mul(4))).find(|rows| count.is_multiple_of(*rows));
+    let (length, rows) = even.map_or((longest, (count / longest).min(limits[1])), |rows| (count / rows, rows));
+    let covered = length * rows;
+    let mut parts: SmallVec<[Part; 1]> = smallvec::smallvec![Part { base, groups: [length, rows, 1] }];
+    if covered < count {
+        let rest = Part { base: [base[0] + covered, base[1], base[2]], groups: [count - covered, 1, 1] };
+        parts.extend(if rest.groups[0] > longest { in_rows(rest, limits) } else { smallvec::smallvec![rest] });
+    }
+    parts
+}
+
 /// The key of a launch, but for what tells its dispatches apart.
 fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<LaunchKey> {
     if kernel.params.len() != launch.args.len() {
@@ -413,6 +430,7 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<Laun
         folded: fold::folded(launch, &kernel.params, gpu),
         zero_offset: launch.global_offset == [0; 3],
         single_dispatch: true,
+        rows: false,
     };
     for (index, (param, arg)) in (0..).zip(kernel.params.iter().zip(&launch.args)) {
         if matches!(arg, LaunchArg::Buffer(None)) {
@@ -524,7 +542,7 @@ mod tests {
 
     use wgcl_api::backend::{BackendResult, KernelUsage, Launch, LoadedProgram};
 
-    use super::{Part, Region, group_counts, regions, split};
+    use super::{Part, Region, group_counts, in_rows, regions, split};
 
     #[derive(Debug)]
     struct NoProgram;
@@ -550,6 +568,21 @@ mod tests {
     fn a_range_within_the_limits_is_one_dispatch() {
         let part = Part { base: [0; 3], groups: [5, 1, 1] };
         assert_eq!(split(part, [65535; 3]).as_slice(), [part]);
+    }
+
+    #[test]
+    fn rows_hold_every_group_once() {
+        for count in [70_000, 131_072, 65_536, 99_991, 10_000_019, 4_000_000_007] {
+            let parts = in_rows(Part { base: [3, 0, 0], groups: [count, 1, 1] }, [65_535; 3]);
+            let mut next = 3;
+            for part in &parts {
+                assert_eq!(part.base, [next, 0, 0]);
+                assert!(part.groups.iter().all(|n| (1..=65_535).contains(n)));
+                next += part.groups[0] * part.groups[1];
+            }
+            assert_eq!(next.wrapping_sub(3), count);
+            assert!(parts.len() <= 3, "{count}: {parts:?}");
+        }
     }
 
     #[test]

@@ -101,6 +101,8 @@ pub struct LaunchKey {
     pub zero_offset: bool,
     /// Whether the dispatch begins with the NDRange's first group: the group base is zero.
     pub single_dispatch: bool,
+    /// Whether a dispatch's second dimension continues the first: so one dispatch holds more groups of a one-dimensional NDRange than a dimension may have.
+    pub rows: bool,
 }
 
 impl LaunchKey {
@@ -118,6 +120,7 @@ impl LaunchKey {
             folded: Vec::new(),
             zero_offset: true,
             single_dispatch: true,
+            rows: false,
         };
         if let Some(kernel) = &function.kernel {
             if let Some(size) = kernel.reqd_work_group_size {

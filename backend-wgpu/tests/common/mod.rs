@@ -150,8 +150,10 @@ pub fn adder(device: &WgpuDevice) -> Arc<dyn LoadedProgram> {
         .load_shaders(vec![("add".to_owned(), vec![GLOBAL, KernelParam::Value])], move |_, key: &LaunchKey| {
             let source = format!(
                 "{ARGUMENTS} @group(0) @binding(1) var<storage, read_write> data: array<u32>;
-                @compute @workgroup_size({}) fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) local: vec3<u32>) {{
-                    let id = (group.x + args.base.x) * {}u + local.x;
+                @compute @workgroup_size({}) fn main(
+                    @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) count: vec3<u32>,
+                    @builtin(local_invocation_id) local: vec3<u32>) {{
+                    let id = (group.x + group.y * count.x + args.base.x) * {}u + local.x;
                     data[id] += args.value.x;
                 }}",
                 key.local_size[0], key.local_size[0]

@@ -229,7 +229,16 @@ impl Emitter<'_, '_> {
             }
             WorkItem::LocalId(d) => self.input_lane(inputs, BuiltIn::LocalInvocationId, d),
             WorkItem::GroupId(d) => {
-                let group = self.input_lane(inputs, BuiltIn::WorkGroupId, d);
+                if key.rows && d > 0 {
+                    return self.hidden(inputs, hidden::GROUP_BASE + u32::from(d) * 4);
+                }
+                let mut group = self.input_lane(inputs, BuiltIn::WorkGroupId, d);
+                if key.rows {
+                    let row = self.input_lane(inputs, BuiltIn::WorkGroupId, 1);
+                    let length = self.input_lane(inputs, BuiltIn::NumWorkGroups, 0);
+                    let before = self.b.binary(BinaryOperator::Multiply, row, length);
+                    group = self.b.add(before, group);
+                }
                 if key.single_dispatch {
                     group
                 } else {
