@@ -154,6 +154,8 @@ pub struct MemoryRange {
     pub offset: u64,
     /// Bytes.
     pub size: u64,
+    /// The byte among them to which a kernel's argument points: not always the first in memory that is shared with the host.
+    pub start: u64,
     /// What pointers into the memory have in their high half: that of its [`Identity`], the same on all devices.
     pub identity: u32,
 }
@@ -176,6 +178,16 @@ impl Identity {
                 return Self(number);
             }
         }
+    }
+
+    /// Of memory that the host sees at multiples of 4 GiB: the high half of its addresses.
+    pub const fn of_host(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// Whether pointers into the memory are addresses of the host.
+    pub const fn is_of_host(&self) -> bool {
+        self.0 < identity::FIRST_BUFFER
     }
 
     /// The number.
@@ -225,6 +237,8 @@ pub struct Launch {
     pub kernel: Arc<str>,
     /// One a parameter.
     pub args: Vec<LaunchArg>,
+    /// Memory to which only pointers in memory lead.
+    pub extra: Vec<MemoryRange>,
     /// Number of dimensions, 1 to 3; the others have size 1 and offset 0.
     pub work_dim: u32,
     /// Global offset.
@@ -380,6 +394,14 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// # Errors
     /// When there is none, or the device is lost.
     fn allocate(&self, size: u64) -> BackendResult<Arc<dyn Memory>>;
+    /// As [`Device::allocate`], for memory whose pointers are addresses of the host: their high half is `identity`.
+    ///
+    /// # Errors
+    /// As there.
+    fn allocate_shared(&self, size: u64, identity: u32) -> BackendResult<Arc<dyn Memory>> {
+        let _ = identity;
+        self.allocate(size)
+    }
     /// Brings a built program onto the device.
     ///
     /// # Errors

@@ -48,6 +48,12 @@ pub enum CommandType {
     Barrier = 0x1205,
     MigrateMemObjects = 0x1206,
     FillBuffer = 0x1207,
+    SvmFree = 0x1209,
+    SvmMemcpy = 0x120A,
+    SvmMemFill = 0x120B,
+    SvmMap = 0x120C,
+    SvmUnmap = 0x120D,
+    SvmMigrateMem = 0x120E,
     FillImage = 0x1208,
     CommandBuffer = 0x12A8,
 }
@@ -100,6 +106,8 @@ pub enum Argument {
     Local(u32),
     /// An image.
     Image(Arc<Image>),
+    /// A pointer to a byte of memory that is shared with the host.
+    Svm(Arc<Buffer>, u64),
 }
 
 impl Argument {
@@ -108,6 +116,7 @@ impl Argument {
         match self {
             Self::Buffer(buffer) => buffer.as_ref(),
             Self::Image(image) => Some(image.buffer()),
+            Self::Svm(buffer, _) => Some(buffer),
             Self::Value(_) | Self::Local(_) => None,
         }
     }
@@ -122,6 +131,8 @@ pub struct KernelLaunch {
     pub kernel: Arc<str>,
     /// One a parameter.
     pub args: Vec<Argument>,
+    /// Memory to which only pointers in memory lead.
+    pub extra: Vec<Arc<Buffer>>,
     /// Dimensions.
     pub work_dim: u32,
     /// Global offset.
@@ -156,9 +167,15 @@ impl Operation {
     /// With the buffers' memory on a device of the context, by its index.
     pub(crate) fn resolve(self, index: usize) -> Result<Command> {
         let memory = |buffer: &Arc<Buffer>| buffer.store().memory(index);
-        let range = |buffer: &Arc<Buffer>| {
-            let (memory, identity) = (memory(buffer)?, buffer.store().identity());
-            Ok::<_, Error>(MemoryRange { memory, offset: buffer.origin(), size: buffer.size(), identity })
+        let range = |buffer: &Arc<Buffer>, start: u64| {
+            let (store, memory) = (buffer.store(), memory(buffer)?);
+            let (origin, size, identity) = (buffer.origin(), buffer.size(), store.identity());
+            // Pointers into shared memory may point anywhere, and go everywhere from there: all of it is bound.
+            Ok::<_, Error>(if store.is_svm() {
+                MemoryRange { memory, offset: 0, size: store.size(), start: origin + start, identity }
+            } else {
+                MemoryRange { memory, offset: origin, size, start, identity }
+            })
         };
         Ok(match self {
             Self::Nop => Command::Nop,
@@ -175,8 +192,9 @@ impl Operation {
                             Argument::Value(bytes) => LaunchArg::Value(bytes),
                             Argument::Local(size) => LaunchArg::Local(size),
                             Argument::Buffer(None) => LaunchArg::Buffer(None),
-                            Argument::Buffer(Some(buffer)) => LaunchArg::Buffer(Some(range(&buffer)?)),
-                            Argument::Image(image) => LaunchArg::Image(range(image.buffer())?, image.descriptor()),
+                            Argument::Buffer(Some(buffer)) => LaunchArg::Buffer(Some(range(&buffer, 0)?)),
+                            Argument::Svm(buffer, start) => LaunchArg::Buffer(Some(range(&buffer, start)?)),
+                            Argument::Image(image) => LaunchArg::Image(range(image.buffer(), 0)?, image.descriptor()),
                         })
                     })
                     .collect::<Result<_>>()?;
@@ -184,6 +202,7 @@ impl Operation {
                     program: launch.program,
                     kernel: launch.kernel,
                     args,
+                    extra: launch.extra.iter().map(|buffer| range(buffer, 0)).collect::<Result<_>>()?,
                     work_dim: launch.work_dim,
                     global_offset: launch.global_offset,
                     global_size: launch.global_size,

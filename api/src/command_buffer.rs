@@ -22,6 +22,7 @@ use crate::lock::{Mutex, Rank};
 use crate::memory::Buffer;
 use crate::object::{HandleSlot, Object};
 use crate::queue::{Queue, QueueProperties};
+use crate::svm::SvmCopy;
 use crate::transfer::RectArgs;
 
 bitflags! {
@@ -239,6 +240,25 @@ impl CommandBuffer {
         Self::check(&self.state.lock(), points)?;
         let works = self.queue.fill_image_works(image, color, area)?;
         works.into_iter().try_fold(0, |_, work| self.record(points, None, || Ok(work)))
+    }
+
+    /// clCommandSVMMemcpyKHR: between shared memory, for the host's alone may change from run to run.
+    ///
+    /// # Errors
+    /// Those of clEnqueueSVMMemcpy, and of recording.
+    pub fn svm_copy(&self, copy: SvmCopy, points: &[SyncPoint]) -> Result<SyncPoint> {
+        self.queue.check_svm(&[])?;
+        let alone = || Error::InvalidOperation("a recorded copy is one between shared virtual memory".into());
+        self.record(points, None, || self.queue.svm_copy_work(copy, |_| Err(alone()), |_| Err(alone())))
+    }
+
+    /// clCommandSVMMemFillKHR
+    ///
+    /// # Errors
+    /// Those of clEnqueueSVMMemFill, and of recording.
+    pub fn svm_fill(&self, address: usize, pattern: Vec<u8>, size: u64, points: &[SyncPoint]) -> Result<SyncPoint> {
+        self.queue.check_svm(&[])?;
+        self.record(points, None, || self.queue.svm_fill_work(address, pattern, size))
     }
 
     /// clCommandBarrierWithWaitListKHR

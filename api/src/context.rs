@@ -1,5 +1,6 @@
 //! Contexts (OpenCL API 4.4).
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -7,6 +8,8 @@ use crate::callback;
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::host::HostAllocator;
+use crate::lock::{Mutex, Rank};
+use crate::memory::Buffer;
 use crate::object::{Destructors, HandleSlot, Object};
 use crate::printf::{self, Printer};
 
@@ -21,6 +24,8 @@ pub struct Context {
     notify: Option<Notify>,
     printer: OnceLock<Printer>,
     allocator: Arc<dyn HostAllocator>,
+    /// Shared virtual memory by address.
+    pub(crate) svm: Mutex<BTreeMap<usize, Arc<Buffer>>>,
     /// Last, so that its callbacks run when everything else of the context is gone.
     destructors: Destructors,
 }
@@ -62,6 +67,7 @@ impl Context {
             notify,
             printer: OnceLock::new(),
             allocator,
+            svm: Mutex::new(Rank::Svm, BTreeMap::new()),
             destructors: Destructors::default(),
         }))
     }

@@ -27,6 +27,8 @@ pub enum ArgValue {
     Buffer(Weak<Buffer>),
     /// Bytes of workgroup memory.
     Local(u32),
+    /// A pointer to a byte of shared virtual memory.
+    Svm(Weak<Buffer>, u64),
     /// An image.
     Image(Weak<Image>),
     /// What a sampler is to kernels.
@@ -55,6 +57,8 @@ pub struct Kernel {
     /// The program's executables when the kernel was made, by device of the program.
     executables: Vec<Option<Arc<Executable>>>,
     args: Mutex<Vec<Option<ArgValue>>>,
+    /// CL_KERNEL_EXEC_INFO_SVM_PTRS
+    svm_pointers: Mutex<Vec<Weak<Buffer>>>,
 }
 
 impl Object for Kernel {
@@ -106,6 +110,7 @@ impl Kernel {
             name: name.into(),
             executables,
             args: Mutex::new(Rank::Kernel, args),
+            svm_pointers: Mutex::new(Rank::Kernel, Vec::new()),
         })
     }
 
@@ -143,7 +148,10 @@ impl Kernel {
     /// clCloneKernel
     pub fn duplicate(&self) -> Arc<Self> {
         let args = self.args.lock().clone();
-        Self::make(&self.program, &self.name, self.executables.clone(), args)
+        let svm_pointers = self.svm_pointers.lock().clone();
+        let copy = Self::make(&self.program, &self.name, self.executables.clone(), args);
+        *copy.svm_pointers.lock() = svm_pointers;
+        copy
     }
 
     /// Its program.
@@ -212,7 +220,7 @@ impl Kernel {
                     bytes.len()
                 );
             }
-            (KernelParam::Buffer { .. }, ArgValue::Null) => {}
+            (KernelParam::Buffer { .. }, ArgValue::Null | ArgValue::Svm(..)) => {}
             (KernelParam::Buffer { .. }, ArgValue::Buffer(buffer)) => {
                 let same = buffer.upgrade().is_some_and(|buffer| Arc::ptr_eq(buffer.context(), self.program.context()));
                 // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value are not the same."
@@ -294,6 +302,44 @@ impl Kernel {
         Ok(())
     }
 
+    /// clSetKernelArgSVMPointer
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn set_arg_svm(&self, index: u32, address: usize) -> Result<()> {
+        // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
+        self.arg(index)?;
+        if address == 0 {
+            return self.set_arg(index, ArgValue::Null);
+        }
+        // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
+        let found = self.program.context().svm_at(address);
+        let (buffer, start) = found.ok_or_else(|| Error::InvalidArgValue(format!("{address:#x} is no shared virtual memory").into()))?;
+        self.set_arg(index, ArgValue::Svm(Arc::downgrade(&buffer), start))
+    }
+
+    /// clSetKernelExecInfo with CL_KERNEL_EXEC_INFO_SVM_PTRS: memory to which pointers in memory may lead.
+    ///
+    /// # Errors
+    /// If an address is not one of shared virtual memory.
+    pub fn set_svm_pointers(&self, addresses: &[usize]) -> Result<()> {
+        let mut buffers: Vec<Arc<Buffer>> = Vec::new();
+        for address in addresses {
+            let found = self.program.context().svm_at(*address);
+            let (buffer, _) = found.ok_or_else(|| Error::InvalidValue(format!("{address:#x} is no shared virtual memory").into()))?;
+            if buffers.iter().all(|other| !Arc::ptr_eq(other, &buffer)) {
+                buffers.push(buffer);
+            }
+        }
+        *self.svm_pointers.lock() = buffers.iter().map(Arc::downgrade).collect();
+        Ok(())
+    }
+
+    /// What was set there and still exists.
+    pub(crate) fn svm_buffers(&self) -> Result<Vec<Arc<Buffer>>> {
+        Ok(self.svm_pointers.lock().iter().filter_map(Weak::upgrade).collect())
+    }
+
     /// The arguments as they are now.
     ///
     /// # Errors
@@ -314,6 +360,7 @@ impl Kernel {
                     Some(ArgValue::Image(image)) => image.upgrade().map(Argument::Image).ok_or_else(gone),
                     Some(ArgValue::Sampler(word)) => Ok(Argument::Value(word.to_le_bytes().to_vec())),
                     Some(ArgValue::Local(size)) => Ok(Argument::Local(*size)),
+                    Some(ArgValue::Svm(buffer, start)) => buffer.upgrade().map(|buffer| Argument::Svm(buffer, *start)).ok_or_else(gone),
                 }
             })
             .collect()

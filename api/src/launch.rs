@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::kernel::{self, Kernel};
 use crate::memory::MemFlags;
 use crate::queue::Queue;
+use crate::transfer::used;
 
 /// An NDRange as the application gives it.
 #[derive(Clone, Copy, Debug)]
@@ -158,7 +159,10 @@ impl Queue {
         if global.contains(&0) {
             return Ok(Work::nop());
         }
-        let uses = args
+        // What is an argument as well is bound once.
+        let mut extra = kernel.svm_buffers()?;
+        extra.retain(|buffer| args.iter().filter_map(Argument::buffer).all(|other| !Arc::ptr_eq(other.store(), buffer.store())));
+        let mut uses = args
             .iter()
             .zip(&info.args)
             .filter_map(|(arg, info)| {
@@ -169,10 +173,14 @@ impl Queue {
                 Some(buffer.range(0, buffer.size()).map(|range| Use { buffer: buffer.clone(), image, range, access }))
             })
             .collect::<Result<Vec<_>>>()?;
+        for buffer in &extra {
+            uses.push(used(buffer, buffer.range(0, buffer.size())?, Access::Write));
+        }
         let launch = KernelLaunch {
             program: executable.loaded.clone(),
             kernel: kernel.name().clone(),
             args,
+            extra,
             work_dim: range.work_dim,
             global_offset: offset,
             global_size: global,

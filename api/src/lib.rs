@@ -45,6 +45,7 @@ pub mod queue;
 mod ranges;
 pub mod rect;
 pub mod sampler;
+pub mod svm;
 #[cfg(test)]
 mod test_backend;
 #[cfg(test)]

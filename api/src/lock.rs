@@ -24,6 +24,8 @@ pub enum Rank {
     Maps,
     /// What device holds which bytes of a memory object.
     Residency,
+    /// Shared virtual memory of a context.
+    Svm,
     /// Callbacks that wait for the death of an object.
     Callbacks,
 }

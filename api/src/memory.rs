@@ -156,6 +156,19 @@ pub struct Store {
 }
 
 impl Store {
+    fn new(context: &Arc<Context>, size: u64, identity: Identity, host: Option<Arc<dyn HostRegion>>) -> Arc<Self> {
+        Arc::new(Self {
+            context: context.clone(),
+            size,
+            memories: context.devices().iter().map(|_| OnceCell::new()).collect(),
+            identity,
+            valid: Mutex::new(Rank::Residency, context.devices().iter().map(|_| RangeSet::default()).collect()),
+            host,
+            maps: Mutex::new(Rank::Maps, Vec::new()),
+            shadow: Mutex::new(Rank::Residency, None),
+        })
+    }
+
     /// The memory on a device of the context.
     ///
     /// # Errors
@@ -164,7 +177,11 @@ impl Store {
         let (Some(cell), Some(device)) = (self.memories.get(device_index), self.context.devices().get(device_index)) else {
             return Err(Error::InvalidDevice("the device is not of the buffer's context".into()));
         };
-        let memory = cell.get_or_try_init(|| device.backend().allocate(self.size).map_err(Error::from))?;
+        let make = || match self.identity.is_of_host() {
+            true => device.backend().allocate_shared(self.size, self.identity.get()),
+            false => device.backend().allocate(self.size),
+        };
+        let memory = cell.get_or_try_init(|| make().map_err(Error::from))?;
         Ok(memory.clone())
     }
 
@@ -176,6 +193,11 @@ impl Store {
     /// What pointers into it have in their high half.
     pub fn identity(&self) -> u32 {
         self.identity.get()
+    }
+
+    /// Whether pointers into it are addresses of the host (shared virtual memory).
+    pub fn is_svm(&self) -> bool {
+        self.identity.is_of_host()
     }
 
     /// What a device lacks of `range`, and who has it.
@@ -295,17 +317,7 @@ impl Buffer {
                 (Some(Box::new(bytes)), Some(region))
             }
         };
-        let flags = flags.or_default();
-        let store = Arc::new(Store {
-            context: context.clone(),
-            size,
-            memories: context.devices().iter().map(|_| OnceCell::new()).collect(),
-            identity: Identity::new(),
-            valid: Mutex::new(Rank::Residency, context.devices().iter().map(|_| RangeSet::default()).collect()),
-            host,
-            maps: Mutex::new(Rank::Maps, Vec::new()),
-            shadow: Mutex::new(Rank::Residency, None),
-        });
+        let store = Store::new(context, size, Identity::new(), host);
         // A context with several devices cannot know which of them will use the buffer: the first one that is large enough keeps it until then.
         let home = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
         let memory = store.memory(home)?;
@@ -314,17 +326,39 @@ impl Buffer {
             device.backend().enqueue(Command::Write { dst: memory, src, regions }, false, unobserved());
             store.written(home, 0..size);
         }
-        Ok(Arc::new(Self {
+        Ok(Self::of_store(flags.or_default(), store, 0, size, property_list))
+    }
+
+    fn of_store(flags: MemFlags, store: Arc<Store>, origin: u64, size: u64, property_list: Option<Vec<u64>>) -> Arc<Self> {
+        Arc::new(Self {
             slot: HandleSlot::default(),
-            context: context.clone(),
+            context: store.context.clone(),
             flags,
             size,
-            origin: 0,
+            origin,
             parent: None,
             property_list,
             store,
             destructors: Destructors::default(),
-        }))
+        })
+    }
+
+    /// The buffer behind shared virtual memory, at the addresses of `region`.
+    pub(crate) fn svm(context: &Arc<Context>, flags: MemFlags, size: u64, identity: u32, region: Arc<dyn HostRegion>) -> Result<Arc<Self>> {
+        let store = Store::new(context, size, Identity::of_host(identity), Some(region));
+        let home = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
+        store.memory(home)?;
+        Ok(Self::of_store(flags.or_default(), store, 0, size, None))
+    }
+
+    /// clCreateBuffer with CL_MEM_USE_HOST_PTR and a pointer to a byte of this buffer of shared virtual memory: another name of a part of it.
+    ///
+    /// # Errors
+    /// If it is not as large.
+    pub fn over_svm(&self, flags: MemFlags, offset: u64, size: u64, property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
+        // "CL_INVALID_BUFFER_SIZE ... if host_ptr is a pointer to SVM memory and size is larger than the corresponding SVM allocation."
+        let range = self.range(offset, size).map_err(|error| Error::InvalidBufferSize(error.to_string().into()))?;
+        Ok(Self::of_store(flags.or_default(), self.store.clone(), range.start, size, property_list))
     }
 
     /// clCreateSubBuffer
@@ -356,7 +390,7 @@ impl Buffer {
             context: self.context.clone(),
             flags: flags.inherited(self.flags),
             size,
-            origin,
+            origin: self.origin + origin,
             parent: Some(self.clone()),
             property_list: None,
             store: self.store.clone(),
@@ -379,9 +413,14 @@ impl Buffer {
         self.size
     }
 
-    /// CL_MEM_OFFSET
+    /// Where in the store it begins.
     pub fn origin(&self) -> u64 {
         self.origin
+    }
+
+    /// CL_MEM_OFFSET: where in its parent a sub-buffer begins.
+    pub fn offset(&self) -> u64 {
+        self.parent.as_ref().map_or(0, |parent| self.origin - parent.origin)
     }
 
     /// CL_MEM_ASSOCIATED_MEMOBJECT
@@ -429,7 +468,7 @@ impl Buffer {
         // "CL_MISALIGNED_SUB_BUFFER_OFFSET if buffer is a sub-buffer object and offset specified when the sub-buffer object is created is not
         // aligned to CL_DEVICE_MEM_BASE_ADDR_ALIGN value for device associated with queue."
         ensure!(
-            self.origin.is_multiple_of(device.base_alignment().into()),
+            self.store.is_svm() || self.origin.is_multiple_of(device.base_alignment().into()),
             MisalignedSubBufferOffset,
             "the sub-buffer's origin {} is not aligned for {}",
             self.origin,

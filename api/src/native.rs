@@ -25,6 +25,11 @@ pub struct NativeKernel {
 }
 
 impl NativeKernel {
+    /// Work of the host that takes its turn.
+    pub(crate) fn call(call: impl FnOnce() + Send + 'static) -> Self {
+        Self { call: Box::new(move |_| call()), args: Vec::new(), places: Vec::new() }
+    }
+
     /// The command for a device of the context, with the addresses of the buffers there.
     pub(crate) fn resolve(self, index: usize) -> Result<Command> {
         let Self { call, mut args, places } = self;

@@ -394,6 +394,16 @@ impl Queue {
     /// # Errors
     /// In the order of the specification.
     pub fn unmap(self: &Arc<Self>, object: &MemObject, address: usize, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.unmap_as(CommandType::UnmapMemObject, object, address, wait_list)
+    }
+
+    pub(crate) fn unmap_as(
+        self: &Arc<Self>,
+        command: CommandType,
+        object: &MemObject,
+        address: usize,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
         let buffer = object.buffer();
         self.check_contexts(&[buffer], wait_list)?;
         // "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer ... for memobj."
@@ -412,7 +422,7 @@ impl Queue {
             }
             MapVia::Region(_) | MapVia::Device(_) => {}
         }
-        self.submit(CommandType::UnmapMemObject, work, wait_list)
+        self.submit(command, work, wait_list)
     }
 
     /// clEnqueueMigrateMemObjects. `to_host` and `discard` are its two flags.

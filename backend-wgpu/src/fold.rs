@@ -51,10 +51,11 @@ pub(crate) fn folded(launch: &Launch, params: &[KernelParam], gpu: &Gpu) -> Vec<
         .filter_map(|(index, (_, arg))| range(arg).map(|range| (index, range)))
         .collect();
     let constants = params.iter().filter(|param| matches!(param, KernelParam::Buffer { space: Space::Constant, .. })).count();
-    if foldable.len() + constants + OTHERS <= limit {
+    let others = OTHERS + launch.extra.len();
+    if foldable.len() + constants + others <= limit {
         return Vec::new();
     }
-    let own = limit.saturating_sub(constants + OTHERS + 1);
+    let own = limit.saturating_sub(constants + others + 1);
     let late = foldable.get(own..).unwrap_or_default();
     let shared = |range: &MemoryRange| late.iter().any(|(_, other)| Arc::ptr_eq(&other.memory, &range.memory));
     foldable.iter().filter(|(_, range)| shared(range)).map(|(index, _)| *index).collect()

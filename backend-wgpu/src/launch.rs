@@ -214,7 +214,7 @@ impl Engine {
         for binding in &pipeline.bindings {
             match binding.source {
                 BindingSource::Param(index) => {
-                    if let Some(LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _)) = launch.args.get(index as usize) {
+                    if let Some(range) = bound_range(launch, index) {
                         let read_only = matches!(
                             kernel.params.get(index as usize),
                             Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
@@ -300,7 +300,9 @@ fn bind<'a>(
             _ if own.folded.is_some_and(|(first, _)| first == index) => {
                 own.folded.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("folded buffer"))
             }
-            Some(LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _)) => bind_range(range, binding.kind),
+            _ if bound_range(launch, index).is_some() => {
+                bound_range(launch, index).map_or_else(|| Err(missing("buffer")), |range| bind_range(range, binding.kind))
+            }
             Some(LaunchArg::Buffer(None)) => {
                 own.nulls[usize::from(binding.kind == BindingKind::Storage)].map(whole).ok_or_else(|| missing("null buffer"))
             }
@@ -310,6 +312,16 @@ fn bind<'a>(
         BindingSource::GlobalVariables => program.variables.as_ref().map(whole).ok_or_else(|| missing("global variables")),
         BindingSource::Scratch { .. } => own.scratch.map(whole).ok_or_else(|| missing("scratch memory")),
         BindingSource::Printf => own.printf.map(whole).ok_or_else(|| missing("printf buffer")),
+    }
+}
+
+/// What is bound for a parameter: the kernel's own, and behind them those for what pointers in memory lead to.
+fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
+    let index = index as usize;
+    match launch.args.get(index) {
+        Some(LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _)) => Some(range),
+        Some(_) => None,
+        None => launch.extra.get(index - launch.args.len()),
     }
 }
 
@@ -425,6 +437,8 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<Laun
         local_args: Vec::new(),
         constant_args: Vec::new(),
         null_args: Vec::new(),
+        started_args: Vec::new(),
+        extra_buffers: u32::try_from(launch.extra.len()).unwrap_or(u32::MAX),
         images: Vec::new(),
         samplers: Vec::new(),
         folded: fold::folded(launch, &kernel.params, gpu),
@@ -433,8 +447,10 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<Laun
         rows: false,
     };
     for (index, (param, arg)) in (0..).zip(kernel.params.iter().zip(&launch.args)) {
-        if matches!(arg, LaunchArg::Buffer(None)) {
-            key.null_args.push(index);
+        match arg {
+            LaunchArg::Buffer(None) => key.null_args.push(index),
+            LaunchArg::Buffer(Some(range)) if range.start != 0 => key.started_args.push(index),
+            _ => {}
         }
         match (param, arg) {
             (KernelParam::Local { .. }, LaunchArg::Local(bytes)) => key.local_args.push(*bytes),
@@ -475,6 +491,9 @@ fn constant_binding(launch: &Launch, kernel: &Kernel, gpu: &Gpu, range: &MemoryR
             let constant = matches!(param, KernelParam::Buffer { space: Space::Constant, .. });
             shared |= !constant || other.offset != range.offset || other.size != range.size;
         }
+    }
+    for other in &launch.extra {
+        shared |= downcast(&other.memory)?.id == memory.id;
     }
     Ok(if fits && !shared { ConstantBinding::Uniform(size as u32) } else { ConstantBinding::Storage })
 }
@@ -524,10 +543,10 @@ fn argument_bytes(
             }
         }
     }
-    for (place, arg) in layout.identities.iter().zip(&launch.args) {
-        if let (Some(at), LaunchArg::Buffer(Some(range))) = (place, arg) {
+    for (index, place) in (0..).zip(&layout.identities) {
+        if let (Some(at), Some(range)) = (place, bound_range(launch, index)) {
             let narrow = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
-            for (word, value) in (0..).zip([range.identity, narrow(range.offset), narrow(range.size)]) {
+            for (word, value) in (0..).zip([range.identity, narrow(range.offset), narrow(range.size), narrow(range.start)]) {
                 put(at + 4 * word, &value.to_le_bytes())?;
             }
         }
@@ -561,7 +580,16 @@ mod tests {
 
     fn launch(global_size: [u64; 3], local_size: [u32; 3]) -> Launch {
         let program = Arc::new(NoProgram);
-        Launch { program, kernel: "".into(), args: Vec::new(), work_dim: 3, global_offset: [0; 3], global_size, local_size }
+        Launch {
+            program,
+            kernel: "".into(),
+            args: Vec::new(),
+            extra: Vec::new(),
+            work_dim: 3,
+            global_offset: [0; 3],
+            global_size,
+            local_size,
+        }
     }
 
     #[test]

@@ -90,6 +90,8 @@ fn offsets_and_split_ranges_agree_with_the_items_ids() {
                     program: Arc::clone(&program),
                     kernel: "where".into(),
                     args: vec![buffer(&memory)],
+
+                    extra: Vec::new(),
                     work_dim: 1,
                     global_offset: [offset, 0, 0],
                     global_size: [u64::from(count), 1, 1],

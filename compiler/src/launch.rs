@@ -48,8 +48,8 @@ pub mod identity {
 pub struct ArgLayout {
     /// For each parameter of the kernel: byte offset and size in the argument buffer if it is passed by value, else `None`.
     pub values: Vec<Option<(u32, u32)>>,
-    /// For each parameter: byte offset of three `u32` words if the kernel asks for them (the identity of the buffer's allocation, the byte of it at which
-    /// the argument starts, the argument's bytes; all 0 for null), else `None`. Empty where it asks for none.
+    /// For each parameter: byte offset of four `u32` words if the kernel asks for them (the identity of the buffer's allocation, the byte of it at which
+    /// the argument starts, the argument's bytes, and where among them it points; all 0 for null), else `None`. Empty where it asks for none.
     pub identities: Vec<Option<u32>>,
     /// For each parameter: byte offset of the eight words of `ImageDescriptor::words` if the kernel asks for them. Empty where it asks for none.
     pub images: Vec<Option<u32>>,
@@ -63,7 +63,7 @@ impl ArgLayout {
     /// Bytes taken by the hidden values.
     pub const HEADER: u32 = 64;
     /// Bytes of what the kernel asks of one argument's identity.
-    pub const IDENTITY: u32 = 12;
+    pub const IDENTITY: u32 = 16;
 }
 
 /// How a `__constant` argument is bound in a launch.
@@ -97,6 +97,10 @@ pub struct LaunchKey {
     pub samplers: Vec<u32>,
     /// Indices of the parameters that share one binding, that of the first of them; nearly always empty.
     pub folded: Vec<u32>,
+    /// Indices of the parameters whose pointer does not point to the first byte of what is bound for them (shared virtual memory); nearly always empty.
+    pub started_args: Vec<u32>,
+    /// Buffers that the launch binds besides the arguments, because pointers in memory may lead there: parameters behind the kernel's own.
+    pub extra_buffers: u32,
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,
     /// Whether the dispatch begins with the NDRange's first group: the group base is zero.
@@ -115,6 +119,8 @@ impl LaunchKey {
             local_args: Vec::new(),
             constant_args: Vec::new(),
             null_args: Vec::new(),
+            started_args: Vec::new(),
+            extra_buffers: 0,
             images: Vec::new(),
             samplers: Vec::new(),
             folded: Vec::new(),

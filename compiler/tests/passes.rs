@@ -75,6 +75,10 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
             let key = LaunchKey { null_args: vec![0], ..LaunchKey::example(function, [64, 1, 1]) };
             passes::specialise_key::run(function, &key);
         }
+        "started_argument" => {
+            let key = LaunchKey { started_args: vec![0], ..LaunchKey::example(function, [64, 1, 1]) };
+            passes::specialise_key::start_parameters(function, &key);
+        }
         "unroll" => {
             passes::unroll::run(function, passes::unroll::Mode::Full);
         }

@@ -9,6 +9,7 @@ use wgcl_api::kernel::Kernel;
 use wgcl_api::launch::NdRange;
 use wgcl_api::memory::Buffer;
 use wgcl_api::queue::Queue;
+use wgcl_api::svm::SvmCopy;
 
 use crate::bindings::{
     _cl_command_buffer_khr, CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_NUM_QUEUES_KHR, CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR,
@@ -53,11 +54,6 @@ fn points(count: cl_uint, list: &List<cl_sync_point_khr>) -> Result<Vec<SyncPoin
     // NULL and num_sync_points_in_wait_list is 0."
     check!((count == 0) == list.is_null(), InvalidSyncPointWaitList, "{count} synchronization points, and a list that does not go with it");
     Ok(list.get(count as usize))
-}
-
-/// "CL_INVALID_OPERATION if ... the device does not support SVM."
-fn no_svm() -> Result<()> {
-    Err(Error::InvalidOperation("the device does not support SVM".into()))
 }
 
 /// The list of properties, checked.
@@ -315,33 +311,38 @@ crate::entry! {
         command_buffer: cl_command_buffer_khr,
         queue: cl_command_queue,
         properties: List<cl_properties>,
-        _dst: BytesMut,
-        _src: Bytes,
-        _size: usize,
-        _num_points: cl_uint,
-        _waits: List<cl_sync_point_khr>,
-        _sync_point: Out<cl_sync_point_khr>,
+        dst: BytesMut,
+        src: Bytes,
+        size: usize,
+        num_points: cl_uint,
+        waits: List<cl_sync_point_khr>,
+        sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        recording(command_buffer, queue, &properties, &mutable_handle)?;
-        no_svm()
+        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let copy = SvmCopy { dst: dst.address(), src: src.address(), size: size as u64 };
+        sync_point.set(command_buffer.svm_copy(copy, &points(num_points, &waits)?)?);
+        Ok(())
     }
 
     fn clCommandSVMMemFillKHR(
         command_buffer: cl_command_buffer_khr,
         queue: cl_command_queue,
         properties: List<cl_properties>,
-        _pointer: BytesMut,
-        _pattern: Bytes,
-        _pattern_size: usize,
-        _size: usize,
-        _num_points: cl_uint,
-        _waits: List<cl_sync_point_khr>,
-        _sync_point: Out<cl_sync_point_khr>,
+        pointer: BytesMut,
+        pattern: Bytes,
+        pattern_size: usize,
+        size: usize,
+        num_points: cl_uint,
+        waits: List<cl_sync_point_khr>,
+        sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        recording(command_buffer, queue, &properties, &mutable_handle)?;
-        no_svm()
+        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let points = points(num_points, &waits)?;
+        check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
+        sync_point.set(command_buffer.svm_fill(pointer.address(), pattern.get(pattern_size), size as u64, &points)?);
+        Ok(())
     }
 
     fn clGetCommandBufferInfoKHR(

@@ -169,7 +169,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_PARTITION_PROPERTIES | CL_DEVICE_PARTITION_TYPE => query.put([0isize]),
         CL_DEVICE_PARTITION_AFFINITY_DOMAIN => query.put(0u64),
         CL_DEVICE_REFERENCE_COUNT => query.put(1u32),
-        CL_DEVICE_SVM_CAPABILITIES => query.put(0u64),
+        CL_DEVICE_SVM_CAPABILITIES => query.put(device.svm_capabilities()),
         // "A value of 0 indicates that the atomic alignment is that of the type's size."
         CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
         | CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT

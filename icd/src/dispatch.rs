@@ -5,9 +5,8 @@ use std::ffi::c_void;
 use crate::absent::{
     clCreateEventFromEGLSyncKHR, clCreateEventFromGLsyncKHR, clCreateFromEGLImageKHR, clCreateFromGLBuffer, clCreateFromGLRenderbuffer,
     clCreateFromGLTexture, clCreateFromGLTexture2D, clCreateFromGLTexture3D, clCreatePipe, clEnqueueAcquireEGLObjectsKHR,
-    clEnqueueAcquireGLObjects, clEnqueueReleaseEGLObjectsKHR, clEnqueueReleaseGLObjects, clEnqueueSVMFree, clEnqueueSVMMap,
-    clEnqueueSVMMemFill, clEnqueueSVMMemcpy, clEnqueueSVMMigrateMem, clEnqueueSVMUnmap, clGetGLContextInfoKHR, clGetGLObjectInfo,
-    clGetGLTextureInfo, clGetPipeInfo, clSVMAlloc, clSVMFree,
+    clEnqueueAcquireGLObjects, clEnqueueReleaseEGLObjectsKHR, clEnqueueReleaseGLObjects, clGetGLContextInfoKHR, clGetGLObjectInfo,
+    clGetGLTextureInfo, clGetPipeInfo,
 };
 use crate::bindings::cl_icd_dispatch;
 use crate::command_buffer::{
@@ -43,7 +42,7 @@ use crate::image_enqueue::{
 use crate::kernel::{
     clCloneKernel, clCreateKernel, clCreateKernelsInProgram, clGetKernelArgInfo, clGetKernelInfo, clGetKernelSubGroupInfo,
     clGetKernelSubGroupInfoKHR, clGetKernelSuggestedLocalWorkSizeKHR, clGetKernelWorkGroupInfo, clReleaseKernel, clRetainKernel,
-    clSetKernelArg, clSetKernelArgSVMPointer, clSetKernelExecInfo,
+    clSetKernelArg,
 };
 use crate::memory::{
     clCreateBuffer, clCreateBufferWithProperties, clCreateSubBuffer, clGetMemObjectInfo, clReleaseMemObject, clRetainMemObject,
@@ -63,6 +62,10 @@ use crate::queue::{
     clGetCommandQueueInfo, clReleaseCommandQueue, clRetainCommandQueue, clSetCommandQueueProperty, clSetDefaultDeviceCommandQueue,
 };
 use crate::sampler::{clCreateSampler, clCreateSamplerWithProperties, clGetSamplerInfo, clReleaseSampler, clRetainSampler};
+use crate::svm::{
+    clEnqueueSVMFree, clEnqueueSVMMap, clEnqueueSVMMemFill, clEnqueueSVMMemcpy, clEnqueueSVMMigrateMem, clEnqueueSVMUnmap, clSVMAlloc,
+    clSVMFree, clSetKernelArgSVMPointer, clSetKernelExecInfo,
+};
 
 /// The table. Its address is the first word of every handle.
 pub static TABLE: Table = Table(cl_icd_dispatch {

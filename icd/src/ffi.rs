@@ -304,6 +304,11 @@ impl FromC for Bytes {
 }
 
 impl Bytes {
+    /// As a number.
+    pub fn address(self) -> usize {
+        self.0.addr()
+    }
+
     /// Whether there are none.
     pub fn is_null(self) -> bool {
         self.0.is_null()

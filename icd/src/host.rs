@@ -1,4 +1,4 @@
-//! Host memory for maps: allocated here, because its address goes to the application.
+//! Host memory for maps and shared virtual memory: allocated here, because its address goes to the application.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
@@ -22,13 +22,57 @@ impl HostAllocator for Allocator {
         let layout = Layout::from_size_align(size, alignment(size)).ok()?;
         // SAFETY: the layout's size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Arc::new(Allocation { start, layout }))
+        Some(Arc::new(Allocation { start, size, origin: Origin::Heap(layout) }))
     }
+
+    #[cfg(all(unix, target_pointer_width = "64"))]
+    fn allocate_shared(&self, size: u64) -> Option<Arc<dyn HostRegion>> {
+        let size = usize::try_from(size).ok().filter(|&size| size != 0)?;
+        Some(Arc::new(Allocation { start: pages(size)?, size, origin: Origin::Pages }))
+    }
+}
+
+/// Pages at a multiple of 4 GiB that nothing else has.
+#[cfg(all(unix, target_pointer_width = "64"))]
+fn pages(size: usize) -> Option<NonNull<u8>> {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// High halves of the addresses that are asked for. Below them is what programs and heaps have, above them libraries and stacks.
+    const FIRST: usize = 0x1000;
+    const COUNT: usize = 0x6000;
+    /// Addresses that are tried before the host counts as full.
+    const TRIES: usize = 4096;
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+    for _ in 0..TRIES {
+        let high = FIRST + NEXT.fetch_add(1, Ordering::Relaxed) % COUNT;
+        let wanted = std::ptr::without_provenance_mut::<libc::c_void>(high << 32);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: without MAP_FIXED the address is a wish: pages that are in use are never taken.
+        let got = unsafe { libc::mmap(wanted, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        if got == libc::MAP_FAILED {
+            return None;
+        }
+        if got.addr() == wanted.addr() {
+            return NonNull::new(got.cast());
+        }
+        // SAFETY: these pages were just made, and nobody knows of them.
+        unsafe { libc::munmap(got, size) };
+    }
+    None
+}
+
+/// Where memory came from, and goes back to.
+enum Origin {
+    Heap(Layout),
+    #[cfg(all(unix, target_pointer_width = "64"))]
+    Pages,
 }
 
 struct Allocation {
     start: NonNull<u8>,
-    layout: Layout,
+    size: usize,
+    origin: Origin,
 }
 
 // SAFETY: the allocation is owned by this value; commands and the application use it in the order that maps give.
@@ -38,14 +82,21 @@ unsafe impl Sync for Allocation {}
 
 impl fmt::Debug for Allocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} mapped bytes at {:p}", self.layout.size(), self.start)
+        write!(f, "{} mapped bytes at {:p}", self.size, self.start)
     }
 }
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout, and freed once.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+        match self.origin {
+            // SAFETY: allocated with this layout, and freed once.
+            Origin::Heap(layout) => unsafe { dealloc(self.start.as_ptr(), layout) },
+            #[cfg(all(unix, target_pointer_width = "64"))]
+            Origin::Pages => {
+                // SAFETY: mapped with this size, and given back once.
+                unsafe { libc::munmap(self.start.as_ptr().cast(), self.size) };
+            }
+        }
     }
 }
 
@@ -73,7 +124,7 @@ struct Part {
 
 impl Part {
     fn new(allocation: Arc<Allocation>, offset: u64, size: u64) -> Self {
-        let whole = allocation.layout.size();
+        let whole = allocation.size;
         let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(whole);
         let size = usize::try_from(size).unwrap_or(usize::MAX).min(whole - offset);
         Self { allocation, offset, size }

@@ -25,8 +25,8 @@ use crate::bindings::{
     CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS,
     CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE,
     CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, CL_KERNEL_WORK_GROUP_SIZE, cl_command_queue,
-    cl_device_id, cl_kernel, cl_kernel_arg_info, cl_kernel_exec_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info,
-    cl_mem, cl_program, cl_sampler, cl_uint,
+    cl_device_id, cl_kernel, cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem, cl_program,
+    cl_sampler, cl_uint,
 };
 use crate::check;
 use crate::ffi::{Bytes, BytesMut, List, Out, OutList, Text};
@@ -180,17 +180,6 @@ crate::entry! {
         let kernel = handles::get::<Kernel>(kernel)?;
         let arg = read_arg(kernel.program().context(), index, kernel.arg(index)?, size, value)?;
         kernel.set_arg(index, arg)
-    }
-
-    fn clSetKernelArgSVMPointer(kernel: cl_kernel, _index: cl_uint, _value: Bytes) {
-        handles::get::<Kernel>(kernel)?;
-        // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
-        Err(Error::InvalidOperation("no device supports SVM".into()))
-    }
-
-    fn clSetKernelExecInfo(kernel: cl_kernel, _param: cl_kernel_exec_info, _size: usize, _value: Bytes) {
-        handles::get::<Kernel>(kernel)?;
-        Err(Error::InvalidOperation("no device supports SVM".into()))
     }
 
     fn clGetKernelInfo(kernel: cl_kernel, param: cl_kernel_info, size: usize, value: BytesMut, size_ret: Out<usize>) {

@@ -42,3 +42,4 @@ mod platform;
 mod program;
 mod queue;
 mod sampler;
+mod svm;

@@ -36,6 +36,11 @@ fn create(context: cl_context, list: Option<Vec<u64>>, flags: cl_mem_flags, size
         "the host pointer is {}",
         if wanted { "missing" } else { "not asked for by the flags" }
     );
+    if flags.contains(MemFlags::USE_HOST_PTR)
+        && let Some((shared, offset)) = context.svm_at(host_ptr.address())
+    {
+        return shared.over_svm(flags, offset, size as u64, list).map(handles::give);
+    }
     let data = if flags.contains(MemFlags::USE_HOST_PTR) {
         HostData::Use(host_ptr.region(size as u64)?)
     } else if flags.contains(MemFlags::COPY_HOST_PTR) {
@@ -114,10 +119,10 @@ crate::entry! {
                 MemObject::Image(image) => image.source().map_or(std::ptr::null_mut(), handles::name_memory),
             }),
             CL_MEM_OFFSET => query.put(match &object {
-                MemObject::Buffer(buffer) => buffer.origin() as usize,
+                MemObject::Buffer(buffer) => buffer.offset() as usize,
                 MemObject::Image(_) => 0,
             }),
-            CL_MEM_USES_SVM_POINTER => query.put(false),
+            CL_MEM_USES_SVM_POINTER => query.put(object.buffer().store().is_svm()),
             CL_MEM_PROPERTIES => query.put(match &object {
                 MemObject::Buffer(buffer) => buffer.property_list().unwrap_or(&[]),
                 MemObject::Image(image) => image.property_list().unwrap_or(&[]),

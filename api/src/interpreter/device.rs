@@ -103,6 +103,13 @@ impl Device for InterpreterDevice {
         Ok(Arc::new(InterpreterMemory::new(&self.names, size)?))
     }
 
+    fn allocate_shared(&self, size: u64, identity: u32) -> BackendResult<Arc<dyn Memory>> {
+        if size > MAX_ALLOCATION {
+            return Err(BackendError::OutOfDeviceMemory);
+        }
+        Ok(Arc::new(InterpreterMemory::of_host(&self.names, size, identity)?))
+    }
+
     fn load(&self, module: Arc<ir::Module>) -> BackendResult<Arc<dyn LoadedProgram>> {
         Ok(Arc::new(InterpreterProgram::new(&module, &self.target, &self.names)?))
     }

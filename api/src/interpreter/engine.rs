@@ -123,9 +123,15 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
                 if !objects.iter().any(|(other, _)| other.id == memory.id) {
                     objects.push((memory, false));
                 }
-                Argument::Buffer(Some(Place { object: memory.id, offset: range.offset }))
+                Argument::Buffer(Some(Place { object: memory.id, offset: range.offset + range.start }))
             }
         });
+    }
+    for range in &launch.extra {
+        let memory = downcast(&range.memory)?;
+        if !objects.iter().any(|(other, _)| other.id == memory.id) {
+            objects.push((memory, false));
+        }
     }
     let narrow = |sizes: [u64; 3]| sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
     let range = NdRange {

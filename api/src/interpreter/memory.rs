@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use wgcl_compiler::interpret::ObjectId;
+use wgcl_compiler::launch::identity;
 
 use crate::backend::{BackendError, BackendResult, Memory};
 
 /// Bytes that all objects may take together.
 pub(super) const GLOBAL_MEMORY: u64 = 2 << 30;
+
+/// From here on up to `identity::FIRST_BUFFER` objects are known by the high halves of their addresses in the host.
+const FIRST_OF_HOST: u32 = 0x1000;
 
 /// What memory holds that was never written.
 const FRESH: u8 = 0xcd;
@@ -32,13 +36,19 @@ impl Names {
         let mut pool = self.0.lock();
         pool.free.pop().or_else(|| {
             pool.last += 1;
+            if pool.last == FIRST_OF_HOST {
+                pool.last = identity::FIRST_BUFFER;
+            }
             ObjectId::new(pool.last)
         })
     }
 
     fn give_back(&self, id: ObjectId, bytes: u64) {
         let mut pool = self.0.lock();
-        pool.free.push(id);
+        // Those of the host's memory are the host's.
+        if !(FIRST_OF_HOST..identity::FIRST_BUFFER).contains(&id.number()) {
+            pool.free.push(id);
+        }
         pool.used -= bytes;
     }
 
@@ -70,6 +80,15 @@ pub(super) struct InterpreterMemory {
 
 impl InterpreterMemory {
     pub(super) fn new(names: &Arc<Names>, size: u64) -> BackendResult<Self> {
+        Self::fresh(names, size, || names.take())
+    }
+
+    /// Of a name that the host gives.
+    pub(super) fn of_host(names: &Arc<Names>, size: u64, identity: u32) -> BackendResult<Self> {
+        Self::fresh(names, size, || ObjectId::new(identity).filter(|id| id.number() >= FIRST_OF_HOST))
+    }
+
+    fn fresh(names: &Arc<Names>, size: u64, name: impl FnOnce() -> Option<ObjectId>) -> BackendResult<Self> {
         if !names.reserve(size, GLOBAL_MEMORY) {
             return Err(BackendError::OutOfDeviceMemory);
         }
@@ -78,7 +97,7 @@ impl InterpreterMemory {
             let mut bytes = Vec::new();
             bytes.try_reserve_exact(length).ok()?;
             bytes.resize(length, FRESH);
-            Some((bytes, names.take()?))
+            Some((bytes, name()?))
         };
         let Some((bytes, id)) = made() else {
             names.release(size);

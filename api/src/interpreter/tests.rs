@@ -75,6 +75,8 @@ fn launch(
         program: program.clone(),
         kernel: kernel.into(),
         args,
+
+        extra: Vec::new(),
         work_dim: 1,
         global_offset: [0; 3],
         global_size: [global, 1, 1],
@@ -84,7 +86,7 @@ fn launch(
 }
 
 fn whole(memory: &Arc<dyn Memory>) -> LaunchArg {
-    LaunchArg::Buffer(Some(MemoryRange { memory: memory.clone(), offset: 0, size: memory.size(), identity: 0x1_0000 }))
+    LaunchArg::Buffer(Some(MemoryRange { memory: memory.clone(), offset: 0, size: memory.size(), start: 0, identity: 0x1_0000 }))
 }
 
 #[test]

@@ -75,6 +75,7 @@ fn launch(queue: &Arc<Queue>, kernel: &str, waits: &[Arc<Event>]) -> Arc<Event> 
         program,
         kernel: kernel.into(),
         args: Vec::new(),
+        extra: Vec::new(),
         work_dim: 1,
         global_offset: [0; 3],
         global_size: [1; 3],

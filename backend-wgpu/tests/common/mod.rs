@@ -164,7 +164,7 @@ pub fn adder(device: &WgpuDevice) -> Arc<dyn LoadedProgram> {
 }
 
 pub fn buffer(memory: &Arc<dyn Memory>) -> LaunchArg {
-    LaunchArg::Buffer(Some(MemoryRange { memory: Arc::clone(memory), offset: 0, size: memory.size(), identity: 0x1_0000 }))
+    LaunchArg::Buffer(Some(MemoryRange { memory: Arc::clone(memory), offset: 0, size: memory.size(), start: 0, identity: 0x1_0000 }))
 }
 
 pub fn launch(program: &Arc<dyn LoadedProgram>, kernel: &str, args: Vec<LaunchArg>, global: [u64; 3], local: [u32; 3]) -> Command {
@@ -172,6 +172,8 @@ pub fn launch(program: &Arc<dyn LoadedProgram>, kernel: &str, args: Vec<LaunchAr
         program: Arc::clone(program),
         kernel: kernel.into(),
         args,
+
+        extra: Vec::new(),
         work_dim: 3,
         global_offset: [0; 3],
         global_size: global,

@@ -36,6 +36,7 @@ impl Item {
                 | WorkItem::ArgIdentity(_)
                 | WorkItem::ArgBase(_)
                 | WorkItem::ArgSize(_)
+                | WorkItem::ArgStart(_)
                 | WorkItem::ArgImage { .. }
                 | WorkItem::ArgFold(_),
             ) => true,
@@ -259,6 +260,7 @@ impl Emitter<'_, '_> {
                 let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the offset of argument {index}")))?;
                 self.hidden(inputs, place)?
             }
+            WorkItem::ArgStart(index) => self.of_argument(inputs, index, 12)?,
             WorkItem::ArgImage { param, word } => {
                 let place = self.cx.args.images.get(param as usize).copied().flatten();
                 let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the description of argument {param}")))?;

@@ -31,7 +31,7 @@ pub fn arg_layout(function: &ir::Function, target: &Target) -> ArgLayout {
         }));
     }
     let identities = asked_of(function, &mut end, ArgLayout::IDENTITY, |question| match question {
-        WorkItem::ArgIdentity(index) | WorkItem::ArgBase(index) | WorkItem::ArgSize(index) => Some(index),
+        WorkItem::ArgIdentity(index) | WorkItem::ArgBase(index) | WorkItem::ArgSize(index) | WorkItem::ArgStart(index) => Some(index),
         _ => None,
     });
     let images = asked_of(function, &mut end, 4 * crate::image::WORDS, |question| match question {

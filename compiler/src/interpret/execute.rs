@@ -441,6 +441,8 @@ fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
         WorkItem::ArgIdentity(index) => of_buffer(index, 0),
         WorkItem::ArgBase(index) => of_buffer(index, 1),
         WorkItem::ArgSize(index) => of_buffer(index, 2),
+        // Arguments begin here where they point.
+        WorkItem::ArgStart(_) => 0,
         // What a launch makes of images is not interpreted.
         WorkItem::ArgImage { .. } | WorkItem::ArgFold(_) => 0,
     }

@@ -412,6 +412,8 @@ pub enum WorkItem {
     ArgSize(u32),
     /// The byte of the common buffer at which a folded argument is.
     ArgFold(u32),
+    /// The byte of the argument's range at which the pointer that the host has set points, where that is not the first.
+    ArgStart(u32),
     /// A word of `image::ImageDescriptor::words` of a kernel's image parameter.
     ArgImage {
         /// The parameter's index.

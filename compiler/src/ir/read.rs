@@ -612,6 +612,7 @@ impl Reader {
             "arg_base" => WorkItem::ArgBase(self.number()?),
             "arg_size" => WorkItem::ArgSize(self.number()?),
             "arg_fold" => WorkItem::ArgFold(self.number()?),
+            "arg_start" => WorkItem::ArgStart(self.number()?),
             "arg_image" => WorkItem::ArgImage { param: self.number()?, word: self.number()? },
             _ => return Err(self.error(format!("unknown work-item function `{name}`"))),
         })

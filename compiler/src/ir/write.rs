@@ -359,6 +359,7 @@ const fn work_item_name(w: WorkItem) -> (&'static str, Option<u32>) {
         WorkItem::ArgBase(index) => ("arg_base", Some(index)),
         WorkItem::ArgSize(index) => ("arg_size", Some(index)),
         WorkItem::ArgFold(index) => ("arg_fold", Some(index)),
+        WorkItem::ArgStart(index) => ("arg_start", Some(index)),
         WorkItem::ArgImage { param, .. } => ("arg_image", Some(param)),
     }
 }

@@ -31,7 +31,8 @@ fn alone(module: &Module, function: &Function, callees: &mut Vec<Func>) -> bool 
             | WorkItem::WorkDim
             | WorkItem::ArgIdentity(_)
             | WorkItem::ArgBase(_)
-            | WorkItem::ArgSize(_),
+            | WorkItem::ArgSize(_)
+            | WorkItem::ArgStart(_),
         ) => {}
         Op::WorkItem(_) | Op::Barrier(_) | Op::Group { .. } => blind = false,
         Op::GlobalAddr(global) => {

@@ -133,6 +133,10 @@ pub fn launch(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targe
         .find(|func| module.functions[func.index()].kernel.is_some() && module.functions[func.index()].name == kernel)
         .ok_or_else(|| LaunchError::NoKernel(kernel.to_owned()))?;
     let mut module = subset(module, &[root]);
+    if let Some(function) = module.functions.first_mut() {
+        add_buffers(function, key.extra_buffers);
+        specialise_key::start_parameters(function, key);
+    }
     images(&mut module, key, target).map_err(|error| error.for_launch(kernel))?;
     if let Some(function) = module.functions.first_mut() {
         fold::run(function, key).map_err(|error| error.for_launch(kernel))?;
@@ -177,6 +181,17 @@ pub fn flatten(module: &mut ir::Module, root: Func, ptr_size: u32) -> Result<(),
         policy.inline[func.index()] = true;
     }
     Ok(())
+}
+
+/// Gives a kernel parameters for buffers that only pointers in memory lead to.
+fn add_buffers(function: &mut ir::Function, count: u32) {
+    for _ in 0..count {
+        let param = function.new_value(ir::Type::Ptr(ir::Space::Global));
+        function.params.push(param);
+        if let Some(kernel) = &mut function.kernel {
+            kernel.params.push(ir::KernelParam::Buffer { space: ir::Space::Global, read_only: false, restrict: false });
+        }
+    }
 }
 
 fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Result<(), PassError> {

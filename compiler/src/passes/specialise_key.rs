@@ -5,11 +5,12 @@
 //! %2 = workitem.global_offset 0             %2 = const 0
 //! %3 = workitem.local_id 1                  %3 = const 0        (where the group has one work-item in that dimension)
 //! %4 = eq %param, %null                     %4 = eq %5, %null   (%5 = const null, where the host passed a null pointer)
+//! %5 = load %param                     %6 = workitem.arg_start 0; %7 = ptr_add %param, %6; %5 = load %7
 //! ```
 //! Work-groups at the edge of an NDRange that are smaller than the others have a key of their own.
 
 use crate::diag::Span;
-use crate::ir::{Const, Function, Inst, Op, WorkItem};
+use crate::ir::{Const, Function, Inst, Op, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
 
 /// Replaces the questions whose answer the key has.
@@ -33,16 +34,40 @@ pub fn run(function: &mut Function, key: &LaunchKey) {
     });
 }
 
+/// Makes pointer parameters point to where the host says: those of the key that do not point to the first byte of what is bound for them.
+pub fn start_parameters(function: &mut Function, key: &LaunchKey) {
+    for &index in &key.started_args {
+        move_parameter(function, index);
+    }
+}
+
+/// Makes a pointer parameter point to where the host says.
+fn move_parameter(function: &mut Function, index: u32) {
+    let Some(&param) = usize::try_from(index).ok().and_then(|index| function.params.get(index)) else { return };
+    let (start, moved) = (function.new_value(Type::I32), function.new_value(function.ty(param)));
+    replace(function, param, moved);
+    let mut insts = vec![
+        Inst { op: Op::WorkItem(WorkItem::ArgStart(index)), results: vec![start], span: Span::NONE },
+        Inst { op: Op::PtrAdd(param, start), results: vec![moved], span: Span::NONE },
+    ];
+    insts.append(&mut function.body.insts);
+    function.body.insts = insts;
+}
+
+fn replace(function: &mut Function, old: Value, new: Value) {
+    function.body.walk_mut(&mut |inst: &mut Inst| {
+        inst.op.map_operands(|operand| {
+            if *operand == old {
+                *operand = new;
+            }
+        });
+    });
+}
+
 /// Puts the null pointer in the place of a parameter.
 fn null_parameter(function: &mut Function, index: u32) {
     let Some(&param) = usize::try_from(index).ok().and_then(|index| function.params.get(index)) else { return };
     let null = function.new_value(function.ty(param));
-    function.body.walk_mut(&mut |inst: &mut Inst| {
-        inst.op.map_operands(|operand| {
-            if *operand == param {
-                *operand = null;
-            }
-        });
-    });
+    replace(function, param, null);
     function.body.insts.insert(0, Inst { op: Op::Const(Const::Null), results: vec![null], span: Span::NONE });
 }

@@ -32,6 +32,8 @@ pub type ProgramCallback = Option<unsafe extern "C" fn(cl_program, *mut c_void)>
 pub type EventCallback = Option<unsafe extern "C" fn(cl_event, cl_int, *mut c_void)>;
 pub type MemCallback = Option<unsafe extern "C" fn(cl_mem, *mut c_void)>;
 
+pub type SvmFreeCallback = Option<unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void)>;
+
 /// `cl_buffer_region`, the argument of `clCreateSubBuffer`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -414,6 +416,16 @@ entry_points! {
     fn clEnqueueCopyBufferRect(q: cl_command_queue, src: cl_mem, dst: cl_mem, src_origin: *const usize, dst_origin: *const usize, region: *const usize, src_row: usize, src_slice: usize, dst_row: usize, dst_slice: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
     fn clEnqueueCopyBuffer(q: cl_command_queue, src: cl_mem, dst: cl_mem, src_offset: usize, dst_offset: usize, size: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
     fn clEnqueueFillBuffer(q: cl_command_queue, m: cl_mem, pattern: *const c_void, pattern_size: usize, offset: usize, size: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clSVMAlloc(c: cl_context, flags: cl_bitfield, size: usize, alignment: cl_uint) -> *mut c_void;
+    fn clSVMFree(c: cl_context, ptr: *mut c_void) -> ();
+    fn clEnqueueSVMFree(q: cl_command_queue, num: cl_uint, list: *mut *mut c_void, notify: SvmFreeCallback, data: *mut c_void, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueSVMMemcpy(q: cl_command_queue, block: cl_bool, dst: *mut c_void, src: *const c_void, size: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueSVMMemFill(q: cl_command_queue, ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueSVMMap(q: cl_command_queue, block: cl_bool, flags: cl_bitfield, ptr: *mut c_void, size: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueSVMUnmap(q: cl_command_queue, ptr: *mut c_void, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueSVMMigrateMem(q: cl_command_queue, num: cl_uint, list: *const *const c_void, sizes: *const usize, flags: cl_bitfield, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clSetKernelArgSVMPointer(k: cl_kernel, index: cl_uint, value: *const c_void) -> cl_int;
+    fn clSetKernelExecInfo(k: cl_kernel, name: cl_uint, size: usize, value: *const c_void) -> cl_int;
     fn clEnqueueNativeKernel(q: cl_command_queue, function: Option<unsafe extern "C" fn(*mut c_void)>, args: *mut c_void, size: usize, objects: cl_uint, list: *const cl_mem, places: *mut *const c_void, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
     fn clEnqueueMapBuffer(q: cl_command_queue, m: cl_mem, block: cl_bool, flags: cl_bitfield, offset: usize, size: usize, n: cl_uint, wait: *const cl_event, event: *mut cl_event, err: *mut cl_int) -> *mut c_void;
     fn clEnqueueUnmapMemObject(q: cl_command_queue, m: cl_mem, ptr: *mut c_void, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;

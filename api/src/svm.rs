@@ -1,0 +1,238 @@
+//! Shared virtual memory, coarse-grained (OpenCL API 5.6): memory whose pointers are the same numbers on the host and in kernels.
+//!
+//! An allocation is a buffer, and addresses of the host that no other memory has: they begin at a multiple of 4 GiB. A pointer in a kernel's memory
+//! is an identity above and a byte offset below; the buffer's identity is the high half of its addresses, so that the two are the same bits.
+//! Host and device have the bytes each for themselves; they are brought over by maps and unmaps, as coarse-grained memory allows.
+//!
+//! What a kernel reaches through pointers in memory must be an argument or be named by clSetKernelExecInfo, as the specification asks: only that is bound.
+
+use std::sync::Arc;
+
+use crate::backend::{CopyRegion, HostSource, HostTarget};
+use crate::command::{Access, CommandType, Operation, Work};
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{Error, Result, ensure};
+use crate::event::Event;
+use crate::image::MemObject;
+use crate::memory::{Buffer, MemFlags};
+use crate::native::NativeKernel;
+use crate::queue::Queue;
+use crate::transfer::{MapFlags, used};
+
+/// CL_DEVICE_SVM_COARSE_GRAIN_BUFFER
+const COARSE_GRAIN_BUFFER: u64 = 1;
+
+impl Device {
+    /// CL_DEVICE_SVM_CAPABILITIES
+    pub fn svm_capabilities(&self) -> u64 {
+        let host = cfg!(all(unix, target_pointer_width = "64"));
+        if host && self.target().pointer_size() == 8 { COARSE_GRAIN_BUFFER } else { 0 }
+    }
+}
+
+impl Context {
+    /// Whether a device of the context has shared virtual memory.
+    pub fn has_svm(&self) -> bool {
+        self.devices().iter().any(|device| device.svm_capabilities() != 0)
+    }
+
+    /// clSVMAlloc: the address.
+    ///
+    /// # Errors
+    /// For a size of zero or beyond the devices' limits, and where there is no memory.
+    pub fn svm_alloc(self: &Arc<Self>, flags: MemFlags, size: u64) -> Result<usize> {
+        ensure!(self.has_svm(), InvalidOperation, "no device of the context supports SVM");
+        Buffer::check_size(self, size)?;
+        let region = self.allocator().allocate_shared(size).ok_or_else(|| Error::OutOfHostMemory(format!("{size} shared bytes").into()))?;
+        let address = region.address();
+        let identity = u32::try_from(address >> 32).map_err(|_| Error::OutOfHostMemory("an address beyond 2^64".into()))?;
+        let buffer = Buffer::svm(self, flags, size, identity, region)?;
+        self.svm.lock().insert(address, buffer);
+        Ok(address)
+    }
+
+    /// clSVMFree: commands that use the memory keep it until they are done. Other addresses are nobody's business.
+    pub fn svm_free(&self, address: usize) {
+        let gone = self.svm.lock().remove(&address);
+        drop(gone);
+    }
+
+    /// The shared memory of which an address is a byte, and which one.
+    pub fn svm_at(&self, address: usize) -> Option<(Arc<Buffer>, u64)> {
+        let svm = self.svm.lock();
+        let (start, buffer) = svm.range(..=address).next_back()?;
+        let offset = (address - start) as u64;
+        (offset < buffer.size()).then(|| (buffer.clone(), offset))
+    }
+}
+
+/// One end of a copy.
+#[derive(Clone, Copy, Debug)]
+pub struct SvmCopy {
+    /// Where to.
+    pub dst: usize,
+    /// Where from.
+    pub src: usize,
+    /// Bytes.
+    pub size: u64,
+}
+
+impl Queue {
+    /// "CL_INVALID_OPERATION if the device associated with command_queue does not support SVM."
+    pub(crate) fn check_svm(&self, wait_list: &[Arc<Event>]) -> Result<()> {
+        ensure!(self.device().svm_capabilities() != 0, InvalidOperation, "{} does not support SVM", self.device().name());
+        self.check_wait_list(wait_list)
+    }
+
+    fn svm_at(&self, address: usize) -> Result<(Arc<Buffer>, u64)> {
+        let found = self.context().svm_at(address);
+        found.ok_or_else(|| Error::InvalidValue(format!("{address:#x} is no shared virtual memory").into()))
+    }
+
+    /// clEnqueueSVMMap
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn svm_map(
+        self: &Arc<Self>,
+        blocking: bool,
+        flags: u64,
+        (address, size): (usize, u64),
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_svm(wait_list)?;
+        // "CL_INVALID_VALUE if svm_ptr is NULL", "if size is 0 or if values specified in flags are not valid."
+        ensure!(size != 0, InvalidValue, "a map of nothing");
+        let flags = MapFlags::parse(flags)?;
+        let (buffer, offset) = self.svm_at(address)?;
+        let range = buffer.range(offset, size)?;
+        Self::check_blocking(blocking, wait_list)?;
+        let pieces = vec![CopyRegion { buffer: range.start, host: 0, size }];
+        let object = MemObject::Buffer(buffer);
+        self.map_pieces(CommandType::SvmMap, &object, (range, pieces), flags, blocking, wait_list).map(|(_, event)| event)
+    }
+
+    /// clEnqueueSVMUnmap
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn svm_unmap(self: &Arc<Self>, address: usize, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_svm(wait_list)?;
+        let (buffer, _) = self.svm_at(address)?;
+        self.unmap_as(CommandType::SvmUnmap, &MemObject::Buffer(buffer), address, wait_list)
+    }
+
+    /// What clEnqueueSVMMemcpy does: either end may be memory of the host alone.
+    pub(crate) fn svm_copy_work(
+        &self,
+        SvmCopy { dst, src, size }: SvmCopy,
+        target: impl FnOnce(u64) -> Result<Box<dyn HostTarget>>,
+        source: impl FnOnce(u64) -> Result<Box<dyn HostSource>>,
+    ) -> Result<Work> {
+        // "CL_INVALID_VALUE if dst_ptr or src_ptr is NULL."
+        ensure!(dst != 0 && src != 0, InvalidValue, "a null pointer");
+        // "CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy."
+        let apart = dst.abs_diff(src) as u64 >= size;
+        ensure!(apart, MemCopyOverlap, "{size} bytes from {src:#x} to {dst:#x}");
+        if size == 0 {
+            return Ok(Work::nop());
+        }
+        let whole = |start: u64| vec![CopyRegion { buffer: start, host: 0, size }];
+        Ok(match (self.context().svm_at(dst), self.context().svm_at(src)) {
+            (Some((to, at)), Some((from, start))) => return self.copy_work(&from, &to, (start, at, size)),
+            (Some((to, at)), None) => {
+                let range = to.range(at, size)?;
+                let operation = Operation::Write(to.clone(), source(size)?, whole(range.start));
+                Work::new(operation, vec![used(&to, range, Access::Overwrite)])
+            }
+            (None, Some((from, start))) => {
+                let range = from.range(start, size)?;
+                let operation = Operation::Read(from.clone(), target(size)?, whole(range.start));
+                Work::new(operation, vec![used(&from, range, Access::Read)])
+            }
+            (None, None) => {
+                let (target, source) = (target(size)?, source(size)?);
+                let copy = move || {
+                    source.with(&mut |from| {
+                        target.with_mut(&mut |to| {
+                            let count = to.len().min(from.len());
+                            to[..count].copy_from_slice(&from[..count]);
+                        });
+                    });
+                };
+                Work::new(Operation::Native(NativeKernel::call(copy)), Vec::new())
+            }
+        })
+    }
+
+    /// clEnqueueSVMMemcpy. `target` and `source` make the ends that are memory of the host alone.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn svm_copy(
+        self: &Arc<Self>,
+        blocking: bool,
+        copy: SvmCopy,
+        target: impl FnOnce(u64) -> Result<Box<dyn HostTarget>>,
+        source: impl FnOnce(u64) -> Result<Box<dyn HostSource>>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_svm(wait_list)?;
+        Self::check_blocking(blocking, wait_list)?;
+        let work = self.svm_copy_work(copy, target, source)?;
+        self.end(self.submit(CommandType::SvmMemcpy, work, wait_list)?, blocking)
+    }
+
+    /// What clEnqueueSVMMemFill does.
+    pub(crate) fn svm_fill_work(&self, address: usize, pattern: Vec<u8>, size: u64) -> Result<Work> {
+        // "CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes."
+        let width = pattern.len();
+        ensure!(width != 0 && address.is_multiple_of(width), InvalidValue, "{address:#x} is not aligned to {width} bytes");
+        let (buffer, offset) = self.svm_at(address)?;
+        self.fill_work(&buffer, pattern, (offset, size))
+    }
+
+    /// clEnqueueSVMMemFill
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn svm_fill(self: &Arc<Self>, address: usize, pattern: Vec<u8>, size: u64, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_svm(wait_list)?;
+        let work = self.svm_fill_work(address, pattern, size)?;
+        self.submit(CommandType::SvmMemFill, work, wait_list)
+    }
+
+    /// clEnqueueSVMMigrateMem: pointers, and sizes (0 is all of an allocation).
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn svm_migrate(
+        self: &Arc<Self>,
+        parts: &[(usize, u64)],
+        to_host: bool,
+        discard: bool,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_svm(wait_list)?;
+        let mut uses = Vec::new();
+        for &(address, size) in parts {
+            let (buffer, offset) = self.svm_at(address)?;
+            // "... if sizes[i] is non zero range [svm_pointers[i], svm_pointers[i]+sizes[i]) is not contained within an existing clSVMAlloc allocation."
+            let range = if size == 0 { buffer.range(0, buffer.size())? } else { buffer.range(offset, size)? };
+            if !to_host {
+                uses.push(used(&buffer, range, if discard { Access::Overwrite } else { Access::Read }));
+            }
+        }
+        self.submit(CommandType::SvmMigrateMem, Work::new(Operation::Nop, uses), wait_list)
+    }
+
+    /// clEnqueueSVMFree: `free` runs when the command's turn has come.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn svm_free(self: &Arc<Self>, free: impl FnOnce() + Send + 'static, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_svm(wait_list)?;
+        self.submit(CommandType::SvmFree, Work::new(Operation::Native(NativeKernel::call(free)), Vec::new()), wait_list)
+    }
+}

@@ -1,0 +1,214 @@
+//! Shared virtual memory (OpenCL API 5.6).
+
+use std::ffi::c_void;
+
+use wgcl_api::context::Context;
+use wgcl_api::error::{Error, Result};
+use wgcl_api::kernel::Kernel;
+use wgcl_api::memory::MemFlags;
+use wgcl_api::queue::Queue;
+use wgcl_api::svm::SvmCopy;
+
+use crate::bindings::{
+    CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED,
+    CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_context, cl_event, cl_kernel, cl_kernel_exec_info, cl_map_flags,
+    cl_mem_migration_flags, cl_svm_mem_flags, cl_uint,
+};
+use crate::check;
+use crate::event::{give, wait_list};
+use crate::ffi::{Bytes, BytesMut, Callback, List, Out, OutList, UserData};
+use crate::handles;
+
+/// pfn_free_func of clEnqueueSVMFree.
+type SvmFreeFn = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
+
+/// What the callback of clEnqueueSVMFree gets back.
+struct FreeCall {
+    queue: cl_command_queue,
+    pointers: Vec<*mut c_void>,
+    function: Option<SvmFreeFn>,
+    user_data: UserData,
+}
+
+// SAFETY: the pointers are only handed through, and the specification lets callbacks come on any thread.
+unsafe impl Send for FreeCall {}
+
+impl FreeCall {
+    fn run(mut self, context: &Context) {
+        match self.function {
+            // SAFETY: the application's function, called as the specification says.
+            Some(function) => unsafe {
+                function(self.queue, self.pointers.len() as cl_uint, self.pointers.as_mut_ptr(), self.user_data.get());
+            },
+            None => self.pointers.iter().for_each(|pointer| context.svm_free(pointer.addr())),
+        }
+    }
+}
+
+fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint) -> Result<*mut c_void> {
+    let context = handles::get::<Context>(context)?;
+    // Fine-grained memory and its atomics are bits that are not known there.
+    let flags = MemFlags::parse(flags)?;
+    let access = MemFlags::READ_WRITE | MemFlags::WRITE_ONLY | MemFlags::READ_ONLY;
+    check!(access.contains(flags), InvalidValue, "{flags:?} are not for shared memory");
+    // "... alignment is not a power of two."
+    check!(alignment == 0 || alignment.is_power_of_two(), InvalidValue, "an alignment of {alignment}");
+    context.svm_alloc(flags, size as u64).map(std::ptr::with_exposed_provenance_mut)
+}
+
+/// `clSVMAlloc`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clSVMAlloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint) -> *mut c_void {
+    crate::ffi::pointer("clSVMAlloc", std::ptr::null_mut(), |_| alloc(context, flags, size, alignment))
+}
+
+/// `clSVMFree`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clSVMFree(context: cl_context, pointer: *mut c_void) {
+    let _ = crate::ffi::status("clSVMFree", || {
+        handles::get::<Context>(context)?.svm_free(pointer.addr());
+        Ok(())
+    });
+}
+
+crate::entry! {
+    fn clEnqueueSVMFree(
+        queue: cl_command_queue,
+        count: cl_uint,
+        pointers: OutList<*mut c_void>,
+        function: Callback<SvmFreeFn>,
+        user_data: UserData,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let handle = queue;
+        let queue = handles::get::<Queue>(queue)?;
+        let waits = wait_list(num_waits, &waits)?;
+        // "CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and num_svm_pointers is not 0."
+        check!((count == 0) == pointers.is_null(), InvalidValue, "{count} pointers");
+        let call = FreeCall { queue: handle, pointers: pointers.get(count as usize), function: function.get(), user_data };
+        let context = queue.context().clone();
+        give(&event, queue.svm_free(move || call.run(&context), &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueSVMMemcpy(
+        queue: cl_command_queue,
+        blocking: cl_bool,
+        dst: BytesMut,
+        src: Bytes,
+        size: usize,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let queue = handles::get::<Queue>(queue)?;
+        let waits = wait_list(num_waits, &waits)?;
+        let copy = SvmCopy { dst: dst.address(), src: src.address(), size: size as u64 };
+        give(&event, queue.svm_copy(blocking != 0, copy, |size| dst.target(size), |size| src.source(size), &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueSVMMemFill(
+        queue: cl_command_queue,
+        pointer: BytesMut,
+        pattern: Bytes,
+        pattern_size: usize,
+        size: usize,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let queue = handles::get::<Queue>(queue)?;
+        let waits = wait_list(num_waits, &waits)?;
+        check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
+        give(&event, queue.svm_fill(pointer.address(), pattern.get(pattern_size), size as u64, &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueSVMMap(
+        queue: cl_command_queue,
+        blocking: cl_bool,
+        flags: cl_map_flags,
+        pointer: BytesMut,
+        size: usize,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let queue = handles::get::<Queue>(queue)?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.svm_map(blocking != 0, flags, (pointer.address(), size as u64), &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueSVMUnmap(queue: cl_command_queue, pointer: BytesMut, num_waits: cl_uint, waits: List<cl_event>, event: Out<cl_event>) {
+        let queue = handles::get::<Queue>(queue)?;
+        let waits = wait_list(num_waits, &waits)?;
+        give(&event, queue.svm_unmap(pointer.address(), &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueSVMMigrateMem(
+        queue: cl_command_queue,
+        count: cl_uint,
+        pointers: OutList<*const c_void>,
+        sizes: List<usize>,
+        flags: cl_mem_migration_flags,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let queue = handles::get::<Queue>(queue)?;
+        let waits = wait_list(num_waits, &waits)?;
+        // "CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL."
+        check!(count != 0 && !pointers.is_null(), InvalidValue, "there are no pointers");
+        let (to_host, undefined) = (u64::from(CL_MIGRATE_MEM_OBJECT_HOST), u64::from(CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED));
+        check!(flags & !(to_host | undefined) == 0, InvalidValue, "flags {flags:#x} are unknown");
+        let sizes = sizes.get(count as usize);
+        let parts: Vec<(usize, u64)> = pointers
+            .get(count as usize)
+            .into_iter()
+            .enumerate()
+            .map(|(index, pointer)| (pointer.addr(), sizes.get(index).map_or(0, |&size| size as u64)))
+            .collect();
+        give(&event, queue.svm_migrate(&parts, flags & to_host != 0, flags & undefined != 0, &waits)?);
+        Ok(())
+    }
+
+    fn clSetKernelArgSVMPointer(kernel: cl_kernel, index: cl_uint, value: Bytes) {
+        let kernel = handles::get::<Kernel>(kernel)?;
+        // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
+        check!(kernel.program().context().has_svm(), InvalidOperation, "no device supports SVM");
+        kernel.set_arg_svm(index, value.address())
+    }
+
+    fn clSetKernelExecInfo(kernel: cl_kernel, param: cl_kernel_exec_info, size: usize, value: Bytes) {
+        let kernel = handles::get::<Kernel>(kernel)?;
+        // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
+        check!(kernel.program().context().has_svm(), InvalidOperation, "no device supports SVM");
+        // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by param_value_size is not valid." A list of no pointers
+        // is a valid one: it takes the earlier ones back.
+        let none = param == CL_KERNEL_EXEC_INFO_SVM_PTRS && size == 0;
+        check!(none || !value.is_null(), InvalidValue, "there is no value");
+        match param {
+            CL_KERNEL_EXEC_INFO_SVM_PTRS => {
+                check!(size.is_multiple_of(size_of::<usize>()), InvalidValue, "pointers of {size} bytes");
+                let bytes = value.get(size);
+                let pointers: Vec<usize> =
+                    bytes.chunks_exact(size_of::<usize>()).map(|b| b.try_into().map_or(0, usize::from_ne_bytes)).collect();
+                kernel.set_svm_pointers(&pointers)
+            }
+            CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
+                check!(size == size_of::<cl_bool>(), InvalidValue, "a cl_bool of {size} bytes");
+                // "CL_INVALID_OPERATION if param_name = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value = CL_TRUE but no devices in context
+                // associated with kernel support fine-grain system SVM allocations."
+                let wanted = value.get(size).iter().any(|&byte| byte != 0);
+                check!(!wanted, InvalidOperation, "no device has fine-grained system SVM");
+                Ok(())
+            }
+            _ => Err(Error::InvalidValue(format!("kernel execution info {param:#x} is unknown").into())),
+        }
+    }
+}
