@@ -128,7 +128,7 @@ mod tests {
     fn program() -> Program {
         let options = parse_options("-cl-std=CL3.0 -cl-kernel-arg-info").expect("options");
         let result = build(&Source { text: SOURCE.to_owned(), ..Source::default() }, &options, &Target::full());
-        result.program.unwrap_or_else(|| panic!("{}", result.log))
+        result.program.expect("it builds")
     }
 
     #[test]

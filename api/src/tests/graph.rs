@@ -245,8 +245,8 @@ fn what_waits_for_an_abandoned_event_fails() {
     for properties in [QueueProperties::empty(), QueueProperties::OUT_OF_ORDER] {
         let queue = setup.queue(0, properties);
         let gate = Event::user(&setup.context);
-        let held = launch(&queue, "held", &[gate.clone()]);
-        let after = launch(&queue, "after", &[held.clone()]);
+        let held = launch(&queue, "held", std::slice::from_ref(&gate));
+        let after = launch(&queue, "after", std::slice::from_ref(&held));
         drop(gate);
         assert_eq!((held.wait(), after.wait()), (Status::DEPENDENCY_FAILED, Status::DEPENDENCY_FAILED));
         let fine = launch(&queue, "fine", &[]);
