@@ -251,7 +251,8 @@ impl Sema<'_> {
         }
         let word = if align { "alignof" } else { "sizeof" };
         let value = match (self.types.layout(ty.ty), self.kind(ty.ty)) {
-            (_, TyKind::Image(..) | TyKind::Sampler) => None,
+            // What programs see of them is a handle.
+            (_, TyKind::Image(..) | TyKind::Sampler) => Some(u64::from(self.target.pointer_size())),
             (Some((_, own)), _) if align => Some(u64::from(match operand {
                 Operand::Place(place) => place.align.max(1),
                 _ => own,
@@ -266,9 +267,6 @@ impl Sema<'_> {
             None => {
                 let shown = self.show(ty.ty);
                 match self.kind(ty.ty) {
-                    TyKind::Image(..) | TyKind::Sampler => {
-                        self.err(span, format!("invalid application of '{word}' to type '{shown}'"));
-                    }
                     TyKind::Void => self.err(span, format!("invalid application of '{word}' to a void type")),
                     _ => self.err(span, format!("invalid application of '{word}' to an incomplete type '{shown}'")),
                 }
