@@ -91,6 +91,9 @@ impl Walk<'_> {
         if self.if_to_select(cond, then, els, &inst.results, inst.span, out) {
             return;
         }
+        if self.equal_before(&inst) {
+            return;
+        }
         self.finish_branches(inst, start, out, work);
     }
 

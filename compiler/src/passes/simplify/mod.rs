@@ -18,6 +18,7 @@
 //!
 //! Each instruction is looked at once a walk, whatever its nesting.
 
+mod equal;
 pub mod eval;
 mod flow;
 mod identities;

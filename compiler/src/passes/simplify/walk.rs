@@ -1,5 +1,6 @@
 //! The walk: what is known at each place, and the treatment of single instructions. Control flow is in [`super::flow`].
 
+use super::equal::Names;
 use super::{Purity, is_expensive};
 use crate::diag::Span;
 use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Space, Type, Value, Var};
@@ -18,7 +19,7 @@ pub fn run(function: &mut Function, purity: &Purity) -> bool {
 }
 
 /// An operation with its type; loads carry the state of the memory that they read.
-type Key = (Op, Type, u64);
+pub(super) type Key = (Op, Type, u64);
 
 /// A loop around the current place.
 pub(super) struct LoopFrame {
@@ -74,6 +75,10 @@ pub(super) struct Walk<'a> {
     pub facts: FxHashMap<Value, bool>,
     pub memory: Memory,
     next_state: u32,
+    /// See [`super::equal`].
+    pub(super) names: Names,
+    /// All results of the `if`s in `table`, by their first one.
+    pub(super) results_of: FxHashMap<Value, Vec<Value>>,
     /// How deep rules apply rules.
     nesting: u32,
     pub changed: bool,
@@ -113,6 +118,8 @@ impl<'a> Walk<'a> {
             facts: FxHashMap::default(),
             memory: Memory::default(),
             next_state: 0,
+            names: Names::default(),
+            results_of: FxHashMap::default(),
             nesting: 0,
             changed: false,
         }
@@ -259,6 +266,16 @@ impl<'a> Walk<'a> {
                 keys.push(key);
             }
         }
+    }
+
+    /// The value of an operation that was done before, here or in an enclosing region.
+    pub(super) fn known(&self, key: &Key) -> Option<Value> {
+        self.table.get(key).copied()
+    }
+
+    /// Remembers an operation until the end of the current region.
+    pub(super) fn remember_here(&mut self, key: Key, value: Value) {
+        self.remember(key, value, self.scopes.len());
     }
 
     /// The value of a pure operation: an older one, a simpler one, or a new instruction whose result is `into` if that is given.

@@ -1,0 +1,96 @@
+//! Equal `if`s: a second one with the same condition, whose regions compute the same, gives what the first gave.
+//!
+//! ```text
+//! %5 = if %1 { %3 = mul %2, %2; yield %3 } else { yield %2 }
+//! %9 = if %1 { %7 = mul %2, %2; yield %7 } else { yield %2 }      =>      %9 is %5
+//! ```
+//! That is what `sin(x)` and `cos(x)` together become: both reduce `x`. Regions are compared with their own values renamed in order of
+//! definition; the name says the type as well, so that operations on the same operands with results of different types differ.
+
+use rustc_hash::FxHashMap;
+
+use super::walk::Walk;
+use crate::diag::Span;
+use crate::ir::{Inst, Op, Region, Type, Value};
+
+/// Instructions of an `if` that is compared, at most: more are hardly ever equal, and each comparison copies them.
+const LARGEST: usize = 200;
+
+/// Names of values within regions: by type and order.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    names: FxHashMap<(Type, u32), Value>,
+}
+
+impl Names {
+    /// The names count down from the last possible value, which no function reaches.
+    fn name(&mut self, ty: Type, order: u32) -> Value {
+        let next = u32::MAX - u32::try_from(self.names.len()).unwrap_or(0);
+        *self.names.entry((ty, order)).or_insert(Value(next))
+    }
+}
+
+impl Walk<'_> {
+    /// Replaces the results of an `if` by those of an equal one before. Its regions are walked already.
+    pub(super) fn equal_before(&mut self, inst: &Inst) -> bool {
+        let Some(&first) = inst.results.first() else { return false };
+        if inst.op.regions().iter().map(|region| region.size()).sum::<usize>() > LARGEST {
+            return false;
+        }
+        let mut names = std::mem::take(&mut self.names);
+        let renamed = self.renamed(&inst.op, &mut names);
+        self.names = names;
+        let Some(op) = renamed else { return false };
+        let key = (op, self.ty(first), u64::MAX);
+        let known = self.known(&key).and_then(|known| self.results_of.get(&known).cloned());
+        match known {
+            Some(known) if known.len() == inst.results.len() => {
+                self.changed = true;
+                for (&result, known) in inst.results.iter().zip(known) {
+                    self.replace(result, known);
+                }
+                true
+            }
+            _ => {
+                self.results_of.insert(first, inst.results.clone());
+                self.remember_here(key, first);
+                false
+            }
+        }
+    }
+
+    /// The operation with the values of its regions renamed, if it is pure.
+    fn renamed(&self, op: &Op, names: &mut Names) -> Option<Op> {
+        let mut copy = op.clone();
+        let mut order = 0;
+        let mut map = FxHashMap::default();
+        for region in copy.regions_mut() {
+            self.rename(region, &mut map, &mut order, names)?;
+        }
+        Some(copy)
+    }
+
+    fn rename(&self, region: &mut Region, map: &mut FxHashMap<Value, Value>, order: &mut u32, names: &mut Names) -> Option<()> {
+        for inst in &mut region.insts {
+            if !(inst.op.is_pure() || matches!(inst.op, Op::If { .. } | Op::Yield(_))) {
+                return None;
+            }
+            inst.span = Span::NONE;
+            inst.op.map_operands(|value| {
+                if let Some(name) = map.get(value) {
+                    *value = *name;
+                }
+            });
+            for nested in inst.op.regions_mut() {
+                self.rename(nested, map, order, names)?;
+            }
+            for result in &mut inst.results {
+                let name = names.name(self.ty(*result), *order);
+                *order += 1;
+                map.insert(*result, name);
+                *result = name;
+            }
+        }
+        Some(())
+    }
+}
