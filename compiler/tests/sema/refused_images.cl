@@ -32,5 +32,4 @@ kernel void k(read_only image2d_t a, write_only image2d_t b, read_only image3d_t
     &a; // error: taking the address
     s + 1; // error: invalid operands
     wrong_access(a); // error: passing
-    sizeof(a); // error: invalid application of 'sizeof'
 }
