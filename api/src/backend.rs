@@ -249,42 +249,15 @@ pub struct Launch {
     pub local_size: [u32; 3],
 }
 
-/// A command that can be run again and again: one of a command buffer.
+/// What a device does with memory and kernels. It can be done again and again.
 #[derive(Debug)]
-pub enum Repeatable {
-    /// [`Command::Copy`]
-    Copy {
-        /// Where from (`buffer` offsets).
-        src: Arc<dyn Memory>,
-        /// Where to (`host` offsets).
-        dst: Arc<dyn Memory>,
-        /// Pieces.
-        regions: Vec<CopyRegion>,
-    },
-    /// [`Command::Fill`]
-    Fill {
-        /// Where to.
-        dst: Arc<dyn Memory>,
-        /// What.
-        pattern: Vec<u8>,
-        /// Byte offset.
-        offset: u64,
-        /// Bytes.
-        size: u64,
-    },
-    /// [`Command::Launch`]
-    Launch(Launch),
-}
-
-/// A command.
-#[derive(Debug)]
-pub enum Command {
+pub enum Action {
     /// Host to device.
     Write {
         /// Where to.
         dst: Arc<dyn Memory>,
         /// Where from.
-        src: Box<dyn HostSource>,
+        src: Arc<dyn HostSource>,
         /// Pieces; `buffer` offsets in `dst`, `host` offsets in `src`.
         regions: Vec<CopyRegion>,
     },
@@ -293,7 +266,7 @@ pub enum Command {
         /// Where from.
         src: Arc<dyn Memory>,
         /// Where to.
-        dst: Box<dyn HostTarget>,
+        dst: Arc<dyn HostTarget>,
         /// Pieces; `buffer` offsets in `src`, `host` offsets in `dst`.
         regions: Vec<CopyRegion>,
     },
@@ -319,12 +292,25 @@ pub enum Command {
     },
     /// Runs a kernel.
     Launch(Launch),
-    /// Runs several, one after the other, as one.
-    Replay(Arc<[Repeatable]>),
+}
+
+/// A command.
+#[derive(Debug)]
+pub enum Command {
+    /// One action.
+    Once(Action),
+    /// Several, one after the other, as one command: those of a command buffer.
+    Replay(Arc<[Action]>),
     /// Does nothing: markers, barriers, maps and unmaps of memory that the host sees anyway. Completes after everything before it.
     Nop,
     /// Runs on the device's thread when everything before it is complete (native kernels, host-side work of the API).
     Host(HostWork),
+}
+
+impl From<Action> for Command {
+    fn from(action: Action) -> Self {
+        Self::Once(action)
+    }
 }
 
 /// Work on the host that is part of the order of commands.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 
 use crate::backend::{
-    BackendError, BackendResult, Command, CopyRegion, HostSource, HostTarget, Launch, LaunchArg, LoadedProgram, MemoryRange, Repeatable,
+    Action, BackendError, BackendResult, Command, CopyRegion, HostSource, HostTarget, Launch, LaunchArg, LoadedProgram, MemoryRange,
 };
 use crate::backend::{Progress, Times};
 use crate::error::{Error, Result};
@@ -148,9 +148,9 @@ pub enum Operation {
     /// Nothing but its place in the order.
     Nop,
     /// Host to buffer.
-    Write(Arc<Buffer>, Box<dyn HostSource>, Vec<CopyRegion>),
+    Write(Arc<Buffer>, Arc<dyn HostSource>, Vec<CopyRegion>),
     /// Buffer to host.
-    Read(Arc<Buffer>, Box<dyn HostTarget>, Vec<CopyRegion>),
+    Read(Arc<Buffer>, Arc<dyn HostTarget>, Vec<CopyRegion>),
     /// Buffer to buffer.
     Copy(Arc<Buffer>, Arc<Buffer>, Vec<CopyRegion>),
     /// Pattern, offset and size.
@@ -158,7 +158,7 @@ pub enum Operation {
     /// A kernel.
     Launch(KernelLaunch),
     /// The commands of a command buffer, made for the queue's device.
-    Replay(Arc<[Repeatable]>),
+    Replay(Arc<[Action]>),
     /// A function of the host.
     Native(NativeKernel),
 }
@@ -179,10 +179,10 @@ impl Operation {
         };
         Ok(match self {
             Self::Nop => Command::Nop,
-            Self::Write(dst, src, regions) => Command::Write { dst: memory(&dst)?, src, regions },
-            Self::Read(src, dst, regions) => Command::Read { src: memory(&src)?, dst, regions },
-            Self::Copy(src, dst, regions) => Command::Copy { src: memory(&src)?, dst: memory(&dst)?, regions },
-            Self::Fill(dst, pattern, offset, size) => Command::Fill { dst: memory(&dst)?, pattern, offset, size },
+            Self::Write(dst, src, regions) => Action::Write { dst: memory(&dst)?, src, regions }.into(),
+            Self::Read(src, dst, regions) => Action::Read { src: memory(&src)?, dst, regions }.into(),
+            Self::Copy(src, dst, regions) => Action::Copy { src: memory(&src)?, dst: memory(&dst)?, regions }.into(),
+            Self::Fill(dst, pattern, offset, size) => Action::Fill { dst: memory(&dst)?, pattern, offset, size }.into(),
             Self::Launch(launch) => {
                 let args = launch
                     .args
@@ -198,7 +198,7 @@ impl Operation {
                         })
                     })
                     .collect::<Result<_>>()?;
-                Command::Launch(Launch {
+                Action::Launch(Launch {
                     program: launch.program,
                     kernel: launch.kernel,
                     args,
@@ -208,6 +208,7 @@ impl Operation {
                     global_size: launch.global_size,
                     local_size: launch.local_size,
                 })
+                .into()
             }
             Self::Replay(commands) => Command::Replay(commands),
             Self::Native(kernel) => kernel.resolve(index)?,
@@ -343,8 +344,8 @@ fn migrate(missing: Vec<Transfer>, work: Work, queue: &Arc<Queue>, event: &Arc<E
         let memory = transfer.buffer.store().memory(transfer.from)?;
         let device = queue.context().devices()[transfer.from].clone();
         let regions = vec![CopyRegion { buffer: transfer.range.start, host: 0, size }];
-        let command = Command::Read { src: memory, dst: Box::new(Staging(staging.clone())), regions };
-        device.backend().enqueue(command, false, Arc::new(Step { migration: migration.clone(), transfer, staging }));
+        let command = Action::Read { src: memory, dst: Arc::new(Staging(staging.clone())), regions };
+        device.backend().enqueue(command.into(), false, Arc::new(Step { migration: migration.clone(), transfer, staging }));
         device.backend().flush();
     }
     Ok(())
@@ -362,8 +363,8 @@ impl Progress for Step {
         let index = migration.queue.device_index();
         let written = result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
             let regions = vec![CopyRegion { buffer: start, host: 0, size: end - start }];
-            let command = Command::Write { dst, src: Box::new(Staging(self.staging.clone())), regions };
-            migration.queue.device().backend().enqueue(command, false, Arc::new(Ignore));
+            let command = Action::Write { dst, src: Arc::new(Staging(self.staging.clone())), regions };
+            migration.queue.device().backend().enqueue(command.into(), false, Arc::new(Ignore));
             store.copied(index, start..end);
         });
         if let Err(error) = written {

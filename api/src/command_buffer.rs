@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bitflags::bitflags;
 
-use crate::backend::{Command, Repeatable};
+use crate::backend::{Action, Command, HostSource, HostTarget};
 use crate::command::{Access, CommandType, Operation, Use, Work};
 use crate::context::Context;
 use crate::device::Device;
@@ -58,14 +58,14 @@ impl Device {
 /// A list that can be run.
 #[derive(Clone, Debug)]
 struct Executable {
-    commands: Arc<[Repeatable]>,
+    commands: Arc<[Action]>,
     uses: Vec<Use>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     /// Those that do something.
-    recorded: Vec<Repeatable>,
+    recorded: Vec<Action>,
     /// What they use, each store's bytes once.
     uses: Vec<Use>,
     /// Objects that live as long as the command buffer, as if the application held them.
@@ -135,11 +135,9 @@ impl CommandBuffer {
         Self::check(&self.state.lock(), points)?;
         let Work { operation, uses, host_written: _ } = make()?;
         let command = match operation.resolve(self.queue.device_index())? {
-            Command::Copy { src, dst, regions } => Some(Repeatable::Copy { src, dst, regions }),
-            Command::Fill { dst, pattern, offset, size } => Some(Repeatable::Fill { dst, pattern, offset, size }),
-            Command::Launch(launch) => Some(Repeatable::Launch(launch)),
+            Command::Once(action) => Some(action),
             Command::Nop => None,
-            _ => return Err(Error::InvalidOperation("the command cannot be recorded".into())),
+            Command::Replay(_) | Command::Host(_) => return Err(Error::InvalidOperation("the command cannot be recorded".into())),
         };
         let mut state = self.state.lock();
         Self::check(&state, &[])?;
@@ -242,14 +240,19 @@ impl CommandBuffer {
         works.into_iter().try_fold(0, |_, work| self.record(points, None, || Ok(work)))
     }
 
-    /// clCommandSVMMemcpyKHR: between shared memory, for the host's alone may change from run to run.
+    /// clCommandSVMMemcpyKHR. What memory of the host holds is read in each run.
     ///
     /// # Errors
-    /// Those of clEnqueueSVMMemcpy, and of recording.
-    pub fn svm_copy(&self, copy: SvmCopy, points: &[SyncPoint]) -> Result<SyncPoint> {
+    /// Those of clEnqueueSVMMemcpy, and of recording; and if neither end is shared memory.
+    pub fn svm_copy(
+        &self,
+        copy: SvmCopy,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
+        points: &[SyncPoint],
+    ) -> Result<SyncPoint> {
         self.queue.check_svm(&[])?;
-        let alone = || Error::InvalidOperation("a recorded copy is one between shared virtual memory".into());
-        self.record(points, None, || self.queue.svm_copy_work(copy, |_| Err(alone()), |_| Err(alone())))
+        self.record(points, None, || self.queue.svm_copy_work(copy, target, source))
     }
 
     /// clCommandSVMMemFillKHR

@@ -12,9 +12,9 @@ pub trait HostRegion: Send + Sync + fmt::Debug {
     /// Its address.
     fn address(&self) -> usize;
     /// Reads from `size` bytes at its beginning plus `offset`.
-    fn source(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostSource>;
+    fn source(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostSource>;
     /// Writes to `size` bytes at its beginning plus `offset`.
-    fn target(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostTarget>;
+    fn target(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostTarget>;
 }
 
 /// Makes host memory for maps.

@@ -81,7 +81,7 @@ impl Queue {
         blocking: bool,
         area: ImageBox,
         pitches: HostPitches,
-        target: impl FnOnce(u64) -> Result<Box<dyn HostTarget>>,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let buffer = image.buffer();
@@ -107,7 +107,7 @@ impl Queue {
         blocking: bool,
         area: ImageBox,
         pitches: HostPitches,
-        source: impl FnOnce(u64) -> Result<Box<dyn HostSource>>,
+        source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let buffer = image.buffer();
@@ -228,7 +228,7 @@ impl Queue {
         } else {
             // One row, written to all of them.
             let count = usize::try_from(area.region[0]).map_err(|_| Error::InvalidValue("the region is too large".into()))?;
-            Operation::Write(buffer.clone(), Box::new(element.repeat(count)), rows(image, &here))
+            Operation::Write(buffer.clone(), Arc::new(element.repeat(count)), rows(image, &here))
         };
         let work = Work::new(operation, vec![used(buffer, range, writing(&here)).of_image(image)]);
         self.submit(CommandType::FillImage, work, wait_list)

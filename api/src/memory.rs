@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use bitflags::bitflags;
 use once_cell::sync::OnceCell;
 
-use crate::backend::{Command, CopyRegion, HostSource, Identity, Memory};
+use crate::backend::{Action, CopyRegion, HostSource, Identity, Memory};
 use crate::callback;
 use crate::command::unobserved;
 use crate::context::Context;
@@ -303,9 +303,9 @@ impl Buffer {
     /// If there is no memory. Sizes and flags are checked before.
     pub fn new(context: &Arc<Context>, flags: MemFlags, size: u64, data: HostData, property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
         Self::check_size(context, size)?;
-        let (initial, host): (Option<Box<dyn HostSource>>, _) = match data {
+        let (initial, host): (Option<Arc<dyn HostSource>>, _) = match data {
             HostData::None => (None, None),
-            HostData::Copy(bytes) => (Some(Box::new(bytes)), None),
+            HostData::Copy(bytes) => (Some(Arc::new(bytes)), None),
             // A copy here too: the application may free its memory as soon as it has released the buffer, and the device reads later.
             HostData::Use(region) => {
                 let mut bytes = zeroed(size)?;
@@ -314,7 +314,7 @@ impl Buffer {
                         bytes.copy_from_slice(host);
                     }
                 });
-                (Some(Box::new(bytes)), Some(region))
+                (Some(Arc::new(bytes)), Some(region))
             }
         };
         let store = Store::new(context, size, Identity::new(), host);
@@ -323,7 +323,7 @@ impl Buffer {
         let memory = store.memory(home)?;
         if let (Some(src), Some(device)) = (initial, context.devices().get(home)) {
             let regions = vec![CopyRegion { buffer: 0, host: 0, size }];
-            device.backend().enqueue(Command::Write { dst: memory, src, regions }, false, unobserved());
+            device.backend().enqueue(Action::Write { dst: memory, src, regions }.into(), false, unobserved());
             store.written(home, 0..size);
         }
         Ok(Self::of_store(flags.or_default(), store, 0, size, property_list))

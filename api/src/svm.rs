@@ -127,8 +127,8 @@ impl Queue {
     pub(crate) fn svm_copy_work(
         &self,
         SvmCopy { dst, src, size }: SvmCopy,
-        target: impl FnOnce(u64) -> Result<Box<dyn HostTarget>>,
-        source: impl FnOnce(u64) -> Result<Box<dyn HostSource>>,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
     ) -> Result<Work> {
         // "CL_INVALID_VALUE if dst_ptr or src_ptr is NULL."
         ensure!(dst != 0 && src != 0, InvalidValue, "a null pointer");
@@ -174,8 +174,8 @@ impl Queue {
         self: &Arc<Self>,
         blocking: bool,
         copy: SvmCopy,
-        target: impl FnOnce(u64) -> Result<Box<dyn HostTarget>>,
-        source: impl FnOnce(u64) -> Result<Box<dyn HostSource>>,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;

@@ -12,8 +12,8 @@ use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::target::Target;
 
 use crate::backend::{
-    Backend, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, HostSource, HostTarget, KernelUsage,
-    Launch, LoadedProgram, Memory, Progress, Repeatable, Times,
+    Action, Backend, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, HostSource, HostTarget,
+    KernelUsage, Launch, LoadedProgram, Memory, Progress, Times,
 };
 use crate::host::{HostAllocator, HostRegion};
 
@@ -118,47 +118,40 @@ fn slice(region: &CopyRegion, host: bool) -> std::ops::Range<usize> {
 
 fn execute(command: Command, launches: &Mutex<Vec<Launch>>) -> BackendResult<()> {
     match command {
-        Command::Write { dst, src, regions } => src.with(&mut |host| {
-            for region in &regions {
-                bytes(&dst).lock()[slice(region, false)].copy_from_slice(&host[slice(region, true)]);
+        Command::Once(action) => perform(&action, launches),
+        Command::Replay(actions) => actions.iter().try_for_each(|action| perform(action, launches)),
+        Command::Nop => Ok(()),
+        Command::Host(work) => (work.0)(),
+    }
+}
+
+fn perform(action: &Action, launches: &Mutex<Vec<Launch>>) -> BackendResult<()> {
+    match action {
+        Action::Write { dst, src, regions } => src.with(&mut |host| {
+            for region in regions {
+                bytes(dst).lock()[slice(region, false)].copy_from_slice(&host[slice(region, true)]);
             }
         }),
-        Command::Read { src, dst, regions } => dst.with_mut(&mut |host| {
-            for region in &regions {
-                host[slice(region, true)].copy_from_slice(&bytes(&src).lock()[slice(region, false)]);
+        Action::Read { src, dst, regions } => dst.with_mut(&mut |host| {
+            for region in regions {
+                host[slice(region, true)].copy_from_slice(&bytes(src).lock()[slice(region, false)]);
             }
         }),
-        Command::Copy { src, dst, regions } => {
-            for region in &regions {
-                let moved = bytes(&src).lock()[slice(region, false)].to_vec();
-                bytes(&dst).lock()[slice(region, true)].copy_from_slice(&moved);
+        Action::Copy { src, dst, regions } => {
+            for region in regions {
+                let moved = bytes(src).lock()[slice(region, false)].to_vec();
+                bytes(dst).lock()[slice(region, true)].copy_from_slice(&moved);
             }
         }
-        Command::Fill { dst, pattern, offset, size } => {
-            for chunk in bytes(&dst).lock()[offset as usize..(offset + size) as usize].chunks_mut(pattern.len()) {
-                chunk.copy_from_slice(&pattern);
+        Action::Fill { dst, pattern, offset, size } => {
+            for chunk in bytes(dst).lock()[*offset as usize..(offset + size) as usize].chunks_mut(pattern.len()) {
+                chunk.copy_from_slice(pattern);
             }
         }
-        Command::Launch(launch) if &*launch.kernel == "broken" => {
+        Action::Launch(launch) if &*launch.kernel == "broken" => {
             return Err(BackendError::Other("the kernel is broken".to_owned()));
         }
-        Command::Launch(launch) => launches.lock().push(launch),
-        Command::Nop => {}
-        Command::Replay(commands) => {
-            for command in &*commands {
-                let command = match command {
-                    Repeatable::Copy { src, dst, regions } => {
-                        Command::Copy { src: src.clone(), dst: dst.clone(), regions: regions.clone() }
-                    }
-                    Repeatable::Fill { dst, pattern, offset, size } => {
-                        Command::Fill { dst: dst.clone(), pattern: pattern.clone(), offset: *offset, size: *size }
-                    }
-                    Repeatable::Launch(launch) => Command::Launch(launch.clone()),
-                };
-                execute(command, launches)?;
-            }
-        }
-        Command::Host(work) => return (work.0)(),
+        Action::Launch(launch) => launches.lock().push(launch.clone()),
     }
     Ok(())
 }
@@ -262,12 +255,12 @@ impl HostRegion for TestRegion {
         0x1_0000
     }
 
-    fn source(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostSource> {
-        Box::new(Part(self, offset as usize..(offset + size) as usize))
+    fn source(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostSource> {
+        Arc::new(Part(self, offset as usize..(offset + size) as usize))
     }
 
-    fn target(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostTarget> {
-        Box::new(Part(self, offset as usize..(offset + size) as usize))
+    fn target(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostTarget> {
+        Arc::new(Part(self, offset as usize..(offset + size) as usize))
     }
 }
 

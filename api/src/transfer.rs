@@ -139,7 +139,7 @@ impl Queue {
         buffer: &Arc<Buffer>,
         blocking: bool,
         (offset, size): (u64, u64),
-        target: impl FnOnce(u64) -> Result<Box<dyn HostTarget>>,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_contexts(&[buffer], wait_list)?;
@@ -163,7 +163,7 @@ impl Queue {
         buffer: &Arc<Buffer>,
         blocking: bool,
         (offset, size): (u64, u64),
-        source: impl FnOnce(u64) -> Result<Box<dyn HostSource>>,
+        source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_contexts(&[buffer], wait_list)?;
@@ -187,7 +187,7 @@ impl Queue {
         buffer: &Arc<Buffer>,
         blocking: bool,
         args: &RectArgs,
-        target: impl FnOnce(u64) -> Result<Box<dyn HostTarget>>,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_contexts(&[buffer], wait_list)?;
@@ -211,7 +211,7 @@ impl Queue {
         buffer: &Arc<Buffer>,
         blocking: bool,
         args: &RectArgs,
-        source: impl FnOnce(u64) -> Result<Box<dyn HostSource>>,
+        source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_contexts(&[buffer], wait_list)?;

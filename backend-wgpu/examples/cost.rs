@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use common::{adder, buffer, launch, run, start};
-use wgcl_api::backend::{Command, CopyRegion, Device, LaunchArg};
+use wgcl_api::backend::{Action, Command, CopyRegion, Device, LaunchArg};
 use wgcl_backend_wgpu::{WgpuBackend, WgpuDevice};
 
 fn main() {
@@ -34,7 +34,7 @@ fn median(runs: usize, mut f: impl FnMut()) -> f64 {
     times[times.len() / 2]
 }
 
-fn wait(device: &WgpuDevice, command: Command) {
+fn wait(device: &WgpuDevice, command: impl Into<Command>) {
     run(device, command);
 }
 
@@ -75,13 +75,11 @@ fn measure(device: &Arc<WgpuDevice>) {
     let source = Arc::new(data);
     report(
         "write",
-        median(5, || {
-            wait(device, Command::Write { dst: Arc::clone(&large), src: Box::new(Shared(Arc::clone(&source))), regions: whole() })
-        }),
+        median(5, || wait(device, Action::Write { dst: Arc::clone(&large), src: Arc::new(Shared(Arc::clone(&source))), regions: whole() })),
     );
-    report("read", median(5, || wait(device, Command::Read { src: Arc::clone(&large), dst: Box::new(target.clone()), regions: whole() })));
-    report("copy", median(5, || wait(device, Command::Copy { src: Arc::clone(&large), dst: Arc::clone(&other), regions: whole() })));
-    let fill = |pattern: Vec<u8>| Command::Fill { dst: Arc::clone(&large), pattern, offset: 0, size: 64 << 20 };
+    report("read", median(5, || wait(device, Action::Read { src: Arc::clone(&large), dst: Arc::new(target.clone()), regions: whole() })));
+    report("copy", median(5, || wait(device, Action::Copy { src: Arc::clone(&large), dst: Arc::clone(&other), regions: whole() })));
+    let fill = |pattern: Vec<u8>| Action::Fill { dst: Arc::clone(&large), pattern, offset: 0, size: 64 << 20 };
     report("fill with zero", median(5, || wait(device, fill(vec![0; 4]))));
     report("fill with a pattern", median(5, || wait(device, fill(vec![1, 2, 3, 4]))));
     let small = median(200, || common::write(&**device, &memory, 0, &[1, 2, 3, 4]));

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use wgcl_api::backend::{
-    BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, Progress, Times,
+    Action, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, Progress, Times,
 };
 use wgcl_compiler::emit::program_data;
 use wgcl_compiler::ir;
@@ -51,9 +51,9 @@ impl Open {
         let memory = WgpuMemory::new(&self.gpu, size, Some(self.thread.clone()))?;
         let dst: Arc<dyn Memory> = Arc::<WgpuMemory>::clone(&memory);
         let regions = vec![CopyRegion { buffer: 0, host: 0, size }];
-        let command = Command::Write { dst, src: Box::new(bytes), regions };
+        let command = Action::Write { dst, src: Arc::new(bytes), regions };
         self.thread
-            .send(Message::Command { command, profile: false, progress: Arc::new(Unobserved) })
+            .send(Message::Command { command: command.into(), profile: false, progress: Arc::new(Unobserved) })
             .map_err(|_| BackendError::DeviceLost("its thread has ended".to_owned()))?;
         Ok(Some(memory))
     }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use wgcl_api::backend::{BackendError, BackendResult, Command, HostWork, Progress, Repeatable, Times};
+use wgcl_api::backend::{Action, BackendError, BackendResult, Command, HostWork, Progress, Times};
 
 use crate::batch::Batch;
 use crate::builtin::Builtins;
@@ -220,12 +220,8 @@ impl Engine {
     fn perform(&mut self, command: Command, profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Taking> {
         self.gpu.check_alive()?;
         match command {
-            Command::Launch(launch) => self.launch(&launch, profile),
-            Command::Write { dst, src, regions } => self.write(&dst, &*src, &regions, progress),
-            Command::Read { src, dst, regions } => self.read(&src, &*dst, &regions, progress),
-            Command::Copy { src, dst, regions } => self.copy(&src, &dst, &regions, (profile, progress)),
-            Command::Fill { dst, pattern, offset, size } => self.fill(&dst, &pattern, offset, size, (profile, progress)),
-            Command::Replay(commands) => self.replay(&commands, profile, progress),
+            Command::Once(action) => self.act(&action, profile, progress),
+            Command::Replay(actions) => self.replay(&actions, profile, progress),
             Command::Nop => Ok(Taking::Nothing),
             Command::Host(HostWork(work)) => {
                 self.finish_all()?;
@@ -238,16 +234,23 @@ impl Engine {
         }
     }
 
-    /// Records or performs the commands of a list. Only the ends of it are timed.
-    fn replay(&mut self, commands: &[Repeatable], profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Taking> {
+    /// Records or performs an action.
+    fn act(&mut self, action: &Action, profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Taking> {
+        match action {
+            Action::Launch(launch) => self.launch(launch, profile),
+            Action::Write { dst, src, regions } => self.write(dst, &**src, regions, progress),
+            Action::Read { src, dst, regions } => self.read(src, &**dst, regions, progress),
+            Action::Copy { src, dst, regions } => self.copy(src, dst, regions, (profile, progress)),
+            Action::Fill { dst, pattern, offset, size } => self.fill(dst, pattern, *offset, *size, (profile, progress)),
+        }
+    }
+
+    /// Records or performs the actions of a list. Only the ends of it are timed.
+    fn replay(&mut self, actions: &[Action], profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Taking> {
         let mut several = Box::<Several>::default();
-        for (index, command) in commands.iter().enumerate() {
-            let timed = profile && (index == 0 || index + 1 == commands.len());
-            let taking = match command {
-                Repeatable::Launch(launch) => self.launch(launch, timed),
-                Repeatable::Copy { src, dst, regions } => self.copy(src, dst, regions, (timed, progress)),
-                Repeatable::Fill { dst, pattern, offset, size } => self.fill(dst, pattern, *offset, *size, (timed, progress)),
-            }?;
+        for (index, action) in actions.iter().enumerate() {
+            let timed = profile && (index == 0 || index + 1 == actions.len());
+            let taking = self.act(action, timed, progress)?;
             if let Taking::Recorded(stamp) | Taking::Printing(stamp, _) = &taking {
                 if stamp.is_none() {
                     self.batch.last_stamp = None;

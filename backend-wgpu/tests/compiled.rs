@@ -7,7 +7,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{ALL, buffer, bytes, device, launch, read, run, words, write};
-use wgcl_api::backend::{Command, Device, Launch, LaunchArg, LoadedProgram};
+use wgcl_api::backend::{Action, Device, Launch, LaunchArg, LoadedProgram};
 use wgcl_backend_wgpu::WgpuDevice;
 use wgcl_compiler::ir::read::read_module;
 
@@ -86,7 +86,7 @@ fn offsets_and_split_ranges_agree_with_the_items_ids() {
             let memory = device.allocate(u64::from(count) * 4).unwrap();
             run(
                 &*device,
-                Command::Launch(Launch {
+                Action::Launch(Launch {
                     program: Arc::clone(&program),
                     kernel: "where".into(),
                     args: vec![buffer(&memory)],

@@ -4,8 +4,10 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{ALL, adder, buffer, bytes, device, launch, run, start, write};
-use wgcl_api::backend::{BackendError, Command, CopyRegion, Device, LaunchArg};
+use wgcl_api::backend::{Action, BackendError, Command, CopyRegion, Device, LaunchArg};
 
 #[test]
 fn everything_fails_once_the_device_is_lost() {
@@ -23,11 +25,11 @@ fn everything_fails_once_the_device_is_lost() {
         let regions = vec![CopyRegion { buffer: 0, host: 0, size: 64 }];
         let after = [
             start(&*device, add(9), false),
-            start(&*device, Command::Fill { dst: memory.clone(), pattern: vec![1; 4], offset: 0, size: 1024 }, true),
-            start(&*device, Command::Write { dst: memory.clone(), src: Box::new(vec![0; 64]), regions: regions.clone() }, false),
+            start(&*device, Action::Fill { dst: memory.clone(), pattern: vec![1; 4], offset: 0, size: 1024 }, true),
+            start(&*device, Action::Write { dst: memory.clone(), src: Arc::new(vec![0; 64]), regions: regions.clone() }, false),
             start(
                 &*device,
-                Command::Copy { src: memory.clone(), dst: memory.clone(), regions: vec![CopyRegion { host: 512, ..regions[0] }] },
+                Action::Copy { src: memory.clone(), dst: memory.clone(), regions: vec![CopyRegion { host: 512, ..regions[0] }] },
                 true,
             ),
         ];

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use common::{
     ALL, ARGUMENTS, CONSTANT, GLOBAL, adder, bindings, buffer, bytes, device, launch, layout, read, run, shader, start, words, write,
 };
-use wgcl_api::backend::{BackendError, BackendResult, Command, Device, HostWork, LaunchArg, MemoryRange, Progress, Times};
+use wgcl_api::backend::{Action, BackendError, BackendResult, Command, Device, HostWork, LaunchArg, MemoryRange, Progress, Times};
 use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchError, LaunchKey};
 
 fn value(number: u32) -> LaunchArg {
@@ -190,11 +190,11 @@ fn profiled_times_follow_each_other() {
         let mut pending = Vec::new();
         for k in 0..20 {
             let command = match k % 3 {
-                0 => Command::Fill { dst: Arc::clone(&memory), pattern: vec![1], offset: 0, size: 4 << 20 },
+                0 => Action::Fill { dst: Arc::clone(&memory), pattern: vec![1], offset: 0, size: 4 << 20 },
                 1 => launch(&program, "add", vec![buffer(&memory), value(1)], [1 << 20, 1, 1], [64, 1, 1]),
                 _ => {
                     let regions = vec![wgcl_api::backend::CopyRegion { buffer: 0, host: 0, size: 4 << 20 }];
-                    Command::Copy { src: Arc::clone(&memory), dst: Arc::clone(&other), regions }
+                    Action::Copy { src: Arc::clone(&memory), dst: Arc::clone(&other), regions }
                 }
             };
             pending.push(start(&*device, command, true));
@@ -307,7 +307,7 @@ impl Progress for Link {
             return;
         }
         let command = launch(&chain.program, "add", vec![buffer(&chain.memory), value(1)], [64, 1, 1], [64, 1, 1]);
-        chain.device.enqueue(command, false, Arc::new(Link(Arc::clone(chain))));
+        chain.device.enqueue(command.into(), false, Arc::new(Link(Arc::clone(chain))));
         chain.device.flush();
     }
 }

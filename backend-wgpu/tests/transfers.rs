@@ -7,7 +7,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{ALL, device, noise, read, run, write};
-use wgcl_api::backend::{Command, CopyRegion, Device};
+use wgcl_api::backend::{Action, CopyRegion, Device};
 
 #[test]
 fn reads_and_writes_at_odd_offsets() {
@@ -47,7 +47,7 @@ fn regions_of_a_rectangle() {
         write(&*device, &memory, 0, &[0; 256]);
         let source = noise(64, 3);
         let regions = (0..4).map(|row| CopyRegion { buffer: 17 + row * 32, host: row * 16, size: 9 }).collect();
-        run(&*device, Command::Write { dst: Arc::clone(&memory), src: Box::new(source.clone()), regions });
+        run(&*device, Action::Write { dst: Arc::clone(&memory), src: Arc::new(source.clone()), regions });
         let mut model = vec![0; 256];
         for row in 0..4 {
             model[17 + row * 32..][..9].copy_from_slice(&source[row * 16..][..9]);
@@ -69,7 +69,7 @@ fn copies_at_every_alignment() {
             let mut model = noise(400, 9);
             write(&*device, &to, 0, &model);
             let regions = vec![CopyRegion { buffer: a as u64, host: b as u64, size: size as u64 }];
-            run(&*device, Command::Copy { src: Arc::clone(&from), dst: Arc::clone(&to), regions });
+            run(&*device, Action::Copy { src: Arc::clone(&from), dst: Arc::clone(&to), regions });
             model[b..b + size].copy_from_slice(&source[a..a + size]);
             assert_eq!(read(&*device, &to, 0, 400), model, "{settings:?} {a} {b} {size}");
         }
@@ -77,7 +77,7 @@ fn copies_at_every_alignment() {
             let mut model = noise(400, 11);
             write(&*device, &to, 0, &model);
             let regions = vec![CopyRegion { buffer: a as u64, host: b as u64, size: size as u64 }];
-            run(&*device, Command::Copy { src: Arc::clone(&to), dst: Arc::clone(&to), regions });
+            run(&*device, Action::Copy { src: Arc::clone(&to), dst: Arc::clone(&to), regions });
             model.copy_within(a..a + size, b);
             assert_eq!(read(&*device, &to, 0, 400), model, "{settings:?} inside {a} {b} {size}");
         }
@@ -94,7 +94,7 @@ fn fills_with_every_pattern_size() {
             let mut model = noise(2048, 13);
             write(&*device, &memory, 0, &model);
             let (offset, size) = (length * 3, length * 5);
-            let command = Command::Fill { dst: Arc::clone(&memory), pattern: pattern.clone(), offset: offset as u64, size: size as u64 };
+            let command = Action::Fill { dst: Arc::clone(&memory), pattern: pattern.clone(), offset: offset as u64, size: size as u64 };
             run(&*device, command);
             for k in 0..size {
                 model[offset + k] = pattern[k % length];
@@ -110,7 +110,7 @@ fn transfers_outside_of_a_buffer_are_refused() {
         let device = device(settings);
         let memory = device.allocate(64).unwrap();
         let regions = vec![CopyRegion { buffer: u64::MAX - 2, host: 0, size: 8 }];
-        let pending = common::start(&*device, Command::Write { dst: memory, src: Box::new(vec![0; 8]), regions }, false);
+        let pending = common::start(&*device, Action::Write { dst: memory, src: Arc::new(vec![0; 8]), regions }, false);
         device.flush();
         assert!(pending.wait().is_err());
     }
@@ -132,7 +132,7 @@ fn the_largest_buffer_works() {
     let device = device(ALL[0]);
     let size = device.properties().max_allocation;
     let memory = device.allocate(size).unwrap();
-    run(&*device, Command::Fill { dst: Arc::clone(&memory), pattern: vec![1, 2, 3, 4], offset: 0, size });
+    run(&*device, Action::Fill { dst: Arc::clone(&memory), pattern: vec![1, 2, 3, 4], offset: 0, size });
     assert_eq!(read(&*device, &memory, size - 8, 8), [1, 2, 3, 4, 1, 2, 3, 4]);
 }
 

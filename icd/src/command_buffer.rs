@@ -321,7 +321,7 @@ crate::entry! {
     ) {
         let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let copy = SvmCopy { dst: dst.address(), src: src.address(), size: size as u64 };
-        sync_point.set(command_buffer.svm_copy(copy, &points(num_points, &waits)?)?);
+        sync_point.set(command_buffer.svm_copy(copy, |size| dst.target(size), |size| src.source(size), &points(num_points, &waits)?)?);
         Ok(())
     }
 

@@ -344,8 +344,8 @@ impl Bytes {
     }
 
     /// The source of a command, which may be read until the command is done.
-    pub fn source(self, size: u64) -> Result<Box<dyn HostSource>> {
-        Ok(Box::new(HostBytes::new(self.0.cast_mut(), size)?))
+    pub fn source(self, size: u64) -> Result<Arc<dyn HostSource>> {
+        Ok(Arc::new(HostBytes::new(self.0.cast_mut(), size)?))
     }
 }
 
@@ -391,8 +391,8 @@ impl BytesMut {
     }
 
     /// The target of a command, which may be written until the command is done.
-    pub fn target(self, size: u64) -> Result<Box<dyn HostTarget>> {
-        Ok(Box::new(HostBytes::new(self.0, size)?))
+    pub fn target(self, size: u64) -> Result<Arc<dyn HostTarget>> {
+        Ok(Arc::new(HostBytes::new(self.0, size)?))
     }
 
     /// Memory that a buffer uses as long as it lives.
@@ -458,12 +458,12 @@ impl HostRegion for HostBytes {
         self.start.addr()
     }
 
-    fn source(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostSource> {
-        Box::new(self.part(offset, size))
+    fn source(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostSource> {
+        Arc::new(self.part(offset, size))
     }
 
-    fn target(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostTarget> {
-        Box::new(self.part(offset, size))
+    fn target(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostTarget> {
+        Arc::new(self.part(offset, size))
     }
 }
 

@@ -105,12 +105,12 @@ impl HostRegion for Allocation {
         self.start.as_ptr().expose_provenance()
     }
 
-    fn source(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostSource> {
-        Box::new(Part::new(self, offset, size))
+    fn source(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostSource> {
+        Arc::new(Part::new(self, offset, size))
     }
 
-    fn target(self: Arc<Self>, offset: u64, size: u64) -> Box<dyn HostTarget> {
-        Box::new(Part::new(self, offset, size))
+    fn target(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostTarget> {
+        Arc::new(Part::new(self, offset, size))
     }
 }
 

@@ -2,23 +2,20 @@
 
 mod common;
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::CStr;
 use std::ptr::{null, null_mut};
-use std::sync::OnceLock;
 
+use common::commands::{Commands, Handle, Point, functions};
 use common::ffi::{
     CL_COMPLETE, CL_DEVICE_EXTENSIONS, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_TYPE, CL_INVALID_COMMAND_QUEUE,
     CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS, CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION,
     CL_INVALID_VALUE, CL_INVALID_WORK_GROUP_SIZE, CL_MEM_COPY_OVERLAP, CL_MEM_OBJECT_IMAGE2D, CL_PROFILING_COMMAND_END,
     CL_PROFILING_COMMAND_START, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_R, CL_SUCCESS, CL_UNSIGNED_INT8,
-    cl_command_queue, cl_event, cl_int, cl_kernel, cl_mem, cl_uint,
+    cl_command_queue, cl_int, cl_kernel, cl_mem, cl_uint,
 };
 use common::images::{desc, format, image};
-use common::objects::{Context, Event, Kernel, Mem, Queue};
+use common::objects::{Context, Event, Mem};
 use common::{info, info_bytes, info_string, target};
-
-type Handle = *mut c_void;
-type Point = cl_uint;
 
 const CL_INVALID_COMMAND_BUFFER_KHR: cl_int = -1138;
 const CL_INVALID_SYNC_POINT_WAIT_LIST_KHR: cl_int = -1139;
@@ -30,145 +27,6 @@ const CL_COMMAND_BUFFER_STATE_KHR: cl_uint = 0x1297;
 const CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR: cl_uint = 0x1298;
 const CL_COMMAND_BUFFER_CONTEXT_KHR: cl_uint = 0x1299;
 const CL_COMMAND_COMMAND_BUFFER_KHR: cl_uint = 0x12A8;
-
-macro_rules! functions {
-    ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty;)*) => {
-        /// The extension's functions, as an application finds them.
-        #[allow(non_snake_case, reason = "names of the C API")]
-        struct Functions { $($name: unsafe extern "C" fn($($type),*) -> $ret,)* }
-
-        impl Functions {
-            fn load() -> Option<Self> {
-                let target = target();
-                let find = |name: &str| {
-                    let name = CString::new(name).ok()?;
-                    let found = target.cl.clGetExtensionFunctionAddressForPlatform(target.platform, name.as_ptr());
-                    (!found.is_null()).then_some(found)
-                };
-                $(
-                    // SAFETY: the type is that of the function of this name in version 0.9.8 of the extension.
-                    #[allow(non_snake_case, reason = "names of the C API")]
-                    let $name = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $ret>(find(stringify!($name))?) };
-                )*
-                Some(Self { $($name,)* })
-            }
-
-            $(
-                #[allow(non_snake_case, clippy::too_many_arguments, reason = "the C API's own shape")]
-                fn $name(&self, $($arg: $type),*) -> $ret {
-                    // SAFETY: the function was found under this name; what the arguments must satisfy is the business of the test.
-                    unsafe { (self.$name)($($arg),*) }
-                }
-            )*
-        }
-    };
-}
-
-functions! {
-    fn clCreateCommandBufferKHR(num: cl_uint, queues: *const cl_command_queue, properties: *const u64, status: *mut cl_int) -> Handle;
-    fn clRetainCommandBufferKHR(buffer: Handle) -> cl_int;
-    fn clReleaseCommandBufferKHR(buffer: Handle) -> cl_int;
-    fn clFinalizeCommandBufferKHR(buffer: Handle) -> cl_int;
-    fn clEnqueueCommandBufferKHR(num: cl_uint, queues: *const cl_command_queue, buffer: Handle, n: cl_uint, waits: *const cl_event, event: *mut cl_event) -> cl_int;
-    fn clCommandBarrierWithWaitListKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
-    fn clCommandCopyBufferKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, src: cl_mem, dst: cl_mem, from: usize, to: usize, size: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
-    fn clCommandCopyBufferRectKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, src: cl_mem, dst: cl_mem, src_origin: *const usize, dst_origin: *const usize, region: *const usize, src_row: usize, src_slice: usize, dst_row: usize, dst_slice: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
-    fn clCommandFillBufferKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, mem: cl_mem, pattern: *const c_void, pattern_size: usize, offset: usize, size: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
-    fn clCommandCopyImageKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, src: cl_mem, dst: cl_mem, from: *const usize, to: *const usize, region: *const usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
-    fn clCommandCopyImageToBufferKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, src: cl_mem, dst: cl_mem, origin: *const usize, region: *const usize, offset: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
-    fn clCommandCopyBufferToImageKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, src: cl_mem, dst: cl_mem, offset: usize, origin: *const usize, region: *const usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
-    fn clCommandFillImageKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, mem: cl_mem, color: *const c_void, origin: *const usize, region: *const usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
-    fn clCommandNDRangeKernelKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, kernel: cl_kernel, dim: cl_uint, offset: *const usize, global: *const usize, local: *const usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
-    fn clGetCommandBufferInfoKHR(buffer: Handle, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
-}
-
-/// The functions; `None` on other platforms that lack them.
-fn functions() -> Option<&'static Functions> {
-    static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
-    let found = FUNCTIONS.get_or_init(Functions::load).as_ref();
-    assert!(found.is_some() || !target().is_wgcl(), "a function is missing");
-    found
-}
-
-/// A command buffer, released when dropped.
-struct Commands(Handle, &'static Functions);
-
-impl Drop for Commands {
-    fn drop(&mut self) {
-        let status = self.1.clReleaseCommandBufferKHR(self.0);
-        if !std::thread::panicking() {
-            assert_eq!(status, CL_SUCCESS, "clReleaseCommandBufferKHR");
-        }
-    }
-}
-
-impl Commands {
-    fn new(functions: &'static Functions, queue: &Queue) -> Self {
-        let mut status = 1;
-        let handle = functions.clCreateCommandBufferKHR(1, &queue.0, null(), &mut status);
-        assert_eq!(status, CL_SUCCESS, "clCreateCommandBufferKHR");
-        assert!(!handle.is_null());
-        Self(handle, functions)
-    }
-
-    fn launch(&self, kernel: &Kernel, global: usize, local: Option<usize>, waits: &[Point]) -> Point {
-        let mut point = 0;
-        let local = local.as_ref().map_or(null(), |local| &raw const *local);
-        let list = if waits.is_empty() { null() } else { waits.as_ptr() };
-        let status = self.1.clCommandNDRangeKernelKHR(
-            self.0,
-            null_mut(),
-            null(),
-            kernel.0,
-            1,
-            null(),
-            &global,
-            local,
-            waits.len() as cl_uint,
-            list,
-            &mut point,
-            null_mut(),
-        );
-        assert_eq!(status, CL_SUCCESS, "clCommandNDRangeKernelKHR");
-        point
-    }
-
-    fn copy(&self, src: &Mem, dst: &Mem, (from, to, size): (usize, usize, usize)) -> (cl_int, Point) {
-        let mut point = 0;
-        let status =
-            self.1.clCommandCopyBufferKHR(self.0, null_mut(), null(), src.0, dst.0, from, to, size, 0, null(), &mut point, null_mut());
-        (status, point)
-    }
-
-    fn fill(&self, mem: &Mem, value: u32, (offset, size): (usize, usize)) -> (cl_int, Point) {
-        let mut point = 0;
-        let pattern = (&raw const value).cast();
-        let status =
-            self.1.clCommandFillBufferKHR(self.0, null_mut(), null(), mem.0, pattern, 4, offset, size, 0, null(), &mut point, null_mut());
-        (status, point)
-    }
-
-    fn barrier(&self, waits: &[Point]) -> (cl_int, Point) {
-        let mut point = 0;
-        let list = if waits.is_empty() { null() } else { waits.as_ptr() };
-        let count = waits.len() as cl_uint;
-        let status = self.1.clCommandBarrierWithWaitListKHR(self.0, null_mut(), null(), count, list, &mut point, null_mut());
-        (status, point)
-    }
-
-    fn finalize(&self) {
-        assert_eq!(self.1.clFinalizeCommandBufferKHR(self.0), CL_SUCCESS, "clFinalizeCommandBufferKHR");
-    }
-
-    fn enqueue(&self) {
-        let status = self.1.clEnqueueCommandBufferKHR(0, null(), self.0, 0, null(), null_mut());
-        assert_eq!(status, CL_SUCCESS, "clEnqueueCommandBufferKHR");
-    }
-
-    fn info<T: Copy + Default>(&self, name: cl_uint) -> Result<T, cl_int> {
-        info(|size, value, ret| self.1.clGetCommandBufferInfoKHR(self.0, name, size, value, ret))
-    }
-}
 
 const SOURCE: &str = "
 kernel void add(global uint *a, uint by) { a[get_global_id(0)] += by; }

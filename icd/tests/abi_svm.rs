@@ -6,6 +6,7 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use common::commands::{Commands, functions};
 use common::ffi::{
     CL_EVENT_COMMAND_TYPE, CL_INVALID_ARG_INDEX, CL_INVALID_ARG_VALUE, CL_INVALID_BUFFER_SIZE, CL_INVALID_CONTEXT,
     CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_KERNEL, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_COPY_OVERLAP,
@@ -392,4 +393,38 @@ fn arguments_are_checked() {
         assert_eq!(info(CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, 4, (&raw const yes).cast()), CL_INVALID_OPERATION);
         assert_eq!(info(CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, 4, (&raw const none).cast()), CL_SUCCESS);
     }
+}
+
+#[test]
+fn recorded_copies_move_bytes_between_the_host_and_shared_memory() {
+    let Some(functions) = functions().filter(|_| supported()) else { return };
+    let cl = &target().cl;
+    let context = Context::new();
+    let queue = context.queue(0);
+    let (a, b) = (Shared::new(&context, 64), Shared::new(&context, 64));
+    let (mut host, mut back) = (vec![1u8; 64], vec![0u8; 64]);
+    let commands = Commands::new(functions, &queue);
+    let copy = |dst: *mut c_void, src: *const c_void, size| {
+        functions.clCommandSVMMemcpyKHR(commands.0, null_mut(), null(), dst, src, size, 0, null(), null_mut(), null_mut())
+    };
+    assert_eq!(copy(a.start, host.as_ptr().cast(), 64), CL_SUCCESS, "host to shared");
+    assert_eq!(copy(b.at(8), a.at(16), 32), CL_SUCCESS, "shared to shared");
+    let fill = 9u8;
+    let pattern = (&raw const fill).cast();
+    let status =
+        functions.clCommandSVMMemFillKHR(commands.0, null_mut(), null(), b.start, pattern, 1, 8, 0, null(), null_mut(), null_mut());
+    assert_eq!(status, CL_SUCCESS);
+    assert_eq!(copy(back.as_mut_ptr().cast(), b.start, 40), CL_SUCCESS, "shared to host");
+    assert_eq!(copy(null_mut(), a.start, 16), CL_INVALID_VALUE);
+    assert_eq!(copy(a.at(8), a.at(0), 16), CL_MEM_COPY_OVERLAP);
+    commands.finalize();
+    for round in 1..=3 {
+        // What the host's memory holds when the commands run counts, not what it held when they were recorded.
+        host.fill(round);
+        commands.enqueue();
+        assert_eq!(cl.clFinish(queue.0), CL_SUCCESS);
+        assert_eq!(back[..8], [9; 8], "round {round}");
+        assert_eq!(back[8..40], [round; 32], "round {round}");
+    }
+    assert_eq!(back[40..], [0; 24]);
 }

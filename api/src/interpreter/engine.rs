@@ -9,7 +9,7 @@ use wgcl_compiler::interpret::{self, Argument, NdRange, Place};
 use super::device::now;
 use super::memory::{InterpreterMemory, downcast};
 use super::program::InterpreterProgram;
-use crate::backend::{BackendError, BackendResult, Command, CopyRegion, Launch, LaunchArg, Memory, Progress, Repeatable, Times};
+use crate::backend::{Action, BackendError, BackendResult, Command, CopyRegion, Launch, LaunchArg, Memory, Progress, Times};
 
 /// A command and who wants to know of it.
 pub(super) struct Task {
@@ -32,11 +32,20 @@ pub(super) fn run(Task { command, progress }: Task) {
 
 fn execute(command: Command, progress: &dyn Progress) -> BackendResult<()> {
     match command {
-        Command::Write { dst, src, regions } => {
-            let memory = downcast(&dst)?;
+        Command::Once(action) => perform(&action, progress),
+        Command::Replay(actions) => actions.iter().try_for_each(|action| perform(action, progress)),
+        Command::Nop => Ok(()),
+        Command::Host(work) => (work.0)(),
+    }
+}
+
+fn perform(action: &Action, progress: &dyn Progress) -> BackendResult<()> {
+    match action {
+        Action::Write { dst, src, regions } => {
+            let memory = downcast(dst)?;
             let mut result = Ok(());
             src.with(&mut |host| {
-                for region in &regions {
+                for region in regions {
                     result = result.clone().and(memory.with(|bytes| {
                         slice_mut(bytes, region.buffer, region.size)?.copy_from_slice(slice(host, region.host, region.size)?);
                         Ok(())
@@ -45,11 +54,11 @@ fn execute(command: Command, progress: &dyn Progress) -> BackendResult<()> {
             });
             result
         }
-        Command::Read { src, dst, regions } => {
-            let memory = downcast(&src)?;
+        Action::Read { src, dst, regions } => {
+            let memory = downcast(src)?;
             let mut result = Ok(());
             dst.with_mut(&mut |host| {
-                for region in &regions {
+                for region in regions {
                     result = result.clone().and(memory.with(|bytes| {
                         slice_mut(host, region.host, region.size)?.copy_from_slice(slice(bytes, region.buffer, region.size)?);
                         Ok(())
@@ -58,16 +67,9 @@ fn execute(command: Command, progress: &dyn Progress) -> BackendResult<()> {
             });
             result
         }
-        Command::Copy { src, dst, regions } => copy(&src, &dst, &regions),
-        Command::Fill { dst, pattern, offset, size } => fill(&dst, &pattern, offset, size),
-        Command::Launch(launch) => self::launch(&launch, progress),
-        Command::Replay(commands) => commands.iter().try_for_each(|command| match command {
-            Repeatable::Copy { src, dst, regions } => copy(src, dst, regions),
-            Repeatable::Fill { dst, pattern, offset, size } => fill(dst, pattern, *offset, *size),
-            Repeatable::Launch(launch) => self::launch(launch, progress),
-        }),
-        Command::Nop => Ok(()),
-        Command::Host(work) => (work.0)(),
+        Action::Copy { src, dst, regions } => copy(src, dst, regions),
+        Action::Fill { dst, pattern, offset, size } => fill(dst, pattern, *offset, *size),
+        Action::Launch(launch) => self::launch(launch, progress),
     }
 }
 

@@ -7,7 +7,7 @@ use wgcl_compiler::program::{BuildOptions, CStd, Source, build};
 
 use super::InterpreterBackend;
 use crate::backend::{
-    Backend, BackendError, BackendResult, Command, CopyRegion, Device, Launch, LaunchArg, LoadedProgram, Memory, MemoryRange, Progress,
+    Action, Backend, BackendError, BackendResult, CopyRegion, Device, Launch, LaunchArg, LoadedProgram, Memory, MemoryRange, Progress,
     Times,
 };
 use crate::test_backend::Sink;
@@ -26,9 +26,9 @@ impl Progress for Done {
     }
 }
 
-fn run(device: &dyn Device, command: Command) -> BackendResult<Times> {
+fn run(device: &dyn Device, action: Action) -> BackendResult<Times> {
     let done = Arc::new(Done::default());
-    device.enqueue(command, false, done.clone());
+    device.enqueue(action.into(), false, done.clone());
     device.flush();
     let mut result = done.0.lock();
     loop {
@@ -51,14 +51,14 @@ fn buffer(device: &dyn Device, contents: &[u32]) -> Arc<dyn Memory> {
     let bytes: Vec<u8> = contents.iter().flat_map(|word| word.to_le_bytes()).collect();
     let memory = device.allocate(bytes.len() as u64).expect("memory");
     let regions = vec![CopyRegion { buffer: 0, host: 0, size: bytes.len() as u64 }];
-    run(device, Command::Write { dst: memory.clone(), src: Box::new(bytes), regions }).expect("a write");
+    run(device, Action::Write { dst: memory.clone(), src: Arc::new(bytes), regions }).expect("a write");
     memory
 }
 
 fn contents(device: &dyn Device, memory: &Arc<dyn Memory>) -> Vec<u32> {
     let sink = Sink(Arc::new(Mutex::new(vec![0; memory.size() as usize])));
     let regions = vec![CopyRegion { buffer: 0, host: 0, size: memory.size() }];
-    run(device, Command::Read { src: memory.clone(), dst: Box::new(sink.clone()), regions }).expect("a read");
+    run(device, Action::Read { src: memory.clone(), dst: Arc::new(sink.clone()), regions }).expect("a read");
     let bytes = sink.0.lock();
     bytes.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
 }
@@ -82,7 +82,7 @@ fn launch(
         global_size: [global, 1, 1],
         local_size: [local, 1, 1],
     };
-    run(device, Command::Launch(launch))
+    run(device, Action::Launch(launch))
 }
 
 fn whole(memory: &Arc<dyn Memory>) -> LaunchArg {

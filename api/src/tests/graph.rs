@@ -107,13 +107,13 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
             }
             3 | 4 => {
                 let sink = Sink(Arc::new(Mutex::new(vec![0; 8])));
-                queue.read(&world.shared, false, (0, 8), |_| Ok(Box::new(sink) as Box<dyn HostTarget>), &list).expect("a read")
+                queue.read(&world.shared, false, (0, 8), |_| Ok(Arc::new(sink) as Arc<dyn HostTarget>), &list).expect("a read")
             }
             _ => {
                 stamped = true;
                 let buffer = world.setup.buffer(&[0]);
                 let stamp = Stamp { clock: world.clock.clone(), at: at.clone() };
-                queue.write(&buffer, false, (0, 1), |_| Ok(Box::new(stamp)), &list).expect("a write")
+                queue.write(&buffer, false, (0, 1), |_| Ok(Arc::new(stamp)), &list).expect("a write")
             }
         };
         if random.chance(30) {
@@ -274,7 +274,7 @@ fn in_order_commands_end_in_order_even_if_they_fail() {
         }
     }
     let slow = Slow(Stamp { clock, at: at.clone() });
-    let first = queue.write(&buffer, false, (0, 1), |_| Ok(Box::new(slow)), &[]).expect("a write");
+    let first = queue.write(&buffer, false, (0, 1), |_| Ok(Arc::new(slow)), &[]).expect("a write");
     let second = launch(&queue, "second", &[gate]);
     assert_eq!(second.status(), Status::QUEUED, "its turn has not come");
     let _ = queue.finish();

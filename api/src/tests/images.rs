@@ -43,7 +43,7 @@ fn name_of<T>(result: Result<T>) -> &'static str {
 
 fn write(queue: &Arc<Queue>, image: &Arc<Image>, origin: [u64; 3], region: [u64; 3], bytes: &[u8]) {
     let source = bytes.to_vec();
-    let done = queue.write_image(image, false, ImageBox { origin, region }, TIGHT, |_| Ok(Box::new(source)), &[]).expect("write");
+    let done = queue.write_image(image, false, ImageBox { origin, region }, TIGHT, |_| Ok(Arc::new(source)), &[]).expect("write");
     done.flush();
     done.wait();
 }
@@ -52,7 +52,7 @@ fn read(queue: &Arc<Queue>, image: &Arc<Image>, origin: [u64; 3], region: [u64; 
     let sink = Sink(Arc::new(Mutex::new(Vec::new())));
     let target = |size: u64| {
         sink.0.lock().resize(size as usize, 0);
-        Ok(Box::new(sink.clone()) as Box<dyn HostTarget>)
+        Ok(Arc::new(sink.clone()) as Arc<dyn HostTarget>)
     };
     queue.read_image(image, true, ImageBox { origin, region }, TIGHT, target, &[]).expect("read");
     sink.0.lock().clone()

@@ -53,7 +53,7 @@ impl Setup {
 
 fn write(queue: &Arc<Queue>, buffer: &Arc<Buffer>, offset: u64, bytes: &[u8], waits: &[Arc<Event>]) -> Arc<Event> {
     let source = bytes.to_vec();
-    queue.write(buffer, false, (offset, bytes.len() as u64), |_| Ok(Box::new(source)), waits).expect("write")
+    queue.write(buffer, false, (offset, bytes.len() as u64), |_| Ok(Arc::new(source)), waits).expect("write")
 }
 
 fn read(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Vec<u8> {
@@ -63,7 +63,7 @@ fn read(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Vec<u8> {
 fn try_read(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Result<Vec<u8>> {
     let sink = Sink(Arc::new(Mutex::new(vec![0; buffer.size() as usize])));
     let target = sink.clone();
-    queue.read(buffer, true, (0, buffer.size()), |_| Ok(Box::new(target) as Box<dyn HostTarget>), &[])?;
+    queue.read(buffer, true, (0, buffer.size()), |_| Ok(Arc::new(target) as Arc<dyn HostTarget>), &[])?;
     let bytes = sink.0.lock().clone();
     Ok(bytes)
 }
@@ -122,7 +122,7 @@ fn rectangles() {
     };
     let sink = Sink(Arc::new(Mutex::new(vec![0; 12])));
     let target = sink.clone();
-    queue.read_rect(&buffer, true, &args, |_| Ok(Box::new(target) as Box<dyn HostTarget>), &[]).expect("read");
+    queue.read_rect(&buffer, true, &args, |_| Ok(Arc::new(target) as Arc<dyn HostTarget>), &[]).expect("read");
     assert_eq!(*sink.0.lock(), [10, 11, 12, 18, 19, 20, 42, 43, 44, 50, 51, 52]);
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use wgcl_api::backend::{
-    BackendResult, Command, CopyRegion, Device, HostTarget, Launch, LaunchArg, LoadedProgram, Memory, MemoryRange, Progress, Times,
+    Action, BackendResult, Command, CopyRegion, Device, HostTarget, Launch, LaunchArg, LoadedProgram, Memory, MemoryRange, Progress, Times,
 };
 use wgcl_backend_wgpu::{Settings, WgpuBackend, WgpuDevice};
 use wgcl_compiler::ir::{KernelParam, Space};
@@ -54,14 +54,14 @@ impl Pending {
     }
 }
 
-pub fn start(device: &dyn Device, command: Command, profile: bool) -> Pending {
+pub fn start(device: &dyn Device, command: impl Into<Command>, profile: bool) -> Pending {
     let (sender, done) = channel();
     let submitted = Arc::new(AtomicU32::new(0));
-    device.enqueue(command, profile, Arc::new(Teller { done: Mutex::new(sender), submitted: Arc::clone(&submitted) }));
+    device.enqueue(command.into(), profile, Arc::new(Teller { done: Mutex::new(sender), submitted: Arc::clone(&submitted) }));
     Pending { done, submitted }
 }
 
-pub fn run(device: &dyn Device, command: Command) -> Times {
+pub fn run(device: &dyn Device, command: impl Into<Command>) -> Times {
     let pending = start(device, command, false);
     device.flush();
     pending.wait().expect("the command fails")
@@ -78,13 +78,13 @@ impl HostTarget for Target {
 
 pub fn write(device: &dyn Device, memory: &Arc<dyn Memory>, offset: u64, bytes: &[u8]) {
     let regions = vec![CopyRegion { buffer: offset, host: 0, size: bytes.len() as u64 }];
-    run(device, Command::Write { dst: Arc::clone(memory), src: Box::new(bytes.to_vec()), regions });
+    run(device, Action::Write { dst: Arc::clone(memory), src: Arc::new(bytes.to_vec()), regions });
 }
 
 pub fn read(device: &dyn Device, memory: &Arc<dyn Memory>, offset: u64, size: usize) -> Vec<u8> {
     let target = Target(Arc::new(Mutex::new(vec![0xee; size])));
     let regions = vec![CopyRegion { buffer: offset, host: 0, size: size as u64 }];
-    run(device, Command::Read { src: Arc::clone(memory), dst: Box::new(target.clone()), regions });
+    run(device, Action::Read { src: Arc::clone(memory), dst: Arc::new(target.clone()), regions });
     Arc::try_unwrap(target.0).map_or_else(|shared| shared.lock().unwrap().clone(), |own| own.into_inner().unwrap())
 }
 
@@ -167,8 +167,8 @@ pub fn buffer(memory: &Arc<dyn Memory>) -> LaunchArg {
     LaunchArg::Buffer(Some(MemoryRange { memory: Arc::clone(memory), offset: 0, size: memory.size(), start: 0, identity: 0x1_0000 }))
 }
 
-pub fn launch(program: &Arc<dyn LoadedProgram>, kernel: &str, args: Vec<LaunchArg>, global: [u64; 3], local: [u32; 3]) -> Command {
-    Command::Launch(Launch {
+pub fn launch(program: &Arc<dyn LoadedProgram>, kernel: &str, args: Vec<LaunchArg>, global: [u64; 3], local: [u32; 3]) -> Action {
+    Action::Launch(Launch {
         program: Arc::clone(program),
         kernel: kernel.into(),
         args,

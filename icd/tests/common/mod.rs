@@ -8,6 +8,7 @@
 
 #![allow(dead_code, reason = "each test binary uses another part of this module")]
 
+pub mod commands;
 pub mod ffi;
 pub mod images;
 pub mod objects;
