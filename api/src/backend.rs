@@ -331,7 +331,7 @@ pub struct Times {
     pub end: u64,
 }
 
-/// Learns of a command's progress. Called from the device's thread, never with a lock of the backend held; it may call back into the device's
+/// Learns of a command's progress. Called from the device's threads and from those that enqueue, flush or wait, never with a lock of the backend held that those need; it may call back into the device's
 /// `enqueue` and `flush`, but must not wait for anything.
 pub trait Progress: Send + Sync {
     /// Handed to the driver below.
@@ -397,6 +397,12 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>);
     /// Sees to it that everything enqueued so far runs.
     fn flush(&self);
+    /// As [`Device::flush`], called by a thread that is going to wait until `done`: it may do the device's work and waiting itself, which spares it being
+    /// woken. Returns once `done`, or earlier; never waits for commands after the one that makes it `done`, but for those of one batch.
+    fn flush_until(&self, done: &dyn Fn() -> bool) {
+        let _ = done;
+        self.flush();
+    }
     /// The clock, in nanoseconds.
     fn now(&self) -> u64;
 }

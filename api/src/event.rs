@@ -262,7 +262,7 @@ impl Event {
     pub fn poll(&self) -> Status {
         let mut state = self.state.lock();
         let status = state.status;
-        let first = status == Status::QUEUED && state.issued && !std::mem::replace(&mut state.polled, true);
+        let first = !status.is_done() && state.issued && !std::mem::replace(&mut state.polled, true);
         drop(state);
         if first {
             self.flush();
@@ -283,8 +283,11 @@ impl Event {
         self.state.lock().wanted = true;
     }
 
-    /// Waits until the command is done.
+    /// Waits until the command is done, and has its device run what it has to run for that.
     pub fn wait(&self) -> Status {
+        if let Some(queue) = &self.queue {
+            queue.device().backend().flush_until(&|| self.status().is_done());
+        }
         let mut state = self.state.lock();
         while !state.status.is_done() {
             state.wait(&self.done);
@@ -301,8 +304,18 @@ impl Event {
             return Err(Error::InvalidValue("the list of events is empty".into()));
         };
         ensure!(events.iter().all(|e| Arc::ptr_eq(&e.context, &first.context)), InvalidContext, "the events belong to several contexts");
+        // All of them before the first is waited for, which may be on another device.
+        let mut devices: Vec<&Arc<Device>> = Vec::new();
         for event in events {
-            event.flush();
+            event.want();
+            if let Some(queue) = &event.queue
+                && !devices.iter().any(|device| Arc::ptr_eq(device, queue.device()))
+            {
+                devices.push(queue.device());
+            }
+        }
+        if devices.len() > 1 {
+            devices.iter().for_each(|device| device.backend().flush());
         }
         let mut failed = None;
         for event in events {

@@ -242,7 +242,9 @@ impl Queue {
             state.last.iter().chain(state.outstanding.values()).cloned().collect()
         };
         waiting.iter().for_each(|event| event.want());
-        self.flush();
+        if waiting.is_empty() {
+            self.flush();
+        }
         for event in waiting {
             event.wait();
         }
@@ -254,7 +256,7 @@ impl Queue {
     /// # Errors
     /// If the command, something that it waited for, or an earlier command of the queue failed.
     pub fn block_on(&self, event: &Arc<Event>) -> Result<()> {
-        event.flush();
+        event.want();
         let status = event.wait();
         self.take_failure()?;
         ensure!(!status.is_failed(), ExecStatusErrorForEventsInWaitList, "the command ended with error {}", status.0);

@@ -19,6 +19,7 @@ use crate::engine::{Engine, Message};
 use crate::exit;
 use crate::gpu::Gpu;
 use crate::memory::WgpuMemory;
+use crate::port::Port;
 use crate::program::{self, Loaded, Specialise, WarmUp, WgpuProgram};
 use crate::properties::{self, Approach};
 use crate::retire::{self, Retirer};
@@ -37,6 +38,7 @@ pub struct WgpuDevice {
 /// What an open device has.
 struct Open {
     gpu: Arc<Gpu>,
+    port: Arc<Port>,
     thread: Sender<Message>,
     warmer: Sender<WarmUp>,
 }
@@ -52,9 +54,7 @@ impl Open {
         let dst: Arc<dyn Memory> = Arc::<WgpuMemory>::clone(&memory);
         let regions = vec![CopyRegion { buffer: 0, host: 0, size }];
         let command = Action::Write { dst, src: Arc::new(bytes), regions };
-        self.thread
-            .send(Message::Command { command: command.into(), profile: false, progress: Arc::new(Unobserved) })
-            .map_err(|_| BackendError::DeviceLost("its thread has ended".to_owned()))?;
+        self.port.enqueue(command.into(), false, Arc::new(Unobserved));
         Ok(Some(memory))
     }
 }
@@ -127,12 +127,16 @@ impl WgpuDevice {
         spawn("wgcl-complete", Box::new(move || retire::run(&completion, &serials)))?;
         let engine_gpu = Arc::clone(&gpu);
         let max_groups = self.properties.max_groups;
-        spawn("wgcl-submit", Box::new(move || Engine::new(engine_gpu, retirer, batches, max_groups).run(&messages)))?;
+        // A CPU has no time to spare for submissions, and its drivers make the next one wait.
+        let eager = !matches!(self.properties.kind, DeviceKind::Cpu | DeviceKind::Other);
+        let port = Arc::new(Port::new(Engine::new(engine_gpu, retirer, batches, max_groups, eager), thread.clone()));
+        let served = Arc::clone(&port);
+        spawn("wgcl-submit", Box::new(move || served.run(&messages)))?;
         thread::Builder::new()
             .name("wgcl-warm".to_owned())
             .spawn(move || program::warm_up(&requests))
             .map_err(|error| BackendError::Other(format!("no thread: {error}")))?;
-        Ok(Open { gpu, thread, warmer })
+        Ok(Open { gpu, port, thread, warmer })
     }
 
     /// Loses the device, as a driver does when a kernel hangs: for tests of this crate.
@@ -193,23 +197,21 @@ impl Device for WgpuDevice {
     }
 
     fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>) {
-        let refused = match self.open() {
-            Ok(open) => match open.thread.send(Message::Command { command, profile, progress }) {
-                Ok(()) => return,
-                Err(error) => match error.0 {
-                    Message::Command { progress, .. } => (progress, BackendError::DeviceLost("its thread has ended".to_owned())),
-                    _ => return,
-                },
-            },
-            Err(error) => (progress, error),
-        };
-        refused.0.complete(Err(refused.1));
+        match self.open() {
+            Ok(open) => open.port.enqueue(command, profile, progress),
+            Err(error) => progress.complete(Err(error)),
+        }
     }
 
     fn flush(&self) {
         if let Ok(open) = self.open() {
-            // A thread that has ended has nothing to flush.
-            let _ = open.thread.send(Message::Flush);
+            open.port.flush();
+        }
+    }
+
+    fn flush_until(&self, done: &dyn Fn() -> bool) {
+        if let Ok(open) = self.open() {
+            open.port.flush_until(done);
         }
     }
 

@@ -1,10 +1,10 @@
-//! The submission thread of a device: takes commands in order, records or performs them, submits batches.
+//! What runs a device: takes commands in order, records or performs them, submits batches. [`crate::port`] leads to it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Sender;
 
-use wgcl_api::backend::{Action, BackendError, BackendResult, Command, HostWork, Progress, Times};
+use wgcl_api::backend::{Action, BackendError, BackendResult, Command, CopyRegion, HostWork, Launch, Memory, Progress, Times};
 
 use crate::batch::Batch;
 use crate::builtin::Builtins;
@@ -13,8 +13,9 @@ use crate::exit;
 use crate::gpu::Gpu;
 use crate::host::Direction;
 use crate::launch::BindGroups;
-use crate::memory::WgpuMemory;
+use crate::memory::{WgpuMemory, downcast};
 use crate::printf::{Output, Pool};
+use crate::program::Loaded;
 use crate::retire::{Entry, Moment, Outcome, Retirer};
 use crate::ring::{Ring, Slot, Taken};
 use crate::stamps::{Stamp, StampPool};
@@ -23,6 +24,10 @@ use crate::stamps::{Stamp, StampPool};
 const EAGER_BATCH: u32 = 64;
 /// Commands a batch at most.
 const LARGEST_BATCH: u32 = 1024;
+/// Bytes of a transfer that the enqueuing thread does itself.
+const QUICK_BYTES: u64 = 1 << 16;
+/// Commands of a command buffer that the enqueuing thread records itself.
+const QUICK_REPLAY: usize = 256;
 /// Bytes of arguments a segment of their ring holds.
 const ARGUMENT_SEGMENT: u64 = 1 << 18;
 /// Bytes a segment of staging memory holds.
@@ -85,7 +90,7 @@ impl Several {
     }
 }
 
-/// The state of the thread.
+/// What runs a device.
 pub(crate) struct Engine {
     pub(crate) gpu: Arc<Gpu>,
     pub(crate) retirer: Arc<Retirer>,
@@ -94,6 +99,12 @@ pub(crate) struct Engine {
     pub(crate) batch: Batch,
     /// Number of the open batch; the ones before it were submitted.
     pub(crate) serial: u64,
+    /// The last batch of which the completion thread knows.
+    heard: u64,
+    /// Whether an idle device gets the first command after a wait at once, and not with the next ones: submitting is quick and does not wait.
+    eager: bool,
+    /// A thread has waited for the device, and no command has come since.
+    awaited: bool,
     pub(crate) arguments: Ring,
     pub(crate) up: Ring,
     pub(crate) down: Ring,
@@ -109,7 +120,8 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(gpu: Arc<Gpu>, retirer: Arc<Retirer>, batches: Sender<u64>, max_groups: [u32; 3]) -> Self {
+    /// `batches` leads to the completion thread. `eager`: see there.
+    pub(crate) fn new(gpu: Arc<Gpu>, retirer: Arc<Retirer>, batches: Sender<u64>, max_groups: [u32; 3], eager: bool) -> Self {
         Self {
             gpu,
             retirer,
@@ -117,6 +129,9 @@ impl Engine {
             max_groups,
             batch: Batch::default(),
             serial: 1,
+            heard: 0,
+            eager,
+            awaited: false,
             arguments: Ring::new(Direction::Arguments, ARGUMENT_SEGMENT, 64),
             up: Ring::new(Direction::Up, STAGING_SEGMENT, 4),
             down: Ring::new(Direction::Down, STAGING_SEGMENT, 2),
@@ -130,19 +145,33 @@ impl Engine {
         }
     }
 
-    /// Serves until told to end.
-    pub(crate) fn run(mut self, messages: &Receiver<Message>) {
-        while let Ok(message) = messages.recv() {
-            match message {
-                Message::Command { command, profile, progress } => self.take(command, profile, progress),
-                Message::Flush => self.submit(),
-                Message::Forget(id) => self.bind_groups.forget(id),
-                Message::Quit => break,
+    /// Whether a command can be taken without waiting for anything and without much work.
+    pub(crate) fn is_quick(&self, command: &Command) -> bool {
+        let few = |regions: &[CopyRegion]| regions.iter().map(|region| region.size).sum::<u64>() <= QUICK_BYTES;
+        let is_free = |memory: &Arc<dyn Memory>, writes: bool| {
+            downcast(memory).is_ok_and(|memory| memory.mapping().is_none() || memory.busy_until(writes) <= self.retirer.completed())
+        };
+        let is_mapped = |memory: &Arc<dyn Memory>| downcast(memory).is_ok_and(|memory| memory.mapping().is_some());
+        let is_ready = |launch: &Launch| {
+            let loaded: Option<&Loaded> = launch.program.as_any().downcast_ref();
+            loaded.and_then(|loaded| loaded.program.kernel(&launch.kernel).ok()).is_some_and(|kernel| kernel.is_ready())
+        };
+        match command {
+            Command::Once(Action::Launch(launch)) => is_ready(launch),
+            Command::Once(Action::Write { dst, regions, .. }) => few(regions) && is_free(dst, true),
+            Command::Once(Action::Read { src, regions, .. }) => few(regions) && is_mapped(src) && is_free(src, false),
+            Command::Once(Action::Copy { src, dst, regions }) => few(regions) && is_free(src, false) && is_free(dst, true),
+            Command::Once(Action::Fill { dst, size, .. }) => *size <= QUICK_BYTES && is_free(dst, true),
+            Command::Replay(actions) => {
+                actions.len() <= QUICK_REPLAY && actions.iter().all(|action| matches!(action, Action::Launch(launch) if is_ready(launch)))
             }
-            if self.batch.commands >= LARGEST_BATCH || (self.batch.commands >= EAGER_BATCH && self.retirer.completed() + 1 == self.serial) {
-                self.submit();
-            }
+            Command::Nop => true,
+            Command::Host(_) => false,
         }
+    }
+
+    /// Ends the thread's work: finishes what was submitted.
+    pub(crate) fn end(mut self) {
         if !exit::leaving() {
             self.submit();
         }
@@ -159,8 +188,8 @@ impl Engine {
         }
     }
 
-    /// Takes one command.
-    fn take(&mut self, command: Command, profile: bool, progress: Arc<dyn Progress>) {
+    /// Takes one command. Whether a command may be complete now, so that [`Retirer::retire`] should be called.
+    pub(crate) fn take(&mut self, command: Command, profile: bool, progress: Arc<dyn Progress>) -> bool {
         let recorded = clock::now();
         let taken = catch_unwind(AssertUnwindSafe(|| self.perform(command, profile, &progress)));
         let taken = taken.unwrap_or_else(|_| {
@@ -212,9 +241,20 @@ impl Engine {
             }
         };
         self.retirer.push(entry);
-        if last <= self.retirer.completed() {
-            self.retirer.retire();
+        if std::mem::take(&mut self.awaited) && self.eager && self.batch.commands > 0 && self.is_idle() {
+            self.submit_unheard();
         }
+        last <= self.retirer.completed()
+    }
+
+    /// Whether everything that was submitted is complete.
+    fn is_idle(&self) -> bool {
+        self.retirer.completed() + 1 == self.serial
+    }
+
+    /// Whether the open batch should be submitted without being asked for.
+    pub(crate) fn is_full(&self) -> bool {
+        self.batch.commands >= LARGEST_BATCH || (self.batch.commands >= EAGER_BATCH && self.is_idle())
     }
 
     fn perform(&mut self, command: Command, profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Taking> {
@@ -265,8 +305,28 @@ impl Engine {
         Ok(Taking::Several(several))
     }
 
-    /// Submits the open batch, if there is one.
+    /// Whether a submission by the calling thread does not make it wait: some drivers run one after the other.
+    pub(crate) fn submits_at_once(&self) -> bool {
+        self.eager || self.batch.is_empty() || self.is_idle()
+    }
+
+    /// A thread has waited for the device: the next command should start at once.
+    pub(crate) fn was_awaited(&mut self) {
+        self.awaited = true;
+    }
+
+    /// Submits the open batch, if there is one, and has the completion thread wait for it.
     pub(crate) fn submit(&mut self) {
+        self.submit_unheard();
+        if self.heard + 1 < self.serial {
+            self.heard = self.serial - 1;
+            // The completion thread lives as long as this one.
+            let _ = self.batches.send(self.heard);
+        }
+    }
+
+    /// Submits the open batch, if there is one. Nobody waits for it until the next [`Engine::submit`] but who has asked for it.
+    pub(crate) fn submit_unheard(&mut self) {
         if self.batch.is_empty() {
             return;
         }
@@ -293,13 +353,12 @@ impl Engine {
             }
             self.retirer.failed(self.serial, error.clone());
             self.next_batch();
+            self.submit();
         }
     }
 
     fn next_batch(&mut self) {
         self.batch.discard();
-        // The completion thread lives as long as this one.
-        let _ = self.batches.send(self.serial);
         self.serial += 1;
     }
 

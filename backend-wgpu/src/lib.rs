@@ -3,9 +3,10 @@
 //! # Shape
 //! * [`WgpuBackend`] lists the adapters worth having ([`adapters`]); an adapter becomes a `wgpu::Device` ([`gpu`]) only when memory, a program
 //!   or a command is first wanted of it.
-//! * Each open device has two threads. The *submission thread* ([`engine`]) takes commands from a channel, records launches and copies into one
-//!   encoder and compute pass ([`batch`]), and submits it on a flush, when a command needs the host to see an effect, or when the batch grows.
-//!   The *completion thread* ([`retire`]) waits for submissions and tells the commands' progress in their order, with no lock held.
+//! * Each open device has an [`engine`], which takes commands in order, records launches and copies into one encoder and compute pass ([`batch`]), and
+//!   submits it on a flush, when a command needs the host to see an effect, or when the batch grows. Whoever enqueues runs it, if it is free ([`port`]);
+//!   the *submission thread* does what takes longer. The *completion thread* ([`retire`]) waits for submissions for which no thread of the
+//!   application waits, and tells the commands' progress in their order, with no lock held.
 //! * Memory ([`memory`]) of a device that shares the host's is mapped for its whole life, and transfers are plain copies by the host as soon as the
 //!   device's work that touches it is done. Other devices go through rings of staging memory ([`ring`], [`transfer`]).
 //! * A program ([`program`]) keeps one pipeline ([`pipeline`]) for each kernel and launch key; [`launch`] binds arguments and dispatches.
@@ -27,6 +28,7 @@ mod host;
 mod launch;
 mod memory;
 mod pipeline;
+mod port;
 mod printf;
 mod program;
 mod properties;

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 
@@ -39,6 +40,14 @@ pub(crate) struct Kernel {
     pub(crate) group_blind: bool,
     variants: Mutex<FxHashMap<LaunchKey, Slot>>,
     usage: OnceLock<BackendResult<KernelUsage>>,
+    ready: AtomicBool,
+}
+
+impl Kernel {
+    /// Whether it has been made for a launch: then others like it take no time.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Relaxed)
+    }
 }
 
 /// A program on a device.
@@ -145,8 +154,15 @@ impl WgpuProgram {
         let kernels = kernels
             .into_iter()
             .map(|(name, params, required, group_blind)| {
-                let kernel =
-                    Kernel { name: name.clone(), params, required, group_blind, variants: Mutex::default(), usage: OnceLock::new() };
+                let kernel = Kernel {
+                    name: name.clone(),
+                    params,
+                    required,
+                    group_blind,
+                    variants: Mutex::default(),
+                    usage: OnceLock::new(),
+                    ready: AtomicBool::new(false),
+                };
                 (name, Arc::new(kernel))
             })
             .collect();
@@ -167,7 +183,10 @@ impl WgpuProgram {
                 None => Arc::clone(variants.entry(key.clone()).or_default()),
             }
         };
-        slot.get_or_init(|| Pipeline::new(&self.gpu, (self.specialise)(&kernel.name, key)?, key.local_size).map(Arc::new)).clone()
+        let made =
+            slot.get_or_init(|| Pipeline::new(&self.gpu, (self.specialise)(&kernel.name, key)?, key.local_size).map(Arc::new)).clone();
+        kernel.ready.store(true, Ordering::Relaxed);
+        made
     }
 
     /// The key of a launch as it probably comes.

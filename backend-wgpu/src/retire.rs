@@ -157,6 +157,18 @@ impl Retirer {
         result
     }
 
+    /// Waits until the oldest batch that was submitted and is not known to be complete is; whether there was one.
+    pub(crate) fn wait_for_next(&self) -> bool {
+        let completed = self.completed();
+        let next = self.state.lock().submissions.iter().map(|(serial, _)| *serial).find(|serial| *serial > completed);
+        if let Some(serial) = next
+            && let Err(error) = self.wait(serial)
+        {
+            tracing::error!("batch {serial}: {error}");
+        }
+        next.is_some()
+    }
+
     /// Tells the progress of every command at the front whose turn has come.
     pub(crate) fn retire(&self) {
         let mut holding = false;

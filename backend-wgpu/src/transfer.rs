@@ -86,7 +86,7 @@ impl Engine {
         Ok(Taking::Done(Times { start, end: clock::now() }))
     }
 
-    /// Bytes into memory that the host does not see, through the ring.
+    /// Bytes into memory that the host does not see, through the ring. A piece travels while the next one is put into the ring.
     fn upload(&mut self, memory: &WgpuMemory, offset: u64, bytes: &[u8]) -> BackendResult<()> {
         let segment = self.up.segment_size;
         let mut at = offset;
@@ -114,6 +114,9 @@ impl Engine {
             }
             memory.mark(self.serial, true);
             at += size;
+            if at < offset + bytes.len() as u64 {
+                self.submit();
+            }
         }
         Ok(())
     }

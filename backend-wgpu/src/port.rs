@@ -1,0 +1,138 @@
+//! How commands get to a device's [`Engine`]: by whoever enqueues them where that is quick, else through the submission thread.
+//!
+//! Waking a thread takes longer than recording a launch. So the engine stands behind a mutex, and a caller that finds it free records its command, submits or
+//! waits by itself. What may take long (a transfer of many bytes, a kernel that has to be compiled, work of the host's) goes to the submission thread, and as
+//! long as anything is on its way there everything else goes the same way: commands stay in order. Nobody but that thread ever blocks on the mutex.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+
+use parking_lot::Mutex;
+use wgcl_api::backend::{BackendError, Command, Progress};
+
+use crate::engine::{Engine, Message};
+use crate::exit;
+use crate::retire::Retirer;
+
+/// The way to a device's engine.
+pub(crate) struct Port {
+    /// `None` once the thread has ended.
+    engine: Mutex<Option<Engine>>,
+    thread: Sender<Message>,
+    /// Commands and flushes that were sent to the thread and not taken yet.
+    pending: AtomicUsize,
+    retirer: Arc<Retirer>,
+}
+
+impl Port {
+    pub(crate) fn new(engine: Engine, thread: Sender<Message>) -> Self {
+        let retirer = Arc::clone(&engine.retirer);
+        Self { engine: Mutex::new(Some(engine)), thread, pending: AtomicUsize::new(0), retirer }
+    }
+
+    /// Sends what is to come in its turn.
+    fn send(&self, message: Message) -> Result<(), Message> {
+        self.pending.fetch_add(1, Ordering::AcqRel);
+        self.thread.send(message).map_err(|error| error.0)
+    }
+
+    /// Runs `f` with the engine if that is free and nothing is on its way to it. Then tells of what `f` finished, with nothing locked.
+    fn direct<R>(&self, f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
+        if self.pending.load(Ordering::Acquire) != 0 {
+            return None;
+        }
+        let result = {
+            let mut engine = self.engine.try_lock()?;
+            // Sent before we had the lock, by somebody who found it taken.
+            if self.pending.load(Ordering::Acquire) != 0 {
+                return None;
+            }
+            f(engine.as_mut()?)
+        };
+        Some(result)
+    }
+
+    /// Takes a command.
+    pub(crate) fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>) {
+        let mut parts = Some((command, profile, progress));
+        let taken = self.direct(|engine| {
+            let is_quick = parts.as_ref().is_some_and(|(command, ..)| engine.is_quick(command));
+            let (command, profile, progress) = if is_quick { parts.take() } else { None }?;
+            let retiring = engine.take(command, profile, progress);
+            if engine.is_full() && engine.submits_at_once() {
+                engine.submit();
+            }
+            Some((retiring, engine.is_full()))
+        });
+        if let Some((retiring, is_full)) = taken.flatten() {
+            if retiring {
+                self.retirer.retire();
+            }
+            if is_full {
+                // The submission may wait for the one before.
+                let _ = self.send(Message::Flush);
+            }
+        }
+        let Some((command, profile, progress)) = parts else { return };
+        if let Err(Message::Command { progress, .. }) = self.send(Message::Command { command, profile, progress }) {
+            progress.complete(Err(BackendError::DeviceLost("its thread has ended".to_owned())));
+        }
+    }
+
+    /// Submits what was recorded.
+    pub(crate) fn flush(&self) {
+        let flushed = self.direct(|engine| engine.submits_at_once().then(|| engine.submit()));
+        if flushed.flatten().is_none() {
+            // A thread that has ended has nothing to flush.
+            let _ = self.send(Message::Flush);
+        }
+    }
+
+    /// The same, and waits until `done` or until nothing is left to wait for here.
+    pub(crate) fn flush_until(&self, done: &dyn Fn() -> bool) {
+        if done() {
+            return;
+        }
+        if self.direct(Engine::submit_unheard).is_none() {
+            let _ = self.send(Message::Flush);
+            return;
+        }
+        let _running = exit::Running::new();
+        self.retirer.retire();
+        while !done() && self.retirer.wait_for_next() {
+            self.retirer.retire();
+        }
+        self.direct(Engine::was_awaited);
+    }
+
+    /// The submission thread: serves until told to end.
+    pub(crate) fn run(&self, messages: &Receiver<Message>) {
+        while let Ok(message) = messages.recv() {
+            let counts = matches!(message, Message::Command { .. } | Message::Flush);
+            let mut place = self.engine.lock();
+            let Some(engine) = place.as_mut() else { return };
+            let mut retiring = false;
+            match message {
+                Message::Command { command, profile, progress } => retiring = engine.take(command, profile, progress),
+                Message::Flush => engine.submit(),
+                Message::Forget(id) => engine.bind_groups.forget(id),
+                Message::Quit => break,
+            }
+            if engine.is_full() {
+                engine.submit();
+            }
+            if counts {
+                self.pending.fetch_sub(1, Ordering::AcqRel);
+            }
+            drop(place);
+            if retiring {
+                self.retirer.retire();
+            }
+        }
+        let engine = self.engine.lock().take();
+        if let Some(engine) = engine {
+            engine.end();
+        }
+    }
+}
