@@ -191,6 +191,13 @@ fn creation_refuses_what_is_wrong() {
     assert_eq!(refused(&context, CL_MEM_READ_WRITE, RGBA8, &line, none), CL_INVALID_VALUE, "the buffer is read-only");
     assert_eq!(refused(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &line, host), CL_INVALID_VALUE);
     assert_eq!(refused(&context, 0, RGBA8, &cl_image_desc { image_width: 65, ..line }, none), CL_INVALID_IMAGE_SIZE);
+    // The pitch of its one row counts when the buffer is measured, and for nothing else.
+    let pitch = |image_row_pitch| cl_image_desc { image_width: 60, image_row_pitch, ..line };
+    assert_eq!(refused(&context, 0, RGBA8, &pitch(256), none), CL_SUCCESS);
+    assert_eq!(refused(&context, 0, RGBA8, &pitch(260), none), CL_INVALID_IMAGE_SIZE);
+    for crooked in [236, 242] {
+        assert_eq!(refused(&context, 0, RGBA8, &pitch(crooked), none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+    }
     assert_eq!(refused(&context, 0, RGBA8, &cl_image_desc { mem_object: null_mut(), ..line }, none), CL_INVALID_IMAGE_DESCRIPTOR);
     assert_eq!(refused(&context, 0, RGBA8, &of(&buffer, desc(CL_MEM_OBJECT_IMAGE1D, [4, 0, 0])), none), CL_INVALID_IMAGE_DESCRIPTOR);
     assert_eq!(refused(&context, 0, RGBA8, &with(&|d| d.mem_object = host), none), CL_INVALID_IMAGE_DESCRIPTOR);
