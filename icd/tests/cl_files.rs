@@ -17,6 +17,8 @@ mod element;
 mod execute;
 #[path = "cl_files/expression.rs"]
 mod expression;
+#[path = "cl_files/image.rs"]
+mod image;
 #[path = "cl_files/record.rs"]
 mod record;
 

@@ -50,9 +50,7 @@ fn properties() -> DeviceProperties {
 
 /// All that OpenCL C may have and the interpreter knows.
 fn target() -> Target {
-    // Functions of images are made for a launch, which the interpreter does not do.
-    Target { images: false, max_subgroup_size: 1, spirv: false, fused_fma: false, max_local_memory: LOCAL_MEMORY, ..Target::full() }
-        .with_extensions()
+    Target { max_subgroup_size: 1, spirv: false, fused_fma: false, max_local_memory: LOCAL_MEMORY, ..Target::full() }.with_extensions()
 }
 
 /// Nanoseconds since the clock was first looked at.
@@ -111,7 +109,7 @@ impl Device for InterpreterDevice {
     }
 
     fn load(&self, module: Arc<ir::Module>) -> BackendResult<Arc<dyn LoadedProgram>> {
-        Ok(Arc::new(InterpreterProgram::new(&module, &self.target, &self.names)?))
+        Ok(Arc::new(InterpreterProgram::new(module, &self.target, &self.names)?))
     }
 
     fn enqueue(&self, command: Command, _profile: bool, progress: Arc<dyn Progress>) {

@@ -119,13 +119,16 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
             LaunchArg::Value(bytes) => Argument::Value(bytes.clone()),
             LaunchArg::Local(size) => Argument::Local(*size),
             LaunchArg::Buffer(None) => Argument::Buffer(None),
-            LaunchArg::Image(..) => return Err(BackendError::Other("the interpreter has no images yet".to_owned())),
-            LaunchArg::Buffer(Some(range)) => {
+            LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => {
                 let memory = downcast(&range.memory)?;
                 if !objects.iter().any(|(other, _)| other.id == memory.id) {
                     objects.push((memory, false));
                 }
-                Argument::Buffer(Some(Place { object: memory.id, offset: range.offset + range.start }))
+                let place = Place { object: memory.id, offset: range.offset + range.start };
+                match arg {
+                    LaunchArg::Image(_, image) => Argument::Image(place, image.words()),
+                    _ => Argument::Buffer(Some(place)),
+                }
             }
         });
     }
@@ -142,12 +145,13 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
         global_size: narrow(launch.global_size),
         local_size: launch.local_size,
     };
+    let code = program.for_launch(launch)?;
     let mut memory = interpret::Memory::default();
     for (object, read_only) in &objects {
         memory.insert(object.id, object.take(), *read_only);
     }
     let mut output = Vec::new();
-    let run = || program.program.launch(&program.instance, &launch.kernel, &arguments, &range, &mut memory, &mut output);
+    let run = || code.launch(&program.instance, &launch.kernel, &arguments, &range, &mut memory, &mut output);
     let result = catch_unwind(AssertUnwindSafe(run));
     if !output.is_empty() {
         progress.print(&output);

@@ -3,33 +3,71 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use wgcl_compiler::image::ImageFormat;
 use wgcl_compiler::interpret::{self, Instance, Settings, Stage};
-use wgcl_compiler::ir;
+use wgcl_compiler::ir::{self, KernelParam};
 use wgcl_compiler::launch::LaunchError;
+use wgcl_compiler::passes;
 use wgcl_compiler::target::Target;
 
 use super::memory::{InterpreterMemory, Names};
-use crate::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram};
+use crate::backend::{BackendError, BackendResult, KernelUsage, Launch, LaunchArg, LoadedProgram};
 
 /// A program on the device.
 #[derive(Debug)]
 pub(super) struct InterpreterProgram {
-    pub(super) program: interpret::Program,
+    program: Arc<interpret::Program>,
     pub(super) instance: Instance,
     /// Variables and constants of program scope; the former may be written.
     pub(super) objects: Vec<(InterpreterMemory, bool)>,
+    module: Arc<ir::Module>,
+    target: Target,
+    /// Kernels with the accesses to images that some launch needed.
+    expanded: Mutex<FxHashMap<Expanded, Arc<interpret::Program>>>,
 }
 
+/// What accesses to images are made for: the kernel's name, the formats of its images and the values of its samplers.
+type Expanded = (String, Vec<ImageFormat>, Vec<u32>);
+
 impl InterpreterProgram {
-    pub(super) fn new(module: &ir::Module, target: &Target, names: &Arc<Names>) -> BackendResult<Self> {
-        let program = interpret::Program::new(module, Settings::new(Stage::Built, target));
+    pub(super) fn new(module: Arc<ir::Module>, target: &Target, names: &Arc<Names>) -> BackendResult<Self> {
+        let program = Arc::new(interpret::Program::new(&module, Settings::new(Stage::Built, target)));
         let mut memory = interpret::Memory::default();
         let instance = program.instantiate(&mut memory, || names.take()).ok_or(BackendError::OutOfDeviceMemory)?;
         let objects = instance
             .objects()
             .map(|(id, read_only)| (InterpreterMemory::named(names, id, memory.remove(id).unwrap_or_default()), read_only))
             .collect();
-        Ok(Self { program, instance, objects })
+        Ok(Self { program, instance, objects, module, target: target.clone(), expanded: Mutex::default() })
+    }
+
+    /// The code of a launch.
+    pub(super) fn for_launch(&self, launch: &Launch) -> BackendResult<Arc<interpret::Program>> {
+        let mut formats = Vec::new();
+        for arg in &launch.args {
+            if let LaunchArg::Image(_, image) = arg {
+                formats.push(image.format);
+            }
+        }
+        if formats.is_empty() {
+            return Ok(self.program.clone());
+        }
+        let kernel =
+            self.module.functions.iter().filter(|function| *function.name == *launch.kernel).find_map(|function| function.kernel.as_ref());
+        let params = kernel.map_or(&[][..], |kernel| &kernel.params);
+        let samplers = params.iter().zip(&launch.args).filter_map(|(param, arg)| match (param, arg) {
+            (KernelParam::Sampler, LaunchArg::Value(bytes)) => bytes.first_chunk().map(|word| u32::from_le_bytes(*word)),
+            _ => None,
+        });
+        let key = (launch.kernel.to_string(), formats, samplers.collect());
+        if let Some(known) = self.expanded.lock().get(&key) {
+            return Ok(known.clone());
+        }
+        let module = passes::expand_images(&self.module, &key.0, &key.1, &key.2, &self.target)?;
+        let program = Arc::new(interpret::Program::new(&module, Settings::new(Stage::Built, &self.target)));
+        Ok(self.expanded.lock().entry(key).or_insert(program).clone())
     }
 }
 

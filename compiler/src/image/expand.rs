@@ -16,19 +16,18 @@ use super::{FORMAT_WORD, ImageFormat};
 use crate::diag::Span;
 use crate::ir::image::{Coordinates, ImageCall};
 use crate::ir::{Const, Func, Function, Global, GlobalVar, Inst, KernelParam, Module, Op, Region, Space, Type, Value, WorkItem};
-use crate::launch::LaunchKey;
 use crate::passes::PassError;
 use crate::target::Target;
 
 /// Words of the descriptor that a function of the library takes: width, height, depth, array size and the pitches.
 const SIZES: u8 = 6;
 
-/// Replaces what a kernel (the module's first function) asks of images. Returns the functions that are to be inlined now: they are called by the kernel
+/// Replaces what a kernel (the module's first function) asks of images, whose formats are given in the order of its parameters, as are the values of samplers. Returns the functions that are to be inlined now: they are called by the kernel
 /// and call nothing themselves.
 ///
 /// # Errors
 /// An image that is not one of the kernel's parameters, or a defect of ours.
-pub fn run(module: &mut Module, key: &LaunchKey, target: &Target) -> Result<Vec<Func>, PassError> {
+pub fn run(module: &mut Module, formats: &[ImageFormat], samplers: &[u32], target: &Target) -> Result<Vec<Func>, PassError> {
     let Some(kernel) = module.functions.first_mut() else { return Ok(Vec::new()) };
     let mut images = false;
     kernel.body.walk(&mut |inst| images |= matches!(inst.op, Op::Image { .. } | Op::ImageWord { .. }));
@@ -38,7 +37,7 @@ pub fn run(module: &mut Module, key: &LaunchKey, target: &Target) -> Result<Vec<
     let first = u32::try_from(module.functions.len()).unwrap_or(u32::MAX);
     let mut kernel = std::mem::replace(&mut module.functions[0], Function::new("", Type::Void));
     let mut body = std::mem::take(&mut kernel.body);
-    let mut expansion = Expansion::new(&mut kernel, &module.globals, key, target, first);
+    let mut expansion = Expansion::new(&mut kernel, &module.globals, (formats, samplers), target, first);
     let result = expansion.region(&mut body);
     let Expansion { functions, entry, .. } = expansion;
     body.insts.splice(0..0, entry);
@@ -69,10 +68,10 @@ struct Expansion<'a> {
 }
 
 impl<'a> Expansion<'a> {
-    fn new(function: &'a mut Function, globals: &'a [GlobalVar], key: &LaunchKey, target: &'a Target, first: u32) -> Self {
+    fn new(function: &'a mut Function, globals: &'a [GlobalVar], known: (&[ImageFormat], &[u32]), target: &'a Target, first: u32) -> Self {
         let mut images = FxHashMap::default();
         let mut constants = FxHashMap::default();
-        let (mut formats, mut samplers) = (key.images.iter(), key.samplers.iter());
+        let (mut formats, mut samplers) = (known.0.iter(), known.1.iter());
         let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
         for (index, (passing, &value)) in (0..).zip(params.iter().zip(&function.params)) {
             match passing {

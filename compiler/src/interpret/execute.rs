@@ -4,6 +4,7 @@ use super::code::{Code, Collective, Fold, Inst, Shape};
 use super::memory::{Home, Private, Spaces, load, pointer, split, store};
 use super::{Fault, FaultKind, Program};
 use crate::diag::Span;
+use crate::image::WORDS;
 use crate::ir::WorkItem;
 use crate::passes::resolve_pointers::global_pointer;
 use crate::printf::CAPACITY;
@@ -54,6 +55,8 @@ pub(super) struct Group<'a> {
     pub(super) globals: Vec<u64>,
     /// Of each argument that is a buffer: its object, where in it it starts, and its bytes.
     pub(super) buffers: Vec<[u32; 3]>,
+    /// Of each argument, what an image is like; empty where there are no images.
+    pub(super) images: Vec<[u32; WORDS as usize]>,
     pub(super) spaces: Spaces<'a>,
     pub(super) work_dim: u32,
     pub(super) global_size: [u32; 3],
@@ -443,7 +446,10 @@ fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
         WorkItem::ArgSize(index) => of_buffer(index, 2),
         // Arguments begin here where they point.
         WorkItem::ArgStart(_) => 0,
-        // What a launch makes of images is not interpreted.
-        WorkItem::ArgImage { .. } | WorkItem::ArgFold(_) => 0,
+        WorkItem::ArgImage { param, word } => {
+            group.images.get(param as usize).and_then(|words| words.get(usize::from(word))).copied().unwrap_or_default()
+        }
+        // What a launch folds is not interpreted.
+        WorkItem::ArgFold(_) => 0,
     }
 }

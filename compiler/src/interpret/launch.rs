@@ -4,6 +4,7 @@ use super::code::Code;
 use super::execute::{Group, Ids, Item, Stop, meet};
 use super::memory::{Home, Memory, ObjectId, Spaces, load, pointer};
 use super::{Fault, FaultKind, Program, Stage};
+use crate::image::WORDS;
 use crate::ir::{Kernel, KernelParam, Space};
 use crate::passes::resolve_pointers::global_pointer;
 
@@ -23,6 +24,9 @@ pub enum Argument {
     Value(Vec<u8>),
     /// A buffer; `None` is the null pointer.
     Buffer(Option<Place>),
+    /// An image: where its first element is, and the words of [`ImageDescriptor::words`](crate::image::ImageDescriptor::words). Its accesses must have been
+    /// [expanded](crate::passes::expand_images). A sampler is a value.
+    Image(Place, [u32; WORDS as usize]),
     /// Bytes of work-group memory.
     Local(u32),
 }
@@ -210,6 +214,8 @@ impl Program {
         }
         let mut structs = Vec::new();
         let mut buffers = vec![[0; 3]; arguments.len()];
+        let mut images =
+            vec![[0; WORDS as usize]; if arguments.iter().any(|arg| matches!(arg, Argument::Image(..))) { arguments.len() } else { 0 }];
         let mut registers = Vec::with_capacity(code.param_registers as usize);
         if let Some(kernel) = kernel {
             if kernel.params.len() != arguments.len() || kernel.params.len() != code.params.len() {
@@ -218,7 +224,11 @@ impl Program {
             for (index, ((param, slot), argument)) in kernel.params.iter().zip(&code.params).zip(arguments).enumerate() {
                 let lanes = usize::from(slot.lanes);
                 match (param, argument) {
-                    (KernelParam::Value, Argument::Value(bytes)) => {
+                    (KernelParam::Image, Argument::Image(place, words)) => {
+                        images[index] = *words;
+                        registers.push(pointer(Home::Global, place.object.number(), place.offset));
+                    }
+                    (KernelParam::Value | KernelParam::Sampler, Argument::Value(bytes)) => {
                         let start = registers.len();
                         registers.resize(start + lanes, 0);
                         // Three lanes come in the bytes of four.
@@ -255,6 +265,7 @@ impl Program {
             program: self,
             globals,
             buffers,
+            images,
             spaces: Spaces { global: memory, local: locals.iter().map(|_| Vec::new()).collect(), arguments: structs },
             work_dim: range.work_dim,
             global_size: range.global_size,

@@ -23,6 +23,7 @@ pub mod specialise_key;
 pub mod structure_returns;
 pub mod unroll;
 
+use crate::image::ImageFormat;
 use crate::ir::{self, Func};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
 use crate::target::Target;
@@ -129,15 +130,12 @@ fn optimise(module: &mut ir::Module, func: Func, ptr_size: u32, purity: &Purity)
 /// # Errors
 /// No such kernel, or a defect of ours.
 pub fn launch(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<ir::Module> {
-    let root = functions(module)
-        .find(|func| module.functions[func.index()].kernel.is_some() && module.functions[func.index()].name == kernel)
-        .ok_or_else(|| LaunchError::NoKernel(kernel.to_owned()))?;
-    let mut module = subset(module, &[root]);
+    let mut module = kernel_module(module, kernel)?;
     if let Some(function) = module.functions.first_mut() {
         add_buffers(function, key.extra_buffers);
         specialise_key::start_parameters(function, key);
     }
-    images(&mut module, key, target).map_err(|error| error.for_launch(kernel))?;
+    images(&mut module, &key.images, &key.samplers, target).map_err(|error| error.for_launch(kernel))?;
     if let Some(function) = module.functions.first_mut() {
         fold::run(function, key).map_err(|error| error.for_launch(kernel))?;
         check(&module, Func(0), "fold").map_err(|error| error.for_launch(kernel))?;
@@ -146,9 +144,34 @@ pub fn launch(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targe
     Ok(module)
 }
 
+/// Makes the module of one kernel as [`build`] has left it, but with the accesses to images made for their formats and for the values of samplers (each in the
+/// order of the kernel's parameters): what an interpreter can run.
+///
+/// # Errors
+/// No such kernel, or an image that is chosen at run time.
+pub fn expand_images(
+    module: &ir::Module,
+    kernel: &str,
+    formats: &[ImageFormat],
+    samplers: &[u32],
+    target: &Target,
+) -> LaunchResult<ir::Module> {
+    let mut module = kernel_module(module, kernel)?;
+    images(&mut module, formats, samplers, target).map_err(|error| error.for_launch(kernel))?;
+    Ok(module)
+}
+
+/// The module of one kernel: it is function 0, followed by the helpers that it calls.
+fn kernel_module(module: &ir::Module, kernel: &str) -> LaunchResult<ir::Module> {
+    let root = functions(module)
+        .find(|func| module.functions[func.index()].kernel.is_some() && module.functions[func.index()].name == kernel)
+        .ok_or_else(|| LaunchError::NoKernel(kernel.to_owned()))?;
+    Ok(subset(module, &[root]))
+}
+
 /// Puts the accesses to images in the place of their functions.
-fn images(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Result<(), PassError> {
-    let added = crate::image::expand::run(module, key, target)?;
+fn images(module: &mut ir::Module, formats: &[ImageFormat], samplers: &[u32], target: &Target) -> Result<(), PassError> {
+    let added = crate::image::expand::run(module, formats, samplers, target)?;
     let Some(first) = added.first() else { return Ok(()) };
     let mut policy = inline::Policy::new(module);
     policy.inline.fill(false);

@@ -2,6 +2,7 @@
 
 use super::element::{Element, Value};
 use super::expression::{Expr, parse};
+use super::image;
 
 /// One way to build and run a file: a choice of every `for` variable and of a `build` line.
 #[derive(Debug, Default)]
@@ -53,9 +54,24 @@ pub struct Argument {
 #[derive(Debug)]
 pub enum ArgumentKind {
     /// A buffer of `count` scalars.
-    Buffer { element: Element, count: usize, init: Init },
+    Buffer {
+        element: Element,
+        count: usize,
+        init: Init,
+    },
+    /// An image, whose contents are scalars as those of a buffer are: channels, or elements of a packed format.
+    Image {
+        form: image::Form,
+        init: Init,
+    },
+    Sampler(image::SamplerForm),
     /// A value of `count` scalars, padded to `slots` (a 3-component vector has 4).
-    Value { element: Element, count: usize, slots: usize, init: Init },
+    Value {
+        element: Element,
+        count: usize,
+        slots: usize,
+        init: Init,
+    },
     /// A structure by value: its fields, laid out by C's rules.
     Struct(Vec<(Element, usize, Init)>),
     /// Bytes of `__local` memory.
@@ -63,7 +79,10 @@ pub enum ArgumentKind {
     /// A buffer argument set to NULL.
     Null,
     /// The buffer that an argument of that name had, in this run or the last one that had it; or some of its scalars, as a sub-buffer.
-    Same { name: String, part: Option<(usize, usize)> },
+    Same {
+        name: String,
+        part: Option<(usize, usize)>,
+    },
 }
 
 /// What an argument holds before the run, or should hold after it.
@@ -237,6 +256,9 @@ fn directive(line: &Line<'_>, text: &str, variant: &mut Variant) -> Result<(), S
             let (head, body) = text.split_once(" : ").ok_or("a colon is missing")?;
             if line.keyword == "arg" {
                 require_types(body, false, requires);
+                if ["image", "sampler "].iter().any(|word| body.trim().starts_with(word)) {
+                    requires.push("images".to_owned());
+                }
                 let kind = argument(body).map_err(|error| format!("{error} in `{body}`"))?;
                 run.arguments.push(Argument { name: head.trim().to_owned(), kind });
             } else {
@@ -321,6 +343,9 @@ fn argument(body: &str) -> Result<ArgumentKind, String> {
     if body == "null" {
         return Ok(ArgumentKind::Null);
     }
+    if let Some(text) = body.strip_prefix("sampler ") {
+        return image::SamplerForm::parse(text).map(ArgumentKind::Sampler);
+    }
     if let Some(name) = body.strip_prefix("same ") {
         return same(name);
     }
@@ -340,6 +365,9 @@ fn argument(body: &str) -> Result<ArgumentKind, String> {
         Some((kind, value)) => (kind.trim(), Some(init(value)?)),
         None => (body, None),
     };
+    if kind.starts_with("image") {
+        return Ok(ArgumentKind::Image { form: image::Form::parse(kind)?, init: value.unwrap_or_else(zero) });
+    }
     if let Some((name, count)) = kind.strip_suffix(']').and_then(|kind| kind.split_once('[')) {
         let (element, width) = Element::vector_from_name(name.trim()).ok_or("unknown type")?;
         let count = parse(count)?.evaluate(&super::expression::Scope::default())?.as_int();

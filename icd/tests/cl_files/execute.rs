@@ -8,12 +8,14 @@ use super::diagnostics;
 use super::directive::{Argument, ArgumentKind, Expect, Init, Run, Tolerance, Variant, slots};
 use super::element::{Element, Value};
 use super::expression::{Input, Scope};
+use super::image::Form;
 use super::record::{Record, Recorder};
 use crate::common::ffi::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_DEVICE_EXTENSIONS, CL_DEVICE_PROFILE, CL_MEM_COPY_HOST_PTR,
     CL_MEM_READ_WRITE, CL_SUCCESS, CL_TRUE, cl_buffer_region, cl_mem, cl_uint,
 };
-use crate::common::objects::{Context, Kernel, Mem, Program, Queue};
+use crate::common::images;
+use crate::common::objects::{Context, Kernel, Mem, Program, Queue, Sampler};
 use crate::common::{info_string, target};
 
 /// Mismatches shown of one `expect`.
@@ -32,6 +34,7 @@ pub fn missing_feature(variant: &Variant) -> Option<String> {
             "fp64" => has("cl_khr_fp64"),
             "fp16" => has("cl_khr_fp16"),
             "int64" => text(CL_DEVICE_PROFILE) == "FULL_PROFILE" || has("cles_khr_int64"),
+            "images" => images::supported(),
             "wgcl" => target.is_wgcl(),
             "shaders" => target.is_wgcl() && std::env::var("WGCL_TEST_DEVICE").as_deref() != Ok("interpreter"),
             other => has(other),
@@ -113,12 +116,17 @@ struct Kept {
     mem: Mem,
     /// What it is a part of must live as long.
     _whole: Option<Rc<Kept>>,
+    /// Where it is an image.
+    image: Option<Form>,
     element: Element,
     bytes: usize,
 }
 
 /// A part of a buffer.
 fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, String> {
+    if whole.image.is_some() {
+        return Err("a part of an image".to_owned());
+    }
     let size = whole.element.size();
     let region = cl_buffer_region { origin: first * size, size: count * size };
     let mut status = 1;
@@ -127,25 +135,37 @@ fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, Stri
     if status != CL_SUCCESS {
         return Err(format!("clCreateSubBuffer gave {status}"));
     }
-    Ok(Kept { mem: Mem(mem), _whole: Some(Rc::clone(whole)), element: whole.element, bytes: count * size })
+    Ok(Kept { mem: Mem(mem), _whole: Some(Rc::clone(whole)), image: None, element: whole.element, bytes: count * size })
 }
 
 /// Bytes of a buffer.
 fn read(queue: &Queue, kept: &Kept) -> Result<Vec<u8>, String> {
+    if let Some(form) = &kept.image {
+        return Ok(form.read(queue, &kept.mem));
+    }
     let mut bytes = vec![0u8; kept.bytes];
     let status =
         target().cl.clEnqueueReadBuffer(queue.0, kept.mem.0, CL_TRUE, 0, bytes.len(), bytes.as_mut_ptr().cast(), 0, null(), null_mut());
     if status == CL_SUCCESS { Ok(bytes) } else { Err(format!("clEnqueueReadBuffer gave {status}")) }
 }
 
-/// Sets an argument; keeps its bytes in `inputs` and, for buffers, the buffer in `buffers` and for later runs in `kept`.
+/// What a run's arguments are, by their names.
+#[derive(Default)]
+struct Arguments {
+    /// What they hold before the run.
+    inputs: HashMap<String, Input>,
+    /// Buffers and images.
+    buffers: HashMap<String, Rc<Kept>>,
+    samplers: Vec<Sampler>,
+}
+
+/// Sets an argument; keeps its bytes and, for buffers and images, the object, that also for later runs in `kept`.
 fn set_argument(
     (context, queue): (&Context, &Queue),
     kernel: &Kernel,
     index: usize,
     argument: &Argument,
-    inputs: &mut HashMap<String, Input>,
-    buffers: &mut HashMap<String, Rc<Kept>>,
+    Arguments { inputs, buffers, samplers }: &mut Arguments,
     kept: &mut HashMap<String, Rc<Kept>>,
 ) -> Result<(), String> {
     let scope = Scope { inputs: Some(inputs), salt: index as u64, ..Scope::default() };
@@ -157,8 +177,23 @@ fn set_argument(
             let mut bytes = fill(*element, *count, *count, init, &scope)?;
             let mem = context.buffer_with(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes.len(), bytes.as_mut_ptr().cast());
             let status = kernel.set(number, &mem.0);
-            buffers.insert(argument.name.clone(), Rc::new(Kept { mem, _whole: None, element: *element, bytes: bytes.len() }));
+            buffers.insert(argument.name.clone(), Rc::new(Kept { mem, _whole: None, image: None, element: *element, bytes: bytes.len() }));
             keep = Some(Input { element: *element, bytes, is_scalar: false });
+            status
+        }
+        ArgumentKind::Image { form, init } => {
+            let mut bytes = fill(form.element, form.count(), form.count(), init, &scope)?;
+            let mem = form.create(context, &mut bytes)?;
+            let status = kernel.set(number, &mem.0);
+            let image = Kept { mem, _whole: None, image: Some(*form), element: form.element, bytes: bytes.len() };
+            buffers.insert(argument.name.clone(), Rc::new(image));
+            keep = Some(Input { element: form.element, bytes, is_scalar: false });
+            status
+        }
+        ArgumentKind::Sampler(form) => {
+            let sampler = form.create(context)?;
+            let status = kernel.set(number, &sampler.0);
+            samplers.push(sampler);
             status
         }
         ArgumentKind::Same { name, part } => {
@@ -213,11 +248,11 @@ fn launch(
 ) -> Result<Vec<String>, String> {
     let target = target();
     let kernel = program.try_kernel(&run.kernel).map_err(|status| format!("clCreateKernel gave {status}"))?;
-    let mut inputs = HashMap::new();
-    let mut buffers = HashMap::new();
+    let mut arguments = Arguments::default();
     for (index, argument) in run.arguments.iter().enumerate() {
-        set_argument((context, queue), &kernel, index, argument, &mut inputs, &mut buffers, kept)?;
+        set_argument((context, queue), &kernel, index, argument, &mut arguments, kept)?;
     }
+    let Arguments { inputs, buffers, samplers: _samplers } = arguments;
     let dimensions = cl_uint::try_from(run.global.len()).map_err(|error| error.to_string())?;
     let list = |sizes: &Option<Vec<usize>>| sizes.as_ref().map_or(null(), |sizes| sizes.as_ptr());
     let status = target.cl.clEnqueueNDRangeKernel(
