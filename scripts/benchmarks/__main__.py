@@ -1,131 +1,189 @@
-"""Compares OpenCL platforms: the same workloads, run in turn on each, checked, and their median times set side by side."""
+"""Compares OpenCL platforms: the same workloads, run in turn on each, checked, and their median times set side by side.
+
+A timing repeats a kernel workload for some 20 ms (60 on a GPU) and divides: neither Python nor the start of a launch is what is compared.
+"""
 
 import argparse
 import json
-import math
 import os
 import platform
 import statistics
 import sys
 import time
 
-# No cache may answer for a compiler that is being timed. This must be set before any driver is loaded.
-CACHES_OFF = {
-    "PYOPENCL_NO_CACHE": "1",
-    "POCL_KERNEL_CACHE": "0",
-    "MESA_SHADER_CACHE_DISABLE": "true",
-    "__GL_SHADER_DISK_CACHE": "0",
-    "CUDA_CACHE_DISABLE": "1",
-}
-os.environ.update(CACHES_OFF)
+import report as reports
+from worker import Worker, find_devices
+
+# The drivers' caches are what a workload chooses; this one is pyopencl's.
+os.environ["PYOPENCL_NO_CACHE"] = "1"
 
 # Seconds after which a workload is not timed again on a platform, however many rounds were asked for.
 PATIENCE = 20
 
-from worker import Worker, find_devices  # noqa: E402
-from workloads import WORKLOADS  # noqa: E402
-
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__.splitlines()[0])
     parser.add_argument("--platform", action="append", default=[], metavar="NAME", help="only platforms whose name contains this; may be repeated")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only workloads whose name contains this; may be repeated")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only workloads whose name or group contains this; may be repeated")
+    parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="no workloads whose name or group contains this; may be repeated")
     parser.add_argument("--rounds", type=int, default=5, help="times that each workload is timed on each platform (default 5)")
-    parser.add_argument("--size", choices=["small", "large", "auto"], default="auto", help="problem sizes; auto: small where a device is a CPU")
-    parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="limit for one run (default 120)")
+    parser.add_argument("--size", choices=["small", "large", "auto"], default="auto", help="problem sizes; auto: large where a device is a GPU, and then CPUs only if named")
+    parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="limit for one step of a workload (default 120)")
+    parser.add_argument("--scaling", action="store_true", help="instead: how cost grows with bytes, launches, arguments and lines")
     parser.add_argument("--json", metavar="FILE", help="also write all results there")
+    parser.add_argument("--chart", metavar="FILE", help="also draw the ratios (.svg or .png; needs matplotlib)")
+    parser.add_argument("--markdown", metavar="FILE", help="also write the tables between the markers <!-- bench:begin SECTION --> and end of that file")
+    parser.add_argument("--section", metavar="NAME", help="the section for --markdown (default: cpu or gpu, and -scaling)")
+    parser.add_argument("--from", dest="source", metavar="FILE", help="measure nothing: take the results from what --json wrote")
     parser.add_argument("--list", action="store_true", help="list platforms and workloads, and stop")
     return parser.parse_args()
 
 
-def measure(workload, workers, rounds, size):
-    """The times of one workload by platform: a list of seconds, or a text that says why there are none."""
-    times = {}
+def finish(report, args):
+    """Writes all that was asked for."""
+    if args.json and not args.source:
+        with open(args.json, "w") as file:
+            json.dump(report, file, indent=1)
+    if args.markdown:
+        section = args.section or ("cpu" if report["size"] == "small" else "gpu") + ("-scaling" if report.get("scaling") else "")
+        reports.write_markdown(report, args.markdown, section)
+    if args.chart and not reports.write_chart(report, args.chart):
+        print("no chart: matplotlib is not installed (scripts/setup python installs it)", file=sys.stderr)
+
+
+def time_in_turns(workload, workers, rounds, size):
+    """What each platform has to say of a workload: medians, or why there are none."""
+    outcomes = {}
     for worker in workers:
+        if not worker.can(workload):
+            continue
         answer = worker.call("prepare", workload, size)
-        times[worker.name] = [] if answer is None else answer
+        outcomes[worker.name] = {"seconds": []} | answer
+    running = [w for w in workers if w.name in outcomes]
     for _ in range(rounds):
         # Platforms take turns, so that what else the machine does hits all of them alike.
-        for worker in workers:
+        for worker in running:
+            outcome = outcomes[worker.name]
             # What takes very long is timed less often.
-            if isinstance(times[worker.name], list) and sum(times[worker.name]) < PATIENCE:
+            if not {"error", "skipped"} & outcome.keys() and sum(outcome["seconds"]) * outcome["loops"] < PATIENCE:
                 answer = worker.call("time")
-                if isinstance(answer, float):
-                    times[worker.name].append(answer)
+                if "seconds" in answer:
+                    outcome["seconds"].append(answer["seconds"])
                 else:
-                    times[worker.name] = answer
-    for worker in workers:
-        if isinstance(times[worker.name], list):
-            wrong = worker.call("check")
-            if wrong is not None:
-                times[worker.name] = wrong
-    return times
+                    outcome |= answer
+                    outcomes[worker.name] = outcome
+    for worker in running:
+        outcome = outcomes[worker.name]
+        if not {"error", "skipped"} & outcome.keys():
+            answer = worker.call("check")
+            if not answer.get("right"):
+                outcome["error"] = answer.get("error", "wrong result")
+            else:
+                outcome["median"] = statistics.median(outcome["seconds"])
+                answer = worker.call("device_time")
+                if answer.get("seconds"):
+                    outcome["device_seconds"] = answer["seconds"]
+    return outcomes
 
 
-def format_rate(workload, size, seconds):
-    amount, unit = WORKLOADS[workload](size).work()
-    if unit == "s":
-        return f"{seconds / amount * 1e6:.4g} us" if seconds / amount < 0.01 else f"{seconds / amount * 1e3:.4g} ms"
-    return f"{amount / seconds * 1e-9:.4g} {unit}"
+def progress(items):
+    """The items with a bar on a terminal, if tqdm is there; and a function that prints beside it."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return items, lambda text: print(text, flush=True)
+    bar = tqdm(items, disable=None, leave=False, unit="workload")
+    return bar, lambda text: (tqdm.write(text), sys.stdout.flush())
+
+
+def measure(report, names, workers, args):
+    from workloads import WORKLOADS
+
+    print("\n" + reports.head(report))
+    bar, say = progress(names)
+    for name in bar:
+        if hasattr(bar, "set_description"):
+            bar.set_description(name)
+        amount, unit = (workload := WORKLOADS[name])(report["size"]).work()
+        report["workloads"][name] = {
+            "group": workload.group, "family": workload.family, "amount": amount, "unit": unit,
+            "platforms": time_in_turns(name, workers, args.rounds, report["size"]),
+        }
+        say(reports.row(report, name))
+    report["peak_memory_MiB"] = {w.name: answer["memory"] for w in workers if "memory" in (answer := w.call("memory"))}
+    reports.add_ratios(report)
+    print("\n" + reports.means(report))
+
+
+def measure_scaling(report, workers, args):
+    from workloads import SERIES, steps
+
+    report["scaling"] = {}
+    for series in SERIES:
+        if args.only and not any(part in series for part in args.only):
+            continue
+        table, ended = report["scaling"].setdefault(series, {}), set()
+        bar, _ = progress(steps(series, report["size"]))
+        for number in bar:
+            outcomes = time_in_turns((series, number), [w for w in workers if w.name not in ended], args.rounds, report["size"])
+            table[str(number)] = {n: o.get("median") or o.get("error") or o.get("skipped") for n, o in outcomes.items()}
+            # What failed, or took most of a timing's patience, is not tried in larger sizes.
+            ended |= {n for n, o in outcomes.items() if not o.get("median") or o["median"] > PATIENCE / 2}
+        print("\n" + reports.scaling_table(report, series), flush=True)
 
 
 def main():
     args = parse_arguments()
-    devices = find_devices()
+    if args.source:
+        with open(args.source) as file:
+            report = json.load(file)
+        if report["workloads"]:
+            print("\n".join([reports.head(report), *(reports.row(report, name) for name in report["workloads"]), "", reports.means(report)]))
+        for series in report.get("scaling", {}):
+            print("\n" + reports.scaling_table(report, series))
+        finish(report, args)
+        return 0
+
+    from workloads import WORKLOADS
+
+    devices, home = find_devices()
     chosen = [d for d in devices if not args.platform or any(p.lower() in d["platform"].lower() for p in args.platform)]
-    names = [name for name in WORKLOADS if not args.only or any(part in name for part in args.only)]
-    if args.list or not chosen or not names:
+
+    def named(name, parts):
+        return any(part in name or part == WORKLOADS[name].group for part in parts)
+
+    names = [name for name in WORKLOADS if (not args.only or named(name, args.only)) and not named(name, args.skip)]
+    if args.list or not chosen or not (names or args.scaling):
         print("platforms: " + ", ".join(f"{d['platform']} ({d['device']})" for d in devices))
         print("workloads: " + ", ".join(WORKLOADS))
         return 0 if args.list else 2
-    size = args.size if args.size != "auto" else ("small" if any(d["is_cpu"] for d in chosen) else "large")
+    size = args.size if args.size != "auto" else ("small" if all(d["is_cpu"] for d in chosen) else "large")
+    if size == "large" and args.size == "auto" and not args.platform and any(d["is_cpu"] for d in chosen):
+        print("left out beside a GPU (--platform names them): " + ", ".join(d["platform"] for d in chosen if d["is_cpu"]))
+        chosen = [d for d in chosen if not d["is_cpu"]]
     # wgcl first: the others are compared with it.
     chosen.sort(key=lambda d: d["platform"] != "wgcl")
     workers = [Worker(d, args.timeout) for d in chosen]
-    ours = workers[0].name
-
-    print(f"sizes {size}, median of {args.rounds}; in brackets: time of the platform / time of {ours}, above 1 {ours} is faster")
+    base = workers[0].name
+    report = {
+        "machine": platform.node(), "processor": platform.processor(), "python": sys.version, "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "size": size, "rounds": args.rounds, "base": base, "devices": [{k: d[k] for k in ("platform", "device", "version", "is_cpu")} for d in chosen],
+        "workloads": {}, "ratios": {},
+    }
+    print(f"sizes {size}, median of {args.rounds}; in brackets: time of the platform / time of {base}, above 1 {base} is faster")
     for d in chosen:
         print(f"  {d['platform']}: {d['device']}, {d['version']}")
-    print("\n" + f"{'workload':<20}" + "".join(f"{w.name[:26]:>28}" for w in workers))
-    results, ratios = {}, {w.name: [] for w in workers[1:]}
     begin = time.time()
-    for name in names:
-        times = measure(name, workers, args.rounds, size)
-        medians = {n: statistics.median(t) if isinstance(t, list) and t else None for n, t in times.items()}
-        cells = []
-        for worker in workers:
-            median = medians[worker.name]
-            if median is None:
-                cells.append("failed")
-                continue
-            cell = format_rate(name, size, median)
-            if worker.name != ours and medians[ours]:
-                ratio = median / medians[ours]
-                ratios[worker.name].append(ratio)
-                cell += f" [{ratio:.3g}]"
-            cells.append(cell)
-        print(f"{name:<20}" + "".join(f"{cell:>28}" for cell in cells), flush=True)
-        for worker_name, outcome in times.items():
-            if isinstance(outcome, str):
-                print(f"  {worker_name}: {outcome}")
-        results[name] = {n: {"seconds": t, "median": medians[n]} if isinstance(t, list) else {"error": t} for n, t in times.items()}
+    if args.scaling:
+        measure_scaling(report, workers, args)
+    else:
+        measure(report, names, workers, args)
     for worker in workers:
         worker.stop()
-
-    means = {n: math.exp(statistics.fmean(map(math.log, r))) for n, r in ratios.items() if r}
-    if means:
-        print("\n" + f"{'geometric mean':<20}" + f"{'':>28}" + "".join(f"{f'[{means[w.name]:.2f}]' if w.name in means else '':>28}" for w in workers[1:]))
+    home.cleanup()
     print(f"{time.time() - begin:.0f} s")
-    if args.json:
-        report = {
-            "machine": platform.node(), "processor": platform.processor(), "python": sys.version, "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-            "size": size, "rounds": args.rounds, "devices": chosen, "workloads": results, "geometric_means": means,
-        }
-        with open(args.json, "w") as file:
-            json.dump(report, file, indent=1)
-    failed = any("error" in outcome for outcomes in results.values() for n, outcome in outcomes.items() if n == ours)
-    return 1 if failed else 0
+    finish(report, args)
+    return 1 if any("error" in entry["platforms"].get(base, {}) for entry in report["workloads"].values()) else 0
 
 
 if __name__ == "__main__":

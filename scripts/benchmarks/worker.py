@@ -1,70 +1,118 @@
-"""A process for each platform: a driver that crashes or hangs costs its own results and nobody else's."""
+"""A process for each platform: a driver that crashes or hangs costs its own results and nobody else's, and sees no other driver beside it.
+
+The drivers' caches are on, in a temporary folder: some drivers (rusticl of Mesa 22.3) otherwise compile a kernel anew for every launch. Workloads that
+time compilers say `cold`, and run in a process of their own with the caches off.
+"""
 
 import multiprocessing
+import os
+import tempfile
 import traceback
+from contextlib import contextmanager
+from pathlib import Path
+
+from child import CACHES_OFF, caches_in, memory
 
 SPAWN = multiprocessing.get_context("spawn")
+
+
+@contextmanager
+def variables(values):
+    """The environment of processes started meanwhile."""
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def vendor_folders(home):
+    """For each driver that the ICD loader would find, the variables with which it finds that one alone."""
+    entries = sorted(Path(os.environ.get("OCL_ICD_VENDORS", "")).glob("*.icd")) if os.environ.get("OCL_ICD_VENDORS") else []
+    folders = []
+    for entry in entries:
+        folder = Path(home) / entry.stem
+        folder.mkdir()
+        (folder / entry.name).write_text(entry.read_text())
+        folders.append({"OCL_ICD_VENDORS": str(folder), "OPENCL_VENDOR_PATH": str(folder)})
+    return folders or [{}]
 
 
 def _list_devices(pipe):
     import pyopencl as cl
 
     devices = []
-    for platform in cl.get_platforms():
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error:
+        platforms = []
+    for platform in platforms:
         try:
             found = platform.get_devices()
         except cl.Error:
             found = []
-        for index, device in enumerate(found[:1]):
+        for device in found[:1]:
             is_cpu = bool(device.type & cl.device_type.CPU) or "llvmpipe" in device.name
             devices.append({
-                "platform": platform.name.strip(), "index": index, "device": device.name.strip(), "version": device.driver_version.strip(),
-                "is_cpu": is_cpu,
+                "platform": platform.name.strip(), "device": device.name.strip(), "version": device.driver_version.strip(), "is_cpu": is_cpu,
             })
     pipe.send(devices)
 
 
 def find_devices():
-    """The first device of every platform."""
-    here, there = SPAWN.Pipe()
-    process = SPAWN.Process(target=_list_devices, args=(there,))
-    process.start()
-    there.close()
-    try:
-        return here.recv()
-    except EOFError:
-        return []
-    finally:
+    """The first device of every platform, and a temporary folder for what belongs to them, which has to stay as long as they are used."""
+    home = tempfile.TemporaryDirectory(prefix="bench-icd-")
+    devices = []
+    for folder in vendor_folders(home.name):
+        here, there = SPAWN.Pipe()
+        with variables(folder):
+            process = SPAWN.Process(target=_list_devices, args=(there,))
+            process.start()
+        there.close()
+        try:
+            devices += [device | {"variables": folder | caches_in(os.path.join(home.name, "caches"))} for device in here.recv()]
+        except EOFError:
+            pass
         process.join()
+    return devices, home
 
 
 def _serve(pipe, device):
     """Carries out the calls of a Worker until told to stop."""
     import pyopencl as cl
-    from workloads import WORKLOADS
+    from workloads import OpenClDevice, Skip, find
 
     platform = next(p for p in cl.get_platforms() if p.name.strip() == device["platform"])
-    context = cl.Context([platform.get_devices()[device["index"]]])
-    queue = cl.CommandQueue(context)
+    place = OpenClDevice(platform, platform.get_devices()[0], "cpu" if device["is_cpu"] else "gpu")
     workload = None
     while True:
         message = pipe.recv()
         try:
             if message[0] == "prepare":
-                workload = WORKLOADS[message[1]](message[2])
-                workload.prepare(context, queue)
-                # Compilers that wait for the first launch, and memory that is first touched, are not what is timed.
+                # The memory of the last one goes before the next takes its own.
+                workload = None
+                workload = find(message[1])(message[2])
+                workload.prepare(place)
                 workload.warm_up()
-                pipe.send(None)
+                pipe.send({"loops": workload.loops})
             elif message[0] == "time":
-                pipe.send(workload.time())
+                workload.settle()
+                pipe.send({"seconds": workload.time()})
             elif message[0] == "check":
-                pipe.send(None if workload.check() else "wrong result")
+                pipe.send({"right": bool(workload.check())})
+            elif message[0] == "device_time":
+                pipe.send({"seconds": workload.device_time()})
+            elif message[0] == "memory":
+                pipe.send({"memory": memory("VmHWM")})
             else:
                 return
+        except Skip as reason:
+            pipe.send({"skipped": str(reason)})
         except Exception as error:  # The report has to survive whatever a driver does.
             lines = traceback.format_exception_only(error)
-            pipe.send(" ".join("".join(lines).split())[:400] or "failed")
+            pipe.send({"error": " ".join("".join(lines).split())[:400] or "failed"})
 
 
 class Worker:
@@ -74,13 +122,26 @@ class Worker:
         self.device, self.timeout = device, timeout
         self.name = device["platform"]
         self.process = None
+        self.cold = False
+
+    def can(self, workload):
+        """Whether the workload concerns this platform at all."""
+        return True
 
     def call(self, *message):
-        """The answer of the process; a text where it failed."""
+        """The answer of the process: a dictionary; with "error" where it failed, with "skipped" where it cannot."""
+        if message[0] == "prepare":
+            from workloads import find
+
+            cold = find(message[1]).cold
+            if cold != self.cold:
+                self.stop()
+                self.cold = cold
         if self.process is None:
             self.pipe, there = SPAWN.Pipe()
-            self.process = SPAWN.Process(target=_serve, args=(there, self.device), daemon=True)
-            self.process.start()
+            self.process = SPAWN.Process(target=_serve, args=(there, self.device))
+            with variables(self.device["variables"] | (CACHES_OFF if self.cold else {})):
+                self.process.start()
             there.close()
         try:
             self.pipe.send(message)
@@ -93,7 +154,7 @@ class Worker:
         self.process.kill()
         self.process.join()
         self.process = None
-        return reason
+        return {"error": reason}
 
     def stop(self):
         if self.process is not None:

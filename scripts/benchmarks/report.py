@@ -1,0 +1,189 @@
+"""What a run found: ratios and means, tables for people and for the documentation, charts."""
+
+import math
+import statistics
+
+# Each has a geometric mean of its own; the first is the headline.
+GROUPS = {
+    "kernels": "kernel workloads", "images": "images", "runtime": "costs of the runtime", "builds": "builds and first launches", "memory": "memory",
+}
+
+
+def median(outcome):
+    """Seconds, or None where a platform has none."""
+    return outcome.get("median") if outcome else None
+
+
+def format_rate(entry, seconds):
+    """A median as people read it: a rate, a time, or MiB."""
+    amount, unit = entry["amount"], entry["unit"]
+    if unit == "MiB":
+        return f"{seconds:.4g} MiB"
+    if unit == "s":
+        each = seconds / amount
+        return f"{each * 1e6:.4g} us" if each < 0.01 else f"{each * 1e3:.4g} ms"
+    rate = amount / seconds
+    prefix, scale = next((p for p in (("G", 1e9), ("M", 1e6), ("k", 1e3)) if unit == "GB/s" or rate >= p[1] / 10), ("k", 1e3))
+    return f"{rate / scale:.4g} {prefix}{unit[1:]}"
+
+
+def ratio(entry, name, base):
+    """The platform's time by the base's: above 1 where the base is faster. None where either has no time."""
+    ours, theirs = (median(entry["platforms"].get(n)) for n in (base, name))
+    return theirs / ours if ours and theirs else None
+
+
+def others(report):
+    return [d["platform"] for d in report["devices"] if d["platform"] != report["base"]]
+
+
+def _summary(rows):
+    worst = min(rows, key=lambda row: row[1])
+    return {"geomean": math.exp(statistics.fmean(math.log(r) for _, r in rows)), "worst": f"{worst[0]} {worst[1]:.3g}", "count": len(rows)}
+
+
+def add_ratios(report):
+    """Works out the means from the medians: the headline over the kernel workloads, others apart."""
+    report["ratios"] = {}
+    for name in others(report):
+        found = {w: ratio(entry, name, report["base"]) for w, entry in report["workloads"].items()}
+        result = {}
+        for kind in ("group", "family"):
+            rows = {}
+            for workload, value in found.items():
+                if value:
+                    rows.setdefault(report["workloads"][workload][kind], []).append((workload, value))
+            result[kind] = {key: _summary(values) for key, values in rows.items()}
+        if result["group"]:
+            report["ratios"][name] = result["group"].get("kernels", {}) | {"groups": result["group"], "families": result["family"]}
+
+
+def cell(entry, name, base):
+    outcome = entry["platforms"].get(name)
+    if outcome is None:
+        return ""
+    if median(outcome) is None:
+        return "skipped" if "skipped" in outcome else "failed"
+    text, value = format_rate(entry, median(outcome)), ratio(entry, name, base)
+    return f"{text} [{value:.3g}]" if value and name != base else text
+
+
+WIDTH = 28
+
+
+def head(report):
+    names = [report["base"], *others(report)]
+    return f"{'workload':<24}" + "".join(f"{name[:WIDTH - 2]:>{WIDTH}}" for name in names)
+
+
+def row(report, workload):
+    """A line of the table, and below it why platforms have no time."""
+    entry = report["workloads"][workload]
+    names = [report["base"], *others(report)]
+    lines = [f"{workload:<24}" + "".join(f"{cell(entry, name, report['base']):>{WIDTH}}" for name in names)]
+    for name, outcome in entry["platforms"].items():
+        lines += [f"  {name}: {word}: {outcome[word]}" for word in ("error", "skipped") if word in outcome]
+    return "\n".join(lines)
+
+
+def means(report):
+    """The geometric means of the groups as lines."""
+    lines = []
+    for group, title in GROUPS.items():
+        found = [report["ratios"].get(name, {}).get("groups", {}).get(group) for name in others(report)]
+        if any(found):
+            lines.append(f"{title:<24}" + f"{'':>{WIDTH}}" + "".join(f"{'[%.3g]' % s['geomean'] if s else '':>{WIDTH}}" for s in found))
+    return "\n".join(["geometric means", *lines]) if lines else ""
+
+
+def scaling_table(report, series):
+    """How one series grows: for each number the time, and the time of one of that many."""
+    steps, names = report["scaling"][series], [d["platform"] for d in report["devices"]]
+    lines = [f"{series:<24}" + "".join(f"{name[:WIDTH - 2]:>{WIDTH}}" for name in names)]
+    for number, medians in steps.items():
+        cells = []
+        for name in names:
+            seconds = medians.get(name)
+            cells.append(f"{seconds * 1e6:.4g} us ({seconds / int(number) * 1e9:.3g} ns)" if isinstance(seconds, float) else (seconds or ""))
+        lines.append(f"{number:>24}" + "".join(f"{text[:WIDTH - 1]:>{WIDTH}}" for text in cells))
+    return "\n".join(lines)
+
+
+def _markdown_table(rows):
+    rows = [[str(c) for c in r] for r in rows]
+    return "\n".join(["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0]), *("| " + " | ".join(r) + " |" for r in rows[1:])])
+
+
+def markdown(report):
+    """The tables for the documentation."""
+    base, names = report["base"], others(report)
+    parts = [f"{report['time'][:10]}, sizes {report['size']}, median of {report['rounds']}.\n\n" + "\n".join(
+        f"- {d['platform']}: {d['device']}, {d['version']}" for d in report["devices"])]
+    rows = [["geometric mean of", *names]]
+    for group, title in GROUPS.items():
+        found = [report["ratios"].get(name, {}).get("groups", {}).get(group) for name in names]
+        if any(found):
+            rows.append([title, *(f"{s['geomean']:.3g} of {s['count']}, worst {s['worst']}" if s else "" for s in found)])
+    parts.append(_markdown_table(rows))
+    for group, title in GROUPS.items():
+        inside = {w: e for w, e in report["workloads"].items() if e["group"] == group}
+        if inside:
+            parts.append(f"**{title[0].upper()}{title[1:]}**\n\n" + _markdown_table(
+                [["workload", base, *names], *([w, cell(e, base, base), *(cell(e, n, base) for n in names)] for w, e in inside.items())]))
+    for series, steps in report.get("scaling", {}).items():
+        every = [d["platform"] for d in report["devices"]]
+        parts.append(f"**{series[0].upper()}{series[1:]}** (time of all, and of one)\n\n" + _markdown_table([["number", *every], *(
+            [n, *(f"{m[p] * 1e6:.4g} us ({m[p] / int(n) * 1e9:.3g} ns)" if isinstance(m.get(p), float) else m.get(p, "") for p in every)]
+            for n, m in steps.items())]))
+    return "\n\n".join(parts) + "\n"
+
+
+def write_markdown(report, path, section):
+    """Puts the tables between the markers of a section of a file, and markers with them at its end where it has none."""
+    begin, end = f"<!-- bench:begin {section} -->", f"<!-- bench:end {section} -->"
+    try:
+        with open(path) as file:
+            text = file.read()
+    except FileNotFoundError:
+        text = ""
+    if begin not in text or end not in text:
+        text += f"\n{begin}\n{end}\n"
+    before, rest = text.split(begin, 1)
+    with open(path, "w") as file:
+        file.write(f"{before}{begin}\n{markdown(report)}{end}{rest.split(end, 1)[1]}")
+
+
+def write_chart(report, path):
+    """Bars of the ratios on a logarithmic scale, a column for each platform. False where there is no matplotlib."""
+    try:
+        import matplotlib
+    except ImportError:
+        return False
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    names = [name for name in others(report) if report["ratios"].get(name)]
+    workloads = [w for w, e in report["workloads"].items() if any(ratio(e, n, report["base"]) for n in names)]
+    if not names or not workloads:
+        return True
+    colours = dict(zip(GROUPS, ("#3b6ea5", "#7a9e3f", "#c77f2a", "#8a5a9e", "#888888")))
+    figure, axes = pyplot.subplots(1, len(names), sharey=True, squeeze=False, figsize=(4 + 4 * len(names), 1.5 + 0.2 * len(workloads)))
+    for axis, name in zip(axes[0], names):
+        values = [ratio(report["workloads"][w], name, report["base"]) for w in workloads]
+        paint = [colours[report["workloads"][w]["group"]] for w in workloads]
+        # Bars from 1 on: to the right where the base is faster.
+        axis.barh(range(len(workloads)), [(v or 1) - 1 for v in values], left=1, color=paint)
+        axis.set_xscale("log")
+        axis.axvline(1, color="black", linewidth=0.8)
+        axis.grid(axis="x", which="major", alpha=0.4)
+        mean = report["ratios"][name].get("geomean")
+        axis.set_title(name + (f"\nkernels: geometric mean {mean:.2f}" if mean else ""), fontsize=10)
+        axis.set_xlabel(f"time / time of {report['base']}")
+    axes[0][0].set_yticks(range(len(workloads)), workloads, fontsize=7)
+    axes[0][0].invert_yaxis()
+    present = [g for g in GROUPS if any(report["workloads"][w]["group"] == g for w in workloads)]
+    patches = [pyplot.Rectangle((0, 0), 1, 1, color=colours[g]) for g in present]
+    figure.legend(patches, [GROUPS[g] for g in present], fontsize=8, loc="lower center", ncols=len(present))
+    figure.tight_layout(rect=(0, 0.5 / figure.get_figheight(), 1, 1))
+    figure.savefig(path)
+    return True

@@ -1,0 +1,70 @@
+"""What compilers cost: from clBuildProgram to the end of the first launch, with nothing or everything in the drivers' caches."""
+
+import itertools
+import os
+import tempfile
+import time
+
+import child
+import numpy as np
+
+from .base import Workload, of_type
+
+
+def source(lines, seed):
+    """A kernel of so many lines of integer arithmetic, some of them conditions; each seed makes another."""
+    body = "\n".join(
+        f"    x = (x ^ {(seed * 2654435761 + line * 40503) % 2**32}u) * {2 * line + 3}u + rotate(x, {line % 31 + 1}u);" if line % 10
+        else f"    if (x & {1 << line % 20}u) x += {line}u; else x -= a[(i + {line}u) % 64];"
+        for line in range(lines)
+    )
+    return f"kernel void k(global uint *a)\n{{\n    uint i = get_global_id(0), x = a[i];\n{body}\n    a[i] = x;\n}}\n"
+
+
+class Build(Workload):
+    """A program that no cache has seen, in a process whose compiler has been at work before."""
+
+    group = "builds"
+    looped = False
+    settles = False
+    cold = True
+    lines = 20
+    serial = itertools.count(int(time.time()))
+
+    def data(self):
+        self.numbers = np.arange(64, dtype=np.uint32)
+        self.target = self.buffer(self.numbers)
+
+    def run(self):
+        kernel = self.program(source(self.lines, next(self.serial))).k
+        kernel(self.queue, (64,), (64,), self.target)
+        self.queue.finish()
+
+    def time(self):
+        begin = time.perf_counter()
+        self.run()
+        return time.perf_counter() - begin
+
+
+class WarmBuild(Build):
+    """A program that an earlier process has built, in a fresh process with the drivers' caches on disk."""
+
+    cold = False
+
+    def warm_up(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="bench-cache-")
+        self.file = os.path.join(self.folder.name, "source.cl")
+        with open(self.file, "w") as file:
+            file.write(source(self.lines, next(self.serial)))
+        # Twice: some drivers only keep what they have seen before.
+        for _ in range(2):
+            self.time()
+
+    def time(self):
+        return child.run(self.device.platform.name.strip(), child.BUILD, self.file, child.caches_in(self.folder.name))["seconds"]
+
+
+WORKLOADS = {
+    **{f"build_{lines}_lines": of_type(Build, lines=lines) for lines in (20, 200, 2000)},
+    **{f"build_{lines}_lines_warm": of_type(WarmBuild, lines=lines) for lines in (20, 200, 2000)},
+}

@@ -1,0 +1,169 @@
+"""Images and samplers."""
+
+import numpy as np
+import pyopencl as cl
+
+from .base import Workload, of_type
+
+CHANNELS = {"rgba8": (cl.channel_type.UNORM_INT8, np.uint8), "rgba32f": (cl.channel_type.FLOAT, np.float32)}
+
+
+class ImageWorkload(Workload):
+    group = "images"
+    needs = ("images",)
+    channels = "rgba8"
+
+    def side(self):
+        return self.pick(256, 4096)
+
+    def work(self):
+        return self.side() ** 2, "Gpixel/s"
+
+    def image(self, array):
+        pixel = cl.ImageFormat(cl.channel_order.RGBA, CHANNELS[self.channels][0])
+        return cl.Image(self.context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, pixel, shape=(self.side(),) * 2, hostbuf=array)
+
+    def set_up(self):
+        n = self.side()
+        # Smooth, so that the precision of a sampler's coordinates matters little; each channel differs.
+        x, y = np.meshgrid(np.arange(n), np.arange(n))
+        waves = np.stack([0.5 + 0.4 * np.sin(x / 40 + c) * np.cos(y / (30 + 5 * c)) for c in range(4)], axis=2)
+        element = CHANNELS[self.channels][1]
+        self.scale = 255 if element is np.uint8 else 1
+        self.picture = np.ascontiguousarray((waves * self.scale).round().astype(element) if self.scale == 255 else waves.astype(element))
+        self.from_, self.to = self.image(self.picture), self.image(np.zeros_like(self.picture))
+
+    def result(self):
+        out = np.empty_like(self.picture)
+        cl.enqueue_copy(self.queue, out, self.to, origin=(0, 0), region=(self.side(),) * 2)
+        return out
+
+    def close(self, want):
+        """Whether the result is within a step and a half of 8 bits of the values wanted, which are between 0 and 1."""
+        return abs(self.result() / self.scale - want).max() < 1.5 / 255
+
+
+class Rotation(ImageWorkload):
+    """Every pixel sampled once, with linear filtering, from the picture turned about its middle."""
+
+    SOURCE = """
+    constant sampler_t linear = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+    kernel void rotate_image(read_only image2d_t from, write_only image2d_t to, float c, float s)
+    {
+        int x = get_global_id(0), y = get_global_id(1);
+        float half_size = get_image_width(from) * 0.5f, u = x + 0.5f - half_size, v = y + 0.5f - half_size;
+        write_imagef(to, (int2)(x, y), read_imagef(from, linear, (float2)(c * u - s * v + half_size, s * u + c * v + half_size)));
+    }"""
+    COS, SIN = 0.8, 0.6
+
+    def set_up(self):
+        super().set_up()
+        self.rotate = self.kernel(self.program(self.SOURCE), "rotate_image", self.from_, self.to, np.float32(self.COS), np.float32(self.SIN))
+
+    def enqueue(self):
+        self.launch(self.rotate, (self.side(),) * 2, (16, 8))
+
+    def check(self):
+        n = self.side()
+        x, y = np.meshgrid(np.arange(n) + 0.5 - n / 2, np.arange(n) + 0.5 - n / 2)
+        u, v = self.COS * x - self.SIN * y + n / 2 - 0.5, self.SIN * x + self.COS * y + n / 2 - 0.5
+        left, top = np.floor(u).astype(int), np.floor(v).astype(int)
+        a, b = (u - left)[..., None], (v - top)[..., None]
+        at = lambda i, j: self.picture[np.clip(j, 0, n - 1), np.clip(i, 0, n - 1)] / self.scale  # noqa: E731
+        upper = (1 - a) * at(left, top) + a * at(left + 1, top)
+        lower = (1 - a) * at(left, top + 1) + a * at(left + 1, top + 1)
+        return self.close((1 - b) * upper + b * lower)
+
+
+class SamplerConvolution(ImageWorkload):
+    """Binomial weights of 5 x 5, each pixel read through a sampler that takes care of the border."""
+
+    SOURCE = """
+    constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+    constant float weights[5] = {1.0f / 16, 4.0f / 16, 6.0f / 16, 4.0f / 16, 1.0f / 16};
+    kernel void convolve(read_only image2d_t from, write_only image2d_t to)
+    {
+        int2 at = (int2)(get_global_id(0), get_global_id(1));
+        float4 sum = 0;
+        for (int dy = -2; dy <= 2; dy++)
+            for (int dx = -2; dx <= 2; dx++)
+                sum += weights[dy + 2] * weights[dx + 2] * read_imagef(from, nearest, at + (int2)(dx, dy));
+        write_imagef(to, at, sum);
+    }"""
+
+    def set_up(self):
+        super().set_up()
+        self.convolve = self.kernel(self.program(self.SOURCE), "convolve", self.from_, self.to)
+
+    def enqueue(self):
+        self.launch(self.convolve, (self.side(),) * 2, (16, 8))
+
+    def check(self):
+        weights, n = np.array([1, 4, 6, 4, 1]) / 16, self.side()
+        padded = np.pad(self.picture / self.scale, ((2, 2), (2, 2), (0, 0)), mode="edge")
+        rows = sum(weight * padded[:, d : d + n] for d, weight in enumerate(weights))
+        return self.close(sum(weight * rows[d : d + n] for d, weight in enumerate(weights)))
+
+
+class ImageGradient(ImageWorkload):
+    """A kernel that writes every pixel and reads none."""
+
+    SOURCE = """
+    kernel void gradient(write_only image2d_t to, float step)
+    {
+        int x = get_global_id(0), y = get_global_id(1);
+        write_imagef(to, (int2)(x, y), (float4)(x * step, y * step, 0.25f, 1.0f));
+    }"""
+
+    def set_up(self):
+        super().set_up()
+        self.gradient = self.kernel(self.program(self.SOURCE), "gradient", self.to, np.float32(1 / self.side()))
+
+    def enqueue(self):
+        self.launch(self.gradient, (self.side(),) * 2, (16, 8))
+
+    def check(self):
+        ramp, n = np.arange(self.side()) / self.side(), self.side()
+        want = np.stack([np.tile(ramp, (n, 1)), np.tile(ramp, (n, 1)).T, np.full((n, n), 0.25), np.ones((n, n))], axis=2)
+        return self.close(want)
+
+
+class ImageCommand(ImageWorkload):
+    """Commands without a kernel: copy, fill, and transfers from and to the host."""
+
+    way = "copy"
+
+    def work(self):
+        return self.picture_bytes() * (2 if self.way == "copy" else 1), "GB/s"
+
+    def picture_bytes(self):
+        return self.side() ** 2 * 4
+
+    def enqueue(self):
+        origin, region = (0, 0, 0), (self.side(), self.side(), 1)
+        if self.way == "copy":
+            cl.enqueue_copy(self.queue, self.to, self.from_, src_origin=origin, dest_origin=origin, region=region)
+        elif self.way == "fill":
+            cl.enqueue_fill_image(self.queue, self.to, np.array([0.2, 0.4, 0.6, 0.8], np.float32), origin, region)
+        elif self.way == "write":
+            cl.enqueue_copy(self.queue, self.to, self.picture, origin=origin, region=region)
+        else:
+            self.host = np.empty_like(self.picture)
+            cl.enqueue_copy(self.queue, self.host, self.from_, origin=origin, region=region)
+
+    def check(self):
+        if self.way == "fill":
+            return self.close(np.array([0.2, 0.4, 0.6, 0.8]))
+        return np.array_equal(self.host if self.way == "read" else self.result(), self.picture)
+
+    def device_time(self):
+        return None
+
+
+WORKLOADS = {
+    "image_rotate_rgba8": Rotation,
+    "image_rotate_rgba32f": of_type(Rotation, channels="rgba32f"),
+    "image_convolution": SamplerConvolution,
+    "image_gradient": ImageGradient,
+    **{f"image_{way}": of_type(ImageCommand, way=way) for way in ("copy", "fill", "write", "read")},
+}
