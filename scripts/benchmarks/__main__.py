@@ -12,6 +12,7 @@ import sys
 import time
 
 import report as reports
+from twins import VARIANTS, TwinWorker, find_twins
 from worker import Worker, find_devices
 
 # The drivers' caches are what a workload chooses; this one is pyopencl's.
@@ -53,36 +54,43 @@ def finish(report, args):
 
 def time_in_turns(workload, workers, rounds, size):
     """What each platform has to say of a workload: medians, or why there are none."""
-    outcomes = {}
-    for worker in workers:
-        if not worker.can(workload):
-            continue
-        answer = worker.call("prepare", workload, size)
-        outcomes[worker.name] = {"seconds": []} | answer
-    running = [w for w in workers if w.name in outcomes]
+    outcomes = {w.name: {"seconds": []} for w in workers if w.can(workload)}
+
+    def running():
+        return [w for w in workers if w.name in outcomes and not {"error", "skipped"} & outcomes[w.name].keys()]
+
+    def all_at_once(*message):
+        """What needs the host more than the devices, and is not timed."""
+        asked = running()
+        for worker in asked:
+            worker.ask(*message)
+        for worker in asked:
+            outcomes[worker.name] |= worker.answer()
+
+    all_at_once("prepare", workload, size)
+    for worker in running():
+        outcomes[worker.name] |= worker.call("warm_up")
     for _ in range(rounds):
         # Platforms take turns, so that what else the machine does hits all of them alike.
-        for worker in running:
+        for worker in running():
             outcome = outcomes[worker.name]
             # What takes very long is timed less often.
-            if not {"error", "skipped"} & outcome.keys() and sum(outcome["seconds"]) * outcome["loops"] < PATIENCE:
+            if sum(outcome["seconds"]) * outcome["loops"] < PATIENCE:
                 answer = worker.call("time")
                 if "seconds" in answer:
                     outcome["seconds"].append(answer["seconds"])
                 else:
                     outcome |= answer
-                    outcomes[worker.name] = outcome
-    for worker in running:
+    all_at_once("check")
+    for worker in running():
         outcome = outcomes[worker.name]
-        if not {"error", "skipped"} & outcome.keys():
-            answer = worker.call("check")
-            if not answer.get("right"):
-                outcome["error"] = answer.get("error", "wrong result")
-            else:
-                outcome["median"] = statistics.median(outcome["seconds"])
-                answer = worker.call("device_time")
-                if answer.get("seconds"):
-                    outcome["device_seconds"] = answer["seconds"]
+        if not outcome.pop("right"):
+            outcome["error"] = "wrong result"
+            continue
+        outcome["median"] = statistics.median(outcome["seconds"])
+        answer = worker.call("device_time")
+        if answer.get("seconds"):
+            outcome["device_seconds"] = answer["seconds"]
     return outcomes
 
 
@@ -147,6 +155,7 @@ def main():
     from workloads import WORKLOADS
 
     devices, home = find_devices()
+    devices += find_twins()
     chosen = [d for d in devices if not args.platform or any(p.lower() in d["platform"].lower() for p in args.platform)]
 
     def named(name, parts):
@@ -163,7 +172,7 @@ def main():
         chosen = [d for d in chosen if not d["is_cpu"]]
     # wgcl first: the others are compared with it.
     chosen.sort(key=lambda d: d["platform"] != "wgcl")
-    workers = [Worker(d, args.timeout) for d in chosen]
+    workers = [(TwinWorker if d["platform"] in VARIANTS else Worker)(d, args.timeout) for d in chosen]
     base = workers[0].name
     report = {
         "machine": platform.node(), "processor": platform.processor(), "python": sys.version, "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),

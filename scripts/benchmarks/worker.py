@@ -95,6 +95,8 @@ def _serve(pipe, device):
                 workload = None
                 workload = find(message[1])(message[2])
                 workload.prepare(place)
+                pipe.send({})
+            elif message[0] == "warm_up":
                 workload.warm_up()
                 pipe.send({"loops": workload.loops})
             elif message[0] == "time":
@@ -130,6 +132,11 @@ class Worker:
 
     def call(self, *message):
         """The answer of the process: a dictionary; with "error" where it failed, with "skipped" where it cannot."""
+        self.ask(*message)
+        return self.answer()
+
+    def ask(self, *message):
+        """Asks for something whose answer `answer` waits for, so that others can be asked meanwhile."""
         if message[0] == "prepare":
             from workloads import find
 
@@ -145,6 +152,12 @@ class Worker:
             there.close()
         try:
             self.pipe.send(message)
+        except OSError:
+            # The answer will say so.
+            pass
+
+    def answer(self):
+        try:
             if self.pipe.poll(self.timeout):
                 return self.pipe.recv()
             reason = f"no answer within {self.timeout:.0f} s"

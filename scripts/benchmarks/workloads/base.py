@@ -165,6 +165,8 @@ def of_type(base, **attributes):
 
 
 def spread(groups, most=65535):
-    """So many work-groups in a line, as WGSL twins take them: in rows of at most `most`. There may be some too many, which the twin must skip."""
-    rows = -(-groups // most)
-    return -(-groups // rows), rows, 1
+    """So many work-groups, a power of two, as WGSL twins take them: in rows, since a row may not be longer than `most`."""
+    rows = 1
+    while groups // rows > most:
+        rows *= 2
+    return groups // rows, rows, 1

@@ -1,0 +1,131 @@
+"""WGSL twins: central workloads, written by hand in WGSL and run by plain wgpu (`backend-wgpu/examples/twins.rs`). To the bench they are platforms."""
+
+import os
+import select
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+FOLDER = Path(__file__).parent / "twins"
+# The name of each platform, and the program's argument. By default wgpu checks bounds, bounds loops and zeroes work-group memory.
+VARIANTS = {"WGSL on wgpu": [], "WGSL on wgpu, unchecked": ["unchecked"]}
+TWINNED = {
+    "copy_float4", "triad_float", "reduction", "sgemm_naive", "sgemm_tiled", "transpose_tiled", "nbody", "mandelbrot", "histogram_local", "black_scholes",
+}
+
+
+class TwinError(Exception):
+    pass
+
+
+class TwinDevice:
+    """The program, and what a workload asks of a device: buffers by their numbers."""
+
+    def __init__(self, program, arguments, timeout):
+        self.timeout = timeout
+        self.folder = tempfile.TemporaryDirectory(prefix="bench-twins-")
+        self.file = os.path.join(self.folder.name, "data")
+        self.process = subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.name, self.version, self.kind = self.ask("device").split("\t")
+
+    def ask(self, *words):
+        """The answer to a command."""
+        try:
+            self.process.stdin.write("\t".join(map(str, words)) + "\n")
+            self.process.stdin.flush()
+            if not select.select([self.process.stdout], [], [], self.timeout)[0]:
+                raise TwinError(f"no answer within {self.timeout:.0f} s")
+            verdict, _, answer = self.process.stdout.readline().rstrip("\n").partition("\t")
+        except OSError as error:
+            raise TwinError(str(error)) from error
+        if verdict != "ok":
+            raise TwinError(answer or f"the program ended with status {self.process.poll()}")
+        return answer
+
+    def buffer(self, array):
+        array.tofile(self.file)
+        return int(self.ask("buffer", self.file))
+
+    def fetch(self, buffer, like):
+        self.ask("read", buffer, self.file)
+        return np.fromfile(self.file, like.dtype).reshape(like.shape)
+
+    def add(self, step):
+        if step[0] == "clear":
+            self.ask(*step)
+        else:
+            name, groups, buffers, constants = step
+            self.ask("dispatch", FOLDER / f"{name}.wgsl", *groups, ",".join(map(str, buffers)), ",".join(map(str, map(int, constants))))
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self.folder.cleanup()
+
+
+class TwinWorker:
+    """Answers as a `Worker` does."""
+
+    def __init__(self, device, timeout):
+        self.device, self.timeout = device, timeout
+        self.name = device["platform"]
+        self.place = None
+
+    def can(self, workload):
+        return workload in TWINNED
+
+    def call(self, what, *arguments):
+        from workloads import find
+
+        try:
+            if self.place is None:
+                self.place = TwinDevice(self.device["program"], VARIANTS[self.name], self.timeout)
+            if what == "prepare":
+                self.workload = None
+                self.place.ask("reset")
+                workload = find(arguments[0])(arguments[1])
+                workload.prepare(self.place)
+                for step in workload.twin():
+                    self.place.add(step)
+                workload.repeat = lambda loops: self.place.ask("run", loops)
+                self.workload = workload
+                return {}
+            if what == "warm_up":
+                self.workload.warm_up()
+                return {"loops": self.workload.loops}
+            if what == "time":
+                self.workload.settle()
+                return {"seconds": self.workload.time()}
+            if what == "check":
+                return {"right": bool(self.workload.check())}
+            return {}
+        except TwinError as error:
+            self.stop()
+            return {"error": str(error)}
+
+    def ask(self, *message):
+        self.message = message
+
+    def answer(self):
+        return self.call(*self.message)
+
+    def stop(self):
+        if self.place is not None:
+            self.place.stop()
+            self.place = None
+
+
+def find_twins():
+    """A platform for each variant, where the program is named by WGCL_TWINS and finds a device."""
+    program, devices = os.environ.get("WGCL_TWINS"), []
+    for platform, arguments in VARIANTS.items() if program else ():
+        try:
+            place = TwinDevice(program, arguments, 60)
+        except (OSError, TwinError) as error:
+            print(f"{program}: {error}")
+            break
+        devices.append({"platform": platform, "device": place.name, "version": place.version, "is_cpu": place.kind == "cpu", "program": program})
+        place.stop()
+    return devices
