@@ -92,7 +92,11 @@ impl Twins {
             ["buffer", file] => {
                 let contents = std::fs::read(file)?;
                 let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-                self.buffers.push(self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents: &contents, usage }));
+                self.buffers.push(self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+                    label: None,
+                    contents: &contents,
+                    usage,
+                }));
                 return Ok((self.buffers.len() - 1).to_string());
             }
             ["dispatch", file, x, y, z, buffers, constants] => {
@@ -126,7 +130,10 @@ impl Twins {
             layout: None,
             module: &module,
             entry_point: None,
-            compilation_options: wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: !self.unchecked, ..Default::default() },
+            compilation_options: wgpu::PipelineCompilationOptions {
+                zero_initialize_workgroup_memory: !self.unchecked,
+                ..Default::default()
+            },
             cache: None,
         });
         let mut bound = buffers.split(',').map(|number| self.buffer(number).cloned()).collect::<Result<Vec<_>>>()?;
@@ -153,7 +160,8 @@ impl Twins {
         for step in (0..count).flat_map(|_| &self.steps) {
             match step {
                 Step::Dispatch { pipeline, bindings, groups: [x, y, z] } => {
-                    let pass = pass.get_or_insert_with(|| encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime());
+                    let pass =
+                        pass.get_or_insert_with(|| encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime());
                     pass.set_pipeline(pipeline);
                     pass.set_bind_group(0, bindings, &[]);
                     pass.dispatch_workgroups(*x, *y, *z);

@@ -27,7 +27,10 @@ class TwinDevice:
         self.timeout = timeout
         self.folder = tempfile.TemporaryDirectory(prefix="bench-twins-")
         self.file = os.path.join(self.folder.name, "data")
-        self.process = subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        # Vulkan's window systems, of which nothing is asked, complain where there is no such folder.
+        environment = {"XDG_RUNTIME_DIR": self.folder.name} | os.environ | {"MESA_SHADER_CACHE_DIR": self.folder.name}
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen([program, *arguments], env=environment, stdin=pipe, stdout=pipe, text=True, bufsize=1)
         self.name, self.version, self.kind = self.ask("device").split("\t")
 
     def ask(self, *words):
