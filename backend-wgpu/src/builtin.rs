@@ -2,9 +2,14 @@
 //!
 //! Each invocation owns whole words of the destination, so that nothing but the bytes asked for changes and no two invocations write one word.
 
-use wgcl_api::backend::BackendResult;
+use std::sync::Arc;
+
+use wgcl_api::backend::{BackendError, BackendResult};
+use wgpu::naga;
 
 use crate::gpu::Gpu;
+use crate::pipeline::{Compute, stage_flags};
+use crate::raw::{self, Kind};
 
 /// Work-items a group.
 pub(crate) const GROUP: u32 = 64;
@@ -81,47 +86,46 @@ fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
 /// The kernels on a device.
 #[derive(Debug)]
 pub(crate) struct Builtins {
-    pub(crate) layout: wgpu::BindGroupLayout,
-    pub(crate) copy: wgpu::ComputePipeline,
-    pub(crate) fill: wgpu::ComputePipeline,
+    pub(crate) copy: Arc<Compute>,
+    pub(crate) fill: Arc<Compute>,
 }
+
+/// Parameters, destination, source.
+const BINDINGS: [(u32, Kind, u64); 3] = [(0, Kind::Arguments, PARAMETERS), (1, Kind::Storage, 0), (2, Kind::Storage, 0)];
 
 impl Builtins {
     pub(crate) fn new(gpu: &Gpu) -> BackendResult<Self> {
-        gpu.scoped(|| {
-            let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
-                binding,
-                visibility: wgpu::ShaderStages::COMPUTE,
-                ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
-                count: None,
-            };
-            let storage = wgpu::BufferBindingType::Storage { read_only: false };
-            let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                label: None,
-                entries: &[entry(0, wgpu::BufferBindingType::Uniform, true), entry(1, storage, false), entry(2, storage, false)],
-            });
-            let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: None,
-                bind_group_layouts: &[Some(&layout)],
-                immediate_size: 0,
-            });
-            let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some("wgcl"),
-                source: wgpu::ShaderSource::Wgsl(SOURCE.into()),
-            });
-            let pipeline = |name| {
-                gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                    label: Some(name),
-                    layout: Some(&pipeline_layout),
-                    module: &module,
-                    entry_point: Some(name),
-                    compilation_options: wgpu::PipelineCompilationOptions::default(),
-                    cache: None,
-                })
-            };
-            Self { copy: pipeline("copy"), fill: pipeline("fill"), layout }
-        })
+        let [copy, fill] = match &gpu.raw {
+            Some(raw) => {
+                let kinds = BINDINGS.map(|(binding, kind, _)| (binding, kind));
+                let make = |entry_point| {
+                    let words = spirv(entry_point)?;
+                    // SAFETY: naga wrote the module, which the words above describe.
+                    unsafe { raw::Pipeline::new(raw, &words, entry_point, &kinds, stage_flags(gpu)) }.map(Compute::Raw)
+                };
+                [make("copy")?, make("fill")?]
+            }
+            None => gpu.scoped(|| {
+                let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some("wgcl"),
+                    source: wgpu::ShaderSource::Wgsl(SOURCE.into()),
+                });
+                ["copy", "fill"].map(|entry_point| Compute::of_module(gpu, &module, entry_point, &BINDINGS))
+            })?,
+        };
+        Ok(Self { copy: Arc::new(copy), fill: Arc::new(fill) })
     }
+}
+
+/// The kernels in the driver's language.
+fn spirv(entry_point: &str) -> BackendResult<Vec<u32>> {
+    let failed = |error: String| BackendError::Other(format!("a kernel of our own: {error}"));
+    let module = naga::front::wgsl::parse_str(SOURCE).map_err(|error| failed(error.to_string()))?;
+    let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::default());
+    let info = validator.validate(&module).map_err(|error| failed(error.to_string()))?;
+    let options = naga::back::spv::Options { lang_version: (1, 3), ..naga::back::spv::Options::default() };
+    let stage = naga::back::spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point: entry_point.to_owned() };
+    naga::back::spv::write_vec(&module, &info, &options, Some(&stage)).map_err(|error| failed(error.to_string()))
 }
 
 /// A pattern as the fill kernel wants it: whole words, beginning at the word that holds byte `offset`, and how many there are.

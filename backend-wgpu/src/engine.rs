@@ -179,6 +179,7 @@ impl Engine {
         if let Err(error) = self.retirer.wait(self.serial - 1) {
             tracing::debug!("at the end: {error}");
         }
+        self.batch.idle();
         if exit::leaving() {
             // The completion thread ends with its sender, and the process's end waits for that thread.
             self.batches = std::sync::mpsc::channel().0;
@@ -335,8 +336,7 @@ impl Engine {
             progress.submitted(now);
         }
         let gpu = Arc::clone(&self.gpu);
-        let submitted = gpu.scoped(|| self.batch.finish().map(|commands| gpu.queue.submit([commands])));
-        match submitted {
+        match self.batch.submit(&gpu, self.serial) {
             Ok(Some(index)) => self.retirer.submitted(self.serial, index),
             Ok(None) => {}
             Err(error) => self.retirer.failed(self.serial, error),

@@ -120,16 +120,14 @@ impl Engine {
 
     fn move_pieces(&mut self, fold: &Fold, gpu: &Gpu, into: bool) -> BackendResult<()> {
         let Some(folded) = self.folded.clone() else { return Ok(()) };
+        folded.mark(self.serial, true);
         for piece in &fold.pieces {
             let memory = downcast(&piece.memory)?;
             memory.mark(self.serial, true);
             let (own, size) = (memory.buffer(), piece.end - piece.start);
-            let encoder = self.batch.encoder(gpu);
-            if into {
-                encoder.copy_buffer_to_buffer(own, piece.start, folded.buffer(), piece.at, size);
-            } else {
-                encoder.copy_buffer_to_buffer(folded.buffer(), piece.at, own, piece.start, size);
-            }
+            let (own, common) = ((own, piece.start), (folded.buffer(), piece.at));
+            let (from, to) = if into { (own, common) } else { (common, own) };
+            self.batch.copy(gpu, from, to, size)?;
         }
         Ok(())
     }

@@ -1,17 +1,52 @@
 //! An open device of wgpu, and how its errors become ours.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use ash::vk;
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult};
 
 use crate::properties::{Approach, wanted_features};
+use crate::raw::Raw;
 use crate::vulkan::{self, Mapping};
+
+/// A buffer, as wgpu and the layer below know it.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    pub(crate) wgpu: wgpu::Buffer,
+    /// Null where there is no [`Gpu::raw`].
+    pub(crate) raw: vk::Buffer,
+}
+
+impl Buffer {
+    /// Bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.wgpu.size()
+    }
+}
+
+/// What to wait for.
+#[derive(Clone, Debug)]
+pub(crate) enum Submission {
+    Wgpu(wgpu::SubmissionIndex),
+    /// A number of [`Raw`]'s.
+    Raw(u64),
+}
+
+/// A buffer that may be freed once a batch is complete, and its bytes.
+#[derive(Debug)]
+struct Buried {
+    serial: u64,
+    _buffer: wgpu::Buffer,
+    bytes: u64,
+}
 
 /// An open device.
 #[derive(Debug)]
 pub(crate) struct Gpu {
+    /// The way round wgpu, for commands, where there is one. Then nothing is ever submitted by wgpu.
+    pub(crate) raw: Option<Arc<Raw>>,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) features: wgpu::Features,
@@ -24,6 +59,10 @@ pub(crate) struct Gpu {
     budget: u64,
     /// Bytes of memory objects that exist.
     used: AtomicU64,
+    /// The last batch that is known to be complete.
+    completed: AtomicU64,
+    buried: Mutex<Vec<Buried>>,
+    has_buried: AtomicBool,
 }
 
 impl Gpu {
@@ -56,7 +95,62 @@ impl Gpu {
                 place.lock().get_or_insert(message);
             }
         });
-        Ok(Arc::new(Self { device, queue, features, limits, approach, lost, next_id: AtomicU64::new(1), budget, used: AtomicU64::new(0) }))
+        let raw = if approach.raw { vulkan::raw(&device, &queue, is_cpu).transpose()? } else { None };
+        Ok(Arc::new(Self {
+            raw,
+            device,
+            queue,
+            features,
+            limits,
+            approach,
+            lost,
+            next_id: AtomicU64::new(1),
+            budget,
+            used: AtomicU64::new(0),
+            completed: AtomicU64::new(0),
+            buried: Mutex::default(),
+            has_buried: AtomicBool::new(false),
+        }))
+    }
+
+    /// The last batch that is known to be complete.
+    pub(crate) fn completed(&self) -> u64 {
+        self.completed.load(Ordering::Acquire)
+    }
+
+    /// A batch, and all before it, are complete.
+    pub(crate) fn set_completed(&self, serial: u64) {
+        self.completed.fetch_max(serial, Ordering::AcqRel);
+        if self.has_buried.load(Ordering::Acquire) {
+            self.free_buried();
+        }
+    }
+
+    /// Frees a memory object's buffer, of so many bytes, once a batch is complete. wgpu waits for its own submissions by itself.
+    pub(crate) fn bury(&self, buffer: wgpu::Buffer, serial: u64, bytes: u64) {
+        if self.raw.is_none() || self.completed() >= serial {
+            drop(buffer);
+            self.release(bytes);
+            return;
+        }
+        self.buried.lock().push(Buried { serial, _buffer: buffer, bytes });
+        self.has_buried.store(true, Ordering::Release);
+        // It may have become complete meanwhile, and nothing may come after it.
+        self.free_buried();
+    }
+
+    fn free_buried(&self) {
+        let completed = self.completed();
+        let free: Vec<Buried> = {
+            let mut buried = self.buried.lock();
+            let (free, kept): (Vec<_>, Vec<_>) = buried.drain(..).partition(|buried| buried.serial <= completed);
+            self.has_buried.store(!kept.is_empty(), Ordering::Release);
+            *buried = kept;
+            free
+        };
+        for buried in free {
+            self.release(buried.bytes);
+        }
     }
 
     /// A number that names one buffer or pipeline of this device.
@@ -118,7 +212,7 @@ impl Gpu {
     }
 
     /// A buffer; its contents are undefined. `mapped` asks for a host address where the device gives one.
-    pub(crate) fn buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> BackendResult<(wgpu::Buffer, Option<Mapping>)> {
+    pub(crate) fn buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> BackendResult<(Buffer, Option<Mapping>)> {
         self.check_alive()?;
         if size == 0 || size > self.limits.max_buffer_size {
             return Err(BackendError::OutOfDeviceMemory);
@@ -129,18 +223,25 @@ impl Gpu {
             return made;
         }
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-        Ok((self.scoped(|| self.device.create_buffer(&descriptor))?, None))
+        let wgpu = self.scoped(|| self.device.create_buffer(&descriptor))?;
+        Ok((Buffer { wgpu, raw: vk::Buffer::null() }, None))
     }
 
     /// Waits until a submission is complete.
-    pub(crate) fn wait(&self, index: wgpu::SubmissionIndex) -> BackendResult<()> {
-        match self.device.poll(wgpu::PollType::Wait { submission_index: Some(index), timeout: None }) {
-            Ok(_) => self.check_alive(),
-            Err(error) => {
-                self.check_alive()?;
-                self.set_lost(error.to_string());
-                self.check_alive()
-            }
+    pub(crate) fn wait(&self, submission: Submission) -> BackendResult<()> {
+        let waited = match (submission, &self.raw) {
+            (Submission::Raw(number), Some(raw)) => raw.wait(number).map_err(|error| error.to_string()),
+            (Submission::Raw(_), None) => Err("there is no such submission".to_owned()),
+            (Submission::Wgpu(index), _) => self
+                .device
+                .poll(wgpu::PollType::Wait { submission_index: Some(index), timeout: None })
+                .map(drop)
+                .map_err(|error| error.to_string()),
+        };
+        if let Err(message) = waited {
+            self.check_alive()?;
+            self.set_lost(message);
         }
+        self.check_alive()
     }
 }

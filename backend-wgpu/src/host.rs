@@ -11,7 +11,7 @@ use std::time::Duration;
 use wgcl_api::backend::{BackendError, BackendResult};
 use wgpu::BufferUsages;
 
-use crate::gpu::Gpu;
+use crate::gpu::{Buffer, Gpu};
 use crate::vulkan::Mapping;
 
 impl Mapping {
@@ -74,7 +74,7 @@ pub(crate) enum Direction {
 #[derive(Debug)]
 pub(crate) struct HostBuffer {
     pub(crate) id: u64,
-    pub(crate) buffer: wgpu::Buffer,
+    pub(crate) buffer: Buffer,
     pub(crate) size: u64,
     mapping: Option<Mapping>,
 }
@@ -104,12 +104,12 @@ impl HostBuffer {
             let (words, rest) = bytes.split_at(whole);
             return gpu.scoped(|| {
                 if !words.is_empty() {
-                    gpu.queue.write_buffer(&self.buffer, offset, words);
+                    gpu.queue.write_buffer(&self.buffer.wgpu, offset, words);
                 }
                 if !rest.is_empty() {
                     let mut word = [0; 4];
                     word[..rest.len()].copy_from_slice(rest);
-                    gpu.queue.write_buffer(&self.buffer, offset + whole as u64, &word);
+                    gpu.queue.write_buffer(&self.buffer.wgpu, offset + whole as u64, &word);
                 }
             });
         };
@@ -132,7 +132,7 @@ impl HostBuffer {
             f(unsafe { mapping.bytes_mut(offset, size) });
             return Ok(());
         }
-        let slice = self.buffer.slice(offset..offset + size.next_multiple_of(4));
+        let slice = self.buffer.wgpu.slice(offset..offset + size.next_multiple_of(4));
         let (sender, receiver) = channel();
         slice.map_async(wgpu::MapMode::Read, move |result| {
             // The receiver waits below; it is gone only where polling failed.
@@ -151,7 +151,7 @@ impl HostBuffer {
         let view = slice.get_mapped_range().map_err(|error| BackendError::Other(error.to_string()))?;
         f(&view[..size as usize]);
         drop(view);
-        self.buffer.unmap();
+        self.buffer.wgpu.unmap();
         Ok(())
     }
 }

@@ -9,11 +9,12 @@ use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchKey, hidden};
 use wgcl_compiler::printf::BUFFER_SIZE;
 
+use crate::batch::Dispatch;
 use crate::engine::{Engine, Taking};
 use crate::fold::{self, Fold};
-use crate::gpu::Gpu;
+use crate::gpu::{Buffer, Gpu};
 use crate::memory::{WgpuMemory, downcast};
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Group, Pipeline};
 use crate::printf::{MOST_IN_FLIGHT, Output};
 use crate::program::{Kernel, Loaded, WgpuProgram};
 use crate::ring::Slot;
@@ -31,7 +32,7 @@ type Places = SmallVec<[(u64, u64, u64); 8]>;
 /// Bind groups by pipeline and contents.
 #[derive(Default)]
 pub(crate) struct BindGroups {
-    groups: FxHashMap<(u64, Places), wgpu::BindGroup>,
+    groups: FxHashMap<(u64, Places), Arc<Group>>,
 }
 
 impl BindGroups {
@@ -75,7 +76,10 @@ struct Own<'a> {
 
 /// What a launch binds.
 struct Bound<'a> {
-    buffer: &'a wgpu::Buffer,
+    buffer: &'a Buffer,
+    /// Where it is not of a ring.
+    memory: Option<&'a WgpuMemory>,
+    writes: bool,
     place: (u64, u64, u64),
 }
 
@@ -111,23 +115,22 @@ impl Engine {
         // Nothing may fail between the two: queries that are never written cannot be resolved.
         let stamp = self.stamp(profile)?;
         for output in stages.iter().filter_map(|stage| stage.output.as_ref()) {
-            output.begin(self.batch.encoder(&gpu));
+            output.begin(&gpu, &mut self.batch)?;
         }
-        self.batch.begin_stamp(&gpu, stamp.as_ref(), true);
+        self.batch.begin_stamp(&gpu, stamp.as_ref(), true)?;
         for Stage { pipeline, parts, output, .. } in &stages {
             for part in parts {
                 self.dispatch(launch, (program, kernel), pipeline, (groups, *part), output.as_ref(), fold.as_ref())?;
             }
         }
-        self.batch.end_stamp(&gpu, stamp.as_ref(), true);
+        self.batch.end_stamp(&gpu, stamp.as_ref(), true)?;
         if let Some(fold) = &fold {
             self.unfold(fold, &gpu)?;
         }
         for stage in &stages {
             if let Some((from, to)) = stage.output.as_ref().and_then(Output::copy) {
-                self.batch.encoder(&gpu).copy_buffer_to_buffer(from, 0, to, 0, u64::from(BUFFER_SIZE));
+                self.batch.copy(&gpu, (from, 0), (to, 0), u64::from(BUFFER_SIZE))?;
             }
-            self.mark(launch, program, kernel, &stage.pipeline)?;
         }
         let outputs: Vec<Output> = stages.into_iter().filter_map(|stage| stage.output).collect();
         Ok(if outputs.is_empty() { Taking::Recorded(stamp) } else { Taking::Printing(stamp, outputs) })
@@ -187,50 +190,38 @@ impl Engine {
         let own = Own { printf, scratch: self.scratch.as_ref(), folded, nulls: self.nulls.each_ref().map(Option::as_ref) };
         let mut bound: SmallVec<[Bound<'_>; 8]> = SmallVec::new();
         for binding in &pipeline.bindings {
-            bound.push(bind(&own, launch, program, binding, arguments.as_ref(), pipeline)?);
+            bound.push(bind(&own, launch, (program, kernel), binding, arguments.as_ref(), pipeline)?);
+        }
+        let mut uses: SmallVec<[_; 8]> = SmallVec::new();
+        for Bound { buffer, memory, writes, .. } in &bound {
+            if let Some(memory) = memory {
+                memory.mark(self.serial, *writes);
+                uses.push((buffer.raw, *writes));
+            }
         }
         let places: Places = bound.iter().map(|bound| bound.place).collect();
         let key = (pipeline.id, places);
-        if !self.bind_groups.groups.contains_key(&key) {
-            let group = make_group(&gpu, pipeline, &bound)?;
-            if self.bind_groups.groups.len() >= KEPT_GROUPS {
-                self.bind_groups.groups.clear();
-            }
-            self.bind_groups.groups.insert(key.clone(), group);
-        }
-        let Some(group) = self.bind_groups.groups.get(&key) else { return Ok(()) };
-        let pass = self.batch.pass_with(&gpu, pipeline.id, &pipeline.pipeline);
-        match &arguments {
-            Some(slot) => pass.set_bind_group(0, group, &[slot.offset as u32]),
-            None => pass.set_bind_group(0, group, &[]),
-        }
-        let [x, y, z] = part.groups;
-        pass.dispatch_workgroups(x, y, z);
-        Ok(())
-    }
-
-    /// Notes which memory the open batch uses now.
-    fn mark(&self, launch: &Launch, program: &WgpuProgram, kernel: &Kernel, pipeline: &Pipeline) -> BackendResult<()> {
-        for binding in &pipeline.bindings {
-            match binding.source {
-                BindingSource::Param(index) => {
-                    if let Some(range) = bound_range(launch, index) {
-                        let read_only = matches!(
-                            kernel.params.get(index as usize),
-                            Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
-                        );
-                        downcast(&range.memory)?.mark(self.serial, !read_only);
-                    }
+        let group = match self.bind_groups.groups.get(&key) {
+            Some(group) => Arc::clone(group),
+            None => {
+                let ranges: SmallVec<[_; 8]> = pipeline
+                    .bindings
+                    .iter()
+                    .zip(&bound)
+                    .map(|(binding, Bound { buffer, place: (_, offset, size), .. })| (binding.binding, *buffer, *offset, *size))
+                    .collect();
+                let group = Arc::new(pipeline.compute.group(&gpu, &ranges)?);
+                bound.iter().filter_map(|bound| bound.memory).for_each(WgpuMemory::set_bound);
+                if self.bind_groups.groups.len() >= KEPT_GROUPS {
+                    self.bind_groups.groups.clear();
                 }
-                BindingSource::GlobalVariables => {
-                    if let Some(memory) = &program.variables {
-                        memory.mark(self.serial, true);
-                    }
-                }
-                _ => {}
+                self.bind_groups.groups.insert(key, Arc::clone(&group));
+                group
             }
-        }
-        Ok(())
+        };
+        let offset = arguments.as_ref().map(|slot| slot.offset as u32);
+        let compute = &pipeline.compute;
+        self.batch.dispatch(&gpu, &Dispatch { id: pipeline.id, compute, group: &group, offset, uses: &uses, groups: part.groups })
     }
 
     /// The largest numbers of groups whose work-items' scratch memory one binding holds.
@@ -280,28 +271,36 @@ impl Engine {
 fn bind<'a>(
     own: &Own<'a>,
     launch: &'a Launch,
-    program: &'a WgpuProgram,
+    (program, kernel): (&'a WgpuProgram, &Kernel),
     binding: &Binding,
     arguments: Option<&'a Slot>,
     pipeline: &Pipeline,
 ) -> BackendResult<Bound<'a>> {
     let missing = |what: &str| BackendError::Other(format!("the kernel has no {what} to bind"));
     let whole = |memory: &'a Arc<WgpuMemory>| match binding.kind {
-        BindingKind::Uniform { size } => Bound { buffer: memory.buffer(), place: (memory.id, 0, u64::from(size)) },
-        BindingKind::Storage => Bound { buffer: memory.buffer(), place: (memory.id, 0, memory.allocated) },
+        BindingKind::Uniform { size } => {
+            Bound { buffer: memory.buffer(), memory: Some(memory), writes: false, place: (memory.id, 0, u64::from(size)) }
+        }
+        BindingKind::Storage => {
+            Bound { buffer: memory.buffer(), memory: Some(memory), writes: true, place: (memory.id, 0, memory.allocated) }
+        }
     };
     match binding.source {
         BindingSource::Arguments => {
             let slot = arguments.ok_or_else(|| missing("arguments"))?;
             let size = u64::from(pipeline.args.size.max(ArgLayout::HEADER));
-            Ok(Bound { buffer: &slot.memory.buffer, place: (slot.memory.id, 0, size) })
+            Ok(Bound { buffer: &slot.memory.buffer, memory: None, writes: false, place: (slot.memory.id, 0, size) })
         }
         BindingSource::Param(index) => match launch.args.get(index as usize) {
             _ if own.folded.is_some_and(|(first, _)| first == index) => {
                 own.folded.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("folded buffer"))
             }
             _ if bound_range(launch, index).is_some() => {
-                bound_range(launch, index).map_or_else(|| Err(missing("buffer")), |range| bind_range(range, binding.kind))
+                let read_only = matches!(
+                    kernel.params.get(index as usize),
+                    Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
+                );
+                bound_range(launch, index).map_or_else(|| Err(missing("buffer")), |range| bind_range(range, binding.kind, !read_only))
             }
             Some(LaunchArg::Buffer(None)) => {
                 own.nulls[usize::from(binding.kind == BindingKind::Storage)].map(whole).ok_or_else(|| missing("null buffer"))
@@ -325,7 +324,7 @@ fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
     }
 }
 
-fn bind_range(range: &MemoryRange, kind: BindingKind) -> BackendResult<Bound<'_>> {
+fn bind_range(range: &MemoryRange, kind: BindingKind, writes: bool) -> BackendResult<Bound<'_>> {
     let memory = downcast(&range.memory)?;
     let left = memory.allocated.saturating_sub(range.offset);
     let size = match kind {
@@ -335,20 +334,7 @@ fn bind_range(range: &MemoryRange, kind: BindingKind) -> BackendResult<Bound<'_>
     if size == 0 || size > left {
         return Err(BackendError::Other("an argument beyond the end of its buffer".to_owned()));
     }
-    Ok(Bound { buffer: memory.buffer(), place: (memory.id, range.offset, size) })
-}
-
-fn make_group(gpu: &Gpu, pipeline: &Pipeline, bound: &[Bound<'_>]) -> BackendResult<wgpu::BindGroup> {
-    let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = pipeline
-        .bindings
-        .iter()
-        .zip(bound)
-        .map(|(binding, Bound { buffer, place: (_, offset, size) })| wgpu::BindGroupEntry {
-            binding: binding.binding,
-            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: *offset, size: wgpu::BufferSize::new(*size) }),
-        })
-        .collect();
-    gpu.scoped(|| gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &pipeline.layout, entries: &entries }))
+    Ok(Bound { buffer: memory.buffer(), memory: Some(memory), writes, place: (memory.id, range.offset, size) })
 }
 
 /// Groups in each dimension.

@@ -7,12 +7,14 @@
 //!   submits it on a flush, when a command needs the host to see an effect, or when the batch grows. Whoever enqueues runs it, if it is free ([`port`]);
 //!   the *submission thread* does what takes longer. The *completion thread* ([`retire`]) waits for submissions for which no thread of the
 //!   application waits, and tells the commands' progress in their order, with no lock held.
+//! * Commands are wgpu's, or on Vulkan the driver's own ([`raw`]): wgpu follows the state of every buffer through every command, which takes longer than
+//!   many a kernel.
 //! * Memory ([`memory`]) of a device that shares the host's is mapped for its whole life, and transfers are plain copies by the host as soon as the
 //!   device's work that touches it is done. Other devices go through rings of staging memory ([`ring`], [`transfer`]).
 //! * A program ([`program`]) keeps one pipeline ([`pipeline`]) for each kernel and launch key; [`launch`] binds arguments and dispatches.
 //!
 //! # Unsafe
-//! Only in `vulkan` (raw handles and persistent mappings), `host` (the mapped memory), `pipeline` (shaders without run-time checks), `clock`
+//! Only in `vulkan` (raw handles and persistent mappings), `raw` and `batch` (Vulkan's commands), `host` (the mapped memory), `pipeline` (shaders without run-time checks), `clock`
 //! and `exit` (calls of libc).
 
 mod adapters;
@@ -32,6 +34,7 @@ mod port;
 mod printf;
 mod program;
 mod properties;
+mod raw;
 mod retire;
 mod ring;
 mod stamps;

@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 
 use wgcl_api::backend::{BackendError, BackendResult, Memory};
@@ -14,7 +14,7 @@ use wgpu::BufferUsages;
 
 use crate::engine::Message;
 use crate::exit;
-use crate::gpu::Gpu;
+use crate::gpu::{Buffer, Gpu};
 use crate::vulkan::Mapping;
 
 /// Bytes that a buffer has beyond a multiple of this are never bound.
@@ -30,7 +30,9 @@ pub(crate) struct WgpuMemory {
     size: u64,
     /// Bytes of the buffer.
     pub(crate) allocated: u64,
-    buffer: ManuallyDrop<wgpu::Buffer>,
+    buffer: ManuallyDrop<Buffer>,
+    /// Whether a bind group has it.
+    bound: AtomicBool,
     mapping: Option<Mapping>,
     /// Where to say that bindings of this memory are of no more use.
     thread: Option<Sender<Message>>,
@@ -56,6 +58,7 @@ impl WgpuMemory {
             size,
             allocated,
             buffer: ManuallyDrop::new(buffer),
+            bound: AtomicBool::new(false),
             mapping,
             thread,
             last_use: AtomicU64::new(0),
@@ -63,8 +66,13 @@ impl WgpuMemory {
         }))
     }
 
-    pub(crate) fn buffer(&self) -> &wgpu::Buffer {
+    pub(crate) fn buffer(&self) -> &Buffer {
         &self.buffer
+    }
+
+    /// Notes that a bind group has it.
+    pub(crate) fn set_bound(&self) {
+        self.bound.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn mapping(&self) -> Option<Mapping> {
@@ -92,10 +100,10 @@ impl Drop for WgpuMemory {
             std::mem::forget(Arc::clone(&self.gpu));
             return;
         }
-        // SAFETY: dropped once, here. Submissions that use the buffer keep it alive by themselves.
-        unsafe { ManuallyDrop::drop(&mut self.buffer) };
-        self.gpu.release(self.allocated);
-        if let Some(thread) = &self.thread {
+        // SAFETY: taken once, here.
+        let buffer = unsafe { ManuallyDrop::take(&mut self.buffer) };
+        self.gpu.bury(buffer.wgpu, self.busy_until(true), self.allocated);
+        if let (Some(thread), true) = (&self.thread, self.bound.load(Ordering::Relaxed)) {
             // A thread that has ended holds no bindings.
             let _ = thread.send(Message::Forget(self.id));
         }

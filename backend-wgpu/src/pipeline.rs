@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
 use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, Shader};
 use wgcl_compiler::printf::Table;
 
-use crate::gpu::Gpu;
+use crate::gpu::{Buffer, Gpu};
+use crate::raw::{self, Kind};
 
 /// A shader on a device.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pub(crate) id: u64,
-    pub(crate) pipeline: wgpu::ComputePipeline,
-    pub(crate) layout: wgpu::BindGroupLayout,
+    pub(crate) compute: Arc<Compute>,
     pub(crate) bindings: Vec<Binding>,
     pub(crate) args: ArgLayout,
     pub(crate) local_memory: u32,
@@ -44,46 +45,125 @@ impl Pipeline {
     pub(crate) fn new(gpu: &Gpu, shader: Shader, local_size: [u32; 3]) -> BackendResult<Self> {
         let Shader { naga, spirv, entry_point, bindings, args, local_memory, private_memory, printf } = shader;
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
-        let entries: Vec<_> = bindings.iter().map(layout_entry).collect();
-        gpu.scoped(|| {
-            let module = shader_module(gpu, naga, spirv, &entry_point, local_size)?;
-            let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
-            let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: None,
-                bind_group_layouts: &[Some(&layout)],
-                immediate_size: 0,
-            });
-            let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(&entry_point),
-                layout: Some(&pipeline_layout),
-                module: &module,
-                entry_point: Some(&entry_point),
-                compilation_options: wgpu::PipelineCompilationOptions {
-                    constants: &[],
-                    // OpenCL's local memory starts undefined.
-                    zero_initialize_workgroup_memory: false,
-                },
-                cache: None,
-            });
-            Ok(Self { id: gpu.fresh_id(), pipeline, layout, bindings, args, local_memory, private_memory, printf })
-        })?
+        let kinds: Vec<_> = bindings.iter().map(kind).collect();
+        let compute = match (&gpu.raw, spirv) {
+            (Some(raw), Some(words)) => {
+                let kinds: Vec<_> = kinds.iter().map(|(binding, kind, _)| (*binding, *kind)).collect();
+                // SAFETY: the compiler wrote and checked the module. What it does with memory is what the application's kernel says; OpenCL
+                // leaves accesses out of bounds undefined, and the driver's robust buffer access keeps them inside the process.
+                Compute::Raw(unsafe { raw::Pipeline::new(raw, &words, &entry_point, &kinds, stage_flags(gpu)) }?)
+            }
+            (_, spirv) => gpu.scoped(|| {
+                let module = shader_module(gpu, naga, spirv, &entry_point, local_size)?;
+                Ok::<_, BackendError>(Compute::of_module(gpu, &module, &entry_point, &kinds))
+            })??,
+        };
+        let compute = Arc::new(compute);
+        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, local_memory, private_memory, printf })
     }
 }
 
-fn layout_entry(binding: &Binding) -> wgpu::BindGroupLayoutEntry {
-    let ty = match binding.kind {
-        BindingKind::Uniform { size } => wgpu::BindingType::Buffer {
+/// A pipeline and what its bind groups are made by.
+#[derive(Debug)]
+pub(crate) enum Compute {
+    Wgpu { pipeline: wgpu::ComputePipeline, layout: wgpu::BindGroupLayout },
+    Raw(raw::Pipeline),
+}
+
+/// Buffers, bound.
+#[derive(Debug)]
+pub(crate) enum Group {
+    Wgpu(wgpu::BindGroup),
+    Raw(raw::Set),
+}
+
+impl Compute {
+    /// Of a module of wgpu's; to be called in a scope. The numbers are those of the bindings, and the bytes that each has at least.
+    pub(crate) fn of_module(gpu: &Gpu, module: &wgpu::ShaderModule, entry_point: &str, bindings: &[(u32, Kind, u64)]) -> Self {
+        let entries: Vec<_> = bindings.iter().map(layout_entry).collect();
+        let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
+        let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(entry_point),
+            layout: Some(&pipeline_layout),
+            module,
+            entry_point: Some(entry_point),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &[],
+                // OpenCL's local memory starts undefined.
+                zero_initialize_workgroup_memory: false,
+            },
+            cache: None,
+        });
+        Self::Wgpu { pipeline, layout }
+    }
+
+    /// Binds ranges (buffer, first byte, bytes), one for each binding number.
+    pub(crate) fn group(&self, gpu: &Gpu, bound: &[(u32, &Buffer, u64, u64)]) -> BackendResult<Group> {
+        if !bound.iter().all(|(_, buffer, offset, size)| offset.checked_add(*size).is_some_and(|end| end <= buffer.size())) {
+            return Err(BackendError::Other("a binding beyond the end of a buffer".to_owned()));
+        }
+        match self {
+            Self::Raw(pipeline) => {
+                let bound: SmallVec<[_; 8]> = bound.iter().map(|(_, buffer, offset, size)| (buffer.raw, *offset, *size)).collect();
+                // SAFETY: just checked; a set is used for commands on its buffers only, which keep them.
+                Ok(Group::Raw(unsafe { pipeline.set(&bound) }?))
+            }
+            Self::Wgpu { layout, .. } => {
+                let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = bound
+                    .iter()
+                    .map(|(binding, buffer, offset, size)| wgpu::BindGroupEntry {
+                        binding: *binding,
+                        resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                            buffer: &buffer.wgpu,
+                            offset: *offset,
+                            size: wgpu::BufferSize::new(*size),
+                        }),
+                    })
+                    .collect();
+                let descriptor = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
+                gpu.scoped(|| gpu.device.create_bind_group(&descriptor)).map(Group::Wgpu)
+            }
+        }
+    }
+}
+
+/// Subgroups may have any size that the device offers, as wgpu has it.
+pub(crate) fn stage_flags(gpu: &Gpu) -> ash::vk::PipelineShaderStageCreateFlags {
+    if gpu.features.contains(wgpu::Features::SUBGROUP) {
+        ash::vk::PipelineShaderStageCreateFlags::ALLOW_VARYING_SUBGROUP_SIZE
+    } else {
+        ash::vk::PipelineShaderStageCreateFlags::empty()
+    }
+}
+
+/// A binding's number, kind and bytes.
+fn kind(binding: &Binding) -> (u32, Kind, u64) {
+    match binding.kind {
+        BindingKind::Uniform { size } if binding.source == BindingSource::Arguments => (binding.binding, Kind::Arguments, size.into()),
+        BindingKind::Uniform { size } => (binding.binding, Kind::Uniform, size.into()),
+        BindingKind::Storage => (binding.binding, Kind::Storage, 0),
+    }
+}
+
+fn layout_entry((binding, kind, size): &(u32, Kind, u64)) -> wgpu::BindGroupLayoutEntry {
+    let ty = match kind {
+        Kind::Arguments | Kind::Uniform => wgpu::BindingType::Buffer {
             ty: wgpu::BufferBindingType::Uniform,
-            has_dynamic_offset: binding.source == BindingSource::Arguments,
-            min_binding_size: wgpu::BufferSize::new(u64::from(size)),
+            has_dynamic_offset: *kind == Kind::Arguments,
+            min_binding_size: wgpu::BufferSize::new(*size),
         },
-        BindingKind::Storage => wgpu::BindingType::Buffer {
+        Kind::Storage => wgpu::BindingType::Buffer {
             ty: wgpu::BufferBindingType::Storage { read_only: false },
             has_dynamic_offset: false,
             min_binding_size: None,
         },
     };
-    wgpu::BindGroupLayoutEntry { binding: binding.binding, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None }
+    wgpu::BindGroupLayoutEntry { binding: *binding, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None }
 }
 
 fn shader_module(

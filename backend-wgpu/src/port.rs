@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, SendError, Sender};
 
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, Command, Progress};
@@ -31,10 +31,10 @@ impl Port {
         Self { engine: Mutex::new(Some(engine)), thread, pending: AtomicUsize::new(0), retirer }
     }
 
-    /// Sends what is to come in its turn.
-    fn send(&self, message: Message) -> Result<(), Message> {
+    /// Sends what is to come in its turn. Fails where the thread has ended.
+    fn send(&self, message: Message) -> Result<(), SendError<Message>> {
         self.pending.fetch_add(1, Ordering::AcqRel);
-        self.thread.send(message).map_err(|error| error.0)
+        self.thread.send(message)
     }
 
     /// Runs `f` with the engine if that is free and nothing is on its way to it. Then tells of what `f` finished, with nothing locked.
@@ -75,7 +75,7 @@ impl Port {
             }
         }
         let Some((command, profile, progress)) = parts else { return };
-        if let Err(Message::Command { progress, .. }) = self.send(Message::Command { command, profile, progress }) {
+        if let Err(SendError(Message::Command { progress, .. })) = self.send(Message::Command { command, profile, progress }) {
             progress.complete(Err(BackendError::DeviceLost("its thread has ended".to_owned())));
         }
     }

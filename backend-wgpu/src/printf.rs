@@ -7,7 +7,8 @@ use parking_lot::Mutex;
 use wgcl_api::backend::BackendResult;
 use wgcl_compiler::printf::{BUFFER_SIZE, Table};
 
-use crate::gpu::Gpu;
+use crate::batch::Batch;
+use crate::gpu::{self, Gpu};
 use crate::host::{Direction, HostBuffer};
 use crate::memory::WgpuMemory;
 
@@ -67,14 +68,12 @@ impl Output {
     }
 
     /// Zeroes the counter, before the launch.
-    pub(crate) fn begin(&self, encoder: &mut wgpu::CommandEncoder) {
-        if let Some(buffer) = &self.buffer {
-            encoder.clear_buffer(buffer.memory.buffer(), 0, Some(4));
-        }
+    pub(crate) fn begin(&self, gpu: &Gpu, batch: &mut Batch) -> BackendResult<()> {
+        self.memory().map_or(Ok(()), |memory| batch.clear(gpu, memory.buffer(), 0, 4))
     }
 
     /// From where to where the records are copied after the launch, if the host does not read them in place.
-    pub(crate) fn copy(&self) -> Option<(&wgpu::Buffer, &wgpu::Buffer)> {
+    pub(crate) fn copy(&self) -> Option<(&gpu::Buffer, &gpu::Buffer)> {
         let buffer = self.buffer.as_ref()?;
         Some((buffer.memory.buffer(), &buffer.down.as_ref()?.buffer))
     }

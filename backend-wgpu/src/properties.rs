@@ -51,6 +51,8 @@ pub(crate) struct Approach {
     pub(crate) raw_buffers: bool,
     /// SPIR-V goes to the driver as it is.
     pub(crate) spirv: bool,
+    /// Commands go to Vulkan directly.
+    pub(crate) raw: bool,
     /// The device's memory is the host's.
     pub(crate) unified: bool,
     /// The device's timestamps are the host's monotonic clock.
@@ -64,9 +66,11 @@ pub(crate) fn approach(adapter: &wgpu::Adapter, settings: Settings) -> Approach 
     let vulkan = info.backend == wgpu::Backend::Vulkan && !settings.portable;
     let raw_buffers = vulkan && features.contains(Features::MAPPABLE_PRIMARY_BUFFERS);
     let shared = matches!(kind(info.device_type), DeviceKind::Cpu | DeviceKind::IntegratedGpu);
+    let spirv = vulkan && features.contains(Features::PASSTHROUGH_SHADERS);
     Approach {
         raw_buffers,
-        spirv: vulkan && features.contains(Features::PASSTHROUGH_SHADERS),
+        spirv,
+        raw: raw_buffers && spirv && vulkan::details(adapter).timelines,
         unified: raw_buffers && shared && !settings.discrete,
         host_clock: is_llvmpipe(&info),
     }

@@ -7,7 +7,6 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 
 use parking_lot::Mutex;
@@ -15,7 +14,7 @@ use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendError, BackendResult, Progress, Times};
 
 use crate::clock;
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Submission};
 use crate::printf::Output;
 use crate::stamps::Stamp;
 
@@ -88,7 +87,7 @@ struct State {
     /// Somebody is calling back.
     busy: bool,
     /// What to wait for, by serial number, rising.
-    submissions: VecDeque<(u64, wgpu::SubmissionIndex)>,
+    submissions: VecDeque<(u64, Submission)>,
     /// Batches that did not run, until their commands have been told.
     failed: FxHashMap<u64, BackendError>,
     /// When the last command ended, for estimates.
@@ -98,18 +97,17 @@ struct State {
 /// The list of commands in flight.
 pub(crate) struct Retirer {
     gpu: Arc<Gpu>,
-    completed: AtomicU64,
     state: Mutex<State>,
 }
 
 impl Retirer {
     pub(crate) fn new(gpu: Arc<Gpu>) -> Self {
-        Self { gpu, completed: AtomicU64::new(0), state: Mutex::default() }
+        Self { gpu, state: Mutex::default() }
     }
 
     /// The last batch that is known to be complete.
     pub(crate) fn completed(&self) -> u64 {
-        self.completed.load(Ordering::Acquire)
+        self.gpu.completed()
     }
 
     /// Appends a command.
@@ -118,7 +116,7 @@ impl Retirer {
     }
 
     /// A batch was submitted.
-    pub(crate) fn submitted(&self, serial: u64, index: wgpu::SubmissionIndex) {
+    pub(crate) fn submitted(&self, serial: u64, index: Submission) {
         self.state.lock().submissions.push_back((serial, index));
     }
 
@@ -153,7 +151,8 @@ impl Retirer {
         while state.submissions.front().is_some_and(|(number, _)| *number <= serial) {
             state.submissions.pop_front();
         }
-        self.completed.fetch_max(serial, Ordering::AcqRel);
+        drop(state);
+        self.gpu.set_completed(serial);
         result
     }
 

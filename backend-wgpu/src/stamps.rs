@@ -7,13 +7,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use wgcl_api::backend::{BackendError, BackendResult, Times};
 
 use crate::clock;
-use crate::gpu::Gpu;
+use crate::gpu::{Buffer, Gpu, Submission};
 use crate::host::{Direction, HostBuffer};
+use crate::raw;
 
 /// Queries of one set: wgpu's largest.
 const QUERIES: u32 = 4096;
 /// Bytes of a resolved query.
 const BYTES: u64 = 8;
+/// Nanoseconds for which a comparison of the clocks is good.
+const VALIDITY: u64 = 50_000_000;
 /// Probes of the clocks; the one with the least uncertainty counts.
 const PROBES: usize = 5;
 
@@ -32,12 +35,17 @@ impl Conversion {
     }
 }
 
+/// Where timestamps are written.
+#[derive(Debug)]
+pub(crate) enum Queries {
+    Wgpu { set: wgpu::QuerySet, resolved: Buffer, down: HostBuffer },
+    Raw(raw::Queries),
+}
+
 /// The timestamps of one batch.
 #[derive(Debug)]
 pub(crate) struct StampSet {
-    pub(crate) queries: wgpu::QuerySet,
-    resolved: wgpu::Buffer,
-    down: HostBuffer,
+    pub(crate) queries: Queries,
     used: AtomicU32,
     conversion: Conversion,
     values: OnceLock<BackendResult<Vec<u64>>>,
@@ -45,12 +53,17 @@ pub(crate) struct StampSet {
 
 impl StampSet {
     fn new(gpu: &Gpu, conversion: Conversion) -> BackendResult<Self> {
-        let size = u64::from(QUERIES) * BYTES;
-        let (resolved, _) = gpu.buffer(size, wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC, false)?;
-        let descriptor = wgpu::QuerySetDescriptor { label: None, ty: wgpu::QueryType::Timestamp, count: QUERIES };
-        let queries = gpu.scoped(|| gpu.device.create_query_set(&descriptor))?;
-        let down = HostBuffer::new(gpu, size, Direction::Down)?;
-        Ok(Self { queries, resolved, down, used: AtomicU32::new(0), conversion, values: OnceLock::new() })
+        let queries = match &gpu.raw {
+            Some(raw) => Queries::Raw(raw::Queries::new(raw, QUERIES)?),
+            None => {
+                let size = u64::from(QUERIES) * BYTES;
+                let (resolved, _) = gpu.buffer(size, wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC, false)?;
+                let descriptor = wgpu::QuerySetDescriptor { label: None, ty: wgpu::QueryType::Timestamp, count: QUERIES };
+                let set = gpu.scoped(|| gpu.device.create_query_set(&descriptor))?;
+                Queries::Wgpu { set, resolved, down: HostBuffer::new(gpu, size, Direction::Down)? }
+            }
+        };
+        Ok(Self { queries, used: AtomicU32::new(0), conversion, values: OnceLock::new() })
     }
 
     /// Queries for a command: those of its beginning and its end. It begins at `previous`, the end of the command just before it, where
@@ -64,23 +77,28 @@ impl StampSet {
         })
     }
 
-    /// Records how the values get to the host; the last thing in a batch.
+    /// Records how the values get to the host; the last thing in a batch of wgpu's.
     pub(crate) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
         let used = self.used.load(Ordering::Relaxed);
-        if used > 0 {
-            encoder.resolve_query_set(&self.queries, 0..used, &self.resolved, 0);
-            encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.down.buffer, 0, u64::from(used) * BYTES);
+        if let (Queries::Wgpu { set, resolved, down }, true) = (&self.queries, used > 0) {
+            encoder.resolve_query_set(set, 0..used, &resolved.wgpu, 0);
+            encoder.copy_buffer_to_buffer(&resolved.wgpu, 0, &down.buffer.wgpu, 0, u64::from(used) * BYTES);
         }
     }
 
     fn values(&self, gpu: &Gpu) -> &BackendResult<Vec<u64>> {
         self.values.get_or_init(|| {
-            let mut values = Vec::new();
-            let size = u64::from(self.used.load(Ordering::Relaxed)) * BYTES;
-            self.down.read(gpu, 0, size, &mut |bytes| {
-                values = bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
-            })?;
-            Ok(values)
+            let used = self.used.load(Ordering::Relaxed);
+            match &self.queries {
+                Queries::Raw(queries) => queries.values(used),
+                Queries::Wgpu { down, .. } => {
+                    let mut values = Vec::new();
+                    down.read(gpu, 0, u64::from(used) * BYTES, &mut |bytes| {
+                        values = bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
+                    })?;
+                    Ok(values)
+                }
+            }
         })
     }
 }
@@ -109,7 +127,8 @@ impl Stamp {
 /// The sets of a device, used again when nobody refers to them any more.
 #[derive(Debug, Default)]
 pub(crate) struct StampPool {
-    conversion: Option<Conversion>,
+    /// And when that was found out.
+    conversion: Option<(Conversion, u64)>,
     sets: Vec<Arc<StampSet>>,
 }
 
@@ -125,12 +144,15 @@ impl StampPool {
 
     /// An unused set. Waits for the device when first called, to compare the clocks.
     pub(crate) fn get(&mut self, gpu: &Gpu) -> BackendResult<Arc<StampSet>> {
+        let now = clock::now();
         let conversion = match self.conversion {
-            Some(conversion) => conversion,
-            None => *self.conversion.insert(calibrate(gpu)?),
+            // Comparing anew costs nothing where the driver tells, and clocks drift apart.
+            Some((conversion, then)) if now < then + VALIDITY || gpu.approach.host_clock || !can_compare(gpu) => conversion,
+            _ => self.conversion.insert((calibrate(gpu)?, now)).0,
         };
         for set in &mut self.sets {
             if let Some(free) = Arc::get_mut(set) {
+                free.conversion = conversion;
                 free.used = AtomicU32::new(0);
                 free.values = OnceLock::new();
                 return Ok(Arc::clone(set));
@@ -142,6 +164,11 @@ impl StampPool {
     }
 }
 
+/// Whether the driver compares the clocks.
+fn can_compare(gpu: &Gpu) -> bool {
+    gpu.raw.as_ref().is_some_and(|raw| raw.moment().is_some())
+}
+
 /// Compares the device's clock with the host's.
 fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
     let period = f64::from(gpu.queue.get_timestamp_period());
@@ -151,22 +178,33 @@ fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
     }
     let mut uncertainty = u64::MAX;
     for _ in 0..PROBES {
-        let set = Arc::new(StampSet::new(gpu, best)?);
-        let Some((start, end)) = set.take(None) else { break };
-        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        encoder.write_timestamp(&set.queries, start);
-        encoder.write_timestamp(&set.queries, end);
-        set.resolve(&mut encoder);
         let before = clock::now();
-        let index = gpu.scoped(|| gpu.queue.submit([encoder.finish()]))?;
-        gpu.wait(index)?;
+        let (ticks, host) = match &gpu.raw {
+            Some(raw) => match raw.moment() {
+                Some((ticks, host)) => (ticks, Some(host)),
+                None => (raw.probe()?, None),
+            },
+            None => (probe(gpu, best)?, None),
+        };
         let after = clock::now();
-        let ticks = set.values(gpu).as_ref().map_err(Clone::clone)?.first().copied().unwrap_or(0);
         let device = Conversion { period, offset: 0 }.host(ticks);
         if after - before < uncertainty {
             uncertainty = after - before;
-            best.offset = (before + uncertainty / 2).wrapping_sub(device).cast_signed();
+            best.offset = host.unwrap_or(before + uncertainty / 2).wrapping_sub(device).cast_signed();
         }
     }
     Ok(best)
+}
+
+/// The device's clock as a submission of wgpu's sees it.
+fn probe(gpu: &Gpu, conversion: Conversion) -> BackendResult<u64> {
+    let stamps = StampSet::new(gpu, conversion)?;
+    let (Some((start, end)), Queries::Wgpu { set, .. }) = (stamps.take(None), &stamps.queries) else { return Ok(0) };
+    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    encoder.write_timestamp(set, start);
+    encoder.write_timestamp(set, end);
+    stamps.resolve(&mut encoder);
+    let index = gpu.scoped(|| gpu.queue.submit([encoder.finish()]))?;
+    gpu.wait(Submission::Wgpu(index))?;
+    Ok(stamps.values(gpu).as_ref().map_err(Clone::clone)?.first().copied().unwrap_or(0))
 }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Progress, Times};
 
+use crate::batch::Dispatch;
 use crate::builtin::{Builtins, GROUP, PARAMETERS, PATTERN_BYTES, expand_pattern};
 use crate::clock;
 use crate::engine::{Engine, Taking};
 use crate::host::{HostBuffer, copy_bytes};
 use crate::memory::{WgpuMemory, downcast};
+use crate::pipeline::Compute;
 use crate::ring::Slot;
 use crate::vulkan::Mapping;
 
@@ -106,7 +108,7 @@ impl Engine {
             slot.memory.write(&self.gpu, slot.offset, source)?;
             if lead == 0 && size.is_multiple_of(WORD) {
                 let gpu = Arc::clone(&self.gpu);
-                self.batch.encoder(&gpu).copy_buffer_to_buffer(&slot.memory.buffer, slot.offset, memory.buffer(), at, size);
+                self.batch.copy(&gpu, (&slot.memory.buffer, slot.offset), (memory.buffer(), at), size)?;
             } else {
                 self.copy_bytes(&Source::Host(&slot.memory), slot.offset + lead, memory, at, size)?;
                 // The copy's own slot may have begun a new batch.
@@ -132,7 +134,7 @@ impl Engine {
             let words = (at + size).next_multiple_of(WORD) - first;
             let slot = self.slot(|engine| &mut engine.down, words, 8)?;
             let gpu = Arc::clone(&self.gpu);
-            self.batch.encoder(&gpu).copy_buffer_to_buffer(memory.buffer(), first, &slot.memory.buffer, slot.offset, words);
+            self.batch.copy(&gpu, (memory.buffer(), first), (&slot.memory.buffer, slot.offset), words)?;
             memory.mark(self.serial, false);
             let serial = self.serial;
             self.submit();
@@ -183,16 +185,15 @@ impl Engine {
         }
         let stamp = self.stamp(profile)?;
         let gpu = Arc::clone(&self.gpu);
-        self.batch.begin_stamp(&gpu, stamp.as_ref(), false);
+        self.batch.begin_stamp(&gpu, stamp.as_ref(), false)?;
         for region in regions {
             if is_aligned(region) && from.id != to.id {
-                let encoder = self.batch.encoder(&gpu);
-                encoder.copy_buffer_to_buffer(from.buffer(), region.buffer, to.buffer(), region.host, region.size);
+                self.batch.copy(&gpu, (from.buffer(), region.buffer), (to.buffer(), region.host), region.size)?;
             } else {
                 self.copy_bytes(&Source::Device(from), region.buffer, to, region.host, region.size)?;
             }
         }
-        self.batch.end_stamp(&gpu, stamp.as_ref(), false);
+        self.batch.end_stamp(&gpu, stamp.as_ref(), false)?;
         from.mark(self.serial, false);
         to.mark(self.serial, true);
         Ok(Taking::Recorded(stamp))
@@ -225,14 +226,19 @@ impl Engine {
         }
         let stamp = self.stamp(profile)?;
         let gpu = Arc::clone(&self.gpu);
-        self.batch.begin_stamp(&gpu, stamp.as_ref(), false);
-        if pattern.iter().all(|byte| *byte == 0) && offset.is_multiple_of(WORD) && size.is_multiple_of(WORD) {
-            self.batch.encoder(&gpu).clear_buffer(memory.buffer(), offset, Some(size));
+        self.batch.begin_stamp(&gpu, stamp.as_ref(), false)?;
+        let is_aligned = offset.is_multiple_of(WORD) && size.is_multiple_of(WORD);
+        let word = if is_aligned { repeated_word(pattern) } else { None };
+        if word == Some(0) {
+            self.batch.clear(&gpu, memory.buffer(), offset, size)?;
+        } else if let Some(word) = word
+            && self.batch.fill(&gpu, memory.buffer(), (offset, size), word)?
+        {
         } else {
             let (bytes, words) = expand_pattern(pattern, offset);
             self.run_builtin(|builtins| &builtins.fill, &Source::Device(memory), memory, [u64::from(words), offset, size], &bytes)?;
         }
-        self.batch.end_stamp(&gpu, stamp.as_ref(), false);
+        self.batch.end_stamp(&gpu, stamp.as_ref(), false)?;
         memory.mark(self.serial, true);
         Ok(Taking::Recorded(stamp))
     }
@@ -244,7 +250,7 @@ impl Engine {
     /// Dispatches a kernel of `builtin`. `numbers` are its first parameter, the first byte and the number of bytes in the destination.
     fn run_builtin(
         &mut self,
-        kernel: fn(&Builtins) -> &wgpu::ComputePipeline,
+        kernel: fn(&Builtins) -> &Arc<Compute>,
         from: &Source<'_>,
         to: &WgpuMemory,
         [first, begin, size]: [u64; 3],
@@ -270,24 +276,26 @@ impl Engine {
             Source::Device(memory) => memory.buffer(),
             Source::Host(memory) => &memory.buffer,
         };
-        let whole =
-            |buffer, size| wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size: wgpu::BufferSize::new(size) });
-        let group = gpu.scoped(|| {
-            gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: None,
-                layout: &builtins.layout,
-                entries: &[
-                    wgpu::BindGroupEntry { binding: 0, resource: whole(&slot.memory.buffer, PARAMETERS) },
-                    wgpu::BindGroupEntry { binding: 1, resource: whole(to.buffer(), to.buffer().size()) },
-                    wgpu::BindGroupEntry { binding: 2, resource: whole(source, source.size()) },
-                ],
-            })
-        })?;
-        let pass = self.batch.pass_with(&gpu, 0, kernel(builtins));
-        pass.set_bind_group(0, &group, &[slot.offset as u32]);
-        pass.dispatch_workgroups(groups, 1, 1);
-        Ok(())
+        let compute = kernel(builtins);
+        let bound = [(0, &slot.memory.buffer, 0, PARAMETERS), (1, to.buffer(), 0, to.buffer().size()), (2, source, 0, source.size())];
+        let group = Arc::new(compute.group(&gpu, &bound)?);
+        let uses = [(to.buffer().raw, true), (source.raw, false)];
+        let offset = Some(slot.offset as u32);
+        let dispatch = Dispatch { id: 0, compute, group: &group, offset, uses: &uses, groups: [groups, 1, 1] };
+        self.batch.dispatch(&gpu, &dispatch)
     }
+}
+
+/// The word that a pattern repeats from an aligned place on, if it is one.
+fn repeated_word(pattern: &[u8]) -> Option<u32> {
+    let mut word = [0; WORD as usize];
+    for (place, byte) in word.iter_mut().zip(pattern.iter().cycle()) {
+        *place = *byte;
+    }
+    pattern
+        .chunks(word.len())
+        .all(|chunk| word.starts_with(chunk) && word.len().is_multiple_of(chunk.len()))
+        .then(|| u32::from_le_bytes(word))
 }
 
 /// A piece on its way down.

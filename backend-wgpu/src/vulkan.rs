@@ -21,6 +21,10 @@ pub(crate) struct Details {
     pub(crate) timestamp_period: Option<f32>,
     /// Bytes in storage buffers.
     pub(crate) bytes: bool,
+    /// Semaphores that count.
+    pub(crate) timelines: bool,
+    /// The device's clock can be compared with the host's.
+    pub(crate) clocks: bool,
 }
 
 /// Where the host sees a buffer, for as long as the buffer lives.
@@ -38,7 +42,12 @@ mod imp {
     use wgcl_api::backend::{BackendError, BackendResult};
     use wgpu::hal::{self, Device as _, api::Vulkan};
 
-    use super::{Details, FloatControls, Mapping};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::{Details, FloatControls, Mapping, PATIENCE};
+    use crate::gpu::Buffer;
+    use crate::raw::Raw;
 
     pub(crate) fn details(adapter: &wgpu::Adapter) -> Details {
         // SAFETY: the handle is only asked for properties and destroyed by nobody.
@@ -71,41 +80,68 @@ mod imp {
             unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
             found.uuid = Some((ids.device_uuid, ids.driver_uuid));
             found.float_controls = float_controls(&controls);
-            found.bytes = has_bytes(instance, physical);
+            (found.bytes, found.timelines) = features(instance, physical);
+            found.clocks = has_clocks(adapter.shared_instance(), physical, &capabilities.supports_extension(CLOCKS));
             found.multiprocessors = multiprocessors.then_some(processors.shader_sm_count).filter(|count| *count > 0);
         }
         found
     }
 
-    /// Whether shaders may use bytes, and storage buffers may hold them: structures of Vulkan 1.2.
-    fn has_bytes(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
-        let mut storage = vk::PhysicalDevice8BitStorageFeatures::default();
-        let mut arithmetic = vk::PhysicalDeviceShaderFloat16Int8Features::default();
-        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut storage).push_next(&mut arithmetic);
-        // SAFETY: the caller has seen that this is Vulkan 1.2, which has the function and both structures.
-        unsafe { instance.get_physical_device_features2(physical, &mut features) };
-        storage.storage_buffer8_bit_access == vk::TRUE && arithmetic.shader_int8 == vk::TRUE
+    /// The extension by which clocks are compared.
+    const CLOCKS: &std::ffi::CStr = ash::ext::calibrated_timestamps::NAME;
+
+    /// Whether the device's clock can be compared with the host's monotonic one.
+    fn has_clocks(instance: &hal::vulkan::InstanceShared, physical: vk::PhysicalDevice, extension: &bool) -> bool {
+        let functions = ash::ext::calibrated_timestamps::Instance::new(instance.entry(), instance.raw_instance());
+        // SAFETY: the physical device has the extension, whose function this is.
+        let domains = || unsafe { functions.get_physical_device_calibrateable_time_domains(physical) }.unwrap_or_default();
+        *extension && {
+            let domains = domains();
+            [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC].iter().all(|domain| domains.contains(domain))
+        }
     }
 
-    /// Opens a device whose storage buffers may hold bytes, of which wgpu knows nothing; it has shaders' bytes switched on by itself.
+    /// Whether shaders may use bytes, and storage buffers may hold them; whether there are timeline semaphores. Structures of Vulkan 1.2.
+    fn features(instance: &ash::Instance, physical: vk::PhysicalDevice) -> (bool, bool) {
+        let mut storage = vk::PhysicalDevice8BitStorageFeatures::default();
+        let mut arithmetic = vk::PhysicalDeviceShaderFloat16Int8Features::default();
+        let mut timelines = vk::PhysicalDeviceTimelineSemaphoreFeatures::default();
+        let mut features =
+            vk::PhysicalDeviceFeatures2::default().push_next(&mut storage).push_next(&mut arithmetic).push_next(&mut timelines);
+        // SAFETY: the caller has seen that this is Vulkan 1.2, which has the function and the structures.
+        unsafe { instance.get_physical_device_features2(physical, &mut features) };
+        let bytes = storage.storage_buffer8_bit_access == vk::TRUE && arithmetic.shader_int8 == vk::TRUE;
+        (bytes, timelines.timeline_semaphore == vk::TRUE)
+    }
+
+    /// Opens a device whose storage buffers may hold bytes, of which wgpu knows nothing (it has shaders' bytes switched on by itself), and whose clock
+    /// can be compared with the host's.
     pub(crate) fn open(
         adapter: &wgpu::Adapter,
         descriptor: &wgpu::DeviceDescriptor<'_>,
     ) -> Option<BackendResult<(wgpu::Device, wgpu::Queue)>> {
-        if !details(adapter).bytes {
+        let Details { bytes: has_bytes, clocks, .. } = details(adapter);
+        if !has_bytes && !clocks {
             return None;
         }
         // SAFETY: the adapter is used to open a device, as wgpu does it.
         let hal_adapter = unsafe { adapter.as_hal::<Vulkan>() }?;
         let mut bytes = vk::PhysicalDevice8BitStorageFeatures::default().storage_buffer8_bit_access(true);
         let bytes = &mut bytes;
-        // SAFETY: the device has the feature, and nothing else is changed.
+        // SAFETY: the device has the feature and the extension, and nothing else is changed.
         let opened = unsafe {
             hal_adapter.open_with_callback(
                 descriptor.required_features,
                 &descriptor.required_limits,
                 &descriptor.memory_hints,
-                Some(Box::new(move |arguments| *arguments.create_info = std::mem::take(arguments.create_info).push_next(bytes))),
+                Some(Box::new(move |arguments| {
+                    if has_bytes {
+                        *arguments.create_info = std::mem::take(arguments.create_info).push_next(bytes);
+                    }
+                    if clocks && !arguments.extensions.contains(&CLOCKS) {
+                        arguments.extensions.push(CLOCKS);
+                    }
+                })),
             )
         };
         let opened = match opened {
@@ -189,12 +225,7 @@ mod imp {
         }
     }
 
-    pub(crate) fn raw_buffer(
-        device: &wgpu::Device,
-        size: u64,
-        usage: wgpu::BufferUsages,
-        mapped: bool,
-    ) -> Option<BackendResult<(wgpu::Buffer, Option<Mapping>)>> {
+    pub(crate) fn raw_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Option<super::RawBuffer> {
         // SAFETY: the device is only used to create and map a buffer, both of which it synchronises by itself.
         let hal_device = unsafe { device.as_hal::<Vulkan>() }?;
         let mut uses = hal_usage(usage);
@@ -221,10 +252,27 @@ mod imp {
             }
         }
         drop(hal_device);
+        // SAFETY: who gets the handle destroys nothing.
+        let raw = unsafe { buffer.raw_handle() };
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         // SAFETY: the buffer comes from this device, was made with these usages, and its contents may be anything: everything that is read
         // of it was written by the application, or is undefined in OpenCL as well.
-        Some(Ok((unsafe { device.create_buffer_from_hal::<Vulkan>(buffer, &descriptor) }, address)))
+        let wgpu = unsafe { device.create_buffer_from_hal::<Vulkan>(buffer, &descriptor) };
+        Some(Ok((Buffer { wgpu, raw }, address)))
+    }
+
+    pub(crate) fn raw(device: &wgpu::Device, queue: &wgpu::Queue, is_cpu: bool) -> Option<BackendResult<Arc<Raw>>> {
+        // SAFETY: the handles are used as long as the device lives, which the result holds.
+        let (hal_device, hal_queue) = unsafe { (device.as_hal::<Vulkan>()?, queue.as_hal::<Vulkan>()?) };
+        let (raw_device, raw_queue) = (hal_device.raw_device().clone(), hal_device.raw_queue());
+        let has_clocks = hal_device.enabled_device_extensions().contains(&CLOCKS);
+        let clock =
+            has_clocks.then(|| ash::ext::calibrated_timestamps::Device::new(hal_device.shared_instance().raw_instance(), &raw_device));
+        drop((hal_device, hal_queue));
+        // A CPU has something better to do than to look again and again.
+        let patience = if is_cpu { Duration::ZERO } else { PATIENCE };
+        // SAFETY: these are the device's own, which has timeline semaphores, and wgpu is never asked to submit anything.
+        Some(unsafe { Raw::new(device.clone(), raw_device, raw_queue, clock, patience) })
     }
 
     fn hal_usage(usage: wgpu::BufferUsages) -> wgpu::wgt::BufferUses {
@@ -269,12 +317,11 @@ mod imp {
         None
     }
 
-    pub(crate) fn raw_buffer(
-        _: &wgpu::Device,
-        _: u64,
-        _: wgpu::BufferUsages,
-        _: bool,
-    ) -> Option<BackendResult<(wgpu::Buffer, Option<Mapping>)>> {
+    pub(crate) fn raw_buffer(_: &wgpu::Device, _: u64, _: wgpu::BufferUsages, _: bool) -> Option<super::RawBuffer> {
+        None
+    }
+
+    pub(crate) fn raw(_: &wgpu::Device, _: &wgpu::Queue, _: bool) -> Option<BackendResult<std::sync::Arc<crate::raw::Raw>>> {
         None
     }
 }
@@ -303,4 +350,16 @@ pub(crate) fn raw_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUs
     imp::raw_buffer(device, size, usage, mapped)
 }
 
-type RawBuffer = wgcl_api::backend::BackendResult<(wgpu::Buffer, Option<Mapping>)>;
+type RawBuffer = wgcl_api::backend::BackendResult<(crate::gpu::Buffer, Option<Mapping>)>;
+
+/// How long a thread that waits for a GPU keeps looking before it sleeps: being woken takes longer than a small kernel runs.
+const PATIENCE: std::time::Duration = std::time::Duration::from_micros(200);
+
+/// The way round wgpu for commands on a device with timeline semaphores. `None` where the device is not Vulkan's.
+pub(crate) fn raw(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    is_cpu: bool,
+) -> Option<wgcl_api::backend::BackendResult<std::sync::Arc<crate::raw::Raw>>> {
+    imp::raw(device, queue, is_cpu)
+}
