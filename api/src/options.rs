@@ -77,6 +77,12 @@ pub const SWITCHES: &[Switch] = &[
         doc: "The size of that directory in MiB: what was used longest ago is removed.",
     },
     Switch {
+        name: "WGCL_COARSEN",
+        kind: Kind::Text,
+        default: "where it is quicker",
+        doc: "Whether one invocation may do the work of several neighbouring work-items: `0` never, `1` wherever the language allows it.",
+    },
+    Switch {
         name: "WGCL_CONFIG",
         kind: Kind::File,
         default: "`wgcl/config.toml` in the user's configuration directory",
@@ -101,6 +107,8 @@ pub struct Options {
     pub cache_dir: Option<PathBuf>,
     /// `WGCL_CACHE_SIZE`
     pub cache_size: Option<String>,
+    /// `WGCL_COARSEN`
+    pub coarsen: Option<String>,
     /// What was wrong with the configuration; logged once logging is up.
     pub complaints: Vec<String>,
 }
@@ -136,6 +144,7 @@ impl Options {
             cache: value("WGCL_CACHE"),
             cache_dir: value("WGCL_CACHE_DIR").map(PathBuf::from),
             cache_size: value("WGCL_CACHE_SIZE"),
+            coarsen: value("WGCL_COARSEN"),
             complaints,
         }
     }

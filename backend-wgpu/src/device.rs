@@ -127,9 +127,10 @@ impl WgpuDevice {
         spawn("wgcl-complete", Box::new(move || retire::run(&completion, &serials)))?;
         let engine_gpu = Arc::clone(&gpu);
         let max_groups = self.properties.max_groups;
+        let enough = crate::coarse::enough(&self.properties);
         // A CPU has no time to spare for submissions, and its drivers make the next one wait.
         let eager = !matches!(self.properties.kind, DeviceKind::Cpu | DeviceKind::Other);
-        let port = Arc::new(Port::new(Engine::new(engine_gpu, retirer, batches, max_groups, eager), thread.clone()));
+        let port = Arc::new(Port::new(Engine::new(engine_gpu, retirer, batches, max_groups, (eager, enough)), thread.clone()));
         let served = Arc::clone(&port);
         spawn("wgcl-submit", Box::new(move || served.run(&messages)))?;
         thread::Builder::new()

@@ -96,6 +96,8 @@ pub(crate) struct Engine {
     pub(crate) retirer: Arc<Retirer>,
     batches: Sender<u64>,
     pub(crate) max_groups: [u32; 3],
+    /// Invocations that keep the device busy.
+    pub(crate) enough: u64,
     pub(crate) batch: Batch,
     /// Number of the open batch; the ones before it were submitted.
     pub(crate) serial: u64,
@@ -120,13 +122,20 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// `batches` leads to the completion thread. `eager`: see there.
-    pub(crate) fn new(gpu: Arc<Gpu>, retirer: Arc<Retirer>, batches: Sender<u64>, max_groups: [u32; 3], eager: bool) -> Self {
+    /// `batches` leads to the completion thread. `eager` and `enough`: see there.
+    pub(crate) fn new(
+        gpu: Arc<Gpu>,
+        retirer: Arc<Retirer>,
+        batches: Sender<u64>,
+        max_groups: [u32; 3],
+        (eager, enough): (bool, u64),
+    ) -> Self {
         Self {
             gpu,
             retirer,
             batches,
             max_groups,
+            enough,
             batch: Batch::default(),
             serial: 1,
             heard: 0,

@@ -44,9 +44,21 @@ impl BindGroups {
 
 /// A dispatch: first group and number of groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
-    base: [u32; 3],
-    groups: [u32; 3],
+pub(crate) struct Part {
+    pub(crate) base: [u32; 3],
+    pub(crate) groups: [u32; 3],
+}
+
+impl Part {
+    fn fits(&self, limits: [u32; 3]) -> bool {
+        self.base == [0; 3] && self.groups.iter().zip(limits).all(|(count, limit)| *count <= limit)
+    }
+
+    /// Whether it is one dispatch, and otherwise whether it may be laid out in rows.
+    pub(crate) fn shape(&self, limits: [u32; 3]) -> (bool, bool) {
+        let fits = self.fits(limits);
+        (fits, !fits && self.groups[1..] == [1, 1])
+    }
 }
 
 /// Groups of one size.
@@ -57,12 +69,12 @@ struct Region {
 }
 
 /// The dispatches of one pipeline.
-struct Stage {
-    pipeline: Arc<Pipeline>,
-    parts: SmallVec<[Part; 1]>,
-    output: Option<Output>,
+pub(crate) struct Stage {
+    pub(crate) pipeline: Arc<Pipeline>,
+    pub(crate) parts: SmallVec<[Part; 1]>,
+    pub(crate) output: Option<Output>,
     /// Parameters that are folded into one.
-    folded: Vec<u32>,
+    pub(crate) folded: Vec<u32>,
 }
 
 /// Memory of the thread's own.
@@ -144,12 +156,15 @@ impl Engine {
         groups: [u32; 3],
     ) -> BackendResult<SmallVec<[Stage; 1]>> {
         let common = launch_key(launch, kernel, &self.gpu)?;
+        if let Some(stage) = self.coarse_stage(launch, (program, kernel), &common)? {
+            return Ok(smallvec::smallvec![stage]);
+        }
         let (regions, guard) = regions(launch, groups, kernel.group_blind);
         let mut stages = SmallVec::new();
         for Region { local_size, part } in regions {
-            let fits = |limits: [u32; 3]| part.base == [0; 3] && part.groups.iter().zip(limits).all(|(count, limit)| *count <= limit);
-            let mut key = LaunchKey { local_size, guard, single_dispatch: fits(self.max_groups), ..common.clone() };
-            key.rows = !key.single_dispatch && part.groups[1..] == [1, 1];
+            let fits = |limits: [u32; 3]| part.fits(limits);
+            let mut key = LaunchKey { local_size, guard, ..common.clone() };
+            (key.single_dispatch, key.rows) = part.shape(self.max_groups);
             let mut pipeline = program.pipeline(kernel, &key)?;
             let mut limits = self.max_groups;
             let scratch = pipeline.scratch();
@@ -160,7 +175,7 @@ impl Engine {
                     pipeline = program.pipeline(kernel, &key)?;
                 }
             }
-            let parts = if key.rows { in_rows(part, limits) } else { split(part, limits) };
+            let parts = split_or_rows(part, limits, key.rows);
             self.reserve_scratch(pipeline.scratch(), local_size, &parts)?;
             stages.push(Stage { pipeline, parts, output: None, folded: key.folded });
         }
@@ -375,6 +390,11 @@ fn regions(launch: &Launch, groups: [u32; 3], group_blind: bool) -> (SmallVec<[R
     (regions, [false; 3])
 }
 
+/// The dispatches of some groups.
+pub(crate) fn split_or_rows(part: Part, limits: [u32; 3], rows: bool) -> SmallVec<[Part; 1]> {
+    if rows { in_rows(part, limits) } else { split(part, limits) }
+}
+
 /// Cuts groups into dispatches of at most `limits`.
 fn split(Part { base: first, groups }: Part, limits: [u32; 3]) -> SmallVec<[Part; 1]> {
     let mut parts = SmallVec::new();
@@ -431,6 +451,7 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<Laun
         zero_offset: launch.global_offset == [0; 3],
         single_dispatch: true,
         rows: false,
+        coarsen: 1,
     };
     for (index, (param, arg)) in (0..).zip(kernel.params.iter().zip(&launch.args)) {
         match arg {

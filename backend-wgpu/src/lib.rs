@@ -21,6 +21,7 @@ mod adapters;
 mod batch;
 mod builtin;
 mod clock;
+mod coarse;
 mod device;
 mod engine;
 mod exit;

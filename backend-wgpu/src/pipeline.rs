@@ -19,6 +19,8 @@ pub(crate) struct Pipeline {
     pub(crate) args: ArgLayout,
     pub(crate) local_memory: u32,
     pub(crate) private_memory: u32,
+    /// Work-items of dimension 0 for which an invocation stands.
+    pub(crate) coarse: u32,
     /// How to read what it prints, if it does.
     pub(crate) printf: Option<Arc<Table>>,
 }
@@ -43,7 +45,7 @@ impl Pipeline {
 
     /// Makes the pipeline of a shader for work-groups of that size. Takes long: the driver compiles.
     pub(crate) fn new(gpu: &Gpu, shader: Shader, local_size: [u32; 3]) -> BackendResult<Self> {
-        let Shader { naga, spirv, entry_point, bindings, args, local_memory, private_memory, printf } = shader;
+        let Shader { naga, spirv, entry_point, bindings, args, local_memory, private_memory, coarse, printf } = shader;
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
         let kinds: Vec<_> = bindings.iter().map(kind).collect();
         let compute = match (&gpu.raw, spirv) {
@@ -59,7 +61,7 @@ impl Pipeline {
             })??,
         };
         let compute = Arc::new(compute);
-        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, local_memory, private_memory, printf })
+        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, local_memory, private_memory, coarse, printf })
     }
 }
 

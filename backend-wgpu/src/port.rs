@@ -32,6 +32,7 @@ impl Port {
     }
 
     /// Sends what is to come in its turn. Fails where the thread has ended.
+    #[expect(clippy::result_large_err, reason = "what could not be sent is answered by the caller, once in the life of a device")]
     fn send(&self, message: Message) -> Result<(), SendError<Message>> {
         self.pending.fetch_add(1, Ordering::AcqRel);
         self.thread.send(message)

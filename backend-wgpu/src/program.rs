@@ -41,6 +41,8 @@ pub(crate) struct Kernel {
     variants: Mutex<FxHashMap<LaunchKey, Slot>>,
     usage: OnceLock<BackendResult<KernelUsage>>,
     ready: AtomicBool,
+    /// Work-items that an invocation stands for in the end, by the number that it may stand for.
+    pub(crate) coarse: Mutex<FxHashMap<u32, u32>>,
 }
 
 impl Kernel {
@@ -162,6 +164,7 @@ impl WgpuProgram {
                     variants: Mutex::default(),
                     usage: OnceLock::new(),
                     ready: AtomicBool::new(false),
+                    coarse: Mutex::default(),
                 };
                 (name, Arc::new(kernel))
             })
@@ -192,7 +195,7 @@ impl WgpuProgram {
     /// The key of a launch as it probably comes.
     fn probable_key(kernel: &Kernel, local_size: [u32; 3]) -> LaunchKey {
         let function = ir::Function {
-            kernel: Some(ir::Kernel { params: kernel.params.clone(), reqd_work_group_size: kernel.required }),
+            kernel: Some(ir::Kernel { params: kernel.params.clone(), reqd_work_group_size: kernel.required, coarse: 0 }),
             ..ir::Function::new("", ir::Type::Void)
         };
         LaunchKey::example(&function, local_size)

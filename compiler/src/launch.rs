@@ -105,6 +105,9 @@ pub struct LaunchKey {
     pub zero_offset: bool,
     /// Whether the dispatch begins with the NDRange's first group: the group base is zero.
     pub single_dispatch: bool,
+    /// Work-items of dimension 0 that an invocation may stand for (`passes::coarsen`): a power of two that divides the global size. More than one only for
+    /// kernels that cannot tell how they are grouped, with an offset of zero.
+    pub coarsen: u32,
     /// Whether a dispatch's second dimension continues the first: so one dispatch holds more groups of a one-dimensional NDRange than a dimension may have.
     pub rows: bool,
 }
@@ -127,6 +130,7 @@ impl LaunchKey {
             zero_offset: true,
             single_dispatch: true,
             rows: false,
+            coarsen: 1,
         };
         if let Some(kernel) = &function.kernel {
             if let Some(size) = kernel.reqd_work_group_size {
@@ -211,6 +215,8 @@ pub struct Shader {
     pub local_memory: u32,
     /// Private memory of a work-item in bytes, as far as it is known here.
     pub private_memory: u32,
+    /// Work-items of dimension 0 for which an invocation stands: a dispatch needs so many times fewer invocations.
+    pub coarse: u32,
     /// How to read what the kernel leaves in the printf buffer; empty where it has none.
     pub printf: crate::printf::Table,
 }

@@ -33,6 +33,7 @@ struct StoredShader<'a> {
     args: Cow<'a, ArgLayout>,
     local_memory: u32,
     private_memory: u32,
+    coarse: u32,
 }
 
 fn shallow(module: &Module) -> bool {
@@ -64,13 +65,14 @@ pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
         args: Cow::Borrowed(&shader.args),
         local_memory: shader.local_memory,
         private_memory: shader.private_memory,
+        coarse: shader.coarse,
     };
     shader.printf.is_empty().then(|| postcard::to_stdvec(&stored).ok()).flatten()
 }
 
 /// The shader of these bytes, if they are one: without naga's module, for which the SPIR-V stands.
 pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
-    let StoredShader { spirv, entry_point, bindings, args, local_memory, private_memory } = postcard::from_bytes(bytes).ok()?;
+    let StoredShader { spirv, entry_point, bindings, args, local_memory, private_memory, coarse } = postcard::from_bytes(bytes).ok()?;
     Some(Shader {
         naga: naga::Module::default(),
         spirv: Some(spirv.into_owned()),
@@ -79,6 +81,7 @@ pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
         args: args.into_owned(),
         local_memory,
         private_memory,
+        coarse,
         printf: crate::printf::Table::default(),
     })
 }

@@ -85,6 +85,9 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
         "unroll_partial" => {
             passes::unroll::run(function, passes::unroll::Mode::Partial);
         }
+        "coarsen" => {
+            passes::coarsen::run(function, 16);
+        }
         "compact" => passes::compact::run(function),
         "specialise_key" => {
             let key = LaunchKey::example(function, [64, 1, 1]);

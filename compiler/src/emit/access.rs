@@ -11,6 +11,9 @@ use smallvec::SmallVec;
 
 /// How far the sum that a byte offset is made of is looked into.
 const MAX_TERMS: usize = 8;
+
+/// Factors and constants, in bytes, of sums that are taken as they stand: see [`FunctionEmitter::index`].
+const MAX_PLAIN_SCALE: u32 = 1 << 20;
 const MAX_DEPTH: usize = 32;
 
 /// A byte offset as a sum: `constant + sum(value * scale)`, modulo 2^32.
@@ -174,8 +177,11 @@ impl<'a> Emitter<'a, '_> {
             Some(total) => self.plus(total, ((linear.constant as i32) >> shift) as u32),
             None => return Ok(Index::Const(linear.constant / stride)),
         };
-        // The sum agrees with the byte offset only in the bits that the shift leaves.
-        if shift == 0 {
+        // The sum agrees with the byte offset only in the bits that the shift leaves. With small factors those above are right too, as far as the access
+        // is within its buffer: nothing that the index is made of was larger. Without the mask drivers see what is next to what.
+        let plain = linear.constant as i32 >= -(MAX_PLAIN_SCALE as i32)
+            && linear.terms.iter().all(|&(_, scale)| (scale as i32).unsigned_abs() <= MAX_PLAIN_SCALE);
+        if shift == 0 || plain {
             return Ok(Index::Expr(total));
         }
         let mask = self.b.u32(u32::MAX >> shift);

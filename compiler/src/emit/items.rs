@@ -122,7 +122,12 @@ impl Emitter<'_, '_> {
         let mut beyond: Option<Expr> = None;
         for (dimension, _) in (0_u8..3).zip(self.cx.key.guard).filter(|(_, guarded)| *guarded) {
             let id = self.id_without_offset(dimension, inputs)?;
-            let size = self.hidden(inputs, hidden::GLOBAL_SIZE + u32::from(dimension) * 4)?;
+            let mut size = self.hidden(inputs, hidden::GLOBAL_SIZE + u32::from(dimension) * 4)?;
+            let coarse = self.function.kernel.as_ref().map_or(0, |kernel| kernel.coarse);
+            if dimension == 0 && coarse > 0 {
+                let shift = self.b.u32(u32::from(coarse));
+                size = self.b.shr(size, shift);
+            }
             let here = self.b.binary(BinaryOperator::GreaterEqual, id, size);
             beyond = Some(match beyond {
                 None => here,

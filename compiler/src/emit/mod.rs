@@ -162,6 +162,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         args,
         local_memory: plan.local_memory,
         private_memory: plan.private_memory,
+        coarse: 1 << kernel.kernel.as_ref().map_or(0, |kernel| kernel.coarse),
         printf,
     })
 }

@@ -155,6 +155,8 @@ pub struct Kernel {
     pub params: Vec<KernelParam>,
     /// `__attribute__((reqd_work_group_size))`.
     pub reqd_work_group_size: Option<[u32; 3]>,
+    /// Work-items of dimension 0 for which an invocation stands, as a power of two: 0 until `passes::coarsen` says otherwise.
+    pub coarse: u8,
 }
 
 /// How a kernel's parameter is passed.

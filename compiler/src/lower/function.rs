@@ -91,7 +91,7 @@ impl<'p> Lowering<'p, '_> {
         if params.len() != self.function.params.len() {
             self.b.fail(format!("internal error: reflection of kernel `{}` does not fit its parameters", self.function.name));
         }
-        self.b.function.kernel = Some(Kernel { params, reqd_work_group_size: self.function.reqd_work_group_size });
+        self.b.function.kernel = Some(Kernel { params, reqd_work_group_size: self.function.reqd_work_group_size, coarse: 0 });
     }
 
     fn new_param(&mut self, ty: Type) -> Value {

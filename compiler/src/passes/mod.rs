@@ -5,6 +5,7 @@
 //! form that emission reads: every access names its root.
 
 pub mod addresses;
+pub mod coarsen;
 pub mod compact;
 pub mod constant_arrays;
 pub mod constant_loads;
@@ -258,7 +259,29 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         compact::run(&mut module.functions[func.index()]);
         check(module, func, "compact")?;
     }
-    Ok(())
+    coarsen(module, key, &purity)
+}
+
+/// Lets invocations of the kernel stand for several work-items where the launch allows it and it pays.
+fn coarsen(module: &mut ir::Module, key: &LaunchKey, purity: &Purity) -> Result<(), PassError> {
+    // Helpers would have to be told which work-item asks.
+    let asks = |inst: &ir::Inst| matches!(inst.op, ir::Op::WorkItem(ir::WorkItem::GlobalId(0)));
+    for helper in module.functions.iter().skip(1) {
+        let mut found = false;
+        helper.body.walk(&mut |inst| found |= asks(inst));
+        if found {
+            return Ok(());
+        }
+    }
+    let Some(function) = module.functions.first_mut().filter(|_| key.coarsen > 1) else { return Ok(()) };
+    let count = coarsen::run(function, key.coarsen);
+    let Some(kernel) = function.kernel.as_mut().filter(|_| count > 1) else { return Ok(()) };
+    kernel.coarse = count.trailing_zeros() as u8;
+    check(module, Func(0), "coarsen")?;
+    simplify::run(&mut module.functions[0], purity);
+    check(module, Func(0), "simplify")?;
+    compact::run(&mut module.functions[0]);
+    check(module, Func(0), "compact")
 }
 
 impl PassError {

@@ -1,0 +1,289 @@
+//! How values differ between neighbouring work-items, and whether a kernel is worth coarsening.
+
+use rustc_hash::FxHashMap;
+
+use super::WIDEST;
+use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Scalar, Type, Value, WorkItem};
+
+/// A value from one work-item to the next of dimension 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// Not computed yet.
+    Unknown,
+    /// The same.
+    Uniform,
+    /// More by so much: 32-bit integers and addresses, modulo 2^32.
+    Stride(u32),
+    /// Anything.
+    Varying,
+}
+
+impl Lane {
+    fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unknown, lane) | (lane, Self::Unknown) => lane,
+            (a, b) if a == b => a,
+            _ => Self::Varying,
+        }
+    }
+
+    const fn stride(self) -> Option<u32> {
+        match self {
+            Self::Uniform => Some(0),
+            Self::Stride(stride) => Some(stride),
+            Self::Unknown | Self::Varying => None,
+        }
+    }
+
+    const fn of_stride(stride: u32) -> Self {
+        if stride == 0 { Self::Uniform } else { Self::Stride(stride) }
+    }
+}
+
+/// What is known of a kernel that is to be coarsened.
+pub(super) struct Found {
+    /// Work-items an invocation, a power of two.
+    pub(super) count: u32,
+    lanes: Vec<Lane>,
+    zeros: Vec<u8>,
+}
+
+impl Found {
+    /// Whether work-items have values of their own.
+    pub(super) fn differs(&self, value: Value) -> bool {
+        self.lanes.get(value.index()).is_some_and(|lane| *lane != Lane::Uniform)
+    }
+
+    /// Whether accesses of that type through a pointer become one.
+    pub(super) fn merges(&self, pointer: Value, ty: Type) -> bool {
+        let Some(size) = element(ty) else { return false };
+        self.lanes.get(pointer.index()) == Some(&Lane::Stride(size))
+            && size * self.count <= WIDEST
+            && self.zeros.get(pointer.index()).is_some_and(|zeros| u32::from(*zeros) >= (size * self.count).trailing_zeros())
+    }
+}
+
+/// Bytes of an access that can be one of several in a wider one.
+fn element(ty: Type) -> Option<u32> {
+    let scalar = ty.scalar()?;
+    let size = scalar.size() * u32::from(ty.lanes());
+    (scalar != Scalar::Bool && size.is_power_of_two()).then_some(size)
+}
+
+/// Looks at a kernel. `None` where it is better left alone.
+pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Found> {
+    let mut sizes = (u32::MAX, 0);
+    // The strides do not depend on how many are taken; the alignments do.
+    let first = Lanes::of(function, body, 2)?;
+    body.walk(&mut |inst| {
+        if let Some((pointer, ty)) = access(function, inst)
+            && let (Lane::Stride(stride), Some(size)) = (first.lanes[pointer.index()], element(ty))
+            && stride == size
+        {
+            sizes = (sizes.0.min(size), sizes.1.max(size));
+        }
+    });
+    let (smallest, largest) = sizes;
+    if largest == 0 || largest > WIDEST / 2 {
+        return None;
+    }
+    let count = (WIDEST / largest).min(most);
+    if count < 2 || count * smallest < 4 {
+        return None;
+    }
+    let lanes = Lanes::of(function, body, count)?;
+    let found = Found { count, lanes: lanes.lanes, zeros: lanes.zeros };
+    let mut apart = false;
+    body.walk(&mut |inst| {
+        if let Some((pointer, ty)) = access(function, inst) {
+            // Neighbours that cannot be merged would be further apart than before: a device reads whole lines.
+            apart |= matches!(found.lanes[pointer.index()], Lane::Stride(_)) && !found.merges(pointer, ty);
+        }
+    });
+    (!apart).then_some(found)
+}
+
+/// The pointer and type of a load or store.
+fn access(function: &Function, inst: &Inst) -> Option<(Value, Type)> {
+    match inst.op {
+        Op::Load { ptr, .. } => Some((ptr, function.ty(*inst.results.first()?))),
+        Op::Store { ptr, value, .. } => Some((ptr, function.ty(value))),
+        _ => None,
+    }
+}
+
+struct Lanes<'f> {
+    function: &'f Function,
+    lanes: Vec<Lane>,
+    /// Zero bits at the end of the first work-item's value.
+    zeros: Vec<u8>,
+    bits: FxHashMap<Value, u64>,
+    count: u32,
+    /// How many enclosing conditions differ between work-items.
+    divergence: usize,
+}
+
+/// What the jumps out of a region give.
+struct Targets<'a> {
+    yields: &'a [Value],
+    breaks: &'a [Value],
+    continues: &'a [Value],
+}
+
+impl<'f> Lanes<'f> {
+    fn of(function: &'f Function, body: &Region, count: u32) -> Option<Self> {
+        let mut this = Self {
+            function,
+            lanes: vec![Lane::Unknown; function.values.len()],
+            zeros: vec![u8::MAX; function.values.len()],
+            bits: FxHashMap::default(),
+            count,
+            divergence: 0,
+        };
+        let kernel = function.kernel.as_ref()?;
+        for (param, kind) in function.params.iter().zip(&kernel.params) {
+            // Buffers begin at multiples of what the device asks, 16 bytes at least.
+            this.set(*param, Lane::Uniform, if matches!(kind, KernelParam::Buffer { .. }) { 4 } else { 0 });
+        }
+        this.region(body, &Targets { yields: &[], breaks: &[], continues: &[] })?;
+        Some(this)
+    }
+
+    fn set(&mut self, value: Value, lane: Lane, zeros: u8) {
+        self.lanes[value.index()] = lane;
+        self.zeros[value.index()] = zeros;
+    }
+
+    /// Adds what a jump gives to what its target has. Whether that changed anything.
+    fn give(&mut self, from: &[Value], to: &[Value]) -> bool {
+        let mut changed = false;
+        for (from, to) in from.iter().zip(to) {
+            let before = (self.lanes[to.index()], self.zeros[to.index()]);
+            let after = (before.0.join(self.lanes[from.index()]), before.1.min(self.zeros[from.index()]));
+            changed |= before != after;
+            self.set(*to, after.0, after.1);
+        }
+        changed
+    }
+
+    fn region(&mut self, region: &Region, targets: &Targets<'_>) -> Option<()> {
+        for inst in &region.insts {
+            self.inst(inst, targets)?;
+        }
+        Some(())
+    }
+
+    /// `None` for what keeps a kernel from being coarsened.
+    fn inst(&mut self, inst: &Inst, targets: &Targets<'_>) -> Option<()> {
+        match &inst.op {
+            Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
+                let differs = self.lanes[selector.index()] != Lane::Uniform;
+                self.divergence += usize::from(differs);
+                for nested in inst.op.regions() {
+                    self.region(nested, &Targets { yields: &inst.results, ..*targets })?;
+                }
+                self.divergence -= usize::from(differs);
+                for &result in inst.results.iter().filter(|_| differs) {
+                    self.set(result, Lane::Varying, 0);
+                }
+            }
+            Op::Loop { init, params, body, .. } => {
+                if self.divergence > 0 {
+                    return None;
+                }
+                self.give(init, params);
+                loop {
+                    let before: Vec<_> = params.iter().map(|param| (self.lanes[param.index()], self.zeros[param.index()])).collect();
+                    self.region(body, &Targets { yields: &[], breaks: &inst.results, continues: params })?;
+                    let after = params.iter().map(|param| (self.lanes[param.index()], self.zeros[param.index()]));
+                    if after.eq(before) {
+                        break;
+                    }
+                }
+            }
+            Op::Yield(values) => {
+                self.give(values, targets.yields);
+            }
+            Op::Break(values) | Op::Continue(values) => {
+                if self.divergence > 0 {
+                    return None;
+                }
+                self.give(values, if matches!(inst.op, Op::Break(_)) { targets.breaks } else { targets.continues });
+            }
+            Op::Return(_) if self.divergence > 0 => return None,
+            Op::Return(_) | Op::Unreachable => {}
+            op => {
+                let (lane, zeros) = self.op(op)?;
+                for &result in &inst.results {
+                    self.set(result, lane, zeros);
+                    if let Op::Const(Const::Bits(bits)) = op {
+                        self.bits.insert(result, *bits);
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// How the result of an operation without regions differs.
+    fn op(&self, op: &Op) -> Option<(Lane, u8)> {
+        let lane = |value: Value| self.lanes[value.index()];
+        let zeros = |value: Value| self.zeros[value.index()];
+        let mut uniform = true;
+        op.for_each_operand(|value| uniform &= lane(value) == Lane::Uniform);
+        let otherwise = if uniform { Lane::Uniform } else { Lane::Varying };
+        Some(match *op {
+            Op::Const(Const::Bits(bits)) => (Lane::Uniform, bits.trailing_zeros() as u8),
+            Op::WorkItem(WorkItem::GlobalId(0)) => (Lane::Stride(1), self.count.trailing_zeros() as u8),
+            Op::WorkItem(
+                WorkItem::GlobalId(_)
+                | WorkItem::GlobalSize(_)
+                | WorkItem::GlobalOffset(_)
+                | WorkItem::WorkDim
+                | WorkItem::ArgIdentity(_)
+                | WorkItem::ArgBase(_)
+                | WorkItem::ArgSize(_)
+                | WorkItem::ArgFold(_)
+                | WorkItem::ArgStart(_)
+                | WorkItem::ArgImage { .. },
+            ) => (Lane::Uniform, 0),
+            Op::Bin(kind @ (BinOp::Add | BinOp::Sub), a, b) => {
+                let together = match (lane(a).stride(), lane(b).stride()) {
+                    (Some(x), Some(y)) if self.is_word(a) => {
+                        Lane::of_stride(if kind == BinOp::Add { x.wrapping_add(y) } else { x.wrapping_sub(y) })
+                    }
+                    _ => otherwise,
+                };
+                (together, zeros(a).min(zeros(b)))
+            }
+            Op::Bin(BinOp::Mul, a, b) => {
+                let scaled = |x: Value, factor: Value| {
+                    let factor = *self.bits.get(&factor)? as u32;
+                    lane(x).stride().filter(|_| self.is_word(x)).map(|stride| Lane::of_stride(stride.wrapping_mul(factor)))
+                };
+                (scaled(a, b).or_else(|| scaled(b, a)).unwrap_or(otherwise), zeros(a).saturating_add(zeros(b)))
+            }
+            Op::Bin(BinOp::Shl, a, b) => match self.bits.get(&b) {
+                Some(&amount) if self.is_word(a) => {
+                    let amount = (amount % 32) as u32;
+                    let shifted = lane(a).stride().map_or(otherwise, |stride| Lane::of_stride(stride.wrapping_shl(amount)));
+                    (shifted, zeros(a).saturating_add(amount as u8))
+                }
+                _ => (otherwise, 0),
+            },
+            Op::Bin(BinOp::And, a, b) => (otherwise, zeros(a).max(zeros(b))),
+            Op::Cast(CastOp::ZExt | CastOp::SExt | CastOp::Trunc, a) => (otherwise, zeros(a)),
+            Op::PtrAdd(base, offset) if lane(base) == Lane::Uniform => (lane(offset), zeros(base).min(zeros(offset))),
+            Op::Load { volatile: false, .. } => (otherwise, 0),
+            Op::Store { volatile: false, .. } => (Lane::Varying, 0),
+            // Once for each work-item, whatever it is given.
+            Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Call(..) => (Lane::Varying, 0),
+            ref pure if pure.is_pure() && !matches!(pure, Op::WorkItem(_) | Op::VarAddr(_)) => (otherwise, 0),
+            _ => return None,
+        })
+    }
+
+    fn is_word(&self, value: Value) -> bool {
+        self.function.ty(value) == Type::I32
+    }
+}
