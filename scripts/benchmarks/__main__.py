@@ -40,11 +40,17 @@ def parse_arguments():
     return parser.parse_args()
 
 
+def save(report, args):
+    """Writes the results so far: a run that is cut short loses only what it has not measured."""
+    if args.json and not args.source:
+        with open(args.json + ".part", "w") as file:
+            json.dump(report, file, indent=1)
+        os.replace(args.json + ".part", args.json)
+
+
 def finish(report, args):
     """Writes all that was asked for."""
-    if args.json and not args.source:
-        with open(args.json, "w") as file:
-            json.dump(report, file, indent=1)
+    save(report, args)
     if args.markdown:
         section = args.section or ("cpu" if report["size"] == "small" else "gpu") + ("-scaling" if report.get("scaling") else "")
         reports.write_markdown(report, args.markdown, section)
@@ -118,8 +124,9 @@ def measure(report, names, workers, args):
             "platforms": time_in_turns(name, workers, args.rounds, report["size"]),
         }
         say(reports.row(report, name))
+        reports.add_ratios(report)
+        save(report, args)
     report["peak_memory_MiB"] = {w.name: answer["memory"] for w in workers if "memory" in (answer := w.call("memory"))}
-    reports.add_ratios(report)
     print("\n" + reports.means(report))
 
 
@@ -138,6 +145,7 @@ def measure_scaling(report, workers, args):
             # What failed, or took most of a timing's patience, is not tried in larger sizes.
             ended |= {n for n, o in outcomes.items() if not o.get("median") or o["median"] > PATIENCE / 2}
         print("\n" + reports.scaling_table(report, series), flush=True)
+        save(report, args)
 
 
 def main():

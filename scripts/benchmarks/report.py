@@ -14,14 +14,23 @@ def median(outcome):
     return outcome.get("median") if outcome else None
 
 
+def format_time(seconds):
+    unit, scale = next((u for u in (("s", 1), ("ms", 1e-3), ("us", 1e-6)) if seconds >= u[1]), ("ns", 1e-9))
+    return f"{seconds / scale:.4g} {unit}"
+
+
+def format_step(seconds, number):
+    """A step of a series: the time of all, and of one of so many; or why there is none."""
+    return f"{format_time(seconds)} ({format_time(seconds / int(number))})" if isinstance(seconds, float) else (seconds or "")
+
+
 def format_rate(entry, seconds):
     """A median as people read it: a rate, a time, or MiB."""
     amount, unit = entry["amount"], entry["unit"]
     if unit == "MiB":
         return f"{seconds:.4g} MiB"
     if unit == "s":
-        each = seconds / amount
-        return f"{each * 1e6:.4g} us" if each < 0.01 else f"{each * 1e3:.4g} ms"
+        return format_time(seconds / amount)
     rate = amount / seconds
     prefix, scale = next((p for p in (("G", 1e9), ("M", 1e6), ("k", 1e3)) if unit == "GB/s" or rate >= p[1] / 10), ("k", 1e3))
     return f"{rate / scale:.4g} {prefix}{unit[1:]}"
@@ -101,10 +110,7 @@ def scaling_table(report, series):
     steps, names = report["scaling"][series], [d["platform"] for d in report["devices"]]
     lines = [f"{series:<24}" + "".join(f"{name[:WIDTH - 2]:>{WIDTH}}" for name in names)]
     for number, medians in steps.items():
-        cells = []
-        for name in names:
-            seconds = medians.get(name)
-            cells.append(f"{seconds * 1e6:.4g} us ({seconds / int(number) * 1e9:.3g} ns)" if isinstance(seconds, float) else (seconds or ""))
+        cells = [format_step(medians.get(name), number) for name in names]
         lines.append(f"{number:>24}" + "".join(f"{text[:WIDTH - 1]:>{WIDTH}}" for text in cells))
     return "\n".join(lines)
 
@@ -133,8 +139,7 @@ def markdown(report):
     for series, steps in report.get("scaling", {}).items():
         every = [d["platform"] for d in report["devices"]]
         parts.append(f"**{series[0].upper()}{series[1:]}** (time of all, and of one)\n\n" + _markdown_table([["number", *every], *(
-            [n, *(f"{m[p] * 1e6:.4g} us ({m[p] / int(n) * 1e9:.3g} ns)" if isinstance(m.get(p), float) else m.get(p, "") for p in every)]
-            for n, m in steps.items())]))
+            [n, *(format_step(m.get(p), n) for p in every)] for n, m in steps.items())]))
     return "\n\n".join(parts) + "\n"
 
 

@@ -35,7 +35,7 @@ class Histogram(Workload):
         return self.count(), "GB/s"
 
     def data(self):
-        self.values = np.random.default_rng(4).normal(128, 40, self.count()).clip(0, 255).astype(np.uint8)
+        self.values = np.resize(np.random.default_rng(4).normal(128, 40, 1 << 20).clip(0, 255).astype(np.uint8), self.count())
         self.bins = np.zeros(256, np.uint32)
         self.buffers = self.buffer(self.values), self.buffer(self.bins)
         self.groups = self.pick(32, 1024)
@@ -87,8 +87,9 @@ class BreadthFirst(Workload):
         while frontier.size:
             lengths = (self.start[frontier + 1] - self.start[frontier]).astype(np.int64)
             at = np.repeat(self.start[frontier] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-            reached = np.unique(self.edge[at])
-            frontier = reached[self.want[reached] < 0].astype(np.int64)
+            reached = np.zeros(nodes, bool)
+            reached[self.edge[at]] = True
+            frontier = np.flatnonzero(reached & (self.want < 0))
             self.depth += 1
             self.want[frontier] = self.depth
         self.buffers = self.buffer(self.start), self.buffer(self.edge), self.buffer(self.first)
