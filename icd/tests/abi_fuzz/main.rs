@@ -6,7 +6,11 @@
 //! What the C API cannot check is kept: handles are null or were handles once, counts are not larger than their arrays, pointers are null or valid
 //! for the bytes that the call may touch, strings and lists end. All else is random.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod images;
+mod recorded;
+mod shared;
 
 use std::ffi::{CString, c_void};
 use std::process::{Command, Stdio};
@@ -21,13 +25,16 @@ const CHILD: &str = "WGCL_TEST_FUZZ_CHILD";
 /// Bytes that any pointer of the application is good for.
 const ARENA: usize = 1 << 16;
 
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     "kernel void a(global uint *p, uint n) { if (n == 42) p[0] = n; }",
     "kernel void a(global uint *p, local uint *l, constant float *c, float4 f) { if (f.x == 42.5f) { l[0] = 1; p[0] = (uint)c[0] + l[0]; } }\n\
      kernel __attribute__((reqd_work_group_size(8, 1, 1))) void b(uchar c) {}",
     "kernel void a(global uint *p { return 1; }",
     "",
     "int f(int x);\nkernel void a(global int *p) { if (p == 0) return; }\nint g(int x) { return x; }",
+    "kernel void a(read_only image2d_t i, write_only image2d_t o, sampler_t s) {\n\
+         if (get_global_id(0) == 99) write_imagef(o, (int2)(0, 0), read_imagef(i, s, (float2)(0.5f, 0.5f))); }\n\
+     kernel void b(read_write image1d_array_t i, sampler_t s, global uint *p) { if (get_global_id(0) == 99) p[0] = read_imageui(i, (int2)(1, 1)).x; }",
     "struct S { int a; float b; }; kernel void a(struct S s, global struct S *p) { if (s.a == 42) p->b = s.b; }",
 ];
 const OPTIONS: [&str; 8] =
@@ -86,7 +93,9 @@ const MEM: usize = 3;
 const PROGRAM: usize = 4;
 const KERNEL: usize = 5;
 const EVENT: usize = 6;
-const KINDS: usize = 7;
+const SAMPLER: usize = 7;
+const COMMANDS: usize = 8;
+const KINDS: usize = 9;
 
 struct Fuzzer {
     random: Random,
@@ -95,6 +104,10 @@ struct Fuzzer {
     undecided: Vec<cl_event>,
     /// What unmap is given.
     mapped: Vec<*mut c_void>,
+    /// Shared virtual memory that was not freed: where, how many bytes, of which context.
+    shared: Vec<(*mut c_void, usize, *mut c_void)>,
+    /// Synchronization points are small numbers: how many were given out.
+    points: cl_uint,
     arena: Vec<u64>,
     verbose: bool,
 }
@@ -105,7 +118,16 @@ impl Fuzzer {
         let mut handles: [Vec<*mut c_void>; KINDS] = Default::default();
         handles[DEVICE].push(target.device);
         let verbose = std::env::var_os("WGCL_FUZZ_VERBOSE").is_some();
-        Self { random: Random(seed), handles, undecided: Vec::new(), mapped: Vec::new(), arena: vec![0; ARENA / 8], verbose }
+        Self {
+            random: Random(seed),
+            handles,
+            undecided: Vec::new(),
+            mapped: Vec::new(),
+            shared: Vec::new(),
+            points: 0,
+            arena: vec![0; ARENA / 8],
+            verbose,
+        }
     }
 
     /// A handle of that kind, or seldom of another, or null.
@@ -265,6 +287,9 @@ impl Fuzzer {
             (PROGRAM, false) => |cl, h| cl.clReleaseProgram(h),
             (KERNEL, true) => |cl, h| cl.clRetainKernel(h),
             (KERNEL, false) => |cl, h| cl.clReleaseKernel(h),
+            (SAMPLER, true) => |cl, h| cl.clRetainSampler(h),
+            (SAMPLER, false) => |cl, h| cl.clReleaseSampler(h),
+            (COMMANDS, retain) => return self.count_commands(handle, retain),
             (EVENT, true) => |cl, h| cl.clRetainEvent(h),
             (EVENT, false) => |cl, h| cl.clReleaseEvent(h),
             (_, true) => |cl, h| cl.clRetainDevice(h),
@@ -278,8 +303,8 @@ impl Fuzzer {
 
     fn queries(&mut self) {
         let cl = &target().cl;
-        let kind = self.random.below(KINDS + 4);
-        let base = [0x1000, 0x1080, 0x1090, 0x1100, 0x1160, 0x1190, 0x11D0, 0x1180, 0x11B0, 0x1196, 0x1280][kind];
+        let kind = self.random.below(KINDS + 5);
+        let base = [0x1000, 0x1080, 0x1090, 0x1100, 0x1160, 0x1190, 0x11D0, 0x1150, 0x1294, 0x1180, 0x11B0, 0x1196, 0x1280, 0x1110][kind];
         let name = if self.random.chance(5) {
             self.random.next() as cl_uint
         } else {
@@ -303,9 +328,12 @@ impl Fuzzer {
             }
             KERNEL => cl.clGetKernelInfo(self.handle(KERNEL), name, size, value, ret),
             EVENT => cl.clGetEventInfo(self.handle(EVENT), name, size, value, ret),
-            7 => cl.clGetProgramBuildInfo(self.handle(PROGRAM), device, name, size, value, ret),
-            8 => cl.clGetKernelWorkGroupInfo(self.handle(KERNEL), device, name, size, value, ret),
-            9 => cl.clGetKernelArgInfo(self.handle(KERNEL), self.random.below(5) as cl_uint, name, size, value, ret),
+            SAMPLER => cl.clGetSamplerInfo(self.handle(SAMPLER), name, size, value, ret),
+            COMMANDS => self.query_commands(name, size, value, ret),
+            9 => cl.clGetProgramBuildInfo(self.handle(PROGRAM), device, name, size, value, ret),
+            10 => cl.clGetKernelWorkGroupInfo(self.handle(KERNEL), device, name, size, value, ret),
+            11 => cl.clGetKernelArgInfo(self.handle(KERNEL), self.random.below(5) as cl_uint, name, size, value, ret),
+            12 => cl.clGetImageInfo(self.handle(MEM), name, size, value, ret),
             _ => cl.clGetEventProfilingInfo(self.handle(EVENT), name, size, value, ret),
         };
     }
@@ -368,7 +396,11 @@ impl Fuzzer {
             return;
         }
         let (index, mem) = (self.random.below(6) as cl_uint, self.handle(MEM));
-        self.arena[0] = if self.random.chance(70) { mem as u64 } else { self.random.next() };
+        self.arena[0] = match self.random.below(10) {
+            0..=5 => mem as u64,
+            6 | 7 => self.handle(SAMPLER) as u64,
+            _ => self.random.next(),
+        };
         let size = if self.random.chance(70) { [8, 4, 16, 1, 64][self.random.below(5)] } else { self.random.size() };
         let value = if size > ARENA { null_mut() } else { self.memory() };
         self.say(&format!("clSetKernelArg {index} {size}"));
@@ -487,13 +519,17 @@ impl Fuzzer {
 
     fn run(&mut self, calls: usize) {
         for _ in 0..calls {
-            match self.random.below(20) {
+            match self.random.below(28) {
                 0..=4 => drop(self.objects()),
                 5 => self.counts(),
                 6 | 7 => self.queries(),
                 8 | 9 => self.programs(),
                 10..=12 => self.kernels(),
                 13..=17 => self.commands(),
+                18 | 19 => self.make_image(),
+                20..=22 => self.image_commands(),
+                23 => self.shared(),
+                24 | 25 => self.record(),
                 _ => self.events(),
             }
         }
