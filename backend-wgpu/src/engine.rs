@@ -14,11 +14,12 @@ use crate::gpu::Gpu;
 use crate::host::Direction;
 use crate::launch::BindGroups;
 use crate::memory::{WgpuMemory, downcast};
-use crate::printf::{Output, Pool};
+use crate::printf::Pool;
 use crate::program::Loaded;
-use crate::retire::{Entry, Moment, Outcome, Retirer};
+use crate::retire::{After, Entry, Moment, Outcome, Retirer};
 use crate::ring::{Ring, Slot, Taken};
 use crate::stamps::{Stamp, StampPool};
+use crate::turns::Word;
 
 /// Commands a batch while the device has nothing else to do: it may as well begin.
 const EAGER_BATCH: u32 = 64;
@@ -49,8 +50,8 @@ pub(crate) enum Message {
 pub(crate) enum Taking {
     /// It was recorded in the open batch.
     Recorded(Option<Stamp>),
-    /// The same, and it prints.
-    Printing(Option<Stamp>, Vec<Output>),
+    /// The same, and something is left to do when it is complete.
+    Followed(Option<Stamp>, Box<After>),
     /// It is several.
     Several(Box<Several>),
     /// It is done.
@@ -68,7 +69,7 @@ pub(crate) struct Several {
     first: Option<Moment>,
     /// What tells when the last one ran, if there are more.
     last: Option<Moment>,
-    outputs: Vec<Output>,
+    after: After,
 }
 
 impl Several {
@@ -78,8 +79,8 @@ impl Several {
             Taking::Nothing | Taking::Several(_) => return,
             Taking::Done(times) => Moment::Times(times),
             Taking::Recorded(stamp) => Moment::stamp(stamp),
-            Taking::Printing(stamp, mut outputs) => {
-                self.outputs.append(&mut outputs);
+            Taking::Followed(stamp, after) => {
+                self.after.append(*after);
                 Moment::stamp(stamp)
             }
         };
@@ -119,6 +120,7 @@ pub(crate) struct Engine {
     pub(crate) nulls: [Option<Arc<WgpuMemory>>; 2],
     stamps: StampPool,
     pub(crate) printf: Arc<Pool>,
+    pub(crate) turns: Option<Arc<Word>>,
 }
 
 impl Engine {
@@ -151,6 +153,7 @@ impl Engine {
             nulls: [None, None],
             stamps: StampPool::default(),
             printf: Arc::default(),
+            turns: None,
         }
     }
 
@@ -208,21 +211,21 @@ impl Engine {
             Err(BackendError::Other("a panic while the command was recorded".to_owned()))
         });
         let last = if self.batch.is_empty() { self.serial - 1 } else { self.serial };
-        let (taken, outputs) = match taken {
-            Ok(Taking::Printing(stamp, outputs)) => (Ok(Taking::Recorded(stamp)), outputs),
-            taken => (taken, Vec::new()),
+        let (taken, after) = match taken {
+            Ok(Taking::Followed(stamp, after)) => (Ok(Taking::Recorded(stamp)), *after),
+            taken => (taken, After::default()),
         };
         let entry = match taken {
-            Ok(Taking::Recorded(stamp) | Taking::Printing(stamp, _)) => {
+            Ok(Taking::Recorded(stamp) | Taking::Followed(stamp, _)) => {
                 if stamp.is_none() {
                     self.batch.last_stamp = None;
                 }
                 self.batch.waiting.push(Arc::clone(&progress));
                 self.batch.commands += 1;
-                Entry { since: self.serial, serial: self.serial, progress, outcome: Outcome::Batch { recorded, stamp }, outputs }
+                Entry { since: self.serial, serial: self.serial, progress, outcome: Outcome::Batch { recorded, stamp }, after }
             }
             Ok(Taking::Several(several)) => {
-                let Several { since, first, last: end, outputs } = *several;
+                let Several { since, first, last: end, after } = *several;
                 if self.batch.is_empty() {
                     progress.submitted(recorded);
                 } else {
@@ -233,21 +236,21 @@ impl Engine {
                     serial: last,
                     progress,
                     outcome: Outcome::Several { recorded, first, last: end },
-                    outputs,
+                    after,
                 }
             }
             Ok(Taking::Nothing) if self.batch.is_empty() => {
                 progress.submitted(recorded);
-                Entry { since: last, serial: last, progress, outcome: Outcome::Turn { recorded }, outputs }
+                Entry { since: last, serial: last, progress, outcome: Outcome::Turn { recorded }, after }
             }
             Ok(Taking::Nothing) => {
                 self.batch.waiting.push(Arc::clone(&progress));
-                Entry { since: last, serial: last, progress, outcome: Outcome::Turn { recorded }, outputs }
+                Entry { since: last, serial: last, progress, outcome: Outcome::Turn { recorded }, after }
             }
-            Ok(Taking::Done(times)) => Entry { since: last, serial: last, progress, outcome: Outcome::Ended(Ok(times)), outputs },
+            Ok(Taking::Done(times)) => Entry { since: last, serial: last, progress, outcome: Outcome::Ended(Ok(times)), after },
             Err(error) => {
                 progress.submitted(recorded);
-                Entry { since: last, serial: last, progress, outcome: Outcome::Ended(Err(error)), outputs }
+                Entry { since: last, serial: last, progress, outcome: Outcome::Ended(Err(error)), after }
             }
         };
         self.retirer.push(entry);
@@ -301,7 +304,7 @@ impl Engine {
         for (index, action) in actions.iter().enumerate() {
             let timed = profile && (index == 0 || index + 1 == actions.len());
             let taking = self.act(action, timed, progress)?;
-            if let Taking::Recorded(stamp) | Taking::Printing(stamp, _) = &taking {
+            if let Taking::Recorded(stamp) | Taking::Followed(stamp, _) = &taking {
                 if stamp.is_none() {
                     self.batch.last_stamp = None;
                 }

@@ -11,8 +11,9 @@ use crate::engine::Engine;
 use crate::gpu::Gpu;
 use crate::memory::{WgpuMemory, downcast};
 
-/// Bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer, scratch memory.
-const OTHERS: usize = 4;
+/// Bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer, scratch memory, the word for
+/// stopped loops.
+const OTHERS: usize = 5;
 /// Pieces start at the same byte of so many as in their own memory, so that every alignment is kept.
 const ALIGN: u64 = 256;
 

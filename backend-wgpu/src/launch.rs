@@ -17,7 +17,9 @@ use crate::memory::{WgpuMemory, downcast};
 use crate::pipeline::{Group, Pipeline};
 use crate::printf::{MOST_IN_FLIGHT, Output};
 use crate::program::{Kernel, Loaded, WgpuProgram};
+use crate::retire::After;
 use crate::ring::Slot;
+use crate::turns::{BYTES, Watch, Word};
 
 /// Bytes bound where the application passed a null pointer: as many as any uniform binding has.
 const NULL_BYTES: u64 = 1 << 16;
@@ -80,6 +82,7 @@ pub(crate) struct Stage {
 /// Memory of the thread's own.
 struct Own<'a> {
     printf: Option<&'a Arc<WgpuMemory>>,
+    turns: Option<&'a Arc<WgpuMemory>>,
     scratch: Option<&'a Arc<WgpuMemory>>,
     /// The parameter that stands for all folded ones, and their memory.
     folded: Option<(u32, &'a Arc<WgpuMemory>)>,
@@ -120,6 +123,7 @@ impl Engine {
                 stage.output = Some(Output::new(&gpu, &self.printf, table)?);
             }
         }
+        let watch = stages.iter().any(|stage| stage.pipeline.watched).then(|| self.watch(&launch.kernel)).transpose()?;
         let fold = Fold::new(launch, stages.first().map_or(&[][..], |stage| &stage.folded), &gpu)?;
         if let Some(fold) = &fold {
             self.fold(fold, &gpu)?;
@@ -145,7 +149,24 @@ impl Engine {
             }
         }
         let outputs: Vec<Output> = stages.into_iter().filter_map(|stage| stage.output).collect();
-        Ok(if outputs.is_empty() { Taking::Recorded(stamp) } else { Taking::Printing(stamp, outputs) })
+        let after = After { outputs, watches: watch.into_iter().collect() };
+        Ok(if after.is_empty() { Taking::Recorded(stamp) } else { Taking::Followed(stamp, Box::new(after)) })
+    }
+
+    fn watch(&mut self, kernel: &Arc<str>) -> BackendResult<Watch> {
+        let word = match &self.turns {
+            Some(word) => word,
+            None => {
+                let word = Word::new(&self.gpu)?;
+                if word.memory().mapping().is_none() {
+                    self.batch.clear(&self.gpu, word.memory().buffer(), 0, BYTES)?;
+                    // Launches that bind it do not say so.
+                    self.finish_all()?;
+                }
+                self.turns.insert(word)
+            }
+        };
+        Ok(Watch::new(word, kernel))
     }
 
     /// The pipelines and dispatches of a launch: one for each size that groups have, split where there are too many groups.
@@ -202,7 +223,8 @@ impl Engine {
         }
         let printf = output.and_then(Output::memory);
         let folded = fold.and_then(|fold| Some((fold.first, self.folded.as_ref()?)));
-        let own = Own { printf, scratch: self.scratch.as_ref(), folded, nulls: self.nulls.each_ref().map(Option::as_ref) };
+        let turns = self.turns.as_ref().map(|word| word.memory());
+        let own = Own { printf, turns, scratch: self.scratch.as_ref(), folded, nulls: self.nulls.each_ref().map(Option::as_ref) };
         let mut bound: SmallVec<[Bound<'_>; 8]> = SmallVec::new();
         for binding in &pipeline.bindings {
             bound.push(bind(&own, launch, (program, kernel), binding, arguments.as_ref(), pipeline)?);
@@ -325,6 +347,10 @@ fn bind<'a>(
         BindingSource::ConstantData => program.constants.as_ref().map(whole).ok_or_else(|| missing("constant data")),
         BindingSource::GlobalVariables => program.variables.as_ref().map(whole).ok_or_else(|| missing("global variables")),
         BindingSource::Scratch { .. } => own.scratch.map(whole).ok_or_else(|| missing("scratch memory")),
+        // All launches write the same there, if they do: none waits for another.
+        BindingSource::Turns => {
+            own.turns.map(|memory| Bound { memory: None, writes: false, ..whole(memory) }).ok_or_else(|| missing("word for stopped loops"))
+        }
         BindingSource::Printf => own.printf.map(whole).ok_or_else(|| missing("printf buffer")),
     }
 }

@@ -40,6 +40,7 @@ mod retire;
 mod ring;
 mod stamps;
 mod transfer;
+mod turns;
 mod vulkan;
 
 pub use adapters::{Settings, WgpuBackend};

@@ -23,6 +23,8 @@ pub(crate) struct Pipeline {
     pub(crate) coarse: u32,
     /// How to read what it prints, if it does.
     pub(crate) printf: Option<Arc<Table>>,
+    /// The driver may stop its loops.
+    pub(crate) watched: bool,
 }
 
 impl Pipeline {
@@ -47,6 +49,7 @@ impl Pipeline {
     pub(crate) fn new(gpu: &Gpu, shader: Shader, local_size: [u32; 3]) -> BackendResult<Self> {
         let Shader { naga, spirv, entry_point, bindings, args, local_memory, private_memory, coarse, printf } = shader;
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
+        let watched = bindings.iter().any(|binding| binding.source == BindingSource::Turns);
         let kinds: Vec<_> = bindings.iter().map(kind).collect();
         let compute = match (&gpu.raw, spirv) {
             (Some(raw), Some(words)) => {
@@ -61,7 +64,7 @@ impl Pipeline {
             })??,
         };
         let compute = Arc::new(compute);
-        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, local_memory, private_memory, coarse, printf })
+        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, local_memory, private_memory, coarse, printf, watched })
     }
 }
 

@@ -17,6 +17,7 @@ use crate::clock;
 use crate::gpu::{Gpu, Submission};
 use crate::printf::Output;
 use crate::stamps::Stamp;
+use crate::turns::Watch;
 
 /// How a command ends.
 pub(crate) enum Outcome {
@@ -77,8 +78,32 @@ pub(crate) struct Entry {
     pub(crate) serial: u64,
     pub(crate) progress: Arc<dyn Progress>,
     pub(crate) outcome: Outcome,
-    /// What its dispatches print, in their order.
+    pub(crate) after: After,
+}
+
+/// What is left to do when a command's dispatches are complete.
+#[derive(Default)]
+pub(crate) struct After {
+    /// What they print, in their order.
     pub(crate) outputs: Vec<Output>,
+    /// Those whose loops the driver may have stopped.
+    pub(crate) watches: Vec<Watch>,
+}
+
+impl After {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.outputs.is_empty() && self.watches.is_empty()
+    }
+
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.outputs.append(&mut other.outputs);
+        self.watches.append(&mut other.watches);
+    }
+
+    /// Whether what they have computed is right.
+    fn check(&self) -> BackendResult<()> {
+        self.watches.iter().try_for_each(Watch::check)
+    }
 }
 
 #[derive(Default)]
@@ -191,7 +216,7 @@ impl Retirer {
                 let failure = (entry.since..=entry.serial).find_map(|serial| state.failed.get(&serial)).cloned();
                 (entry, failure, state.last_end)
             };
-            let result = self.result(entry.outcome, failure, last_end);
+            let result = self.result(entry.outcome, failure, last_end).and_then(|times| entry.after.check().map(|()| times));
             if let Ok(times) = &result {
                 self.state.lock().last_end = times.end;
             }
@@ -199,9 +224,9 @@ impl Retirer {
             let told = catch_unwind(AssertUnwindSafe(|| {
                 entry.progress.running();
                 if result.is_ok() {
-                    entry.outputs.iter().for_each(|output| self.print(output, &*entry.progress));
+                    entry.after.outputs.iter().for_each(|output| self.print(output, &*entry.progress));
                 }
-                drop(entry.outputs);
+                drop(entry.after);
                 entry.progress.complete(result);
             }));
             if told.is_err() {

@@ -168,6 +168,8 @@ pub enum BindingSource {
     GlobalVariables,
     /// The printf buffer (see [`crate::printf`]) of [`crate::printf::BUFFER_SIZE`] bytes, the first word of which is zero before the launch.
     Printf,
+    /// Two words of zero. A work-item whose loops the driver stopped ([`Target::loop_limit`](crate::target::Target::loop_limit)) makes the first another number.
+    Turns,
     /// Scratch memory for private variables that are too large for registers: `bytes_per_item` for each work-item of a dispatch.
     Scratch {
         /// Bytes for one work-item.

@@ -279,3 +279,50 @@ fn a_kernel_that_cannot_be_made_fails_alone() {
     assert_eq!(status, CL_SUCCESS);
     queue.finish();
 }
+
+/// lavapipe stops loops after 65,535 turns of a work-item: what needs more fails, or is right because the compiler does several turns in one.
+#[test]
+fn loops_that_a_driver_stops_fail() {
+    const LOOPS: &str = "
+        kernel void flat(global uint *a, uint n) { uint x = 1; for (uint i = 0; i < n; i++) { x = x * 5u + 1u; if (x == 77u) break; } a[get_global_id(0)] = x; }
+        kernel void nested(global uint *a, uint n) {
+            uint x = 1;
+            for (uint i = 0; i < n; i++) {
+                for (uint j = 0; j < 1 + (i & 1); j++) { x = x * 5u + 1u; if (x == 77u) break; }
+                if (x == 88u) return;
+            }
+            a[get_global_id(0)] = x;
+        }
+        kernel void until(global float *a, uint n) { float x = 0; while (x < (float)n) { x += a[1 + (uint)x % 2u]; switch ((uint)x & 1u) { case 0: continue; default: break; } } a[0] = x; }";
+    let context = Context::new();
+    let queue = context.queue(0);
+    let program = context.build(LOOPS);
+    let step = |n: u32| (0..n).fold(1u32, |x, _| x.wrapping_mul(5).wrapping_add(1));
+    let mem = context.buffer(64);
+    for (name, n) in [("flat", 1_000), ("nested", 1_000), ("flat", 3_000_000), ("nested", 200_000), ("nested", 2_000)] {
+        let kernel = program.kernel(name);
+        kernel.set_mem(0, &mem);
+        assert_eq!(kernel.set(1, &n), CL_SUCCESS);
+        assert_eq!(queue.launch(&kernel, &[16], None), CL_SUCCESS);
+        let status = target().cl.clFinish(queue.0);
+        if n > 2_000 && status == CL_OUT_OF_RESOURCES {
+            continue;
+        }
+        assert_eq!(status, CL_SUCCESS, "{name}({n})");
+        let turns = if name == "flat" { n } else { n + n / 2 };
+        assert_eq!(queue.read::<u32>(&mem, 16), [step(turns); 16], "{name}({n})");
+    }
+    let kernel = program.kernel("until");
+    kernel.set_mem(0, &mem);
+    for n in [1_000u32, 1_000_000] {
+        queue.write(&mem, &[1f32; 16]);
+        assert_eq!(kernel.set(1, &n), CL_SUCCESS);
+        assert_eq!(queue.launch(&kernel, &[1], None), CL_SUCCESS);
+        let status = target().cl.clFinish(queue.0);
+        if n > 1_000 && status == CL_OUT_OF_RESOURCES {
+            continue;
+        }
+        assert_eq!(status, CL_SUCCESS, "until({n})");
+        assert_eq!(queue.read::<f32>(&mem, 1), [n as f32], "until({n})");
+    }
+}

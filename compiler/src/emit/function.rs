@@ -35,6 +35,8 @@ pub(super) struct Context<'a> {
     pub(super) functions: Vec<Option<Handle<Function>>>,
     /// Private variables through which the kernel passes items to helpers.
     pub(super) passed: FxHashMap<Item, Handle<naga::GlobalVariable>>,
+    /// Where the driver may stop loops.
+    pub(super) watch: Option<super::turns::Watch>,
 }
 
 struct Loop {
@@ -44,6 +46,8 @@ struct Loop {
     switches: u32,
     /// Set where a `break` happens inside a `switch`.
     flag: Option<Handle<LocalVariable>>,
+    /// That of its execution, where loops are watched.
+    number: Option<Expr>,
 }
 
 /// A function being emitted.
@@ -52,6 +56,8 @@ pub(super) struct Emitter<'a, 'm> {
     pub(super) cx: &'a Context<'a>,
     pub(super) function: &'a ir::Function,
     pub(super) defs: Definitions<'a>,
+    /// Not a helper.
+    pub(super) is_kernel: bool,
     values: Vec<Option<Val>>,
     loops: Vec<Loop>,
     /// Private arrays made so far, by object.
@@ -68,6 +74,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             cx,
             function,
             defs: Definitions::new(function, index),
+            is_kernel: index == 0,
             values: vec![None; function.values.len()],
             loops: Vec::new(),
             arrays: FxHashMap::default(),
@@ -190,9 +197,11 @@ impl<'a, 'm> Emitter<'a, 'm> {
             Op::Break(values) => {
                 let innermost = self.loops.pop().ok_or_else(outside)?;
                 let stored = self.put(&innermost.results, values);
+                let number = innermost.number;
                 let flag = innermost.flag.filter(|_| innermost.switches > 0);
                 self.loops.push(innermost);
                 stored?;
+                self.leave_loop(number);
                 if let Some(flag) = flag {
                     let yes = self.b.scalar(Scalar::BOOL, 1);
                     self.b.store_local(flag, yes);
@@ -208,6 +217,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             }
             Op::Return(value) => {
                 let value = value.map(|value| self.returned(value)).transpose()?;
+                self.end_turns()?;
                 self.b.stmt(Statement::Return { value });
             }
             // Control never gets here; where the language wants a value, any will do.
@@ -250,15 +260,18 @@ impl<'a, 'm> Emitter<'a, 'm> {
             Op::Loop { init, params, body, .. } => {
                 let (carried, results) = (self.slots(params)?, self.slots(&inst.results)?);
                 self.put(&carried, init)?;
+                let number = self.begin_loop();
                 self.b.open();
                 self.take(&carried, params);
-                self.loops.push(Loop { params: carried, results, switches: 0, flag: None });
+                self.other_break();
+                self.loops.push(Loop { params: carried, results, switches: 0, flag: None, number });
                 let done = self.region(body, &[]);
                 let finished = self.loops.pop();
                 let body = self.b.close();
                 done?;
                 self.b.stmt(Statement::Loop { body, continuing: naga::Block::new(), break_if: None });
                 if let Some(finished) = finished {
+                    self.end_loop(number);
                     self.take(&finished.results, &inst.results);
                 }
                 Ok(())

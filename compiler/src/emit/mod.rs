@@ -20,6 +20,7 @@ mod print;
 mod printf;
 mod private;
 mod spirv;
+mod turns;
 mod vector;
 
 pub(crate) use layout::ProgramLayout;
@@ -214,8 +215,9 @@ fn functions(
         }
     }
     let passed = items::pass(shared, &for_helpers);
+    let watch = plan.turns.map(|_| turns::Watch::new(shared));
     let functions = vec![None; module.functions.len()];
-    let mut cx = Context { target, key, args, plan, globals: &module.globals, printf, patches, functions, passed };
+    let mut cx = Context { target, key, args, plan, globals: &module.globals, printf, patches, functions, passed, watch };
     for &index in order.iter().filter(|&&index| index != 0) {
         let function = &module.functions[index];
         let mut emitter = Emitter::new(&cx, shared, function, index as u32);
@@ -233,6 +235,7 @@ fn functions(
             all.push(item);
         }
     }
+    emitter.begin_turns()?;
     emitter.prepare(&all, arguments)?;
     emitter.share(0)?;
     for ((&param, kind), place) in kernel.params.iter().zip(kernel.kernel.iter().flat_map(|k| &k.params)).zip(&args.values) {

@@ -383,6 +383,8 @@ pub(super) struct Plan {
     pub(super) arguments: Option<usize>,
     /// The object that is the printf buffer.
     pub(super) printf: Option<usize>,
+    /// The object that is the words for loops that the driver stopped, if it may stop one.
+    pub(super) turns: Option<usize>,
     /// Bytes of workgroup memory.
     pub(super) local_memory: u32,
     /// Bytes of private arrays of one work-item.
@@ -488,6 +490,9 @@ pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
     }
     for (index, function) in inputs.module.functions.iter().enumerate() {
         planner.function(function, index as u32)?;
+    }
+    if super::turns::watched(inputs.module, inputs.target) {
+        planner.turns();
     }
     planner.decide()?;
     let mut plan = planner.plan;
@@ -608,6 +613,12 @@ impl Planner<'_> {
         self.shared.insert(BindingSource::Arguments, object);
         self.plan.arguments = Some(object);
         object
+    }
+
+    fn turns(&mut self) {
+        let object = self.storage("turns", super::turns::BYTES, BindingSource::Turns);
+        self.plan.objects[object].shapes = super::turns::SHAPES.to_vec();
+        self.plan.turns = Some(object);
     }
 
     /// The printf buffer: whole words, one of them a counter.

@@ -85,7 +85,7 @@ impl Emitter<'_, '_> {
         Ok((self.view_pointer(object, count)?, self.view_pointer(object, plain)?))
     }
 
-    fn view_pointer(&mut self, object: usize, key: ViewKey) -> Result<Expr, EmitError> {
+    pub(super) fn view_pointer(&mut self, object: usize, key: ViewKey) -> Result<Expr, EmitError> {
         let view = self.object(object)?.view(key);
         match view.map(|view| view.variable) {
             Some(super::plan::Variable::Global(global)) => Ok(self.b.global_ptr(global)),

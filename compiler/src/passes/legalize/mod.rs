@@ -17,7 +17,7 @@ mod bits;
 mod float;
 mod fma;
 mod integer;
-mod unroll;
+pub(crate) mod unroll;
 
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
