@@ -15,6 +15,8 @@ use wgcl_compiler::image::ImageDescriptor;
 use wgcl_compiler::launch::identity;
 use wgcl_compiler::{ir, target::Target};
 
+use crate::host::HostRegion;
+
 /// What kind of device it is, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeviceKind {
@@ -110,12 +112,20 @@ pub type BackendResult<T> = Result<T, BackendError>;
 pub trait HostSource: Send + Sync + fmt::Debug {
     /// Hands the bytes to `f`. They may change while `f` runs if the application misbehaves.
     fn with(&self, f: &mut dyn FnMut(&[u8]));
+    /// The device's memory that they are in, and at which byte, if they are ([`Device::host_region`]).
+    fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
+        None
+    }
 }
 
 /// Memory of the application, written by a command.
 pub trait HostTarget: Send + Sync + fmt::Debug {
     /// Hands the bytes to `f`.
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8]));
+    /// As [`HostSource::memory`].
+    fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
+        None
+    }
 }
 
 impl HostSource for Vec<u8> {
@@ -387,6 +397,11 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn allocate_shared(&self, size: u64, identity: u32) -> BackendResult<Arc<dyn Memory>> {
         let _ = identity;
         self.allocate(size)
+    }
+    /// Host memory that the device reads and writes by itself, for maps of buffers that the host does not see. `None` where that is nothing special.
+    fn host_region(&self, size: u64) -> Option<Arc<dyn HostRegion>> {
+        let _ = size;
+        None
     }
     /// Brings a built program onto the device.
     ///

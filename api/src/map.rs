@@ -78,7 +78,7 @@ impl MemObject {
         let (address, via) = match direct {
             Some(address) => (address + start, MapVia::Device(device_index)),
             None => {
-                let region = store.map_region()?;
+                let region = store.map_region(device_index)?;
                 (region.address() + start, MapVia::Region(region))
             }
         };

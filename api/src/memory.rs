@@ -5,7 +5,7 @@
 //! part of it.
 
 use std::ops::Range;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use bitflags::bitflags;
 use once_cell::sync::OnceCell;
@@ -151,8 +151,8 @@ pub struct Store {
     pub(crate) host: Option<Arc<dyn HostRegion>>,
     /// Maps of the buffer and its sub-buffers that were not undone yet.
     pub(crate) maps: Mutex<Vec<MapRecord>>,
-    /// Host memory that maps share while there are any.
-    shadow: Mutex<Option<Weak<dyn HostRegion>>>,
+    /// Host memory that maps share, from the first one on: making it anew takes longer than filling it.
+    shadow: Mutex<Option<Arc<dyn HostRegion>>>,
 }
 
 impl Store {
@@ -234,22 +234,24 @@ impl Store {
         }
     }
 
-    /// Host memory for maps: the application's own, or what other maps use, or new one.
-    pub(crate) fn map_region(&self) -> Result<Arc<dyn HostRegion>> {
+    /// Host memory for maps by a device of the context: the application's own, or what other maps use, or new one.
+    pub(crate) fn map_region(&self, device_index: usize) -> Result<Arc<dyn HostRegion>> {
         if let Some(host) = &self.host {
             return Ok(host.clone());
         }
-        let mut shadow = self.shadow.lock();
-        if let Some(region) = shadow.as_ref().and_then(Weak::upgrade) {
+        let known = self.shadow.lock().clone();
+        if let Some(region) = known {
             return Ok(region);
         }
+        // The backend must not be called with a lock held. Who comes second drops its own.
         let region = self
             .context
-            .allocator()
-            .allocate(self.size)
+            .devices()
+            .get(device_index)
+            .and_then(|device| device.backend().host_region(self.size))
+            .or_else(|| self.context.allocator().allocate(self.size))
             .ok_or_else(|| Error::MapFailure(format!("{} bytes of host memory for a map", self.size).into()))?;
-        *shadow = Some(Arc::downgrade(&region));
-        Ok(region)
+        Ok(self.shadow.lock().get_or_insert(region).clone())
     }
 }
 

@@ -8,6 +8,7 @@ use std::thread;
 use wgcl_api::backend::{
     Action, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, Progress, Times,
 };
+use wgcl_api::host::HostRegion;
 use wgcl_compiler::emit::program_data;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{LaunchKey, ProgramData, Shader};
@@ -18,6 +19,7 @@ use crate::clock;
 use crate::engine::{Engine, Message};
 use crate::exit;
 use crate::gpu::Gpu;
+use crate::host::Pinned;
 use crate::memory::WgpuMemory;
 use crate::port::Port;
 use crate::program::{self, Loaded, Specialise, WarmUp, WgpuProgram};
@@ -186,6 +188,16 @@ impl Device for WgpuDevice {
         }
         let memory: Arc<dyn Memory> = WgpuMemory::new(&open.gpu, size, Some(open.thread.clone()))?;
         Ok(memory)
+    }
+
+    fn host_region(&self, size: u64) -> Option<Arc<dyn HostRegion>> {
+        let open = self.open().ok()?;
+        open.gpu.raw.as_ref()?;
+        if open.gpu.approach.unified {
+            return None;
+        }
+        let memory = WgpuMemory::of_host(&open.gpu, size, open.thread.clone()).ok()?;
+        Some(Arc::new(Pinned::new(memory)?))
     }
 
     fn load(&self, module: Arc<ir::Module>) -> BackendResult<Arc<dyn LoadedProgram>> {

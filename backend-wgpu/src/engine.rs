@@ -10,6 +10,7 @@ use crate::batch::Batch;
 use crate::builtin::Builtins;
 use crate::clock;
 use crate::exit;
+use crate::fetch::Fetches;
 use crate::gpu::Gpu;
 use crate::host::Direction;
 use crate::launch::BindGroups;
@@ -111,6 +112,7 @@ pub(crate) struct Engine {
     pub(crate) arguments: Ring,
     pub(crate) up: Ring,
     pub(crate) down: Ring,
+    pub(crate) fetches: Fetches,
     pub(crate) bind_groups: BindGroups,
     pub(crate) builtins: Option<Builtins>,
     pub(crate) scratch: Option<Arc<WgpuMemory>>,
@@ -146,6 +148,7 @@ impl Engine {
             arguments: Ring::new(Direction::Arguments, ARGUMENT_SEGMENT, 64),
             up: Ring::new(Direction::Up, STAGING_SEGMENT, 4),
             down: Ring::new(Direction::Down, STAGING_SEGMENT, 2),
+            fetches: Fetches::default(),
             bind_groups: BindGroups::default(),
             builtins: None,
             scratch: None,
@@ -170,8 +173,13 @@ impl Engine {
         };
         match command {
             Command::Once(Action::Launch(launch)) => is_ready(launch),
-            Command::Once(Action::Write { dst, regions, .. }) => few(regions) && is_free(dst, true),
-            Command::Once(Action::Read { src, regions, .. }) => few(regions) && is_mapped(src) && is_free(src, false),
+            Command::Once(Action::Write { dst, src, regions }) => {
+                self.pinned(src.memory(), dst).is_some() || (few(regions) && is_free(dst, true))
+            }
+            Command::Once(Action::Read { src, dst, regions }) => {
+                self.pinned(dst.memory(), src).is_some()
+                    || (few(regions) && is_free(src, false) && (is_mapped(src) || self.can_fetch(regions)))
+            }
             Command::Once(Action::Copy { src, dst, regions }) => few(regions) && is_free(src, false) && is_free(dst, true),
             Command::Once(Action::Fill { dst, size, .. }) => *size <= QUICK_BYTES && is_free(dst, true),
             Command::Replay(actions) => {
@@ -180,6 +188,13 @@ impl Engine {
             Command::Nop => true,
             Command::Host(_) => false,
         }
+    }
+
+    /// The memory behind bytes of the host's, if it is this device's, whose copies then reach it, and the other memory is not the host's anyway.
+    fn pinned(&self, found: Option<(Arc<dyn Memory>, u64)>, other: &Arc<dyn Memory>) -> Option<(Arc<dyn Memory>, u64)> {
+        let (memory, at) = found?;
+        let is_ours = downcast(&memory).is_ok_and(|memory| memory.is_of(&self.gpu));
+        (is_ours && downcast(other).is_ok_and(|other| other.mapping().is_none())).then_some((memory, at))
     }
 
     /// Ends the thread's work: finishes what was submitted.
@@ -291,8 +306,21 @@ impl Engine {
     fn act(&mut self, action: &Action, profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Taking> {
         match action {
             Action::Launch(launch) => self.launch(launch, profile),
-            Action::Write { dst, src, regions } => self.write(dst, &**src, regions, progress),
-            Action::Read { src, dst, regions } => self.read(src, &**dst, regions, progress),
+            Action::Write { dst, src, regions } => match self.pinned(src.memory(), dst) {
+                Some((memory, at)) => {
+                    let swapped: Vec<_> =
+                        regions.iter().map(|region| CopyRegion { buffer: at + region.host, host: region.buffer, ..*region }).collect();
+                    self.copy(&memory, dst, &swapped, (profile, progress))
+                }
+                None => self.write(dst, &**src, regions, progress),
+            },
+            Action::Read { src, dst, regions } => match self.pinned(dst.memory(), src) {
+                Some((memory, at)) => {
+                    let moved: Vec<_> = regions.iter().map(|region| CopyRegion { host: at + region.host, ..*region }).collect();
+                    self.copy(src, &memory, &moved, (profile, progress))
+                }
+                None => self.read(src, dst, regions, progress),
+            },
             Action::Copy { src, dst, regions } => self.copy(src, dst, regions, (profile, progress)),
             Action::Fill { dst, pattern, offset, size } => self.fill(dst, pattern, *offset, *size, (profile, progress)),
         }
@@ -320,7 +348,7 @@ impl Engine {
 
     /// Whether a submission by the calling thread does not make it wait: some drivers run one after the other.
     pub(crate) fn submits_at_once(&self) -> bool {
-        self.eager || self.batch.is_empty() || self.is_idle()
+        self.gpu.raw.is_some() || self.batch.is_empty() || self.is_idle()
     }
 
     /// A thread has waited for the device: the next command should start at once.

@@ -7,6 +7,7 @@ use ash::vk;
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult};
 
+use crate::copiers::Copiers;
 use crate::properties::{Approach, wanted_features};
 use crate::raw::Raw;
 use crate::vulkan::{self, Mapping};
@@ -63,6 +64,7 @@ pub(crate) struct Gpu {
     completed: AtomicU64,
     buried: Mutex<Vec<Buried>>,
     has_buried: AtomicBool,
+    pub(crate) copiers: Copiers,
 }
 
 impl Gpu {
@@ -110,6 +112,7 @@ impl Gpu {
             completed: AtomicU64::new(0),
             buried: Mutex::default(),
             has_buried: AtomicBool::new(false),
+            copiers: Copiers::default(),
         }))
     }
 

@@ -4,14 +4,16 @@
 //! A mapping is plain memory that the device may access at the same time. References into it are made only here, for the time of a copy, by
 //! code that holds that the device does not touch those bytes then: the submission thread, after waiting for the work that does.
 
-use std::sync::OnceLock;
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use wgcl_api::backend::{BackendError, BackendResult};
+use wgcl_api::backend::{BackendError, BackendResult, HostSource, HostTarget, Memory};
+use wgcl_api::host::HostRegion;
 use wgpu::BufferUsages;
 
 use crate::gpu::{Buffer, Gpu};
+use crate::memory::WgpuMemory;
 use crate::vulkan::Mapping;
 
 impl Mapping {
@@ -28,35 +30,6 @@ impl Mapping {
         // SAFETY: the caller's promise; mapped memory is initialised as far as the abstract machine is concerned, for the driver wrote it.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_ptr().add(offset as usize), size as usize) }
     }
-}
-
-/// Bytes that one thread copies at least.
-const PER_THREAD: usize = 1 << 20;
-/// Threads that copy at most: more than a few add nothing to the memory's bandwidth.
-const COPY_THREADS: usize = 8;
-
-/// Copies between slices of one length, with several threads where that is worth it.
-pub(crate) fn copy_bytes(target: &mut [u8], source: &[u8]) {
-    // Asking takes longer than copying the arguments of a launch does.
-    static CORES: OnceLock<usize> = OnceLock::new();
-    let wanted = (target.len() / PER_THREAD).min(COPY_THREADS);
-    let cores = || *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
-    let threads = if wanted < 2 { 1 } else { wanted.min(cores()) };
-    if threads < 2 {
-        target.copy_from_slice(source);
-        return;
-    }
-    let piece = target.len().div_ceil(threads).next_multiple_of(64);
-    std::thread::scope(|scope| {
-        let mut pieces = target.chunks_mut(piece).zip(source.chunks(piece));
-        let own = pieces.next();
-        for (target, source) in pieces {
-            scope.spawn(move || target.copy_from_slice(source));
-        }
-        if let Some((target, source)) = own {
-            target.copy_from_slice(source);
-        }
-    });
 }
 
 /// What a [`HostBuffer`] is for.
@@ -115,7 +88,7 @@ impl HostBuffer {
         };
         // SAFETY: the range was checked; the caller says that the device does not use it, and only the submission thread writes here.
         let target = unsafe { mapping.bytes_mut(offset, bytes.len() as u64) };
-        copy_bytes(target, bytes);
+        gpu.copiers.copy(target, bytes);
         Ok(())
     }
 
@@ -153,5 +126,75 @@ impl HostBuffer {
         drop(view);
         self.buffer.wgpu.unmap();
         Ok(())
+    }
+}
+
+/// Host memory that the device reads and writes by itself.
+#[derive(Debug)]
+pub(crate) struct Pinned {
+    memory: Arc<WgpuMemory>,
+    mapping: Mapping,
+}
+
+impl Pinned {
+    pub(crate) fn new(memory: Arc<WgpuMemory>) -> Option<Self> {
+        Some(Self { mapping: memory.mapping()?, memory })
+    }
+}
+
+impl HostRegion for Pinned {
+    fn address(&self) -> usize {
+        self.mapping.address()
+    }
+
+    fn source(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostSource> {
+        Arc::new(PinnedBytes { region: self, offset, size })
+    }
+
+    fn target(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostTarget> {
+        Arc::new(PinnedBytes { region: self, offset, size })
+    }
+}
+
+/// Some of its bytes.
+#[derive(Debug)]
+struct PinnedBytes {
+    region: Arc<Pinned>,
+    offset: u64,
+    size: u64,
+}
+
+impl PinnedBytes {
+    fn memory(&self) -> (Arc<dyn Memory>, u64) {
+        (Arc::<WgpuMemory>::clone(&self.region.memory), self.offset)
+    }
+
+    /// Hands the bytes to `f`, where they lie inside the memory.
+    fn visit(&self, f: &mut dyn FnMut(&mut [u8])) {
+        if self.offset.checked_add(self.size).is_some_and(|end| end <= self.region.memory.size()) {
+            // SAFETY: the range is the memory's, which the region keeps. Maps and unmaps are commands: the host has the bytes while the device
+            // does not, if the application does as it must.
+            f(unsafe { self.region.mapping.bytes_mut(self.offset, self.size) });
+        }
+    }
+}
+
+impl HostSource for PinnedBytes {
+    fn with(&self, f: &mut dyn FnMut(&[u8])) {
+        self.visit(&mut |bytes| f(bytes));
+    }
+
+    fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
+        Some(self.memory())
+    }
+}
+
+impl HostTarget for PinnedBytes {
+    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
+        self.visit(f);
+    }
+
+    fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
+        Some(self.memory())
     }
 }

@@ -149,7 +149,7 @@ impl Engine {
             }
         }
         let outputs: Vec<Output> = stages.into_iter().filter_map(|stage| stage.output).collect();
-        let after = After { outputs, watches: watch.into_iter().collect() };
+        let after = After { outputs, watches: watch.into_iter().collect(), fetches: Vec::new() };
         Ok(if after.is_empty() { Taking::Recorded(stamp) } else { Taking::Followed(stamp, Box::new(after)) })
     }
 

@@ -14,7 +14,7 @@
 //! * A program ([`program`]) keeps one pipeline ([`pipeline`]) for each kernel and launch key; [`launch`] binds arguments and dispatches.
 //!
 //! # Unsafe
-//! Only in `vulkan` (raw handles and persistent mappings), `raw` and `batch` (Vulkan's commands), `host` (the mapped memory), `pipeline` (shaders without run-time checks), `clock`
+//! Only in `vulkan` (raw handles and persistent mappings), `raw` and `batch` (Vulkan's commands), `host` and `copiers` (the mapped memory), `pipeline` (shaders without run-time checks), `clock`
 //! and `exit` (calls of libc).
 
 mod adapters;
@@ -22,9 +22,11 @@ mod batch;
 mod builtin;
 mod clock;
 mod coarse;
+mod copiers;
 mod device;
 mod engine;
 mod exit;
+mod fetch;
 mod fold;
 mod gpu;
 mod host;

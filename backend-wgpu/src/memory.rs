@@ -44,14 +44,29 @@ pub(crate) struct WgpuMemory {
 
 impl WgpuMemory {
     pub(crate) fn new(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
+        Self::make(gpu, size, thread, BufferUsages::UNIFORM, gpu.approach.unified)
+    }
+
+    /// The host's memory, which the host sees, and which the device reads and writes across the bus. Only where there is [`Gpu::raw`].
+    pub(crate) fn of_host(gpu: &Arc<Gpu>, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
+        // Said to be read by the host: cached.
+        Self::make(gpu, size, Some(thread), BufferUsages::MAP_READ, true)
+    }
+
+    /// Whether it is of that device.
+    pub(crate) fn is_of(&self, gpu: &Arc<Gpu>) -> bool {
+        Arc::ptr_eq(&self.gpu, gpu)
+    }
+
+    fn make(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>, more: BufferUsages, mapped: bool) -> BackendResult<Arc<Self>> {
         let wanted = size.max(16);
         let allocated = if wanted <= UNIFORM_LIMIT { wanted.next_power_of_two().max(GRANULE) } else { wanted.next_multiple_of(GRANULE) };
         if allocated > gpu.limits.max_storage_buffer_binding_size {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        let usage = BufferUsages::STORAGE | BufferUsages::UNIFORM | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | more;
         gpu.reserve(allocated)?;
-        let (buffer, mapping) = gpu.buffer(allocated, usage, gpu.approach.unified).inspect_err(|_| gpu.release(allocated))?;
+        let (buffer, mapping) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
         Ok(Arc::new(Self {
             id: gpu.fresh_id(),
             gpu: Arc::clone(gpu),

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendError, BackendResult, Progress, Times};
 
 use crate::clock;
+use crate::fetch::Fetch;
 use crate::gpu::{Gpu, Submission};
 use crate::printf::Output;
 use crate::stamps::Stamp;
@@ -88,16 +89,19 @@ pub(crate) struct After {
     pub(crate) outputs: Vec<Output>,
     /// Those whose loops the driver may have stopped.
     pub(crate) watches: Vec<Watch>,
+    /// Bytes that the application wants.
+    pub(crate) fetches: Vec<Fetch>,
 }
 
 impl After {
     pub(crate) fn is_empty(&self) -> bool {
-        self.outputs.is_empty() && self.watches.is_empty()
+        self.outputs.is_empty() && self.watches.is_empty() && self.fetches.is_empty()
     }
 
     pub(crate) fn append(&mut self, mut other: Self) {
         self.outputs.append(&mut other.outputs);
         self.watches.append(&mut other.watches);
+        self.fetches.append(&mut other.fetches);
     }
 
     /// Whether what they have computed is right.
@@ -216,13 +220,18 @@ impl Retirer {
                 let failure = (entry.since..=entry.serial).find_map(|serial| state.failed.get(&serial)).cloned();
                 (entry, failure, state.last_end)
             };
-            let result = self.result(entry.outcome, failure, last_end).and_then(|times| entry.after.check().map(|()| times));
+            let mut result = self.result(entry.outcome, failure, last_end).and_then(|times| entry.after.check().map(|()| times));
             if let Ok(times) = &result {
                 self.state.lock().last_end = times.end;
             }
             // Our callers' code: a panic in it must not stop the others' completion.
             let told = catch_unwind(AssertUnwindSafe(|| {
                 entry.progress.running();
+                if result.is_ok()
+                    && let Err(error) = entry.after.fetches.iter().try_for_each(|fetch| fetch.deliver(&self.gpu))
+                {
+                    result = Err(error);
+                }
                 if result.is_ok() {
                     entry.after.outputs.iter().for_each(|output| self.print(output, &*entry.progress));
                 }

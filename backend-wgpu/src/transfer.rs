@@ -2,20 +2,26 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Progress, Times};
 
 use crate::batch::Dispatch;
 use crate::builtin::{Builtins, GROUP, PARAMETERS, PATTERN_BYTES, expand_pattern};
 use crate::clock;
+use crate::copiers::Copiers;
 use crate::engine::{Engine, Taking};
-use crate::host::{HostBuffer, copy_bytes};
+use crate::fetch::{CHUNK, Fetch};
+use crate::host::HostBuffer;
 use crate::memory::{WgpuMemory, downcast};
 use crate::pipeline::Compute;
+use crate::retire::After;
 use crate::ring::Slot;
 use crate::vulkan::Mapping;
 
 /// Bytes from which on the host fills memory that it sees, even if it has to wait for the device first: it is several times quicker.
 const HOST_FILL: u64 = 1 << 16;
+/// Pieces of a read that nobody waits for.
+const FETCHED_PIECES: usize = 64;
 /// wgpu's copies take multiples of this.
 const WORD: u64 = 4;
 
@@ -45,7 +51,7 @@ impl Engine {
             self.wait(memory.busy_until(true))?;
             let start = self.begin(progress);
             let mut result = Ok(());
-            src.with(&mut |bytes| result = write_mapped(mapping, bytes, regions));
+            src.with(&mut |bytes| result = write_mapped(&self.gpu.copiers, mapping, bytes, regions));
             result?;
             return Ok(Taking::Done(Times { start, end: clock::now() }));
         }
@@ -61,18 +67,24 @@ impl Engine {
     pub(crate) fn read(
         &mut self,
         src: &Arc<dyn Memory>,
-        dst: &dyn HostTarget,
+        dst: &Arc<dyn HostTarget>,
         regions: &[CopyRegion],
         progress: &Arc<dyn Progress>,
     ) -> BackendResult<Taking> {
         let memory = downcast(src)?;
         check(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
+        if memory.mapping().is_none()
+            && let Some(fetch) = self.fetch(memory, dst, regions)?
+        {
+            return Ok(Taking::Followed(None, Box::new(After { fetches: vec![fetch], ..After::default() })));
+        }
+        let copiers = Arc::clone(&self.gpu);
         let mut result = Ok(());
         let start;
         if let Some(mapping) = memory.mapping() {
             self.wait(memory.busy_until(false))?;
             start = self.begin(progress);
-            dst.with_mut(&mut |bytes| result = read_mapped(mapping, bytes, regions));
+            dst.with_mut(&mut |bytes| result = read_mapped(&copiers.copiers, mapping, bytes, regions));
         } else {
             start = self.begin(progress);
             dst.with_mut(&mut |bytes| {
@@ -86,6 +98,35 @@ impl Engine {
         }
         result?;
         Ok(Taking::Done(Times { start, end: clock::now() }))
+    }
+
+    /// Whether [`Engine::fetch`] can be had for a read: mappings are ours alone there.
+    pub(crate) fn can_fetch(&self, regions: &[CopyRegion]) -> bool {
+        let most = regions.iter().fold(0_u64, |sum, region| sum.saturating_add(region.size.saturating_add(2 * WORD + 8)));
+        self.gpu.raw.is_some() && most <= CHUNK && regions.len() <= FETCHED_PIECES
+    }
+
+    /// Records a read of few bytes that nobody waits for. `None` where that cannot be.
+    fn fetch(&mut self, memory: &WgpuMemory, target: &Arc<dyn HostTarget>, regions: &[CopyRegion]) -> BackendResult<Option<Fetch>> {
+        if !self.can_fetch(regions) {
+            return Ok(None);
+        }
+        let gpu = Arc::clone(&self.gpu);
+        let words = |region: &CopyRegion| (region.buffer & !(WORD - 1), (region.buffer + region.size).next_multiple_of(WORD));
+        let size = regions.iter().map(words).map(|(first, last)| (last - first).next_multiple_of(8)).sum();
+        let Some((chunk, mut at)) = self.fetches.take(&gpu, size)? else { return Ok(None) };
+        let mut pieces = SmallVec::new();
+        for region in regions.iter().filter(|region| region.size > 0) {
+            let (first, last) = words(region);
+            self.batch.copy(&gpu, (memory.buffer(), first), (&chunk.buffer, at), last - first)?;
+            pieces.push((at + region.buffer - first, region.host, region.size));
+            at += (last - first).next_multiple_of(8);
+        }
+        if pieces.is_empty() {
+            return Ok(None);
+        }
+        memory.mark(self.serial, false);
+        Ok(Some(Fetch { memory: chunk, pieces, target: Arc::clone(target) }))
     }
 
     /// Bytes into memory that the host does not see, through the ring. A piece travels while the next one is put into the ring.
@@ -150,7 +191,8 @@ impl Engine {
     fn take_out(&mut self, piece: Down<'_>) -> BackendResult<()> {
         let Down { slot, lead, serial, target } = piece;
         let result = self.wait(serial).and_then(|()| {
-            slot.memory.read(&self.gpu, slot.offset, (lead + target.len()) as u64, &mut |bytes| copy_bytes(target, &bytes[lead..]))
+            slot.memory
+                .read(&self.gpu, slot.offset, (lead + target.len()) as u64, &mut |bytes| self.gpu.copiers.copy(target, &bytes[lead..]))
         });
         self.down.release(Some(&slot), serial);
         result
@@ -347,7 +389,7 @@ fn overlaps(mapping: Mapping, region: CopyRegion, host: &[u8]) -> bool {
     host_start < device + host.len() && device < host_start + host.len()
 }
 
-fn write_mapped(mapping: Mapping, bytes: &[u8], regions: &[CopyRegion]) -> BackendResult<()> {
+fn write_mapped(copiers: &Copiers, mapping: Mapping, bytes: &[u8], regions: &[CopyRegion]) -> BackendResult<()> {
     for region in regions {
         let source = host_part(bytes, *region)?;
         if overlaps(mapping, *region, source) {
@@ -357,7 +399,7 @@ fn write_mapped(mapping: Mapping, bytes: &[u8], regions: &[CopyRegion]) -> Backe
         } else {
             // SAFETY: the region lies inside the buffer, as `check` saw; the device has done with it, and the application's own accesses
             // to mapped memory during a command on it are undefined in OpenCL.
-            copy_bytes(unsafe { mapping.bytes_mut(region.buffer, region.size) }, source);
+            copiers.copy(unsafe { mapping.bytes_mut(region.buffer, region.size) }, source);
         }
     }
     Ok(())
@@ -386,7 +428,7 @@ fn fill_mapped(mapping: Mapping, offset: u64, size: u64, pattern: &[u8]) {
     }
 }
 
-fn read_mapped(mapping: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
+fn read_mapped(copiers: &Copiers, mapping: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
     for region in regions {
         let target = host_part_mut(bytes, *region)?;
         if overlaps(mapping, *region, target) {
@@ -394,7 +436,7 @@ fn read_mapped(mapping: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> Ba
             unsafe { std::ptr::copy(mapping.0.as_ptr().add(region.buffer as usize), target.as_mut_ptr(), target.len()) };
         } else {
             // SAFETY: as in `write_mapped`.
-            copy_bytes(target, unsafe { mapping.bytes_mut(region.buffer, region.size) });
+            copiers.copy(target, unsafe { mapping.bytes_mut(region.buffer, region.size) });
         }
     }
     Ok(())

@@ -6,7 +6,9 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{ALL, device, noise, read, run, write};
+use std::sync::Mutex;
+
+use common::{ALL, Target, device, noise, read, run, start, write};
 use wgcl_api::backend::{Action, CopyRegion, Device};
 
 #[test]
@@ -155,5 +157,60 @@ fn memory_runs_out_with_an_error_and_comes_back() {
             assert!(kept.len() < 1 << 20);
         }
         assert!(kept.len() as u64 * most >= device.properties().global_memory);
+    }
+}
+
+/// Reads that nobody waits for see what was there in their turn, however many there are.
+#[test]
+fn many_reads_are_in_flight_at_once() {
+    for settings in ALL {
+        let device = device(settings);
+        let memory = device.allocate(40_000).unwrap();
+        let mut pending = Vec::new();
+        for k in 0..300_u32 {
+            let pattern = k.to_le_bytes().to_vec();
+            drop(start(&*device, Action::Fill { dst: Arc::clone(&memory), pattern, offset: 0, size: 40_000 }, false));
+            let target = Target(Arc::new(Mutex::new(vec![0; 40_000])));
+            let regions = vec![CopyRegion { buffer: 1, host: 2, size: 7 }, CopyRegion { buffer: 4000, host: 4000, size: 36_000 }];
+            let read = Action::Read { src: Arc::clone(&memory), dst: Arc::new(target.clone()), regions };
+            pending.push((k, target, start(&*device, read, k % 7 == 0)));
+        }
+        device.flush();
+        for (k, target, read) in pending {
+            read.wait().unwrap();
+            let bytes = target.0.lock().unwrap();
+            let word = k.to_le_bytes();
+            assert_eq!(bytes[2..9], [word[1], word[2], word[3], word[0], word[1], word[2], word[3]], "{settings:?} {k}");
+            assert!(bytes[4000..].chunks(4).all(|chunk| *chunk == word), "{settings:?} {k}");
+        }
+    }
+}
+
+#[test]
+fn the_device_reads_and_writes_host_memory_of_its_own() {
+    for settings in ALL {
+        let device = device(settings);
+        let region = device.host_region(5000);
+        assert_eq!(region.is_some(), settings.discrete && !settings.portable, "{settings:?}");
+        let Some(region) = region else { continue };
+        let memory = device.allocate(5000).unwrap();
+        let model = noise(5000, 5);
+        write(&*device, &memory, 0, &model);
+        for (from, to, size) in [(0, 0, 5000), (8, 4, 100), (13, 7, 333)] {
+            let there = |k: u64, size: u64| vec![CopyRegion { buffer: k, host: 0, size }];
+            run(&*device, Action::Read { src: Arc::clone(&memory), dst: region.clone().target(to, size), regions: there(from, size) });
+            region.clone().source(to, size).with(&mut |bytes| assert_eq!(bytes, &model[from as usize..][..size as usize]));
+            let own = device.allocate(5000).unwrap();
+            run(&*device, Action::Write { dst: Arc::clone(&own), src: region.clone().source(to, size), regions: there(from, size) });
+            assert_eq!(read(&*device, &own, from, size as usize), model[from as usize..][..size as usize]);
+        }
+        // It lives as long as a command needs it.
+        let last = start(
+            &*device,
+            Action::Read { src: memory, dst: region.target(0, 5000), regions: vec![CopyRegion { buffer: 0, host: 0, size: 5000 }] },
+            true,
+        );
+        device.flush();
+        last.wait().unwrap();
     }
 }

@@ -4,7 +4,8 @@
  *   cc -O2 -o target/runtime scripts/benchmarks/runtime.c -lOpenCL
  *   target/runtime wgcl
  *
- * Microseconds are medians; bandwidths are of blocking calls, in 10^9 bytes a second. The second argument is the size of the large transfers in MiB. */
+ * Microseconds are medians; bandwidths are of blocking calls, in 10^9 bytes a second. The second argument is the size of the large transfers in MiB, the
+ * third the number of launches of the longer batch. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_ENABLE_BETA_EXTENSIONS
 #include <CL/cl.h>
@@ -50,6 +51,7 @@ static const char *SOURCE =
 static cl_context context;
 static cl_command_queue queue;
 static const size_t GLOBAL = 64;
+static int long_batch = 100000;
 
 static void enqueue(cl_kernel kernel) {
     check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &GLOBAL, &GLOBAL, 0, NULL, NULL), "clEnqueueNDRangeKernel");
@@ -76,7 +78,7 @@ static void launches(const char *name, cl_kernel kernel) {
         times[i] = now() - begin;
     }
     printf("  %-28s one by one %8.2f us", name, median(times, SINGLE));
-    int counts[] = {1000, 100000};
+    int counts[] = {1000, long_batch};
     for (int c = 0; c < 2; c++) {
         double enqueued[ROUNDS];
         int rounds = c ? 3 : ROUNDS;
@@ -211,6 +213,7 @@ static void replays(cl_kernel kernel, cl_platform_id platform) {
 
 int main(int argc, char **argv) {
     const char *wanted = argc > 1 ? argv[1] : "";
+    if (argc > 3) long_batch = atoi(argv[3]);
     size_t large = (size_t)(argc > 2 ? atoi(argv[2]) : 64) << 20;
     cl_platform_id platforms[16];
     cl_uint count = 0;

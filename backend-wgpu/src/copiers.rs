@@ -1,0 +1,130 @@
+//! Threads that copy memory: one core alone does not use what the memory's buses carry.
+//!
+//! They are started with the first large copy and live as long as the device: starting them for each piece of a transfer takes a quarter of its time.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle, Thread};
+
+/// Bytes that one thread copies at least.
+const PER_THREAD: usize = 1 << 20;
+/// Threads that copy at most, the caller's among them: more than a few add nothing to the memory's bandwidth.
+const MOST: usize = 8;
+
+/// A part of a copy.
+struct Job {
+    target: *mut u8,
+    source: *const u8,
+    size: usize,
+    copy: Arc<Copy>,
+}
+
+// SAFETY: the bytes are the job's alone until it has counted itself off, for which [`Copiers::copy`] waits.
+unsafe impl Send for Job {}
+
+/// A copy that is going on.
+struct Copy {
+    /// Parts that other threads have still to do.
+    left: AtomicUsize,
+    caller: Thread,
+}
+
+struct Worker {
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The threads of a device.
+#[derive(Default)]
+pub(crate) struct Copiers(OnceLock<Vec<Worker>>);
+
+impl std::fmt::Debug for Copiers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Copiers").field(&self.0.get().map(Vec::len)).finish()
+    }
+}
+
+impl Copiers {
+    fn workers(&self) -> &[Worker] {
+        self.0.get_or_init(|| {
+            let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+            (1..cores.min(MOST))
+                .filter_map(|_| {
+                    let (jobs, receiver) = channel::<Job>();
+                    let serve = move || {
+                        for Job { target, source, size, copy } in receiver {
+                            // SAFETY: parts of two slices that do not overlap; the caller waits until this is counted.
+                            unsafe { std::ptr::copy_nonoverlapping(source, target, size) };
+                            if copy.left.fetch_sub(1, Ordering::Release) == 1 {
+                                copy.caller.unpark();
+                            }
+                        }
+                    };
+                    let thread = thread::Builder::new().name("wgcl-copy".to_owned()).spawn(serve).ok()?;
+                    Some(Worker { jobs: Some(jobs), thread: Some(thread) })
+                })
+                .collect()
+        })
+    }
+
+    /// Copies between slices of one length, with several threads where that is worth it.
+    pub(crate) fn copy(&self, target: &mut [u8], source: &[u8]) {
+        let wanted = (target.len() / PER_THREAD).min(MOST);
+        let workers = if wanted < 2 { &[] } else { self.workers() };
+        let count = wanted.min(workers.len() + 1);
+        if count < 2 || target.len() != source.len() {
+            target.copy_from_slice(source);
+            return;
+        }
+        let piece = target.len().div_ceil(count).next_multiple_of(64);
+        let mut pieces = target.chunks_mut(piece).zip(source.chunks(piece));
+        let own = pieces.next();
+        let copy = Arc::new(Copy { left: AtomicUsize::new(0), caller: thread::current() });
+        for ((target, source), worker) in pieces.zip(workers) {
+            copy.left.fetch_add(1, Ordering::Relaxed);
+            let job = Job { target: target.as_mut_ptr(), source: source.as_ptr(), size: target.len(), copy: Arc::clone(&copy) };
+            if worker.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
+                copy.left.fetch_sub(1, Ordering::Relaxed);
+                target.copy_from_slice(source);
+            }
+        }
+        if let Some((target, source)) = own {
+            target.copy_from_slice(source);
+        }
+        while copy.left.load(Ordering::Acquire) != 0 {
+            thread::park();
+        }
+    }
+}
+
+impl Drop for Copiers {
+    fn drop(&mut self) {
+        let mut workers = self.0.take().unwrap_or_default();
+        for worker in &mut workers {
+            worker.jobs = None;
+        }
+        for worker in &mut workers {
+            if let Some(thread) = worker.thread.take() {
+                // One that has panicked copies nothing any more.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Copiers, PER_THREAD};
+
+    #[test]
+    fn every_byte_arrives() {
+        let copiers = Copiers::default();
+        for size in [0, 1, PER_THREAD, 2 * PER_THREAD + 1, 9 * PER_THREAD + 4095] {
+            let source: Vec<u8> = (0..size).map(|k| (k % 251) as u8).collect();
+            let mut target = vec![0; size];
+            copiers.copy(&mut target, &source);
+            assert!(target == source, "{size}");
+        }
+    }
+}

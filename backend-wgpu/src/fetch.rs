@@ -1,0 +1,77 @@
+//! Reads of few bytes from memory that the host does not see: a copy that is recorded like every other command, into memory from which the bytes are taken
+//! when its batch is complete. So nobody has to wait for the batch to enqueue one.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use wgcl_api::backend::{BackendError, BackendResult, HostTarget};
+
+use crate::gpu::Gpu;
+use crate::host::{Direction, HostBuffer};
+
+/// Bytes of a chunk of memory, and of a read at most.
+pub(crate) const CHUNK: u64 = 1 << 18;
+/// Chunks at most: when all are in use, reads wait.
+const CHUNKS: usize = 64;
+
+/// Bytes on their way to the application.
+#[derive(Debug)]
+pub(crate) struct Fetch {
+    pub(crate) memory: Arc<HostBuffer>,
+    /// Place in the memory, place in the target, and size of each piece.
+    pub(crate) pieces: SmallVec<[(u64, u64, u64); 1]>,
+    pub(crate) target: Arc<dyn HostTarget>,
+}
+
+impl Fetch {
+    /// Takes the bytes out.
+    pub(crate) fn deliver(&self, gpu: &Gpu) -> BackendResult<()> {
+        let mut result = Ok(());
+        self.target.with_mut(&mut |bytes| {
+            result = self.pieces.iter().try_for_each(|(at, place, size)| {
+                let range = *place as usize..(*place + *size) as usize;
+                let Some(target) = bytes.get_mut(range) else {
+                    return Err(BackendError::Other("a transfer beyond the end of the host's memory".to_owned()));
+                };
+                self.memory.read(gpu, *at, *size, &mut |source| target.copy_from_slice(source))
+            });
+        });
+        result
+    }
+}
+
+/// Memory for reads.
+#[derive(Default)]
+pub(crate) struct Fetches {
+    chunks: Vec<Arc<HostBuffer>>,
+    current: usize,
+    cursor: u64,
+}
+
+impl Fetches {
+    /// Some bytes, at most [`CHUNK`], at a multiple of 8. `None` while all chunks are in use.
+    pub(crate) fn take(&mut self, gpu: &Gpu, size: u64) -> BackendResult<Option<(Arc<HostBuffer>, u64)>> {
+        // Whoever has bytes of a chunk has a reference to it.
+        let is_free = |chunk: &Arc<HostBuffer>| Arc::strong_count(chunk) == 1;
+        if let Some(chunk) = self.chunks.get(self.current) {
+            if is_free(chunk) {
+                self.cursor = 0;
+            }
+            if self.cursor + size <= CHUNK {
+                let at = self.cursor;
+                self.cursor = (at + size).next_multiple_of(8);
+                return Ok(Some((Arc::clone(chunk), at)));
+            }
+        }
+        self.current = match self.chunks.iter().position(is_free) {
+            Some(free) => free,
+            None if self.chunks.len() < CHUNKS => {
+                self.chunks.push(Arc::new(HostBuffer::new(gpu, CHUNK, Direction::Down)?));
+                self.chunks.len() - 1
+            }
+            None => return Ok(None),
+        };
+        self.cursor = size.next_multiple_of(8);
+        Ok(self.chunks.get(self.current).map(|chunk| (Arc::clone(chunk), 0)))
+    }
+}
