@@ -85,6 +85,9 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
         "unroll_partial" => {
             passes::unroll::run(function, passes::unroll::Mode::Partial);
         }
+        "batch_turns" => {
+            passes::batch_turns::run(function);
+        }
         "coarsen" => {
             passes::coarsen::run(function, 16);
         }

@@ -5,6 +5,7 @@
 //! form that emission reads: every access names its root.
 
 pub mod addresses;
+pub mod batch_turns;
 pub mod coarsen;
 pub mod compact;
 pub mod constant_arrays;
@@ -233,14 +234,18 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         specialise_key::run(&mut module.functions[func.index()], key);
         check(module, func, "specialise_key")?;
         optimise(module, func, target.pointer_size(), &purity)?;
+        let mode = if target.loop_limit { unroll::Mode::Full } else { unroll::Mode::Generous };
         // Loops around loops that were written out follow.
         for _ in 0..3 {
-            let changed = unroll::run(&mut module.functions[func.index()], unroll::Mode::Full);
+            let changed = unroll::run(&mut module.functions[func.index()], mode);
             check(module, func, "unroll")?;
             if !changed {
                 break;
             }
             optimise(module, func, target.pointer_size(), &purity)?;
+        }
+        if !target.loop_limit && batch_turns::run(&mut module.functions[func.index()]) {
+            check(module, func, "batch_turns")?;
         }
         if target.loop_limit {
             unroll::run(&mut module.functions[func.index()], unroll::Mode::Partial);

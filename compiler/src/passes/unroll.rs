@@ -23,8 +23,11 @@ use rustc_hash::FxHashMap;
 /// Instructions of a loop that is written out without a special reason.
 const SMALL: usize = 256;
 
+/// The same in [`Mode::Generous`].
+const MEDIUM: usize = 2048;
+
 /// Instructions of a loop that is written out for the sake of a private array, or because the source asks for it.
-const LARGE: usize = 4096;
+const LARGE: usize = 8192;
 
 /// All unrolling together adds no more instructions to a function.
 const GROWTH: usize = 16_384;
@@ -43,6 +46,8 @@ const REPEATED: usize = 120;
 pub enum Mode {
     /// Write out loops of few turns.
     Full,
+    /// Those of more turns too, for devices whose drivers compile long code quickly.
+    Generous,
     /// Several turns in one, for a device with a limit.
     Partial,
 }
@@ -82,12 +87,12 @@ struct Unroll<'a> {
 }
 
 /// A loop that goes on in one place.
-struct Shape<'a> {
-    init: &'a [Value],
-    params: &'a [Value],
-    body: &'a Region,
+pub(super) struct Shape<'a> {
+    pub(super) init: &'a [Value],
+    pub(super) params: &'a [Value],
+    pub(super) body: &'a Region,
     /// What the one `continue` gives.
-    next: &'a [Value],
+    pub(super) next: &'a [Value],
 }
 
 /// `if compare(%counter, bound) { yield } else { break ... }` at the beginning of a body, with a constant start, step and bound.
@@ -155,7 +160,13 @@ impl Unroll<'_> {
         let size = shape.body.size().max(1);
         let turns = usize::try_from(counted.turns).unwrap_or(usize::MAX);
         let total = size.saturating_mul(turns);
-        let limit = if unroll.is_some() || self.indexes_private(&shape) { LARGE } else { SMALL };
+        let limit = if unroll.is_some() || self.indexes_private(&shape) {
+            LARGE
+        } else if self.mode == Mode::Generous {
+            MEDIUM
+        } else {
+            SMALL
+        };
         if total > limit || self.growth + total > GROWTH {
             return false;
         }
@@ -221,27 +232,7 @@ impl Unroll<'_> {
 
     /// A copy with new values for all that it defines.
     fn copy(&mut self, inst: &Inst, map: &mut FxHashMap<Value, Value>) -> Inst {
-        let mut copy = inst.clone();
-        self.renew(&mut copy, map);
-        copy
-    }
-
-    fn renew(&mut self, inst: &mut Inst, map: &mut FxHashMap<Value, Value>) {
-        inst.op.map_operands(|value| {
-            if let Some(&new) = map.get(value) {
-                *value = new;
-            }
-        });
-        for region in inst.op.regions_mut() {
-            for inst in &mut region.insts {
-                self.renew(inst, map);
-            }
-        }
-        for result in &mut inst.results {
-            let new = self.function.new_value(self.function.ty(*result));
-            map.insert(*result, new);
-            *result = new;
-        }
+        copy(self.function, inst, map)
     }
 
     /// How many turns a loop does, if that is certain and no other `break` ends it earlier.
@@ -319,7 +310,32 @@ fn turns(scalar: Scalar, (start, bound, step): (u64, u64, u64), op: BinOp, goes_
     None
 }
 
-fn shape(op: &Op) -> Option<Shape<'_>> {
+/// A copy of an instruction without loops in it, with new values for all that it defines.
+pub(super) fn copy(function: &mut Function, inst: &Inst, map: &mut FxHashMap<Value, Value>) -> Inst {
+    let mut copy = inst.clone();
+    renew(function, &mut copy, map);
+    copy
+}
+
+fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Value>) {
+    inst.op.map_operands(|value| {
+        if let Some(&new) = map.get(value) {
+            *value = new;
+        }
+    });
+    for region in inst.op.regions_mut() {
+        for inst in &mut region.insts {
+            renew(function, inst, map);
+        }
+    }
+    for result in &mut inst.results {
+        let new = function.new_value(function.ty(*result));
+        map.insert(*result, new);
+        *result = new;
+    }
+}
+
+pub(super) fn shape(op: &Op) -> Option<Shape<'_>> {
     let Op::Loop { init, params, body, .. } = op else { return None };
     let Some(Op::Continue(next)) = body.terminator() else { return None };
     let mut continues = 0;

@@ -78,17 +78,17 @@ impl Lower<'_> {
         let split = |l: &mut Self, x| (l.bin_bits(BinOp::And, x, mask), l.bin_bits(BinOp::LShr, x, half));
         let ((al, ah), (bl, bh)) = (split(self, a), split(self, b));
         let low = self.bin(BinOp::Mul, al, bl);
-        let (cross1, cross2) = (self.bin(BinOp::Mul, al, bh), self.bin(BinOp::Mul, ah, bl));
-        let high = self.bin(BinOp::Mul, ah, bh);
         let carry = self.bin_bits(BinOp::LShr, low, half);
-        let (c1l, c1h) = split(self, cross1);
-        let (c2l, c2h) = split(self, cross2);
-        let middle = self.bin(BinOp::Add, carry, c1l);
-        let middle = self.bin(BinOp::Add, middle, c2l);
-        let middle = self.bin_bits(BinOp::LShr, middle, half);
-        let sum = self.bin(BinOp::Add, high, c1h);
-        let sum = self.bin(BinOp::Add, sum, c2h);
-        let sum = self.bin(BinOp::Add, sum, middle);
+        // None of these sums overflows: (2^h - 1)^2 + 2 (2^h - 1) is below 2^2h.
+        let cross = self.bin(BinOp::Mul, al, bh);
+        let first = self.bin(BinOp::Add, cross, carry);
+        let (first_low, first_high) = split(self, first);
+        let cross = self.bin(BinOp::Mul, ah, bl);
+        let second = self.bin(BinOp::Add, cross, first_low);
+        let second = self.bin_bits(BinOp::LShr, second, half);
+        let high = self.bin(BinOp::Mul, ah, bh);
+        let sum = self.bin(BinOp::Add, high, first_high);
+        let sum = self.bin(BinOp::Add, sum, second);
         if !signed {
             return sum;
         }

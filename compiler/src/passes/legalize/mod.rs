@@ -14,6 +14,7 @@
 
 mod atomic;
 mod bits;
+mod divide;
 mod float;
 mod fma;
 mod integer;
@@ -29,7 +30,8 @@ pub fn run(module: &mut Module, target: &Target) {
     let helpers = helpers(module, target);
     for function in &mut module.functions {
         let mut body = std::mem::take(&mut function.body);
-        let mut lower = Lower { function, target, out: Vec::new(), span: Span::default(), aliases: FxHashMap::default(), helpers };
+        let longs = divide::constants(function, &body);
+        let mut lower = Lower { function, target, out: Vec::new(), span: Span::default(), aliases: FxHashMap::default(), helpers, longs };
         lower.region(&mut body);
         let aliases = lower.aliases;
         if !aliases.is_empty() {
@@ -86,6 +88,8 @@ struct Lower<'a> {
     aliases: FxHashMap<Value, Value>,
     /// The functions for `fma` in `float` and in `double`.
     helpers: [Option<Func>; 2],
+    /// Constants of 64 bits.
+    longs: FxHashMap<Value, u64>,
 }
 
 impl Lower<'_> {
@@ -114,6 +118,7 @@ impl Lower<'_> {
     /// Whether an instruction or one nested in it may have to be rewritten.
     fn concerns(&self, inst: &Inst) -> bool {
         match &inst.op {
+            Op::Bin(BinOp::UDiv | BinOp::URem, _, b) => self.longs.contains_key(b),
             Op::Bin(op, ..) => is_derived(*op),
             Op::Math(op, _) => {
                 matches!(
@@ -135,6 +140,7 @@ impl Lower<'_> {
     /// The value that replaces an instruction's result (`Some(None)` where it has none); `None` where it stays as it is.
     fn replacement(&mut self, inst: &Inst) -> Option<Option<Value>> {
         match &inst.op {
+            Op::Bin(op @ (BinOp::UDiv | BinOp::URem), a, b) => self.divide(*op, *a, *b).map(Some),
             Op::Bin(op, a, b) if is_derived(*op) => self.integer(*op, *a, *b).map(Some),
             Op::Math(MathOp::Fma, args) => match args[..] {
                 [a, b, c] => self.fma(a, b, c).map(Some),

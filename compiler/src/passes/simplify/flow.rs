@@ -261,8 +261,9 @@ impl Walk<'_> {
         }
         let start = self.now();
         let clobbers = self.clobbers_in(body);
+        let outside = self.memory.clone();
         self.clobber(&clobbers);
-        self.loops.push(LoopFrame { before: Vec::new(), scope: self.scope(), conditions: 0 });
+        self.loops.push(LoopFrame { before: Vec::new(), scope: self.scope(), conditions: 0, left: false, outside });
         for &param in params.iter() {
             self.define(param);
         }

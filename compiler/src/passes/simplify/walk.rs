@@ -29,6 +29,10 @@ pub(super) struct LoopFrame {
     pub scope: usize,
     /// How many `if`s and `switch`es of this loop are around the current place.
     pub conditions: u32,
+    /// Whether the loop may have been left, or gone on, before the current place.
+    pub left: bool,
+    /// Memory as it was before the loop, of which the loop changes nothing where it is still so inside.
+    pub outside: Memory,
 }
 
 /// States of memory: a load gives what an earlier one of the same state gave.
@@ -333,6 +337,23 @@ impl<'a> Walk<'a> {
         (!left.is_empty() && (often || !is_expensive(op))).then_some(level)
     }
 
+    /// The outermost loop before which a load gives the same, and that certainly does it: in its first turn, whatever the conditions.
+    fn load_home(&self, ptr: Value) -> Option<usize> {
+        let same = |memory: &Memory| {
+            memory.all == self.memory.all
+                && match self.ty(ptr).space() {
+                    Some(Space::Constant) => true,
+                    Some(Space::Local) => memory.local == self.memory.local,
+                    Some(Space::Global) => memory.global == self.memory.global,
+                    _ => false,
+                }
+        };
+        let free = |frame: &LoopFrame| frame.conditions == 0 && !frame.left && same(&frame.outside);
+        let inner = self.loops.iter().rev().take_while(|frame| free(frame)).count();
+        let level = (self.loops.len() - inner).max(self.depth[ptr.index()] as usize);
+        (level < self.loops.len()).then_some(level)
+    }
+
     pub fn region(&mut self, region: &mut Region) {
         self.open_scope();
         let mut out = Vec::with_capacity(region.insts.len());
@@ -364,6 +385,15 @@ impl<'a> Walk<'a> {
                         return;
                     }
                     self.define(result);
+                    if let Some(level) = self.load_home(*ptr) {
+                        self.changed = true;
+                        self.depth[result.index()] = u32::try_from(level).unwrap_or(u32::MAX);
+                        let frame = &mut self.loops[level];
+                        frame.before.push(inst);
+                        let scope = frame.scope;
+                        self.remember(key, result, scope);
+                        return;
+                    }
                     self.remember(key, result, self.scopes.len());
                 }
                 out.push(inst);
@@ -396,6 +426,11 @@ impl<'a> Walk<'a> {
                 self.replace(result, value);
             }
             _ => {
+                match inst.op {
+                    Op::Break(_) | Op::Continue(_) => self.loops.last_mut().into_iter().for_each(|frame| frame.left = true),
+                    Op::Return(_) => self.loops.iter_mut().for_each(|frame| frame.left = true),
+                    _ => {}
+                }
                 let clobbers = self.clobbers_of(&inst.op);
                 self.clobber(&clobbers);
                 for &result in &inst.results {
