@@ -85,6 +85,7 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
         "unroll_partial" => {
             passes::unroll::run(function, passes::unroll::Mode::Partial);
         }
+        "align" => passes::align::run(function),
         "batch_turns" => {
             passes::batch_turns::run(function);
         }

@@ -5,6 +5,7 @@
 //! form that emission reads: every access names its root.
 
 pub mod addresses;
+pub mod align;
 pub mod batch_turns;
 pub mod coarsen;
 pub mod compact;
@@ -263,6 +264,8 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         check(module, func, "simplify")?;
         compact::run(&mut module.functions[func.index()]);
         check(module, func, "compact")?;
+        align::run(&mut module.functions[func.index()]);
+        check(module, func, "align")?;
     }
     coarsen(module, key, &purity)
 }

@@ -11,7 +11,7 @@
 //!
 //! * constants move to the beginning of the function, one of each;
 //! * operations on constants are evaluated ([eval]), others rewritten by identities that are exact for every value ([rules]);
-//! * an operation that was done before on the same operands is not done again, nor is a load with no store between;
+//! * an operation that was done before on the same operands is not done again, nor is a load with no store between, or one of a lane of what was loaded;
 //! * what does not change in a loop moves before it;
 //! * conditions known to be true or false choose their region; an `if` of a few cheap operations becomes a `select`; a
 //!   loop of one turn becomes its body.
@@ -22,6 +22,7 @@ mod equal;
 pub mod eval;
 mod flow;
 mod identities;
+mod lanes;
 mod rules;
 mod vectors;
 mod walk;

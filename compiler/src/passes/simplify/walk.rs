@@ -277,6 +277,16 @@ impl<'a> Walk<'a> {
         self.table.get(key).copied()
     }
 
+    /// What a load would give, if that is known.
+    pub(super) fn loaded(&self, ptr: Value, ty: Type) -> Option<Value> {
+        self.known(&self.load_key(ptr, ty))
+    }
+
+    /// A constant that is there already.
+    pub(super) fn known_constant(&self, ty: Type, bits: u64) -> Option<Value> {
+        self.constants.get(&(ty, Const::Bits(bits))).copied()
+    }
+
     /// Remembers an operation until the end of the current region.
     pub(super) fn remember_here(&mut self, key: Key, value: Value) {
         self.remember(key, value, self.scopes.len());
@@ -382,6 +392,12 @@ impl<'a> Walk<'a> {
                     if let Some(&known) = self.table.get(&key) {
                         self.changed = true;
                         self.replace(result, known);
+                        return;
+                    }
+                    if let Some((vector, lane)) = self.known_lane(*ptr, self.ty(result)) {
+                        self.changed = true;
+                        let value = self.pure(out, inst.span, self.ty(result), Op::Extract(vector, lane), Some(result));
+                        self.replace(result, value);
                         return;
                     }
                     self.define(result);

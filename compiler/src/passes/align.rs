@@ -1,0 +1,117 @@
+//! Finds out how well accesses to buffers are aligned.
+//!
+//! ```text
+//! %o = shl %i, 5                                  %o = shl %i, 5
+//! %x = load i8x4 (ptr_add %buffer, %o) align 1    %x = load i8x4 (ptr_add %buffer, %o) align 4
+//! ```
+//! `vload4` promises no more than the alignment of a lane. Buffers begin at multiples of what devices and sub-buffers ask for, so the zero bits at the end of an
+//! offset say more: a word or a vector instead of its lanes one by one. Expects the form that `resolve_pointers` and `narrow` leave.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value};
+
+/// Buffers begin at multiples of so many bytes, as a power of two: CL_DEVICE_MEM_BASE_ADDR_ALIGN is no less, and neither are bindings.
+const BUFFER: u8 = 4;
+
+/// Raises the alignments of accesses.
+pub fn run(function: &mut Function) {
+    let Some(kernel) = &function.kernel else { return };
+    let mut constants = FxHashMap::default();
+    function.body.walk(&mut |inst| {
+        if let (Op::Const(Const::Bits(bits)), Some(&result)) = (&inst.op, inst.results.first()) {
+            constants.insert(result, *bits);
+        }
+    });
+    let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants, function };
+    for (param, kind) in function.params.iter().zip(&kernel.params) {
+        zeros.zeros[param.index()] = if matches!(kind, KernelParam::Buffer { .. }) { BUFFER } else { 0 };
+    }
+    zeros.region(&function.body, &Targets { yields: &[], breaks: &[], continues: &[] });
+    let zeros = zeros.zeros;
+    let mut body = std::mem::take(&mut function.body);
+    body.walk_mut(&mut |inst| {
+        if let Op::Load { ptr, align, .. } | Op::Store { ptr, align, .. } = &mut inst.op {
+            *align = (*align).max(1 << zeros[ptr.index()].min(BUFFER));
+        }
+    });
+    function.body = body;
+}
+
+/// Zero bits at the end of values.
+struct Zeros<'f> {
+    zeros: Vec<u8>,
+    constants: FxHashMap<Value, u64>,
+    function: &'f Function,
+}
+
+/// What the jumps out of a region give.
+#[derive(Clone, Copy)]
+struct Targets<'a> {
+    yields: &'a [Value],
+    breaks: &'a [Value],
+    continues: &'a [Value],
+}
+
+impl Zeros<'_> {
+    fn give(&mut self, from: &[Value], to: &[Value]) {
+        for (from, to) in from.iter().zip(to) {
+            self.zeros[to.index()] = self.zeros[to.index()].min(self.zeros[from.index()]);
+        }
+    }
+
+    fn region(&mut self, region: &Region, targets: &Targets<'_>) {
+        for inst in &region.insts {
+            self.inst(inst, targets);
+        }
+    }
+
+    fn inst(&mut self, inst: &Inst, targets: &Targets<'_>) {
+        match &inst.op {
+            Op::If { .. } | Op::Switch { .. } => {
+                for nested in inst.op.regions() {
+                    self.region(nested, &Targets { yields: &inst.results, ..*targets });
+                }
+            }
+            Op::Loop { init, params, body, .. } => {
+                self.give(init, params);
+                loop {
+                    let before: Vec<u8> = params.iter().map(|param| self.zeros[param.index()]).collect();
+                    self.region(body, &Targets { yields: &[], breaks: &inst.results, continues: params });
+                    if params.iter().map(|param| self.zeros[param.index()]).eq(before) {
+                        break;
+                    }
+                }
+            }
+            Op::Yield(values) => self.give(values, targets.yields),
+            Op::Break(values) => self.give(values, targets.breaks),
+            Op::Continue(values) => self.give(values, targets.continues),
+            op => {
+                let zeros = self.op(op);
+                for &result in &inst.results {
+                    self.zeros[result.index()] = zeros;
+                }
+            }
+        }
+    }
+
+    fn op(&self, op: &Op) -> u8 {
+        let of = |value: Value| self.zeros[value.index()];
+        let is_number = |value: Value| matches!(self.function.ty(value), Type::I32 | Type::I64);
+        match *op {
+            Op::Const(Const::Bits(bits)) => bits.trailing_zeros() as u8,
+            Op::Bin(BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor, a, b) if is_number(a) => of(a).min(of(b)),
+            Op::Bin(BinOp::Mul, a, b) if is_number(a) => of(a).saturating_add(of(b)),
+            Op::Bin(BinOp::And, a, b) if is_number(a) => of(a).max(of(b)),
+            Op::Bin(BinOp::Shl, a, b) if is_number(a) => of(a).saturating_add(self.amount(b)),
+            Op::Cast(CastOp::ZExt | CastOp::SExt | CastOp::Trunc, a) if is_number(a) => of(a),
+            Op::Select(_, a, b) | Op::PtrAdd(a, b) => of(a).min(of(b)),
+            _ => 0,
+        }
+    }
+
+    /// By how much a value shifts, if that is a constant: its own zeros do not tell.
+    fn amount(&self, value: Value) -> u8 {
+        self.constants.get(&value).map_or(0, |bits| (bits % 32) as u8)
+    }
+}

@@ -1,0 +1,50 @@
+//! Loads of what is a lane of a vector that was loaded before: `a[i].w` behind `a[i]`.
+
+use super::walk::Walk;
+use crate::ir::{BinOp, Const, Op, Scalar, Type, Value};
+
+/// A vector's longest part that is looked for.
+const LANES: u8 = 4;
+
+impl Walk<'_> {
+    /// The vector whose lane a load of a scalar would give, and which one.
+    pub(super) fn known_lane(&self, ptr: Value, ty: Type) -> Option<(Value, u8)> {
+        let Type::Scalar(scalar) = ty else { return None };
+        (0..LANES).find_map(|lane| {
+            let start = self.earlier(ptr, u64::from(lane) * u64::from(scalar.size()))?;
+            let vector = (2..=LANES).filter(|&lanes| lanes > lane).find_map(|lanes| self.loaded(start, Type::Vector(scalar, lanes)))?;
+            Some((vector, lane))
+        })
+    }
+
+    /// The pointer that was computed before and is so many bytes below another one.
+    fn earlier(&self, ptr: Value, bytes: u64) -> Option<Value> {
+        if bytes == 0 {
+            return Some(ptr);
+        }
+        let &Op::PtrAdd(base, offset) = self.def(ptr)? else { return None };
+        let Type::Scalar(width) = self.ty(offset) else { return None };
+        let (variable, constant) = match self.def(offset) {
+            Some(&Op::Bin(BinOp::Add, x, y)) => (Some(x), self.bits(y)?),
+            Some(Op::Const(Const::Bits(bits))) => (None, *bits),
+            _ => return None,
+        };
+        let rest = constant.wrapping_sub(bytes) & width.mask();
+        let offset = match (variable, rest) {
+            (None, 0) => return Some(base),
+            (Some(variable), 0) => variable,
+            (variable, rest) => self.sum(variable, rest, width)?,
+        };
+        self.known(&(Op::PtrAdd(base, offset), self.ty(ptr), 0))
+    }
+
+    /// A sum with a constant that was computed before.
+    fn sum(&self, variable: Option<Value>, constant: u64, width: Scalar) -> Option<Value> {
+        let ty = Type::Scalar(width);
+        let constant = self.known_constant(ty, constant)?;
+        match variable {
+            None => Some(constant),
+            Some(variable) => self.known(&(Op::Bin(BinOp::Add, variable, constant), ty, 0)),
+        }
+    }
+}
