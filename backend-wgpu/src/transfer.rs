@@ -24,6 +24,10 @@ const HOST_FILL: u64 = 1 << 16;
 const FETCHED_PIECES: usize = 64;
 /// wgpu's copies take multiples of this.
 const WORD: u64 = 4;
+/// A kernel's copies do, ...
+const WIDE: u64 = 16;
+/// ... and are quicker from so many bytes on, in memory of the device's own.
+const WIDE_COPY: u64 = 1 << 18;
 
 impl Engine {
     /// Tells that a command of the host's begins, and when. Its memory is free, but what it was told to wait for may still run on other memory: it is
@@ -229,7 +233,11 @@ impl Engine {
         let gpu = Arc::clone(&self.gpu);
         self.batch.begin_stamp(&gpu, stamp.as_ref(), false)?;
         for region in regions {
-            if is_aligned(region) && from.id != to.id {
+            let is_wide = [region.buffer, region.host, region.size].iter().all(|number| number.is_multiple_of(WIDE));
+            if is_wide && region.size >= WIDE_COPY && from.id != to.id && from.mapping().is_none() {
+                let numbers = [region.buffer / WIDE, region.host / WIDE, region.size / WIDE];
+                self.run_builtin(|builtins| &builtins.copy_wide, &Source::Device(from), to, numbers, &[])?;
+            } else if is_aligned(region) && from.id != to.id {
                 self.batch.copy(&gpu, (from.buffer(), region.buffer), (to.buffer(), region.host), region.size)?;
             } else {
                 self.copy_bytes(&Source::Device(from), region.buffer, to, region.host, region.size)?;

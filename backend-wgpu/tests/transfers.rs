@@ -87,6 +87,25 @@ fn copies_at_every_alignment() {
 }
 
 #[test]
+fn large_copies_change_what_they_should() {
+    for settings in ALL {
+        let device = device(settings);
+        let size = 3 << 20;
+        let (from, to) = (device.allocate(size as u64).unwrap(), device.allocate(size as u64).unwrap());
+        let source = noise(size, 21);
+        write(&*device, &from, 0, &source);
+        for (a, b, length) in [(0, 0, size), (16, 48, (1 << 20) + 16), (32, 16, 1 << 18), (48, 4, 1 << 20), (1 << 20, 0, (2 << 20) - 16)] {
+            let mut model = noise(size, 23);
+            write(&*device, &to, 0, &model);
+            let regions = vec![CopyRegion { buffer: a as u64, host: b as u64, size: length as u64 }];
+            run(&*device, Action::Copy { src: Arc::clone(&from), dst: Arc::clone(&to), regions });
+            model[b..b + length].copy_from_slice(&source[a..a + length]);
+            assert!(read(&*device, &to, 0, size) == model, "{settings:?} {a} {b} {length}");
+        }
+    }
+}
+
+#[test]
 fn fills_with_every_pattern_size() {
     for settings in ALL {
         let device = device(settings);
