@@ -174,10 +174,12 @@ float hypot(float x, float y) {
         return infinity;
     }
     float big = fmax(ax, ay);
+    // Not left to the square root, which devices round as they like.
+    bool alone = ax == 0.0f || ay == 0.0f;
     float scale = big > 0x1p60f ? 0x1p-66f : big < 0x1p-40f ? 0x1p80f : 1.0f;
     float back = big > 0x1p60f ? 0x1p66f : big < 0x1p-40f ? 0x1p-80f : 1.0f;
     ax *= scale;
     ay *= scale;
-    float r = sqrt(ax * ax + ay * ay) * back;
+    float r = alone ? big : sqrt(ax * ax + ay * ay) * back;
     return isnan(x) || isnan(y) ? as_float(0x7fc00000u) : r;
 }

@@ -192,6 +192,11 @@ impl Builder {
         if wide.scalar().map_or(0, Scalar::bits) <= scalar(to.kind).bits() {
             return self.cast(CastOp::FToF, value, ty);
         }
+        if (wide.scalar(), to.kind) == (Some(Scalar::F32), ScalarKind::Half) {
+            // By integers: NVIDIA's driver takes a float that became a half and a float again for the first one.
+            let bits = self.float_to_half_bits(value, mode);
+            return self.bitcast(bits, ty);
+        }
         let nearest = self.cast(CastOp::FToF, value, ty);
         let back = self.cast(CastOp::FToF, nearest, wide);
         let bits_ty = bits_type(ty);
