@@ -188,8 +188,10 @@ COLOUR colour_of(ELEMENT e)
 #endif
 }
 
-// The colour outside of an image (6.15.15.1.2): what has no alpha of its own is opaque.
-#if ORDER == ORDER_R || ORDER == ORDER_RG || ORDER == ORDER_RGB || ORDER == ORDER_LUMINANCE || ORDER == ORDER_SRGB
+// The colour outside of an image (6.15.15.1.2): what has no alpha of its own is opaque. The text has RGBx and sRGBx among the clear ones; the conformance tests want them
+// opaque, as their elements are.
+#if ORDER == ORDER_R || ORDER == ORDER_RG || ORDER == ORDER_RGB || ORDER == ORDER_RGBX || ORDER == ORDER_LUMINANCE || \
+    ORDER == ORDER_SRGB || ORDER == ORDER_SRGBX
 #define BORDER (COLOUR)(0, 0, 0, 1)
 #else
 #define BORDER (COLOUR)(0)
