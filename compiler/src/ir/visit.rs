@@ -3,8 +3,9 @@
 //! "Operands" are those of the instruction itself, never those of nested regions. The values that a `loop` starts with are its
 //! operands; the values of its `continue`s are operands of these.
 
-use super::{Const, Function, Inst, Op, Region, Scalar, Space, Type, Value};
+use super::{CmpOp, Const, Function, Inst, Op, Region, Scalar, Space, Type, Value};
 use crate::diag::Span;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 impl Op {
@@ -180,6 +181,46 @@ impl Op {
     }
 }
 
+impl CmpOp {
+    /// The comparison that holds where this one does not. None for ordered ones: a NaN makes both false.
+    pub const fn inverse(self) -> Option<Self> {
+        Some(match self {
+            Self::Eq => Self::Ne,
+            Self::Ne => Self::Eq,
+            Self::SLt => Self::SGe,
+            Self::SLe => Self::SGt,
+            Self::SGt => Self::SLe,
+            Self::SGe => Self::SLt,
+            Self::ULt => Self::UGe,
+            Self::ULe => Self::UGt,
+            Self::UGt => Self::ULe,
+            Self::UGe => Self::ULt,
+            Self::FEq => Self::FNe,
+            Self::FNe => Self::FEq,
+            Self::FLt | Self::FLe | Self::FGt | Self::FGe => return None,
+        })
+    }
+
+    /// The comparison with its operands exchanged.
+    pub const fn mirrored(self) -> Self {
+        match self {
+            Self::SLt => Self::SGt,
+            Self::SLe => Self::SGe,
+            Self::SGt => Self::SLt,
+            Self::SGe => Self::SLe,
+            Self::ULt => Self::UGt,
+            Self::ULe => Self::UGe,
+            Self::UGt => Self::ULt,
+            Self::UGe => Self::ULe,
+            Self::FLt => Self::FGt,
+            Self::FLe => Self::FGe,
+            Self::FGt => Self::FLt,
+            Self::FGe => Self::FLe,
+            same => same,
+        }
+    }
+}
+
 impl Inst {
     /// An instruction without results.
     pub const fn effect(op: Op, span: Span) -> Self {
@@ -216,6 +257,17 @@ impl Region {
                 region.walk_mut(f);
             }
         }
+    }
+
+    /// The bits of scalar constants.
+    pub fn constants(&self) -> FxHashMap<Value, u64> {
+        let mut found = FxHashMap::default();
+        self.walk(&mut |inst| {
+            if let (Op::Const(Const::Bits(bits)), Some(&result)) = (&inst.op, inst.results.first()) {
+                found.insert(result, *bits);
+            }
+        });
+        found
     }
 
     /// Number of instructions, nested ones included.

@@ -9,39 +9,39 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value};
+use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value, WorkItem};
 
 /// Buffers begin at multiples of so many bytes, as a power of two: CL_DEVICE_MEM_BASE_ADDR_ALIGN is no less, and neither are bindings.
 const BUFFER: u8 = 4;
 
 /// Raises the alignments of accesses.
 pub fn run(function: &mut Function) {
-    let Some(kernel) = &function.kernel else { return };
-    let mut constants = FxHashMap::default();
-    function.body.walk(&mut |inst| {
-        if let (Op::Const(Const::Bits(bits)), Some(&result)) = (&inst.op, inst.results.first()) {
-            constants.insert(result, *bits);
-        }
-    });
-    let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants, function };
-    for (param, kind) in function.params.iter().zip(&kernel.params) {
-        zeros.zeros[param.index()] = if matches!(kind, KernelParam::Buffer { .. }) { BUFFER } else { 0 };
-    }
-    zeros.region(&function.body, &Targets { yields: &[], breaks: &[], continues: &[] });
-    let zeros = zeros.zeros;
-    let mut body = std::mem::take(&mut function.body);
-    body.walk_mut(&mut |inst| {
+    let Some(zeros) = zeros(function, &function.body, 1) else { return };
+    function.body.walk_mut(&mut |inst| {
         if let Op::Load { ptr, align, .. } | Op::Store { ptr, align, .. } = &mut inst.op {
             *align = (*align).max(1 << zeros[ptr.index()].min(BUFFER));
         }
     });
-    function.body = body;
+}
+
+/// The zero bits at the end of each value in a body of a kernel whose global ids of dimension 0 are multiples of `count`, a power of two.
+pub(super) fn zeros(function: &Function, body: &Region, count: u32) -> Option<Vec<u8>> {
+    let kernel = function.kernel.as_ref()?;
+    let ids = count.trailing_zeros() as u8;
+    let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: body.constants(), ids, function };
+    for (param, kind) in function.params.iter().zip(&kernel.params) {
+        zeros.zeros[param.index()] = if matches!(kind, KernelParam::Buffer { .. }) { BUFFER } else { 0 };
+    }
+    zeros.region(body, &Targets { yields: &[], breaks: &[], continues: &[] });
+    Some(zeros.zeros)
 }
 
 /// Zero bits at the end of values.
 struct Zeros<'f> {
     zeros: Vec<u8>,
     constants: FxHashMap<Value, u64>,
+    /// Those of global ids of dimension 0.
+    ids: u8,
     function: &'f Function,
 }
 
@@ -100,6 +100,7 @@ impl Zeros<'_> {
         let is_number = |value: Value| matches!(self.function.ty(value), Type::I32 | Type::I64);
         match *op {
             Op::Const(Const::Bits(bits)) => bits.trailing_zeros() as u8,
+            Op::WorkItem(WorkItem::GlobalId(0)) => self.ids,
             Op::Bin(BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor, a, b) if is_number(a) => of(a).min(of(b)),
             Op::Bin(BinOp::Mul, a, b) if is_number(a) => of(a).saturating_add(of(b)),
             Op::Bin(BinOp::And, a, b) if is_number(a) => of(a).max(of(b)),

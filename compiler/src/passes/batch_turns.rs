@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::unroll::{Shape, copy, shape};
 use crate::diag::Span;
-use crate::ir::{BinOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Space, Type, Value};
+use crate::ir::{BinOp, CmpOp, Function, Inst, Op, Region, Scalar, Space, Type, Value};
 
 /// Turns behind one test.
 const TURNS: u64 = 4;
@@ -29,12 +29,7 @@ const LONGEST_STEP: u64 = 1 << 20;
 
 /// Rewrites the innermost loops that are worth it. Returns whether there were any.
 pub fn run(function: &mut Function) -> bool {
-    let mut constants = FxHashMap::default();
-    function.body.walk(&mut |inst| {
-        if let (Op::Const(Const::Bits(bits)), Some(&result)) = (&inst.op, inst.results.first()) {
-            constants.insert(result, *bits);
-        }
-    });
+    let constants = function.body.constants();
     let mut body = std::mem::take(&mut function.body);
     let mut pass = Batch { function, constants, growth: 0 };
     pass.region(&mut body);
@@ -170,10 +165,10 @@ impl Batch<'_> {
         let position = |value: Value| shape.params.iter().position(|&param| param == value);
         let (counter, bound, kind) = match (position(a), position(b)) {
             (Some(index), None) => (index, b, kind),
-            (None, Some(index)) => (index, a, swapped(kind)?),
+            (None, Some(index)) => (index, a, kind.mirrored()),
             _ => return None,
         };
-        let compare = if holds { kind } else { opposite(kind)? };
+        let compare = if holds { kind } else { kind.inverse()? };
         let ty = self.function.ty(bound);
         // With `<=` a saturated limit would still let the smallest number in.
         if !matches!(compare, CmpOp::SLt | CmpOp::ULt) || !matches!(ty, Type::Scalar(Scalar::I32 | Scalar::I64)) {
@@ -189,32 +184,4 @@ impl Batch<'_> {
         };
         (!inside.contains(&bound) && (1..=LONGEST_STEP).contains(&step)).then_some(Test { at, compare, counter, bound, step, ty })
     }
-}
-
-const fn swapped(kind: CmpOp) -> Option<CmpOp> {
-    Some(match kind {
-        CmpOp::SLt => CmpOp::SGt,
-        CmpOp::SLe => CmpOp::SGe,
-        CmpOp::SGt => CmpOp::SLt,
-        CmpOp::SGe => CmpOp::SLe,
-        CmpOp::ULt => CmpOp::UGt,
-        CmpOp::ULe => CmpOp::UGe,
-        CmpOp::UGt => CmpOp::ULt,
-        CmpOp::UGe => CmpOp::ULe,
-        _ => return None,
-    })
-}
-
-const fn opposite(kind: CmpOp) -> Option<CmpOp> {
-    Some(match kind {
-        CmpOp::SLt => CmpOp::SGe,
-        CmpOp::SLe => CmpOp::SGt,
-        CmpOp::SGt => CmpOp::SLe,
-        CmpOp::SGe => CmpOp::SLt,
-        CmpOp::ULt => CmpOp::UGe,
-        CmpOp::ULe => CmpOp::UGt,
-        CmpOp::UGt => CmpOp::ULe,
-        CmpOp::UGe => CmpOp::ULt,
-        _ => return None,
-    })
 }

@@ -17,7 +17,7 @@
 
 use super::addresses::sign_extend;
 use super::simplify::eval;
-use crate::ir::{BinOp, Const, Function, Inst, Op, Region, Scalar, Type, Value};
+use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Type, Value};
 use rustc_hash::FxHashMap;
 
 /// Instructions of a loop that is written out without a special reason.
@@ -54,14 +54,11 @@ pub enum Mode {
 
 /// Unrolls the innermost loops that are worth it. Returns whether there were any.
 pub fn run(function: &mut Function, mode: Mode) -> bool {
-    let mut constants = FxHashMap::default();
+    let constants = function.body.constants();
     let mut private = vec![false; function.values.len()];
     function.body.walk(&mut |inst| {
         let Some(&result) = inst.results.first() else { return };
         match &inst.op {
-            Op::Const(Const::Bits(bits)) => {
-                constants.insert(result, *bits);
-            }
             Op::VarAddr(_) => private[result.index()] = true,
             Op::PtrAdd(base, _) => private[result.index()] = private[base.index()],
             _ => {}

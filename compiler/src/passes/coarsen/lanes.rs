@@ -3,7 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::WIDEST;
-use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Scalar, Type, Value, WorkItem};
+use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
+use crate::passes::align;
 
 /// A value from one work-item to the next of dimension 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,11 +74,10 @@ fn element(ty: Type) -> Option<u32> {
 /// Looks at a kernel. `None` where it is better left alone.
 pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Found> {
     let mut sizes = (u32::MAX, 0);
-    // The strides do not depend on how many are taken; the alignments do.
-    let first = Lanes::of(function, body, 2)?;
+    let lanes = Lanes::of(function, body)?;
     body.walk(&mut |inst| {
         if let Some((pointer, ty)) = access(function, inst)
-            && let (Lane::Stride(stride), Some(size)) = (first.lanes[pointer.index()], element(ty))
+            && let (Lane::Stride(stride), Some(size)) = (lanes[pointer.index()], element(ty))
             && stride == size
         {
             sizes = (sizes.0.min(size), sizes.1.max(size));
@@ -91,8 +91,7 @@ pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Foun
     if count < 2 || count * smallest < 4 {
         return None;
     }
-    let lanes = Lanes::of(function, body, count)?;
-    let found = Found { count, lanes: lanes.lanes, zeros: lanes.zeros };
+    let found = Found { count, lanes, zeros: align::zeros(function, body, count)? };
     let mut apart = false;
     body.walk(&mut |inst| {
         if let Some((pointer, ty)) = access(function, inst) {
@@ -115,10 +114,7 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, Type)> {
 struct Lanes<'f> {
     function: &'f Function,
     lanes: Vec<Lane>,
-    /// Zero bits at the end of the first work-item's value.
-    zeros: Vec<u8>,
     bits: FxHashMap<Value, u64>,
-    count: u32,
     /// How many enclosing conditions differ between work-items.
     divergence: usize,
 }
@@ -131,39 +127,20 @@ struct Targets<'a> {
 }
 
 impl<'f> Lanes<'f> {
-    fn of(function: &'f Function, body: &Region, count: u32) -> Option<Self> {
-        let mut this = Self {
-            function,
-            lanes: vec![Lane::Unknown; function.values.len()],
-            zeros: vec![u8::MAX; function.values.len()],
-            bits: FxHashMap::default(),
-            count,
-            divergence: 0,
-        };
-        let kernel = function.kernel.as_ref()?;
-        for (param, kind) in function.params.iter().zip(&kernel.params) {
-            // Buffers begin at multiples of what the device asks, 16 bytes at least.
-            this.set(*param, Lane::Uniform, if matches!(kind, KernelParam::Buffer { .. }) { 4 } else { 0 });
+    fn of(function: &'f Function, body: &Region) -> Option<Vec<Lane>> {
+        let mut this = Self { function, lanes: vec![Lane::Unknown; function.values.len()], bits: body.constants(), divergence: 0 };
+        for param in &function.params {
+            this.lanes[param.index()] = Lane::Uniform;
         }
         this.region(body, &Targets { yields: &[], breaks: &[], continues: &[] })?;
-        Some(this)
+        Some(this.lanes)
     }
 
-    fn set(&mut self, value: Value, lane: Lane, zeros: u8) {
-        self.lanes[value.index()] = lane;
-        self.zeros[value.index()] = zeros;
-    }
-
-    /// Adds what a jump gives to what its target has. Whether that changed anything.
-    fn give(&mut self, from: &[Value], to: &[Value]) -> bool {
-        let mut changed = false;
+    /// Adds what a jump gives to what its target has.
+    fn give(&mut self, from: &[Value], to: &[Value]) {
         for (from, to) in from.iter().zip(to) {
-            let before = (self.lanes[to.index()], self.zeros[to.index()]);
-            let after = (before.0.join(self.lanes[from.index()]), before.1.min(self.zeros[from.index()]));
-            changed |= before != after;
-            self.set(*to, after.0, after.1);
+            self.lanes[to.index()] = self.lanes[to.index()].join(self.lanes[from.index()]);
         }
-        changed
     }
 
     fn region(&mut self, region: &Region, targets: &Targets<'_>) -> Option<()> {
@@ -184,7 +161,7 @@ impl<'f> Lanes<'f> {
                 }
                 self.divergence -= usize::from(differs);
                 for &result in inst.results.iter().filter(|_| differs) {
-                    self.set(result, Lane::Varying, 0);
+                    self.lanes[result.index()] = Lane::Varying;
                 }
             }
             Op::Loop { init, params, body, .. } => {
@@ -193,17 +170,14 @@ impl<'f> Lanes<'f> {
                 }
                 self.give(init, params);
                 loop {
-                    let before: Vec<_> = params.iter().map(|param| (self.lanes[param.index()], self.zeros[param.index()])).collect();
+                    let before: Vec<_> = params.iter().map(|param| self.lanes[param.index()]).collect();
                     self.region(body, &Targets { yields: &[], breaks: &inst.results, continues: params })?;
-                    let after = params.iter().map(|param| (self.lanes[param.index()], self.zeros[param.index()]));
-                    if after.eq(before) {
+                    if params.iter().map(|param| self.lanes[param.index()]).eq(before) {
                         break;
                     }
                 }
             }
-            Op::Yield(values) => {
-                self.give(values, targets.yields);
-            }
+            Op::Yield(values) => self.give(values, targets.yields),
             Op::Break(values) | Op::Continue(values) => {
                 if self.divergence > 0 {
                     return None;
@@ -213,12 +187,9 @@ impl<'f> Lanes<'f> {
             Op::Return(_) if self.divergence > 0 => return None,
             Op::Return(_) | Op::Unreachable => {}
             op => {
-                let (lane, zeros) = self.op(op)?;
+                let lane = self.op(op)?;
                 for &result in &inst.results {
-                    self.set(result, lane, zeros);
-                    if let Op::Const(Const::Bits(bits)) = op {
-                        self.bits.insert(result, *bits);
-                    }
+                    self.lanes[result.index()] = lane;
                 }
             }
         }
@@ -226,15 +197,13 @@ impl<'f> Lanes<'f> {
     }
 
     /// How the result of an operation without regions differs.
-    fn op(&self, op: &Op) -> Option<(Lane, u8)> {
+    fn op(&self, op: &Op) -> Option<Lane> {
         let lane = |value: Value| self.lanes[value.index()];
-        let zeros = |value: Value| self.zeros[value.index()];
         let mut uniform = true;
         op.for_each_operand(|value| uniform &= lane(value) == Lane::Uniform);
         let otherwise = if uniform { Lane::Uniform } else { Lane::Varying };
         Some(match *op {
-            Op::Const(Const::Bits(bits)) => (Lane::Uniform, bits.trailing_zeros() as u8),
-            Op::WorkItem(WorkItem::GlobalId(0)) => (Lane::Stride(1), self.count.trailing_zeros() as u8),
+            Op::WorkItem(WorkItem::GlobalId(0)) => Lane::Stride(1),
             Op::WorkItem(
                 WorkItem::GlobalId(_)
                 | WorkItem::GlobalSize(_)
@@ -246,39 +215,29 @@ impl<'f> Lanes<'f> {
                 | WorkItem::ArgFold(_)
                 | WorkItem::ArgStart(_)
                 | WorkItem::ArgImage { .. },
-            ) => (Lane::Uniform, 0),
-            Op::Bin(kind @ (BinOp::Add | BinOp::Sub), a, b) => {
-                let together = match (lane(a).stride(), lane(b).stride()) {
-                    (Some(x), Some(y)) if self.is_word(a) => {
-                        Lane::of_stride(if kind == BinOp::Add { x.wrapping_add(y) } else { x.wrapping_sub(y) })
-                    }
-                    _ => otherwise,
-                };
-                (together, zeros(a).min(zeros(b)))
-            }
+            ) => Lane::Uniform,
+            Op::Bin(kind @ (BinOp::Add | BinOp::Sub), a, b) => match (lane(a).stride(), lane(b).stride()) {
+                (Some(x), Some(y)) if self.is_word(a) => {
+                    Lane::of_stride(if kind == BinOp::Add { x.wrapping_add(y) } else { x.wrapping_sub(y) })
+                }
+                _ => otherwise,
+            },
             Op::Bin(BinOp::Mul, a, b) => {
                 let scaled = |x: Value, factor: Value| {
                     let factor = *self.bits.get(&factor)? as u32;
                     lane(x).stride().filter(|_| self.is_word(x)).map(|stride| Lane::of_stride(stride.wrapping_mul(factor)))
                 };
-                (scaled(a, b).or_else(|| scaled(b, a)).unwrap_or(otherwise), zeros(a).saturating_add(zeros(b)))
+                scaled(a, b).or_else(|| scaled(b, a)).unwrap_or(otherwise)
             }
-            Op::Bin(BinOp::Shl, a, b) => match self.bits.get(&b) {
-                Some(&amount) if self.is_word(a) => {
-                    let amount = (amount % 32) as u32;
-                    let shifted = lane(a).stride().map_or(otherwise, |stride| Lane::of_stride(stride.wrapping_shl(amount)));
-                    (shifted, zeros(a).saturating_add(amount as u8))
-                }
-                _ => (otherwise, 0),
+            Op::Bin(BinOp::Shl, a, b) => match (self.bits.get(&b), lane(a).stride()) {
+                (Some(&amount), Some(stride)) if self.is_word(a) => Lane::of_stride(stride.wrapping_shl((amount % 32) as u32)),
+                _ => otherwise,
             },
-            Op::Bin(BinOp::And, a, b) => (otherwise, zeros(a).max(zeros(b))),
-            Op::Cast(CastOp::ZExt | CastOp::SExt | CastOp::Trunc, a) => (otherwise, zeros(a)),
-            Op::PtrAdd(base, offset) if lane(base) == Lane::Uniform => (lane(offset), zeros(base).min(zeros(offset))),
-            Op::Load { volatile: false, .. } => (otherwise, 0),
-            Op::Store { volatile: false, .. } => (Lane::Varying, 0),
-            // Once for each work-item, whatever it is given.
-            Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Call(..) => (Lane::Varying, 0),
-            ref pure if pure.is_pure() && !matches!(pure, Op::WorkItem(_) | Op::VarAddr(_)) => (otherwise, 0),
+            Op::PtrAdd(base, offset) if lane(base) == Lane::Uniform => lane(offset),
+            Op::Load { volatile: false, .. } => otherwise,
+            // Once for each work-item, whatever they are given.
+            Op::Store { volatile: false, .. } | Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Call(..) => Lane::Varying,
+            ref pure if pure.is_pure() && !matches!(pure, Op::WorkItem(_) | Op::VarAddr(_)) => otherwise,
             _ => return None,
         })
     }

@@ -6,18 +6,12 @@
 use rustc_hash::FxHashMap;
 
 use super::Lower;
-use crate::ir::{BinOp, Const, Function, Op, Region, Type, Value};
+use crate::ir::{BinOp, Function, Region, Type, Value};
 
 /// The 64-bit constants of a body.
 pub(super) fn constants(function: &Function, body: &Region) -> FxHashMap<Value, u64> {
-    let mut found = FxHashMap::default();
-    body.walk(&mut |inst| {
-        if let (Op::Const(Const::Bits(bits)), Some(&result)) = (&inst.op, inst.results.first())
-            && function.ty(result) == Type::I64
-        {
-            found.insert(result, *bits);
-        }
-    });
+    let mut found = body.constants();
+    found.retain(|value, _| function.ty(*value) == Type::I64);
     found
 }
 

@@ -222,12 +222,12 @@ fn guard_bounds(guard: &Inst, defs: &Defs, param: Value) -> Vec<(CmpOp, Value)> 
             Some(&Op::Bin(BinOp::Or, a, b)) if !holds => conditions.extend([(a, false), (b, false)]),
             Some(&Op::Un(crate::ir::UnOp::Not, a)) => conditions.push((a, !holds)),
             Some(&Op::Cmp(kind, a, b)) => {
-                let kind = if holds { Some(kind) } else { opposite(kind) };
+                let kind = if holds { Some(kind) } else { kind.inverse() };
                 let Some(kind) = kind else { continue };
                 if a == param {
                     found.push((kind, b));
                 } else if b == param {
-                    found.push((turned(kind), a));
+                    found.push((kind.mirrored(), a));
                 }
             }
             _ => {}
@@ -237,34 +237,6 @@ fn guard_bounds(guard: &Inst, defs: &Defs, param: Value) -> Vec<(CmpOp, Value)> 
         }
     }
     found
-}
-
-const fn opposite(op: CmpOp) -> Option<CmpOp> {
-    Some(match op {
-        CmpOp::SLt => CmpOp::SGe,
-        CmpOp::SLe => CmpOp::SGt,
-        CmpOp::SGt => CmpOp::SLe,
-        CmpOp::SGe => CmpOp::SLt,
-        CmpOp::ULt => CmpOp::UGe,
-        CmpOp::ULe => CmpOp::UGt,
-        CmpOp::UGt => CmpOp::ULe,
-        CmpOp::UGe => CmpOp::ULt,
-        _ => return None,
-    })
-}
-
-const fn turned(op: CmpOp) -> CmpOp {
-    match op {
-        CmpOp::SLt => CmpOp::SGt,
-        CmpOp::SLe => CmpOp::SGe,
-        CmpOp::SGt => CmpOp::SLt,
-        CmpOp::SGe => CmpOp::SLe,
-        CmpOp::ULt => CmpOp::UGt,
-        CmpOp::ULe => CmpOp::UGe,
-        CmpOp::UGt => CmpOp::ULt,
-        CmpOp::UGe => CmpOp::ULe,
-        same => same,
-    }
 }
 
 /// The range of a result, before it is known to fit the type. Both operands are in their type's range.

@@ -90,7 +90,7 @@ impl Walk<'_> {
     fn unary_rules(&mut self, at: &mut Place, kind: UnOp, a: Value) -> Option<Value> {
         match (kind, self.def(a)?.clone()) {
             (kind, Op::Un(inner, b)) if kind == inner => Some(b),
-            (UnOp::Not, Op::Cmp(cmp, x, y)) => Some(self.make(at.out, at.span, at.ty, Op::Cmp(inverse(cmp)?, x, y))),
+            (UnOp::Not, Op::Cmp(cmp, x, y)) => Some(self.make(at.out, at.span, at.ty, Op::Cmp(cmp.inverse()?, x, y))),
             (UnOp::Neg, Op::Bin(BinOp::Sub, x, y)) => Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Sub, y, x))),
             _ => None,
         }
@@ -100,7 +100,7 @@ impl Walk<'_> {
         let Op::Cmp(kind, a, b) = op else { return None };
         if self.constant_of(*a).is_some() && self.constant_of(*b).is_none() {
             std::mem::swap(a, b);
-            *kind = mirrored(*kind);
+            *kind = kind.mirrored();
             self.changed = true;
         }
         let (kind, a, b) = (*kind, *a, *b);
@@ -336,44 +336,6 @@ impl Walk<'_> {
         let ty = if i32::try_from(sum).is_ok() { Type::I32 } else { Type::I64 };
         let sum = self.splat(ty, sum.cast_unsigned());
         Some(self.make(at.out, at.span, at.ty, Op::PtrAdd(inner, sum)))
-    }
-}
-
-/// The comparison that holds where this one does not. None for ordered ones: a NaN makes both false.
-const fn inverse(op: CmpOp) -> Option<CmpOp> {
-    Some(match op {
-        CmpOp::Eq => CmpOp::Ne,
-        CmpOp::Ne => CmpOp::Eq,
-        CmpOp::SLt => CmpOp::SGe,
-        CmpOp::SLe => CmpOp::SGt,
-        CmpOp::SGt => CmpOp::SLe,
-        CmpOp::SGe => CmpOp::SLt,
-        CmpOp::ULt => CmpOp::UGe,
-        CmpOp::ULe => CmpOp::UGt,
-        CmpOp::UGt => CmpOp::ULe,
-        CmpOp::UGe => CmpOp::ULt,
-        CmpOp::FEq => CmpOp::FNe,
-        CmpOp::FNe => CmpOp::FEq,
-        CmpOp::FLt | CmpOp::FLe | CmpOp::FGt | CmpOp::FGe => return None,
-    })
-}
-
-/// The comparison with its operands exchanged.
-const fn mirrored(op: CmpOp) -> CmpOp {
-    match op {
-        CmpOp::SLt => CmpOp::SGt,
-        CmpOp::SLe => CmpOp::SGe,
-        CmpOp::SGt => CmpOp::SLt,
-        CmpOp::SGe => CmpOp::SLe,
-        CmpOp::ULt => CmpOp::UGt,
-        CmpOp::ULe => CmpOp::UGe,
-        CmpOp::UGt => CmpOp::ULt,
-        CmpOp::UGe => CmpOp::ULe,
-        CmpOp::FLt => CmpOp::FGt,
-        CmpOp::FLe => CmpOp::FGe,
-        CmpOp::FGt => CmpOp::FLt,
-        CmpOp::FGe => CmpOp::FLe,
-        same => same,
     }
 }
 
