@@ -310,7 +310,7 @@ pub enum Command {
     /// One action.
     Once(Action),
     /// Several, one after the other, as one command: those of a command buffer.
-    Replay(Arc<[Action]>),
+    Replay(Arc<[Arc<Action>]>),
     /// Does nothing: markers, barriers, maps and unmaps of memory that the host sees anyway. Completes after everything before it.
     Nop,
     /// Runs on the device's thread when everything before it is complete (native kernels, host-side work of the API).

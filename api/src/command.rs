@@ -158,7 +158,7 @@ pub enum Operation {
     /// A kernel.
     Launch(KernelLaunch),
     /// The commands of a command buffer, made for the queue's device.
-    Replay(Arc<[Action]>),
+    Replay(Arc<[Arc<Action>]>),
     /// A function of the host.
     Native(NativeKernel),
 }

@@ -3,6 +3,9 @@
 //! A command is made for the device when it is recorded: its arguments, memory and sizes are those of that moment. To enqueue the
 //! buffer is one command with one event, whose work is a list that is shared by all runs. Devices run commands as if one after the other,
 //! and a command can only wait for those that were recorded before it: the order of recording satisfies every synchronization point.
+//!
+//! Launches of a mutable command buffer may be changed ([`crate::mutable_dispatch`]): each is made anew, and what runs next is another list. Runs that are
+//! under way keep theirs.
 
 use std::sync::Arc;
 
@@ -18,8 +21,9 @@ use crate::image::Image;
 use crate::image_transfer::ImageBox;
 use crate::kernel::Kernel;
 use crate::launch::NdRange;
-use crate::lock::{Mutex, Rank};
+use crate::lock::{Guard, Mutex, Rank};
 use crate::memory::Buffer;
+use crate::mutable_dispatch::{Dispatch, DispatchAsserts, DispatchOptions, MutableCommand};
 use crate::object::{HandleSlot, Object};
 use crate::queue::{Queue, QueueProperties};
 use crate::svm::SvmCopy;
@@ -31,6 +35,8 @@ bitflags! {
     pub struct CommandBufferFlags: u64 {
         /// CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR: what is shared by the runs does not change, so that this costs nothing.
         const SIMULTANEOUS_USE = 1 << 0;
+        /// CL_COMMAND_BUFFER_MUTABLE_KHR: launches may be changed.
+        const MUTABLE = 1 << 1;
     }
 
     /// cl_device_command_buffer_capabilities_khr
@@ -55,24 +61,89 @@ impl Device {
     }
 }
 
+/// CL_COMMAND_BUFFER_STATE_KHR
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandBufferState {
+    /// Commands may be recorded.
+    Recording,
+    /// No more commands may be recorded, but there is one whose arguments have not all been set.
+    Finalized,
+    /// It may be enqueued.
+    Executable,
+}
+
+/// How a command buffer is made: what its properties say.
+#[derive(Clone, Debug, Default)]
+pub struct CommandBufferOptions {
+    /// CL_COMMAND_BUFFER_FLAGS_KHR
+    pub flags: CommandBufferFlags,
+    /// CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
+    pub asserts: DispatchAsserts,
+    /// The list as the application gave it.
+    pub property_list: Option<Vec<u64>>,
+}
+
 /// A list that can be run.
 #[derive(Clone, Debug)]
 struct Executable {
-    commands: Arc<[Action]>,
+    commands: Arc<[Arc<Action>]>,
+    uses: Vec<Use>,
+}
+
+/// What a command does, made for the queue's device.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Step {
+    /// Nothing, for barriers and launches of no work-items.
+    action: Option<Arc<Action>>,
+    /// The memory that it uses.
     uses: Vec<Use>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// Those that do something.
-    recorded: Vec<Action>,
-    /// What they use, each store's bytes once.
-    uses: Vec<Use>,
+pub(crate) struct State {
+    /// In order. `None` is a launch whose arguments have not all been set.
+    steps: Vec<Option<Step>>,
+    /// Launches that the application has a handle of, or whose arguments are to be set yet.
+    pub(crate) dispatches: Vec<Dispatch>,
     /// Objects that live as long as the command buffer, as if the application held them.
     kernels: Vec<Arc<Kernel>>,
     /// The last synchronization point; they count from 1.
     last_point: u32,
+    finalized: bool,
     executable: Option<Executable>,
+}
+
+impl State {
+    /// What an enqueue runs, if everything is known.
+    fn assemble(&self) -> Option<Executable> {
+        let (mut commands, mut uses) = (Vec::with_capacity(self.steps.len()), Vec::new());
+        for step in &self.steps {
+            let step = step.as_ref()?;
+            commands.extend(step.action.clone());
+            for used in &step.uses {
+                merge(&mut uses, used);
+            }
+        }
+        Some(Executable { commands: commands.into(), uses })
+    }
+
+    /// Replaces steps by what they have become, and gives back what is no longer needed, to be dropped when nothing is locked.
+    pub(crate) fn replace(&mut self, changed: Vec<(usize, Option<Step>)>) -> Replaced {
+        let mut old = Vec::with_capacity(changed.len());
+        for (index, new) in changed {
+            if let Some(step) = self.steps.get_mut(index) {
+                old.extend(std::mem::replace(step, new));
+            }
+        }
+        let executable = self.assemble();
+        Replaced { _steps: old, _executable: std::mem::replace(&mut self.executable, executable) }
+    }
+}
+
+/// What an update has left of a command buffer's earlier content.
+pub(crate) struct Replaced {
+    _steps: Vec<Step>,
+    _executable: Option<Executable>,
 }
 
 /// A command buffer.
@@ -80,7 +151,7 @@ struct State {
 pub struct CommandBuffer {
     slot: HandleSlot,
     queue: Arc<Queue>,
-    property_list: Option<Vec<u64>>,
+    options: CommandBufferOptions,
     state: Mutex<State>,
 }
 
@@ -94,10 +165,10 @@ impl Object for CommandBuffer {
 pub type SyncPoint = u32;
 
 impl CommandBuffer {
-    /// clCreateCommandBufferKHR. `property_list` is the list as the application gave it.
-    pub fn new(queue: &Arc<Queue>, property_list: Option<Vec<u64>>) -> Arc<Self> {
+    /// clCreateCommandBufferKHR
+    pub fn new(queue: &Arc<Queue>, options: CommandBufferOptions) -> Arc<Self> {
         let state = Mutex::new(Rank::CommandBuffer, State::default());
-        Arc::new(Self { slot: HandleSlot::default(), queue: queue.clone(), property_list, state })
+        Arc::new(Self { slot: HandleSlot::default(), queue: queue.clone(), options, state })
     }
 
     /// The queue for which commands are recorded.
@@ -112,54 +183,105 @@ impl CommandBuffer {
 
     /// CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR
     pub fn property_list(&self) -> Option<&[u64]> {
-        self.property_list.as_deref()
+        self.options.property_list.as_deref()
     }
 
-    /// Whether clFinalizeCommandBufferKHR was called.
-    pub fn is_executable(&self) -> bool {
-        self.state.lock().executable.is_some()
+    /// Whether its launches may be changed.
+    pub fn is_mutable(&self) -> bool {
+        self.options.flags.contains(CommandBufferFlags::MUTABLE)
+    }
+
+    /// CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
+    pub(crate) fn asserts(&self) -> DispatchAsserts {
+        self.options.asserts
+    }
+
+    /// CL_COMMAND_BUFFER_STATE_KHR
+    pub fn state(&self) -> CommandBufferState {
+        let state = self.state.lock();
+        match (state.finalized, &state.executable) {
+            (false, _) => CommandBufferState::Recording,
+            (true, None) => CommandBufferState::Finalized,
+            (true, Some(_)) => CommandBufferState::Executable,
+        }
+    }
+
+    /// What was recorded.
+    pub(crate) fn lock(&self) -> Guard<'_, State> {
+        self.state.lock()
     }
 
     /// Whether commands may be recorded, and these synchronization points be waited for.
     fn check(state: &State, points: &[SyncPoint]) -> Result<()> {
         // "CL_INVALID_OPERATION if command_buffer has been finalized."
-        ensure!(state.executable.is_none(), InvalidOperation, "the command buffer was finalized");
+        ensure!(!state.finalized, InvalidOperation, "the command buffer was finalized");
         // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR ... if synchronization-point objects in sync_point_wait_list are not valid synchronization-points."
         let known = 1..=state.last_point;
         ensure!(points.iter().all(|point| known.contains(point)), InvalidSyncPointWaitList, "{points:?} are not all of {known:?}");
         Ok(())
     }
 
-    /// Records what a command does.
-    fn record(&self, points: &[SyncPoint], kernel: Option<&Arc<Kernel>>, make: impl FnOnce() -> Result<Work>) -> Result<SyncPoint> {
-        Self::check(&self.state.lock(), points)?;
-        let Work { operation, uses, host_written: _ } = make()?;
-        let command = match operation.resolve(self.queue.device_index())? {
-            Command::Once(action) => Some(action),
+    /// Makes a command for the queue's device.
+    pub(crate) fn make(&self, work: Work) -> Result<Step> {
+        let Work { operation, uses, host_written: _ } = work;
+        let action = match operation.resolve(self.queue.device_index())? {
+            Command::Once(action) => Some(Arc::new(action)),
             Command::Nop => None,
             Command::Replay(_) | Command::Host(_) => return Err(Error::InvalidOperation("the command cannot be recorded".into())),
         };
+        Ok(Step { action, uses })
+    }
+
+    /// Records a command; the guard that is given back still holds it as the last.
+    fn push(&self, step: Option<Step>) -> Result<(SyncPoint, Guard<'_, State>)> {
         let mut state = self.state.lock();
         Self::check(&state, &[])?;
         // "... giving a hard upper limit on the number of commands ..., at which point CL_OUT_OF_RESOURCES will be returned."
         let point = state.last_point.checked_add(1).ok_or_else(|| Error::OutOfResources("too many commands".into()))?;
         state.last_point = point;
-        state.recorded.extend(command);
-        for used in uses {
-            merge(&mut state.uses, used);
-        }
-        if let Some(kernel) = kernel.filter(|kernel| state.kernels.iter().all(|other| !Arc::ptr_eq(other, kernel))) {
-            state.kernels.push(kernel.clone());
-        }
-        Ok(point)
+        state.steps.push(step);
+        Ok((point, state))
     }
 
-    /// clCommandNDRangeKernelKHR
+    /// Records what a command does.
+    fn record(&self, points: &[SyncPoint], make: impl FnOnce() -> Result<Work>) -> Result<SyncPoint> {
+        Self::check(&self.state.lock(), points)?;
+        let step = self.make(make()?)?;
+        self.push(Some(step)).map(|(point, _)| point)
+    }
+
+    /// clCommandNDRangeKernelKHR. A handle is made if the application asks for one.
     ///
     /// # Errors
     /// Those of clEnqueueNDRangeKernel, and of recording.
-    pub fn launch(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>, points: &[SyncPoint]) -> Result<SyncPoint> {
-        self.record(points, Some(kernel), || self.queue.launch_work(kernel, range))
+    pub fn launch(
+        self: &Arc<Self>,
+        kernel: &Arc<Kernel>,
+        range: &NdRange<'_>,
+        points: &[SyncPoint],
+        options: DispatchOptions,
+    ) -> Result<(SyncPoint, Option<Arc<MutableCommand>>)> {
+        Self::check(&self.state.lock(), points)?;
+        options.check(self, range)?;
+        // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the
+        // properties parameter."
+        let deferred = options.may_defer(self) && !kernel.is_complete();
+        let step = if deferred {
+            self.queue.check_launch(kernel, range)?;
+            None
+        } else {
+            Some(self.make(self.queue.launch_work(kernel, range)?)?)
+        };
+        let own = (deferred || options.wants_handle).then(|| kernel.duplicate());
+        let (point, mut state) = self.push(step)?;
+        if state.kernels.iter().all(|other| !Arc::ptr_eq(other, kernel)) {
+            state.kernels.push(kernel.clone());
+        }
+        let Some(own) = own else { return Ok((point, None)) };
+        let index = state.steps.len() - 1;
+        let command = MutableCommand::new(self, state.dispatches.len(), kernel, range.work_dim, options);
+        state.dispatches.push(Dispatch::new(index, own, range, command.clone()));
+        Ok((point, command.wants_handle().then_some(command)))
     }
 
     /// clCommandCopyBufferKHR
@@ -167,7 +289,7 @@ impl CommandBuffer {
     /// # Errors
     /// Those of clEnqueueCopyBuffer, and of recording.
     pub fn copy(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, places: (u64, u64, u64), points: &[SyncPoint]) -> Result<SyncPoint> {
-        self.record(points, None, || self.queue.copy_work(src, dst, places))
+        self.record(points, || self.queue.copy_work(src, dst, places))
     }
 
     /// clCommandCopyBufferRectKHR
@@ -175,7 +297,7 @@ impl CommandBuffer {
     /// # Errors
     /// Those of clEnqueueCopyBufferRect, and of recording.
     pub fn copy_rect(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, args: &RectArgs, points: &[SyncPoint]) -> Result<SyncPoint> {
-        self.record(points, None, || self.queue.copy_rect_work(src, dst, args))
+        self.record(points, || self.queue.copy_rect_work(src, dst, args))
     }
 
     /// clCommandFillBufferKHR
@@ -183,7 +305,7 @@ impl CommandBuffer {
     /// # Errors
     /// Those of clEnqueueFillBuffer, and of recording.
     pub fn fill(&self, buffer: &Arc<Buffer>, pattern: Vec<u8>, bytes: (u64, u64), points: &[SyncPoint]) -> Result<SyncPoint> {
-        self.record(points, None, || self.queue.fill_work(buffer, pattern, bytes))
+        self.record(points, || self.queue.fill_work(buffer, pattern, bytes))
     }
 
     /// clCommandCopyImageKHR
@@ -197,7 +319,7 @@ impl CommandBuffer {
         boxes: ([u64; 3], [u64; 3], [u64; 3]),
         points: &[SyncPoint],
     ) -> Result<SyncPoint> {
-        self.record(points, None, || self.queue.copy_image_work(src, dst, boxes))
+        self.record(points, || self.queue.copy_image_work(src, dst, boxes))
     }
 
     /// clCommandCopyImageToBufferKHR
@@ -212,7 +334,7 @@ impl CommandBuffer {
         offset: u64,
         points: &[SyncPoint],
     ) -> Result<SyncPoint> {
-        self.record(points, None, || self.queue.copy_image_to_buffer_work(src, dst, area, offset))
+        self.record(points, || self.queue.copy_image_to_buffer_work(src, dst, area, offset))
     }
 
     /// clCommandCopyBufferToImageKHR
@@ -227,7 +349,7 @@ impl CommandBuffer {
         area: ImageBox,
         points: &[SyncPoint],
     ) -> Result<SyncPoint> {
-        self.record(points, None, || self.queue.copy_buffer_to_image_work(src, dst, offset, area))
+        self.record(points, || self.queue.copy_buffer_to_image_work(src, dst, offset, area))
     }
 
     /// clCommandFillImageKHR: a fill for each row of a box that leaves gaps.
@@ -237,7 +359,7 @@ impl CommandBuffer {
     pub fn fill_image(&self, image: &Arc<Image>, color: &[u8], area: ImageBox, points: &[SyncPoint]) -> Result<SyncPoint> {
         Self::check(&self.state.lock(), points)?;
         let works = self.queue.fill_image_works(image, color, area)?;
-        works.into_iter().try_fold(0, |_, work| self.record(points, None, || Ok(work)))
+        works.into_iter().try_fold(0, |_, work| self.record(points, || Ok(work)))
     }
 
     /// clCommandSVMMemcpyKHR. What memory of the host holds is read in each run.
@@ -252,7 +374,7 @@ impl CommandBuffer {
         points: &[SyncPoint],
     ) -> Result<SyncPoint> {
         self.queue.check_svm(&[])?;
-        self.record(points, None, || self.queue.svm_copy_work(copy, target, source))
+        self.record(points, || self.queue.svm_copy_work(copy, target, source))
     }
 
     /// clCommandSVMMemFillKHR
@@ -261,7 +383,7 @@ impl CommandBuffer {
     /// Those of clEnqueueSVMMemFill, and of recording.
     pub fn svm_fill(&self, address: usize, pattern: Vec<u8>, size: u64, points: &[SyncPoint]) -> Result<SyncPoint> {
         self.queue.check_svm(&[])?;
-        self.record(points, None, || self.queue.svm_fill_work(address, pattern, size))
+        self.record(points, || self.queue.svm_fill_work(address, pattern, size))
     }
 
     /// clCommandBarrierWithWaitListKHR
@@ -269,20 +391,22 @@ impl CommandBuffer {
     /// # Errors
     /// Those of recording.
     pub fn barrier(&self, points: &[SyncPoint]) -> Result<SyncPoint> {
-        self.record(points, None, || Ok(Work::nop()))
+        self.record(points, || Ok(Work::nop()))
     }
 
     /// clFinalizeCommandBufferKHR
     ///
     /// # Errors
-    /// If it was called before, or there is no memory for what the commands use.
+    /// If it was called before.
     pub fn finalize(&self) -> Result<()> {
         let mut state = self.state.lock();
         // "CL_INVALID_OPERATION if command_buffer is not in the Recording state."
-        ensure!(state.executable.is_none(), InvalidOperation, "the command buffer was finalized before");
-        let commands = std::mem::take(&mut state.recorded).into();
-        let uses = std::mem::take(&mut state.uses);
-        state.executable = Some(Executable { commands, uses });
+        ensure!(!state.finalized, InvalidOperation, "the command buffer was finalized before");
+        state.finalized = true;
+        state.executable = state.assemble();
+        if !self.is_mutable() {
+            state.steps = Vec::new();
+        }
         Ok(())
     }
 
@@ -293,7 +417,8 @@ impl CommandBuffer {
     pub fn enqueue(&self, queue: Option<&Arc<Queue>>, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         // "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
         let executable = self.state.lock().executable.clone();
-        let executable = executable.ok_or_else(|| Error::InvalidOperation("the command buffer was not finalized".into()))?;
+        let executable = executable
+            .ok_or_else(|| Error::InvalidOperation("the command buffer was not finalized, or lacks arguments of a kernel".into()))?;
         let queue = queue.unwrap_or(&self.queue);
         // "CL_INVALID_DEVICE if any element of queues does not have the same device as the command-queue set on command_buffer creation ..."
         ensure!(Arc::ptr_eq(queue.device(), self.queue.device()), InvalidDevice, "the queue is one of {}", queue.device().name());
@@ -308,7 +433,7 @@ impl CommandBuffer {
 
 /// Adds a use to others: one for each buffer, of all bytes that any command needs. What is partly overwritten and partly read counts as written, so that
 /// what another device has of it is brought over first.
-fn merge(uses: &mut Vec<Use>, new: Use) {
+fn merge(uses: &mut Vec<Use>, new: &Use) {
     match uses
         .iter_mut()
         .find(|old| Arc::ptr_eq(&old.buffer, &new.buffer) && old.image.as_ref().map(Arc::as_ptr) == new.image.as_ref().map(Arc::as_ptr))
@@ -319,6 +444,6 @@ fn merge(uses: &mut Vec<Use>, new: Use) {
                 old.access = Access::Write;
             }
         }
-        None => uses.push(new),
+        None => uses.push(new.clone()),
     }
 }

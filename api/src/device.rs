@@ -101,6 +101,8 @@ fn extension_version(name: &str) -> Version {
         "cl_khr_integer_dot_product" => Version::new(2, 0, 0),
         // Experimental: versions before 0.9.5 have other parameters.
         "cl_khr_command_buffer" => Version::new(0, 9, 8),
+        // Likewise: before 0.9.2 an update is a chain of structures.
+        "cl_khr_command_buffer_mutable_dispatch" => Version::new(0, 9, 5),
         _ => Version::new(1, 0, 0),
     }
 }
@@ -305,6 +307,7 @@ impl Device {
             "cl_khr_priority_hints",
             "cl_khr_throttle_hints",
             "cl_khr_command_buffer",
+            "cl_khr_command_buffer_mutable_dispatch",
             "cl_arm_printf",
         ]
         .into_iter();

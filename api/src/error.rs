@@ -118,6 +118,7 @@ errors! {
     InvalidCommandBuffer = -1138 "CL_INVALID_COMMAND_BUFFER_KHR",
     InvalidSyncPointWaitList = -1139 "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR",
     IncompatibleCommandQueue = -1140 "CL_INCOMPATIBLE_COMMAND_QUEUE_KHR",
+    InvalidMutableCommand = -1141 "CL_INVALID_MUTABLE_COMMAND_KHR",
 }
 
 impl From<BackendError> for Error {

@@ -340,6 +340,11 @@ impl Kernel {
         Ok(self.svm_pointers.lock().iter().filter_map(Weak::upgrade).collect())
     }
 
+    /// Whether all arguments have been set.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.args.lock().iter().all(Option::is_some)
+    }
+
     /// The arguments as they are now.
     ///
     /// # Errors

@@ -130,6 +130,14 @@ impl Queue {
         Ok(())
     }
 
+    /// What can be said of a launch before the kernel's arguments are set.
+    pub(crate) fn check_launch(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<()> {
+        self.check_kernel(kernel)?;
+        let (_, info) = kernel.on(self.device())?;
+        let (_, global) = check_range(range)?;
+        check_local_size(self.device().properties(), info, range, global).map(drop)
+    }
+
     /// What clEnqueueNDRangeKernel does.
     pub(crate) fn launch_work(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<Work> {
         let device = self.device();

@@ -35,6 +35,7 @@ pub mod launch;
 pub mod lock;
 mod map;
 pub mod memory;
+pub mod mutable_dispatch;
 pub mod native;
 pub mod object;
 pub mod options;

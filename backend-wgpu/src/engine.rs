@@ -183,7 +183,8 @@ impl Engine {
             Command::Once(Action::Copy { src, dst, regions }) => few(regions) && is_free(src, false) && is_free(dst, true),
             Command::Once(Action::Fill { dst, size, .. }) => *size <= QUICK_BYTES && is_free(dst, true),
             Command::Replay(actions) => {
-                actions.len() <= QUICK_REPLAY && actions.iter().all(|action| matches!(action, Action::Launch(launch) if is_ready(launch)))
+                actions.len() <= QUICK_REPLAY
+                    && actions.iter().all(|action| matches!(&**action, Action::Launch(launch) if is_ready(launch)))
             }
             Command::Nop => true,
             Command::Host(_) => false,
@@ -327,7 +328,7 @@ impl Engine {
     }
 
     /// Records or performs the actions of a list. Only the ends of it are timed.
-    fn replay(&mut self, actions: &[Action], profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Taking> {
+    fn replay(&mut self, actions: &[Arc<Action>], profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Taking> {
         let mut several = Box::<Several>::default();
         for (index, action) in actions.iter().enumerate() {
             let timed = profile && (index == 0 || index + 1 == actions.len());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wgcl_api::command_buffer::{CommandBuffer, CommandBufferFlags, SyncPoint};
+use wgcl_api::command_buffer::{CommandBuffer, CommandBufferFlags, CommandBufferOptions, CommandBufferState, SyncPoint};
 use wgcl_api::error::{Error, Result};
 use wgcl_api::image_color::color_size;
 use wgcl_api::kernel::Kernel;
@@ -15,8 +15,8 @@ use crate::bindings::{
     _cl_command_buffer_khr, CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_NUM_QUEUES_KHR, CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR,
     CL_COMMAND_BUFFER_QUEUES_KHR, CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR, CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
     CL_COMMAND_BUFFER_STATE_KHR, CL_COMMAND_BUFFER_STATE_RECORDING_KHR, cl_command_buffer_info_khr, cl_command_buffer_khr,
-    cl_command_buffer_properties_khr, cl_command_queue, cl_event, cl_kernel, cl_mem, cl_mutable_command_khr, cl_properties,
-    cl_sync_point_khr, cl_uint,
+    cl_command_buffer_properties_khr, cl_command_buffer_state_khr, cl_command_queue, cl_event, cl_kernel, cl_mem, cl_mutable_command_khr,
+    cl_properties, cl_sync_point_khr, cl_uint,
 };
 use crate::check;
 use crate::enqueue::{rect, triple};
@@ -26,25 +26,33 @@ use crate::handles;
 use crate::image;
 use crate::image_enqueue::image_box;
 use crate::info::Query;
+use crate::mutable_dispatch;
 
 /// Newer than the headers that the bindings are made from.
 const CL_COMMAND_BUFFER_CONTEXT_KHR: cl_command_buffer_info_khr = 0x1299;
+const CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR: cl_command_buffer_properties_khr = 0x12B7;
+const CL_COMMAND_BUFFER_STATE_FINALIZED_KHR: cl_command_buffer_state_khr = 2;
 
 /// What all recording functions begin with.
+fn recording_any(command_buffer: cl_command_buffer_khr, queue: cl_command_queue) -> Result<Arc<CommandBuffer>> {
+    let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
+    // "CL_INVALID_COMMAND_QUEUE if the cl_khr_command_buffer_multi_device extension is not supported and command_queue is not NULL."
+    check!(queue.is_null(), InvalidCommandQueue, "commands are recorded for the command buffer's own queue");
+    Ok(command_buffer)
+}
+
+/// What those begin with that record something else than a launch.
 fn recording(
     command_buffer: cl_command_buffer_khr,
     queue: cl_command_queue,
     properties: &List<cl_properties>,
     mutable_handle: &Out<cl_mutable_command_khr>,
 ) -> Result<Arc<CommandBuffer>> {
-    let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
-    // "CL_INVALID_COMMAND_QUEUE if the cl_khr_command_buffer_multi_device extension is not supported and command_queue is not NULL."
-    check!(queue.is_null(), InvalidCommandQueue, "commands are recorded for the command buffer's own queue");
+    let command_buffer = recording_any(command_buffer, queue)?;
     // "CL_INVALID_VALUE if values specified in properties are not valid": there are none.
-    let given = properties.properties().is_some_and(|(pairs, _)| !pairs.is_empty());
-    check!(!given, InvalidValue, "commands have no properties");
+    properties.checked_properties(|name, _| Err(Error::InvalidValue(format!("property {name:#x}: only launches have any").into())))?;
     // "CL_INVALID_VALUE if mutable_handle is not NULL."
-    check!(mutable_handle.is_null(), InvalidValue, "commands cannot be changed");
+    check!(mutable_handle.is_null(), InvalidValue, "only launches can be changed");
     Ok(command_buffer)
 }
 
@@ -57,15 +65,22 @@ fn points(count: cl_uint, list: &List<cl_sync_point_khr>) -> Result<Vec<SyncPoin
 }
 
 /// The list of properties, checked.
-fn read_properties(list: &List<cl_command_buffer_properties_khr>) -> Result<Option<Vec<u64>>> {
-    let Some((pairs, all)) = list.properties() else { return Ok(None) };
-    for (index, &(name, value)) in pairs.iter().enumerate() {
+fn read_properties(list: &List<cl_command_buffer_properties_khr>) -> Result<CommandBufferOptions> {
+    let (mut flags, mut asserts) = (None, None);
+    let property_list = list.checked_properties(|name, value| {
         // "CL_INVALID_VALUE if values specified in properties are not valid, or if the same property name is specified more than once."
-        check!(name == u64::from(CL_COMMAND_BUFFER_FLAGS_KHR), InvalidValue, "property {name:#x} is unknown");
-        check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidValue, "property {name:#x} is given twice");
-        check!(CommandBufferFlags::from_bits(value).is_some(), InvalidValue, "flags {value:#x} are unknown");
-    }
-    Ok(Some(all))
+        let repeated = if name == u64::from(CL_COMMAND_BUFFER_FLAGS_KHR) {
+            let known = CommandBufferFlags::from_bits(value);
+            flags.replace(known.ok_or_else(|| Error::InvalidValue(format!("flags {value:#x} are unknown").into()))?).is_some()
+        } else if name == CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR {
+            asserts.replace(mutable_dispatch::asserts(value)?).is_some()
+        } else {
+            return Err(Error::InvalidValue(format!("property {name:#x} is unknown").into()));
+        };
+        check!(!repeated, InvalidValue, "property {name:#x} is given twice");
+        Ok(())
+    })?;
+    Ok(CommandBufferOptions { flags: flags.unwrap_or_default(), asserts: asserts.unwrap_or_default(), property_list })
 }
 
 crate::entry! {
@@ -77,9 +92,9 @@ crate::entry! {
         // "CL_INVALID_VALUE if the cl_khr_command_buffer_multi_device extension is not supported and num_queues is not one", "if queues is NULL".
         check!(num_queues == 1 && !queues.is_null(), InvalidValue, "a command buffer is for one queue, not {num_queues}");
         let queues = handles::get_all::<Queue>(&queues.get(1))?;
-        let properties = read_properties(&properties)?;
+        let options = read_properties(&properties)?;
         let queue = queues.first().ok_or_else(|| Error::InvalidValue("there is no queue".into()))?;
-        Ok(handles::give(CommandBuffer::new(queue, properties)))
+        Ok(handles::give(CommandBuffer::new(queue, options)))
     }
 
     fn clRetainCommandBufferKHR(command_buffer: cl_command_buffer_khr) {
@@ -103,7 +118,8 @@ crate::entry! {
         event: Out<cl_event>,
     ) {
         let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
-        check!(command_buffer.is_executable(), InvalidOperation, "the command buffer was not finalized");
+        let is_executable = command_buffer.state() == CommandBufferState::Executable;
+        check!(is_executable, InvalidOperation, "the command buffer was not finalized, or lacks arguments of a kernel");
         // "CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and num_queues is 0", "if num_queues is > 0 and not the same
         // value as num_queues set on command_buffer creation."
         check!((num_queues == 0) == queues.is_null() && num_queues <= 1, InvalidValue, "{num_queues} queues for one");
@@ -210,7 +226,8 @@ crate::entry! {
         sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let command_buffer = recording_any(command_buffer, queue)?;
+        let options = mutable_dispatch::dispatch_options(&properties, &mutable_handle)?;
         let kernel = handles::get::<Kernel>(kernel)?;
         let points = points(num_points, &waits)?;
         // Only that many values may be there; a wrong number of dimensions is found with the rest.
@@ -218,7 +235,11 @@ crate::entry! {
         let [offset, global, local] = [&offset, &global, &local].map(|list| (!list.is_null()).then(|| list.get(count)));
         let range =
             NdRange { work_dim, global_offset: offset.as_deref(), global_size: global.as_deref(), local_size: local.as_deref() };
-        sync_point.set(command_buffer.launch(&kernel, &range, &points)?);
+        let (point, command) = command_buffer.launch(&kernel, &range, &points, options)?;
+        sync_point.set(point);
+        if let Some(command) = command {
+            mutable_handle.set(handles::name(&command));
+        }
         Ok(())
     }
 
@@ -358,10 +379,10 @@ crate::entry! {
             CL_COMMAND_BUFFER_NUM_QUEUES_KHR => query.put(1u32),
             CL_COMMAND_BUFFER_QUEUES_KHR => query.put([handles::name(command_buffer.queue())]),
             CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR => query.put(handles::count(&command_buffer)),
-            CL_COMMAND_BUFFER_STATE_KHR => query.put(if command_buffer.is_executable() {
-                CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR
-            } else {
-                CL_COMMAND_BUFFER_STATE_RECORDING_KHR
+            CL_COMMAND_BUFFER_STATE_KHR => query.put(match command_buffer.state() {
+                CommandBufferState::Recording => CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
+                CommandBufferState::Finalized => CL_COMMAND_BUFFER_STATE_FINALIZED_KHR,
+                CommandBufferState::Executable => CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
             }),
             CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR => query.put(command_buffer.property_list().unwrap_or(&[])),
             CL_COMMAND_BUFFER_CONTEXT_KHR => query.put(handles::name(command_buffer.context())),

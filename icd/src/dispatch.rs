@@ -48,6 +48,7 @@ use crate::memory::{
     clCreateBuffer, clCreateBufferWithProperties, clCreateSubBuffer, clGetMemObjectInfo, clReleaseMemObject, clRetainMemObject,
     clSetMemObjectDestructorCallback,
 };
+use crate::mutable_dispatch::{clGetMutableCommandInfoKHR, clUpdateMutableCommandsKHR};
 use crate::platform::{
     clGetExtensionFunctionAddress, clGetExtensionFunctionAddressForPlatform, clGetPlatformIDs, clGetPlatformInfo, clIcdGetPlatformIDsKHR,
     clUnloadCompiler, clUnloadPlatformCompiler,
@@ -252,6 +253,8 @@ pub fn extension(name: &str) -> *mut c_void {
         "clCommandSVMMemcpyKHR" => clCommandSVMMemcpyKHR as *mut c_void,
         "clCommandSVMMemFillKHR" => clCommandSVMMemFillKHR as *mut c_void,
         "clGetCommandBufferInfoKHR" => clGetCommandBufferInfoKHR as *mut c_void,
+        "clUpdateMutableCommandsKHR" => clUpdateMutableCommandsKHR as *mut c_void,
+        "clGetMutableCommandInfoKHR" => clGetMutableCommandInfoKHR as *mut c_void,
         _ => std::ptr::null_mut(),
     }
 }

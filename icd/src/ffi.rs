@@ -111,7 +111,9 @@ impl<T: Copy> OutList<T> {
 /// A list of properties: its names and values, and the list as it was given, with the zero at its end.
 pub type Properties<T> = (Vec<(T, T)>, Vec<T>);
 
-/// A pointer to an array that is read, which may be null.
+/// A pointer to an array that is read, which may be null. In structures that the application passes, too.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
 pub struct List<T>(*const T);
 
 impl<T> FromC for List<T> {
@@ -135,6 +137,33 @@ impl<T: Copy> List<T> {
         }
         // SAFETY: the pointer is valid for `count` elements, by the contract of `from_c`.
         (0..count).map(|index| unsafe { self.0.add(index).read_unaligned() }).collect()
+    }
+
+    /// The list of properties as it is, with the zero at its end, after every pair was checked. What comes behind one that is wrong is not looked at: such a
+    /// list may lack its end.
+    ///
+    /// # Errors
+    /// What the check says.
+    pub fn checked_properties(&self, mut check: impl FnMut(T, T) -> Result<()>) -> Result<Option<Vec<T>>>
+    where
+        T: Default + PartialEq,
+    {
+        if self.0.is_null() {
+            return Ok(None);
+        }
+        let mut all = Vec::new();
+        loop {
+            // SAFETY: by the contract of `from_c` the list goes on until a name is zero, and every name is followed by a value.
+            let name = unsafe { self.0.add(all.len()).read_unaligned() };
+            all.push(name);
+            if name == T::default() {
+                return Ok(Some(all));
+            }
+            // SAFETY: as above; the name is not zero.
+            let value = unsafe { self.0.add(all.len()).read_unaligned() };
+            all.push(value);
+            check(name, value)?;
+        }
     }
 
     /// The pairs of a list of properties that ends with a zero, and the list as it is, with that zero.
@@ -293,6 +322,7 @@ impl UserData {
 
 /// Bytes that are read: a value of an argument, a pattern, or the source of a command. May be null.
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub struct Bytes(*const c_void);
 
 impl FromC for Bytes {
@@ -321,6 +351,11 @@ impl Bytes {
         }
         // SAFETY: the pointer is valid for `size` bytes, by the contract of `from_c`.
         unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), size) }.to_vec()
+    }
+
+    /// As an array of what the call says that they are.
+    pub fn list<T>(self) -> List<T> {
+        List(self.0.cast())
     }
 
     /// Two numbers: cl_buffer_region, which C passes as bytes. `None` for a null pointer.

@@ -24,6 +24,7 @@ use wgcl_api::event::Event;
 use wgcl_api::image::{Image, MemObject};
 use wgcl_api::kernel::Kernel;
 use wgcl_api::memory::Buffer;
+use wgcl_api::mutable_dispatch::MutableCommand;
 use wgcl_api::object::Object;
 use wgcl_api::platform::Platform;
 use wgcl_api::program::Program;
@@ -31,8 +32,8 @@ use wgcl_api::queue::Queue;
 use wgcl_api::sampler::Sampler;
 
 use crate::bindings::{
-    _cl_command_buffer_khr, _cl_command_queue, _cl_context, _cl_device_id, _cl_event, _cl_kernel, _cl_mem, _cl_platform_id, _cl_program,
-    _cl_sampler,
+    _cl_command_buffer_khr, _cl_command_queue, _cl_context, _cl_device_id, _cl_event, _cl_kernel, _cl_mem, _cl_mutable_command_khr,
+    _cl_platform_id, _cl_program, _cl_sampler,
 };
 use crate::dispatch;
 
@@ -81,6 +82,7 @@ named! {
     Kernel, _cl_kernel, InvalidKernel;
     Event, _cl_event, InvalidEvent;
     CommandBuffer, _cl_command_buffer_khr, InvalidCommandBuffer;
+    MutableCommand, _cl_mutable_command_khr, InvalidMutableCommand;
 }
 
 type Erased = Arc<dyn Any + Send + Sync>;

@@ -38,6 +38,7 @@ mod image_enqueue;
 mod info;
 mod kernel;
 mod memory;
+mod mutable_dispatch;
 mod platform;
 mod program;
 mod queue;

@@ -71,6 +71,39 @@ pub unsafe extern "C" fn clSVMFree(context: cl_context, pointer: *mut c_void) {
     });
 }
 
+/// What clSetKernelExecInfo sets.
+pub(crate) enum ExecInfo {
+    /// CL_KERNEL_EXEC_INFO_SVM_PTRS
+    SvmPointers(Vec<usize>),
+    /// Nothing: what is asked for is so anyway.
+    None,
+}
+
+/// Reads a value of clSetKernelExecInfo.
+pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Bytes) -> Result<ExecInfo> {
+    // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by param_value_size is not valid." A list of no pointers
+    // is a valid one: it takes the earlier ones back.
+    let none = param == CL_KERNEL_EXEC_INFO_SVM_PTRS && size == 0;
+    check!(none || !value.is_null(), InvalidValue, "there is no value");
+    match param {
+        CL_KERNEL_EXEC_INFO_SVM_PTRS => {
+            check!(size.is_multiple_of(size_of::<usize>()), InvalidValue, "pointers of {size} bytes");
+            let bytes = value.get(size);
+            let pointers = bytes.chunks_exact(size_of::<usize>()).map(|b| b.try_into().map_or(0, usize::from_ne_bytes));
+            Ok(ExecInfo::SvmPointers(pointers.collect()))
+        }
+        CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
+            check!(size == size_of::<cl_bool>(), InvalidValue, "a cl_bool of {size} bytes");
+            // "CL_INVALID_OPERATION if param_name = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value = CL_TRUE but no devices in context
+            // associated with kernel support fine-grain system SVM allocations."
+            let wanted = value.get(size).iter().any(|&byte| byte != 0);
+            check!(!wanted, InvalidOperation, "no device has fine-grained system SVM");
+            Ok(ExecInfo::None)
+        }
+        _ => Err(Error::InvalidValue(format!("kernel execution info {param:#x} is unknown").into())),
+    }
+}
+
 crate::entry! {
     fn clEnqueueSVMFree(
         queue: cl_command_queue,
@@ -188,27 +221,9 @@ crate::entry! {
         let kernel = handles::get::<Kernel>(kernel)?;
         // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
         check!(kernel.program().context().has_svm(), InvalidOperation, "no device supports SVM");
-        // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by param_value_size is not valid." A list of no pointers
-        // is a valid one: it takes the earlier ones back.
-        let none = param == CL_KERNEL_EXEC_INFO_SVM_PTRS && size == 0;
-        check!(none || !value.is_null(), InvalidValue, "there is no value");
-        match param {
-            CL_KERNEL_EXEC_INFO_SVM_PTRS => {
-                check!(size.is_multiple_of(size_of::<usize>()), InvalidValue, "pointers of {size} bytes");
-                let bytes = value.get(size);
-                let pointers: Vec<usize> =
-                    bytes.chunks_exact(size_of::<usize>()).map(|b| b.try_into().map_or(0, usize::from_ne_bytes)).collect();
-                kernel.set_svm_pointers(&pointers)
-            }
-            CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
-                check!(size == size_of::<cl_bool>(), InvalidValue, "a cl_bool of {size} bytes");
-                // "CL_INVALID_OPERATION if param_name = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value = CL_TRUE but no devices in context
-                // associated with kernel support fine-grain system SVM allocations."
-                let wanted = value.get(size).iter().any(|&byte| byte != 0);
-                check!(!wanted, InvalidOperation, "no device has fine-grained system SVM");
-                Ok(())
-            }
-            _ => Err(Error::InvalidValue(format!("kernel execution info {param:#x} is unknown").into())),
+        match read_exec_info(param, size, value)? {
+            ExecInfo::SvmPointers(pointers) => kernel.set_svm_pointers(&pointers),
+            ExecInfo::None => Ok(()),
         }
     }
 }

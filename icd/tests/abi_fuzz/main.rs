@@ -95,7 +95,9 @@ const KERNEL: usize = 5;
 const EVENT: usize = 6;
 const SAMPLER: usize = 7;
 const COMMANDS: usize = 8;
-const KINDS: usize = 9;
+/// Launches in them.
+const COMMAND: usize = 9;
+const KINDS: usize = 10;
 
 struct Fuzzer {
     random: Random,
@@ -304,11 +306,12 @@ impl Fuzzer {
     fn queries(&mut self) {
         let cl = &target().cl;
         let kind = self.random.below(KINDS + 5);
-        let base = [0x1000, 0x1080, 0x1090, 0x1100, 0x1160, 0x1190, 0x11D0, 0x1150, 0x1294, 0x1180, 0x11B0, 0x1196, 0x1280, 0x1110][kind];
+        let base =
+            [0x1000, 0x1080, 0x1090, 0x1100, 0x1160, 0x1190, 0x11D0, 0x1150, 0x1294, 0x12A0, 0x1180, 0x11B0, 0x1196, 0x1280, 0x1110][kind];
         let name = if self.random.chance(5) {
             self.random.next() as cl_uint
         } else {
-            base + self.random.below(if kind == DEVICE { 0x80 } else { 12 }) as cl_uint
+            base + self.random.below(if kind == DEVICE { 0x80 } else { 14 }) as cl_uint
         };
         let size = self.random.size().min(ARENA);
         let value = self.memory();
@@ -330,10 +333,11 @@ impl Fuzzer {
             EVENT => cl.clGetEventInfo(self.handle(EVENT), name, size, value, ret),
             SAMPLER => cl.clGetSamplerInfo(self.handle(SAMPLER), name, size, value, ret),
             COMMANDS => self.query_commands(name, size, value, ret),
-            9 => cl.clGetProgramBuildInfo(self.handle(PROGRAM), device, name, size, value, ret),
-            10 => cl.clGetKernelWorkGroupInfo(self.handle(KERNEL), device, name, size, value, ret),
-            11 => cl.clGetKernelArgInfo(self.handle(KERNEL), self.random.below(5) as cl_uint, name, size, value, ret),
-            12 => cl.clGetImageInfo(self.handle(MEM), name, size, value, ret),
+            COMMAND => self.query_command(name, size, value, ret),
+            10 => cl.clGetProgramBuildInfo(self.handle(PROGRAM), device, name, size, value, ret),
+            11 => cl.clGetKernelWorkGroupInfo(self.handle(KERNEL), device, name, size, value, ret),
+            12 => cl.clGetKernelArgInfo(self.handle(KERNEL), self.random.below(5) as cl_uint, name, size, value, ret),
+            13 => cl.clGetImageInfo(self.handle(MEM), name, size, value, ret),
             _ => cl.clGetEventProfilingInfo(self.handle(EVENT), name, size, value, ret),
         };
     }

@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-use super::common::commands::{Functions, Handle, Point, functions};
+use super::common::commands::{Config, Functions, Handle, NewArg, NewInfo, Point, functions};
 use super::common::ffi::{cl_event, cl_int, cl_uint};
-use super::{COMMANDS, EVENT, Fuzzer, KERNEL, MEM, QUEUE};
+use super::{COMMAND, COMMANDS, EVENT, Fuzzer, KERNEL, MEM, QUEUE, Random};
 
 impl Fuzzer {
     pub(super) fn count_commands(&self, handle: Handle, retain: bool) {
@@ -25,7 +25,7 @@ impl Fuzzer {
 
     pub(super) fn record(&mut self) {
         let Some(functions) = functions() else { return };
-        match self.random.below(8) {
+        match self.random.below(10) {
             0 => {
                 self.say("clCreateCommandBufferKHR");
                 let queues = [self.handle(QUEUE), self.handle(QUEUE)];
@@ -50,8 +50,53 @@ impl Fuzzer {
                 functions.clEnqueueCommandBufferKHR(count, queues, commands, n, wait, &mut event);
                 self.keep(EVENT, event);
             }
+            4 | 5 => self.update(functions),
             _ => self.record_command(functions),
         }
+    }
+
+    /// An update of up to two launches, of whatever was recorded before.
+    fn update(&mut self, functions: &Functions) {
+        self.say("clUpdateMutableCommandsKHR");
+        let (commands, mem, word) = (self.handle(COMMANDS), self.handle(MEM), self.random.next());
+        let sizes = [self.range(), self.range()];
+        let arg = |random: &mut Random| NewArg {
+            index: random.below(4) as cl_uint,
+            size: [4, 8, 8, 8, 0][random.below(5)],
+            value: [(&raw const mem).cast(), (&raw const mem).cast(), (&raw const word).cast(), null()][random.below(4)],
+        };
+        let args = [arg(&mut self.random), arg(&mut self.random)];
+        let svm = [NewArg { value: self.place(false), ..args[0] }];
+        let pointers = [self.place(false)];
+        let info = [NewInfo { name: 0x11B6 + self.random.below(3) as cl_uint, size: 8, value: pointers.as_ptr().cast() }];
+        let configs: Vec<Config> = (0..self.random.below(3))
+            .map(|_| {
+                let chosen = |random: &mut Random| if random.chance(30) { sizes[random.below(2)].as_ptr() } else { null() };
+                let (with_svm, with_info) = (self.random.chance(20), self.random.chance(10));
+                Config {
+                    work_dim: [0, 0, 1, 2][self.random.below(4)],
+                    num_svm_args: with_svm.into(),
+                    svm_args: if with_svm { svm.as_ptr() } else { null() },
+                    num_exec_infos: with_info.into(),
+                    exec_infos: if with_info { info.as_ptr() } else { null() },
+                    global_offset: chosen(&mut self.random),
+                    global_size: chosen(&mut self.random),
+                    local_size: chosen(&mut self.random),
+                    ..Config::new(self.handle(COMMAND)).with_args(&args[..self.random.below(3)])
+                }
+            })
+            .collect();
+        let types: Vec<cl_uint> = configs.iter().map(|_| self.random.chance(3).into()).collect();
+        let list: Vec<*const c_void> =
+            configs.iter().map(|config| if self.random.chance(98) { (&raw const *config).cast() } else { null() }).collect();
+        let types = if types.is_empty() || self.random.chance(2) { null() } else { types.as_ptr() };
+        let configs = if list.is_empty() || self.random.chance(2) { null() } else { list.as_ptr() };
+        functions.clUpdateMutableCommandsKHR(commands, list.len() as cl_uint, types, configs);
+    }
+
+    pub(super) fn query_command(&mut self, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int {
+        let handle = self.handle(COMMAND);
+        functions().map_or(0, |functions| functions.clGetMutableCommandInfoKHR(handle, name, size, value, ret))
     }
 
     fn record_command(&mut self, functions: &Functions) {
@@ -63,15 +108,17 @@ impl Fuzzer {
         let mut given = 0;
         let point: *mut Point = if self.random.chance(70) { &mut given } else { null_mut() };
         let mut handle: Handle = null_mut();
-        let mutable: *mut Handle = if self.random.chance(3) { &mut handle } else { null_mut() };
-        let properties = [self.random.next(), 0, 0];
-        let properties = if self.random.chance(3) { properties.as_ptr() } else { null() };
+        let kind = self.random.below(13);
+        let is_launch = kind >= 10;
+        let mutable: *mut Handle = if self.random.chance(if is_launch { 60 } else { 3 }) { &mut handle } else { null_mut() };
+        let name = [0x12B1, 0x12B1, 0x12B8, self.random.next()][self.random.below(4)];
+        let properties = [name, self.random.bits(5), 0];
+        let properties = if self.random.chance(if is_launch { 30 } else { 3 }) { properties.as_ptr() } else { null() };
         let (offset, size, [x, y, z]) = (self.random.size(), self.random.size(), self.sizes());
         let [origin, other, region] = [self.range(), self.range(), self.range()];
         let (from, to, part) = (origin.as_ptr(), other.as_ptr(), region.as_ptr());
         let memory = self.memory();
         let pattern = [1, 2, 4, 8, 16, 32, 64, 128, 3, 0][self.random.below(10)];
-        let kind = self.random.below(11);
         self.say(&format!("record {kind} offset {offset} size {size}, {n} points"));
         match kind {
             0 => functions.clCommandBarrierWithWaitListKHR(commands, queue, properties, n, waits, point, mutable),
@@ -112,5 +159,6 @@ impl Fuzzer {
             }
         };
         self.points = self.points.max(given);
+        self.keep(COMMAND, handle);
     }
 }

@@ -1,4 +1,5 @@
-//! Command buffers: the functions of cl_khr_command_buffer, found as an application finds them, and an owner of their objects.
+//! Command buffers: the functions of cl_khr_command_buffer and cl_khr_command_buffer_mutable_dispatch, found as an application finds them, and an owner
+//! of their objects.
 
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
@@ -64,6 +65,84 @@ functions! {
     fn clCommandSVMMemcpyKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, dst: *mut c_void, src: *const c_void, size: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
     fn clCommandSVMMemFillKHR(buffer: Handle, queue: cl_command_queue, properties: *const u64, start: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize, n: cl_uint, waits: *const Point, point: *mut Point, command: *mut Handle) -> cl_int;
     fn clGetCommandBufferInfoKHR(buffer: Handle, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
+    fn clUpdateMutableCommandsKHR(buffer: Handle, n: cl_uint, types: *const cl_uint, configs: *const *const c_void) -> cl_int;
+    fn clGetMutableCommandInfoKHR(command: Handle, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
+}
+
+/// cl_mutable_dispatch_arg_khr
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct NewArg {
+    pub index: cl_uint,
+    pub size: usize,
+    pub value: *const c_void,
+}
+
+impl NewArg {
+    /// As clSetKernelArg is given a value.
+    pub fn new<T>(index: cl_uint, value: &T) -> Self {
+        Self { index, size: size_of::<T>(), value: (&raw const *value).cast() }
+    }
+}
+
+/// cl_mutable_dispatch_exec_info_khr
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct NewInfo {
+    pub name: cl_uint,
+    pub size: usize,
+    pub value: *const c_void,
+}
+
+/// cl_mutable_dispatch_config_khr
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Config {
+    pub command: Handle,
+    pub num_args: cl_uint,
+    pub num_svm_args: cl_uint,
+    pub num_exec_infos: cl_uint,
+    pub work_dim: cl_uint,
+    pub args: *const NewArg,
+    pub svm_args: *const NewArg,
+    pub exec_infos: *const NewInfo,
+    pub global_offset: *const usize,
+    pub global_size: *const usize,
+    pub local_size: *const usize,
+}
+
+impl Config {
+    /// Changes nothing.
+    pub const fn new(command: Handle) -> Self {
+        Self {
+            command,
+            num_args: 0,
+            num_svm_args: 0,
+            num_exec_infos: 0,
+            work_dim: 0,
+            args: null(),
+            svm_args: null(),
+            exec_infos: null(),
+            global_offset: null(),
+            global_size: null(),
+            local_size: null(),
+        }
+    }
+
+    /// Changes arguments. The slice must outlive the update, as what all these point to.
+    pub const fn with_args(self, args: &[NewArg]) -> Self {
+        Self { num_args: args.len() as cl_uint, args: args.as_ptr(), ..self }
+    }
+
+    /// Changes the global size.
+    pub const fn with_global(self, size: &usize) -> Self {
+        Self { global_size: size, ..self }
+    }
+
+    /// Changes the local size.
+    pub const fn with_local(self, size: &usize) -> Self {
+        Self { local_size: size, ..self }
+    }
 }
 
 /// The functions; `None` on other platforms that lack them.
@@ -88,8 +167,13 @@ impl Drop for Commands {
 
 impl Commands {
     pub fn new(functions: &'static Functions, queue: &Queue) -> Self {
+        Self::with(functions, queue, &[0])
+    }
+
+    /// One with properties, a list that ends with a zero.
+    pub fn with(functions: &'static Functions, queue: &Queue, properties: &[u64]) -> Self {
         let mut status = 1;
-        let handle = functions.clCreateCommandBufferKHR(1, &queue.0, null(), &mut status);
+        let handle = functions.clCreateCommandBufferKHR(1, &queue.0, properties.as_ptr(), &mut status);
         assert_eq!(status, CL_SUCCESS, "clCreateCommandBufferKHR");
         assert!(!handle.is_null());
         Self(handle, functions)
@@ -115,6 +199,30 @@ impl Commands {
         );
         assert_eq!(status, CL_SUCCESS, "clCommandNDRangeKernelKHR");
         point
+    }
+
+    /// Records a launch with these properties and asks for its handle.
+    pub fn launch_mutable(
+        &self,
+        kernel: &Kernel,
+        global: usize,
+        local: Option<usize>,
+        properties: Option<&[u64]>,
+    ) -> Result<Handle, cl_int> {
+        let mut handle = null_mut();
+        let properties = properties.map_or(null(), <[u64]>::as_ptr);
+        let local = local.as_ref().map_or(null(), |local| &raw const *local);
+        let (none, point, raw) = (null(), null_mut(), &mut handle);
+        let status =
+            self.1.clCommandNDRangeKernelKHR(self.0, null_mut(), properties, kernel.0, 1, null(), &global, local, 0, none, point, raw);
+        if status == CL_SUCCESS { Ok(handle) } else { Err(status) }
+    }
+
+    /// Changes launches.
+    pub fn update(&self, configs: &[Config]) -> cl_int {
+        let types = vec![0; configs.len()];
+        let pointers: Vec<*const c_void> = configs.iter().map(|config| (&raw const *config).cast()).collect();
+        self.1.clUpdateMutableCommandsKHR(self.0, configs.len() as cl_uint, types.as_ptr(), pointers.as_ptr())
     }
 
     pub fn copy(&self, src: &Mem, dst: &Mem, (from, to, size): (usize, usize, usize)) -> (cl_int, Point) {
