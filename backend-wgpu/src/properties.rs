@@ -201,7 +201,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         subgroups: features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER) && info.subgroup_min_size == info.subgroup_max_size,
         max_subgroup_size: info.subgroup_max_size.clamp(1, 128).next_power_of_two(),
         spirv: approach.spirv,
-        fused_fma: info.vendor == NVIDIA,
+        // In HLSL fma is what the compiler makes of it.
+        fused_fma: info.vendor == NVIDIA && approach.spirv,
         float_controls: if approach.spirv { details.float_controls } else { FloatControls::default() },
         denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,
         loop_limit: llvmpipe,

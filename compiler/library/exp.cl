@@ -11,6 +11,8 @@ float __wgcl_exp_poly(float r) {
     return mad(p, r, 0.5f);
 }
 
+#ifndef FP_FAST_FMAF
+
 // e^(hi + lo) for |hi| <= 200; lo is a small correction.
 float __wgcl_exp_parts(float hi, float lo) {
     float k = rint(hi * 0x1.715476p0f);
@@ -46,6 +48,8 @@ float exp10(float x) {
     y = __wgcl_scale(y, (int)k);
     return isnan(x) ? x : y;
 }
+
+#endif
 
 // 2^k (e^r - 1) + (2^k - 1). Largest error seen: 1.5 ULP.
 float expm1(float x) {

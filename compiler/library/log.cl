@@ -1,15 +1,6 @@
 // Logarithms, single precision (OpenCL C 6.15.2). Method: x = 2^k m with m in [sqrt(1/2), sqrt(2)), f = m - 1,
 // log(1 + f) = f - f^2/2 + f^3 P(f) with P by Sollya's fpminimax (error below 2^-28), k ln 2 added in two parts.
 
-// Splits a positive finite x; f = m - 1, exact.
-float __wgcl_log_split(float x, float *k) {
-    int e = __wgcl_exponent(x);
-    uint m = __wgcl_significand(x);
-    int up = m > 0x3fb504f3u;
-    *k = (float)(e + up);
-    return as_float(up ? m - 0x00800000u : m) - 1.0f;
-}
-
 // (log(1 + f) - f + f^2/2) / f^3
 float __wgcl_log_poly(float f) {
     float p = 0x1.207c34p-4f;
@@ -29,6 +20,17 @@ float __wgcl_log_special(float x, float y) {
     y = (as_uint(x) & 0x7fffffffu) == 0u ? as_float(0xff800000u) : y;
     // By the bits: negative denormals are no zeros.
     return as_uint(x) > 0x80000000u || isnan(x) ? as_float(0x7fc00000u) : y;
+}
+
+#ifndef FP_FAST_FMAF
+
+// Splits a positive finite x; f = m - 1, exact.
+float __wgcl_log_split(float x, float *k) {
+    int e = __wgcl_exponent(x);
+    uint m = __wgcl_significand(x);
+    int up = m > 0x3fb504f3u;
+    *k = (float)(e + up);
+    return as_float(up ? m - 0x00800000u : m) - 1.0f;
 }
 
 // Largest error seen: 0.8 ULP.
@@ -76,6 +78,8 @@ float log10(float x) {
     float error = k == 0.0f ? 0.0f : main_part - (sum - k_part);
     return __wgcl_log_special(x, sum + (error + rest));
 }
+
+#endif
 
 // log(u) with u = 1 + x rounded, and the rounding error divided by u. Largest error seen: 0.8 ULP.
 float log1p(float x) {

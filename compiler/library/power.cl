@@ -1,5 +1,51 @@
 // Powers and roots, single precision (OpenCL C 6.15.2).
 
+// 0: not an integer, 1: odd, 2: even; infinities are even.
+int __wgcl_parity(float y) {
+    float half_y = 0.5f * y;
+    return trunc(y) != y ? 0 : trunc(half_y) != half_y ? 1 : 2;
+}
+
+// |x|^y in `regular`, right for finite x that is not 0 and any y but NaN: what else pow has to say.
+float __wgcl_pow_edges(float x, float y, int parity, float regular) {
+    float ax = fabs(x);
+    float infinity = as_float(0x7f800000u);
+    float limit = (ax == 0.0f) == (y < 0.0f) ? infinity : 0.0f;
+    float r = ax == 0.0f || ax == infinity ? limit : regular;
+    r = as_float(as_uint(r) ^ (parity == 1 ? as_uint(x) & 0x80000000u : 0u));
+    int invalid = (x < 0.0f && ax != infinity && parity == 0) || isnan(x) || isnan(y);
+    r = invalid ? as_float(0x7fc00000u) : r;
+    return x == 1.0f || y == 0.0f ? 1.0f : r;
+}
+
+// What powr has to say beyond `regular`, which is right as for pow.
+float __wgcl_powr_edges(float x, float y, float regular) {
+    float infinity = as_float(0x7f800000u);
+    float ax = fabs(x);
+    float r = __wgcl_pow_edges(ax, y, 2, regular);
+    int invalid = x < 0.0f || isnan(x) || isnan(y) || (ax == 0.0f && y == 0.0f) || (x == infinity && y == 0.0f)
+        || (x == 1.0f && fabs(y) == infinity);
+    return invalid ? as_float(0x7fc00000u) : r;
+}
+
+// What rootn has to say beyond |x|^(1/n) in `r`, right for finite x that is not 0.
+float __wgcl_rootn_edges(float x, int n, float r) {
+    float ax = fabs(x);
+    float infinity = as_float(0x7f800000u);
+    int odd = n & 1;
+    if (ax == 0.0f || ax == infinity) {
+        r = (ax == 0.0f) == (n < 0) ? infinity : 0.0f;
+        r = odd ? copysign(r, x) : r;
+        // Even roots of -infinity do not exist.
+        r = !odd && x == -infinity ? as_float(0x7fc00000u) : r;
+    } else if (x < 0.0f) {
+        r = odd ? -r : as_float(0x7fc00000u);
+    }
+    return n == 0 || isnan(x) ? as_float(0x7fc00000u) : r;
+}
+
+#ifndef FP_FAST_FMAF
+
 // log2 of a positive finite x as hi + lo, relative error below 2^-36: log2(m) = 2 / ln 2 (s + s^3/3 + ...), s = (m - 1) / (m + 1) in two parts.
 float __wgcl_log2_parts(float x, float *lo) {
     float k;
@@ -68,37 +114,11 @@ float __wgcl_pow_positive(float ax, float y) {
     return __wgcl_exp2_parts(hi, lo);
 }
 
-// 0: not an integer, 1: odd, 2: even; infinities are even.
-int __wgcl_parity(float y) {
-    float half_y = 0.5f * y;
-    return trunc(y) != y ? 0 : trunc(half_y) != half_y ? 1 : 2;
-}
-
-// |x|^y in `regular`, right for finite x that is not 0 and any y but NaN: what else pow has to say.
-float __wgcl_pow_edges(float x, float y, int parity, float regular) {
-    float ax = fabs(x);
-    float infinity = as_float(0x7f800000u);
-    float limit = (ax == 0.0f) == (y < 0.0f) ? infinity : 0.0f;
-    float r = ax == 0.0f || ax == infinity ? limit : regular;
-    r = as_float(as_uint(r) ^ (parity == 1 ? as_uint(x) & 0x80000000u : 0u));
-    int invalid = (x < 0.0f && ax != infinity && parity == 0) || isnan(x) || isnan(y);
-    r = invalid ? as_float(0x7fc00000u) : r;
-    return x == 1.0f || y == 0.0f ? 1.0f : r;
-}
-
 // 2^(y log2(x)), the logarithm and the product in two parts. Largest error seen: 1.1 ULP.
 float pow(float x, float y) { return __wgcl_pow_edges(x, y, __wgcl_parity(y), __wgcl_pow_positive(fabs(x), y)); }
 
 // As pow. Largest error seen: 1.0 ULP.
-float powr(float x, float y) {
-    float r = __wgcl_pow_positive(fabs(x), y);
-    float infinity = as_float(0x7f800000u);
-    float ax = fabs(x);
-    r = __wgcl_pow_edges(ax, y, 2, r);
-    int invalid = x < 0.0f || isnan(x) || isnan(y) || (ax == 0.0f && y == 0.0f) || (x == infinity && y == 0.0f)
-        || (x == 1.0f && fabs(y) == infinity);
-    return invalid ? as_float(0x7fc00000u) : r;
-}
+float powr(float x, float y) { return __wgcl_powr_edges(x, y, __wgcl_pow_positive(fabs(x), y)); }
 
 // Largest error seen: 1.1 ULP.
 float pown(float x, int n) {
@@ -123,8 +143,6 @@ float pown(float x, int n) {
 // 2^(log2(x) / n), the quotient in two parts. Largest error seen: 1.0 ULP.
 float rootn(float x, int n) {
     float ax = fabs(x);
-    float infinity = as_float(0x7f800000u);
-    int odd = n & 1;
     float l_lo;
     float l = __wgcl_log2_parts(ax, &l_lo);
     // (l + l_lo) / n with the remainder of the division.
@@ -135,17 +153,10 @@ float rootn(float x, int n) {
     float y_lo = y - y_hi;
     float left = ((l - q_hi * y_hi) - q_hi * y_lo) + l_lo;
     float q_lo = left / y;
-    float r = __wgcl_exp2_parts(q_hi, q_lo);
-    if (ax == 0.0f || ax == infinity) {
-        r = (ax == 0.0f) == (n < 0) ? infinity : 0.0f;
-        r = odd ? copysign(r, x) : r;
-        // Even roots of -infinity do not exist.
-        r = !odd && x == -infinity ? as_float(0x7fc00000u) : r;
-    } else if (x < 0.0f) {
-        r = odd ? -r : as_float(0x7fc00000u);
-    }
-    return n == 0 || isnan(x) ? as_float(0x7fc00000u) : r;
+    return __wgcl_rootn_edges(x, n, __wgcl_exp2_parts(q_hi, q_lo));
 }
+
+#endif
 
 // An estimate from the exponent, two steps of Halley's method, of which the second is good to the last place. Largest error seen: 1.0 ULP.
 float cbrt(float x) {

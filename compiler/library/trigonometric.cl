@@ -54,6 +54,26 @@ uint __wgcl_reduce_large(float t, float *lo, float *hi) {
     return (p0 >> 29) + (f0 >> 31);
 }
 
+// Sine and cosine in their quadrant, as bits. Both polynomials are less work than a branch that work-items take differently.
+uint __wgcl_sin_bits(uint quadrant, float s, float c) {
+    float y = (quadrant & 1u) ? c : s;
+    return as_uint(y) ^ (quadrant << 30 & 0x80000000u);
+}
+
+// (tan(sqrt(s)) / sqrt(s) - 1) / s
+float __wgcl_tan_poly(float s) {
+    float p = 0x1.768016p-10f;
+    p = mad(p, s, 0x1.b33d8ap-11f);
+    p = mad(p, s, 0x1.dffe4p-9f);
+    p = mad(p, s, 0x1.25cc3p-7f);
+    p = mad(p, s, 0x1.658654p-6f);
+    p = mad(p, s, 0x1.ba2cbcp-5f);
+    p = mad(p, s, 0x1.1110c8p-3f);
+    return mad(p, s, 0x1.555556p-2f);
+}
+
+#ifndef FP_FAST_FMAF
+
 // Quadrant (modulo 4) of t >= 0 and the reduced argument hi + lo in [-pi/4, pi/4]. Nothing sensible for infinities and NaNs.
 uint __wgcl_reduce(float t, float *lo, float *hi) {
     float k = rint(t * 0x1.45f306p-1f);
@@ -92,12 +112,6 @@ float __wgcl_cos_poly(float r, float lo) {
 // NaN where t = |x| is not finite.
 float __wgcl_finite(float t, uint result) { return t < as_float(0x7f800000u) ? as_float(result) : as_float(0x7fc00000u); }
 
-// Sine and cosine of |x| = t in their quadrant, as bits. Both polynomials are less work than a branch that work-items take differently.
-uint __wgcl_sin_bits(uint quadrant, float s, float c) {
-    float y = (quadrant & 1u) ? c : s;
-    return as_uint(y) ^ (quadrant << 30 & 0x80000000u);
-}
-
 // Largest error seen: 1.0 ULP.
 float sin(float x) {
     float lo, hi;
@@ -132,18 +146,12 @@ float tan(float x) {
     float t = fabs(x);
     uint quadrant = __wgcl_reduce(t, &lo, &hi);
     float s = hi * hi;
-    float p = 0x1.768016p-10f;
-    p = mad(p, s, 0x1.b33d8ap-11f);
-    p = mad(p, s, 0x1.dffe4p-9f);
-    p = mad(p, s, 0x1.25cc3p-7f);
-    p = mad(p, s, 0x1.658654p-6f);
-    p = mad(p, s, 0x1.ba2cbcp-5f);
-    p = mad(p, s, 0x1.1110c8p-3f);
-    p = mad(p, s, 0x1.555556p-2f);
-    float y = hi + (hi * s * p + lo * (1.0f + s));
+    float y = hi + (hi * s * __wgcl_tan_poly(s) + lo * (1.0f + s));
     y = (quadrant & 1u) ? -1.0f / y : y;
     return __wgcl_finite(t, as_uint(y) ^ (as_uint(x) & 0x80000000u));
 }
+
+#endif
 
 // Half-turns: the reduction is exact.
 float __wgcl_sinpi_poly(float r) {

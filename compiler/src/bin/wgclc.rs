@@ -13,7 +13,7 @@ use wgcl_compiler::emit::{Format, print};
 use wgcl_compiler::ir::Function;
 use wgcl_compiler::launch::{LaunchKey, LaunchResult, Shader, specialise};
 use wgcl_compiler::program::{BuildOptions, Program, Source};
-use wgcl_compiler::target::Target;
+use wgcl_compiler::target::{FloatControls, Target};
 use wgcl_compiler::{ast, options, parse, preprocess, sema, timing};
 
 /// Stack of the thread that compiles: sources may nest deeply.
@@ -53,6 +53,28 @@ enum Check {
     Front,
 }
 
+/// What device is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Device {
+    /// One that has everything but a fused `fma` that is quick.
+    Full,
+    /// As NVIDIA's GPUs are: with such an `fma`, and with all of SPIR-V's modes of floating point.
+    Nvidia,
+    /// As lavapipe is: loops end early, and barriers of memory are slow.
+    Lavapipe,
+}
+
+impl Device {
+    fn target(self) -> Target {
+        let all = FloatControls { signed_zero_inf_nan_preserve: 7, denorm_preserve: 7, rounding_mode_rte: 7 };
+        match self {
+            Self::Full => Target::full(),
+            Self::Nvidia => Target { fused_fma: true, float_controls: all, ..Target::full() }.with_extensions(),
+            Self::Lavapipe => Target { loop_limit: true, memory_barriers: false, float_controls: all, ..Target::full() }.with_extensions(),
+        }
+    }
+}
+
 /// Compiles OpenCL C.
 #[derive(Debug, Parser)]
 #[command(
@@ -78,6 +100,9 @@ struct Arguments {
     /// Work-group size to emit shaders for, where the kernel does not require one
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', default_values_t = [64])]
     local_size: Vec<u32>,
+    /// The device to compile for
+    #[arg(long, value_enum, default_value_t = Device::Full)]
+    device: Device,
     /// The source, `-` for standard input
     file: String,
 }
@@ -142,7 +167,7 @@ fn usage(message: &str) -> ExitCode {
 
 /// Runs the stages that are asked for; true if the source is accepted.
 fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bool {
-    let mut target = Target::full();
+    let mut target = arguments.device.target();
     // The other languages want naga without what only SPIR-V can say.
     target.spirv = !matches!(arguments.emit, Some(Emit::Wgsl | Emit::Msl | Emit::Hlsl));
     if let Some(stage @ (Emit::Tokens | Emit::Ast | Emit::Thir)) = arguments.emit {

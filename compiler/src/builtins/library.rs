@@ -11,6 +11,7 @@ files!(
     "exp.cl",
     "exp_f64.cl",
     "fp16.cl",
+    "fused.cl",
     "half.cl",
     "hyperbolic.cl",
     "hyperbolic_f64.cl",

@@ -1,0 +1,176 @@
+//! The functions of `library/fused.cl`, which only devices with a fused `fma` see: run by the interpreter as such a device, and held against double precision.
+//! Bounds are a good deal below the specification's, so that a wrong digit of a constant is seen.
+
+use wgcl_compiler::build::build_with;
+use wgcl_compiler::interpret::{Argument, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
+use wgcl_compiler::program::{BuildOptions, Source};
+use wgcl_compiler::target::Target;
+
+/// A function of two numbers, of which some only look at the first.
+struct Function {
+    expression: &'static str,
+    reference: fn(f64, f64) -> f64,
+    /// Units in the last place.
+    bound: f64,
+}
+
+const FUNCTIONS: &[Function] = &[
+    Function { expression: "sin(x)", reference: |x, _| x.sin(), bound: 1.6 },
+    Function { expression: "cos(x)", reference: |x, _| x.cos(), bound: 1.6 },
+    Function { expression: "sincos(x, &unused)", reference: |x, _| x.sin(), bound: 1.6 },
+    Function { expression: "tan(x)", reference: |x, _| x.tan(), bound: 2.6 },
+    Function { expression: "exp(x)", reference: |x, _| x.exp(), bound: 1.0 },
+    Function { expression: "exp2(x)", reference: |x, _| x.exp2(), bound: 1.0 },
+    Function { expression: "exp10(x)", reference: |x, _| 10.0_f64.powf(x), bound: 1.0 },
+    Function { expression: "log(x)", reference: |x, _| x.ln(), bound: 1.1 },
+    Function { expression: "log2(x)", reference: |x, _| x.log2(), bound: 1.7 },
+    Function { expression: "log10(x)", reference: |x, _| x.log10(), bound: 1.5 },
+    Function { expression: "log1p(x)", reference: |x, _| x.ln_1p(), bound: 1.0 },
+    Function { expression: "sinh(x)", reference: |x, _| x.sinh(), bound: 2.0 },
+    Function { expression: "tanh(x)", reference: |x, _| x.tanh(), bound: 2.0 },
+    Function { expression: "pow(x, y)", reference: f64::powf, bound: 2.7 },
+    Function { expression: "powr(x, y)", reference: powr, bound: 2.7 },
+    Function { expression: "pown(x, convert_int_sat(y))", reference: |x, y| x.powf(f64::from(y as i32)), bound: 2.7 },
+    Function { expression: "rootn(x, convert_int_sat(y))", reference: |x, y| rootn(x, y as i32), bound: 1.5 },
+];
+
+fn powr(x: f64, y: f64) -> f64 {
+    let undefined = x < 0.0 || (x == 0.0 && y == 0.0) || (x.is_infinite() && y == 0.0) || (x == 1.0 && y.is_infinite());
+    if undefined || x.is_nan() || y.is_nan() { f64::NAN } else { x.abs().powf(y) }
+}
+
+fn rootn(x: f64, n: i32) -> f64 {
+    let root = x.abs().powf(1.0 / f64::from(n));
+    if n == 0 {
+        f64::NAN
+    } else if n % 2 != 0 {
+        root.copysign(x)
+    } else if x < 0.0 {
+        f64::NAN
+    } else {
+        root
+    }
+}
+
+/// Pairs of arguments: edges with each other, any bits, and such that powers are in range.
+fn arguments() -> Vec<[f32; 2]> {
+    let tiny = f32::from_bits(1);
+    let edges = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        2.0,
+        -2.0,
+        0.5,
+        3.0,
+        -3.0,
+        tiny,
+        -tiny,
+        f32::MIN_POSITIVE,
+        f32::MAX,
+        -f32::MAX,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+        16_777_217.0,
+        -16_777_215.0,
+        3e9,
+        -3e9,
+        0.999_999_94,
+        1.000_000_1,
+        65_536.0,
+        65_535.996,
+        88.8,
+        -87.3,
+        -103.9,
+        -105.1,
+        128.0,
+        -149.5,
+        1e-40,
+    ];
+    let mut pairs: Vec<[f32; 2]> = edges.iter().flat_map(|&x| edges.iter().map(move |&y| [x, y])).collect();
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 20) as u32
+    };
+    for _ in 0..1000 {
+        let (a, b) = (next(), next());
+        pairs.push([f32::from_bits(a), f32::from_bits(b)]);
+        // 0.5 to 2, and a logarithm of the power between -130 and 130.
+        let x = f32::from_bits(0x3f00_0000 + a % 0x0100_0000);
+        pairs.push([x, (f64::from(b as i32) / f64::from(i32::MAX) * 130.0 / f64::from(x).log2()) as f32]);
+        pairs.push([f32::from_bits(a & 0x7fff_ffff), (b % 64) as f32 - 32.0]);
+        pairs.push([(f64::from(a as i32) / 2e7) as f32, (f64::from(b as i32) / 2e9) as f32]);
+    }
+    pairs
+}
+
+/// The distance of a result from the exact one in units in the last place; infinite where it is of another kind.
+fn error(got: f32, exact: f64) -> f64 {
+    let rounded = exact as f32;
+    if exact.is_nan() {
+        return if got.is_nan() { 0.0 } else { f64::INFINITY };
+    }
+    if rounded.is_infinite() {
+        // Almost as large as an infinity is near enough to one that was rounded.
+        return if got == rounded || (exact.is_finite() && got.abs() == f32::MAX) { 0.0 } else { f64::INFINITY };
+    }
+    if exact == 0.0 {
+        return if got.to_bits() == rounded.to_bits() { 0.0 } else { f64::INFINITY };
+    }
+    let exponent = exact.abs().log2().floor().max(-126.0);
+    (f64::from(got) - exact).abs() / (exponent - 23.0).exp2()
+}
+
+#[test]
+fn functions_for_fused_devices_are_accurate() {
+    let kernels: String = FUNCTIONS
+        .iter()
+        .enumerate()
+        .map(|(index, function)| {
+            let call = function.expression;
+            format!(
+                "kernel void k{index}(global const float2 *in, global float *out) {{ uint i = get_global_id(0); float x = in[i].x, y = in[i].y, unused; out[i] = {call}; }}\n"
+            )
+        })
+        .collect();
+    let target = Target { fused_fma: true, ..Target::full() };
+    let built = build_with(&Source { text: kernels, ..Source::default() }, &BuildOptions::default(), &target, true);
+    let module = built.program.ok_or(built.log).expect("a program").module;
+    let pairs = arguments();
+    let program = Program::new(&module, Settings::new(Stage::Built, &target));
+    let mut failures = Vec::new();
+    for (index, function) in FUNCTIONS.iter().enumerate() {
+        let mut memory = Memory::default();
+        let mut last = 0;
+        let mut name = || {
+            last += 1;
+            ObjectId::new(last)
+        };
+        let (input, output) = (name().expect("a name"), name().expect("a name"));
+        memory.insert(input, pairs.iter().flatten().flat_map(|value| value.to_le_bytes()).collect(), false);
+        memory.insert(output, vec![0; pairs.len() * 4], false);
+        let instance = program.instantiate(&mut memory, &mut name).expect("names");
+        let places = [input, output].map(|object| Argument::Buffer(Some(Place { object, offset: 0 })));
+        let range = NdRange::linear(pairs.len() as u32, 1);
+        program.launch(&instance, &format!("k{index}"), &places, &range, &mut memory, &mut Vec::new()).expect("a launch");
+        let results = memory.get(output).expect("the results").as_chunks::<4>().0;
+        let mut worst = (0.0, [0.0; 2], 0.0, 0.0);
+        for (&[x, y], &bytes) in pairs.iter().zip(results) {
+            let (got, exact) = (f32::from_le_bytes(bytes), (function.reference)(f64::from(x), f64::from(y)));
+            let error = error(got, exact);
+            if error > worst.0 {
+                worst = (error, [x, y], got, exact);
+            }
+        }
+        if worst.0 > function.bound {
+            let (error, [x, y], got, exact) = worst;
+            failures.push(format!("{} at {x:e}, {y:e}: {got:e} for {exact:e}, {error:.2} units in the last place", function.expression));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
