@@ -221,13 +221,20 @@ impl Gpu {
             return Err(BackendError::OutOfDeviceMemory);
         }
         if self.approach.raw_buffers
-            && let Some(made) = vulkan::raw_buffer(&self.device, size, usage, mapped)
+            && let Some(made) = self.raw_buffer(size, usage, mapped)
         {
             return made;
         }
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         let wgpu = self.scoped(|| self.device.create_buffer(&descriptor))?;
         Ok((Buffer { wgpu, raw: vk::Buffer::null() }, None))
+    }
+
+    fn raw_buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Option<BackendResult<(Buffer, Option<Mapping>)>> {
+        if self.approach.texels && usage.contains(wgpu::BufferUsages::STORAGE) {
+            return vulkan::texel_buffer(&self.device, size, usage);
+        }
+        vulkan::raw_buffer(&self.device, size, usage, mapped)
     }
 
     /// Waits until a submission is complete.

@@ -25,6 +25,8 @@ use crate::turns::{BYTES, Watch, Word};
 const NULL_BYTES: u64 = 1 << 16;
 /// Bind groups kept at most.
 const KEPT_GROUPS: usize = 1024;
+/// Texels that a view may have.
+const MOST_TEXELS: u64 = 1 << 27;
 /// Storage bindings are rounded up to this: the largest element of a view.
 const VIEW: u64 = 16;
 
@@ -318,7 +320,7 @@ fn bind<'a>(
         BindingKind::Uniform { size } => {
             Bound { buffer: memory.buffer(), memory: Some(memory), writes: false, place: (memory.id, 0, u64::from(size)) }
         }
-        BindingKind::Storage => {
+        BindingKind::Storage | BindingKind::Texels(_) => {
             Bound { buffer: memory.buffer(), memory: Some(memory), writes: true, place: (memory.id, 0, memory.allocated) }
         }
     };
@@ -337,7 +339,8 @@ fn bind<'a>(
                     kernel.params.get(index as usize),
                     Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
                 );
-                bound_range(launch, index).map_or_else(|| Err(missing("buffer")), |range| bind_range(range, binding.kind, !read_only))
+                let writes = !read_only && !matches!(binding.kind, BindingKind::Texels(_));
+                bound_range(launch, index).map_or_else(|| Err(missing("buffer")), |range| bind_range(range, binding.kind, writes))
             }
             Some(LaunchArg::Buffer(None)) => {
                 own.nulls[usize::from(binding.kind == BindingKind::Storage)].map(whole).ok_or_else(|| missing("null buffer"))
@@ -370,7 +373,7 @@ fn bind_range(range: &MemoryRange, kind: BindingKind, writes: bool) -> BackendRe
     let left = memory.allocated.saturating_sub(range.offset);
     let size = match kind {
         BindingKind::Uniform { size } => u64::from(size),
-        BindingKind::Storage => range.size.max(1).next_multiple_of(VIEW).min(left & !3),
+        BindingKind::Storage | BindingKind::Texels(_) => range.size.max(1).next_multiple_of(VIEW).min(left & !3),
     };
     if size == 0 || size > left {
         return Err(BackendError::Other("an argument beyond the end of its buffer".to_owned()));
@@ -470,6 +473,7 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<Laun
         constant_args: Vec::new(),
         null_args: Vec::new(),
         started_args: Vec::new(),
+        texel_args: Vec::new(),
         extra_buffers: u32::try_from(launch.extra.len()).unwrap_or(u32::MAX),
         images: Vec::new(),
         samplers: Vec::new(),
@@ -499,7 +503,42 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<Laun
             _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
         }
     }
+    if gpu.approach.texels {
+        key.texel_args = texel_args(launch, kernel, &key.folded)?;
+    }
     Ok(key)
+}
+
+/// The parameters whose memory no other parameter writes, as far as their types say, and that may be bound as texels.
+fn texel_args(launch: &Launch, kernel: &Kernel, folded: &[u32]) -> BackendResult<Vec<u32>> {
+    let constant = |index: usize| {
+        matches!(
+            kernel.params.get(index),
+            Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
+        )
+    };
+    // Identities of what is bound; what pointers in memory lead to may be written.
+    let mut bound: SmallVec<[(u64, bool); 8]> = SmallVec::new();
+    for (index, arg) in launch.args.iter().enumerate() {
+        if let LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) = arg {
+            bound.push((downcast(&range.memory)?.id, constant(index)));
+        }
+    }
+    for range in &launch.extra {
+        bound.push((downcast(&range.memory)?.id, false));
+    }
+    let mut found = Vec::new();
+    for (index, arg) in (0..).zip(&launch.args) {
+        let (LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _)) = arg else { continue };
+        let id = downcast(&range.memory)?.id;
+        let others = bound.iter().filter(|(other, _)| *other == id).count();
+        let alone = others == 1 || bound.iter().all(|(other, constant)| *other != id || *constant);
+        let fits = range.offset.is_multiple_of(VIEW) && range.size <= MOST_TEXELS - VIEW;
+        if alone && fits && !folded.contains(&index) {
+            found.push(index);
+        }
+    }
+    Ok(found)
 }
 
 /// The value of a sampler.

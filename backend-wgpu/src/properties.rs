@@ -57,6 +57,8 @@ pub(crate) struct Approach {
     pub(crate) unified: bool,
     /// The device's timestamps are the host's monotonic clock.
     pub(crate) host_clock: bool,
+    /// Buffers may be bound as texels, and shaders fetch these faster.
+    pub(crate) texels: bool,
 }
 
 /// Decides how to deal with an adapter.
@@ -67,12 +69,14 @@ pub(crate) fn approach(adapter: &wgpu::Adapter, settings: Settings) -> Approach 
     let raw_buffers = vulkan && features.contains(Features::MAPPABLE_PRIMARY_BUFFERS);
     let shared = matches!(kind(info.device_type), DeviceKind::Cpu | DeviceKind::IntegratedGpu);
     let spirv = vulkan && features.contains(Features::PASSTHROUGH_SHADERS);
+    let raw = raw_buffers && spirv && vulkan::details(adapter).timelines;
     Approach {
         raw_buffers,
         spirv,
-        raw: raw_buffers && spirv && vulkan::details(adapter).timelines,
+        raw,
         unified: raw_buffers && shared && !settings.discrete,
         host_clock: is_llvmpipe(&info),
+        texels: raw && is_llvmpipe(&info),
     }
 }
 
@@ -207,6 +211,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,
         loop_limit: llvmpipe,
         memory_barriers: !llvmpipe,
+        texel_buffers: approach.texels,
         max_storage_buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS),
         max_uniform_buffers: uniform_buffers(&limits),
         max_uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),

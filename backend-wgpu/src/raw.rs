@@ -22,6 +22,7 @@ use ash::vk;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
+use wgcl_compiler::launch::TexelFormat;
 
 use crate::pipeline::Compute;
 
@@ -69,16 +70,17 @@ pub(crate) enum Kind {
     Uniform,
     /// A storage buffer.
     Storage,
+    /// A uniform texel buffer.
+    Texels(TexelFormat),
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::Arguments, Self::Uniform, Self::Storage];
-
     const fn descriptor(self) -> vk::DescriptorType {
         match self {
             Self::Arguments => vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC,
             Self::Uniform => vk::DescriptorType::UNIFORM_BUFFER,
             Self::Storage => vk::DescriptorType::STORAGE_BUFFER,
+            Self::Texels(_) => vk::DescriptorType::UNIFORM_TEXEL_BUFFER,
         }
     }
 }
@@ -257,6 +259,7 @@ impl Pipeline {
             unsafe { self.raw.device.allocate_descriptor_sets(&info) }.map_err(error)?
         };
         let set = made.first().copied().unwrap_or_default();
+        let views = self.views(bound)?;
         let infos: SmallVec<[vk::DescriptorBufferInfo; 8]> = bound
             .iter()
             .map(|(buffer, offset, range)| vk::DescriptorBufferInfo { buffer: *buffer, offset: *offset, range: *range })
@@ -264,14 +267,31 @@ impl Pipeline {
         let writes: SmallVec<[vk::WriteDescriptorSet<'_>; 8]> = self
             .bindings
             .iter()
-            .zip(infos.chunks(1))
-            .map(|((binding, kind), info)| {
-                vk::WriteDescriptorSet::default().dst_set(set).dst_binding(*binding).descriptor_type(kind.descriptor()).buffer_info(info)
+            .zip(infos.chunks(1).zip(views.handles.chunks(1)))
+            .map(|((binding, kind), (info, view))| {
+                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(*binding).descriptor_type(kind.descriptor());
+                if matches!(kind, Kind::Texels(_)) { write.texel_buffer_view(view) } else { write.buffer_info(info) }
             })
             .collect();
         // SAFETY: the set is new, and of that layout.
         unsafe { self.raw.device.update_descriptor_sets(&writes, &[]) };
-        Ok(Set { set, _pool: pool })
+        drop(writes);
+        Ok(Set { set, _views: views, _pool: pool })
+    }
+
+    /// The views of those bindings that are texels; null for the others.
+    fn views(&self, bound: &[(vk::Buffer, u64, u64)]) -> BackendResult<Views> {
+        let mut views = Views { raw: Arc::clone(&self.raw), handles: SmallVec::new() };
+        for ((_, kind), (buffer, offset, range)) in self.bindings.iter().zip(bound) {
+            let mut view = vk::BufferView::null();
+            if let Kind::Texels(format) = kind {
+                let info = vk::BufferViewCreateInfo::default().buffer(*buffer).format(texel_format(*format)).offset(*offset).range(*range);
+                // SAFETY: the range lies inside the buffer, says the caller; it is a multiple of 16 bytes at such a place, and not too long.
+                view = unsafe { self.raw.device.create_buffer_view(&info, None) }.map_err(error)?;
+            }
+            views.handles.push(view);
+        }
+        Ok(views)
     }
 }
 
@@ -296,14 +316,13 @@ struct SetPool {
 
 impl SetPool {
     fn new(raw: &Arc<Raw>, bindings: &[(u32, Kind)]) -> BackendResult<Self> {
-        let sizes: SmallVec<[vk::DescriptorPoolSize; 3]> = Kind::ALL
-            .into_iter()
-            .map(|kind| {
-                let count = bindings.iter().filter(|(_, other)| *other == kind).count() as u32;
-                vk::DescriptorPoolSize { ty: kind.descriptor(), descriptor_count: count * SETS }
-            })
-            .filter(|size| size.descriptor_count > 0)
-            .collect();
+        let mut sizes: SmallVec<[vk::DescriptorPoolSize; 4]> = SmallVec::new();
+        for ty in bindings.iter().map(|(_, kind)| kind.descriptor()) {
+            match sizes.iter_mut().find(|size| size.ty == ty) {
+                Some(size) => size.descriptor_count += SETS,
+                None => sizes.push(vk::DescriptorPoolSize { ty, descriptor_count: SETS }),
+            }
+        }
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(SETS).pool_sizes(&sizes);
         // SAFETY: the device lives as long as `raw`.
         let pool = unsafe { raw.device.create_descriptor_pool(&info, None) }.map_err(error)?;
@@ -318,10 +337,39 @@ impl Drop for SetPool {
     }
 }
 
+const fn texel_format(format: TexelFormat) -> vk::Format {
+    match format {
+        TexelFormat::R8 => vk::Format::R8_UINT,
+        TexelFormat::R16 => vk::Format::R16_UINT,
+        TexelFormat::Rg16 => vk::Format::R16G16_UINT,
+        TexelFormat::Rgba16 => vk::Format::R16G16B16A16_UINT,
+        TexelFormat::R32 => vk::Format::R32_UINT,
+        TexelFormat::Rg32 => vk::Format::R32G32_UINT,
+        TexelFormat::Rgba32 => vk::Format::R32G32B32A32_UINT,
+    }
+}
+
+/// Views of buffers as texels, one for each binding of a set.
+#[derive(Debug)]
+struct Views {
+    raw: Arc<Raw>,
+    handles: SmallVec<[vk::BufferView; 8]>,
+}
+
+impl Drop for Views {
+    fn drop(&mut self) {
+        for &view in &self.handles {
+            // SAFETY: no submission uses it: recorders keep the sets that theirs use. Null handles are ignored.
+            unsafe { self.raw.device.destroy_buffer_view(view, None) };
+        }
+    }
+}
+
 /// A descriptor set.
 #[derive(Debug)]
 pub(crate) struct Set {
     set: vk::DescriptorSet,
+    _views: Views,
     _pool: Arc<SetPool>,
 }
 

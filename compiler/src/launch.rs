@@ -99,6 +99,9 @@ pub struct LaunchKey {
     pub folded: Vec<u32>,
     /// Indices of the parameters whose pointer does not point to the first byte of what is bound for them (shared virtual memory); nearly always empty.
     pub started_args: Vec<u32>,
+    /// Indices of the parameters whose buffer or image nothing else in the launch writes, and which may be bound as texels
+    /// ([`Target::texel_buffers`]): most of them, or none on other devices.
+    pub texel_args: Vec<u32>,
     /// Buffers that the launch binds besides the arguments, because pointers in memory may lead there: parameters behind the kernel's own.
     pub extra_buffers: u32,
     /// Whether the global offset is zero in all dimensions.
@@ -123,6 +126,7 @@ impl LaunchKey {
             constant_args: Vec::new(),
             null_args: Vec::new(),
             started_args: Vec::new(),
+            texel_args: Vec::new(),
             extra_buffers: 0,
             images: Vec::new(),
             samplers: Vec::new(),
@@ -187,6 +191,27 @@ pub enum BindingKind {
     },
     /// A storage buffer, always read-write (one buffer may be bound twice).
     Storage,
+    /// A uniform texel buffer.
+    Texels(TexelFormat),
+}
+
+/// What a texel buffer consists of: unsigned integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TexelFormat {
+    /// A byte.
+    R8,
+    /// 16 bits.
+    R16,
+    /// Two of them.
+    Rg16,
+    /// Four of them.
+    Rgba16,
+    /// A word.
+    R32,
+    /// Two of them.
+    Rg32,
+    /// Four of them.
+    Rgba32,
 }
 
 /// One entry of bind group 0.

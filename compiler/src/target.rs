@@ -41,6 +41,9 @@ pub struct Target {
     /// SPIR-V's memory barriers are no more than that. Where they wait for the other work-items (lavapipe), none is emitted: atomics that read
     /// and write order everything there.
     pub memory_barriers: bool,
+    /// Fetching a texel of a buffer is much quicker than loading from one (lavapipe, which loads for one work-item after the other): what a kernel only
+    /// reads is bound as texels where the launch key allows it.
+    pub texel_buffers: bool,
     /// Storage buffers that one kernel can bind.
     pub max_storage_buffers: u32,
     /// Uniform buffers that one kernel can bind.
@@ -87,6 +90,7 @@ impl Target {
             denormals: true,
             loop_limit: false,
             memory_barriers: true,
+            texel_buffers: false,
             max_storage_buffers: 32,
             max_uniform_buffers: 12,
             max_uniform_size: 65536,

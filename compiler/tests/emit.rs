@@ -199,6 +199,66 @@ fn views_alias_on_vulkan_only() {
     assert_eq!(other.naga.global_variables.len(), 2);
 }
 
+/// Loads of every width, combined into words; with `store`, one more word to where they came from.
+fn loads(store: bool) -> String {
+    let mut t = Text::new(2);
+    let id = t.op("i32", "workitem.global_id 0");
+    let mut sum = t.int(0);
+    for (ty, size) in
+        [("i8", 1), ("i16", 2), ("i16x2", 4), ("i16x4", 8), ("i32", 4), ("i32x2", 8), ("i32x4", 16), ("i64", 8), ("i64x2", 16)]
+    {
+        let pointer = t.element("%0", "global", &id, size);
+        let mut value = t.load(ty, &pointer, size);
+        let scalar = ty.split('x').next().unwrap();
+        if scalar != ty {
+            value = t.op(scalar, format!("extract {value}, 1"));
+        }
+        value = match scalar {
+            "i64" => t.op("i32", format!("trunc {value}")),
+            "i32" => value,
+            _ => t.op("i32", format!("zext {value}")),
+        };
+        sum = t.op("i32", format!("add {sum}, {value}"));
+    }
+    let pointer = t.element("%1", "global", &id, 4);
+    t.store(&pointer, &sum, 4);
+    if store {
+        let pointer = t.element("%0", "global", &id, 4);
+        t.store(&pointer, &sum, 4);
+    }
+    t.kernel(r#""loads" (%0: ptr.global buffer, %1: ptr.global buffer)"#)
+}
+
+#[test]
+fn what_is_only_read_is_bound_as_texels_where_that_is_quicker() {
+    use wgcl_compiler::launch::TexelFormat::{R8, R16, R32, Rg16, Rg32, Rgba16, Rgba32};
+    let emit = |store, args: &[u32], texel_buffers| {
+        let module = parse(&loads(store));
+        let target = Target { texel_buffers, ..Target::full() };
+        let key = LaunchKey { texel_args: args.to_vec(), ..LaunchKey::example(&module.functions[0], [64, 1, 1]) };
+        let shader = emit::shader(&module, &key, &target, true).unwrap();
+        spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
+        shader
+    };
+    let texels = |shader: &Shader| -> Vec<_> {
+        let format = |kind: &BindingKind| if let BindingKind::Texels(format) = kind { Some(*format) } else { None };
+        shader.bindings.iter().filter_map(|binding| format(&binding.kind)).collect()
+    };
+    let shader = emit(false, &[0, 1], true);
+    let mut found = texels(&shader);
+    found.sort_by_key(|format| format!("{format:?}"));
+    // Two words are a `long` too, four two of them: other views, of the same format.
+    assert_eq!(found, [R16, R32, R8, Rg16, Rg32, Rg32, Rgba16, Rgba32, Rgba32]);
+    assert!(shader.bindings.iter().zip(0..).all(|(binding, number)| binding.binding == number));
+    assert_eq!(assembly(&shader).matches("OpImageFetch").count(), 9);
+    assert_eq!(shader.bindings.iter().filter(|binding| binding.kind == BindingKind::Storage).count(), 1);
+    for (store, args, texel_buffers) in [(true, &[0, 1][..], true), (false, &[1], true), (false, &[0], false)] {
+        let shader = emit(store, args, texel_buffers);
+        assert_eq!(texels(&shader), [], "{store} {args:?} {texel_buffers}");
+        assert!(!assembly(&shader).contains("OpImageFetch"));
+    }
+}
+
 #[test]
 fn what_a_device_lacks_is_refused() {
     let module = parse(&mixed_views());

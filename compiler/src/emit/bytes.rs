@@ -100,7 +100,7 @@ impl Ids {
 }
 
 /// Instructions: code and words.
-fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
+pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
     let mut rest = words.get(HEADER..).unwrap_or_default();
     std::iter::from_fn(move || {
         let length = (rest.first()? >> 16) as usize;

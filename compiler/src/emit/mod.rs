@@ -20,6 +20,7 @@ mod print;
 mod printf;
 mod private;
 mod spirv;
+mod texels;
 mod turns;
 mod vector;
 

@@ -20,6 +20,9 @@ use crate::target::Target;
 use naga::{Scalar, ScalarKind};
 use rustc_hash::FxHashMap;
 
+/// Texel buffers that a kernel may have: every device with them has as many.
+const MOST_TEXEL_BUFFERS: usize = 16;
+
 /// What an access starts from, after `resolve_pointers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Root {
@@ -206,6 +209,8 @@ pub(super) struct Object {
     pub(super) unaliased: bool,
     /// Whether some access has an offset that is known at run time only.
     pub(super) indexed: bool,
+    /// Bound as texels, each view by itself.
+    pub(super) texels: Option<BindingSource>,
 }
 
 impl Object {
@@ -505,9 +510,11 @@ fn check_limits(plan: &Plan, target: &Target) -> Result<(), EmitError> {
     let limit = |what, needed: usize, limit: u32| {
         if needed > limit as usize { Err(EmitError::Limit { what, needed: needed as u64, limit: u64::from(limit) }) } else { Ok(()) }
     };
-    let storage = plan.bindings.iter().filter(|binding| binding.kind == BindingKind::Storage).count();
+    let count = |is: fn(&BindingKind) -> bool| plan.bindings.iter().filter(|binding| is(&binding.kind)).count();
+    let storage = count(|kind| *kind == BindingKind::Storage);
+    let uniform = count(|kind| matches!(kind, BindingKind::Uniform { .. }));
     limit("storage buffers", storage, target.max_storage_buffers)?;
-    limit("uniform buffers", plan.bindings.len() - storage, target.max_uniform_buffers)?;
+    limit("uniform buffers", uniform, target.max_uniform_buffers)?;
     limit("bytes of local memory", plan.local_memory as usize, target.max_local_memory)
 }
 
@@ -580,6 +587,7 @@ impl Planner<'_> {
             views: Vec::new(),
             unaliased: false,
             indexed: false,
+            texels: None,
         });
         self.plan.objects.len() - 1
     }
@@ -676,6 +684,7 @@ impl Planner<'_> {
             Some(KernelParam::Buffer { restrict, .. }) => {
                 let object = self.storage(&name, 0, source);
                 self.plan.objects[object].unaliased = *restrict;
+                self.plan.objects[object].texels = self.texels(index);
                 Ok(Place { object, base: 0 })
             }
             Some(KernelParam::Local { .. }) => {
@@ -683,11 +692,20 @@ impl Planner<'_> {
                 let size = *self.inputs.key.local_args.get(ordinal).ok_or_else(missing)?;
                 Ok(Place { object: self.object(name, Backing::Workgroup, size), base: 0 })
             }
-            Some(KernelParam::Image) => Ok(Place { object: self.storage(&name, 0, source), base: 0 }),
+            Some(KernelParam::Image) => {
+                let object = self.storage(&name, 0, source);
+                self.plan.objects[object].texels = self.texels(index);
+                Ok(Place { object, base: 0 })
+            }
             Some(KernelParam::Value | KernelParam::Sampler) | None => {
                 Err(EmitError::Internal(format!("access through parameter {index}, which is no pointer")))
             }
         }
+    }
+
+    /// The source of a parameter that may be bound as texels.
+    fn texels(&self, index: u32) -> Option<BindingSource> {
+        (self.inputs.target.texel_buffers && self.inputs.key.texel_args.contains(&index)).then_some(BindingSource::Param(index))
     }
 
     /// Gives every object its rule, and moves large private arrays out of the function.
@@ -705,6 +723,16 @@ impl Planner<'_> {
             self.plan.local_memory = local;
             if local <= target.max_local_memory {
                 break;
+            }
+        }
+        let mut left = MOST_TEXEL_BUFFERS;
+        for object in self.plan.objects.iter_mut().filter(|object| object.texels.is_some()) {
+            let reads = object.shapes.iter().all(|shape| shape.kind == Kind::Load && !shape.volatile);
+            let keys = object.keys(target);
+            if reads && !self.plan.coherent && keys.len() <= left && keys.iter().all(|key| super::texels::format(*key).is_some()) {
+                left -= keys.len();
+            } else {
+                object.texels = None;
             }
         }
         for object in &mut self.plan.objects {
@@ -775,6 +803,21 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
                     global(shared, "scratch", storage, Some(binding), ty)
                 });
                 object.views.push(View { key: ViewKey::WORDS, variable: Variable::Global(variable) });
+            }
+            Backing::Storage { binding } if object.texels.is_some() => {
+                let (first, source) = (binding, object.texels);
+                for (index, key) in keys.into_iter().enumerate() {
+                    let (Some(format), Some(source)) = (super::texels::format(key), source) else { continue };
+                    let kind = BindingKind::Texels(format);
+                    let binding = if index == 0 { first } else { plan.bindings.len() as u32 };
+                    match plan.bindings.get_mut(binding as usize) {
+                        Some(first) => first.kind = kind,
+                        None => plan.bindings.push(Binding { binding, kind, source }),
+                    }
+                    let ty = shared.array(key.slot, key.lanes, false, None);
+                    let variable = global(shared, &object.name, storage, Some(binding | super::texels::TAG), ty);
+                    object.views.push(View { key, variable: Variable::Global(variable) });
+                }
             }
             Backing::Storage { binding } => {
                 for key in keys {

@@ -86,7 +86,10 @@ pub(super) fn write(
 ) -> Result<Vec<u32>, EmitError> {
     let pipeline = spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point: entry_point.to_owned() };
     let words = spv::write_vec(module, info, &options(debug), Some(&pipeline)).map_err(|error| EmitError::Internal(error.to_string()))?;
-    finish(&words, unaliased, target).and_then(super::bytes::narrow).ok_or_else(|| EmitError::Internal("SPIR-V that is cut off".to_owned()))
+    super::texels::fetch(words)
+        .and_then(|words| finish(&words, unaliased, target))
+        .and_then(super::bytes::narrow)
+        .ok_or_else(|| EmitError::Internal("SPIR-V that is cut off".to_owned()))
 }
 
 mod op {
