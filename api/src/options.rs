@@ -83,6 +83,13 @@ pub const SWITCHES: &[Switch] = &[
         doc: "Whether one invocation may do the work of several neighbouring work-items: `0` never, `1` wherever the language allows it.",
     },
     Switch {
+        name: "WGCL_BINDING_LIMIT",
+        kind: Kind::Text,
+        default: "the device's",
+        doc: "Bytes of a buffer from which on kernels see it in several pieces, as they do where it is larger than the device can bind: for tests. The pieces are \
+              larger where there would be too many.",
+    },
+    Switch {
         name: "WGCL_CONFIG",
         kind: Kind::File,
         default: "`wgcl/config.toml` in the user's configuration directory",
@@ -109,6 +116,8 @@ pub struct Options {
     pub cache_size: Option<String>,
     /// `WGCL_COARSEN`
     pub coarsen: Option<String>,
+    /// `WGCL_BINDING_LIMIT`
+    pub binding_limit: Option<String>,
     /// What was wrong with the configuration; logged once logging is up.
     pub complaints: Vec<String>,
 }
@@ -145,6 +154,7 @@ impl Options {
             cache_dir: value("WGCL_CACHE_DIR").map(PathBuf::from),
             cache_size: value("WGCL_CACHE_SIZE"),
             coarsen: value("WGCL_COARSEN"),
+            binding_limit: value("WGCL_BINDING_LIMIT"),
             complaints,
         }
     }

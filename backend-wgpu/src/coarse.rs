@@ -84,7 +84,7 @@ impl Engine {
             let pipeline = program.pipeline(kernel, &key)?;
             if pipeline.coarse == count {
                 let parts = split_or_rows(part, self.max_groups, key.rows);
-                return Ok(Some(Stage { pipeline, parts, output: None, folded: key.folded }));
+                return Ok(Some(Stage { pipeline, parts, output: None, folded: key.folded, pieces: key.pieces }));
             }
             count = pipeline.coarse;
             kernel.coarse.lock().insert(most, count);

@@ -186,7 +186,7 @@ impl Device for WgpuDevice {
         if size > self.properties.max_allocation {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        let memory: Arc<dyn Memory> = WgpuMemory::new(&open.gpu, size, Some(open.thread.clone()))?;
+        let memory: Arc<dyn Memory> = WgpuMemory::of_any_size(&open.gpu, size, Some(open.thread.clone()))?;
         Ok(memory)
     }
 

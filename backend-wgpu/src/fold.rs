@@ -6,6 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, Memory, MemoryRange};
 use wgcl_compiler::ir::{KernelParam, Space};
+use wgcl_compiler::launch::Pieces;
 
 use crate::engine::Engine;
 use crate::gpu::Gpu;
@@ -13,7 +14,7 @@ use crate::memory::{WgpuMemory, downcast};
 
 /// Bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer, scratch memory, the word for
 /// stopped loops.
-const OTHERS: usize = 5;
+pub(crate) const OTHERS: usize = 5;
 /// Pieces start at the same byte of so many as in their own memory, so that every alignment is kept.
 const ALIGN: u64 = 256;
 
@@ -35,24 +36,36 @@ pub(crate) struct Fold {
     size: u64,
 }
 
-/// What an argument points to, where it may be folded.
-fn range(arg: &LaunchArg) -> Option<&MemoryRange> {
+/// Storage bindings that a kernel may have.
+pub(crate) fn bindings(gpu: &Gpu) -> u32 {
+    gpu.limits.max_storage_buffers_per_shader_stage.min(gpu.limits.max_bindings_per_bind_group)
+}
+
+/// What an argument points to.
+pub(crate) fn range(arg: &LaunchArg) -> Option<&MemoryRange> {
     match arg {
         LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => Some(range),
         _ => None,
     }
 }
 
-/// Parameters to be folded: those beyond what fits, and with them all that point into the same memory.
-pub(crate) fn folded(launch: &Launch, params: &[KernelParam], gpu: &Gpu) -> Vec<u32> {
-    let limit = gpu.limits.max_storage_buffers_per_shader_stage.min(gpu.limits.max_bindings_per_bind_group) as usize;
+/// Parameters to be folded: those beyond what fits, and with them all that point into the same memory. What is bound in pieces is too large for it, and so what
+/// shares memory with that is not folded either.
+pub(crate) fn folded(launch: &Launch, params: &[KernelParam], pieces: &Pieces, gpu: &Gpu) -> Vec<u32> {
+    let limit = bindings(gpu) as usize;
+    let in_pieces: SmallVec<[&MemoryRange; 2]> =
+        pieces.params.iter().filter_map(|(index, _)| launch.args.get(*index as usize).and_then(range)).collect();
+    let stays = |range: &MemoryRange| in_pieces.iter().any(|other| Arc::ptr_eq(&other.memory, &range.memory));
     let foldable: Vec<(u32, &MemoryRange)> = (0..)
         .zip(params.iter().zip(&launch.args))
         .filter(|(_, (param, _))| matches!(param, KernelParam::Image | KernelParam::Buffer { space: Space::Global, .. }))
         .filter_map(|(index, (_, arg))| range(arg).map(|range| (index, range)))
+        .filter(|(_, range)| !stays(range))
         .collect();
+    let is_global = |param: &KernelParam| !matches!(param, KernelParam::Buffer { space: Space::Constant, .. });
+    let unfolded = (params.iter().zip(&launch.args)).filter(|(param, arg)| is_global(param) && range(arg).is_some_and(stays)).count();
     let constants = params.iter().filter(|param| matches!(param, KernelParam::Buffer { space: Space::Constant, .. })).count();
-    let others = OTHERS + launch.extra.len();
+    let others = OTHERS + launch.extra.len() + unfolded + pieces.added().count();
     if foldable.len() + constants + others <= limit {
         return Vec::new();
     }

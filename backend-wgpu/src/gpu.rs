@@ -5,12 +5,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ash::vk;
 use parking_lot::Mutex;
-use wgcl_api::backend::{BackendError, BackendResult};
+use wgcl_api::backend::{BackendError, BackendResult, DeviceKind};
 
 use crate::copiers::Copiers;
-use crate::properties::{Approach, wanted_features};
+use crate::host_memory;
+use crate::pieces;
+use crate::properties::{Approach, memory, wanted_features};
 use crate::raw::Raw;
 use crate::vulkan::{self, Mapping};
+
+/// Bytes of an object of the host's memory from which on it is asked whether there is room.
+const LARGE: u64 = 32 << 20;
 
 /// A buffer, as wgpu and the layer below know it.
 #[derive(Debug)]
@@ -53,6 +58,8 @@ pub(crate) struct Gpu {
     pub(crate) features: wgpu::Features,
     pub(crate) limits: wgpu::Limits,
     pub(crate) approach: Approach,
+    /// Bytes that are bound for a kernel's parameter at most: more are bound in pieces.
+    pub(crate) binding_limit: u64,
     /// Why the device was lost, once it is.
     lost: Arc<Mutex<Option<String>>>,
     next_id: AtomicU64,
@@ -86,7 +93,7 @@ impl Gpu {
         };
         // A CPU's driver hands out more than there is, and the system then kills the process. GPUs' drivers know their limit.
         let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
-        let budget = vulkan::details(adapter).memory.filter(|_| is_cpu).map_or(u64::MAX, |memory| memory / 8 * 7);
+        let budget = if is_cpu { memory(DeviceKind::Cpu, &vulkan::details(adapter)) } else { None };
         let lost = Arc::new(Mutex::new(None));
         // wgpu panics on errors that nobody catches, unless told otherwise.
         device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("wgpu: {error}")));
@@ -103,11 +110,12 @@ impl Gpu {
             device,
             queue,
             features,
+            binding_limit: pieces::binding_limit(&limits),
             limits,
             approach,
             lost,
             next_id: AtomicU64::new(1),
-            budget,
+            budget: budget.unwrap_or(u64::MAX),
             used: AtomicU64::new(0),
             completed: AtomicU64::new(0),
             buried: Mutex::default(),
@@ -164,6 +172,10 @@ impl Gpu {
     /// Sets memory aside for an object, to be given back by [`Gpu::release`].
     pub(crate) fn reserve(&self, bytes: u64) -> BackendResult<()> {
         let fits = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.budget);
+        // Others take memory too. Few bytes are not worth asking.
+        if bytes >= LARGE && self.budget < u64::MAX && !host_memory::has_room_for(bytes, self.used.load(Ordering::Relaxed)) {
+            return Err(BackendError::OutOfDeviceMemory);
+        }
         match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
             Ok(_) => Ok(()),
             Err(_) => Err(BackendError::OutOfDeviceMemory),

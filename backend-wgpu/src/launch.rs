@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
 use wgcl_compiler::ir::{KernelParam, Space};
-use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchKey, hidden};
+use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchKey, Pieces, hidden};
 use wgcl_compiler::printf::BUFFER_SIZE;
 
 use crate::batch::Dispatch;
@@ -14,6 +14,7 @@ use crate::engine::{Engine, Taking};
 use crate::fold::{self, Fold};
 use crate::gpu::{Buffer, Gpu};
 use crate::memory::{WgpuMemory, downcast};
+use crate::pieces::{self, Window};
 use crate::pipeline::{Group, Pipeline};
 use crate::printf::{MOST_IN_FLIGHT, Output};
 use crate::program::{Kernel, Loaded, WgpuProgram};
@@ -79,6 +80,8 @@ pub(crate) struct Stage {
     pub(crate) output: Option<Output>,
     /// Parameters that are folded into one.
     pub(crate) folded: Vec<u32>,
+    /// What is bound in pieces.
+    pub(crate) pieces: Pieces,
 }
 
 /// Memory of the thread's own.
@@ -136,9 +139,9 @@ impl Engine {
             output.begin(&gpu, &mut self.batch)?;
         }
         self.batch.begin_stamp(&gpu, stamp.as_ref(), true)?;
-        for Stage { pipeline, parts, output, .. } in &stages {
-            for part in parts {
-                self.dispatch(launch, (program, kernel), pipeline, (groups, *part), output.as_ref(), fold.as_ref())?;
+        for stage in &stages {
+            for part in &stage.parts {
+                self.dispatch(launch, (program, kernel), stage, (groups, *part), fold.as_ref())?;
             }
         }
         self.batch.end_stamp(&gpu, stamp.as_ref(), true)?;
@@ -200,7 +203,7 @@ impl Engine {
             }
             let parts = split_or_rows(part, limits, key.rows);
             self.reserve_scratch(pipeline.scratch(), local_size, &parts)?;
-            stages.push(Stage { pipeline, parts, output: None, folded: key.folded });
+            stages.push(Stage { pipeline, parts, output: None, folded: key.folded, pieces: key.pieces });
         }
         Ok(stages)
     }
@@ -209,11 +212,11 @@ impl Engine {
         &mut self,
         launch: &Launch,
         (program, kernel): (&WgpuProgram, &Kernel),
-        pipeline: &Pipeline,
+        stage: &Stage,
         (groups, part): ([u32; 3], Part),
-        output: Option<&Output>,
         fold: Option<&Fold>,
     ) -> BackendResult<()> {
+        let Stage { pipeline, output, pieces, .. } = stage;
         let gpu = Arc::clone(&self.gpu);
         let mut arguments = None;
         if pipeline.has_arguments() {
@@ -223,19 +226,22 @@ impl Engine {
             slot.memory.write(&gpu, slot.offset, &bytes)?;
             arguments = Some(slot);
         }
-        let printf = output.and_then(Output::memory);
+        let printf = output.as_ref().and_then(Output::memory);
         let folded = fold.and_then(|fold| Some((fold.first, self.folded.as_ref()?)));
         let turns = self.turns.as_ref().map(|word| word.memory());
         let own = Own { printf, turns, scratch: self.scratch.as_ref(), folded, nulls: self.nulls.each_ref().map(Option::as_ref) };
         let mut bound: SmallVec<[Bound<'_>; 8]> = SmallVec::new();
         for binding in &pipeline.bindings {
-            bound.push(bind(&own, launch, (program, kernel), binding, arguments.as_ref(), pipeline)?);
+            bound.push(bind(&own, launch, (program, kernel), binding, arguments.as_ref(), (pipeline, pieces))?);
         }
         let mut uses: SmallVec<[_; 8]> = SmallVec::new();
         for Bound { buffer, memory, writes, .. } in &bound {
             if let Some(memory) = memory {
                 memory.mark(self.serial, *writes);
-                uses.push((buffer.raw, *writes));
+                // The pieces of one buffer follow each other.
+                if uses.last() != Some(&(buffer.raw, *writes)) {
+                    uses.push((buffer.raw, *writes));
+                }
             }
         }
         let places: Places = bound.iter().map(|bound| bound.place).collect();
@@ -313,7 +319,7 @@ fn bind<'a>(
     (program, kernel): (&'a WgpuProgram, &Kernel),
     binding: &Binding,
     arguments: Option<&'a Slot>,
-    pipeline: &Pipeline,
+    (pipeline, pieces): (&Pipeline, &Pieces),
 ) -> BackendResult<Bound<'a>> {
     let missing = |what: &str| BackendError::Other(format!("the kernel has no {what} to bind"));
     let whole = |memory: &'a Arc<WgpuMemory>| match binding.kind {
@@ -330,23 +336,26 @@ fn bind<'a>(
             let size = u64::from(pipeline.args.size.max(ArgLayout::HEADER));
             Ok(Bound { buffer: &slot.memory.buffer, memory: None, writes: false, place: (slot.memory.id, 0, size) })
         }
-        BindingSource::Param(index) => match launch.args.get(index as usize) {
-            _ if own.folded.is_some_and(|(first, _)| first == index) => {
-                own.folded.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("folded buffer"))
+        BindingSource::Param(index) => {
+            let (index, window) = pieces::window(pieces, launch, index);
+            match (launch.args.get(index as usize), bound_range(launch, index)) {
+                _ if own.folded.is_some_and(|(first, _)| first == index) => {
+                    own.folded.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("folded buffer"))
+                }
+                (_, Some(range)) => {
+                    let read_only = matches!(
+                        kernel.params.get(index as usize),
+                        Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
+                    );
+                    let writes = !read_only && !matches!(binding.kind, BindingKind::Texels(_));
+                    bind_range(range, window, binding.kind, writes)
+                }
+                (Some(LaunchArg::Buffer(None)), None) => {
+                    own.nulls[usize::from(binding.kind == BindingKind::Storage)].map(whole).ok_or_else(|| missing("null buffer"))
+                }
+                _ => Err(missing("buffer")),
             }
-            _ if bound_range(launch, index).is_some() => {
-                let read_only = matches!(
-                    kernel.params.get(index as usize),
-                    Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
-                );
-                let writes = !read_only && !matches!(binding.kind, BindingKind::Texels(_));
-                bound_range(launch, index).map_or_else(|| Err(missing("buffer")), |range| bind_range(range, binding.kind, writes))
-            }
-            Some(LaunchArg::Buffer(None)) => {
-                own.nulls[usize::from(binding.kind == BindingKind::Storage)].map(whole).ok_or_else(|| missing("null buffer"))
-            }
-            _ => Err(missing("buffer")),
-        },
+        }
         BindingSource::ConstantData => program.constants.as_ref().map(whole).ok_or_else(|| missing("constant data")),
         BindingSource::GlobalVariables => program.variables.as_ref().map(whole).ok_or_else(|| missing("global variables")),
         BindingSource::Scratch { .. } => own.scratch.map(whole).ok_or_else(|| missing("scratch memory")),
@@ -368,17 +377,22 @@ fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
     }
 }
 
-fn bind_range(range: &MemoryRange, kind: BindingKind, writes: bool) -> BackendResult<Bound<'_>> {
+/// Binds what a parameter is given, or the part of it that a window shows.
+fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bool) -> BackendResult<Bound<'_>> {
     let memory = downcast(&range.memory)?;
-    let left = memory.allocated.saturating_sub(range.offset);
+    let (begin, most) = window.unwrap_or((0, u64::MAX));
+    let offset = range.offset.saturating_add(begin);
+    let left = memory.allocated.saturating_sub(offset);
     let size = match kind {
         BindingKind::Uniform { size } => u64::from(size),
-        BindingKind::Storage | BindingKind::Texels(_) => range.size.max(1).next_multiple_of(VIEW).min(left & !3),
+        BindingKind::Storage | BindingKind::Texels(_) => {
+            range.size.saturating_sub(begin).max(1).next_multiple_of(VIEW).min(left & !3).min(most)
+        }
     };
     if size == 0 || size > left {
         return Err(BackendError::Other("an argument beyond the end of its buffer".to_owned()));
     }
-    Ok(Bound { buffer: memory.buffer(), memory: Some(memory), writes, place: (memory.id, range.offset, size) })
+    Ok(Bound { buffer: memory.buffer(), memory: Some(memory), writes, place: (memory.id, offset, size) })
 }
 
 /// Groups in each dimension.
@@ -477,7 +491,8 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<Laun
         extra_buffers: u32::try_from(launch.extra.len()).unwrap_or(u32::MAX),
         images: Vec::new(),
         samplers: Vec::new(),
-        folded: fold::folded(launch, &kernel.params, gpu),
+        folded: Vec::new(),
+        pieces: Pieces::default(),
         zero_offset: launch.global_offset == [0; 3],
         single_dispatch: true,
         rows: false,
@@ -503,14 +518,16 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<Laun
             _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
         }
     }
+    key.pieces = pieces::find(launch, &kernel.params, &key.constant_args, gpu)?;
+    key.folded = fold::folded(launch, &kernel.params, &key.pieces, gpu);
     if gpu.approach.texels {
-        key.texel_args = texel_args(launch, kernel, &key.folded)?;
+        key.texel_args = texel_args(launch, kernel, &key)?;
     }
     Ok(key)
 }
 
 /// The parameters whose memory no other parameter writes, as far as their types say, and that may be bound as texels.
-fn texel_args(launch: &Launch, kernel: &Kernel, folded: &[u32]) -> BackendResult<Vec<u32>> {
+fn texel_args(launch: &Launch, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Vec<u32>> {
     let constant = |index: usize| {
         matches!(
             kernel.params.get(index),
@@ -534,7 +551,8 @@ fn texel_args(launch: &Launch, kernel: &Kernel, folded: &[u32]) -> BackendResult
         let others = bound.iter().filter(|(other, _)| *other == id).count();
         let alone = others == 1 || bound.iter().all(|(other, constant)| *other != id || *constant);
         let fits = range.offset.is_multiple_of(VIEW) && range.size <= MOST_TEXELS - VIEW;
-        if alone && fits && !folded.contains(&index) {
+        let otherwise = key.folded.contains(&index) || key.pieces.params.iter().any(|(param, _)| *param == index);
+        if alone && fits && !otherwise {
             found.push(index);
         }
     }

@@ -43,7 +43,16 @@ pub(crate) struct WgpuMemory {
 }
 
 impl WgpuMemory {
+    /// Memory that one binding holds.
     pub(crate) fn new(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
+        if size > gpu.limits.max_storage_buffer_binding_size {
+            return Err(BackendError::OutOfDeviceMemory);
+        }
+        Self::of_any_size(gpu, size, thread)
+    }
+
+    /// Memory that may have to be bound in pieces.
+    pub(crate) fn of_any_size(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
         Self::make(gpu, size, thread, BufferUsages::UNIFORM, gpu.approach.unified)
     }
 
@@ -61,9 +70,6 @@ impl WgpuMemory {
     fn make(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>, more: BufferUsages, mapped: bool) -> BackendResult<Arc<Self>> {
         let wanted = size.max(16);
         let allocated = if wanted <= UNIFORM_LIMIT { wanted.next_power_of_two().max(GRANULE) } else { wanted.next_multiple_of(GRANULE) };
-        if allocated > gpu.limits.max_storage_buffer_binding_size {
-            return Err(BackendError::OutOfDeviceMemory);
-        }
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | more;
         gpu.reserve(allocated)?;
         let (buffer, mapping) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;

@@ -5,13 +5,17 @@ use wgcl_compiler::target::{FloatControls, Target};
 use wgpu::Features;
 
 use crate::adapters::Settings;
-use crate::vulkan;
+use crate::host_memory;
+use crate::vulkan::{self, Details};
 
 /// NVIDIA's PCI vendor.
 const NVIDIA: u32 = 0x10de;
 
 /// Bindings of a kind that a kernel can have at most, where the device has a million: more than its parameters, of 1024 bytes in all, need.
 const MOST_BINDINGS: u32 = 256;
+
+/// What OpenCL asks for as the largest allocation of a device with 4 GiB or more (CL_DEVICE_MAX_MEM_ALLOC_SIZE).
+const ASKED_ALLOCATION: u64 = 1 << 30;
 
 /// Everything that wgcl can make use of; a device is opened with those of them that its adapter has.
 pub(crate) fn wanted_features() -> Features {
@@ -90,7 +94,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach) -> 
     let limits = adapter.limits();
     let details = vulkan::details(adapter);
     let kind = kind(info.device_type);
-    let max_allocation = (limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u64::from(u32::MAX))) & !255;
+    let max_allocation = max_allocation(&limits);
     DeviceProperties {
         name: info.name.clone(),
         kind,
@@ -104,7 +108,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach) -> 
             wgpu::Backend::Dx12 => "DX12",
             _ => "wgpu",
         },
-        global_memory: global_memory(details.memory.unwrap_or_else(|| fallback_memory(max_allocation)), max_allocation),
+        global_memory: global_memory(memory(kind, &details).unwrap_or_else(|| fallback_memory(max_allocation)), max_allocation),
         max_allocation,
         local_memory: limits.max_compute_workgroup_storage_size,
         max_constant_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
@@ -136,10 +140,27 @@ fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
     limits.max_uniform_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS)
 }
 
+/// The largest allocation: what a binding holds. Larger ones are bound in pieces, and there are such as far as OpenCL asks for them.
+///
+/// Pointers have 32 bits within an allocation, and their differences are signed: more than 2 GiB could not be.
+fn max_allocation(limits: &wgpu::Limits) -> u64 {
+    let bound = limits.max_storage_buffer_binding_size.max(ASKED_ALLOCATION);
+    bound.min(limits.max_buffer_size).min(i32::MAX as u64) & !255
+}
+
+/// Bytes that may be allocated in all: on a CPU what the machine can spare, whatever its driver says (2 GiB, lavapipe of Mesa 22).
+pub(crate) fn memory(kind: DeviceKind, details: &Details) -> Option<u64> {
+    let share = |total: u64| total / 4 * 3;
+    match kind {
+        DeviceKind::Cpu => host_memory::total().or(details.memory).map(share),
+        _ => details.memory,
+    }
+}
+
 /// Memory in all, such that the specification's lower bound of the largest allocation, a quarter of it up to 1 GiB, is one that a binding
 /// can hold.
 fn global_memory(real: u64, max_allocation: u64) -> u64 {
-    if max_allocation >= 1 << 30 { real } else { real.min(max_allocation.saturating_mul(4)) }
+    if max_allocation >= ASKED_ALLOCATION { real } else { real.min(max_allocation.saturating_mul(4)) }
 }
 
 /// Where the driver does not say: what a small GPU has.

@@ -11,9 +11,9 @@ use crate::clock;
 use crate::copiers::Copiers;
 use crate::engine::{Engine, Taking};
 use crate::fetch::{CHUNK, Fetch};
+use crate::gpu::{Buffer, Gpu};
 use crate::host::HostBuffer;
 use crate::memory::{WgpuMemory, downcast};
-use crate::pipeline::Compute;
 use crate::retire::After;
 use crate::ring::Slot;
 use crate::vulkan::Mapping;
@@ -28,6 +28,8 @@ const WORD: u64 = 4;
 const WIDE: u64 = 16;
 /// ... and are quicker from so many bytes on, in memory of the device's own.
 const WIDE_COPY: u64 = 1 << 18;
+/// No binding of a kernel's is limited to less.
+const SMALLEST_PART: u64 = 1 << 16;
 
 impl Engine {
     /// Tells that a command of the host's begins, and when. Its memory is free, but what it was told to wait for may still run on other memory: it is
@@ -235,8 +237,7 @@ impl Engine {
         for region in regions {
             let is_wide = [region.buffer, region.host, region.size].iter().all(|number| number.is_multiple_of(WIDE));
             if is_wide && region.size >= WIDE_COPY && from.id != to.id && from.mapping().is_none() {
-                let numbers = [region.buffer / WIDE, region.host / WIDE, region.size / WIDE];
-                self.run_builtin(|builtins| &builtins.copy_wide, &Source::Device(from), to, numbers, &[])?;
+                self.run_builtin(Job::Copy(WIDE, region.buffer), &Source::Device(from), to, (region.host, region.size))?;
             } else if is_aligned(region) && from.id != to.id {
                 self.batch.copy(&gpu, (from.buffer(), region.buffer), (to.buffer(), region.host), region.size)?;
             } else {
@@ -285,8 +286,7 @@ impl Engine {
             && self.batch.fill(&gpu, memory.buffer(), (offset, size), word)?
         {
         } else {
-            let (bytes, words) = expand_pattern(pattern, offset);
-            self.run_builtin(|builtins| &builtins.fill, &Source::Device(memory), memory, [u64::from(words), offset, size], &bytes)?;
+            self.run_builtin(Job::Fill(pattern), &Source::Device(memory), memory, (offset, size))?;
         }
         self.batch.end_stamp(&gpu, stamp.as_ref(), false)?;
         memory.mark(self.serial, true);
@@ -294,46 +294,84 @@ impl Engine {
     }
 
     fn copy_bytes(&mut self, from: &Source<'_>, offset: u64, to: &WgpuMemory, at: u64, size: u64) -> BackendResult<()> {
-        self.run_builtin(|builtins| &builtins.copy, from, to, [offset, at, size], &[])
+        self.run_builtin(Job::Copy(1, offset), from, to, (at, size))
     }
 
-    /// Dispatches a kernel of `builtin`. `numbers` are its first parameter, the first byte and the number of bytes in the destination.
-    fn run_builtin(
-        &mut self,
-        kernel: fn(&Builtins) -> &Arc<Compute>,
-        from: &Source<'_>,
-        to: &WgpuMemory,
-        [first, begin, size]: [u64; 3],
-        pattern: &[u8],
-    ) -> BackendResult<()> {
+    /// Dispatches a kernel of `builtin` on so many bytes of the destination from a byte on: as many times as it takes with what a binding holds.
+    fn run_builtin(&mut self, job: Job<'_>, from: &Source<'_>, to: &WgpuMemory, (begin, size): (u64, u64)) -> BackendResult<()> {
         let gpu = Arc::clone(&self.gpu);
         if self.builtins.is_none() {
             self.builtins = Some(Builtins::new(&gpu)?);
         }
+        let source = match from {
+            Source::Device(memory) => memory.buffer(),
+            Source::Host(memory) => &memory.buffer,
+        };
+        // Kernels count in 31 bits. Patterns of all sizes begin anew with each part.
+        let most = gpu.binding_limit.clamp(SMALLEST_PART, 1 << 31) - SMALLEST_PART / 2;
+        let mut done = 0;
+        while done < size {
+            let part = (size - done).min(most & !(PATTERN_BYTES as u64 - 1));
+            self.run_part(job, source, to, (begin + done, part, done))?;
+            done += part;
+        }
+        Ok(())
+    }
+
+    /// One dispatch of [`Engine::run_builtin`], with so much done before it.
+    fn run_part(&mut self, job: Job<'_>, source: &Buffer, to: &WgpuMemory, (begin, size, done): (u64, u64, u64)) -> BackendResult<()> {
+        let gpu = Arc::clone(&self.gpu);
         let groups = size.div_ceil(WORD).div_ceil(u64::from(GROUP)).clamp(1, u64::from(self.max_groups[0].min(4096))) as u32;
+        let (to_window, to_size) = window(&gpu, to.buffer(), begin, size);
         let mut bytes = [0; PARAMETERS as usize];
-        let words = [first as u32, begin as u32, (begin + size) as u32, groups * GROUP];
+        let (from_window, from_size, numbers) = match job {
+            Job::Copy(unit, first) => {
+                let (window, length) = window(&gpu, source, first + done, size);
+                let numbers = [first + done - window, begin - to_window, begin - to_window + size].map(|number| number / unit);
+                (window, length, numbers)
+            }
+            Job::Fill(pattern) => {
+                let (pattern, words) = expand_pattern(pattern, begin);
+                bytes[16..16 + pattern.len()].copy_from_slice(&pattern);
+                (to_window, to_size, [u64::from(words), begin - to_window, begin - to_window + size])
+            }
+        };
+        let words = [numbers[0] as u32, numbers[1] as u32, numbers[2] as u32, groups * GROUP];
         for (place, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
             *place = word.to_le_bytes();
         }
-        bytes[16..16 + pattern.len()].copy_from_slice(pattern);
         let align = u64::from(gpu.limits.min_uniform_buffer_offset_alignment);
         // A wait in here leaves the open batch's commands before this one where they belong: ahead of it.
         let slot = self.slot(|engine| &mut engine.arguments, PARAMETERS, align)?;
         slot.memory.write(&gpu, slot.offset, &bytes)?;
         let Some(builtins) = &self.builtins else { return Ok(()) };
-        let source = match from {
-            Source::Device(memory) => memory.buffer(),
-            Source::Host(memory) => &memory.buffer,
+        let compute = match job {
+            Job::Copy(1, _) => &builtins.copy,
+            Job::Copy(..) => &builtins.copy_wide,
+            Job::Fill(_) => &builtins.fill,
         };
-        let compute = kernel(builtins);
-        let bound = [(0, &slot.memory.buffer, 0, PARAMETERS), (1, to.buffer(), 0, to.buffer().size()), (2, source, 0, source.size())];
+        let bound = [(0, &slot.memory.buffer, 0, PARAMETERS), (1, to.buffer(), to_window, to_size), (2, source, from_window, from_size)];
         let group = Arc::new(compute.group(&gpu, &bound)?);
         let uses = [(to.buffer().raw, true), (source.raw, false)];
         let offset = Some(slot.offset as u32);
         let dispatch = Dispatch { id: 0, compute, group: &group, offset, uses: &uses, groups: [groups, 1, 1] };
         self.batch.dispatch(&gpu, &dispatch)
     }
+}
+
+/// What a kernel of `builtin` does.
+#[derive(Clone, Copy)]
+enum Job<'a> {
+    /// Copies in units of so many bytes, from that byte of the source on.
+    Copy(u64, u64),
+    /// Repeats a pattern.
+    Fill(&'a [u8]),
+}
+
+/// What is bound for some bytes of a buffer: from a byte at which a binding may begin, to a whole vector.
+fn window(gpu: &Gpu, buffer: &Buffer, at: u64, size: u64) -> (u64, u64) {
+    let first = at - at % u64::from(gpu.limits.min_storage_buffer_offset_alignment).max(WIDE);
+    (first, (at + size - first).next_multiple_of(WIDE).min(buffer.size() - first))
 }
 
 /// The word that a pattern repeats from an aligned place on, if it is one.

@@ -175,7 +175,8 @@ fn memory_runs_out_with_an_error_and_comes_back() {
             // No machine has that much.
             assert!(kept.len() < 1 << 20);
         }
-        assert!(kept.len() as u64 * most >= device.properties().global_memory);
+        // Others may have some of it.
+        assert!(!kept.is_empty() && kept.len() as u64 * most <= device.properties().global_memory);
     }
 }
 

@@ -75,6 +75,43 @@ pub enum ConstantBinding {
     Storage,
 }
 
+/// Buffers that are larger than a binding may be: each is bound as several *pieces*, one after the other, and an access chooses the one where it begins
+/// (`passes::pieces`).
+///
+/// A piece begins [`Pieces::step`] bytes behind the one before it and has `1 << shift` bytes, the last one what is left: it goes on for [`Pieces::overlap`]
+/// bytes where the next one has begun, so that an access lies in one piece whatever its alignment. The first piece is bound for the parameter itself, the
+/// others for parameters behind all others, in the order of `params`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Pieces {
+    /// The parameters, those for extra buffers included, and how many pieces each is bound as: two at least.
+    pub params: Vec<(u32, u32)>,
+    /// Bytes of a piece, as a power of two.
+    pub shift: u32,
+    /// Bytes that a piece shares with the next: a multiple of the alignment of bindings, [`Pieces::WIDEST`] at least. The number of pieces times this is less
+    /// than the bytes of a piece.
+    pub overlap: u32,
+}
+
+impl Pieces {
+    /// Bytes of the widest access: sixteen lanes of 64 bits.
+    pub const WIDEST: u32 = 128;
+
+    /// Bytes from where a piece begins to where the next one does.
+    pub const fn step(&self) -> u32 {
+        (1 << self.shift) - self.overlap
+    }
+
+    /// Pieces of a buffer of so many bytes, one at least.
+    pub const fn count(&self, size: u64) -> u64 {
+        1 + size.saturating_sub(1 << self.shift).div_ceil(self.step() as u64)
+    }
+
+    /// The parameters that are added, in their order: which one each is a piece of, and which piece, from 1 on.
+    pub fn added(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.params.iter().flat_map(|&(param, count)| (1..count).map(move |piece| (param, piece)))
+    }
+}
+
 /// What is known at launch. Equal keys give equal shaders; keep it small.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LaunchKey {
@@ -104,6 +141,8 @@ pub struct LaunchKey {
     pub texel_args: Vec<u32>,
     /// Buffers that the launch binds besides the arguments, because pointers in memory may lead there: parameters behind the kernel's own.
     pub extra_buffers: u32,
+    /// The parameters that are bound in several pieces; nearly always none.
+    pub pieces: Pieces,
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,
     /// Whether the dispatch begins with the NDRange's first group: the group base is zero.
@@ -128,6 +167,7 @@ impl LaunchKey {
             started_args: Vec::new(),
             texel_args: Vec::new(),
             extra_buffers: 0,
+            pieces: Pieces::default(),
             images: Vec::new(),
             samplers: Vec::new(),
             folded: Vec::new(),
@@ -164,7 +204,7 @@ impl LaunchKey {
 pub enum BindingSource {
     /// The argument buffer.
     Arguments,
-    /// The buffer given for the kernel's parameter of that index.
+    /// The buffer given for the kernel's parameter of that index; behind those for extra buffers come further [`Pieces`].
     Param(u32),
     /// The program's constant data: [`Shader::constant_data`], the same for all kernels of a module.
     ConstantData,

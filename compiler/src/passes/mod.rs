@@ -19,6 +19,7 @@ pub mod inline;
 pub mod legalize;
 pub mod lower_memory;
 pub mod narrow;
+pub mod pieces;
 pub mod promote;
 pub mod resolve_pointers;
 pub mod simplify;
@@ -144,6 +145,10 @@ pub fn launch(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targe
         check(&module, Func(0), "fold").map_err(|error| error.for_launch(kernel))?;
     }
     specialise(&mut module, key, target).map_err(|error| error.for_launch(kernel))?;
+    if let Some(function) = module.functions.first_mut().filter(|_| !key.pieces.params.is_empty()) {
+        pieces::run(function, &key.pieces);
+        check(&module, Func(0), "pieces").map_err(|error| error.for_launch(kernel))?;
+    }
     Ok(module)
 }
 
@@ -212,12 +217,18 @@ pub fn flatten(module: &mut ir::Module, root: Func, ptr_size: u32) -> Result<(),
 /// Gives a kernel parameters for buffers that only pointers in memory lead to.
 fn add_buffers(function: &mut ir::Function, count: u32) {
     for _ in 0..count {
-        let param = function.new_value(ir::Type::Ptr(ir::Space::Global));
-        function.params.push(param);
-        if let Some(kernel) = &mut function.kernel {
-            kernel.params.push(ir::KernelParam::Buffer { space: ir::Space::Global, read_only: false, restrict: false });
-        }
+        add_buffer(function);
     }
+}
+
+/// Gives a kernel one more parameter, for a buffer.
+fn add_buffer(function: &mut ir::Function) -> ir::Value {
+    let param = function.new_value(ir::Type::Ptr(ir::Space::Global));
+    function.params.push(param);
+    if let Some(kernel) = &mut function.kernel {
+        kernel.params.push(ir::KernelParam::Buffer { space: ir::Space::Global, read_only: false, restrict: false });
+    }
+    param
 }
 
 fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Result<(), PassError> {
