@@ -244,8 +244,8 @@ impl DispatchUpdate {
             (DispatchFields::ARGUMENTS, !self.args.is_empty() || !self.svm_args.is_empty()),
             (DispatchFields::EXEC_INFO, self.sets_exec_info),
         ];
-        for (field, _) in changes.into_iter().filter(|(field, changes)| *changes && !command.fields().contains(*field)) {
-            return Err(Error::InvalidOperation(format!("the launch was not recorded with {field:?}").into()));
+        for (field, changes) in changes {
+            ensure!(!changes || command.fields().contains(field), InvalidOperation, "the launch was not recorded with {field:?}");
         }
         Ok(())
     }
