@@ -571,6 +571,22 @@ impl Dump {
                 self.expr(base);
                 let _ = write!(self.out, " {})", field.name);
             }
+            ExprKind::Generic { control, choices } => {
+                self.put("(generic ");
+                self.expr(control);
+                for (ty, value) in choices {
+                    match ty {
+                        Some(ty) => {
+                            self.put(" <");
+                            self.type_name(ty);
+                            self.put("> ");
+                        }
+                        None => self.put(" default "),
+                    }
+                    self.expr(value);
+                }
+                self.put(")");
+            }
             ExprKind::AsType(value, ty) => self.typed("as", ty, Some(value)),
             ExprKind::StmtExpr(block) => {
                 self.put("(block\n");

@@ -523,4 +523,9 @@ pub enum ExprKind {
     AsType(Box<Expr>, Box<TypeName>),
     /// `({ ... })`
     StmtExpr(Compound),
+    /// `_Generic(control, type: value, default: value)`; `None` is `default`.
+    Generic {
+        control: Box<Expr>,
+        choices: Vec<(Option<Box<TypeName>>, Expr)>,
+    },
 }

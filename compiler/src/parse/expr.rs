@@ -419,12 +419,7 @@ impl Parser<'_> {
             Keyword::Alignof => self.type_or_operand(ExprKind::AlignofType, ExprKind::AlignofExpr),
             Keyword::Offsetof => self.offsetof(start),
             Keyword::Astype => self.astype(start),
-            Keyword::Generic11 => {
-                self.error("'_Generic' is not supported in OpenCL C");
-                self.advance();
-                self.skip_parens();
-                self.error_expr()
-            }
+            Keyword::Generic11 => self.generic_selection(start),
             _ if self.at_type() => {
                 let message = format!("expected expression before '{}'", keyword.spelling());
                 self.bad_type_name(&message)
@@ -462,6 +457,38 @@ impl Parser<'_> {
         self.leave();
         self.grow(self.height);
         Expr { kind: of_expr(Box::new(operand)), span: self.since(start) }
+    }
+
+    /// `_Generic(control, type: value, default: value)`
+    fn generic_selection(&mut self, start: Span) -> Expr {
+        self.advance();
+        let open = self.span();
+        if !self.expect(Punct::LParen, "expected '(' after '_Generic'") || !self.enter() {
+            return self.error_expr();
+        }
+        let control = Box::new(self.assignment());
+        let mut height = self.height;
+        let mut choices = Vec::new();
+        let mut complete = self.at(Punct::Comma);
+        if !complete {
+            self.error("expected ','");
+        }
+        while self.accept(Punct::Comma) {
+            let ty = if self.accept_keyword(Keyword::Default) { None } else { Some(Box::new(self.type_name())) };
+            if !self.expect(Punct::Colon, "expected ':'") {
+                complete = false;
+                break;
+            }
+            choices.push((ty, self.assignment()));
+            height = height.max(self.height);
+        }
+        self.leave();
+        self.close(Punct::RParen, open);
+        self.grow(height);
+        if !complete {
+            return self.error_expr();
+        }
+        Expr { kind: ExprKind::Generic { control, choices }, span: self.since(start) }
     }
 
     /// `__builtin_offsetof(type, member)`

@@ -35,6 +35,13 @@ impl Sema<'_> {
             return statements;
         }
         let base = self.specifiers(specs);
+        // What a typedef says of a function is as good as parentheses.
+        if matches!(self.kind(base.qt.ty), TyKind::Function { .. }) && !is_typedef {
+            for item in &declaration.declarators {
+                self.typed_function(specs, base, item);
+            }
+            return statements;
+        }
         if specs.is_kernel && !is_typedef {
             self.err(specs.span, "'__kernel' applies to functions only");
             for name in declaration.declarators.iter().filter_map(|item| item.declarator.name.as_ref()) {
@@ -67,6 +74,23 @@ impl Sema<'_> {
             }
         }
         statements
+    }
+
+    /// A declarator behind the name of a function type.
+    fn typed_function(&mut self, specs: &ast::DeclSpecs, base: DeclTy, item: &InitDeclarator) {
+        let attributes: Vec<&Attribute> = specs.attributes.iter().chain(&item.declarator.attributes).collect();
+        self.check_attributes(attributes.iter().copied());
+        let ty = self.declarator_type(base, &item.declarator.parts);
+        let Some(name) = &item.declarator.name else { return };
+        if item.init.is_some() {
+            self.err(name.span, "illegal initializer (only variables can be initialized)");
+        }
+        if matches!(self.kind(ty.qt.ty), TyKind::Function { .. }) {
+            self.declare_typed_function(specs, name, ty.qt.ty, &attributes);
+        } else {
+            // Pointers to functions and arrays of them: the error was reported.
+            self.declare(&name.name, Symbol::Error, name.span);
+        }
     }
 
     fn typedef(&mut self, name: &Ident, ty: DeclTy, item: &InitDeclarator, attributes: &[&Attribute]) {
@@ -119,7 +143,6 @@ impl Sema<'_> {
             let shown = self.show(ty.qt.ty);
             let text = match self.kind(ty.qt.ty) {
                 TyKind::Array { .. } => "definition of variable with array type needs an explicit size or an initializer".to_owned(),
-                TyKind::Function { .. } => "declaration of a function through a typedef is not supported".to_owned(),
                 _ => format!("variable has incomplete type '{shown}'"),
             };
             self.err(name.span, text);

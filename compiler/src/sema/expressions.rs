@@ -87,6 +87,7 @@ impl Sema<'_> {
                 let ty = self.type_name(name).ty;
                 Operand::Value(self.as_type(value, ty, span))
             }
+            ast::ExprKind::Generic { control, choices } => self.generic_selection(control, choices, span),
             ast::ExprKind::StmtExpr(body) => Operand::Value(self.statement_expression(body, span)),
         }
     }

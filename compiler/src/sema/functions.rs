@@ -4,7 +4,7 @@ use super::convert::Purpose;
 use super::scope::Symbol;
 use super::{FnContext, Sema};
 use crate::ast::{
-    self, Attribute, DeclSpecs, Declarator, DeclaratorPart, FunctionDef, Name, ParamDecl, ScalarKind, StorageClass, TypeSpec,
+    self, Attribute, DeclSpecs, Declarator, DeclaratorPart, FunctionDef, Ident, Name, ParamDecl, ScalarKind, StorageClass, TypeSpec,
 };
 use crate::diag::Span;
 use crate::ir::Space;
@@ -66,6 +66,11 @@ impl Sema<'_> {
             TyKind::Scalar(ScalarKind::Half) if !self.target.fp16 => {
                 self.err(specs.span, "declaring function return value of type 'half' is not allowed without cl_khr_fp16");
             }
+            _ if self.is_incomplete(ret) => {
+                let shown = self.show(ret);
+                self.err(specs.span, format!("incomplete result type '{shown}' in a declaration of a function"));
+                return None;
+            }
             _ => {}
         }
         let list = self.parameters(params, specs.is_kernel);
@@ -83,17 +88,41 @@ impl Sema<'_> {
             is_kernel: specs.is_kernel,
             is_library: self.in_library,
             defined,
-            linkage: match specs.storage {
-                _ if self.in_library => Linkage::Internal,
-                Some((StorageClass::Static, _)) => Linkage::Internal,
-                Some((StorageClass::Extern, _)) => Linkage::External,
-                _ if specs.is_inline => Linkage::Inline,
-                _ => Linkage::External,
-            },
+            linkage: self.function_linkage(specs),
             span: ident.span,
             attributes: attributes().filter(|a| of_kernels(&a.name.name)).cloned().collect(),
         };
         self.enter_function(decl, attributes().collect::<Vec<_>>().as_slice())
+    }
+
+    fn function_linkage(&self, specs: &DeclSpecs) -> Linkage {
+        match specs.storage {
+            _ if self.in_library => Linkage::Internal,
+            Some((StorageClass::Static, _)) => Linkage::Internal,
+            Some((StorageClass::Extern, _)) => Linkage::External,
+            _ if specs.is_inline => Linkage::Inline,
+            _ => Linkage::External,
+        }
+    }
+
+    /// Declares a function whose whole type is a name, as in `binary_operator add;` (C99 6.7.5.3): such a declaration never defines it.
+    pub(super) fn declare_typed_function(&mut self, specs: &DeclSpecs, name: &Ident, ty: Ty, attributes: &[&Attribute]) {
+        let TyKind::Function { ret, params, .. } = self.kind(ty).clone() else { return };
+        let params =
+            params.into_iter().map(|ty| Param { name: None, ty: QualTy::plain(ty), span: name.span, type_name: self.show(ty) }).collect();
+        let decl = FuncDecl {
+            name: name.name.clone(),
+            params,
+            ret,
+            overloadable: self.in_library || attributes.iter().any(|a| &*a.name.name == "overloadable"),
+            is_kernel: specs.is_kernel,
+            is_library: self.in_library,
+            defined: false,
+            linkage: self.function_linkage(specs),
+            span: name.span,
+            attributes: attributes.iter().filter(|a| of_kernels(&a.name.name)).map(|a| (*a).clone()).collect(),
+        };
+        self.enter_function(decl, attributes);
     }
 
     fn enter_function(&mut self, decl: FuncDecl, attributes: &[&Attribute]) -> Option<FuncId> {
@@ -211,7 +240,7 @@ impl Sema<'_> {
                 TyKind::Scalar(ScalarKind::Half) if !self.target.fp16 && !is_kernel && !self.in_library => {
                     self.err(span, "declaring function parameter of type 'half' is not allowed; did you forget * ?");
                 }
-                TyKind::Record(id) if !self.types.record(*id).complete => {
+                _ if self.is_incomplete(ty.ty) => {
                     let shown = self.show(ty.ty);
                     self.err(span, format!("variable has incomplete type '{shown}'"));
                     ty = QualTy::plain(self.error_ty());

@@ -99,7 +99,7 @@ impl Sema<'_> {
                 );
                 self.error_expr(span)
             }
-            TyKind::Record(id) if !self.types.record(id).complete => {
+            _ if self.is_incomplete(place.ty.ty) => {
                 let shown = self.show(place.ty.ty);
                 self.err(span, format!("incomplete type '{shown}' where a complete type is required"));
                 self.error_expr(span)
@@ -109,6 +109,15 @@ impl Sema<'_> {
                 // A part of a value that is not in memory: no memory is needed.
                 self.expr(ExprKind::Load(Box::new(place)), ty, span)
             }
+        }
+    }
+
+    /// Whether the members of a structure, or the values of an enumeration, are not known yet.
+    pub(super) fn is_incomplete(&self, ty: crate::thir::Ty) -> bool {
+        match *self.kind(ty) {
+            TyKind::Record(id) => !self.types.record(id).complete,
+            TyKind::Forward { .. } => true,
+            _ => false,
         }
     }
 
@@ -161,7 +170,7 @@ impl Sema<'_> {
                 self.err(span, format!("invalid operands: a variable of type '{shown}' is not assignable"));
                 return None;
             }
-            TyKind::Record(id) if !self.types.record(*id).complete => {
+            _ if self.is_incomplete(place.ty.ty) => {
                 self.err(span, format!("incomplete type '{shown}' is not assignable"));
                 return None;
             }

@@ -1,8 +1,8 @@
 //! Types from syntax: specifiers, declarators, structs, unions and enumerations (OpenCL C 6.3, 6.7, 6.9; C99 6.7.2 to 6.7.6).
 
-use super::scope::{Symbol, Tag};
+use super::scope::Symbol;
 use super::{DeclTy, Sema};
-use crate::ast::{AddrSpace, DeclSpecs, DeclaratorPart, EnumSpec, Name, ParamDecl, Qualifiers, ScalarKind, TypeName, TypeSpec};
+use crate::ast::{AddrSpace, DeclSpecs, DeclaratorPart, Name, ParamDecl, Qualifiers, ScalarKind, TypeName, TypeSpec};
 use crate::diag::Span;
 use crate::ir::Space;
 use crate::thir::{QualTy, Ty, TyKind};
@@ -333,67 +333,5 @@ impl Sema<'_> {
     pub(super) fn type_name_decl(&mut self, name: &TypeName) -> DeclTy {
         let base = self.specifiers(&name.specs);
         self.declarator_type(base, &name.declarator.parts)
-    }
-
-    // Enumerations.
-
-    fn enum_spec(&mut self, spec: &EnumSpec) -> DeclTy {
-        let Some(enumerators) = &spec.enumerators else {
-            let Some(tag) = &spec.tag else { return self.error_decl() };
-            return match self.lookup_tag(&tag.name) {
-                Some(Tag::Enum(ty)) => DeclTy::of(ty),
-                Some(Tag::Record(..)) => {
-                    self.err(tag.span, format!("use of '{}' with tag type that does not match previous declaration", tag.name));
-                    self.error_decl()
-                }
-                None => {
-                    self.err(tag.span, "OpenCL C forbids forward references to 'enum' types");
-                    self.error_decl()
-                }
-            };
-        };
-        if let Some(tag) = &spec.tag
-            && self.scopes.last().is_some_and(|scope| scope.tags.contains_key(&tag.name))
-        {
-            self.err(tag.span, format!("redefinition of '{}'", tag.name));
-        }
-        let mut values = Vec::new();
-        let mut next = 0i64;
-        let int = self.int();
-        for (ident, expr) in enumerators {
-            if let Some(expr) = expr {
-                let value = self.rvalue_expr(expr);
-                if !self.is_error(value.ty) {
-                    match self.integer_constant(&value) {
-                        Some(value) => next = value,
-                        None => self.err(expr.span, "expression is not an integer constant expression"),
-                    }
-                }
-            }
-            let ty = if i32::try_from(next).is_ok() {
-                int
-            } else if u32::try_from(next).is_ok() {
-                self.scalar(ScalarKind::UInt)
-            } else {
-                self.scalar(ScalarKind::Long)
-            };
-            self.declare_new(&ident.name, Symbol::Constant(next, ty), ident.span);
-            values.push(next);
-            next = next.wrapping_add(1);
-        }
-        let repr = if values.iter().all(|v| u32::try_from(*v).is_ok()) {
-            ScalarKind::UInt
-        } else if values.iter().all(|v| i32::try_from(*v).is_ok()) {
-            ScalarKind::Int
-        } else {
-            ScalarKind::Long
-        };
-        self.enum_count += 1;
-        let name = spec.tag.as_ref().map(|t| t.name.clone());
-        let ty = self.types.intern(TyKind::Enum { name: name.clone(), id: self.enum_count, repr });
-        if let Some(name) = name {
-            self.declare_tag(&name, Tag::Enum(ty));
-        }
-        DeclTy::of(ty)
     }
 }

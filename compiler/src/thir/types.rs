@@ -51,7 +51,12 @@ pub enum TyKind {
         len: Option<u64>,
     },
     Record(RecordId),
-    /// Behaves as `int` or `uint`; the name is for messages.
+    /// An enumeration whose values are not known yet.
+    Forward {
+        name: Name,
+        id: u32,
+    },
+    /// Behaves as the scalar that holds its values; the name is for messages.
     Enum {
         name: Option<Name>,
         id: u32,
@@ -135,6 +140,15 @@ impl Types {
         &self.kinds[ty.0 as usize]
     }
 
+    /// Makes a type what it is now known to be; types that are made of it follow.
+    pub fn complete(&mut self, ty: Ty, kind: TyKind) {
+        if let Some(slot) = self.kinds.get_mut(ty.0 as usize) {
+            self.ids.remove(slot);
+            self.ids.insert(kind.clone(), ty);
+            *slot = kind;
+        }
+    }
+
     /// Adds a record.
     pub fn add_record(&mut self, record: Record) -> RecordId {
         let id = RecordId(u32::try_from(self.records.len()).unwrap_or(u32::MAX));
@@ -162,7 +176,7 @@ impl Types {
     pub fn layout(&self, ty: Ty) -> Option<(u64, u32)> {
         Some(match self.kind(ty) {
             TyKind::Error => (4, 4),
-            TyKind::Void | TyKind::Function { .. } => return None,
+            TyKind::Void | TyKind::Function { .. } | TyKind::Forward { .. } => return None,
             TyKind::Scalar(s) | TyKind::Enum { repr: s, .. } | TyKind::Atomic(s) => (u64::from(scalar_size(*s)), scalar_size(*s)),
             TyKind::Vector(s, n) => {
                 let size = scalar_size(*s) * u32::from(if *n == 3 { 4 } else { *n });
@@ -237,6 +251,7 @@ impl Types {
                 let kind = if record.is_union { "union" } else { "struct" };
                 format!("{kind} {}", record.name.as_deref().unwrap_or("(anonymous)"))
             }
+            TyKind::Forward { name, .. } => format!("enum {name}"),
             TyKind::Enum { name, .. } => format!("enum {}", name.as_deref().unwrap_or("(anonymous)")),
             TyKind::Function { ret, params, .. } => {
                 let params: Vec<_> = params.iter().map(|p| self.display(*p)).collect();

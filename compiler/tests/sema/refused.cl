@@ -104,7 +104,7 @@ kernel void sizearg(size_t n) {} // error: 'size_t' cannot be used as the type o
 kernel void eventarg(event_t e) {} // error: 'event_t' cannot be used as the type of a kernel parameter
 void localparam(local int x) {} // error: parameter may not be qualified with an address space
 void variadic(int n, ...) {} // error: invalid prototype, variadic arguments are not allowed in OpenCL
-enum Unknown forward; // error: OpenCL C forbids forward references to 'enum' types
+enum Unknown forward; // error: variable has incomplete type 'enum Unknown'
 struct Dup { int a; float a; }; // error: duplicate member 'a'
 struct HasVoid { void v; }; // error: field has incomplete type 'void'
 struct Self { struct Self inner; }; // error: field has incomplete type 'struct Self'

@@ -106,8 +106,10 @@ struct Fuzzer {
     undecided: Vec<cl_event>,
     /// What unmap is given.
     mapped: Vec<*mut c_void>,
-    /// Shared virtual memory that was not freed: where, how many bytes, of which context.
-    shared: Vec<(*mut c_void, usize, *mut c_void)>,
+    /// Shared virtual memory that was not freed.
+    shared: Vec<shared::Shared>,
+    /// Of it, where that begins which commands of any context may use.
+    lent: Vec<*mut c_void>,
     /// Synchronization points are small numbers: how many were given out.
     points: cl_uint,
     arena: Vec<u64>,
@@ -126,6 +128,7 @@ impl Fuzzer {
             undecided: Vec::new(),
             mapped: Vec::new(),
             shared: Vec::new(),
+            lent: Vec::new(),
             points: 0,
             arena: vec![0; ARENA / 8],
             verbose,

@@ -7,6 +7,9 @@ use super::common::ffi::{cl_event, cl_uint};
 use super::common::target;
 use super::{ARENA, CONTEXT, EVENT, Fuzzer, KERNEL, QUEUE};
 
+/// Where, how many bytes, of which context.
+pub(super) type Shared = (*mut c_void, usize, *mut c_void);
+
 impl Fuzzer {
     /// A place in shared memory or, where that is allowed, in the application's own, or null.
     pub(super) fn place(&mut self, own: bool) -> *mut c_void {
@@ -26,18 +29,26 @@ impl Fuzzer {
         }
     }
 
-    /// How much may be copied between two places. What is shared in one context is plain memory in another one, where nobody knows its size.
+    /// How much may be copied between two places. What is shared in one context is plain memory in another one, where nobody knows its size; commands may
+    /// use it there at any later time, so that it is never freed.
     pub(super) fn copied(&mut self, places: [*mut c_void; 2]) -> usize {
         let size = self.random.size().min(ARENA / 2);
         if self.handles[CONTEXT].len() < 2 {
             return size;
         }
-        let left = |place: *mut c_void| {
-            let within =
-                |&&(start, size, _): &&(*mut c_void, usize, *mut c_void)| (start.addr()..start.addr() + size).contains(&place.addr());
-            self.shared.iter().find(within).map_or(usize::MAX, |&(start, size, _)| start.addr() + size - place.addr())
+        let found = |place: *mut c_void| {
+            let around = |(start, size, _): &&Shared| (start.addr()..start.addr() + size).contains(&place.addr());
+            self.shared.iter().find(around).copied()
         };
-        size.min(left(places[0])).min(left(places[1]))
+        let left = |place: *mut c_void| found(place).map_or(usize::MAX, |(start, size, _)| start.addr() + size - place.addr());
+        let size = size.min(left(places[0])).min(left(places[1]));
+        for (start, _, context) in places.map(found).into_iter().flatten() {
+            if !self.lent.contains(&start) {
+                target().cl.clRetainContext(context);
+                self.lent.push(start);
+            }
+        }
+        size
     }
 
     /// Frees something when no command uses it any more.
@@ -51,6 +62,9 @@ impl Fuzzer {
             cl.clFinish(queue);
         }
         let index = self.random.below(self.shared.len());
+        if self.lent.contains(&self.shared[index].0) {
+            return;
+        }
         let (start, _, context) = self.shared.swap_remove(index);
         if self.random.chance(50) {
             cl.clSVMFree(context, start);
