@@ -244,19 +244,56 @@ fn what_is_only_read_is_bound_as_texels_where_that_is_quicker() {
         let format = |kind: &BindingKind| if let BindingKind::Texels(format) = kind { Some(*format) } else { None };
         shader.bindings.iter().filter_map(|binding| format(&binding.kind)).collect()
     };
-    let shader = emit(false, &[0, 1], true);
-    let mut found = texels(&shader);
-    found.sort_by_key(|format| format!("{format:?}"));
-    // Two words are a `long` too, four two of them: other views, of the same format.
-    assert_eq!(found, [R16, R32, R8, Rg16, Rg32, Rg32, Rgba16, Rgba32, Rgba32]);
-    assert!(shader.bindings.iter().zip(0..).all(|(binding, number)| binding.binding == number));
-    assert_eq!(assembly(&shader).matches("OpImageFetch").count(), 9);
-    assert_eq!(shader.bindings.iter().filter(|binding| binding.kind == BindingKind::Storage).count(), 1);
-    for (store, args, texel_buffers) in [(true, &[0, 1][..], true), (false, &[1], true), (false, &[0], false)] {
-        let shader = emit(store, args, texel_buffers);
-        assert_eq!(texels(&shader), [], "{store} {args:?} {texel_buffers}");
+    for store in [false, true] {
+        let shader = emit(store, &[0, 1], true);
+        let mut found = texels(&shader);
+        found.sort_by_key(|format| format!("{format:?}"));
+        // Two words are a `long` too, four two of them: other views, of the same format.
+        assert_eq!(found, [R16, R32, R8, Rg16, Rg32, Rg32, Rgba16, Rgba32, Rgba32]);
+        assert!(shader.bindings.iter().zip(0..).all(|(binding, number)| binding.binding == number));
+        assert_eq!(assembly(&shader).matches("OpImageFetch").count(), 9);
+        // What is stored to is bound for that as well.
+        assert_eq!(shader.bindings.iter().filter(|binding| binding.kind == BindingKind::Storage).count(), 1 + usize::from(store));
+    }
+    for (args, texel_buffers) in [(&[1][..], true), (&[0], false)] {
+        let shader = emit(false, args, texel_buffers);
+        assert_eq!(texels(&shader), [], "{args:?} {texel_buffers}");
         assert!(!assembly(&shader).contains("OpImageFetch"));
     }
+}
+
+#[test]
+fn what_a_store_may_come_before_is_not_fetched() {
+    let count = |body: &str| {
+        let text = format!("kernel @f0 \"order\" (%0: ptr.global buffer, %1: ptr.global buffer) {{\n{body}return\n}}\n");
+        let module = parse(&text);
+        let target = Target { texel_buffers: true, ..Target::full() };
+        let key = LaunchKey { texel_args: vec![0, 1], ..LaunchKey::example(&module.functions[0], [64, 1, 1]) };
+        let shader = emit::shader(&module, &key, &target, true).unwrap();
+        spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
+        assembly(&shader).matches("OpImageFetch").count()
+    };
+    let load = |name: u32| format!("%{name}: i32 = load %0 align 4\nstore %1, %{name} align 4\n");
+    let [own, other] = ["store %0, %2 align 4\n", "store %1, %2 align 4\n"];
+    let [near, far] = ["barrier local\n", "barrier global\n"];
+    let all = |parts: &[&str]| parts.concat();
+    let [a, b] = [load(2), load(3)];
+    assert_eq!(count(&all(&[&a, &b, own])), 2);
+    assert_eq!(count(&all(&[&a, own, &b])), 1);
+    assert_eq!(count(&all(&[&a, other, &b])), 2);
+    // What others stored is seen behind a barrier of global memory.
+    assert_eq!(count(&all(&[&a, far, &b, own])), 1);
+    assert_eq!(count(&all(&[&a, near, &b, own])), 2);
+    assert_eq!(count(&all(&[&a, far, &b, other])), 2);
+    assert_eq!(count(&all(&[&a, "%4: i32 = atomic.add i32 %0, %2\n", &b])), 1);
+    let branch = |then: &str| format!("%5: bool = const 1\nif %5 {{\n{then}yield\n}} else {{\n{}yield\n}}\n", load(6));
+    assert_eq!(count(&all(&[&a, &branch(own), &b])), 2);
+    assert_eq!(count(&all(&[&a, &branch(other), &b])), 3);
+    let turn =
+        |body: &str| format!("%5: bool = const 1\nloop () {{\n{}if %5 {{\nbreak\n}} else {{\nyield\n}}\n{body}continue\n}}\n", load(6));
+    assert_eq!(count(&all(&[&a, &turn(own), &b])), 1);
+    assert_eq!(count(&all(&[&a, &turn(other), &b])), 3);
+    assert_eq!(count(&all(&[&a, &turn(far), own])), 1);
 }
 
 #[test]

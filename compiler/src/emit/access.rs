@@ -254,7 +254,8 @@ impl<'a> Emitter<'a, '_> {
 
     // Loads
 
-    pub(super) fn load(&mut self, pointer: Value, ty: Type, align: u32, volatile: bool) -> Result<Val, EmitError> {
+    /// `result` is the load's.
+    pub(super) fn load(&mut self, result: Option<Value>, pointer: Value, ty: Type, align: u32, volatile: bool) -> Result<Val, EmitError> {
         if matches!(ty, Type::Ptr(_)) {
             return Err(EmitError::unsupported("a pointer kept in memory"));
         }
@@ -262,8 +263,9 @@ impl<'a> Emitter<'a, '_> {
         if let Some(bits) = self.constant_load(pointer, ty)? {
             return Ok(bits);
         }
-        let shape = Shape::new(ty, align, Kind::Load, volatile, self.cx.target.pointer_size());
         let object = self.object(address.object)?;
+        let clean = self.is_kernel && result.is_some_and(|result| self.cx.plan.clean.contains(&result));
+        let shape = Shape::new(ty, align, object.load_kind(clean), volatile, self.cx.target.pointer_size());
         if let Some(key) = object.natural(shape, self.cx.target) {
             return self.load_natural(&address, key, ty);
         }
@@ -352,7 +354,7 @@ impl<'a> Emitter<'a, '_> {
                     continue;
                 }
                 let index = self.offset_index(first, at);
-                let word = self.load_word(address.object, index)?;
+                let word = self.load_word(address.object, index, shape.kind)?;
                 pieces.push(word);
                 at += 1;
             }
@@ -364,14 +366,14 @@ impl<'a> Emitter<'a, '_> {
                     Index::Const(offset) => {
                         let word = match known {
                             Some((index, word)) if index == offset / 4 => word,
-                            _ => self.load_word(address.object, Index::Const(offset / 4))?,
+                            _ => self.load_word(address.object, Index::Const(offset / 4), shape.kind)?,
                         };
                         known = Some((offset / 4, word));
                         self.bits_of(word, 4, offset % 4, piece)
                     }
                     Index::Expr(offset) => {
                         let (index, shift) = self.split_offset(offset);
-                        let word = self.load_word(address.object, Index::Expr(index))?;
+                        let word = self.load_word(address.object, Index::Expr(index), shape.kind)?;
                         let word = self.b.shr(word, shift);
                         self.bits_of(word, 4, 0, piece)
                     }
@@ -392,7 +394,7 @@ impl<'a> Emitter<'a, '_> {
         (index, shift)
     }
 
-    fn load_word(&mut self, object: usize, index: Index) -> Result<Expr, EmitError> {
+    fn load_word(&mut self, object: usize, index: Index, kind: Kind) -> Result<Expr, EmitError> {
         let data = self.object(object)?;
         if data.rule == Rule::Uniform {
             let key = ViewKey { lanes: 4, ..ViewKey::WORDS };
@@ -412,7 +414,7 @@ impl<'a> Emitter<'a, '_> {
             };
             return Ok(self.b.load(pointer));
         }
-        let key = data.words();
+        let key = data.words(kind);
         let pointer = self.element(object, key, index)?;
         let x = self.b.load(pointer);
         Ok(self.raw_of_slot(key, x))
@@ -536,7 +538,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     fn store_word(&mut self, object: usize, index: Index, word: Expr) -> Result<(), EmitError> {
-        let key = self.object(object)?.words();
+        let key = self.object(object)?.words(Kind::Store);
         let pointer = self.element(object, key, index)?;
         let word = self.slot_of_raw(key, word);
         self.b.store(pointer, word);
@@ -547,7 +549,7 @@ impl<'a> Emitter<'a, '_> {
     fn store_bits(&mut self, object: usize, index: Index, mask: Expr, bits: Expr) -> Result<(), EmitError> {
         let data = self.object(object)?;
         let Some(key) = data.partial_words() else {
-            let key = data.words();
+            let key = data.words(Kind::Store);
             let pointer = self.element(object, key, index)?;
             let old = self.b.load(pointer);
             let keep = self.b.unary(naga::UnaryOperator::BitwiseNot, mask);

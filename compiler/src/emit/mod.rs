@@ -9,6 +9,7 @@
 mod access;
 mod builder;
 mod bytes;
+mod clean;
 mod function;
 mod groups;
 mod items;

@@ -18,7 +18,7 @@ use crate::ir::{AtomicOp, Function, Global, KernelParam, Module, Op, Space, Type
 use crate::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchKey};
 use crate::target::Target;
 use naga::{Scalar, ScalarKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Texel buffers that a kernel may have: every device with them has as many.
 const MOST_TEXEL_BUFFERS: usize = 16;
@@ -38,6 +38,8 @@ pub(super) enum Root {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Load,
+    /// A load of what nobody has written since the launch began ([`super::clean`]), where that may be fetched as texels.
+    Fetch,
     Store,
     /// Integer atomics that do not care about the sign.
     Atomic,
@@ -60,7 +62,7 @@ impl Kind {
     }
 
     const fn is_atomic(self) -> bool {
-        !matches!(self, Self::Load | Self::Store)
+        !matches!(self, Self::Load | Self::Fetch | Self::Store)
     }
 }
 
@@ -128,14 +130,21 @@ pub(super) struct ViewKey {
     /// 1, 2 or 4.
     pub(super) lanes: u8,
     pub(super) atomic: bool,
+    /// A texel buffer.
+    pub(super) texels: bool,
 }
 
 impl ViewKey {
-    pub(super) const WORDS: Self = Self { slot: Scalar::U32, width: 4, lanes: 1, atomic: false };
+    pub(super) const WORDS: Self = Self { slot: Scalar::U32, width: 4, lanes: 1, atomic: false, texels: false };
     pub(super) const ATOMIC_WORDS: Self = Self { atomic: true, ..Self::WORDS };
 
     /// Bytes of a storage buffer: words until naga is done (see [`super::bytes`]).
     pub(super) const BYTES: Self = Self { width: 1, ..Self::WORDS };
+
+    /// As a texel buffer for a load that may fetch, where there is such a format.
+    fn fetched(self, kind: Kind) -> Self {
+        Self { texels: kind == Kind::Fetch && super::texels::format(self).is_some(), ..self }
+    }
 
     /// Bytes of memory from one element to the next.
     pub(super) const fn stride(self) -> u32 {
@@ -214,6 +223,11 @@ pub(super) struct Object {
 }
 
 impl Object {
+    /// How a load accesses it that nothing stored comes before.
+    pub(super) fn load_kind(&self, clean: bool) -> Kind {
+        if clean && self.texels.is_some() { Kind::Fetch } else { Kind::Load }
+    }
+
     /// The view for a shape that is an element (or several whole ones) of it, and otherwise `None`: then words are the way.
     pub(super) fn natural(&self, shape: Shape, target: &Target) -> Option<ViewKey> {
         match self.rule {
@@ -230,14 +244,16 @@ impl Object {
                     2 if target.int16 => naga_u16(),
                     // Words that are whole are better.
                     1 if target.int8_storage && (shape.align < 4 || (shape.kind == Kind::Store && shape.is_partial())) => {
-                        return Some(ViewKey::BYTES);
+                        return Some(ViewKey::BYTES.fetched(shape.kind));
                     }
                     _ => return None,
                 };
                 if shape.volatile && shape.lanes == 1 && shape.size == 4 && self.has_word_atomics() {
                     return Some(ViewKey::ATOMIC_WORDS);
                 }
-                Some(ViewKey { slot, width: shape.size, lanes, atomic: false })
+                // No texel has four words of 64 bits.
+                let lanes = if shape.kind == Kind::Fetch && shape.size == 8 { lanes.min(2) } else { lanes };
+                Some(ViewKey { slot, lanes, width: shape.size, ..ViewKey::WORDS }.fetched(shape.kind))
             }
         }
     }
@@ -257,16 +273,16 @@ impl Object {
                     Kind::FloatAtomic => ScalarKind::Float,
                     _ => ScalarKind::Uint,
                 };
-                Some(ViewKey { slot: Scalar { kind, width: shape.size }, width: shape.size, lanes: 1, atomic: true })
+                Some(ViewKey { slot: Scalar { kind, width: shape.size }, width: shape.size, atomic: true, ..ViewKey::WORDS })
             }
         }
     }
 
-    /// The view for whole words.
-    pub(super) fn words(&self) -> ViewKey {
+    /// The view for whole words that are accessed like this.
+    pub(super) fn words(&self, kind: Kind) -> ViewKey {
         match self.rule {
             Rule::One(key) => key,
-            _ => ViewKey::WORDS,
+            _ => ViewKey::WORDS.fetched(kind),
         }
     }
 
@@ -299,14 +315,14 @@ impl Object {
                 want(self.atomic(shape));
             } else if let Some(key) = self.natural(shape, target) {
                 want(Some(key));
-            } else if shape.kind == Kind::Load {
-                want(Some(self.words()));
+            } else if shape.kind != Kind::Store {
+                want(Some(self.words(shape.kind)));
             } else {
                 if shape.bytes() >= 4 && shape.piece() == 4 {
-                    want(Some(self.words()));
+                    want(Some(self.words(shape.kind)));
                 }
                 if shape.is_partial() {
-                    want(Some(self.partial_words().unwrap_or_else(|| self.words())));
+                    want(Some(self.partial_words().unwrap_or_else(|| self.words(shape.kind))));
                 }
             }
         }
@@ -352,7 +368,7 @@ fn single_view(object: &Object, target: &Target, widen: bool) -> Result<ViewKey,
         if !uniform {
             return Err(EmitError::unsupported("64-bit atomics on memory that is also accessed in other sizes"));
         }
-        return Ok(ViewKey { slot: Scalar { kind, width: 8 }, width: 8, lanes: 1, atomic });
+        return Ok(ViewKey { slot: Scalar { kind, width: 8 }, width: 8, lanes: 1, atomic, texels: false });
     }
     let slot = match size {
         8 => Some(Scalar { kind, width: 8 }),
@@ -365,10 +381,10 @@ fn single_view(object: &Object, target: &Target, widen: bool) -> Result<ViewKey,
         let lanes = shapes.first().and_then(|shape| shape.natural_lanes()).unwrap_or(1);
         let agree = !atomic && shapes.iter().all(|shape| shape.natural_lanes() == Some(lanes));
         let lanes = if agree { lanes } else { 1 };
-        return Ok(ViewKey { slot, width: size, lanes, atomic });
+        return Ok(ViewKey { slot, width: size, lanes, atomic, texels: false });
     }
     let partial = !private && shapes.iter().any(|shape| shape.kind == Kind::Store && shape.is_partial());
-    Ok(ViewKey { slot: Scalar { kind, width: 4 }, width: 4, lanes: 1, atomic: atomic || partial })
+    Ok(ViewKey { slot: Scalar { kind, width: 4 }, width: 4, lanes: 1, atomic: atomic || partial, texels: false })
 }
 
 /// A root's memory: an object, and where in it the root starts.
@@ -396,6 +412,8 @@ pub(super) struct Plan {
     pub(super) private_memory: u32,
     /// Bytes of scratch memory of one work-item.
     pub(super) scratch: u32,
+    /// Results of the kernel's loads that may fetch, where their object may be bound as texels.
+    pub(super) clean: FxHashSet<Value>,
     /// Whether a fence makes stores to buffers visible to other work-groups.
     pub(super) coherent: bool,
 }
@@ -489,7 +507,8 @@ pub(super) struct Inputs<'a> {
 
 /// Collects the accesses of all functions and decides on objects and views. Variables are made by [`super::bind`].
 pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
-    let mut planner = Planner { inputs, plan: Plan::default(), shared: FxHashMap::default(), next_binding: 0 };
+    let clean = if inputs.target.texel_buffers { super::clean::loads(inputs.module) } else { FxHashSet::default() };
+    let mut planner = Planner { inputs, plan: Plan { clean, ..Plan::default() }, shared: FxHashMap::default(), next_binding: 0 };
     if inputs.arguments {
         planner.arguments();
     }
@@ -549,6 +568,8 @@ impl Planner<'_> {
                 Ok(place) => {
                     let object = &mut self.plan.objects[place.object];
                     object.indexed |= offset.is_some_and(|offset| definitions.constant(offset).is_none());
+                    let clean = index == 0 && inst.results.first().is_some_and(|result| self.plan.clean.contains(result));
+                    let shape = if clean { Shape { kind: object.load_kind(true), ..shape } } else { shape };
                     let shapes = &mut object.shapes;
                     if !shapes.contains(&shape) {
                         shapes.push(shape);
@@ -727,12 +748,14 @@ impl Planner<'_> {
         }
         let mut left = MOST_TEXEL_BUFFERS;
         for object in self.plan.objects.iter_mut().filter(|object| object.texels.is_some()) {
-            let reads = object.shapes.iter().all(|shape| shape.kind == Kind::Load && !shape.volatile);
-            let keys = object.keys(target);
-            if reads && !self.plan.coherent && keys.len() <= left && keys.iter().all(|key| super::texels::format(*key).is_some()) {
-                left -= keys.len();
-            } else {
-                object.texels = None;
+            let count = object.keys(target).iter().filter(|key| key.texels).count();
+            if !self.plan.coherent && count <= left {
+                left -= count;
+                continue;
+            }
+            object.texels = None;
+            for shape in object.shapes.iter_mut().filter(|shape| shape.kind == Kind::Fetch) {
+                shape.kind = Kind::Load;
             }
         }
         for object in &mut self.plan.objects {
@@ -804,25 +827,25 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
                 });
                 object.views.push(View { key: ViewKey::WORDS, variable: Variable::Global(variable) });
             }
-            Backing::Storage { binding } if object.texels.is_some() => {
-                let (first, source) = (binding, object.texels);
-                for (index, key) in keys.into_iter().enumerate() {
-                    let (Some(format), Some(source)) = (super::texels::format(key), source) else { continue };
-                    let kind = BindingKind::Texels(format);
-                    let binding = if index == 0 { first } else { plan.bindings.len() as u32 };
-                    match plan.bindings.get_mut(binding as usize) {
-                        Some(first) => first.kind = kind,
-                        None => plan.bindings.push(Binding { binding, kind, source }),
-                    }
-                    let ty = shared.array(key.slot, key.lanes, false, None);
-                    let variable = global(shared, &object.name, storage, Some(binding | super::texels::TAG), ty);
-                    object.views.push(View { key, variable: Variable::Global(variable) });
-                }
-            }
-            Backing::Storage { binding } => {
+            Backing::Storage { binding: own } => {
+                // The binding that the object has already is the first view's where all of them are texels.
+                let mut unused = keys.iter().all(|key| key.texels);
                 for key in keys {
+                    let mut binding = own;
+                    let mut tag = if key == ViewKey::BYTES { super::bytes::TAG } else { 0 };
+                    if let (true, Some(format), Some(source)) = (key.texels, super::texels::format(key), object.texels) {
+                        let kind = BindingKind::Texels(format);
+                        tag = super::texels::TAG;
+                        match plan.bindings.get_mut(own as usize).filter(|_| unused) {
+                            Some(first) => first.kind = kind,
+                            None => {
+                                binding = plan.bindings.len() as u32;
+                                plan.bindings.push(Binding { binding, kind, source });
+                            }
+                        }
+                        unused = false;
+                    }
                     let ty = shared.array(key.slot, key.lanes, key.atomic, None);
-                    let tag = if key == ViewKey::BYTES { super::bytes::TAG } else { 0 };
                     let variable = global(shared, &object.name, storage, Some(binding | tag), ty);
                     if plan.coherent {
                         shared.module.global_variables.get_mut(variable).memory_decorations = naga::MemoryDecorations::COHERENT;

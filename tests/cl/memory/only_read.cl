@@ -53,3 +53,40 @@ kernel void part(global const uint *a, global uint *out)
 // arg a: same a[128, 64]
 // arg out: uint[64]
 // expect out: a
+
+// Work-items change what they have read, once and again and again, in parts and as a whole.
+kernel void change(global uint *a, global uint4 *b, uint times)
+{
+    size_t i = get_global_id(0);
+    uint before = a[i];
+    uint4 four = b[i];
+    a[i] = before * 3;
+    b[i] = four.wzyx;
+    a[i] += before;
+    for (uint k = 0; k < times; k++) {
+        a[i] += b[i].x;
+        b[i].x = a[i] & 15;
+    }
+}
+// run: change global=64
+// arg a: uint[64] = i + 1
+// arg b: uint4[64] = i % 4 + 2
+// arg times: uint = 2
+// expect a: 4 * i + 9 + ((4 * i + 9) & 15)
+// expect b if i % 4: 5 - i % 4
+// expect b if i % 4 == 0: (4 * (i / 4) + 9 + ((4 * (i / 4) + 9) & 15)) & 15
+
+// A barrier between the two: others have stored meanwhile.
+kernel void neighbours(global uint *a)
+{
+    size_t i = get_global_id(0);
+    uint mine = a[i];
+    a[i] = mine + 1;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    uint next = a[i ^ 1];
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    a[i] = mine * 100 + next;
+}
+// run: neighbours global=64 local=64
+// arg a: uint[64] = i
+// expect a: i * 100 + (i % 2 == 0 ? i + 2 : i)
