@@ -42,7 +42,7 @@ fn check_source(seed: u64) -> Result<bool, String> {
     check_module(module, seed, false).map_err(|error| format!("{error}\n{text}"))
 }
 
-/// Runs a module as it is, after `build`, after `launch` and after `legalize`; with `explain` a difference is traced to a pass.
+/// Runs a module as it is, after `build`, after `launch`, with its buffers in pieces, and after `legalize`; with `explain` a difference is traced to a pass.
 fn check_module(mut module: Module, seed: u64, explain: bool) -> Result<bool, String> {
     let fail = |what: &str, message: String, module: &Module| {
         let module = if explain { module.to_string() } else { String::new() };
@@ -70,6 +70,12 @@ fn check_module(mut module: Module, seed: u64, explain: bool) -> Result<bool, St
     if result != expected {
         let difference = if explain { first_launch_difference(&module, &expected) } else { String::new() };
         return Err(fail("launch", format!("a different outcome {difference}"), &module));
+    }
+    passes::pieces::run(&mut launched.functions[0], &interpret::pieces());
+    verify(&launched).map_err(|errors| fail("pieces", format!("{errors:?}"), &module))?;
+    let result = outcome(&launched, Stage::Launched).map_err(|error| fail("in pieces", format!("{error}\n{launched}"), &module))?;
+    if result != expected {
+        return Err(fail("in pieces", "a different outcome".to_owned(), &module));
     }
     passes::legalize::run(&mut launched, &target);
     verify(&launched).map_err(|errors| fail("legalize", format!("{errors:?}"), &module))?;
