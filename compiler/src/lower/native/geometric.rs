@@ -60,15 +60,19 @@ impl<'p> Lowering<'p, '_> {
         if half { self.b.cast(CastOp::FToF, result, want) } else { result }
     }
 
+    /// The products may be fused with the sums: the bound of the error allows either, whatever FP_CONTRACT says.
     fn dot(&mut self, x: Value, y: Value) -> Value {
         let lanes = self.b.ty(x).lanes();
-        let products = self.b.bin(BinOp::FMul, x, y);
-        let mut sum = self.b.extract(products, 0);
-        for lane in 1..lanes {
-            let product = self.b.extract(products, lane);
-            sum = self.b.bin(BinOp::FAdd, sum, product);
+        let mut sum = None;
+        for lane in 0..lanes {
+            let a = self.b.extract(x, lane);
+            let b = if x == y { a } else { self.b.extract(y, lane) };
+            sum = Some(match sum {
+                None => self.b.bin(BinOp::FMul, a, b),
+                Some(sum) => self.b.math(MathOp::FMulAdd, &[a, b, sum]),
+            });
         }
-        sum
+        sum.unwrap_or(x)
     }
 
     /// Of three or four lanes; the fourth of the result is 0.

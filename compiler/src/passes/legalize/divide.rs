@@ -2,18 +2,11 @@
 //!
 //! For a divisor `d` and `2^(l-1) < d <= 2^l`, with `m = floor(2^64 (2^l - d) / d) + 1` and `t` the high half of `m n`, the quotient of `n` is
 //! `(t + (n - t) / 2) / 2^(l-1)`, rounded down (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994, figure 4.1).
-
-use rustc_hash::FxHashMap;
+//! Half of all divisors need a multiplier of 64 bits only: where `m d - 2^(64+s) <= 2^s` for `m = floor(2^(64+s) / d) + 1`, the quotient is the high half of
+//! `m n`, divided by `2^s` (theorem 4.2 there). Of even divisors the factors of 2 are shifted out first, where that helps.
 
 use super::Lower;
-use crate::ir::{BinOp, Function, Region, Type, Value};
-
-/// The 64-bit constants of a body.
-pub(super) fn constants(function: &Function, body: &Region) -> FxHashMap<Value, u64> {
-    let mut found = body.constants();
-    found.retain(|value, _| function.ty(*value) == Type::I64);
-    found
-}
+use crate::ir::{BinOp, CastOp, Scalar, Type, Value};
 
 /// The multiplier and the last shift for a divisor that is no power of two.
 fn magic(divisor: u64) -> (u64, u32) {
@@ -24,12 +17,80 @@ fn magic(divisor: u64) -> (u64, u32) {
     (multiplier as u64, ceiling - 1)
 }
 
+/// A multiplier and a shift that are enough for numbers below `2^bits`, if there are any.
+fn short_magic(divisor: u64, bits: u32) -> Option<(u64, u32)> {
+    let shift = 63 - divisor.leading_zeros();
+    let power = 1_u128 << (64 + shift);
+    let multiplier = power / u128::from(divisor) + 1;
+    // Below 2^64, since 2^shift is less than the divisor.
+    let excess = multiplier * u128::from(divisor) - power;
+    (excess <= 1_u128 << (64 + shift - bits)).then_some((multiplier as u64, shift))
+}
+
 impl Lower<'_> {
     /// An unsigned quotient or remainder; `None` where the divisor is not known, or better left to the device.
     pub(super) fn divide(&mut self, op: BinOp, a: Value, b: Value) -> Option<Value> {
-        let divisor = *self.longs.get(&b)?;
+        if self.ty(b) != Type::I64 {
+            return None;
+        }
+        let divisor = *self.known.get(&b)?;
         if divisor < 3 || divisor.is_power_of_two() {
             return None;
+        }
+        if op == BinOp::URem && divisor >> 31 == 0 {
+            return Some(self.short_remainder(a, divisor));
+        }
+        let quotient = self.quotient(a, divisor)?;
+        if op == BinOp::UDiv {
+            return Some(quotient);
+        }
+        let product = self.bin(BinOp::Mul, quotient, b);
+        Some(self.bin(BinOp::Sub, a, product))
+    }
+
+    /// The remainder by a divisor from 3 to below 2^31. A quotient that may be too small by one is enough: the remainder of it is below twice the divisor
+    /// then, and so a word; a word's arithmetic finds it.
+    fn short_remainder(&mut self, a: Value, divisor: u64) -> Value {
+        // The multiplier rounded down is by less than 1 too small, and three times what is lost below the high half is less than 1: together less than 4 of
+        // 2^shift, which is at least 4.
+        let scale = if divisor < 4 { divisor * 2 } else { divisor };
+        let shift = 63 - scale.leading_zeros();
+        let multiplier = ((1_u128 << (64 + shift)) / u128::from(scale)) as u64;
+        let ty = self.ty(a);
+        let (low, high) = self.halves(Scalar::I64, a);
+        let (below, above) = (self.bits_of(ty, multiplier & 0xffff_ffff), self.bits_of(ty, multiplier >> 32));
+        let product = self.bin(BinOp::Mul, high, above);
+        let [x, y] = [(high, below), (low, above)].map(|(x, y)| {
+            let product = self.bin(BinOp::Mul, x, y);
+            self.bin_bits(BinOp::LShr, product, 32)
+        });
+        let carries = self.bin(BinOp::Add, x, y);
+        let high = self.bin(BinOp::Add, product, carries);
+        // Of twice the divisor the quotient is half as large.
+        let quotient = self.bin_bits(BinOp::LShr, high, u64::from(shift));
+        let [a, quotient] = [a, quotient].map(|value| self.cast(CastOp::Trunc, value, Scalar::I32));
+        let rest = self.bin_bits(BinOp::Mul, quotient, scale);
+        let mut rest = self.bin(BinOp::Sub, a, rest);
+        for multiple in [scale, divisor] {
+            // Wraps to something larger where it is less.
+            let less = self.bin_bits(BinOp::Sub, rest, multiple);
+            rest = self.bin(BinOp::UMin, rest, less);
+            if multiple == divisor {
+                break;
+            }
+        }
+        self.cast(CastOp::ZExt, rest, Scalar::I64)
+    }
+
+    fn quotient(&mut self, a: Value, divisor: u64) -> Option<Value> {
+        let twos = divisor.trailing_zeros();
+        let short =
+            short_magic(divisor, 64).map(|found| (0, found)).or_else(|| short_magic(divisor >> twos, 64 - twos).map(|found| (twos, found)));
+        if let Some((before, (multiplier, shift))) = short {
+            let a = if before == 0 { a } else { self.bin_bits(BinOp::LShr, a, u64::from(before)) };
+            let factor = self.bits_of(Type::I64, multiplier);
+            let high = self.integer(BinOp::UMulHi, a, factor)?;
+            return Some(if shift == 0 { high } else { self.bin_bits(BinOp::LShr, high, u64::from(shift)) });
         }
         let (multiplier, shift) = magic(divisor);
         let factor = self.bits_of(Type::I64, multiplier);
@@ -37,18 +98,13 @@ impl Lower<'_> {
         let rest = self.bin(BinOp::Sub, a, high);
         let half = self.bin_bits(BinOp::LShr, rest, 1);
         let sum = self.bin(BinOp::Add, high, half);
-        let quotient = self.bin_bits(BinOp::LShr, sum, u64::from(shift));
-        if op == BinOp::UDiv {
-            return Some(quotient);
-        }
-        let product = self.bin(BinOp::Mul, quotient, b);
-        Some(self.bin(BinOp::Sub, a, product))
+        Some(self.bin_bits(BinOp::LShr, sum, u64::from(shift)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::magic;
+    use super::{magic, short_magic};
 
     #[test]
     fn the_formula_divides() {
@@ -61,13 +117,22 @@ mod tests {
         };
         let mut divisors = vec![3, 5, 7, 10, 641, 1_000_000_007, u64::MAX, u64::MAX - 1, (1 << 63) + 1, (1 << 63) - 1, (1 << 32) + 1];
         divisors.extend((0..2000).map(|_| next().max(3)).filter(|divisor| !divisor.is_power_of_two()));
+        let mut short = 0;
         for divisor in divisors {
             let (multiplier, shift) = magic(divisor);
             let edges = [0, 1, divisor - 1, divisor, divisor.wrapping_add(1), divisor.wrapping_mul(3), u64::MAX, u64::MAX - 1, 1 << 63];
             for n in edges.into_iter().chain((0..50).map(|_| next())) {
                 let high = ((u128::from(multiplier) * u128::from(n)) >> 64) as u64;
                 assert_eq!((high + ((n - high) >> 1)) >> shift, n / divisor, "{n} / {divisor}");
+                for twos in [0, divisor.trailing_zeros()] {
+                    if let Some((multiplier, shift)) = short_magic(divisor >> twos, 64 - twos) {
+                        short += 1;
+                        let high = ((u128::from(multiplier) * u128::from(n >> twos)) >> 64) as u64;
+                        assert_eq!(high >> shift, n / divisor, "{n} / {divisor}, without its factors of 2 if there are {twos}");
+                    }
+                }
             }
         }
+        assert!(short > 1000, "{short} short ones");
     }
 }

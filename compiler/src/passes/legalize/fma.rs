@@ -45,7 +45,7 @@ pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
         span: Span::default(),
         aliases: FxHashMap::default(),
         helpers: [None; 2],
-        longs: FxHashMap::default(),
+        known: FxHashMap::default(),
     };
     let result = Fma { l: &mut lower, format }.build(x, y, z);
     lower.out.push(Inst::effect(Op::Return(Some(result)), Span::default()));

@@ -39,9 +39,13 @@ impl Lower<'_> {
             }
             BinOp::Rotate => {
                 let ty = self.ty(a);
-                let zero = self.bits_of(ty, 0);
                 // Amounts are modulo the width, so the other shift is by the negative amount.
-                let back = self.bin(BinOp::Sub, zero, b);
+                let back = if let Some(&amount) = self.known.get(&b) {
+                    self.bits_of(ty, u64::from(bits).wrapping_sub(amount) % u64::from(bits))
+                } else {
+                    let zero = self.bits_of(ty, 0);
+                    self.bin(BinOp::Sub, zero, b)
+                };
                 let (high, low) = (self.bin(BinOp::Shl, a, b), self.bin(BinOp::LShr, a, back));
                 self.bin(BinOp::Or, high, low)
             }
@@ -74,21 +78,19 @@ impl Lower<'_> {
     /// The high half of a product whose full width does not exist, from products of halves.
     fn mul_hi_by_halves(&mut self, scalar: Scalar, signed: bool, a: Value, b: Value) -> Value {
         let half = u64::from(scalar.bits()) / 2;
-        let mask = (1_u64 << half) - 1;
-        let split = |l: &mut Self, x| (l.bin_bits(BinOp::And, x, mask), l.bin_bits(BinOp::LShr, x, half));
-        let ((al, ah), (bl, bh)) = (split(self, a), split(self, b));
+        let ((al, ah), (bl, bh)) = (self.halves(scalar, a), self.halves(scalar, b));
         let low = self.bin(BinOp::Mul, al, bl);
         let carry = self.bin_bits(BinOp::LShr, low, half);
         // None of these sums overflows: (2^h - 1)^2 + 2 (2^h - 1) is below 2^2h.
-        let cross = self.bin(BinOp::Mul, al, bh);
-        let first = self.bin(BinOp::Add, cross, carry);
-        let (first_low, first_high) = split(self, first);
         let cross = self.bin(BinOp::Mul, ah, bl);
+        let first = self.bin(BinOp::Add, cross, carry);
+        let (first_low, first_high) = self.halves(scalar, first);
+        let cross = self.bin(BinOp::Mul, al, bh);
         let second = self.bin(BinOp::Add, cross, first_low);
         let second = self.bin_bits(BinOp::LShr, second, half);
         let high = self.bin(BinOp::Mul, ah, bh);
-        let sum = self.bin(BinOp::Add, high, first_high);
-        let sum = self.bin(BinOp::Add, sum, second);
+        let carries = self.bin(BinOp::Add, first_high, second);
+        let sum = self.bin(BinOp::Add, high, carries);
         if !signed {
             return sum;
         }
@@ -101,5 +103,24 @@ impl Lower<'_> {
         let (x, y) = (correction(self, a, b), correction(self, b, a));
         let sum = self.bin(BinOp::Sub, sum, x);
         self.bin(BinOp::Sub, sum, y)
+    }
+
+    /// The low and the high half of an integer. Of 64 bits as words made longer: devices have one instruction for the product of two such.
+    pub(super) fn halves(&mut self, scalar: Scalar, x: Value) -> (Value, Value) {
+        let half = u64::from(scalar.bits()) / 2;
+        let mask = (1_u64 << half) - 1;
+        if let Some(&bits) = self.known.get(&x) {
+            let ty = self.ty(x);
+            return (self.bits_of(ty, bits & mask), self.bits_of(ty, bits >> half));
+        }
+        if scalar != Scalar::I64 {
+            return (self.bin_bits(BinOp::And, x, mask), self.bin_bits(BinOp::LShr, x, half));
+        }
+        let high = self.bin_bits(BinOp::LShr, x, half);
+        let [low, high] = [x, high].map(|part| {
+            let word = self.cast(CastOp::Trunc, part, Scalar::I32);
+            self.cast(CastOp::ZExt, word, Scalar::I64)
+        });
+        (low, high)
     }
 }

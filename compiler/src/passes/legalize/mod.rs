@@ -21,7 +21,7 @@ mod integer;
 pub(crate) mod unroll;
 
 use crate::diag::Span;
-use crate::ir::{BinOp, CastOp, CmpOp, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
+use crate::ir::{BinOp, CastOp, CmpOp, Const, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
 use crate::target::Target;
 use rustc_hash::FxHashMap;
 
@@ -30,8 +30,8 @@ pub fn run(module: &mut Module, target: &Target) {
     let helpers = helpers(module, target);
     for function in &mut module.functions {
         let mut body = std::mem::take(&mut function.body);
-        let longs = divide::constants(function, &body);
-        let mut lower = Lower { function, target, out: Vec::new(), span: Span::default(), aliases: FxHashMap::default(), helpers, longs };
+        let known = constants(&body);
+        let mut lower = Lower { function, target, out: Vec::new(), span: Span::default(), aliases: FxHashMap::default(), helpers, known };
         lower.region(&mut body);
         let aliases = lower.aliases;
         if !aliases.is_empty() {
@@ -88,8 +88,8 @@ struct Lower<'a> {
     aliases: FxHashMap<Value, Value>,
     /// The functions for `fma` in `float` and in `double`.
     helpers: [Option<Func>; 2],
-    /// Constants of 64 bits.
-    longs: FxHashMap<Value, u64>,
+    /// The bits of constants, of vectors those with the same in every lane.
+    known: FxHashMap<Value, u64>,
 }
 
 impl Lower<'_> {
@@ -118,7 +118,7 @@ impl Lower<'_> {
     /// Whether an instruction or one nested in it may have to be rewritten.
     fn concerns(&self, inst: &Inst) -> bool {
         match &inst.op {
-            Op::Bin(BinOp::UDiv | BinOp::URem, _, b) => self.longs.contains_key(b),
+            Op::Bin(BinOp::UDiv | BinOp::URem, _, b) => self.ty(*b) == Type::I64 && self.known.contains_key(b),
             Op::Bin(op, ..) => is_derived(*op),
             Op::Math(op, _) => {
                 matches!(
@@ -170,7 +170,9 @@ impl Lower<'_> {
     }
 
     fn bits_of(&mut self, ty: Type, bits: u64) -> Value {
-        self.function.emit_bits(&mut self.out, self.span, ty, bits)
+        let value = self.function.emit_bits(&mut self.out, self.span, ty, bits);
+        self.known.insert(value, bits & ty.scalar().map_or(u64::MAX, Scalar::mask));
+        value
     }
 
     fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
@@ -210,6 +212,22 @@ impl Lower<'_> {
         let ty = self.ty(a);
         self.push(ty, Op::Math(op, vec![a]))
     }
+}
+
+/// The bits of a body's constants.
+fn constants(body: &Region) -> FxHashMap<Value, u64> {
+    let mut found = FxHashMap::default();
+    body.walk(&mut |inst| {
+        let bits = match &inst.op {
+            Op::Const(Const::Bits(bits)) => Some(*bits),
+            Op::Const(Const::Lanes(lanes)) => lanes.first().copied().filter(|first| lanes.iter().all(|lane| lane == first)),
+            _ => None,
+        };
+        if let (Some(bits), Some(&result)) = (bits, inst.results.first()) {
+            found.insert(result, bits);
+        }
+    });
+    found
 }
 
 /// Whether emission knows an operation only in terms of others.

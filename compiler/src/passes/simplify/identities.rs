@@ -2,7 +2,7 @@
 
 use super::rules::Place;
 use super::walk::Walk;
-use crate::ir::{BinOp, CastOp, Op, Scalar, Type, UnOp, Value};
+use crate::ir::{BinOp, CastOp, MathOp, Op, Scalar, Type, UnOp, Value};
 
 impl Walk<'_> {
     pub(super) fn binary_rules(&mut self, at: &mut Place, op: &mut Op) -> Option<Value> {
@@ -169,16 +169,12 @@ impl Walk<'_> {
     /// Only what holds for NaNs, infinities and negative zero, whatever the device does to denormals.
     fn float_rules(&mut self, at: &mut Place, kind: BinOp, a: Value, b: Value, scalar: Scalar) -> Option<Value> {
         let bits = self.bits(b)?;
-        let sign = 1_u64 << (scalar.bits() - 1);
-        let one = match scalar {
-            Scalar::F16 => 0x3c00,
-            Scalar::F32 => 0x3f80_0000,
-            _ => 0x3ff0_0000_0000_0000,
-        };
+        let sign = sign_bit(scalar);
+        let one = one(scalar);
         match kind {
             BinOp::FMul | BinOp::FDiv if bits == one => Some(a),
             BinOp::FMul | BinOp::FDiv if bits == one | sign => Some(self.make(at.out, at.span, at.ty, Op::Un(UnOp::FNeg, a))),
-            BinOp::FAdd if bits == sign => Some(a),
+            BinOp::FAdd if bits == sign || (bits == 0 && self.is_never_negative_zero(a, 8)) => Some(a),
             BinOp::FSub if bits == 0 => Some(a),
             BinOp::FDiv => {
                 let reciprocal = exact_reciprocal(scalar, bits)?;
@@ -189,9 +185,69 @@ impl Walk<'_> {
         }
     }
 
+    /// `a b + c`, fused or not, where the product is exact anyway or nothing is added.
+    pub(super) fn multiply_add_rules(&mut self, at: &mut Place, op: &mut Op) -> Option<Value> {
+        let Op::Math(_, args) = op else { return None };
+        let &[a, b, c] = args.as_slice() else { return None };
+        let scalar = at.ty.scalar()?;
+        let (sign, one) = (sign_bit(scalar), one(scalar));
+        if self.bits(c) == Some(sign) {
+            return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::FMul, a, b)));
+        }
+        let (known, other) = if self.bits(b).is_some() { (b, a) } else { (a, b) };
+        let bits = self.bits(known)?;
+        if bits == one {
+            return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::FAdd, other, c)));
+        }
+        if bits == one | sign {
+            return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::FSub, c, other)));
+        }
+        // A zero times a number that is finite.
+        let finite = self.bits(other).filter(|bits| bits & !sign < infinity(scalar))?;
+        if bits & !sign != 0 && finite & !sign != 0 {
+            return None;
+        }
+        let zero = self.splat(at.ty, (bits ^ finite) & sign);
+        let mut sum = Op::Bin(BinOp::FAdd, c, zero);
+        self.binary_rules(at, &mut sum).or_else(|| Some(self.make(at.out, at.span, at.ty, sum)))
+    }
+
+    /// Whether a float cannot be -0, whatever the device does to denormals. Squares are not, nor sums of which one part is not.
+    fn is_never_negative_zero(&self, value: Value, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        match self.def(value) {
+            Some(&Op::Bin(BinOp::FMul, a, b)) => a == b,
+            Some(Op::Math(MathOp::FMulAdd | MathOp::Fma, args)) => {
+                matches!(args[..], [a, b, c] if a == b && self.is_never_negative_zero(c, depth))
+            }
+            Some(Op::Math(MathOp::FAbs, _) | Op::Cast(CastOp::UToF, _)) => true,
+            _ => false,
+        }
+    }
+
     /// A type with the same lanes.
     pub(super) fn lane_type(ty: Type) -> Option<Type> {
         ty.scalar().map(Type::Scalar)
+    }
+}
+
+const fn sign_bit(scalar: Scalar) -> u64 {
+    1 << (scalar.bits() - 1)
+}
+
+const fn one(scalar: Scalar) -> u64 {
+    match scalar {
+        Scalar::F16 => 0x3c00,
+        Scalar::F32 => 0x3f80_0000,
+        _ => 0x3ff0_0000_0000_0000,
+    }
+}
+
+const fn infinity(scalar: Scalar) -> u64 {
+    match scalar {
+        Scalar::F16 => 0x7c00,
+        Scalar::F32 => 0x7f80_0000,
+        _ => 0x7ff0_0000_0000_0000,
     }
 }
 

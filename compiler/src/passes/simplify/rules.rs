@@ -6,7 +6,7 @@
 use super::eval;
 use super::walk::Walk;
 use crate::diag::Span;
-use crate::ir::{BinOp, CastOp, CmpOp, Const, Inst, Op, Scalar, Space, Type, UnOp, Value};
+use crate::ir::{BinOp, CastOp, CmpOp, Const, Inst, MathOp, Op, Scalar, Space, Type, UnOp, Value};
 
 /// Where a rule may put the operations that it needs.
 pub(super) struct Place<'a> {
@@ -28,6 +28,7 @@ impl Walk<'_> {
             Op::Cmp(..) => self.compare_rules(&mut at, op),
             Op::Cast(..) => self.cast_rules(&mut at, op),
             Op::Select(..) => self.select_rules(&mut at, op),
+            Op::Math(MathOp::FMulAdd | MathOp::Fma, _) => self.multiply_add_rules(&mut at, op),
             Op::All(a) | Op::Any(a) => (self.ty(*a) == Type::BOOL).then_some(*a),
             Op::PtrAdd(..) => self.pointer_rules(&mut at, op),
             _ => self.vector_rules(&mut at, op),
