@@ -15,6 +15,8 @@ double __wgcl_exp_poly(double r) {
     return mad(p, r, 0x1.0p-1);
 }
 
+#ifndef FP_FAST_FMAF
+
 // e^(hi + lo) for |hi| <= 1500; lo is a small correction.
 double __wgcl_exp_parts(double hi, double lo) {
     double k = rint(hi * 0x1.71547652b82fep+0);
@@ -46,6 +48,8 @@ double exp2(double x) {
     y = __wgcl_scale(y, (int)k);
     return isnan(x) ? x : y;
 }
+
+#endif
 
 // x = k log10(2) + f, e^(f ln 10). Largest error seen: 0.9 ULP.
 double exp10(double x) {

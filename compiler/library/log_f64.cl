@@ -1,13 +1,5 @@
 // Logarithms, double precision (OpenCL C 6.15.2). x = 2^k m as in log.cl; with s = f / (2 + f), log(1 + f) = f - (f^2/2 - s (f^2/2 + s^2 R(s^2))).
 
-double __wgcl_log_split(double x, double *k) {
-    int e = __wgcl_exponent(x);
-    ulong m = __wgcl_significand(x);
-    int up = m > 0x3ff6a09e667f3bccUL;
-    *k = (double)(e + up);
-    return as_double(up ? m - 0x0010000000000000UL : m) - 1.0;
-}
-
 // (2 atanh(s) / s - 2) / s^2 as a function of q = s^2, |s| <= 0.1717.
 double __wgcl_log_poly(double q) {
     double p = 0x1.e6c6644a80e2dp-4;
@@ -21,17 +13,27 @@ double __wgcl_log_poly(double q) {
     return mad(p, q, 0x1.5555555555555p-1);
 }
 
+double __wgcl_log_special(double x, double y) {
+    y = x == as_double(0x7ff0000000000000UL) ? x : y;
+    y = (as_ulong(x) & 0x7fffffffffffffffUL) == 0UL ? as_double(0xfff0000000000000UL) : y;
+    return x < 0.0 || isnan(x) ? as_double(0x7ff8000000000000UL) : y;
+}
+
+#ifndef FP_FAST_FMAF
+
+double __wgcl_log_split(double x, double *k) {
+    int e = __wgcl_exponent(x);
+    ulong m = __wgcl_significand(x);
+    int up = m > 0x3ff6a09e667f3bccUL;
+    *k = (double)(e + up);
+    return as_double(up ? m - 0x0010000000000000UL : m) - 1.0;
+}
+
 // log(1 + f) - f + f^2/2
 double __wgcl_log_rest(double f, double hfsq) {
     double s = f / (2.0 + f);
     double q = s * s;
     return s * (hfsq + q * __wgcl_log_poly(q));
-}
-
-double __wgcl_log_special(double x, double y) {
-    y = x == as_double(0x7ff0000000000000UL) ? x : y;
-    y = (as_ulong(x) & 0x7fffffffffffffffUL) == 0UL ? as_double(0xfff0000000000000UL) : y;
-    return x < 0.0 || isnan(x) ? as_double(0x7ff8000000000000UL) : y;
 }
 
 // Largest error seen: 0.8 ULP.
@@ -43,6 +45,8 @@ double log(double x) {
     y = f - (hfsq - (y + k * 0x1.a39ef35793c76p-33));
     return __wgcl_log_special(x, k * 0x1.62e42feep-1 + y);
 }
+
+#endif
 
 double __wgcl_log_base(double f, double base_hi, double base_lo, double *rest) {
     double hfsq = 0.5 * f * f;

@@ -2,12 +2,12 @@
 // 192 bits of 2/pi beyond.
 
 // 64 zeros and the bits of 2/pi after the binary point.
-__constant ulong __wgcl_two_over_pi_f64[19] = {
+__constant ulong __wgcl_two_over_pi_f64[20] = {
     0UL, 0xa2f9836e4e441529UL, 0xfc2757d1f534ddc0UL, 0xdb6295993c439041UL, 0xfe5163abdebbc561UL,
     0xb7246e3a424dd2e0UL, 0x06492eea09d1921cUL, 0xfe1deb1cb129a73eUL, 0xe88235f52ebb4484UL,
     0xe99c7026b45f7e41UL, 0x3991d639835339f4UL, 0x9c845f8bbdf9283bUL, 0x1ff897ffde05980fUL,
     0xef2f118b5a0a6d1fUL, 0x6d367ecf27cb09b7UL, 0x4f463f669e5fea2dUL, 0x7527bac7ebe5f17bUL,
-    0x3d0739f78a5292eaUL, 0x6bfb5fb11f8d5d08UL,
+    0x3d0739f78a5292eaUL, 0x6bfb5fb11f8d5d08UL, 0x56033046fc7b6babUL,
 };
 
 // |x| >= 2^10, finite: quadrant of |x| and the reduced argument.
@@ -124,6 +124,8 @@ double __wgcl_cos_poly(double r, double lo) {
     return w + (((1.0 - w) - h) + (s * s * __wgcl_cos_series(s) - r * lo));
 }
 
+#ifndef FP_FAST_FMAF
+
 // Largest error seen: 0.8 ULP.
 double sin(double x) {
     double lo, hi;
@@ -161,6 +163,8 @@ double sincos(double x, double *cosval) {
     *cosval = ((quadrant + 1) & 2) ? -cosine : cosine;
     return x == 0.0 ? x : (quadrant & 2) ? -sine : sine;
 }
+
+#endif
 
 // The quotient of sine and cosine: three roundings. Largest error seen: 2.2 ULP.
 double tan(double x) {

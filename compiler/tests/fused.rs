@@ -52,6 +52,19 @@ fn rootn(x: f64, n: i32) -> f64 {
     }
 }
 
+/// Of double precision, against functions that are less than one unit off themselves.
+const DOUBLES: &[(&str, fn(f64) -> f64, f64)] = &[
+    ("sin(x)", f64::sin, 2.2),
+    ("cos(x)", f64::cos, 2.2),
+    ("sincos(x, &unused)", f64::sin, 2.2),
+    ("tan(x)", f64::tan, 3.2),
+    ("exp(x)", f64::exp, 1.8),
+    ("exp2(x)", f64::exp2, 1.8),
+    ("log(x)", f64::ln, 1.8),
+    ("log1p(x)", f64::ln_1p, 2.0),
+    ("cosh(x)", f64::cosh, 2.5),
+];
+
 /// Pairs of arguments: edges with each other, any bits, and such that powers are in range.
 fn arguments() -> Vec<[f32; 2]> {
     let tiny = f32::from_bits(1);
@@ -126,50 +139,101 @@ fn error(got: f32, exact: f64) -> f64 {
     (f64::from(got) - exact).abs() / (exponent - 23.0).exp2()
 }
 
+/// What a kernel `k` from elements of one buffer to those of another makes of bytes.
+fn run(target: &Target, body: &str, input: Vec<u8>, items: usize, output: usize) -> Vec<u8> {
+    let text = format!("kernel void k{body}");
+    let built = build_with(&Source { text, ..Source::default() }, &BuildOptions::default(), target, true);
+    let module = built.program.ok_or(built.log).expect("a program").module;
+    let program = Program::new(&module, Settings::new(Stage::Built, target));
+    let mut memory = Memory::default();
+    let mut last = 0;
+    let mut name = || {
+        last += 1;
+        ObjectId::new(last)
+    };
+    let objects = [name().expect("a name"), name().expect("a name")];
+    memory.insert(objects[0], input, false);
+    memory.insert(objects[1], vec![0; output], false);
+    let instance = program.instantiate(&mut memory, &mut name).expect("names");
+    let places = objects.map(|object| Argument::Buffer(Some(Place { object, offset: 0 })));
+    program.launch(&instance, "k", &places, &NdRange::linear(items as u32, 1), &mut memory, &mut Vec::new()).expect("a launch");
+    memory.get(objects[1]).expect("the results").to_vec()
+}
+
+fn fused() -> Target {
+    Target { fused_fma: true, ..Target::full() }
+}
+
 #[test]
 fn functions_for_fused_devices_are_accurate() {
-    let kernels: String = FUNCTIONS
-        .iter()
-        .enumerate()
-        .map(|(index, function)| {
-            let call = function.expression;
-            format!(
-                "kernel void k{index}(global const float2 *in, global float *out) {{ uint i = get_global_id(0); float x = in[i].x, y = in[i].y, unused; out[i] = {call}; }}\n"
-            )
-        })
-        .collect();
-    let target = Target { fused_fma: true, ..Target::full() };
-    let built = build_with(&Source { text: kernels, ..Source::default() }, &BuildOptions::default(), &target, true);
-    let module = built.program.ok_or(built.log).expect("a program").module;
     let pairs = arguments();
-    let program = Program::new(&module, Settings::new(Stage::Built, &target));
+    let input: Vec<u8> = pairs.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
     let mut failures = Vec::new();
-    for (index, function) in FUNCTIONS.iter().enumerate() {
-        let mut memory = Memory::default();
-        let mut last = 0;
-        let mut name = || {
-            last += 1;
-            ObjectId::new(last)
-        };
-        let (input, output) = (name().expect("a name"), name().expect("a name"));
-        memory.insert(input, pairs.iter().flatten().flat_map(|value| value.to_le_bytes()).collect(), false);
-        memory.insert(output, vec![0; pairs.len() * 4], false);
-        let instance = program.instantiate(&mut memory, &mut name).expect("names");
-        let places = [input, output].map(|object| Argument::Buffer(Some(Place { object, offset: 0 })));
-        let range = NdRange::linear(pairs.len() as u32, 1);
-        program.launch(&instance, &format!("k{index}"), &places, &range, &mut memory, &mut Vec::new()).expect("a launch");
-        let results = memory.get(output).expect("the results").as_chunks::<4>().0;
+    for Function { expression, reference, bound } in FUNCTIONS {
+        let body = format!(
+            "(global const float2 *in, global float *out) {{ uint i = get_global_id(0); float x = in[i].x, y = in[i].y, unused; out[i] = {expression}; }}"
+        );
+        let results = run(&fused(), &body, input.clone(), pairs.len(), pairs.len() * 4);
         let mut worst = (0.0, [0.0; 2], 0.0, 0.0);
-        for (&[x, y], &bytes) in pairs.iter().zip(results) {
-            let (got, exact) = (f32::from_le_bytes(bytes), (function.reference)(f64::from(x), f64::from(y)));
+        for (&[x, y], &bytes) in pairs.iter().zip(results.as_chunks::<4>().0) {
+            let (got, exact) = (f32::from_le_bytes(bytes), reference(f64::from(x), f64::from(y)));
             let error = error(got, exact);
             if error > worst.0 {
                 worst = (error, [x, y], got, exact);
             }
         }
-        if worst.0 > function.bound {
+        if worst.0 > *bound {
             let (error, [x, y], got, exact) = worst;
-            failures.push(format!("{} at {x:e}, {y:e}: {got:e} for {exact:e}, {error:.2} units in the last place", function.expression));
+            failures.push(format!("{expression} at {x:e}, {y:e}: {got:e} for {exact:e}, {error:.2} units in the last place"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn functions_of_doubles_for_fused_devices_are_accurate() {
+    let edges = [
+        524_288.0,
+        524_287.999,
+        -745.2,
+        -708.4,
+        709.78,
+        709.79,
+        1023.99,
+        1024.0,
+        -1074.0,
+        -1075.1,
+        1e-310,
+        -1e-310,
+        f64::MAX,
+        f64::MIN_POSITIVE,
+    ];
+    let numbers: Vec<f64> = arguments().iter().flatten().map(|&x| f64::from(x) * (1.0 + 1e-9)).chain(edges).collect();
+    let input: Vec<u8> = numbers.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let mut failures = Vec::new();
+    for (expression, reference, bound) in DOUBLES {
+        let body = format!(
+            "(global const double *in, global double *out) {{ uint i = get_global_id(0); double x = in[i], unused; out[i] = {expression}; }}"
+        );
+        let results = run(&fused(), &body, input.clone(), numbers.len(), numbers.len() * 8);
+        let mut worst = (0.0, 0.0, 0.0, 0.0);
+        for (&x, &bytes) in numbers.iter().zip(results.as_chunks::<8>().0) {
+            let (got, exact) = (f64::from_le_bytes(bytes), reference(x));
+            let unit = (exact.abs().log2().floor().max(-1022.0) - 52.0).exp2();
+            let error = if got.to_bits() == exact.to_bits() || (got.is_nan() && exact.is_nan()) {
+                0.0
+            } else if exact == 0.0 || !exact.is_finite() || !got.is_finite() {
+                f64::INFINITY
+            } else {
+                (got - exact).abs() / unit
+            };
+            if error > worst.0 {
+                worst = (error, x, got, exact);
+            }
+        }
+        if worst.0 > *bound {
+            let (error, x, got, exact) = worst;
+            failures.push(format!("{expression} at {x:e}: {got:e} for {exact:e}, {error:.2} units in the last place"));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));

@@ -12,6 +12,7 @@ files!(
     "exp_f64.cl",
     "fp16.cl",
     "fused.cl",
+    "fused_f64.cl",
     "half.cl",
     "hyperbolic.cl",
     "hyperbolic_f64.cl",

@@ -18,6 +18,7 @@ pub mod groups;
 pub mod inline;
 pub mod legalize;
 pub mod lower_memory;
+pub mod merge_exits;
 pub mod narrow;
 pub mod pieces;
 pub mod promote;
@@ -271,6 +272,8 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         check(module, func, "simplify")?;
         narrow::run(&mut module.functions[func.index()]);
         check(module, func, "narrow")?;
+        merge_exits::run(&mut module.functions[func.index()]);
+        check(module, func, "merge_exits")?;
         simplify::run(&mut module.functions[func.index()], &purity);
         check(module, func, "simplify")?;
         compact::run(&mut module.functions[func.index()]);

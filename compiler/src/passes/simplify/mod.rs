@@ -96,7 +96,12 @@ pub fn run(function: &mut Function, purity: &Purity) {
 /// Whether every instruction is pure, cheap to do in vain, and there are few of them.
 fn is_cheap(region: &Region, limit: usize) -> Option<usize> {
     let count = region.insts.len().checked_sub(1)?;
-    (count <= limit && region.insts[..count].iter().all(|inst| inst.op.is_pure() && !is_expensive(&inst.op))).then_some(count)
+    (count <= limit && region.insts[..count].iter().all(|inst| is_cheap_op(&inst.op))).then_some(count)
+}
+
+/// Whether an operation is pure and cheap to do in vain.
+pub(super) fn is_cheap_op(op: &Op) -> bool {
+    op.is_pure() && !is_expensive(op)
 }
 
 /// Whether an operation is better not done in vain.

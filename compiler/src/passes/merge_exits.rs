@@ -1,0 +1,101 @@
+//! Leaves a loop at one place where it was left at two, one a few cheap operations after the other, with the same results: `while (n < limit && f(x) < 4)`.
+//!
+//! ```text
+//! if %a { yield } else { break %n }                 %b = ... pure, cheap
+//! %b = ... pure, cheap                       =>     %c = and %a, %b
+//! if %b { yield } else { break %n }                 if %c { yield } else { break %n }
+//! ```
+//! What is done in vain is done once a loop; a second exit costs every turn a branch, and GPUs also the bookkeeping of who left where.
+
+use super::simplify::is_cheap_op;
+use crate::diag::Span;
+use crate::ir::{BinOp, Function, Inst, Op, Region, Type, UnOp, Value};
+
+/// Operations between two exits.
+const BETWEEN: usize = 8;
+
+/// Merges the exits of every loop of a function.
+pub fn run(function: &mut Function) {
+    let mut body = std::mem::take(&mut function.body);
+    region(function, &mut body);
+    function.body = body;
+}
+
+fn region(function: &mut Function, region_: &mut Region) {
+    for inst in &mut region_.insts {
+        for nested in inst.op.regions_mut() {
+            region(function, nested);
+        }
+    }
+    let mut last: Option<Exit> = None;
+    let mut at = 0;
+    while at < region_.insts.len() {
+        let here = exit(&region_.insts[at]).map(|(cond, leaves_if)| Exit { at, cond, leaves_if });
+        let Some(here) = here else {
+            if !is_cheap_op(&region_.insts[at].op) {
+                last = None;
+            }
+            at += 1;
+            continue;
+        };
+        if let Some(before) = last.take()
+            && here.at - before.at - 1 <= BETWEEN
+            && results(&region_.insts[before.at]) == results(&region_.insts[here.at])
+        {
+            let span = region_.insts[here.at].span;
+            let mut added = Vec::new();
+            let cond = both(function, &mut added, span, &before, &here);
+            if let Op::If { cond: condition, .. } = &mut region_.insts[here.at].op {
+                *condition = cond;
+            }
+            let count = added.len();
+            region_.insts.splice(here.at..here.at, added);
+            region_.insts.remove(before.at);
+            at = here.at + count - 1;
+            last = Some(Exit { at, cond, leaves_if: here.leaves_if });
+        } else {
+            last = Some(here);
+        }
+        at += 1;
+    }
+}
+
+/// An `if` that leaves the loop or does nothing.
+struct Exit {
+    /// Its place among the instructions of its region.
+    at: usize,
+    cond: Value,
+    /// For which value of the condition it leaves.
+    leaves_if: bool,
+}
+
+fn exit(inst: &Inst) -> Option<(Value, bool)> {
+    let Op::If { cond, then, els } = &inst.op else { return None };
+    let goes_on = |region: &Region| matches!(&region.insts[..], [Inst { op: Op::Yield(values), .. }] if values.is_empty());
+    let leaves = |region: &Region| matches!(&region.insts[..], [Inst { op: Op::Break(_), .. }]);
+    if goes_on(then) && leaves(els) {
+        Some((*cond, false))
+    } else if leaves(then) && goes_on(els) {
+        Some((*cond, true))
+    } else {
+        None
+    }
+}
+
+/// What an exit breaks with.
+fn results(inst: &Inst) -> Option<&[Value]> {
+    inst.op.regions().into_iter().find_map(|region| match &region.insts[..] {
+        [Inst { op: Op::Break(values), .. }] => Some(values.as_slice()),
+        _ => None,
+    })
+}
+
+/// The condition for the second exit under which either left.
+fn both(function: &mut Function, added: &mut Vec<Inst>, span: Span, first: &Exit, second: &Exit) -> Value {
+    let mut other = first.cond;
+    if first.leaves_if != second.leaves_if {
+        other = function.emit(added, span, Type::BOOL, Op::Un(UnOp::Not, other));
+    }
+    let op = if second.leaves_if { BinOp::Or } else { BinOp::And };
+    function.emit(added, span, Type::BOOL, Op::Bin(op, other, second.cond))
+}
