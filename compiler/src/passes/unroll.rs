@@ -92,7 +92,8 @@ pub(super) struct Shape<'a> {
     pub(super) next: &'a [Value],
 }
 
-/// `if compare(%counter, bound) { yield } else { break ... }` at the beginning of a body, with a constant start, step and bound.
+/// `if compare(%counter, bound) { yield } else { break ... }` at the beginning of a body, with a constant start, step and bound. The step is added, or
+/// a factor, a divisor or a shift.
 struct Counted<'a> {
     turns: u64,
     /// Where the guard is in the body.
@@ -262,9 +263,14 @@ impl Unroll<'_> {
         };
         let Type::Scalar(scalar) = self.function.ty(shape.params[counter]) else { return None };
         let (start, bound) = (*self.constants.get(&shape.init[counter])?, *self.constants.get(&bound)?);
-        let &Op::Bin(op @ (BinOp::Add | BinOp::Sub), x, y) = define(shape.next[counter])? else { return None };
+        let &Op::Bin(op, x, y) = define(shape.next[counter])? else { return None };
         let step = if x == shape.params[counter] { y } else { x };
-        if (x != shape.params[counter]) && (y != shape.params[counter] || op == BinOp::Sub) {
+        let either = match op {
+            BinOp::Add | BinOp::Mul => true,
+            BinOp::Sub | BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::UDiv | BinOp::SDiv => false,
+            _ => return None,
+        };
+        if (x != shape.params[counter]) && (y != shape.params[counter] || !either) {
             return None;
         }
         let step = *self.constants.get(&step)?;
@@ -294,7 +300,7 @@ fn turns(scalar: Scalar, (start, bound, step): (u64, u64, u64), op: BinOp, goes_
     // A bound far away needs no counting.
     let distance = sign_extend(bound, scalar).wrapping_sub(sign_extend(start, scalar)).unsigned_abs();
     let stride = sign_extend(step, scalar).unsigned_abs().max(1);
-    if distance / stride > limit {
+    if matches!(op, BinOp::Add | BinOp::Sub) && distance / stride > limit {
         return None;
     }
     let mut value = start;
