@@ -17,11 +17,15 @@
 
 use super::addresses::sign_extend;
 use super::simplify::eval;
-use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Type, Value};
+use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Space, Type, Value};
 use rustc_hash::FxHashMap;
 
 /// Instructions of a loop that is written out without a special reason.
 const SMALL: usize = 256;
+
+/// The same in [`Mode::Full`] for one that loads from local memory, which lavapipe does lane by lane, in a loop of its own for each load: many of these one
+/// after the other do not fit where the CPU keeps its decoded instructions.
+const LOCAL: usize = 32;
 
 /// The same in [`Mode::Generous`].
 const MEDIUM: usize = 2048;
@@ -162,6 +166,8 @@ impl Unroll<'_> {
             LARGE
         } else if self.mode == Mode::Generous {
             MEDIUM
+        } else if self.loads_local(&shape) {
+            LOCAL
         } else {
             SMALL
         };
@@ -279,6 +285,13 @@ impl Unroll<'_> {
             eval::compare(kind, scalar, left, right).map(|result| result == holds)
         })?;
         Some(Counted { turns, guard, broken })
+    }
+
+    /// Whether the body loads from local memory.
+    fn loads_local(&self, shape: &Shape) -> bool {
+        let mut found = false;
+        shape.body.walk(&mut |inst| found |= matches!(inst.op, Op::Load { ptr, .. } if self.function.ty(ptr) == Type::Ptr(Space::Local)));
+        found
     }
 
     /// Whether the body accesses a private variable at a place that is not constant.
