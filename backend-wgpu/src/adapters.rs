@@ -17,6 +17,8 @@ pub struct Settings {
     pub portable: bool,
     /// Treat every device as one with memory of its own: staged transfers even where the host could see the memory.
     pub discrete: bool,
+    /// Never write such a device's memory through the bus directly: what devices get whose memory the host does not see.
+    pub staged: bool,
 }
 
 /// All devices that wgpu reaches.

@@ -162,7 +162,6 @@ impl Engine {
 
     /// Whether a command can be taken without waiting for anything and without much work.
     pub(crate) fn is_quick(&self, command: &Command) -> bool {
-        let few = |regions: &[CopyRegion]| regions.iter().map(|region| region.size).sum::<u64>() <= QUICK_BYTES;
         let is_free = |memory: &Arc<dyn Memory>, writes: bool| {
             downcast(memory).is_ok_and(|memory| memory.mapping().is_none() || memory.busy_until(writes) <= self.retirer.completed())
         };
@@ -308,12 +307,12 @@ impl Engine {
         match action {
             Action::Launch(launch) => self.launch(launch, profile),
             Action::Write { dst, src, regions } => match self.pinned(src.memory(), dst) {
-                Some((memory, at)) => {
+                Some((memory, at)) if !(few(regions) && self.free_window(downcast(dst)?).is_some()) => {
                     let swapped: Vec<_> =
                         regions.iter().map(|region| CopyRegion { buffer: at + region.host, host: region.buffer, ..*region }).collect();
                     self.copy(&memory, dst, &swapped, (profile, progress))
                 }
-                None => self.write(dst, &**src, regions, progress),
+                _ => self.write(dst, &**src, regions, progress),
             },
             Action::Read { src, dst, regions } => match self.pinned(dst.memory(), src) {
                 Some((memory, at)) => {
@@ -453,4 +452,9 @@ impl Engine {
         self.batch.stamps = Some(Arc::clone(&set));
         Ok(queries.map(|(start, end)| Stamp { set, start, end, follows: false }))
     }
+}
+
+/// Whether a transfer is soon done.
+fn few(regions: &[CopyRegion]) -> bool {
+    regions.iter().map(|region| region.size).sum::<u64>() <= QUICK_BYTES
 }

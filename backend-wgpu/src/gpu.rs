@@ -104,7 +104,7 @@ impl Gpu {
                 place.lock().get_or_insert(message);
             }
         });
-        let raw = if approach.raw { vulkan::raw(&device, &queue, is_cpu).transpose()? } else { None };
+        let raw = if approach.raw { vulkan::raw(adapter, &device, &queue, is_cpu).transpose()? } else { None };
         Ok(Arc::new(Self {
             raw,
             device,
@@ -244,7 +244,9 @@ impl Gpu {
 
     fn raw_buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Option<BackendResult<(Buffer, Option<Mapping>)>> {
         if self.approach.texels && usage.contains(wgpu::BufferUsages::STORAGE) {
-            return vulkan::texel_buffer(&self.device, size, usage);
+            // Mapped in any case.
+            let made = vulkan::texel_buffer(&self.device, size, usage)?;
+            return Some(made.map(|(buffer, address)| (buffer, address.filter(|_| mapped))));
         }
         vulkan::raw_buffer(&self.device, size, usage, mapped)
     }

@@ -22,6 +22,15 @@ const GRANULE: u64 = 256;
 /// Up to here a buffer has a size that is a power of two, as a uniform binding must.
 const UNIFORM_LIMIT: u64 = 1 << 16;
 
+/// How the host sees memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum View {
+    /// As its own.
+    Mapping,
+    /// To write, where the device has a [window](crate::properties::Approach::window).
+    Window,
+}
+
 /// Memory of a device.
 #[derive(Debug)]
 pub(crate) struct WgpuMemory {
@@ -33,7 +42,10 @@ pub(crate) struct WgpuMemory {
     buffer: ManuallyDrop<Buffer>,
     /// Whether a bind group has it.
     bound: AtomicBool,
+    /// Where the host reads and writes it.
     mapping: Option<Mapping>,
+    /// Where the host writes it, across the bus; it would read it slowly.
+    window: Option<Mapping>,
     /// Where to say that bindings of this memory are of no more use.
     thread: Option<Sender<Message>>,
     /// Serial number of the last batch that reads or writes it.
@@ -53,13 +65,13 @@ impl WgpuMemory {
 
     /// Memory that may have to be bound in pieces.
     pub(crate) fn of_any_size(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
-        Self::make(gpu, size, thread, BufferUsages::UNIFORM, gpu.approach.unified)
+        Self::make(gpu, size, thread, BufferUsages::UNIFORM, if gpu.approach.unified { View::Mapping } else { View::Window })
     }
 
     /// The host's memory, which the host sees, and which the device reads and writes across the bus. Only where there is [`Gpu::raw`].
     pub(crate) fn of_host(gpu: &Arc<Gpu>, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
         // Said to be read by the host: cached.
-        Self::make(gpu, size, Some(thread), BufferUsages::MAP_READ, true)
+        Self::make(gpu, size, Some(thread), BufferUsages::MAP_READ, View::Mapping)
     }
 
     /// Whether it is of that device.
@@ -67,12 +79,14 @@ impl WgpuMemory {
         Arc::ptr_eq(&self.gpu, gpu)
     }
 
-    fn make(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>, more: BufferUsages, mapped: bool) -> BackendResult<Arc<Self>> {
+    fn make(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>, more: BufferUsages, view: View) -> BackendResult<Arc<Self>> {
         let wanted = size.max(16);
         let allocated = if wanted <= UNIFORM_LIMIT { wanted.next_power_of_two().max(GRANULE) } else { wanted.next_multiple_of(GRANULE) };
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | more;
         gpu.reserve(allocated)?;
-        let (buffer, mapping) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
+        let mapped = view == View::Mapping || gpu.approach.window;
+        let (buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
+        let (mapping, window) = if view == View::Mapping { (address, None) } else { (None, address) };
         Ok(Arc::new(Self {
             id: gpu.fresh_id(),
             gpu: Arc::clone(gpu),
@@ -81,6 +95,7 @@ impl WgpuMemory {
             buffer: ManuallyDrop::new(buffer),
             bound: AtomicBool::new(false),
             mapping,
+            window,
             thread,
             last_use: AtomicU64::new(0),
             last_write: AtomicU64::new(0),
@@ -98,6 +113,11 @@ impl WgpuMemory {
 
     pub(crate) fn mapping(&self) -> Option<Mapping> {
         self.mapping
+    }
+
+    /// Where the host may put bytes while no batch uses them.
+    pub(crate) fn window(&self) -> Option<Mapping> {
+        self.window
     }
 
     /// Notes that a batch uses it. Only the submission thread does so.

@@ -59,6 +59,8 @@ pub(crate) struct Approach {
     pub(crate) raw: bool,
     /// The device's memory is the host's.
     pub(crate) unified: bool,
+    /// The host may write all of the device's own memory, across the bus.
+    pub(crate) window: bool,
     /// The device's timestamps are the host's monotonic clock.
     pub(crate) host_clock: bool,
     /// Buffers may be bound as texels, and shaders fetch these faster.
@@ -73,12 +75,15 @@ pub(crate) fn approach(adapter: &wgpu::Adapter, settings: Settings) -> Approach 
     let raw_buffers = vulkan && features.contains(Features::MAPPABLE_PRIMARY_BUFFERS);
     let shared = matches!(kind(info.device_type), DeviceKind::Cpu | DeviceKind::IntegratedGpu);
     let spirv = vulkan && features.contains(Features::PASSTHROUGH_SHADERS);
-    let raw = raw_buffers && spirv && vulkan::details(adapter).timelines;
+    let details = vulkan::details(adapter);
+    let raw = raw_buffers && spirv && details.timelines;
+    let unified = raw_buffers && shared && !settings.discrete;
     Approach {
         raw_buffers,
         spirv,
         raw,
-        unified: raw_buffers && shared && !settings.discrete,
+        unified,
+        window: raw && !unified && details.window && !settings.staged,
         host_clock: is_llvmpipe(&info),
         texels: raw && is_llvmpipe(&info),
     }

@@ -33,10 +33,25 @@ const REMEMBERED: usize = 24;
 /// Queries that are reset at a time.
 const RESET: u32 = 64;
 
+/// Where commands work, ...
+const STAGES: vk::PipelineStageFlags =
+    vk::PipelineStageFlags::from_raw(vk::PipelineStageFlags::COMPUTE_SHADER.as_raw() | vk::PipelineStageFlags::TRANSFER.as_raw());
+/// ... and how they write ...
+const WRITES: vk::AccessFlags =
+    vk::AccessFlags::from_raw(vk::AccessFlags::SHADER_WRITE.as_raw() | vk::AccessFlags::TRANSFER_WRITE.as_raw());
+/// ... and read.
+const READS: vk::AccessFlags = vk::AccessFlags::from_raw(
+    vk::AccessFlags::SHADER_READ.as_raw() | vk::AccessFlags::TRANSFER_READ.as_raw() | vk::AccessFlags::UNIFORM_READ.as_raw(),
+);
+
 /// An open device.
 pub(crate) struct Raw {
     device: ash::Device,
     queue: vk::Queue,
+    /// The family of the queue.
+    family: u32,
+    /// Queries are reset by the host: a command for it delays what follows by 2 us on an H100.
+    query_reset: bool,
     timeline: vk::Semaphore,
     clock: Option<ash::ext::calibrated_timestamps::Device>,
     /// How long a wait looks again and again before it sleeps.
@@ -87,19 +102,21 @@ impl Kind {
 
 impl Raw {
     /// # Safety
-    /// `device` and `queue` are those of `owner`, which submits nothing itself. The device has timeline semaphores; `clock` is of it.
+    /// `device` is that of `owner`, which submits nothing itself, and `queue` one of its queues, of that family. The device has timeline semaphores;
+    /// `clock` is of it; with `query_reset` the host may reset queries.
     pub(crate) unsafe fn new(
         owner: wgpu::Device,
         device: ash::Device,
-        queue: vk::Queue,
+        (queue, family): (vk::Queue, u32),
         clock: Option<ash::ext::calibrated_timestamps::Device>,
         patience: Duration,
+        query_reset: bool,
     ) -> BackendResult<Arc<Self>> {
         let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: the device has timeline semaphores, says the caller.
         let timeline = unsafe { device.create_semaphore(&info, None) }.map_err(error)?;
-        Ok(Arc::new(Self { device, queue, timeline, clock, patience, _owner: owner }))
+        Ok(Arc::new(Self { device, queue, family, query_reset, timeline, clock, patience, _owner: owner }))
     }
 
     /// The last submission that is complete.
@@ -440,8 +457,7 @@ unsafe impl Send for Recorder {}
 impl Recorder {
     pub(crate) fn new(raw: &Arc<Raw>) -> BackendResult<Self> {
         let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER | vk::CommandPoolCreateFlags::TRANSIENT;
-        // wgpu's queue is the first family's.
-        let info = vk::CommandPoolCreateInfo::default().queue_family_index(0).flags(flags);
+        let info = vk::CommandPoolCreateInfo::default().queue_family_index(raw.family).flags(flags);
         // SAFETY: the device lives as long as `raw`.
         let pool = unsafe { raw.device.create_command_pool(&info, None) }.map_err(error)?;
         Ok(Self {
@@ -491,21 +507,26 @@ impl Recorder {
         self.current = Some((buffer, kept));
         self.pipeline = vk::Pipeline::null();
         self.bound = (vk::DescriptorSet::null(), None);
-        // After what earlier submissions wrote.
-        self.barrier(buffer, vk::PipelineStageFlags::empty(), vk::AccessFlags::empty());
+        if self.flying.is_empty() {
+            // What earlier submissions wrote is available, for they are complete. It has still to be made visible, without waiting for anything.
+            self.touched.clear();
+            let barrier = vk::MemoryBarrier::default().dst_access_mask(READS | WRITES);
+            let (from, to) = (vk::PipelineStageFlags::TOP_OF_PIPE, STAGES);
+            // SAFETY: the buffer is being recorded.
+            unsafe { self.raw.device.cmd_pipeline_barrier(buffer, from, to, vk::DependencyFlags::empty(), &[barrier], &[], &[]) };
+        } else {
+            self.barrier(buffer, vk::PipelineStageFlags::empty(), vk::AccessFlags::empty());
+        }
         Ok(buffer)
     }
 
     /// What comes before is seen by what comes after, and by the host where `stage` and `access` say so.
     fn barrier(&mut self, buffer: vk::CommandBuffer, stage: vk::PipelineStageFlags, access: vk::AccessFlags) {
         self.touched.clear();
-        let stages = vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER;
-        let writes = vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
-        let reads = vk::AccessFlags::SHADER_READ | vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::UNIFORM_READ;
-        let (targets, accesses) = if stage.is_empty() { (stages, reads | writes) } else { (stage, access) };
-        let barrier = vk::MemoryBarrier::default().src_access_mask(writes).dst_access_mask(accesses);
+        let (targets, accesses) = if stage.is_empty() { (STAGES, READS | WRITES) } else { (stage, access) };
+        let barrier = vk::MemoryBarrier::default().src_access_mask(WRITES).dst_access_mask(accesses);
         // SAFETY: the buffer is being recorded.
-        unsafe { self.raw.device.cmd_pipeline_barrier(buffer, stages, targets, vk::DependencyFlags::empty(), &[barrier], &[], &[]) };
+        unsafe { self.raw.device.cmd_pipeline_barrier(buffer, STAGES, targets, vk::DependencyFlags::empty(), &[barrier], &[], &[]) };
     }
 
     /// Separates a command that uses these buffers (and writes them or not) from those before it, if it must be.
@@ -600,8 +621,10 @@ impl Recorder {
         let buffer = self.buffer()?;
         // SAFETY: the buffer is being recorded; the pool has a multiple of that many queries, none of them in use by another submission.
         unsafe {
-            if query.is_multiple_of(RESET) {
-                self.raw.device.cmd_reset_query_pool(buffer, queries.pool, query, RESET);
+            match query.is_multiple_of(RESET) {
+                true if self.raw.query_reset => self.raw.device.reset_query_pool(queries.pool, query, RESET),
+                true => self.raw.device.cmd_reset_query_pool(buffer, queries.pool, query, RESET),
+                false => {}
             }
             self.raw.device.cmd_write_timestamp(buffer, vk::PipelineStageFlags::BOTTOM_OF_PIPE, queries.pool, query);
         }

@@ -1,6 +1,7 @@
 //! Reads, writes, copies and fills.
 
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Progress, Times};
@@ -20,6 +21,8 @@ use crate::vulkan::Mapping;
 
 /// Bytes from which on the host fills memory that it sees, even if it has to wait for the device first: it is several times quicker.
 const HOST_FILL: u64 = 1 << 16;
+/// Bytes that the host reads across the bus sooner than the device hands them over: 4 us for so many on an H100, against 15.
+const GLANCE: u64 = 64;
 /// Pieces of a read that nobody waits for.
 const FETCHED_PIECES: usize = 64;
 /// wgpu's copies take multiples of this.
@@ -62,11 +65,24 @@ impl Engine {
             return Ok(Taking::Done(Times { start, end: clock::now() }));
         }
         let mut result = Ok(());
+        if let Some(window) = self.free_window(memory) {
+            let start = self.begin(progress);
+            src.with(&mut |bytes| result = write_mapped(&self.gpu.copiers, window, bytes, regions));
+            // Writes across the bus are gathered: they leave before anything is submitted.
+            fence(Ordering::SeqCst);
+            result?;
+            return Ok(Taking::Done(Times { start, end: clock::now() }));
+        }
         src.with(&mut |bytes| {
             result = regions.iter().try_for_each(|region| self.upload(memory, region.buffer, host_part(bytes, *region)?));
         });
         result?;
         if regions.iter().all(|region| region.size == 0) { Ok(Taking::Nothing) } else { Ok(Taking::Recorded(None)) }
+    }
+
+    /// Where the host can write memory of the device's now, if it can.
+    pub(crate) fn free_window(&self, memory: &WgpuMemory) -> Option<Mapping> {
+        memory.window().filter(|_| memory.busy_until(true) <= self.retirer.completed())
     }
 
     /// Device to host.
@@ -79,6 +95,14 @@ impl Engine {
     ) -> BackendResult<Taking> {
         let memory = downcast(src)?;
         check(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
+        if let Some(window) = memory.window()
+            && regions.iter().map(|region| region.size).sum::<u64>() <= GLANCE
+            && memory.busy_until(false) <= self.retirer.completed()
+        {
+            let (start, mut result) = (self.begin(progress), Ok(()));
+            dst.with_mut(&mut |bytes| result = read_mapped(&self.gpu.copiers, window, bytes, regions));
+            return result.map(|()| Taking::Done(Times { start, end: clock::now() }));
+        }
         if memory.mapping().is_none()
             && let Some(fetch) = self.fetch(memory, dst, regions)?
         {

@@ -16,10 +16,11 @@ use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, LaunchKey, Shader};
 
 /// Every way in which the backend can deal with a device.
-pub const ALL: [Settings; 3] = [
-    Settings { portable: false, discrete: false },
-    Settings { portable: false, discrete: true },
-    Settings { portable: true, discrete: true },
+pub const ALL: [Settings; 4] = [
+    Settings { portable: false, discrete: false, staged: false },
+    Settings { portable: false, discrete: true, staged: false },
+    Settings { portable: false, discrete: true, staged: true },
+    Settings { portable: true, discrete: true, staged: true },
 ];
 
 /// The first device.
