@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use smallvec::SmallVec;
 use wgcl_compiler::image::ImageDescriptor;
 use wgcl_compiler::launch::identity;
 use wgcl_compiler::{ir, target::Target};
@@ -225,11 +226,14 @@ struct Identities {
 
 static IDENTITIES: Mutex<Identities> = Mutex::new(Identities { next: identity::FIRST_BUFFER, taken: BTreeSet::new() });
 
+/// The bytes of a by-value argument; few enough, mostly, to need no memory of their own.
+pub type ValueBytes = SmallVec<[u8; 16]>;
+
 /// A kernel argument as captured when the kernel is enqueued.
 #[derive(Clone, Debug)]
 pub enum LaunchArg {
     /// Bytes of a by-value argument.
-    Value(Vec<u8>),
+    Value(ValueBytes),
     /// A buffer; `None` for a null pointer.
     Buffer(Option<MemoryRange>),
     /// Bytes of workgroup memory.

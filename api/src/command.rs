@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 
 use crate::backend::{
     Action, BackendError, BackendResult, Command, CopyRegion, HostSource, HostTarget, Launch, LaunchArg, LoadedProgram, MemoryRange,
+    ValueBytes,
 };
 use crate::backend::{Progress, Times};
 use crate::error::{Error, Result};
@@ -99,7 +100,7 @@ impl Use {
 #[derive(Clone, Debug)]
 pub enum Argument {
     /// By value.
-    Value(Vec<u8>),
+    Value(ValueBytes),
     /// A buffer, or null.
     Buffer(Option<Arc<Buffer>>),
     /// Bytes of workgroup memory.
@@ -184,20 +185,17 @@ impl Operation {
             Self::Copy(src, dst, regions) => Action::Copy { src: memory(&src)?, dst: memory(&dst)?, regions }.into(),
             Self::Fill(dst, pattern, offset, size) => Action::Fill { dst: memory(&dst)?, pattern, offset, size }.into(),
             Self::Launch(launch) => {
-                let args = launch
-                    .args
-                    .into_iter()
-                    .map(|arg| {
-                        Ok(match arg {
-                            Argument::Value(bytes) => LaunchArg::Value(bytes),
-                            Argument::Local(size) => LaunchArg::Local(size),
-                            Argument::Buffer(None) => LaunchArg::Buffer(None),
-                            Argument::Buffer(Some(buffer)) => LaunchArg::Buffer(Some(range(&buffer, 0)?)),
-                            Argument::Svm(buffer, start) => LaunchArg::Buffer(Some(range(&buffer, start)?)),
-                            Argument::Image(image) => LaunchArg::Image(range(image.buffer(), 0)?, image.descriptor()),
-                        })
-                    })
-                    .collect::<Result<_>>()?;
+                let mut args = Vec::with_capacity(launch.args.len());
+                for arg in launch.args {
+                    args.push(match arg {
+                        Argument::Value(bytes) => LaunchArg::Value(bytes),
+                        Argument::Local(size) => LaunchArg::Local(size),
+                        Argument::Buffer(None) => LaunchArg::Buffer(None),
+                        Argument::Buffer(Some(buffer)) => LaunchArg::Buffer(Some(range(&buffer, 0)?)),
+                        Argument::Svm(buffer, start) => LaunchArg::Buffer(Some(range(&buffer, start)?)),
+                        Argument::Image(image) => LaunchArg::Image(range(image.buffer(), 0)?, image.descriptor()),
+                    });
+                }
                 Action::Launch(Launch {
                     program: launch.program,
                     kernel: launch.kernel,

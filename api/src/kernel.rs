@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::program::{AccessQualifier, ArgInfo, KernelInfo};
 
+use crate::backend::ValueBytes;
 use crate::command::Argument;
 use crate::device::{Device, MAX_PARAMETER_SIZE};
 use crate::error::{Error, Result, ensure};
@@ -20,7 +21,7 @@ use crate::program::{Executable, Program, find_kernel};
 #[derive(Clone, Debug)]
 pub enum ArgValue {
     /// By value.
-    Value(Vec<u8>),
+    Value(ValueBytes),
     /// A null pointer.
     Null,
     /// A buffer.
@@ -48,14 +49,33 @@ pub struct WorkGroupInfo {
     pub preferred_multiple: u32,
 }
 
+/// A kernel of an executable.
+#[derive(Clone, Debug)]
+struct Definition {
+    executable: Arc<Executable>,
+    /// Which one.
+    index: usize,
+}
+
+impl Definition {
+    fn new(executable: Arc<Executable>, name: &str) -> Option<Self> {
+        let index = executable.compiled.kernels.iter().position(|kernel| kernel.name == name)?;
+        Some(Self { executable, index })
+    }
+
+    fn info(&self) -> Option<&KernelInfo> {
+        self.executable.compiled.kernels.get(self.index)
+    }
+}
+
 /// A kernel.
 #[derive(Debug)]
 pub struct Kernel {
     slot: HandleSlot,
     program: Arc<Program>,
     name: Arc<str>,
-    /// The program's executables when the kernel was made, by device of the program.
-    executables: Vec<Option<Arc<Executable>>>,
+    /// What it is in the program's executables when it was made, by device of the program.
+    definitions: Vec<Option<Definition>>,
     args: Mutex<Vec<Option<ArgValue>>>,
     /// CL_KERNEL_EXEC_INFO_SVM_PTRS
     svm_pointers: Mutex<Vec<Weak<Buffer>>>,
@@ -102,13 +122,13 @@ impl SubGroupInfo {
 }
 
 impl Kernel {
-    fn make(program: &Arc<Program>, name: &str, executables: Vec<Option<Arc<Executable>>>, args: Vec<Option<ArgValue>>) -> Arc<Self> {
+    fn make(program: &Arc<Program>, name: &str, definitions: Vec<Option<Definition>>, args: Vec<Option<ArgValue>>) -> Arc<Self> {
         program.count_kernel(true);
         Arc::new(Self {
             slot: HandleSlot::default(),
             program: program.clone(),
             name: name.into(),
-            executables,
+            definitions,
             args: Mutex::new(Rank::Kernel, args),
             svm_pointers: Mutex::new(Rank::Kernel, Vec::new()),
         })
@@ -133,7 +153,8 @@ impl Kernel {
         };
         ensure!(found.all(|other| other.is_some_and(same)), InvalidKernelDefinition, "kernel `{name}` differs among the program's devices");
         let args = vec![None; first.args.len()];
-        Ok(Self::make(program, name, executables, args))
+        let definitions = executables.iter().map(|executable| Definition::new(Arc::clone(executable.as_ref()?), name)).collect();
+        Ok(Self::make(program, name, definitions, args))
     }
 
     /// clCreateKernelsInProgram: all kernels that can be made.
@@ -149,7 +170,7 @@ impl Kernel {
     pub fn duplicate(&self) -> Arc<Self> {
         let args = self.args.lock().clone();
         let svm_pointers = self.svm_pointers.lock().clone();
-        let copy = Self::make(&self.program, &self.name, self.executables.clone(), args);
+        let copy = Self::make(&self.program, &self.name, self.definitions.clone(), args);
         *copy.svm_pointers.lock() = svm_pointers;
         copy
     }
@@ -169,7 +190,7 @@ impl Kernel {
     /// # Errors
     /// Never, for a kernel that was made.
     pub fn info(&self) -> Result<&KernelInfo> {
-        let mut all = self.executables.iter().flatten().filter_map(|executable| find_kernel(executable, &self.name));
+        let mut all = self.definitions.iter().flatten().filter_map(Definition::info);
         all.next().ok_or_else(|| Error::InvalidKernel("the kernel has no definition".into()))
     }
 
@@ -195,9 +216,9 @@ impl Kernel {
     /// If the program was not built for it.
     pub fn on(&self, device: &Arc<Device>) -> Result<(&Arc<Executable>, &KernelInfo)> {
         let index = self.program.devices().iter().position(|d| Arc::ptr_eq(d, device));
-        let executable = index.and_then(|index| self.executables.get(index)).and_then(Option::as_ref);
-        executable
-            .and_then(|executable| Some((executable, find_kernel(executable, &self.name)?)))
+        let definition = index.and_then(|index| self.definitions.get(index)).and_then(Option::as_ref);
+        definition
+            .and_then(|definition| Some((&definition.executable, definition.info()?)))
             .ok_or_else(|| Error::InvalidProgramExecutable(format!("kernel `{}` was not built for {}", self.name, device.name()).into()))
     }
 
@@ -351,24 +372,22 @@ impl Kernel {
     /// If one is not set, or its buffer is gone.
     pub(crate) fn capture(&self) -> Result<Vec<Argument>> {
         let args = self.args.lock();
-        args.iter()
-            .enumerate()
-            .map(|(index, arg)| {
-                let gone =
-                    || Error::InvalidKernelArgs(format!("the memory object of argument {index} of `{}` was released", self.name).into());
-                match arg {
-                    // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set."
-                    None => Err(Error::InvalidKernelArgs(format!("argument {index} of `{}` is not set", self.name).into())),
-                    Some(ArgValue::Value(bytes)) => Ok(Argument::Value(bytes.clone())),
-                    Some(ArgValue::Null) => Ok(Argument::Buffer(None)),
-                    Some(ArgValue::Buffer(buffer)) => buffer.upgrade().map(|buffer| Argument::Buffer(Some(buffer))).ok_or_else(gone),
-                    Some(ArgValue::Image(image)) => image.upgrade().map(Argument::Image).ok_or_else(gone),
-                    Some(ArgValue::Sampler(word)) => Ok(Argument::Value(word.to_le_bytes().to_vec())),
-                    Some(ArgValue::Local(size)) => Ok(Argument::Local(*size)),
-                    Some(ArgValue::Svm(buffer, start)) => buffer.upgrade().map(|buffer| Argument::Svm(buffer, *start)).ok_or_else(gone),
-                }
-            })
-            .collect()
+        let mut captured = Vec::with_capacity(args.len());
+        for (index, arg) in args.iter().enumerate() {
+            let gone = || Error::InvalidKernelArgs(format!("the memory object of argument {index} of `{}` was released", self.name).into());
+            captured.push(match arg {
+                // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set."
+                None => Err(Error::InvalidKernelArgs(format!("argument {index} of `{}` is not set", self.name).into())),
+                Some(ArgValue::Value(bytes)) => Ok(Argument::Value(ValueBytes::from_slice(bytes))),
+                Some(ArgValue::Null) => Ok(Argument::Buffer(None)),
+                Some(ArgValue::Buffer(buffer)) => buffer.upgrade().map(|buffer| Argument::Buffer(Some(buffer))).ok_or_else(gone),
+                Some(ArgValue::Image(image)) => image.upgrade().map(Argument::Image).ok_or_else(gone),
+                Some(ArgValue::Sampler(word)) => Ok(Argument::Value(ValueBytes::from_slice(&word.to_le_bytes()))),
+                Some(ArgValue::Local(size)) => Ok(Argument::Local(*size)),
+                Some(ArgValue::Svm(buffer, start)) => buffer.upgrade().map(|buffer| Argument::Svm(buffer, *start)).ok_or_else(gone),
+            }?);
+        }
+        Ok(captured)
     }
 
     /// Bytes of workgroup memory that the kernel takes with the arguments as they are: its variables and local arguments, each at its alignment.

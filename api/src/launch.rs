@@ -170,17 +170,14 @@ impl Queue {
         // What is an argument as well is bound once.
         let mut extra = kernel.svm_buffers()?;
         extra.retain(|buffer| args.iter().filter_map(Argument::buffer).all(|other| !Arc::ptr_eq(other.store(), buffer.store())));
-        let mut uses = args
-            .iter()
-            .zip(&info.args)
-            .filter_map(|(arg, info)| {
-                let buffer = arg.buffer()?;
-                let read = kernel::reads_only(info) || buffer.flags().contains(MemFlags::READ_ONLY);
-                let access = if read { Access::Read } else { Access::Write };
-                let image = if let Argument::Image(image) = arg { Some(image.clone()) } else { None };
-                Some(buffer.range(0, buffer.size()).map(|range| Use { buffer: buffer.clone(), image, range, access }))
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let mut uses = Vec::with_capacity(args.iter().filter_map(Argument::buffer).count() + extra.len());
+        for (arg, info) in args.iter().zip(&info.args) {
+            let Some(buffer) = arg.buffer() else { continue };
+            let read = kernel::reads_only(info) || buffer.flags().contains(MemFlags::READ_ONLY);
+            let access = if read { Access::Read } else { Access::Write };
+            let image = if let Argument::Image(image) = arg { Some(image.clone()) } else { None };
+            uses.push(Use { buffer: buffer.clone(), image, range: buffer.range(0, buffer.size())?, access });
+        }
         for buffer in &extra {
             uses.push(used(buffer, buffer.range(0, buffer.size())?, Access::Write));
         }

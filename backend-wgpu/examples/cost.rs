@@ -41,7 +41,7 @@ fn wait(device: &WgpuDevice, command: impl Into<Command>) {
 fn measure(device: &Arc<WgpuDevice>) {
     let program = adder(device);
     let memory = device.allocate(1 << 20).unwrap();
-    let value = LaunchArg::Value(vec![1, 0, 0, 0]);
+    let value = LaunchArg::Value(vec![1, 0, 0, 0].into());
     let add = || launch(&program, "add", vec![buffer(&memory), value.clone()], [64, 1, 1], [64, 1, 1]);
     run(&**device, add());
     let one = median(500, || wait(device, add()));

@@ -12,8 +12,12 @@ use crate::gpu::Gpu;
 use crate::pipeline::{Compute, stage_flags};
 use crate::raw::{self, Kind};
 
-/// Work-items a group.
-pub(crate) const GROUP: u32 = 64;
+/// Work-items a group, of kernels that own words.
+const GROUP: u64 = 64;
+/// Groups of those at most: each work-item goes on by as many work-items as there are.
+const MOST_GROUPS: u32 = 4096;
+/// Vectors that a group of the wide copy moves at a time, four a work-item.
+const WIDE_GROUP: u64 = 1024;
 /// Bytes of the parameters of both kernels, padded for the pattern.
 pub(crate) const PARAMETERS: u64 = 16 + PATTERN_BYTES as u64;
 /// Bytes of an expanded pattern: four times the longest of OpenCL.
@@ -26,7 +30,7 @@ struct Parameters {
     // First and last byte, exclusive, in the destination.
     begin: u32,
     end: u32,
-    // Work-items in all.
+    // How far all work-items together get at a time.
     stride: u32,
     pattern: array<vec4<u32>, 32>,
 }
@@ -76,11 +80,24 @@ fn copy(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 
 // The same in vectors of 16 bytes: `first`, `begin` and `end` count these.
-@compute @workgroup_size(64)
-fn copy_wide(@builtin(global_invocation_id) id: vec3<u32>) {
+@compute @workgroup_size(256)
+fn copy_wide(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) id: vec3<u32>) {
     let shift = parameters.first - parameters.begin;
-    for (var at = parameters.begin + id.x; at < parameters.end; at += parameters.stride) {
-        wide_destination[at] = wide_source[at + shift];
+    for (var at = parameters.begin + group.x * 1024u + id.x; at < parameters.end; at += parameters.stride) {
+        if at + 768u < parameters.end {
+            let a = wide_source[at + shift];
+            let b = wide_source[at + shift + 256u];
+            let c = wide_source[at + shift + 512u];
+            let d = wide_source[at + shift + 768u];
+            wide_destination[at] = a;
+            wide_destination[at + 256u] = b;
+            wide_destination[at + 512u] = c;
+            wide_destination[at + 768u] = d;
+        } else {
+            for (var rest = at; rest < parameters.end; rest += 256u) {
+                wide_destination[rest] = wide_source[rest + shift];
+            }
+        }
     }
 }
 
@@ -95,12 +112,32 @@ fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
+/// A kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Builtin {
+    Copy,
+    CopyWide,
+    Fill,
+}
+
+impl Builtin {
+    /// Groups for so many bytes (vectors: the wide copy) of the destination, and how far they get at a time.
+    pub(crate) fn groups(self, size: u64, most: u32) -> (u32, u32) {
+        let (count, most, each) = match self {
+            Self::CopyWide => (size.div_ceil(WIDE_GROUP), most, WIDE_GROUP),
+            Self::Copy | Self::Fill => (size.div_ceil(4 * GROUP), most.min(MOST_GROUPS), GROUP),
+        };
+        let groups = count.clamp(1, u64::from(most));
+        (groups as u32, (groups * each) as u32)
+    }
+}
+
 /// The kernels on a device.
 #[derive(Debug)]
 pub(crate) struct Builtins {
-    pub(crate) copy: Arc<Compute>,
-    pub(crate) copy_wide: Arc<Compute>,
-    pub(crate) fill: Arc<Compute>,
+    copy: Arc<Compute>,
+    copy_wide: Arc<Compute>,
+    fill: Arc<Compute>,
 }
 
 /// Parameters, destination, source.
@@ -127,6 +164,14 @@ impl Builtins {
             })?,
         };
         Ok(Self { copy: Arc::new(copy), copy_wide: Arc::new(copy_wide), fill: Arc::new(fill) })
+    }
+
+    pub(crate) fn get(&self, builtin: Builtin) -> &Arc<Compute> {
+        match builtin {
+            Builtin::Copy => &self.copy,
+            Builtin::CopyWide => &self.copy_wide,
+            Builtin::Fill => &self.fill,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::exit;
 use crate::fetch::Fetches;
 use crate::gpu::Gpu;
 use crate::host::Direction;
-use crate::launch::BindGroups;
+use crate::launch::{BindGroups, LastArguments};
 use crate::memory::{WgpuMemory, downcast};
 use crate::printf::Pool;
 use crate::program::Loaded;
@@ -110,6 +110,7 @@ pub(crate) struct Engine {
     /// A thread has waited for the device, and no command has come since.
     awaited: bool,
     pub(crate) arguments: Ring,
+    pub(crate) last_arguments: Option<LastArguments>,
     pub(crate) up: Ring,
     pub(crate) down: Ring,
     pub(crate) fetches: Fetches,
@@ -146,6 +147,7 @@ impl Engine {
             eager,
             awaited: false,
             arguments: Ring::new(Direction::Arguments, ARGUMENT_SEGMENT, 64),
+            last_arguments: None,
             up: Ring::new(Direction::Up, STAGING_SEGMENT, 4),
             down: Ring::new(Direction::Down, STAGING_SEGMENT, 2),
             fetches: Fetches::default(),

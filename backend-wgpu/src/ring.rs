@@ -26,6 +26,8 @@ pub(crate) struct Ring {
     segments: Vec<Segment>,
     current: usize,
     cursor: u64,
+    /// How often slots may have been used again since the beginning.
+    pub(crate) turn: u64,
 }
 
 /// A piece of a ring.
@@ -45,7 +47,7 @@ pub(crate) enum Taken {
 
 impl Ring {
     pub(crate) const fn new(direction: Direction, segment_size: u64, max_segments: usize) -> Self {
-        Self { direction, segment_size, max_segments, segments: Vec::new(), current: 0, cursor: 0 }
+        Self { direction, segment_size, max_segments, segments: Vec::new(), current: 0, cursor: 0, turn: 0 }
     }
 
     /// A slot is used by a later batch than the one that it was taken for.
@@ -72,8 +74,9 @@ impl Ring {
     /// A slot for the batch `serial`, when the batches up to `completed` are complete. `size` is at most that of a segment.
     pub(crate) fn take(&mut self, gpu: &Gpu, size: u64, align: u64, serial: u64, completed: u64) -> BackendResult<Taken> {
         if let Some(segment) = self.segments.get_mut(self.current) {
-            if segment.last_use <= completed {
+            if segment.last_use <= completed && self.cursor > 0 {
                 self.cursor = 0;
+                self.turn += 1;
             }
             let offset = self.cursor.next_multiple_of(align);
             if offset + size <= self.segment_size {
@@ -93,6 +96,7 @@ impl Ring {
             None => return Ok(Taken::After(self.segments.iter().map(|segment| segment.last_use).min().unwrap_or(0))),
         };
         self.current = next;
+        self.turn += 1;
         self.cursor = size;
         let segment = &mut self.segments[next];
         segment.last_use = serial;

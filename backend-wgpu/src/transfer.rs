@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Progress, Times};
 
 use crate::batch::Dispatch;
-use crate::builtin::{Builtins, GROUP, PARAMETERS, PATTERN_BYTES, expand_pattern};
+use crate::builtin::{Builtin, Builtins, PARAMETERS, PATTERN_BYTES, expand_pattern};
 use crate::clock;
 use crate::copiers::Copiers;
 use crate::engine::{Engine, Taking};
@@ -345,7 +345,12 @@ impl Engine {
     /// One dispatch of [`Engine::run_builtin`], with so much done before it.
     fn run_part(&mut self, job: Job<'_>, source: &Buffer, to: &WgpuMemory, (begin, size, done): (u64, u64, u64)) -> BackendResult<()> {
         let gpu = Arc::clone(&self.gpu);
-        let groups = size.div_ceil(WORD).div_ceil(u64::from(GROUP)).clamp(1, u64::from(self.max_groups[0].min(4096))) as u32;
+        let (builtin, units) = match job {
+            Job::Copy(1, _) => (Builtin::Copy, size),
+            Job::Copy(unit, _) => (Builtin::CopyWide, size / unit),
+            Job::Fill(_) => (Builtin::Fill, size),
+        };
+        let (groups, stride) = builtin.groups(units, self.max_groups[0]);
         let (to_window, to_size) = window(&gpu, to.buffer(), begin, size);
         let mut bytes = [0; PARAMETERS as usize];
         let (from_window, from_size, numbers) = match job {
@@ -360,7 +365,7 @@ impl Engine {
                 (to_window, to_size, [u64::from(words), begin - to_window, begin - to_window + size])
             }
         };
-        let words = [numbers[0] as u32, numbers[1] as u32, numbers[2] as u32, groups * GROUP];
+        let words = [numbers[0] as u32, numbers[1] as u32, numbers[2] as u32, stride];
         for (place, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
             *place = word.to_le_bytes();
         }
@@ -369,11 +374,7 @@ impl Engine {
         let slot = self.slot(|engine| &mut engine.arguments, PARAMETERS, align)?;
         slot.memory.write(&gpu, slot.offset, &bytes)?;
         let Some(builtins) = &self.builtins else { return Ok(()) };
-        let compute = match job {
-            Job::Copy(1, _) => &builtins.copy,
-            Job::Copy(..) => &builtins.copy_wide,
-            Job::Fill(_) => &builtins.fill,
-        };
+        let compute = builtins.get(builtin);
         let bound = [(0, &slot.memory.buffer, 0, PARAMETERS), (1, to.buffer(), to_window, to_size), (2, source, from_window, from_size)];
         let group = Arc::new(compute.group(&gpu, &bound)?);
         let uses = [(to.buffer().raw, true), (source.raw, false)];

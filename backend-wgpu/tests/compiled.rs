@@ -20,7 +20,7 @@ fn load(device: &WgpuDevice, text: &str) -> Arc<dyn LoadedProgram> {
 }
 
 fn value(number: u32) -> LaunchArg {
-    LaunchArg::Value(number.to_le_bytes().to_vec())
+    LaunchArg::Value(number.to_le_bytes().to_vec().into())
 }
 
 const ADD: &str = r#"

@@ -20,7 +20,7 @@ fn leave() {
     let memory = device.allocate(64 << 20).unwrap();
     write(&*device, &memory, 0, &[0; 4]);
     for _ in 0..20 {
-        let value = LaunchArg::Value(vec![1, 0, 0, 0]);
+        let value = LaunchArg::Value(vec![1, 0, 0, 0].into());
         drop(start(&*device, launch(&program, "add", vec![buffer(&memory), value], [16 << 20, 1, 1], [64, 1, 1]), false));
     }
     device.flush();

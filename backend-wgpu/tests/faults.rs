@@ -16,8 +16,9 @@ fn everything_fails_once_the_device_is_lost() {
         let program = adder(&device);
         let memory = device.allocate(1024).unwrap();
         write(&*device, &memory, 0, &bytes(&[1; 256]));
-        let add =
-            |n: u32| launch(&program, "add", vec![buffer(&memory), LaunchArg::Value(n.to_le_bytes().to_vec())], [256, 1, 1], [64, 1, 1]);
+        let add = |n: u32| {
+            launch(&program, "add", vec![buffer(&memory), LaunchArg::Value(n.to_le_bytes().to_vec().into())], [256, 1, 1], [64, 1, 1])
+        };
         run(&*device, add(1));
         // Some are in a batch that was not submitted when it happens, some come later.
         let before: Vec<_> = (0..5).map(|n| start(&*device, add(n), n % 2 == 0)).collect();

@@ -14,7 +14,7 @@ use wgcl_api::backend::{Action, BackendError, BackendResult, Command, Device, Ho
 use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchError, LaunchKey};
 
 fn value(number: u32) -> LaunchArg {
-    LaunchArg::Value(number.to_le_bytes().to_vec())
+    LaunchArg::Value(number.to_le_bytes().to_vec().into())
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
 
-use wgcl_api::backend::{HostSource, HostTarget};
+use wgcl_api::backend::{HostSource, HostTarget, ValueBytes};
 use wgcl_api::error::{Error, Result};
 use wgcl_api::host::HostRegion;
 
@@ -356,6 +356,15 @@ impl Bytes {
     /// As an array of what the call says that they are.
     pub fn list<T>(self) -> List<T> {
         List(self.0.cast())
+    }
+
+    /// The same, as the value of an argument.
+    pub fn value(self, size: usize) -> ValueBytes {
+        if self.0.is_null() || size == 0 {
+            return ValueBytes::new();
+        }
+        // SAFETY: the pointer is valid for `size` bytes, by the contract of `from_c`.
+        ValueBytes::from_slice(unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), size) })
     }
 
     /// Two numbers: cl_buffer_region, which C passes as bytes. `None` for a null pointer.

@@ -45,7 +45,7 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
             // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value", which null is not for anything passed by value.
             check!(!value.is_null(), InvalidArgValue, "argument {index} has no value");
             check!(size == info.size as usize, InvalidArgSize, "argument {index} ({}) has {} bytes, not {size}", info.type_name, info.size);
-            Ok(ArgValue::Value(value.get(size)))
+            Ok(ArgValue::Value(value.value(size)))
         }
         KernelParam::Buffer { .. } => {
             // "CL_INVALID_ARG_SIZE ... if the argument is a memory object and arg_size != sizeof(cl_mem)."

@@ -116,7 +116,7 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
     let mut objects: Vec<(&InterpreterMemory, bool)> = program.objects.iter().map(|(memory, read_only)| (memory, *read_only)).collect();
     for arg in &launch.args {
         arguments.push(match arg {
-            LaunchArg::Value(bytes) => Argument::Value(bytes.clone()),
+            LaunchArg::Value(bytes) => Argument::Value(bytes.to_vec()),
             LaunchArg::Local(size) => Argument::Local(*size),
             LaunchArg::Buffer(None) => Argument::Buffer(None),
             LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => {

@@ -136,7 +136,7 @@ fn what_is_wrong_fails_and_the_memory_stays() {
          kernel void apart(global uint *data) { if (data[get_local_id(0)] != 0u) barrier(CLK_GLOBAL_MEM_FENCE); data[0] = 9u; }",
     );
     let data = buffer(device, &[0, 1]);
-    let beyond = |n: u32| launch(device, &program, "beyond", vec![whole(&data), LaunchArg::Value(n.to_le_bytes().to_vec())], 1, 1);
+    let beyond = |n: u32| launch(device, &program, "beyond", vec![whole(&data), LaunchArg::Value(n.to_le_bytes().to_vec().into())], 1, 1);
     assert!(matches!(beyond(2), Err(BackendError::Other(text)) if text.contains("offset 8 of an object of 8 bytes")));
     assert!(beyond(1).is_ok());
     assert!(

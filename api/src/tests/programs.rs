@@ -158,7 +158,7 @@ fn arguments_are_checked_and_captured() {
     let kernel = Kernel::new(&built(&setup), "scale").expect("kernel");
     let buffer = setup.buffer(&[0; 64]);
     assert_eq!(launch(&queue, &kernel, &[16], None, None), "CL_INVALID_KERNEL_ARGS");
-    let value = |size: usize| ArgValue::Value(vec![0; size]);
+    let value = |size: usize| ArgValue::Value(vec![0; size].into());
     assert_eq!(name_of(kernel.set_arg(3, value(4))), "CL_INVALID_ARG_INDEX");
     assert_eq!(name_of(kernel.set_arg(1, value(8))), "CL_INVALID_ARG_SIZE");
     assert_eq!(name_of(kernel.set_arg(1, ArgValue::Null)), "CL_INVALID_ARG_VALUE");
@@ -187,7 +187,7 @@ fn ranges_are_checked() {
     let program = built(&setup);
     let buffer = setup.buffer(&[0; 64]);
     let free = Kernel::new(&program, "scale").expect("kernel");
-    free.set_arg(1, ArgValue::Value(vec![0; 4])).expect("value");
+    free.set_arg(1, ArgValue::Value(vec![0; 4].into())).expect("value");
     free.set_arg(2, ArgValue::Local(64)).expect("local");
     let fixed = Kernel::new(&program, "fixed").expect("kernel");
     for kernel in [&free, &fixed] {

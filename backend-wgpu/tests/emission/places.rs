@@ -149,11 +149,11 @@ fn by_value_arguments() {
     let shorts: Vec<u8> = (0..8_i16).flat_map(|i| (i * 1000 - 3000).to_le_bytes()).collect();
     let vector: Vec<u8> = [1_u32, 2, 300, 0].iter().flat_map(|x| x.to_le_bytes()).collect();
     let args = [
-        LaunchArg::Value(5_u32.to_le_bytes().to_vec()),
-        LaunchArg::Value(vec![200]),
-        LaunchArg::Value(vector),
-        LaunchArg::Value(shorts),
-        LaunchArg::Value((70_000_u64 << 32).to_le_bytes().to_vec()),
+        LaunchArg::Value(5_u32.to_le_bytes().to_vec().into()),
+        LaunchArg::Value(vec![200].into()),
+        LaunchArg::Value(vector.into()),
+        LaunchArg::Value(shorts.into()),
+        LaunchArg::Value((70_000_u64 << 32).to_le_bytes().to_vec().into()),
     ];
     let expected: Vec<u32> = (0..64).map(|id: i32| (5 + 200 + 300 + (id % 8 * 1000 - 3000) + 70_000) as u32).collect();
     for settings in ALL {
