@@ -62,7 +62,7 @@ fn kernels_see_a_buffer_as_one() {
 }
 
 fn value(number: u32) -> LaunchArg {
-    LaunchArg::Value(number.to_le_bytes().to_vec())
+    LaunchArg::Value(number.to_le_bytes().to_vec().into())
 }
 
 #[test]

@@ -456,7 +456,7 @@ fn images_may_be_large() {
     look.set_mem(2, &out);
     assert_eq!(queue.launch(&look, &[width, 4], None), CL_SUCCESS);
     let seen: Vec<u32> = queue.read(&out, width * 4 * 4);
-    let expected: Vec<u32> = (0..4 * width).flat_map(|k| [k % width & 255, first + k / width & 255, 3, 4].map(|n| n as u32)).collect();
+    let expected: Vec<u32> = (0..4 * width).flat_map(|k| [(k % width) & 255, (first + k / width) & 255, 3, 4].map(|n| n as u32)).collect();
     assert!(seen == expected, "read by a kernel");
     let area = images::Area { origin: [0, first, 0], region: [width, 4, 1] };
     let bytes = images::read(&queue, &image, area, 4);
