@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use wgcl_api::backend::{Backend, Device, DeviceKind};
 
 use crate::device::WgpuDevice;
+use crate::exit;
 use crate::properties;
 use crate::vulkan;
 
@@ -48,6 +49,8 @@ impl WgpuBackend {
             let Some(instance) = vulkan::instance(&descriptor) else { return Vec::new() };
             instance
         };
+        // A driver stays loaded: it must not be unloaded by one thread while another runs its exit handlers.
+        exit::leave(instance.clone());
         let mut adapters = pollster::block_on(instance.enumerate_adapters(backends));
         adapters.retain(|adapter| {
             let flags = adapter.get_downlevel_capabilities().flags;
