@@ -316,7 +316,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn goto(&mut self, label: LabelId, jumps: Jumps<'p>) {
         match self.target(label) {
-            None => self.b.fail("'goto' between a statement expression and another part of the function is not supported"),
+            None => self.b.fail("'goto' out of a statement expression into a loop, or into a nested statement, is not supported"),
             Some((number, target)) if number < jumps.crossed => {
                 self.set_flag(target.flag, 1);
                 self.b.effect(Op::Break(Vec::new()));

@@ -336,6 +336,8 @@ impl Sema<'_> {
             breakable: 0,
             in_expression: None,
             expression_jumps: false,
+            expressions: (Vec::new(), 0),
+            gotos: Vec::new(),
             outermost: self.scopes.len() + 1,
             contract: self.contract,
             unroll: None,
@@ -371,6 +373,11 @@ impl Sema<'_> {
         for label in &f.labels {
             if let (false, Some(span)) = (label.defined, label.used) {
                 self.err(span, format!("use of undeclared label '{}'", label.name));
+            }
+        }
+        for (label, inside, span) in &f.gotos {
+            if let Some(label) = f.labels.get(label.index()).filter(|label| label.defined && !inside.starts_with(&label.inside)) {
+                self.err(*span, format!("cannot jump into the statement expression that label '{}' is in", label.name));
             }
         }
         let params = self.decls[id.index()].params.len();

@@ -105,6 +105,8 @@ struct Label {
     name: ast::Name,
     defined: bool,
     used: Option<Span>,
+    /// The statement expressions around it, outermost first.
+    inside: Vec<u32>,
 }
 
 /// A `switch` around the statement that is being checked.
@@ -133,6 +135,10 @@ struct FnContext {
     in_expression: Option<(u32, u32)>,
     /// See [`Function::expression_jumps`].
     expression_jumps: bool,
+    /// The statement expressions that are open, by number, and how many there were.
+    expressions: (Vec<u32>, u32),
+    /// Each `goto`, with the statement expressions around it.
+    gotos: Vec<(LabelId, Vec<u32>, Span)>,
     /// Number of scopes that are open in the body's outermost block.
     outermost: usize,
     contract: bool,

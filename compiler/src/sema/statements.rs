@@ -8,6 +8,21 @@ use crate::ast::{self, Attribute, Ident, ScalarKind};
 use crate::diag::Span;
 use crate::thir::{Expr, ExprKind, LabelId, Stmt, StmtKind, TyKind};
 
+/// A statement that is an expression behind any number of labels.
+fn labelled_expression(mut stmt: &ast::Stmt) -> Option<(Vec<&Ident>, &ast::Expr)> {
+    let mut labels = Vec::new();
+    loop {
+        match &stmt.kind {
+            ast::StmtKind::Expr(value) => return Some((labels, value)),
+            ast::StmtKind::Label { name, body } => {
+                labels.push(name);
+                stmt = body;
+            }
+            _ => return None,
+        }
+    }
+}
+
 impl Sema<'_> {
     /// Checks a statement. Most give one statement; labels and declarations may give several, or none.
     pub(super) fn statement(&mut self, stmt: &ast::Stmt) -> Vec<Stmt> {
@@ -91,6 +106,7 @@ impl Sema<'_> {
                 let label = self.label(name);
                 if let Some(f) = &mut self.f {
                     f.expression_jumps |= f.in_expression.is_some();
+                    f.gotos.push((label, f.expressions.0.clone(), name.span));
                 }
                 if let Some(label) = self.f.as_mut().and_then(|f| f.labels.get_mut(label.index())) {
                     label.used.get_or_insert(name.span);
@@ -368,17 +384,18 @@ impl Sema<'_> {
             return *id;
         }
         let id = LabelId(u32::try_from(f.labels.len()).unwrap_or(u32::MAX));
-        f.labels.push(Label { name: name.name.clone(), defined: false, used: None });
+        f.labels.push(Label { name: name.name.clone(), defined: false, used: None, inside: Vec::new() });
         f.label_ids.insert(name.name.clone(), id);
         id
     }
 
     fn define_label(&mut self, name: &Ident) -> LabelId {
         let id = self.label(name);
-        let again = match self.f.as_mut().and_then(|f| f.labels.get_mut(id.index())) {
-            Some(label) => std::mem::replace(&mut label.defined, true),
-            None => false,
-        };
+        let again = self.f.as_mut().is_some_and(|f| {
+            let Some(label) = f.labels.get_mut(id.index()) else { return false };
+            label.inside.clone_from(&f.expressions.0);
+            std::mem::replace(&mut label.defined, true)
+        });
         if again {
             self.err(name.span, format!("redefinition of label '{}'", name.name));
         }
@@ -391,19 +408,36 @@ impl Sema<'_> {
             self.err(span, "statement expression not allowed at file scope");
             return self.error_expr(span);
         }
-        let (last, rest) = match body.items.split_last() {
-            Some((ast::Stmt { kind: ast::StmtKind::Expr(last), .. }, rest)) => (Some(last), rest),
-            _ => (None, body.items.as_slice()),
+        let (labels, last, rest) = match body.items.split_last() {
+            Some((stmt, rest)) => match labelled_expression(stmt) {
+                Some((labels, last)) => (labels, Some(last), rest),
+                None => (Vec::new(), None, body.items.as_slice()),
+            },
+            None => (Vec::new(), None, body.items.as_slice()),
         };
         self.push_scope();
-        let outer = self.f.as_mut().and_then(|f| f.in_expression.replace((f.loops, f.breakable)));
+        let mut outer = None;
+        if let Some(f) = &mut self.f {
+            outer = f.in_expression.replace((f.loops, f.breakable));
+            f.expressions.1 += 1;
+            f.expressions.0.push(f.expressions.1);
+        }
         let mut stmts = Vec::with_capacity(rest.len());
         for stmt in rest {
             stmts.append(&mut self.statement(stmt));
         }
+        for name in labels {
+            let label = self.define_label(name);
+            stmts.append(&mut self.stmt(StmtKind::Label(label), name.span));
+        }
         let value = last.map(|last| self.rvalue_expr(last));
         if let Some(f) = &mut self.f {
             f.in_expression = outer;
+            f.expressions.0.pop();
+            // Nothing jumps into it from outside: its labels and those who use them are all here.
+            if !f.labels.is_empty() {
+                super::gotos::structure(&mut stmts, f.expression_jumps);
+            }
         }
         self.pop_scope();
         let ty = match &value {
