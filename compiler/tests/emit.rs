@@ -297,6 +297,25 @@ fn what_a_store_may_come_before_is_not_fetched() {
 }
 
 #[test]
+fn bytes_of_private_arrays_take_half_words() {
+    let text = r#"
+kernel @f0 "k" (%0: ptr.global buffer, %1: i32 value) {
+  var $0 "bytes" size=24 align=1
+  %2: ptr.private = var_addr $0
+  %3: ptr.private = ptr_add %2, %1
+  %4: i8 = const 7
+  store %3, %4 align 1
+  %5: i8 = load %2 align 1
+  store %0, %5 align 1
+  return
+}"#;
+    let text = assembly(&check(text, &[Format::Wgsl, Format::Msl, Format::Hlsl]));
+    let half =
+        text.lines().find(|line| line.contains("OpTypeInt 16 0")).and_then(|line| line.split_whitespace().next()).expect("half words");
+    assert!(text.lines().any(|line| line.contains("OpTypeArray") && line.split_whitespace().any(|word| word == half)), "{text}");
+}
+
+#[test]
 fn what_a_device_lacks_is_refused() {
     let module = parse(&mixed_views());
     let few = Target { max_storage_buffers: 1, ..Target::full() };

@@ -52,8 +52,11 @@ fn rootn(x: f64, n: i32) -> f64 {
     }
 }
 
+/// Expression, reference, units in the last place.
+type OfDouble = (&'static str, fn(f64) -> f64, f64);
+
 /// Of double precision, against functions that are less than one unit off themselves.
-const DOUBLES: &[(&str, fn(f64) -> f64, f64)] = &[
+const DOUBLES: &[OfDouble] = &[
     ("sin(x)", f64::sin, 2.2),
     ("cos(x)", f64::cos, 2.2),
     ("sincos(x, &unused)", f64::sin, 2.2),

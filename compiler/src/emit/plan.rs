@@ -373,6 +373,8 @@ fn single_view(object: &Object, target: &Target, widen: bool) -> Result<ViewKey,
     let slot = match size {
         8 => Some(Scalar { kind, width: 8 }),
         4 => Some(Scalar { kind, width: 4 }),
+        // Of the memory that work-items have of their own, caches hold little: half words take half of it.
+        1 | 2 if matches!(object.backing, Backing::Function(_)) && target.int16 && !target.loop_limit => Some(naga_u16()),
         1 | 2 if widen => Some(Scalar::U32),
         2 if matches!(object.backing, Backing::Storage { .. }) && target.int16 => Some(naga_u16()),
         _ => None,
