@@ -27,6 +27,7 @@ impl Walk<'_> {
         match kind {
             // Constants of address computations come to the end, where they meet.
             BinOp::Add | BinOp::Sub => self.constant_outward(at, kind, a, b),
+            BinOp::Mul => self.step_outward(at, a, b),
             BinOp::And | BinOp::Or => {
                 let other = if kind == BinOp::And { BinOp::Or } else { BinOp::And };
                 let absorbs = |outer: Value, inner: Value| matches!(self.def(inner), Some(&Op::Bin(op, x, y)) if op == other && (x == outer || y == outer));
@@ -129,6 +130,21 @@ impl Walk<'_> {
             }
             _ => None,
         }
+    }
+
+    /// `(x + c) * n`, where only `x` changes in the loop, as `x * n` and a multiple of `n` from before the loop: the products of several turns meet in one.
+    fn step_outward(&mut self, at: &mut Place, a: Value, b: Value) -> Option<Value> {
+        [(a, b), (b, a)].into_iter().find_map(|(sum, factor)| {
+            let Some(&Op::Bin(BinOp::Add, x, c)) = self.def(sum) else { return None };
+            let bits = self.bits(c)?;
+            if !self.is_deeper(x, factor) || self.bits(factor).is_some() {
+                return None;
+            }
+            let constant = self.splat(at.ty, bits);
+            let rest = self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Mul, factor, constant));
+            let product = self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Mul, x, factor));
+            Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Add, product, rest)))
+        })
     }
 
     /// `(x + c) + y` and `x - (y + c)` with the constant outside.

@@ -335,6 +335,11 @@ impl<'a> Walk<'a> {
         self.pure(out, span, ty, op, None)
     }
 
+    /// Whether a value changes in more loops than another.
+    pub fn is_deeper(&self, value: Value, other: Value) -> bool {
+        self.depth[value.index()] > self.depth[other.index()]
+    }
+
     /// The outermost loop that an operation can be done before, if any.
     fn home(&self, op: &Op) -> Option<usize> {
         if self.loops.is_empty() || matches!(op, Op::Call(..)) {
