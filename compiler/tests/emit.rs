@@ -160,6 +160,12 @@ fn floats_are_neither_contracted_nor_compared_in_order() {
     assert!(text.contains("OpFUnordNotEqual") && !text.contains("OpFOrdNotEqual"), "{text}");
     assert!(text.contains("NMin"), "{text}");
     assert!(text.contains("SignedZeroInfNanPreserve 32"), "{text}");
+
+    let target = Target { fused_fma: true, ..Target::full() };
+    let shader = emit_for(&parse(&elementwise("f32", &[("f32", "math.fma A, B, A")])), &target).unwrap();
+    spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
+    let text = assembly(&shader);
+    assert!(text.contains(" Fma ") && text.matches("NoContraction").count() == 1, "{text}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! naga's writer knows neither contraction nor unordered comparison nor aliasing. Once it is done, the words are changed:
 //!
 //! * every floating-point operation is decorated `NoContraction`: whether operations may be fused was decided when the IR was made,
-//!   and some drivers take the absence of the decoration for a licence to do any algebra;
+//!   and some drivers take the absence of the decoration for a licence to do any algebra. `Fma` too: without it is the same as a product and a sum;
 //! * `OpFOrdNotEqual` becomes `OpFUnordNotEqual`, `FMin` and `FMax` become `NMin` and `NMax`;
 //! * storage buffers are `Aliased`, but for those that the source calls `restrict`;
 //! * signed zeros, infinities and NaN are asked to be preserved where the device can.
@@ -127,6 +127,7 @@ mod decoration {
 const STORAGE_BUFFER: u32 = 12;
 
 mod glsl {
+    pub(super) const FMA: u32 = 50;
     pub(super) const F_MIN: u32 = 37;
     pub(super) const F_MAX: u32 = 40;
     pub(super) const N_MIN: u32 = 79;
@@ -174,6 +175,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
             op::EXT_INST => match inst.get(4) {
                 Some(&glsl::F_MIN) => out[start + 4] = glsl::N_MIN,
                 Some(&glsl::F_MAX) => out[start + 4] = glsl::N_MAX,
+                Some(&glsl::FMA) => inexact.push(*inst.get(2)?),
                 _ => {}
             },
             _ => {}
