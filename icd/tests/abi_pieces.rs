@@ -484,6 +484,36 @@ fn recorded_launches_reach_all_of_a_large_buffer() {
     assert_eq!(words_set(&queue, &big, size()), (first..first + 128).map(|word| (word, 3)).collect());
 }
 
+/// More buffers than bindings: those that are small share one, the large one has its pieces.
+#[test]
+fn one_large_and_many_small_buffers_go_together() {
+    const MANY: usize = 40;
+    let params: String = (0..MANY).map(|k| format!(", global uint *b{k}")).collect();
+    let sum: String = (0..MANY).map(|k| format!(" sum += b{k}[i]; b{k}[i] = i + {k};")).collect();
+    let source =
+        format!("kernel void all(global uint *big, ulong at{params}) {{ uint i = get_global_id(0), sum = 0;{sum} big[at + i] = sum; }}");
+    let _ = target();
+    let context = Context::new();
+    let queue = context.queue(0);
+    let kernel = context.build(&source).kernel("all");
+    let big = context.buffer(size());
+    fill(&queue, &big, &[0], 0, size());
+    let first = unit() / 4 - 32;
+    kernel.set_mem(0, &big);
+    assert_eq!(kernel.set(1, &(first as u64)), CL_SUCCESS);
+    let small: Vec<Mem> = (0..MANY).map(|_| context.buffer(256)).collect();
+    for (k, mem) in (0_u32..).zip(&small) {
+        queue.write(mem, &[k + 1; 64]);
+        kernel.set_mem(k + 2, mem);
+    }
+    assert_eq!(queue.launch(&kernel, &[64], None), CL_SUCCESS);
+    let sum = (MANY * (MANY + 1) / 2) as u32;
+    assert_eq!(words_set(&queue, &big, size()), (first..first + 64).map(|word| (word, sum)).collect());
+    for (k, mem) in (0_u32..).zip(&small) {
+        assert_eq!(queue.read::<u32>(mem, 64), (k..k + 64).collect::<Vec<_>>(), "the buffer {k}");
+    }
+}
+
 /// More pieces than bindings: the launch fails, and nothing else. What is small makes room.
 #[test]
 fn too_many_pieces_are_an_error() {
