@@ -351,7 +351,8 @@ fn bind<'a>(
             Bound { buffer: memory.buffer(), memory: Some(memory), writes: false, place: (memory.id, 0, u64::from(size)) }
         }
         BindingKind::Storage | BindingKind::Texels(_) => {
-            Bound { buffer: memory.buffer(), memory: Some(memory), writes: true, place: (memory.id, 0, memory.allocated) }
+            let writes = binding.kind == BindingKind::Storage;
+            Bound { buffer: memory.buffer(), memory: Some(memory), writes, place: (memory.id, 0, memory.allocated) }
         }
     };
     match binding.source {

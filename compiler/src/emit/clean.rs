@@ -97,7 +97,7 @@ impl Pass<'_> {
         for inst in &region.insts {
             match &inst.op {
                 Op::Load { ptr, volatile: false, .. } => {
-                    if let (Some(root @ Root::Param(_)), [result]) = (self.root(*ptr), &inst.results[..])
+                    if let (Some(root @ (Root::Param(_) | Root::Global(_))), [result]) = (self.root(*ptr), &inst.results[..])
                         && !stored.all
                         && !stored.roots.contains(&root)
                     {

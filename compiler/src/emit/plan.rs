@@ -677,7 +677,9 @@ impl Planner<'_> {
         let object = if source == BindingSource::ConstantData && size <= self.inputs.target.max_uniform_size {
             self.uniform("constants", size, source)
         } else if source == BindingSource::ConstantData {
-            self.storage("constants", size, source)
+            let object = self.storage("constants", size, source);
+            self.plan.objects[object].texels = Some(source).filter(|_| self.inputs.target.texel_buffers);
+            object
         } else {
             self.storage("variables", size, source)
         };
@@ -700,7 +702,11 @@ impl Planner<'_> {
                 let ordinal = earlier.iter().filter(|param| matches!(param, KernelParam::Buffer { space: Space::Constant, .. })).count();
                 let object = match self.inputs.key.constant_args.get(ordinal).ok_or_else(missing)? {
                     ConstantBinding::Uniform(size) => self.uniform(&name, *size, source),
-                    ConstantBinding::Storage => self.storage(&name, 0, source),
+                    ConstantBinding::Storage => {
+                        let object = self.storage(&name, 0, source);
+                        self.plan.objects[object].texels = self.texels(index);
+                        object
+                    }
                 };
                 Ok(Place { object, base: 0 })
             }

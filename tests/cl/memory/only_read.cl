@@ -90,3 +90,26 @@ kernel void neighbours(global uint *a)
 // run: neighbours global=64 local=64
 // arg a: uint[64] = i
 // expect a: i * 100 + (i % 2 == 0 ? i + 2 : i)
+
+// Constants that are too many for a uniform buffer.
+kernel void large(constant uint *a, global uint *out)
+{
+    size_t i = get_global_id(0);
+    out[i] = a[i * 300];
+}
+// run: large global=64
+// arg a: uint[20000] = i * 7
+// arg out: uint[64]
+// expect out: i * 2100
+
+constant uint scattered[20000] = {[0] = 5, [300] = 9, [600] = 2, [18900] = 7};
+constant uchar bytes[70000] = {[3] = 1, [3000] = 200, [63000] = 3};
+
+kernel void program(global uint *out)
+{
+    size_t i = get_global_id(0);
+    out[i] = scattered[i * 300] + bytes[i * 1000];
+}
+// run: program global=64
+// arg out: uint[64]
+// expect out: (i == 0 ? 5 : i == 1 ? 9 : i == 2 ? 2 : 0) + (i == 3 ? 200 : i == 63 ? 10 : 0)
