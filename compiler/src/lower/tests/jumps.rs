@@ -1,4 +1,4 @@
-//! Random control flow: loops, switches with labels anywhere, `goto`s anywhere, jumps out of statement expressions. Each program is run as
+//! Random control flow: loops, switches with labels anywhere, `goto`s anywhere, jumps out of statement expressions and within them. Each program is run as
 //! jumps between numbered instructions, the way C defines it, and as the IR before and after the passes.
 
 use super::programs::check;
@@ -52,7 +52,20 @@ struct Generator {
     /// Values left for the `case`s of each switch around.
     cases: Vec<Vec<Option<usize>>>,
     marks: i32,
-    jumps_from_expressions: bool,
+    expressions: Expressions,
+    /// The labels of the statement expressions around, if they have any.
+    own: Vec<usize>,
+}
+
+/// What there is in statement expressions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expressions {
+    /// There are none.
+    None,
+    /// `break`, `continue` and `return` out of them.
+    Leaving,
+    /// These, and a label in each, to which `goto`s inside of it lead.
+    WithLabels,
 }
 
 impl Generator {
@@ -101,12 +114,21 @@ impl Generator {
             9 if around.breakable => Stmt::If(vec![Stmt::Break], Vec::new()),
             10 if around.in_loop => Stmt::If(vec![Stmt::Continue], Vec::new()),
             11 if around.breakable && around.depth > 2 => Stmt::Break,
-            12 | 13 if self.labels > 0 => Stmt::MaybeGoto(self.random.below(self.labels)),
-            14 if self.labels > 0 => Stmt::Goto(self.random.below(self.labels)),
+            12 | 13 if !self.own.is_empty() => Stmt::MaybeGoto(self.own[self.random.below(self.own.len())]),
+            14 if !self.own.is_empty() => Stmt::Goto(self.own[self.random.below(self.own.len())]),
+            12 | 13 if self.labels > 0 && self.expressions != Expressions::WithLabels => Stmt::MaybeGoto(self.random.below(self.labels)),
+            14 if self.labels > 0 && self.expressions != Expressions::WithLabels => Stmt::Goto(self.random.below(self.labels)),
             15 if around.depth > 2 => Stmt::Return,
-            16 if self.jumps_from_expressions => {
+            16 if self.expressions != Expressions::None => {
                 let cases = std::mem::take(&mut self.cases);
-                let body = self.list(Around { in_expression: true, ..inner });
+                let label = (self.expressions == Expressions::WithLabels).then_some(self.labels);
+                self.own.extend(label);
+                self.labels += self.own.len().min(1);
+                let mut body = self.list(Around { in_expression: true, ..inner });
+                if let Some(label) = label {
+                    self.own.pop();
+                    body.insert(self.random.below(body.len() + 1), Stmt::Label(label));
+                }
                 self.cases = cases;
                 Stmt::Expr(body)
             }
@@ -339,9 +361,9 @@ fn run(code: &[Code], places: &[usize], mut x: u32, mut fuel: i32) -> i32 {
 }
 
 /// The error is the program that went wrong.
-fn try_one(seed: u64, labels: usize, jumps_from_expressions: bool) -> Result<(), String> {
-    let mut generator =
-        Generator { random: Random(seed), labels, unplaced: (0..labels).collect(), cases: Vec::new(), marks: 0, jumps_from_expressions };
+fn try_one(seed: u64, labels: usize, expressions: Expressions) -> Result<(), String> {
+    let unplaced = (0..labels).collect();
+    let mut generator = Generator { random: Random(seed), labels, unplaced, cases: Vec::new(), marks: 0, expressions, own: Vec::new() };
     let around = Around { depth: 0, in_loop: false, breakable: false, in_expression: false };
     let mut list: Vec<Stmt> = (0..3).flat_map(|_| generator.list(around)).collect();
     list.extend(generator.unplaced.drain(..).map(Stmt::Label));
@@ -350,7 +372,7 @@ fn try_one(seed: u64, labels: usize, jumps_from_expressions: bool) -> Result<(),
     print(&list, &mut text);
     text.push_str("return h; } kernel void k(global int *out) { for (int i = 0; i < 6; i++) out[i] = f(i * 77777u + 1u, 40); }");
     let mut assembler = Assembler::default();
-    assembler.labels = (0..labels).map(|_| assembler.place()).collect();
+    assembler.labels = (0..generator.labels).map(|_| assembler.place()).collect();
     assembler.list(&list, usize::MAX, usize::MAX);
     let want: Vec<i32> = (0..6).map(|i| run(&assembler.code, &assembler.places, i * 77_777 + 1, 40)).collect();
     let tried = std::panic::catch_unwind(|| check(&text, &want));
@@ -365,9 +387,10 @@ fn random_jumps() {
     let (first, end): (u64, u64) = bounds.unwrap_or((0, 300));
     let mut wrong: Vec<String> = Vec::new();
     for seed in first..end {
-        wrong.extend(try_one(seed, (seed % 4) as usize, false).err());
+        wrong.extend(try_one(seed, (seed % 4) as usize, Expressions::None).err());
         // A `goto` between a statement expression and the rest is refused where the function is irregular.
-        wrong.extend(try_one(seed, 0, true).err());
+        wrong.extend(try_one(seed, 0, Expressions::Leaving).err());
+        wrong.extend(try_one(seed, 0, Expressions::WithLabels).err());
     }
     let shortest = wrong.iter().min_by_key(|text| text.len());
     assert!(wrong.is_empty(), "{} programs are wrong, the shortest is\n{}", wrong.len(), shortest.map_or("", String::as_str));
