@@ -1,3 +1,5 @@
+//! Division that leaves a quotient and a remainder, done once: the remainder is what the quotient leaves.
+//!
 //! Division of 64-bit integers by constants, as multiplication. Devices divide 32 bits by constants well; of 64 bits they make a loop or a long function.
 //!
 //! For a divisor `d` and `2^(l-1) < d <= 2^l`, with `m = floor(2^64 (2^l - d) / d) + 1` and `t` the high half of `m n`, the quotient of `n` is
@@ -5,8 +7,26 @@
 //! Half of all divisors need a multiplier of 64 bits only: where `m d - 2^(64+s) <= 2^s` for `m = floor(2^(64+s) / d) + 1`, the quotient is the high half of
 //! `m n`, divided by `2^s` (theorem 4.2 there). Of even divisors the factors of 2 are shifted out first, where that helps.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::Lower;
-use crate::ir::{BinOp, CastOp, Scalar, Type, Value};
+use crate::ir::{BinOp, CastOp, Op, Region, Scalar, Type, Value};
+
+/// What is divided by what for both quotient and remainder, both with or without signs. Constants are no matter: what devices make of them is little, and shared.
+pub(super) fn pairs(body: &Region, known: &FxHashMap<Value, u64>) -> FxHashSet<(Value, Value)> {
+    let (mut quotients, mut remainders) = (FxHashSet::default(), FxHashSet::default());
+    body.walk(&mut |inst| match inst.op {
+        Op::Bin(op @ (BinOp::UDiv | BinOp::SDiv), a, b) if !known.contains_key(&b) => {
+            quotients.insert((op == BinOp::SDiv, a, b));
+        }
+        Op::Bin(op @ (BinOp::URem | BinOp::SRem), a, b) if !known.contains_key(&b) => {
+            remainders.insert((op == BinOp::SRem, a, b));
+        }
+        _ => {}
+    });
+    let both = |signed| quotients.contains(&signed) && remainders.contains(&signed);
+    quotients.iter().filter(|&&found| both(found)).map(|&(_, a, b)| (a, b)).collect()
+}
 
 /// The multiplier and the last shift for a divisor that is no power of two.
 fn magic(divisor: u64) -> (u64, u32) {
@@ -30,7 +50,7 @@ fn short_magic(divisor: u64, bits: u32) -> Option<(u64, u32)> {
 impl Lower<'_> {
     /// An unsigned quotient or remainder; `None` where the divisor is not known, or better left to the device.
     pub(super) fn divide(&mut self, op: BinOp, a: Value, b: Value) -> Option<Value> {
-        if self.ty(b) != Type::I64 {
+        if self.ty(b) != Type::I64 || !matches!(op, BinOp::UDiv | BinOp::URem) {
             return None;
         }
         let divisor = *self.known.get(&b)?;
@@ -80,6 +100,23 @@ impl Lower<'_> {
             }
         }
         self.cast(CastOp::ZExt, rest, Scalar::I64)
+    }
+
+    /// A quotient or remainder of what is divided for both.
+    pub(super) fn divide_once(&mut self, op: BinOp, a: Value, b: Value) -> Value {
+        let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
+        let quotient = if let Some(&quotient) = self.quotients.get(&(signed, a, b)) {
+            quotient
+        } else {
+            let quotient = self.bin(if signed { BinOp::SDiv } else { BinOp::UDiv }, a, b);
+            self.quotients.insert((signed, a, b), quotient);
+            quotient
+        };
+        if matches!(op, BinOp::UDiv | BinOp::SDiv) {
+            return quotient;
+        }
+        let product = self.bin(BinOp::Mul, quotient, b);
+        self.bin(BinOp::Sub, a, product)
     }
 
     fn quotient(&mut self, a: Value, divisor: u64) -> Option<Value> {

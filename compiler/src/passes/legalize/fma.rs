@@ -8,7 +8,7 @@ use super::Lower;
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Function, Inst, Op, Region, Scalar, Type, UnOp, Value};
 use crate::target::Target;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What differs between float types.
 struct Format {
@@ -46,6 +46,8 @@ pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
         aliases: FxHashMap::default(),
         helpers: [None; 2],
         known: FxHashMap::default(),
+        pairs: FxHashSet::default(),
+        quotients: FxHashMap::default(),
     };
     let result = Fma { l: &mut lower, format }.build(x, y, z);
     lower.out.push(Inst::effect(Op::Return(Some(result)), Span::default()));

@@ -23,7 +23,7 @@ pub(crate) mod unroll;
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
 use crate::target::Target;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Rewrites every function of a module.
 pub fn run(module: &mut Module, target: &Target) {
@@ -31,7 +31,18 @@ pub fn run(module: &mut Module, target: &Target) {
     for function in &mut module.functions {
         let mut body = std::mem::take(&mut function.body);
         let known = constants(&body);
-        let mut lower = Lower { function, target, out: Vec::new(), span: Span::default(), aliases: FxHashMap::default(), helpers, known };
+        let pairs = divide::pairs(&body, &known);
+        let mut lower = Lower {
+            function,
+            target,
+            out: Vec::new(),
+            span: Span::default(),
+            aliases: FxHashMap::default(),
+            helpers,
+            known,
+            pairs,
+            quotients: FxHashMap::default(),
+        };
         lower.region(&mut body);
         let aliases = lower.aliases;
         if !aliases.is_empty() {
@@ -90,6 +101,10 @@ struct Lower<'a> {
     helpers: [Option<Func>; 2],
     /// The bits of constants, of vectors those with the same in every lane.
     known: FxHashMap<Value, u64>,
+    /// What is divided by what, for both quotient and remainder.
+    pairs: FxHashSet<(Value, Value)>,
+    /// Quotients of these that are known here: of signed or unsigned integers.
+    quotients: FxHashMap<(bool, Value, Value), Value>,
 }
 
 impl Lower<'_> {
@@ -98,6 +113,8 @@ impl Lower<'_> {
             return;
         }
         let outer = std::mem::take(&mut self.out);
+        // What is found in here is known in here.
+        let outer_quotients = self.quotients.clone();
         for mut inst in std::mem::take(&mut region.insts) {
             for nested in inst.op.regions_mut() {
                 self.region(nested);
@@ -113,12 +130,15 @@ impl Lower<'_> {
             }
         }
         region.insts = std::mem::replace(&mut self.out, outer);
+        self.quotients = outer_quotients;
     }
 
     /// Whether an instruction or one nested in it may have to be rewritten.
     fn concerns(&self, inst: &Inst) -> bool {
         match &inst.op {
-            Op::Bin(BinOp::UDiv | BinOp::URem, _, b) => self.ty(*b) == Type::I64 && self.known.contains_key(b),
+            Op::Bin(BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem, a, b) => {
+                (self.ty(*b) == Type::I64 && self.known.contains_key(b)) || self.pairs.contains(&(*a, *b))
+            }
             Op::Bin(op, ..) => is_derived(*op),
             Op::Math(op, _) => {
                 matches!(
@@ -140,7 +160,13 @@ impl Lower<'_> {
     /// The value that replaces an instruction's result (`Some(None)` where it has none); `None` where it stays as it is.
     fn replacement(&mut self, inst: &Inst) -> Option<Option<Value>> {
         match &inst.op {
-            Op::Bin(op @ (BinOp::UDiv | BinOp::URem), a, b) => self.divide(*op, *a, *b).map(Some),
+            Op::Bin(op @ (BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem), a, b) => {
+                if self.pairs.contains(&(*a, *b)) {
+                    Some(Some(self.divide_once(*op, *a, *b)))
+                } else {
+                    self.divide(*op, *a, *b).map(Some)
+                }
+            }
             Op::Bin(op, a, b) if is_derived(*op) => self.integer(*op, *a, *b).map(Some),
             Op::Math(MathOp::Fma, args) => match args[..] {
                 [a, b, c] => self.fma(a, b, c).map(Some),
