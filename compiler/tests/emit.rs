@@ -322,6 +322,44 @@ kernel @f0 "k" (%0: ptr.global buffer, %1: i32 value) {
 }
 
 #[test]
+fn sides_that_compute_and_fetch_are_done_without_a_jump() {
+    let branches = |store: &str, texel_buffers| {
+        let text = format!(
+            "kernel @f0 \"sides\" (%0: ptr.global buffer, %1: ptr.global buffer) {{
+%2: i32 = load %0 align 4
+%3: i32 = const 7
+%4: bool = ult %2, %3
+{store}%5: i32 = if %4 {{
+%6: bool = ult %2, %2
+%7: i32 = if %6 {{
+yield %3
+}} else {{
+%8: i32 = load %0 align 4
+%9: i32 = udiv %8, %2
+yield %9
+}}
+yield %7
+}} else {{
+yield %3
+}}
+store %1, %5 align 4
+return
+}}
+"
+        );
+        let module = parse(&text);
+        let target = Target { texel_buffers, ..Target::full() };
+        let key = LaunchKey { texel_args: vec![0, 1], ..LaunchKey::example(&module.functions[0], [64, 1, 1]) };
+        let shader = wgcl_compiler::launch::specialise(&module, "sides", &key, &target).unwrap();
+        spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
+        assembly(&shader).matches("OpSelectionMerge").count()
+    };
+    assert_eq!(branches("", true), 0);
+    assert!(branches("", false) > 0);
+    assert!(branches("%10: ptr.global = ptr_add %0, %2\nstore %10, %3 align 4\n", true) > 0);
+}
+
+#[test]
 fn what_a_device_lacks_is_refused() {
     let module = parse(&mixed_views());
     let few = Target { max_storage_buffers: 1, ..Target::full() };

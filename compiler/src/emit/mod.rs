@@ -10,6 +10,7 @@ mod access;
 mod builder;
 mod bytes;
 mod clean;
+mod flatten;
 mod function;
 mod groups;
 mod items;
@@ -74,6 +75,9 @@ impl EmitError {
 pub(crate) fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
     let mut module = stage("launch passes", || crate::passes::launch(module, kernel, key, target))?;
     stage("legalize", || crate::passes::legalize::run(&mut module, target));
+    if target.texel_buffers {
+        stage("flatten", || flatten::run(&mut module, key));
+    }
     shader(&module, key, target, false)
 }
 
