@@ -83,6 +83,9 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
         "unroll" => {
             passes::unroll::run(function, passes::unroll::Mode::Full);
         }
+        "unroll_generous" => {
+            passes::unroll::run(function, passes::unroll::Mode::Generous);
+        }
         "unroll_partial" => {
             passes::unroll::run(function, passes::unroll::Mode::Partial);
         }

@@ -104,6 +104,8 @@ struct Counted<'a> {
     guard: usize,
     /// What it breaks with.
     broken: &'a [Value],
+    /// Whether the step is added or subtracted.
+    additive: bool,
 }
 
 impl Unroll<'_> {
@@ -159,6 +161,10 @@ impl Unroll<'_> {
         }
         let Some(shape) = shape(&inst.op) else { return false };
         let Some(counted) = self.counted(&shape) else { return false };
+        // lavapipe takes longer for each barrier in the code than for another turn: what is known to be quicker written out is the rest.
+        if self.mode == Mode::Full && !counted.additive && has_barriers(shape.body) {
+            return false;
+        }
         let size = shape.body.size().max(1);
         let turns = usize::try_from(counted.turns).unwrap_or(usize::MAX);
         let total = size.saturating_mul(turns);
@@ -284,7 +290,7 @@ impl Unroll<'_> {
             let (left, right) = if swapped { (bound, value) } else { (value, bound) };
             eval::compare(kind, scalar, left, right).map(|result| result == holds)
         })?;
-        Some(Counted { turns, guard, broken })
+        Some(Counted { turns, guard, broken, additive: matches!(op, BinOp::Add | BinOp::Sub) })
     }
 
     /// Whether the body loads from local memory.
@@ -304,6 +310,12 @@ impl Unroll<'_> {
         });
         found
     }
+}
+
+fn has_barriers(region: &Region) -> bool {
+    let mut found = false;
+    region.walk(&mut |inst| found |= matches!(inst.op, Op::Barrier(_)));
+    found
 }
 
 /// Counts turns one by one.
