@@ -120,7 +120,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach) -> 
         max_constant_args: uniform_buffers(&limits).saturating_sub(1),
         max_group_invocations: limits.max_compute_invocations_per_workgroup,
         max_group_size: [limits.max_compute_workgroup_size_x, limits.max_compute_workgroup_size_y, limits.max_compute_workgroup_size_z],
-        max_groups: [limits.max_compute_workgroups_per_dimension; 3],
+        max_groups: details.max_groups.filter(|_| approach.raw).unwrap_or([limits.max_compute_workgroups_per_dimension; 3]),
         base_alignment: limits.min_storage_buffer_offset_alignment.max(limits.min_uniform_buffer_offset_alignment).max(16),
         compute_units: compute_units(kind, details.multiprocessors),
         clock_mhz: if kind == DeviceKind::Cpu { host_clock_mhz() } else { 0 },

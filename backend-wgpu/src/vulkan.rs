@@ -31,6 +31,8 @@ pub(crate) struct Details {
     pub(crate) family: u32,
     /// Queries can be reset by the host.
     pub(crate) query_reset: bool,
+    /// Groups of a dispatch in each dimension: wgpu knows one number for all three.
+    pub(crate) max_groups: Option<[u32; 3]>,
 }
 
 /// Where the host sees a buffer, for as long as the buffer lives.
@@ -76,6 +78,7 @@ mod imp {
             let size = memory.memory_heaps.get(kind.heap_index as usize).map(|heap| heap.size);
             kind.property_flags.contains(WINDOW) && size == found.memory
         });
+        found.max_groups = Some(capabilities.properties().limits.max_compute_work_group_count);
         found.family = compute_family(instance, physical);
 
         if version >= vk::API_VERSION_1_2 {
