@@ -513,6 +513,7 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<Laun
         null_args: Vec::new(),
         started_args: Vec::new(),
         texel_args: Vec::new(),
+        distinct: false,
         extra_buffers: u32::try_from(launch.extra.len()).unwrap_or(u32::MAX),
         images: Vec::new(),
         samplers: Vec::new(),
@@ -545,10 +546,28 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<Laun
     }
     key.pieces = pieces::find(launch, &kernel.params, &key.constant_args, gpu)?;
     key.folded = fold::folded(launch, &kernel.params, &key.pieces, gpu);
+    key.distinct = key.folded.is_empty() && key.pieces.params.is_empty() && are_distinct(launch)?;
     if gpu.approach.texels {
         key.texel_args = texel_args(launch, kernel, &key)?;
     }
     Ok(key)
+}
+
+/// Whether no bytes are bound twice.
+fn are_distinct(launch: &Launch) -> BackendResult<bool> {
+    let mut bound: SmallVec<[(u64, u64, u64); 8]> = SmallVec::new();
+    let args = launch.args.iter().filter_map(|arg| match arg {
+        LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => Some(range),
+        _ => None,
+    });
+    for range in args.chain(&launch.extra) {
+        let (id, begin, end) = (downcast(&range.memory)?.id, range.offset, range.offset.saturating_add(range.size));
+        if bound.iter().any(|&(other, first, last)| other == id && first < end && begin < last) {
+            return Ok(false);
+        }
+        bound.push((id, begin, end));
+    }
+    Ok(true)
 }
 
 /// The parameters whose memory no other parameter writes, as far as their types say, and that may be bound as texels.

@@ -139,6 +139,8 @@ pub struct LaunchKey {
     /// Indices of the parameters whose buffer or image nothing else in the launch writes, and which may be bound as texels
     /// ([`Target::texel_buffers`]): most of them, or none on other devices.
     pub texel_args: Vec<u32>,
+    /// Whether no two of the buffers and images that the launch binds share memory, so that what is written through one is not seen through another.
+    pub distinct: bool,
     /// Buffers that the launch binds besides the arguments, because pointers in memory may lead there: parameters behind the kernel's own.
     pub extra_buffers: u32,
     /// The parameters that are bound in several pieces; nearly always none.
@@ -166,6 +168,7 @@ impl LaunchKey {
             null_args: Vec::new(),
             started_args: Vec::new(),
             texel_args: Vec::new(),
+            distinct: false,
             extra_buffers: 0,
             pieces: Pieces::default(),
             images: Vec::new(),

@@ -236,6 +236,26 @@ fn loads(store: bool) -> String {
 }
 
 #[test]
+fn what_is_only_read_and_shared_with_nothing_says_so() {
+    let written = |store, distinct| {
+        let module = parse(&loads(store));
+        let key = LaunchKey { distinct, ..LaunchKey::example(&module.functions[0], [64, 1, 1]) };
+        let shader = emit::shader(&module, &key, &Target::full(), true).unwrap();
+        spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
+        let text = assembly(&shader);
+        let views =
+            shader.naga.global_variables.iter().filter(|(_, variable)| matches!(variable.space, naga::AddressSpace::Storage { .. }));
+        (views.count() - text.matches(" NonWritable").count(), text.matches(" Aliased").count())
+    };
+    let (all, aliased) = written(false, false);
+    assert_eq!(aliased, all);
+    // One view of what is written; several of the other buffer, which none of them writes.
+    assert_eq!(written(false, true), (1, 0));
+    let (views, aliased) = written(true, true);
+    assert_eq!((views, aliased), (all, all - 1));
+}
+
+#[test]
 fn what_is_only_read_is_bound_as_texels_where_that_is_quicker() {
     use wgcl_compiler::launch::TexelFormat::{R8, R16, R32, Rg16, Rg32, Rgba16, Rgba32};
     let emit = |store, args: &[u32], texel_buffers| {

@@ -186,6 +186,33 @@ fn argument_values_are_those_of_the_enqueue() {
 }
 
 #[test]
+fn a_buffer_may_be_two_arguments() {
+    let context = Context::new();
+    let source = "kernel void both(global const int *a, global int *b, global int *c) {
+        int i = get_global_id(0);
+        int before = a[i];
+        b[i] = before + 1;
+        c[i] = a[i] * 1000 + before;
+    }";
+    let program = context.build(source);
+    let kernel = program.kernel("both");
+    let queue = context.queue(0);
+    let (one, two, three) = (context.buffer(256), context.buffer(256), context.buffer(256));
+    // The same kernel both ways: what is known of one launch must not be believed of the other.
+    for round in 0..4 {
+        let shared = round % 2 == 1;
+        let numbers: Vec<cl_int> = (0..64).collect();
+        queue.write(&one, &numbers);
+        kernel.set_mem(0, &one);
+        kernel.set_mem(1, if shared { &one } else { &two });
+        kernel.set_mem(2, &three);
+        assert_eq!(queue.launch(&kernel, &[64], None), CL_SUCCESS);
+        let expected: Vec<cl_int> = numbers.iter().map(|n| (n + cl_int::from(shared)) * 1000 + n).collect();
+        assert_eq!(queue.read::<cl_int>(&three, 64), expected, "round {round}");
+    }
+}
+
+#[test]
 fn launches_are_checked() {
     let cl = &target().cl;
     let context = Context::new();

@@ -151,7 +151,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         let unaliased: FxHashSet<u32> = plan
             .objects
             .iter()
-            .filter(|object| object.unaliased && object.views.len() == 1)
+            .filter(|object| object.unaliased && (object.views.len() == 1 || object.is_only_read()))
             .filter_map(|object| match object.backing {
                 plan::Backing::Storage { binding } => Some(binding),
                 _ => None,

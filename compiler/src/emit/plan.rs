@@ -214,7 +214,7 @@ pub(super) struct Object {
     pub(super) shapes: Vec<Shape>,
     pub(super) rule: Rule,
     pub(super) views: Vec<View>,
-    /// `restrict`: no other object shares the memory.
+    /// No other object shares the memory: `restrict`, or the launch key says so.
     pub(super) unaliased: bool,
     /// Whether some access has an offset that is known at run time only.
     pub(super) indexed: bool,
@@ -256,6 +256,12 @@ impl Object {
                 Some(ViewKey { slot, lanes, width: shape.size, ..ViewKey::WORDS }.fetched(shape.kind))
             }
         }
+    }
+
+    /// Whether it may be said never to be written: drivers read such buffers through other caches. An H100 is slower then with loads of more than 16 bytes.
+    pub(super) fn is_only_read(&self) -> bool {
+        let is_read = |shape: &Shape| matches!(shape.kind, Kind::Load | Kind::Fetch) && shape.size * shape.lanes <= 16;
+        self.unaliased && self.shapes.iter().all(is_read)
     }
 
     fn has_word_atomics(&self) -> bool {
@@ -704,6 +710,7 @@ impl Planner<'_> {
                     ConstantBinding::Uniform(size) => self.uniform(&name, *size, source),
                     ConstantBinding::Storage => {
                         let object = self.storage(&name, 0, source);
+                        self.plan.objects[object].unaliased = self.inputs.key.distinct;
                         self.plan.objects[object].texels = self.texels(index);
                         object
                     }
@@ -712,7 +719,7 @@ impl Planner<'_> {
             }
             Some(KernelParam::Buffer { restrict, .. }) => {
                 let object = self.storage(&name, 0, source);
-                self.plan.objects[object].unaliased = *restrict;
+                self.plan.objects[object].unaliased = *restrict || self.inputs.key.distinct;
                 self.plan.objects[object].texels = self.texels(index);
                 Ok(Place { object, base: 0 })
             }
@@ -723,6 +730,7 @@ impl Planner<'_> {
             }
             Some(KernelParam::Image) => {
                 let object = self.storage(&name, 0, source);
+                self.plan.objects[object].unaliased = self.inputs.key.distinct;
                 self.plan.objects[object].texels = self.texels(index);
                 Ok(Place { object, base: 0 })
             }
@@ -838,6 +846,8 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
             Backing::Storage { binding: own } => {
                 // The binding that the object has already is the first view's where all of them are texels.
                 let mut unused = keys.iter().all(|key| key.texels);
+                let is_only_read = inputs.target.spirv && object.is_only_read();
+                let space = if is_only_read { AddressSpace::Storage { access: naga::StorageAccess::LOAD } } else { storage };
                 for key in keys {
                     let mut binding = own;
                     let mut tag = if key == ViewKey::BYTES { super::bytes::TAG } else { 0 };
@@ -854,7 +864,7 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
                         unused = false;
                     }
                     let ty = shared.array(key.slot, key.lanes, key.atomic, None);
-                    let variable = global(shared, &object.name, storage, Some(binding | tag), ty);
+                    let variable = global(shared, &object.name, space, Some(binding | tag), ty);
                     if plan.coherent {
                         shared.module.global_variables.get_mut(variable).memory_decorations = naga::MemoryDecorations::COHERENT;
                     }

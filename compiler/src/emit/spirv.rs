@@ -5,7 +5,7 @@
 //! * every floating-point operation is decorated `NoContraction`: whether operations may be fused was decided when the IR was made,
 //!   and some drivers take the absence of the decoration for a licence to do any algebra. `Fma` too: without it is the same as a product and a sum;
 //! * `OpFOrdNotEqual` becomes `OpFUnordNotEqual`, `FMin` and `FMax` become `NMin` and `NMax`;
-//! * storage buffers are `Aliased`, but for those that the source calls `restrict`;
+//! * storage buffers are `Aliased`, but for those that the source calls `restrict`, and all where the launch binds nothing twice;
 //! * signed zeros, infinities and NaN are asked to be preserved where the device can.
 
 use super::EmitError;
