@@ -198,7 +198,7 @@ impl WgpuProgram {
             kernel: Some(ir::Kernel { params: kernel.params.clone(), reqd_work_group_size: kernel.required, coarse: 0 }),
             ..ir::Function::new("", ir::Type::Void)
         };
-        LaunchKey::example(&function, local_size)
+        LaunchKey { distinct: true, ..LaunchKey::example(&function, local_size) }
     }
 }
 

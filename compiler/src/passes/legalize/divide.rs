@@ -10,7 +10,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lower;
-use crate::ir::{BinOp, CastOp, Op, Region, Scalar, Type, Value};
+use crate::ir::{BinOp, CastOp, CmpOp, Op, Region, Scalar, Type, Value};
 
 /// What is divided by what for both quotient and remainder, both with or without signs. Constants are no matter: what devices make of them is little, and shared.
 pub(super) fn pairs(body: &Region, known: &FxHashMap<Value, u64>) -> FxHashSet<(Value, Value)> {
@@ -116,7 +116,11 @@ impl Lower<'_> {
             return quotient;
         }
         let product = self.bin(BinOp::Mul, quotient, b);
-        self.bin(BinOp::Sub, a, product)
+        let rest = self.bin(BinOp::Sub, a, product);
+        // The remainder by zero is that by one, as everywhere: the quotient is.
+        let is_zero = self.cmp_bits(CmpOp::Eq, b, 0);
+        let zero = self.bits_of(self.ty(b), 0);
+        self.select(is_zero, zero, rest)
     }
 
     fn quotient(&mut self, a: Value, divisor: u64) -> Option<Value> {
