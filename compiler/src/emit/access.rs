@@ -3,8 +3,9 @@
 use super::EmitError;
 use super::builder::{Expr, Val, single};
 use super::function::Emitter;
-use super::plan::{Backing, Kind, Object, Root, Rule, Shape, Variable, ViewKey, naga_u16};
+use super::plan::Root;
 use super::vector::Scalars;
+use super::views::{Backing, Kind, Object, Rule, Shape, Variable, ViewKey, naga_u16};
 use crate::ir::{AtomicOp, BinOp, CastOp, Op, Type, Value};
 use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, ScalarKind, Statement};
 use smallvec::SmallVec;

@@ -25,6 +25,7 @@ mod spirv;
 mod texels;
 mod turns;
 mod vector;
+mod views;
 
 pub(crate) use layout::ProgramLayout;
 pub use layout::{arg_layout, program_data};
@@ -153,7 +154,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
             .iter()
             .filter(|object| object.unaliased && (object.views.len() == 1 || object.is_only_read()))
             .filter_map(|object| match object.backing {
-                plan::Backing::Storage { binding } => Some(binding),
+                views::Backing::Storage { binding } => Some(binding),
                 _ => None,
             })
             .collect();
@@ -206,7 +207,7 @@ fn functions(
     args: &ArgLayout,
     printf: &crate::printf::Table,
     shared: &mut Shared,
-    patches: FxHashMap<(usize, plan::ViewKey), naga::Handle<naga::Function>>,
+    patches: FxHashMap<(usize, views::ViewKey), naga::Handle<naga::Function>>,
 ) -> Result<naga::Function, EmitError> {
     let order = callees_first(module)?;
     let items = |index: usize| {

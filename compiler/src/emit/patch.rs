@@ -1,7 +1,8 @@
 //! Stores of parts of a word that others may be writing: a function for each view that needs one.
 
 use super::builder::{Builder, Expr, Shared};
-use super::plan::{Kind, Plan, Variable, ViewKey};
+use super::plan::Plan;
+use super::views::{Kind, Variable, ViewKey};
 use crate::target::Target;
 use naga::{AtomicFunction, Expression, FunctionArgument, Handle, ScalarKind, Span, Statement, UnaryOperator};
 use rustc_hash::FxHashMap;

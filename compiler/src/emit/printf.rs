@@ -3,7 +3,7 @@
 use super::EmitError;
 use super::builder::{Expr, Val, single};
 use super::function::Emitter;
-use super::plan::{Kind, Shape, ViewKey};
+use super::views::{Kind, Shape, ViewKey};
 use crate::ir::{Global, Value};
 use crate::printf::CAPACITY;
 use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, Statement};
@@ -88,7 +88,7 @@ impl Emitter<'_, '_> {
     pub(super) fn view_pointer(&mut self, object: usize, key: ViewKey) -> Result<Expr, EmitError> {
         let view = self.object(object)?.view(key);
         match view.map(|view| view.variable) {
-            Some(super::plan::Variable::Global(global)) => Ok(self.b.global_ptr(global)),
+            Some(super::views::Variable::Global(global)) => Ok(self.b.global_ptr(global)),
             _ => Err(EmitError::Internal("a printf buffer without views".to_owned())),
         }
     }

@@ -1,6 +1,7 @@
 //! Where private arrays live: in the function, in a share of workgroup memory, or in scratch memory.
 
-use super::plan::{Backing, Inputs, Object, Rule, ViewKey};
+use super::plan::Inputs;
+use super::views::{Backing, Object, Rule, ViewKey};
 
 /// Bytes of one private array above which a driver that turns indexing into ladders of tests gets it elsewhere.
 const SMALL: u32 = 32;

@@ -15,7 +15,7 @@ use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bytes::instructions;
-use super::plan::ViewKey;
+use super::views::ViewKey;
 use crate::launch::TexelFormat;
 
 /// Set in the binding number of such a view; no device has so many.

@@ -14,7 +14,7 @@
 use super::EmitError;
 use super::builder::{Expr, Shared, global};
 use super::function::Emitter;
-use super::plan::{Kind, Shape};
+use super::views::{Kind, Shape};
 use crate::ir::{Module, Op};
 #[cfg(doc)]
 use crate::launch::BindingSource;

@@ -201,7 +201,7 @@ impl Emitter<'_, '_> {
         Ok(match scalar {
             ir::Scalar::F32 | ir::Scalar::F64 => self.b.bitcast(raw, ScalarKind::Float),
             ir::Scalar::F16 if self.cx.target.int16 => {
-                let bits = self.b.convert(raw, super::plan::naga_u16());
+                let bits = self.b.convert(raw, super::views::naga_u16());
                 self.b.bitcast(bits, ScalarKind::Float)
             }
             ir::Scalar::F16 => {

@@ -1,0 +1,376 @@
+//! Objects and their views: how the naga arrays over a piece of memory follow from the accesses to it ([`super::plan`] collects them).
+//!
+//! * Storage buffers on Vulkan have as many views as there are kinds of access: aliased arrays at one binding. Each access whose
+//!   alignment allows it goes through an array of its own width and lanes, everything else through words.
+//! * Where aliasing is not allowed (Metal, DX12, WebGPU) and in workgroup and private memory an object has one view: an array of the
+//!   element that all accesses agree on, otherwise words.
+//! * Bytes and 16-bit integers in workgroup and private memory, whose layout nobody else sees, take one word each where all accesses
+//!   agree, so that no store has to preserve its neighbours.
+//! * Uniform buffers are arrays of `vec4<u32>`, as their layout rules demand.
+
+use super::EmitError;
+use crate::ir::{AtomicOp, Type};
+use crate::launch::BindingSource;
+use crate::target::Target;
+use naga::{Scalar, ScalarKind};
+
+/// What kind of access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Load,
+    /// A load of what nobody has written since the launch began ([`super::clean`]), where that may be fetched as texels.
+    Fetch,
+    Store,
+    /// Integer atomics that do not care about the sign.
+    Atomic,
+    /// Signed minimum and maximum.
+    SignedAtomic,
+    /// Unsigned minimum and maximum.
+    UnsignedAtomic,
+    /// Native addition of `f32`.
+    FloatAtomic,
+}
+
+impl Kind {
+    pub(super) const fn of(op: AtomicOp) -> Self {
+        match op {
+            AtomicOp::SMin | AtomicOp::SMax => Self::SignedAtomic,
+            AtomicOp::UMin | AtomicOp::UMax => Self::UnsignedAtomic,
+            AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => Self::FloatAtomic,
+            _ => Self::Atomic,
+        }
+    }
+
+    const fn is_atomic(self) -> bool {
+        !matches!(self, Self::Load | Self::Fetch | Self::Store)
+    }
+}
+
+/// The form of an access, without its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    /// Bytes of one lane.
+    pub(super) size: u8,
+    pub(super) lanes: u8,
+    /// Bytes, at most 32.
+    pub(super) align: u8,
+    pub(super) kind: Kind,
+    pub(super) volatile: bool,
+}
+
+impl Shape {
+    pub(super) fn new(ty: Type, align: u32, kind: Kind, volatile: bool, pointer_size: u32) -> Self {
+        let size = ty.scalar().map_or(pointer_size, crate::ir::Scalar::size);
+        Self { size: size as u8, lanes: ty.lanes(), align: align.clamp(1, 32) as u8, kind, volatile }
+    }
+
+    /// Bytes of the whole access.
+    pub(super) fn bytes(self) -> u32 {
+        u32::from(self.size) * u32::from(self.lanes)
+    }
+
+    /// Lanes of the widest elements that this access consists of; `None` where a lane is not aligned to its size.
+    fn natural_lanes(self) -> Option<u8> {
+        let (size, align) = (self.size, self.align);
+        if align < size {
+            return None;
+        }
+        // One element is never more than four lanes; three lanes lie in the memory of four.
+        let full = |lanes: u8| u32::from(align) >= u32::from(size) * u32::from(lanes);
+        Some(match self.lanes {
+            1 => 1,
+            2 if full(2) => 2,
+            2 => 1,
+            3 if full(4) => 4,
+            3 => 1,
+            _ if full(4) => 4,
+            _ if full(2) => 2,
+            _ => 1,
+        })
+    }
+
+    /// Bytes of the largest pieces, at most a word, that an access by words falls into.
+    pub(super) fn piece(self) -> u8 {
+        self.align.min(4)
+    }
+
+    /// Whether a store by words leaves a part of some word alone.
+    pub(super) fn is_partial(self) -> bool {
+        self.piece() < 4 || !self.bytes().is_multiple_of(4)
+    }
+}
+
+/// The element type of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ViewKey {
+    /// What the array holds (or vectors of it).
+    pub(super) slot: Scalar,
+    /// Bytes of memory that one scalar of the array stands for: fewer than the slot's where bytes are widened.
+    pub(super) width: u8,
+    /// 1, 2 or 4.
+    pub(super) lanes: u8,
+    pub(super) atomic: bool,
+    /// A texel buffer.
+    pub(super) texels: bool,
+}
+
+impl ViewKey {
+    pub(super) const WORDS: Self = Self { slot: Scalar::U32, width: 4, lanes: 1, atomic: false, texels: false };
+    pub(super) const ATOMIC_WORDS: Self = Self { atomic: true, ..Self::WORDS };
+
+    /// Bytes of a storage buffer: words until naga is done (see [`super::bytes`]).
+    pub(super) const BYTES: Self = Self { width: 1, ..Self::WORDS };
+
+    /// As a texel buffer for a load that may fetch, where there is such a format.
+    fn fetched(self, kind: Kind) -> Self {
+        Self { texels: kind == Kind::Fetch && super::texels::format(self).is_some(), ..self }
+    }
+
+    /// Bytes of memory from one element to the next.
+    pub(super) const fn stride(self) -> u32 {
+        self.width as u32 * self.lanes as u32
+    }
+
+    /// Bytes that one element takes in the shader.
+    pub(super) const fn stored(self) -> u32 {
+        self.slot.width as u32 * self.lanes as u32
+    }
+}
+
+/// How the views of an object are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// As many as there are shapes.
+    Many,
+    /// One.
+    One(ViewKey),
+    /// `vec4<u32>` elements, read only.
+    Uniform,
+}
+
+/// Where an object lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Backing {
+    Uniform {
+        binding: u32,
+        vectors: u32,
+    },
+    Storage {
+        binding: u32,
+    },
+    Workgroup,
+    /// An array of the function with that index.
+    Function(u32),
+    /// Workgroup memory of which each work-item has a share.
+    WorkgroupShare,
+    /// A share of the scratch buffer.
+    Scratch {
+        binding: u32,
+    },
+}
+
+/// What backs a view.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Variable {
+    Global(naga::Handle<naga::GlobalVariable>),
+    /// A variable of the function, made when the function is.
+    Function(naga::Handle<naga::Type>),
+}
+
+/// A naga array over the memory of an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    pub(super) key: ViewKey,
+    pub(super) variable: Variable,
+}
+
+/// Memory that some roots lie in.
+#[derive(Clone, Debug)]
+pub(super) struct Object {
+    pub(super) name: String,
+    pub(super) backing: Backing,
+    /// Bytes; 0 where only the host knows.
+    pub(super) size: u32,
+    pub(super) shapes: Vec<Shape>,
+    pub(super) rule: Rule,
+    pub(super) views: Vec<View>,
+    /// No other object shares the memory: `restrict`, or the launch key says so.
+    pub(super) unaliased: bool,
+    /// Whether some access has an offset that is known at run time only.
+    pub(super) indexed: bool,
+    /// Bound as texels, each view by itself.
+    pub(super) texels: Option<BindingSource>,
+}
+
+impl Object {
+    /// How a load accesses it that nothing stored comes before.
+    pub(super) fn load_kind(&self, clean: bool) -> Kind {
+        if clean && self.texels.is_some() { Kind::Fetch } else { Kind::Load }
+    }
+
+    /// The view for a shape that is an element (or several whole ones) of it, and otherwise `None`: then words are the way.
+    pub(super) fn natural(&self, shape: Shape, target: &Target) -> Option<ViewKey> {
+        match self.rule {
+            Rule::Uniform => None,
+            Rule::One(key) => {
+                let lanes = natural_lanes_in(shape, key)?;
+                (shape.size == key.width && (key.lanes == 1 || key.lanes == lanes)).then_some(key)
+            }
+            Rule::Many => {
+                let lanes = shape.natural_lanes()?;
+                let slot = match shape.size {
+                    8 => Scalar::U64,
+                    4 => Scalar::U32,
+                    2 if target.int16 => naga_u16(),
+                    // Words that are whole are better.
+                    1 if target.int8_storage && (shape.align < 4 || (shape.kind == Kind::Store && shape.is_partial())) => {
+                        return Some(ViewKey::BYTES.fetched(shape.kind));
+                    }
+                    _ => return None,
+                };
+                if shape.volatile && shape.lanes == 1 && shape.size == 4 && self.has_word_atomics() {
+                    return Some(ViewKey::ATOMIC_WORDS);
+                }
+                // No texel has four words of 64 bits.
+                let lanes = if shape.kind == Kind::Fetch && shape.size == 8 { lanes.min(2) } else { lanes };
+                Some(ViewKey { slot, lanes, width: shape.size, ..ViewKey::WORDS }.fetched(shape.kind))
+            }
+        }
+    }
+
+    /// Whether it may be said never to be written: drivers read such buffers through other caches. An H100 is slower then with loads of more than 16 bytes.
+    pub(super) fn is_only_read(&self) -> bool {
+        let is_read = |shape: &Shape| matches!(shape.kind, Kind::Load | Kind::Fetch) && shape.size * shape.lanes <= 16;
+        self.unaliased && self.shapes.iter().all(is_read)
+    }
+
+    fn has_word_atomics(&self) -> bool {
+        self.shapes.iter().any(|shape| shape.kind.is_atomic() && shape.size == 4)
+    }
+
+    /// The view for an atomic operation.
+    pub(super) fn atomic(&self, shape: Shape) -> Option<ViewKey> {
+        match self.rule {
+            Rule::Uniform => None,
+            Rule::One(key) => (key.atomic && key.width == shape.size).then_some(key),
+            Rule::Many => {
+                let kind = match shape.kind {
+                    Kind::SignedAtomic => ScalarKind::Sint,
+                    Kind::FloatAtomic => ScalarKind::Float,
+                    _ => ScalarKind::Uint,
+                };
+                Some(ViewKey { slot: Scalar { kind, width: shape.size }, width: shape.size, atomic: true, ..ViewKey::WORDS })
+            }
+        }
+    }
+
+    /// The view for whole words that are accessed like this.
+    pub(super) fn words(&self, kind: Kind) -> ViewKey {
+        match self.rule {
+            Rule::One(key) => key,
+            _ => ViewKey::WORDS.fetched(kind),
+        }
+    }
+
+    /// The view for parts of words that others may write at the same time; `None` where nobody else does.
+    pub(super) fn partial_words(&self) -> Option<ViewKey> {
+        match (self.backing, self.rule) {
+            (Backing::Storage { .. } | Backing::Workgroup, Rule::One(key)) => Some(key),
+            (Backing::Storage { .. }, Rule::Many) => Some(ViewKey::ATOMIC_WORDS),
+            _ => None,
+        }
+    }
+
+    /// The view of that key.
+    pub(super) fn view(&self, key: ViewKey) -> Option<View> {
+        self.views.iter().copied().find(|view| view.key == key)
+    }
+
+    /// Every view that the shapes ask for.
+    pub(super) fn keys(&self, target: &Target) -> Vec<ViewKey> {
+        let mut keys = Vec::new();
+        let mut want = |key: Option<ViewKey>| {
+            if let Some(key) = key
+                && !keys.contains(&key)
+            {
+                keys.push(key);
+            }
+        };
+        for &shape in &self.shapes {
+            if shape.kind.is_atomic() {
+                want(self.atomic(shape));
+            } else if let Some(key) = self.natural(shape, target) {
+                want(Some(key));
+            } else if shape.kind != Kind::Store {
+                want(Some(self.words(shape.kind)));
+            } else {
+                if shape.bytes() >= 4 && shape.piece() == 4 {
+                    want(Some(self.words(shape.kind)));
+                }
+                if shape.is_partial() {
+                    want(Some(self.partial_words().unwrap_or_else(|| self.words(shape.kind))));
+                }
+            }
+        }
+        keys
+    }
+
+    /// Bytes of a private object from one work-item's share to the next.
+    pub(super) fn share(&self) -> u32 {
+        match self.rule {
+            Rule::One(key) => self.size.max(1).next_multiple_of(key.stride()),
+            _ => self.size,
+        }
+    }
+
+    /// Elements of an array of that view that hold the object.
+    pub(super) fn elements(&self, key: ViewKey) -> u32 {
+        self.size.div_ceil(key.stride()).max(1)
+    }
+}
+
+pub(super) const fn naga_u16() -> Scalar {
+    Scalar { kind: ScalarKind::Uint, width: 2 }
+}
+
+/// As [`Shape::natural_lanes`], where a byte or half word may be widened and so is always aligned enough within its element.
+fn natural_lanes_in(shape: Shape, key: ViewKey) -> Option<u8> {
+    let lanes = shape.natural_lanes()?;
+    Some(if key.lanes == 1 { 1 } else { lanes })
+}
+
+/// The one view of an object that cannot have several.
+pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Result<ViewKey, EmitError> {
+    let shapes = &object.shapes;
+    let private = matches!(object.backing, Backing::Function(_) | Backing::WorkgroupShare | Backing::Scratch { .. });
+    let size = shapes.first().map_or(4, |shape| shape.size);
+    let uniform = shapes.iter().all(|shape| shape.size == size && shape.natural_lanes().is_some());
+    let atomic = !private && shapes.iter().any(|shape| shape.kind.is_atomic());
+    let signed = shapes.iter().any(|shape| shape.kind == Kind::SignedAtomic);
+    // Where there are minima and maxima of both signs, those of the other one compare and exchange.
+    let unsigned = shapes.iter().any(|shape| shape.kind == Kind::UnsignedAtomic);
+    let kind = if atomic && signed && !unsigned { ScalarKind::Sint } else { ScalarKind::Uint };
+    if atomic && shapes.iter().any(|shape| shape.kind.is_atomic() && shape.size == 8) {
+        if !uniform {
+            return Err(EmitError::unsupported("64-bit atomics on memory that is also accessed in other sizes"));
+        }
+        return Ok(ViewKey { slot: Scalar { kind, width: 8 }, width: 8, lanes: 1, atomic, texels: false });
+    }
+    let slot = match size {
+        8 => Some(Scalar { kind, width: 8 }),
+        4 => Some(Scalar { kind, width: 4 }),
+        // Of the memory that work-items have of their own, caches hold little: half words take half of it.
+        1 | 2 if matches!(object.backing, Backing::Function(_)) && target.int16 && !target.loop_limit => Some(naga_u16()),
+        1 | 2 if widen => Some(Scalar::U32),
+        2 if matches!(object.backing, Backing::Storage { .. }) && target.int16 => Some(naga_u16()),
+        _ => None,
+    };
+    if let (true, Some(slot)) = (uniform, slot) {
+        let lanes = shapes.first().and_then(|shape| shape.natural_lanes()).unwrap_or(1);
+        let agree = !atomic && shapes.iter().all(|shape| shape.natural_lanes() == Some(lanes));
+        let lanes = if agree { lanes } else { 1 };
+        return Ok(ViewKey { slot, width: size, lanes, atomic, texels: false });
+    }
+    let partial = !private && shapes.iter().any(|shape| shape.kind == Kind::Store && shape.is_partial());
+    Ok(ViewKey { slot: Scalar { kind, width: 4 }, width: 4, lanes: 1, atomic: atomic || partial, texels: false })
+}
