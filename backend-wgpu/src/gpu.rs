@@ -87,13 +87,14 @@ impl Gpu {
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         };
-        let (device, queue) = match vulkan::open(adapter, &descriptor) {
+        let details = vulkan::details(adapter);
+        let (device, queue) = match vulkan::open(adapter, &descriptor, &details) {
             Some(opened) => opened?,
             None => pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| BackendError::Other(error.to_string()))?,
         };
         // A CPU's driver hands out more than there is, and the system then kills the process. GPUs' drivers know their limit.
         let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
-        let budget = if is_cpu { memory(DeviceKind::Cpu, &vulkan::details(adapter)) } else { None };
+        let budget = if is_cpu { memory(DeviceKind::Cpu, &details) } else { None };
         let lost = Arc::new(Mutex::new(None));
         // wgpu panics on errors that nobody catches, unless told otherwise.
         device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("wgpu: {error}")));
@@ -104,7 +105,7 @@ impl Gpu {
                 place.lock().get_or_insert(message);
             }
         });
-        let raw = if approach.raw { vulkan::raw(adapter, &device, &queue, is_cpu).transpose()? } else { None };
+        let raw = if approach.raw { vulkan::raw(&details, &device, &queue, is_cpu).transpose()? } else { None };
         Ok(Arc::new(Self {
             raw,
             device,

@@ -396,8 +396,7 @@ fn bind<'a>(
 fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
     let index = index as usize;
     match launch.args.get(index) {
-        Some(LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _)) => Some(range),
-        Some(_) => None,
+        Some(arg) => fold::range(arg),
         None => launch.extra.get(index - launch.args.len()),
     }
 }
@@ -556,11 +555,7 @@ fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<Laun
 /// Whether no bytes are bound twice.
 fn are_distinct(launch: &Launch) -> BackendResult<bool> {
     let mut bound: SmallVec<[(u64, u64, u64); 8]> = SmallVec::new();
-    let args = launch.args.iter().filter_map(|arg| match arg {
-        LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => Some(range),
-        _ => None,
-    });
-    for range in args.chain(&launch.extra) {
+    for range in launch.args.iter().filter_map(fold::range).chain(&launch.extra) {
         let (id, begin, end) = (downcast(&range.memory)?.id, range.offset, range.offset.saturating_add(range.size));
         if bound.iter().any(|&(other, first, last)| other == id && first < end && begin < last) {
             return Ok(false);
@@ -581,7 +576,7 @@ fn texel_args(launch: &Launch, kernel: &Kernel, key: &LaunchKey) -> BackendResul
     // Identities of what is bound; what pointers in memory lead to may be written.
     let mut bound: SmallVec<[(u64, bool); 8]> = SmallVec::new();
     for (index, arg) in launch.args.iter().enumerate() {
-        if let LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) = arg {
+        if let Some(range) = fold::range(arg) {
             bound.push((downcast(&range.memory)?.id, constant(index)));
         }
     }
@@ -590,7 +585,7 @@ fn texel_args(launch: &Launch, kernel: &Kernel, key: &LaunchKey) -> BackendResul
     }
     let mut found = Vec::new();
     for (index, arg) in (0..).zip(&launch.args) {
-        let (LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _)) = arg else { continue };
+        let Some(range) = fold::range(arg) else { continue };
         let id = downcast(&range.memory)?.id;
         let others = bound.iter().filter(|(other, _)| *other == id).count();
         let alone = others == 1 || bound.iter().all(|(other, constant)| *other != id || *constant);

@@ -158,8 +158,9 @@ mod imp {
     pub(crate) fn open(
         adapter: &wgpu::Adapter,
         descriptor: &wgpu::DeviceDescriptor<'_>,
+        details: &Details,
     ) -> Option<BackendResult<(wgpu::Device, wgpu::Queue)>> {
-        let Details { bytes: has_bytes, clocks, family, query_reset, .. } = details(adapter);
+        let Details { bytes: has_bytes, clocks, family, query_reset, .. } = *details;
         if !has_bytes && !clocks && family == 0 && !query_reset {
             return None;
         }
@@ -369,13 +370,8 @@ mod imp {
         }
     }
 
-    pub(crate) fn raw(
-        adapter: &wgpu::Adapter,
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        is_cpu: bool,
-    ) -> Option<BackendResult<Arc<Raw>>> {
-        let Details { family, query_reset, .. } = details(adapter);
+    pub(crate) fn raw(details: &Details, device: &wgpu::Device, queue: &wgpu::Queue, is_cpu: bool) -> Option<BackendResult<Arc<Raw>>> {
+        let Details { family, query_reset, .. } = *details;
         // SAFETY: the handles are used as long as the device lives, which the result holds.
         let (hal_device, hal_queue) = unsafe { (device.as_hal::<Vulkan>()?, queue.as_hal::<Vulkan>()?) };
         let raw_device = hal_device.raw_device().clone();
@@ -429,7 +425,11 @@ mod imp {
         None
     }
 
-    pub(crate) fn open(_: &wgpu::Adapter, _: &wgpu::DeviceDescriptor<'_>) -> Option<BackendResult<(wgpu::Device, wgpu::Queue)>> {
+    pub(crate) fn open(
+        _: &wgpu::Adapter,
+        _: &wgpu::DeviceDescriptor<'_>,
+        _: &Details,
+    ) -> Option<BackendResult<(wgpu::Device, wgpu::Queue)>> {
         None
     }
 
@@ -441,12 +441,7 @@ mod imp {
         None
     }
 
-    pub(crate) fn raw(
-        _: &wgpu::Adapter,
-        _: &wgpu::Device,
-        _: &wgpu::Queue,
-        _: bool,
-    ) -> Option<BackendResult<std::sync::Arc<crate::raw::Raw>>> {
+    pub(crate) fn raw(_: &Details, _: &wgpu::Device, _: &wgpu::Queue, _: bool) -> Option<BackendResult<std::sync::Arc<crate::raw::Raw>>> {
         None
     }
 }
@@ -465,8 +460,9 @@ pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::In
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
+    details: &Details,
 ) -> Option<wgcl_api::backend::BackendResult<(wgpu::Device, wgpu::Queue)>> {
-    imp::open(adapter, descriptor)
+    imp::open(adapter, descriptor, details)
 }
 
 /// A buffer made by Vulkan directly, with undefined contents: wgpu's own are cleared when first used. `mapped` asks for an address that is
@@ -487,10 +483,10 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_micros(200);
 
 /// The way round wgpu for commands on a device with timeline semaphores. `None` where the device is not Vulkan's.
 pub(crate) fn raw(
-    adapter: &wgpu::Adapter,
+    details: &Details,
     device: &wgpu::Device,
     queue: &wgpu::Queue,
     is_cpu: bool,
 ) -> Option<wgcl_api::backend::BackendResult<std::sync::Arc<crate::raw::Raw>>> {
-    imp::raw(adapter, device, queue, is_cpu)
+    imp::raw(details, device, queue, is_cpu)
 }

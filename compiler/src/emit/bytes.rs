@@ -9,43 +9,17 @@
 //!                                                %x = OpUConvert %uint %b
 //! ```
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use super::words::{BINDING, HEADER, STORAGE_BUFFER, instructions, op, tagged};
+use rustc_hash::FxHashMap;
 
 /// Set in the binding number of a view of bytes; no device has so many.
 pub(super) const TAG: u32 = 1 << 30;
 
-mod op {
-    pub(super) const EXTENSION: u32 = 10;
-    pub(super) const EXT_INST_IMPORT: u32 = 11;
-    pub(super) const MEMORY_MODEL: u32 = 14;
-    pub(super) const CAPABILITY: u32 = 17;
-    pub(super) const TYPE_VOID: u32 = 19;
-    pub(super) const TYPE_INT: u32 = 21;
-    pub(super) const TYPE_RUNTIME_ARRAY: u32 = 29;
-    pub(super) const TYPE_STRUCT: u32 = 30;
-    pub(super) const TYPE_POINTER: u32 = 32;
-    pub(super) const TYPE_FORWARD_POINTER: u32 = 39;
-    pub(super) const CONSTANT_TRUE: u32 = 41;
-    pub(super) const CONSTANT_NULL: u32 = 46;
-    pub(super) const VARIABLE: u32 = 59;
-    pub(super) const LOAD: u32 = 61;
-    pub(super) const STORE: u32 = 62;
-    pub(super) const ACCESS_CHAIN: u32 = 65;
-    pub(super) const IN_BOUNDS_ACCESS_CHAIN: u32 = 66;
-    pub(super) const DECORATE: u32 = 71;
-    pub(super) const MEMBER_DECORATE: u32 = 72;
-    pub(super) const U_CONVERT: u32 = 113;
-}
-
 const BLOCK: u32 = 2;
 const ARRAY_STRIDE: u32 = 6;
-const BINDING: u32 = 33;
 const OFFSET: u32 = 35;
-const STORAGE_BUFFER: u32 = 12;
 const INT8: u32 = 39;
 const STORAGE_BUFFER_8_BIT_ACCESS: u32 = 4448;
-/// Words before the first instruction; the fourth is the bound of ids.
-const HEADER: usize = 5;
 
 /// What a pointer into a view of bytes points to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,25 +73,9 @@ impl Ids {
     }
 }
 
-/// Instructions: code and words.
-pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
-    let mut rest = words.get(HEADER..).unwrap_or_default();
-    std::iter::from_fn(move || {
-        let length = (rest.first()? >> 16) as usize;
-        let inst = rest.get(..length).filter(|inst| !inst.is_empty())?;
-        rest = &rest[length..];
-        Some((inst[0] & 0xffff, inst))
-    })
-}
-
 /// Makes arrays of bytes of the tagged variables; `None` where the SPIR-V is not what naga writes.
 pub(super) fn narrow(words: Vec<u32>) -> Option<Vec<u32>> {
-    let tagged: FxHashSet<u32> = instructions(&words)
-        .filter(|(code, inst)| {
-            *code == op::DECORATE && inst.get(2) == Some(&BINDING) && inst.get(3).is_some_and(|binding| binding & TAG != 0)
-        })
-        .filter_map(|(_, inst)| inst.get(1).copied())
-        .collect();
+    let tagged = tagged(&words, TAG);
     if tagged.is_empty() {
         return Some(words);
     }

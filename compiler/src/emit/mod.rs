@@ -26,6 +26,7 @@ mod texels;
 mod turns;
 mod vector;
 mod views;
+mod words;
 
 pub(crate) use layout::ProgramLayout;
 pub use layout::{arg_layout, program_data};

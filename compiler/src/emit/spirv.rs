@@ -9,6 +9,7 @@
 //! * signed zeros, infinities and NaN are asked to be preserved where the device can.
 
 use super::EmitError;
+use super::words::{BINDING, HEADER, STORAGE_BUFFER, op};
 use crate::target::Target;
 use naga::Module;
 use naga::back::spv;
@@ -92,39 +93,10 @@ pub(super) fn write(
         .ok_or_else(|| EmitError::Internal("SPIR-V that is cut off".to_owned()))
 }
 
-mod op {
-    pub(super) const EXTENSION: u32 = 10;
-    pub(super) const EXT_INST_IMPORT: u32 = 11;
-    pub(super) const EXT_INST: u32 = 12;
-    pub(super) const MEMORY_MODEL: u32 = 14;
-    pub(super) const ENTRY_POINT: u32 = 15;
-    pub(super) const EXECUTION_MODE: u32 = 16;
-    pub(super) const CAPABILITY: u32 = 17;
-    pub(super) const TYPE_VOID: u32 = 19;
-    pub(super) const TYPE_FORWARD_POINTER: u32 = 39;
-    pub(super) const CONSTANT_TRUE: u32 = 41;
-    pub(super) const CONSTANT_NULL: u32 = 46;
-    pub(super) const VARIABLE: u32 = 59;
-    pub(super) const DECORATE: u32 = 71;
-    pub(super) const F_NEGATE: u32 = 127;
-    pub(super) const F_ADD: u32 = 129;
-    pub(super) const F_SUB: u32 = 131;
-    pub(super) const F_MUL: u32 = 133;
-    pub(super) const F_DIV: u32 = 136;
-    pub(super) const F_REM: u32 = 140;
-    pub(super) const F_MOD: u32 = 141;
-    pub(super) const F_ORD_NOT_EQUAL: u32 = 182;
-    pub(super) const F_UNORD_NOT_EQUAL: u32 = 183;
-}
-
 mod decoration {
     pub(super) const ALIASED: u32 = 20;
-    pub(super) const BINDING: u32 = 33;
     pub(super) const NO_CONTRACTION: u32 = 42;
 }
-
-/// Storage class of storage buffers.
-const STORAGE_BUFFER: u32 = 12;
 
 mod glsl {
     pub(super) const FMA: u32 = 50;
@@ -133,9 +105,6 @@ mod glsl {
     pub(super) const N_MIN: u32 = 79;
     pub(super) const N_MAX: u32 = 80;
 }
-
-/// Words before the first instruction.
-const HEADER: usize = 5;
 
 /// Changes naga's SPIR-V as the module documentation says; `None` where it is malformed.
 fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<Vec<u32>> {
@@ -163,7 +132,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
                 modes_at = Some(out.len());
             }
             op::EXECUTION_MODE => modes_at = Some(out.len()),
-            op::DECORATE if inst.get(2) == Some(&decoration::BINDING) && unaliased.contains(&(inst.get(3)? & !super::bytes::TAG)) => {
+            op::DECORATE if inst.get(2) == Some(&BINDING) && unaliased.contains(&(inst.get(3)? & !super::bytes::TAG)) => {
                 restricted.insert(*inst.get(1)?);
             }
             op::TYPE_VOID..=op::TYPE_FORWARD_POINTER | op::CONSTANT_TRUE..=op::CONSTANT_NULL if annotations_at.is_none() => {

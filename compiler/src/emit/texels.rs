@@ -12,10 +12,10 @@
 
 #[cfg(doc)]
 use crate::target::Target;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use super::bytes::instructions;
 use super::views::ViewKey;
+use super::words::{BINDING, HEADER, instructions, op, tagged};
 use crate::launch::TexelFormat;
 
 /// Set in the binding number of such a view; no device has so many.
@@ -38,30 +38,9 @@ pub(super) fn format(key: ViewKey) -> Option<TexelFormat> {
     })
 }
 
-mod op {
-    pub(super) const CAPABILITY: u32 = 17;
-    pub(super) const TYPE_INT: u32 = 21;
-    pub(super) const TYPE_VECTOR: u32 = 23;
-    pub(super) const TYPE_IMAGE: u32 = 25;
-    pub(super) const TYPE_POINTER: u32 = 32;
-    pub(super) const VARIABLE: u32 = 59;
-    pub(super) const LOAD: u32 = 61;
-    pub(super) const ACCESS_CHAIN: u32 = 65;
-    pub(super) const IN_BOUNDS_ACCESS_CHAIN: u32 = 66;
-    pub(super) const DECORATE: u32 = 71;
-    pub(super) const VECTOR_SHUFFLE: u32 = 79;
-    pub(super) const COMPOSITE_EXTRACT: u32 = 81;
-    pub(super) const IMAGE_FETCH: u32 = 95;
-    pub(super) const U_CONVERT: u32 = 113;
-    pub(super) const BITCAST: u32 = 124;
-}
-
-const BINDING: u32 = 33;
 const UNIFORM_CONSTANT: u32 = 0;
 const SAMPLED_BUFFER: u32 = 46;
 const DIM_BUFFER: u32 = 5;
-/// Words before the first instruction; the fourth is the bound of ids.
-const HEADER: usize = 5;
 
 /// Types by their ids: bits of an unsigned integer and lanes.
 type Types = FxHashMap<u32, (u32, u32)>;
@@ -135,12 +114,7 @@ impl Rewriter {
 
 /// Makes texel buffers of the tagged variables; `None` where the SPIR-V is not what naga writes.
 pub(super) fn fetch(words: Vec<u32>) -> Option<Vec<u32>> {
-    let tagged: FxHashSet<u32> = instructions(&words)
-        .filter(|(code, inst)| {
-            *code == op::DECORATE && inst.get(2) == Some(&BINDING) && inst.get(3).is_some_and(|binding| binding & TAG != 0)
-        })
-        .filter_map(|(_, inst)| inst.get(1).copied())
-        .collect();
+    let tagged = tagged(&words, TAG);
     if tagged.is_empty() {
         return Some(words);
     }
