@@ -91,7 +91,7 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
         }
         "align" => passes::align::run(function),
         "batch_turns" => {
-            passes::batch_turns::run(function);
+            passes::batch_turns::run(function, true, &Purity::unknown());
         }
         "coarsen" => {
             passes::coarsen::run(function, 16);

@@ -214,7 +214,7 @@ fn check(arguments: &Arguments, source: &Source, options: &BuildOptions, target:
     let Some(program) = result.program else { return false };
     let mut good = true;
     for function in kernels(arguments, &program) {
-        let key = LaunchKey::example(function, local_size(arguments));
+        let key = key(arguments, function);
         if let Err(error) = specialise(&program.module, &function.name, &key, target) {
             complain(&format!("error: {error}\n"));
             good = false;
@@ -230,8 +230,10 @@ fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Ite
     kernels.filter(move |function| wanted.as_ref().is_none_or(|name| *name == function.name))
 }
 
-fn local_size(arguments: &Arguments) -> [u32; 3] {
-    [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1))
+/// A launch as most are: no memory is bound twice.
+fn key(arguments: &Arguments, function: &Function) -> LaunchKey {
+    let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
+    LaunchKey { distinct: true, ..LaunchKey::example(function, local_size) }
 }
 
 fn complain(log: &str) {
@@ -292,7 +294,7 @@ fn shaders(
     with: &mut dyn FnMut(&Shader) -> LaunchResult<()>,
 ) -> LaunchResult<()> {
     for function in kernels(arguments, program) {
-        let key = LaunchKey::example(function, local_size(arguments));
+        let key = key(arguments, function);
         with(&specialise(&program.module, &function.name, &key, target)?)?;
     }
     Ok(())

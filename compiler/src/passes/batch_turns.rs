@@ -9,14 +9,20 @@
 //! }                                                 }
 //!                                                   loop (%i = %j, %s = %t) { as before }
 //! ```
-//! GPU drivers do this for single loops that they understand; NVIDIA's Vulkan does it less than its OpenCL. Order and number of all operations stay. Loops
-//! that load from buffers, are small, go on in one place and end at one test of a counter against a bound that does not change are worth it.
+//! GPU drivers do this for single loops that they understand; NVIDIA's Vulkan does it less than its OpenCL. Number and order of what the turns do stay, but that
+//! loads go before stores and atomics that cannot touch the same memory ([`super::alias`]). Loops that load from buffers, are small, go on in one place and end at
+//! one test of a counter against a bound that does not change are worth it. The step need not be a constant: that of `i += get_global_size(0)` is not.
+//!
+//! Expects the form that `resolve_pointers` and `narrow` leave.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::alias::Memory;
+use super::counted::Counted;
+use super::simplify::Purity;
 use super::unroll::{Shape, copy, shape};
 use crate::diag::Span;
-use crate::ir::{BinOp, CmpOp, Function, Inst, Op, Region, Scalar, Space, Type, Value};
+use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 
 /// Turns behind one test.
 const TURNS: u64 = 4;
@@ -24,16 +30,21 @@ const TURNS: u64 = 4;
 const LARGEST: usize = 48;
 /// All repetitions together add no more to a function.
 const GROWTH: usize = 4096;
-/// Steps of counters that are understood.
-const LONGEST_STEP: u64 = 1 << 20;
 
-/// Rewrites the innermost loops that are worth it. Returns whether there were any.
-pub fn run(function: &mut Function) -> bool {
+/// Rewrites the innermost loops that are worth it. Returns whether there were any. `distinct`: see [`LaunchKey::distinct`](crate::launch::LaunchKey::distinct).
+pub fn run(function: &mut Function, distinct: bool, purity: &Purity) -> bool {
     let constants = function.body.constants();
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = Batch { function, constants, growth: 0 };
+    let mut pass = Batch { function, constants, growth: 0, made: FxHashSet::default() };
     pass.region(&mut body);
-    let changed = pass.growth > 0;
+    let (changed, made) = (pass.growth > 0, pass.made);
+    if changed {
+        let memory = Memory::of(function, &body, distinct, purity);
+        body.walk_mut(&mut |inst| match &mut inst.op {
+            Op::Loop { params, body, .. } if params.first().is_some_and(|param| made.contains(param)) => memory.loads_first(body),
+            _ => {}
+        });
+    }
     function.body = body;
     changed
 }
@@ -42,18 +53,8 @@ struct Batch<'a> {
     function: &'a mut Function,
     constants: FxHashMap<Value, u64>,
     growth: usize,
-}
-
-/// The test of a loop: it goes on while `compare(counter, bound)`.
-struct Test {
-    /// Where it is in the body.
-    at: usize,
-    compare: CmpOp,
-    /// The index of the parameter that counts.
-    counter: usize,
-    bound: Value,
-    step: u64,
-    ty: Type,
+    /// The first parameters of the loops that were made.
+    made: FxHashSet<Value>,
 }
 
 impl Batch<'_> {
@@ -83,34 +84,29 @@ impl Batch<'_> {
         if size > LARGEST || self.growth + size * TURNS as usize > GROWTH || !self.is_plain(shape.body) {
             return None;
         }
-        let test = self.test(&shape)?;
+        let counted = Counted::of(self.function, &self.constants, &shape)?;
         self.growth += size * TURNS as usize;
         let span = inst.span;
-        let reach = self.function.emit_bits(out, span, test.ty, test.step * (TURNS - 1));
-        let subtract = if test.compare == CmpOp::SLt { BinOp::SSubSat } else { BinOp::USubSat };
-        let limit = self.function.emit(out, span, test.ty, Op::Bin(subtract, test.bound, reach));
+        let limit = counted.limit(self.function, out, span, TURNS, 0);
         let fresh =
             |function: &mut Function| -> Vec<Value> { shape.params.iter().map(|&param| function.new_value(function.ty(param))).collect() };
         let (params, results) = (fresh(self.function), fresh(self.function));
-        let body = self.turns(&shape, &test, &params, limit, span);
+        self.made.extend(params.first());
+        let body = self.turns(&shape, &counted, &params, limit, span);
         let op = Op::Loop { init: shape.init.to_vec(), params, body, unroll: Some(1) };
         out.push(Inst { op, results: results.clone(), span });
         Some(results)
     }
 
-    fn turns(&mut self, shape: &Shape<'_>, test: &Test, params: &[Value], limit: Value, span: Span) -> Region {
+    fn turns(&mut self, shape: &Shape<'_>, counted: &Counted, params: &[Value], limit: Value, span: Span) -> Region {
         let end = shape.body.insts.len() - 1;
         let mut insts = Vec::new();
-        let counter = params[test.counter];
-        let goes_on = self.function.emit(&mut insts, span, Type::BOOL, Op::Cmp(test.compare, counter, limit));
-        let yields = Region { insts: vec![Inst::effect(Op::Yield(Vec::new()), span)] };
-        let breaks = Region { insts: vec![Inst::effect(Op::Break(params.to_vec()), span)] };
-        insts.push(Inst::effect(Op::If { cond: goes_on, then: yields, els: breaks }, span));
+        counted.test(self.function, &mut insts, span, params[counted.counter], limit, params.to_vec());
         let mut current = params.to_vec();
         for _ in 0..TURNS {
             let mut map: FxHashMap<Value, Value> = shape.params.iter().copied().zip(current).collect();
             for (index, inst) in shape.body.insts[..end].iter().enumerate() {
-                if index != test.at {
+                if index != counted.at {
                     let copy = copy(self.function, inst, &mut map);
                     insts.push(copy);
                 }
@@ -141,47 +137,5 @@ impl Batch<'_> {
             _ => {}
         });
         loads && plain
-    }
-
-    fn test(&self, shape: &Shape<'_>) -> Option<Test> {
-        let (at, guard) = shape.body.insts.iter().enumerate().find(|(_, inst)| !inst.op.is_pure())?;
-        let Op::If { cond, then, els } = &guard.op else { return None };
-        let only = |region: &Region, wanted: fn(&Op) -> bool| matches!(&region.insts[..], [inst] if wanted(&inst.op));
-        let (yields, breaks) = (|op: &Op| matches!(op, Op::Yield(_)), |op: &Op| matches!(op, Op::Break(_)));
-        let holds = if only(then, yields) && only(els, breaks) {
-            true
-        } else if only(then, breaks) && only(els, yields) {
-            false
-        } else {
-            return None;
-        };
-        let mut count = 0;
-        shape.body.for_each_jump(&mut |op| count += usize::from(matches!(op, Op::Break(_))));
-        if count != 1 || !guard.results.is_empty() {
-            return None;
-        }
-        let define = |value: Value| shape.body.insts.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op);
-        let &Op::Cmp(kind, a, b) = define(*cond)? else { return None };
-        let position = |value: Value| shape.params.iter().position(|&param| param == value);
-        let (counter, bound, kind) = match (position(a), position(b)) {
-            (Some(index), None) => (index, b, kind),
-            (None, Some(index)) => (index, a, kind.mirrored()),
-            _ => return None,
-        };
-        let compare = if holds { kind } else { kind.inverse()? };
-        let ty = self.function.ty(bound);
-        // With `<=` a saturated limit would still let the smallest number in.
-        if !matches!(compare, CmpOp::SLt | CmpOp::ULt) || !matches!(ty, Type::Scalar(Scalar::I32 | Scalar::I64)) {
-            return None;
-        }
-        let mut inside = FxHashSet::default();
-        shape.body.walk(&mut |inst| inside.extend(inst.results.iter().copied()));
-        let &Op::Bin(BinOp::Add, x, y) = define(shape.next[counter])? else { return None };
-        let step = match (position(x) == Some(counter), position(y) == Some(counter)) {
-            (true, _) => *self.constants.get(&y)?,
-            (_, true) => *self.constants.get(&x)?,
-            _ => return None,
-        };
-        (!inside.contains(&bound) && (1..=LONGEST_STEP).contains(&step)).then_some(Test { at, compare, counter, bound, step, ty })
     }
 }

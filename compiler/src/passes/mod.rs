@@ -5,12 +5,14 @@
 //! form that emission reads: every access names its root.
 
 pub mod addresses;
+mod alias;
 pub mod align;
 pub mod batch_turns;
 pub mod coarsen;
 pub mod compact;
 pub mod constant_arrays;
 pub mod constant_loads;
+mod counted;
 pub mod dce;
 pub mod fold;
 mod group_blind;
@@ -257,9 +259,6 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
             }
             optimise(module, func, target.pointer_size(), &purity)?;
         }
-        if !target.loop_limit && batch_turns::run(&mut module.functions[func.index()]) {
-            check(module, func, "batch_turns")?;
-        }
         if target.loop_limit {
             unroll::run(&mut module.functions[func.index()], unroll::Mode::Partial);
             check(module, func, "unroll")?;
@@ -278,6 +277,13 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         check(module, func, "simplify")?;
         compact::run(&mut module.functions[func.index()]);
         check(module, func, "compact")?;
+        if !target.loop_limit && batch_turns::run(&mut module.functions[func.index()], key.distinct, &purity) {
+            check(module, func, "batch_turns")?;
+            simplify::run(&mut module.functions[func.index()], &purity);
+            check(module, func, "simplify")?;
+            compact::run(&mut module.functions[func.index()]);
+            check(module, func, "compact")?;
+        }
         align::run(&mut module.functions[func.index()]);
         check(module, func, "align")?;
     }

@@ -1,0 +1,164 @@
+//! What accesses to memory may touch each other, and loads that need not wait for what is stored in between.
+//!
+//! ```text
+//! %x = load %a                          %x = load %a
+//! atomic.add %counts + %x, 1            %y = load %b
+//! %y = load %b                   =>     atomic.add %counts + %x, 1
+//! atomic.add %counts + %y, 1            atomic.add %counts + %y, 1
+//! ```
+//! Expects the form that `resolve_pointers` leaves: every pointer has a root that is known.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::simplify::Purity;
+use crate::diag::Span;
+use crate::ir::{Function, Global, Inst, KernelParam, Op, Region, Value, Var};
+
+/// What a pointer starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Root {
+    /// A parameter of the kernel, by its index.
+    Param(usize),
+    /// An object of the module.
+    Global(Global),
+    /// A private variable.
+    Var(Var),
+}
+
+/// What memory an instruction changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    Nothing,
+    Root(Root),
+    Anything,
+}
+
+/// The roots of all pointers of a function, and what is known of their memory.
+pub(super) struct Memory<'a> {
+    roots: Vec<Option<Root>>,
+    params: Vec<KernelParam>,
+    distinct: bool,
+    purity: &'a Purity,
+}
+
+impl<'a> Memory<'a> {
+    /// Looks at the body of a function. `distinct`: see [`LaunchKey::distinct`](crate::launch::LaunchKey::distinct).
+    pub(super) fn of(function: &Function, body: &Region, distinct: bool, purity: &'a Purity) -> Self {
+        let mut roots = vec![None; function.values.len()];
+        let params = function.kernel.as_ref().map(|kernel| kernel.params.clone()).unwrap_or_default();
+        for (index, param) in function.params.iter().enumerate().take(params.len()) {
+            roots[param.index()] = Some(Root::Param(index));
+        }
+        body.walk(&mut |inst| {
+            let Some(&result) = inst.results.first() else { return };
+            match inst.op {
+                Op::VarAddr(var) => roots[result.index()] = Some(Root::Var(var)),
+                Op::GlobalAddr(global) => roots[result.index()] = Some(Root::Global(global)),
+                Op::PtrAdd(base, _) => roots[result.index()] = roots[base.index()],
+                _ => {}
+            }
+        });
+        Self { roots, params, distinct, purity }
+    }
+
+    /// The root of a pointer.
+    pub(super) fn root(&self, pointer: Value) -> Option<Root> {
+        self.roots.get(pointer.index()).copied().flatten()
+    }
+
+    /// The kernel's parameter that a root is.
+    pub(super) fn param(&self, root: Root) -> Option<&KernelParam> {
+        match root {
+            Root::Param(index) => self.params.get(index),
+            _ => None,
+        }
+    }
+
+    /// Whether no byte is reached from both roots.
+    pub(super) fn apart(&self, a: Root, b: Root) -> bool {
+        // Two names of one buffer, or of memory that buffers, images and sub-buffers share.
+        let shared = |root: Root| matches!(self.param(root), Some(KernelParam::Buffer { .. } | KernelParam::Image));
+        let restrict = |root: Root| matches!(self.param(root), Some(KernelParam::Buffer { restrict: true, .. }));
+        a != b && (self.distinct || !shared(a) || !shared(b) || restrict(a) || restrict(b))
+    }
+
+    /// What an instruction changes itself, without its regions.
+    pub(super) fn effect(&self, inst: &Inst) -> Effect {
+        match inst.op {
+            Op::Store { ptr, .. }
+            | Op::Atomic { ptr, .. }
+            | Op::CmpXchg { ptr, .. }
+            | Op::Zero { dst: ptr, .. }
+            | Op::Copy { dst: ptr, .. } => self.root(ptr).map_or(Effect::Anything, Effect::Root),
+            Op::Call(callee, _) if self.purity.is_pure(callee) => Effect::Nothing,
+            // Others' stores may be seen behind what waits for them.
+            Op::Call(..) | Op::Barrier(_) | Op::MemFence(_) | Op::Group { .. } | Op::Printf { .. } | Op::Image { .. } => Effect::Anything,
+            Op::Load { volatile: true, .. } => Effect::Anything,
+            _ => Effect::Nothing,
+        }
+    }
+
+    /// Brings the loads of a loop's body that nothing before them can change to its beginning, behind the last jump.
+    pub(super) fn loads_first(&self, body: &mut Region) {
+        let jumps = |inst: &Inst| {
+            let mut found = false;
+            for region in inst.op.regions() {
+                region.for_each_jump(&mut |_| found = true);
+                region.walk(&mut |inst| found |= matches!(inst.op, Op::Return(_) | Op::Unreachable));
+            }
+            found || matches!(inst.op, Op::Loop { .. })
+        };
+        let Some((end, rest)) = body.insts.split_last_mut() else { return };
+        if !end.op.is_terminator() {
+            return;
+        }
+        let start = rest.iter().rposition(jumps).map_or(0, |at| at + 1);
+        let insts = &rest[start..];
+        let mut changed: Vec<Root> = Vec::new();
+        let defined: FxHashMap<Value, usize> =
+            insts.iter().enumerate().flat_map(|(at, inst)| inst.results.iter().map(move |&result| (result, at))).collect();
+        let (mut free, mut first) = (vec![false; insts.len()], FxHashSet::default());
+        let mut anything = false;
+        for (at, inst) in insts.iter().enumerate() {
+            let mut ready = true;
+            inst.op.for_each_operand(|value| ready &= defined.get(&value).is_none_or(|&at| free[at]));
+            let is_load = match inst.op {
+                Op::Load { ptr, volatile: false, .. } => {
+                    !anything && self.root(ptr).is_some_and(|root| changed.iter().all(|&other| self.apart(root, other)))
+                }
+                _ => false,
+            };
+            free[at] = ready && (is_load || inst.op.is_pure());
+            if free[at] && is_load {
+                first.insert(at);
+            }
+            let mut note = |inst: &Inst| match self.effect(inst) {
+                Effect::Nothing => {}
+                Effect::Root(root) => changed.push(root),
+                Effect::Anything => anything = true,
+            };
+            note(inst);
+            inst.op.regions().into_iter().for_each(|region| region.walk(&mut note));
+        }
+        if changed.is_empty() {
+            return;
+        }
+        // What they need comes along.
+        for (at, inst) in insts.iter().enumerate().rev() {
+            if first.contains(&at) {
+                inst.op.for_each_operand(|value| {
+                    first.extend(defined.get(&value));
+                });
+            }
+        }
+        let mut early = Vec::new();
+        let mut late = Vec::new();
+        for (at, inst) in rest[start..].iter_mut().enumerate() {
+            let inst = std::mem::replace(inst, Inst::effect(Op::Unreachable, Span::NONE));
+            if first.contains(&at) { early.push(inst) } else { late.push(inst) }
+        }
+        for (place, inst) in rest[start..].iter_mut().zip(early.into_iter().chain(late)) {
+            *place = inst;
+        }
+    }
+}
