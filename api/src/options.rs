@@ -83,6 +83,12 @@ pub const SWITCHES: &[Switch] = &[
         doc: "Whether one invocation may do the work of several neighbouring work-items: `0` never, `1` wherever the language allows it.",
     },
     Switch {
+        name: "WGCL_EXCHANGE",
+        kind: Kind::Text,
+        default: "where it is quicker",
+        doc: "Whether neighbouring work-items may make wide accesses to memory for each other: `0` never, `1` on every device that can.",
+    },
+    Switch {
         name: "WGCL_BINDING_LIMIT",
         kind: Kind::Text,
         default: "the device's",
@@ -116,6 +122,8 @@ pub struct Options {
     pub cache_size: Option<String>,
     /// `WGCL_COARSEN`
     pub coarsen: Option<String>,
+    /// `WGCL_EXCHANGE`
+    pub exchange: Option<String>,
     /// `WGCL_BINDING_LIMIT`
     pub binding_limit: Option<String>,
     /// What was wrong with the configuration; logged once logging is up.
@@ -154,6 +162,7 @@ impl Options {
             cache_dir: value("WGCL_CACHE_DIR").map(PathBuf::from),
             cache_size: value("WGCL_CACHE_SIZE"),
             coarsen: value("WGCL_COARSEN"),
+            exchange: value("WGCL_EXCHANGE"),
             binding_limit: value("WGCL_BINDING_LIMIT"),
             complaints,
         }

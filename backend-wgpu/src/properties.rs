@@ -1,6 +1,7 @@
 //! From an adapter's limits, features and driver to what OpenCL reports and what the compiler may use.
 
 use wgcl_api::backend::{DeviceKind, DeviceProperties};
+use wgcl_api::options::Options;
 use wgcl_compiler::target::{FloatControls, Target};
 use wgpu::Features;
 
@@ -219,6 +220,14 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
     let limits = adapter.limits();
     let llvmpipe = is_llvmpipe(&info);
     let details = vulkan::details(adapter);
+    // What is told of subgroups before a launch must be true: of those with a size of their own for every pipeline it is not.
+    let subgroups = features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER) && info.subgroup_min_size == info.subgroup_max_size;
+    let exchange = match Options::get().exchange.as_deref() {
+        Some("0") => false,
+        Some("1") => true,
+        // Measured there: elsewhere it may be as good.
+        _ => info.vendor == NVIDIA,
+    };
     Target {
         int64: features.contains(Features::SHADER_INT64),
         fp64: features.contains(Features::SHADER_F64),
@@ -227,8 +236,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         int8_storage: details.bytes,
         int64_atomics: features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS),
         float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
-        // What is told of subgroups before a launch must be true: of those with a size of their own for every pipeline it is not.
-        subgroups: features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER) && info.subgroup_min_size == info.subgroup_max_size,
+        subgroups,
+        lanes_exchange: exchange && subgroups,
         max_subgroup_size: info.subgroup_max_size.clamp(1, 128).next_power_of_two(),
         spirv: approach.spirv,
         // In HLSL fma is what the compiler makes of it.

@@ -28,6 +28,9 @@ pub struct Target {
     pub subgroups: bool,
     /// Work-items of the largest subgroup, a power of two.
     pub max_subgroup_size: u32,
+    /// Wide accesses are quicker if neighbouring work-items make them together (`passes::exchange`). Only where [`Self::subgroups`] is so, all of which have
+    /// [`Self::max_subgroup_size`] work-items if a group has enough of them.
+    pub lanes_exchange: bool,
     /// SPIR-V is written and post-processed here (Vulkan). Otherwise strictly valid naga for Metal, DX12, WebGPU.
     pub spirv: bool,
     /// What can be asked of floating point in SPIR-V.
@@ -84,6 +87,7 @@ impl Target {
             float_atomics: true,
             subgroups: true,
             max_subgroup_size: 128,
+            lanes_exchange: false,
             spirv: true,
             float_controls: FloatControls::default(),
             fused_fma: false,

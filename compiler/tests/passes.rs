@@ -97,6 +97,10 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
             passes::coarsen::run(function, 16);
         }
         "compact" => passes::compact::run(function),
+        "exchange" => {
+            let key = LaunchKey { distinct: true, ..LaunchKey::example(function, [64, 1, 1]) };
+            passes::exchange::run(function, &key, 32);
+        }
         "specialise_key" => {
             let key = LaunchKey::example(function, [64, 1, 1]);
             passes::specialise_key::run(function, &key);

@@ -69,7 +69,8 @@ impl Device {
         let all = FloatControls { signed_zero_inf_nan_preserve: 7, denorm_preserve: 7, rounding_mode_rte: 7 };
         match self {
             Self::Full => Target::full(),
-            Self::Nvidia => Target { fused_fma: true, float_controls: all, ..Target::full() }.with_extensions(),
+            Self::Nvidia => Target { fused_fma: true, float_controls: all, max_subgroup_size: 32, lanes_exchange: true, ..Target::full() }
+                .with_extensions(),
             Self::Lavapipe => Target { loop_limit: true, memory_barriers: false, float_controls: all, ..Target::full() }.with_extensions(),
         }
     }

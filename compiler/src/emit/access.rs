@@ -3,26 +3,15 @@
 use super::EmitError;
 use super::builder::{Expr, Val, single};
 use super::function::Emitter;
-use super::plan::Root;
 use super::vector::Scalars;
 use super::views::{Backing, Kind, Object, Rule, Shape, Variable, ViewKey, naga_u16};
-use crate::ir::{AtomicOp, BinOp, CastOp, Op, Type, Value};
+use crate::ir::definitions::{Linear, Root};
+use crate::ir::{AtomicOp, Type, Value};
 use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, ScalarKind, Statement};
 use smallvec::SmallVec;
 
-/// How far the sum that a byte offset is made of is looked into.
-const MAX_TERMS: usize = 8;
-
 /// Factors and constants, in bytes, of sums that are taken as they stand: see [`FunctionEmitter::index`].
 const MAX_PLAIN_SCALE: u32 = 1 << 20;
-const MAX_DEPTH: usize = 32;
-
-/// A byte offset as a sum: `constant + sum(value * scale)`, modulo 2^32.
-#[derive(Clone, Debug, Default)]
-struct Linear {
-    constant: u32,
-    terms: SmallVec<[(Value, u32); 4]>,
-}
 
 /// Where an access goes: an object, and the byte offset in it.
 pub(super) struct Address {
@@ -55,58 +44,11 @@ impl<'a> Emitter<'a, '_> {
                 linear.constant = linear.constant.wrapping_add(bits as u32);
             } else {
                 variable = Some(offset);
-                let mut sum = Linear::default();
-                if self.sum(offset, 1, &mut sum, 0) {
-                    linear.constant = linear.constant.wrapping_add(sum.constant);
-                    linear.terms = sum.terms;
-                } else {
-                    linear.terms.push((offset, 1));
-                }
+                let sum = self.defs.linear(self.function, offset);
+                linear = Linear { constant: linear.constant.wrapping_add(sum.constant), terms: sum.terms };
             }
         }
         Ok(Address { object: place.object, linear, offset: variable, base: place.base })
-    }
-
-    /// Adds `value * scale` to a sum, looking through additions and multiplications by constants. False if there are too many terms.
-    fn sum(&self, value: Value, scale: u32, sum: &mut Linear, depth: usize) -> bool {
-        if let Some(bits) = self.defs.constant(value) {
-            sum.constant = sum.constant.wrapping_add((bits as u32).wrapping_mul(scale));
-            return true;
-        }
-        // Sums of narrower integers wrap earlier.
-        let wide = matches!(self.function.ty(value), Type::I32 | Type::I64);
-        let op = if wide && depth < MAX_DEPTH { self.defs.get(value) } else { None };
-        let depth = depth + 1;
-        match op {
-            Some(Op::Bin(BinOp::Add, a, b)) => return self.sum(*a, scale, sum, depth) && self.sum(*b, scale, sum, depth),
-            Some(Op::Bin(BinOp::Sub, a, b)) if self.defs.constant(*b).is_some() => {
-                return self.sum(*a, scale, sum, depth) && self.sum(*b, scale.wrapping_neg(), sum, depth);
-            }
-            Some(Op::Bin(BinOp::Shl, a, b)) => {
-                let width = self.function.ty(value).scalar().map_or(32, crate::ir::Scalar::bits) as u64;
-                if let Some(amount) = self.defs.constant(*b).map(|bits| bits & (width - 1)).filter(|&amount| amount < 32) {
-                    return self.sum(*a, scale.wrapping_shl(amount as u32), sum, depth);
-                }
-            }
-            Some(Op::Bin(BinOp::Mul, a, b)) => {
-                if let Some(factor) = self.defs.constant(*b) {
-                    return self.sum(*a, scale.wrapping_mul(factor as u32), sum, depth);
-                }
-                if let Some(factor) = self.defs.constant(*a) {
-                    return self.sum(*b, scale.wrapping_mul(factor as u32), sum, depth);
-                }
-            }
-            // Only the low 32 bits matter.
-            Some(Op::Cast(CastOp::Trunc, a)) if self.function.ty(*a) == Type::I64 && self.function.ty(value) == Type::I32 => {
-                return self.sum(*a, scale, sum, depth);
-            }
-            Some(Op::Cast(CastOp::ZExt | CastOp::SExt, a)) if self.function.ty(*a) == Type::I32 => {
-                return self.sum(*a, scale, sum, depth);
-            }
-            _ => {}
-        }
-        sum.terms.push((value, scale));
-        sum.terms.len() <= MAX_TERMS
     }
 
     /// An integer value as `u32`.

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::plan::{Definitions, Root};
+use crate::ir::definitions::{Definitions, Root};
 use crate::ir::{Function, Module, Op, Region, Value};
 
 /// What may have been stored so far.

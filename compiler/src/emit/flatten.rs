@@ -14,7 +14,7 @@
 use rustc_hash::FxHashSet;
 
 use super::clean;
-use super::plan::{Definitions, Root};
+use crate::ir::definitions::{Definitions, Root};
 use crate::ir::{Inst, Module, Op, Region, Value};
 use crate::launch::LaunchKey;
 

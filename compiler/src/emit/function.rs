@@ -7,8 +7,9 @@
 use super::EmitError;
 use super::builder::{Builder, Expr, Shared, Val, chunk_count, chunk_lanes, register, single};
 use super::items::Item;
-use super::plan::{Definitions, Plan};
+use super::plan::Plan;
 use super::views::ViewKey;
+use crate::ir::definitions::Definitions;
 use crate::ir::{self, Const, Inst, Op, Region, Type, Value};
 use crate::launch::{ArgLayout, LaunchKey};
 use crate::target::Target;

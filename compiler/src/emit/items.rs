@@ -5,8 +5,9 @@
 use super::EmitError;
 use super::builder::{Expr, Shared, global};
 use super::function::Emitter;
-use super::plan::{Plan, Root};
+use super::plan::Plan;
 use super::views::{Backing, Rule};
+use crate::ir::definitions::Root;
 use crate::ir::{self, Op, Type, WorkItem};
 use crate::launch::{LaunchKey, hidden};
 use naga::{AddressSpace, BinaryOperator, Binding, BuiltIn, Expression, FunctionArgument, Handle, Scalar, Statement};

@@ -7,7 +7,8 @@
 use super::EmitError;
 use super::layout::ProgramLayout;
 use super::views::{Backing, Kind, Object, Rule, Shape, Variable, View, ViewKey, single_view};
-use crate::ir::{Function, Global, KernelParam, Module, Op, Space, Type, Value, Var};
+use crate::ir::definitions::{Definitions, Root};
+use crate::ir::{Function, Global, KernelParam, Module, Op, Space, Type, Value};
 use crate::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchKey};
 use crate::target::Target;
 use naga::Scalar;
@@ -15,17 +16,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Texel buffers that a kernel may have: every device with them has as many.
 const MOST_TEXEL_BUFFERS: usize = 16;
-
-/// What an access starts from, after `resolve_pointers`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Root {
-    /// A parameter of the kernel.
-    Param(u32),
-    /// A module-level object.
-    Global(Global),
-    /// A private variable of the function with that index.
-    Var(u32, Var),
-}
 
 /// A root's memory: an object, and where in it the root starts.
 #[derive(Clone, Copy, Debug)]
@@ -56,66 +46,6 @@ pub(super) struct Plan {
     pub(super) clean: FxHashSet<Value>,
     /// Whether a fence makes stores to buffers visible to other work-groups.
     pub(super) coherent: bool,
-}
-
-/// What defines each value of a function.
-pub(super) struct Definitions<'f> {
-    ops: Vec<Option<&'f Op>>,
-    function: u32,
-}
-
-impl<'f> Definitions<'f> {
-    pub(super) fn new(function: &'f Function, index: u32) -> Self {
-        let mut ops = vec![None; function.values.len()];
-        collect(&function.body, &mut ops);
-        Self { ops, function: index }
-    }
-
-    pub(super) fn get(&self, value: Value) -> Option<&'f Op> {
-        self.ops.get(value.index()).copied().flatten()
-    }
-
-    /// The bits of a scalar constant.
-    pub(super) fn constant(&self, value: Value) -> Option<u64> {
-        match self.get(value) {
-            Some(Op::Const(crate::ir::Const::Bits(bits))) => Some(*bits),
-            _ => None,
-        }
-    }
-
-    /// Root and byte offset of a pointer.
-    pub(super) fn pointer(&self, function: &Function, pointer: Value) -> Option<(Root, Option<Value>)> {
-        match self.get(pointer) {
-            Some(Op::PtrAdd(base, offset)) => self.root(function, *base).map(|root| (root, Some(*offset))),
-            _ => self.root(function, pointer).map(|root| (root, None)),
-        }
-    }
-
-    fn root(&self, function: &Function, value: Value) -> Option<Root> {
-        match self.get(value) {
-            Some(Op::VarAddr(var)) => Some(Root::Var(self.function, *var)),
-            Some(Op::GlobalAddr(global)) => Some(Root::Global(*global)),
-            Some(_) => None,
-            None => {
-                function.kernel.as_ref()?;
-                function.params.iter().position(|&param| param == value).map(|index| Root::Param(index as u32))
-            }
-        }
-    }
-}
-
-fn collect<'f>(region: &'f crate::ir::Region, ops: &mut [Option<&'f Op>]) {
-    for inst in &region.insts {
-        if let [result] = inst.results[..]
-            && let Some(slot) = ops.get_mut(result.index())
-            && !matches!(inst.op, Op::If { .. } | Op::Loop { .. } | Op::Switch { .. })
-        {
-            *slot = Some(&inst.op);
-        }
-        for nested in inst.op.regions() {
-            collect(nested, ops);
-        }
-    }
 }
 
 /// The pointer and shape of an instruction that accesses memory.

@@ -31,6 +31,7 @@
 
 #![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
 
+pub mod definitions;
 pub mod image;
 pub mod names;
 pub mod read;

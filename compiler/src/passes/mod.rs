@@ -14,10 +14,12 @@ pub mod constant_arrays;
 pub mod constant_loads;
 mod counted;
 pub mod dce;
+pub mod exchange;
 pub mod fold;
 mod group_blind;
 pub mod groups;
 pub mod inline;
+mod lane;
 pub mod legalize;
 pub mod lower_memory;
 pub mod merge_exits;
@@ -151,6 +153,12 @@ pub fn launch(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targe
     if let Some(function) = module.functions.first_mut().filter(|_| !key.pieces.params.is_empty()) {
         pieces::run(function, &key.pieces);
         check(&module, Func(0), "pieces").map_err(|error| error.for_launch(kernel))?;
+    }
+    if let Some(function) = module.functions.first_mut().filter(|_| target.lanes_exchange)
+        && exchange::run(function, key, target.max_subgroup_size)
+    {
+        compact::run(function);
+        check(&module, Func(0), "exchange").map_err(|error| error.for_launch(kernel))?;
     }
     Ok(module)
 }

@@ -3,43 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::WIDEST;
-use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
+use crate::ir::{Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
 use crate::passes::align;
-
-/// A value from one work-item to the next of dimension 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lane {
-    /// Not computed yet.
-    Unknown,
-    /// The same.
-    Uniform,
-    /// More by so much: 32-bit integers and addresses, modulo 2^32.
-    Stride(u32),
-    /// Anything.
-    Varying,
-}
-
-impl Lane {
-    fn join(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Unknown, lane) | (lane, Self::Unknown) => lane,
-            (a, b) if a == b => a,
-            _ => Self::Varying,
-        }
-    }
-
-    const fn stride(self) -> Option<u32> {
-        match self {
-            Self::Uniform => Some(0),
-            Self::Stride(stride) => Some(stride),
-            Self::Unknown | Self::Varying => None,
-        }
-    }
-
-    const fn of_stride(stride: u32) -> Self {
-        if stride == 0 { Self::Uniform } else { Self::Stride(stride) }
-    }
-}
+use crate::passes::lane::Lane;
 
 /// What is known of a kernel that is to be coarsened.
 pub(super) struct Found {
@@ -202,6 +168,9 @@ impl<'f> Lanes<'f> {
         let mut uniform = true;
         op.for_each_operand(|value| uniform &= lane(value) == Lane::Uniform);
         let otherwise = if uniform { Lane::Uniform } else { Lane::Varying };
+        if let Some(lane) = Lane::of_sum(op, self.function, &self.bits, lane) {
+            return Some(lane);
+        }
         Some(match *op {
             Op::WorkItem(WorkItem::GlobalId(0)) => Lane::Stride(1),
             Op::WorkItem(
@@ -216,33 +185,11 @@ impl<'f> Lanes<'f> {
                 | WorkItem::ArgStart(_)
                 | WorkItem::ArgImage { .. },
             ) => Lane::Uniform,
-            Op::Bin(kind @ (BinOp::Add | BinOp::Sub), a, b) => match (lane(a).stride(), lane(b).stride()) {
-                (Some(x), Some(y)) if self.is_word(a) => {
-                    Lane::of_stride(if kind == BinOp::Add { x.wrapping_add(y) } else { x.wrapping_sub(y) })
-                }
-                _ => otherwise,
-            },
-            Op::Bin(BinOp::Mul, a, b) => {
-                let scaled = |x: Value, factor: Value| {
-                    let factor = *self.bits.get(&factor)? as u32;
-                    lane(x).stride().filter(|_| self.is_word(x)).map(|stride| Lane::of_stride(stride.wrapping_mul(factor)))
-                };
-                scaled(a, b).or_else(|| scaled(b, a)).unwrap_or(otherwise)
-            }
-            Op::Bin(BinOp::Shl, a, b) => match (self.bits.get(&b), lane(a).stride()) {
-                (Some(&amount), Some(stride)) if self.is_word(a) => Lane::of_stride(stride.wrapping_shl((amount % 32) as u32)),
-                _ => otherwise,
-            },
-            Op::PtrAdd(base, offset) if lane(base) == Lane::Uniform => lane(offset),
             Op::Load { volatile: false, .. } => otherwise,
             // Once for each work-item, whatever they are given.
             Op::Store { volatile: false, .. } | Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Call(..) => Lane::Varying,
             ref pure if pure.is_pure() && !matches!(pure, Op::WorkItem(_) | Op::VarAddr(_)) => otherwise,
             _ => return None,
         })
-    }
-
-    fn is_word(&self, value: Value) -> bool {
-        self.function.ty(value) == Type::I32
     }
 }

@@ -1,0 +1,165 @@
+//! What is the same for all work-items of a group, and what they do together.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{Function, Inst, Op, Region, Space, Type, Value, WorkItem};
+use crate::passes::lane::Lane;
+
+/// What is known of a kernel's values. Both tables begin with the best and get worse until nothing changes.
+pub(super) struct Flow<'f> {
+    function: &'f Function,
+    local_size: [u32; 3],
+    bits: FxHashMap<Value, u64>,
+    /// From one work-item to the next of dimension 0.
+    lanes: Vec<Lane>,
+    /// Whether a value may differ between work-items of a group.
+    differs: Vec<bool>,
+}
+
+/// What the jumps out of a region give.
+#[derive(Clone, Copy)]
+struct Targets<'a> {
+    yields: &'a [Value],
+    breaks: &'a [Value],
+    continues: &'a [Value],
+}
+
+impl<'f> Flow<'f> {
+    /// Looks at a kernel with groups of that size.
+    pub(super) fn of(function: &'f Function, local_size: [u32; 3]) -> Self {
+        let count = function.values.len();
+        let (lanes, differs) = (vec![Lane::Unknown; count], vec![false; count]);
+        let mut this = Self { function, local_size, bits: function.body.constants(), lanes, differs };
+        for param in &function.params {
+            this.lanes[param.index()] = Lane::Uniform;
+        }
+        loop {
+            let before = (this.lanes.clone(), this.differs.clone());
+            this.region(&function.body, Targets { yields: &[], breaks: &[], continues: &[] });
+            if before == (this.lanes.clone(), this.differs.clone()) {
+                return this;
+            }
+        }
+    }
+
+    /// How a value differs from one work-item to the next.
+    pub(super) fn lane(&self, value: Value) -> Lane {
+        self.lanes[value.index()]
+    }
+
+    /// Whether a value is the same for all work-items of a group (for those that get there together).
+    pub(super) fn is_same(&self, value: Value) -> bool {
+        !self.differs[value.index()]
+    }
+
+    /// Shows all instructions, in the order of the text, and for each whether all work-items of a group get there together.
+    pub(super) fn walk(&self, region: &Region, show: &mut dyn FnMut(&Inst, bool)) {
+        self.show(region, true, show);
+    }
+
+    fn show(&self, region: &Region, mut together: bool, show: &mut dyn FnMut(&Inst, bool)) {
+        for inst in &region.insts {
+            show(inst, together);
+            let inside = match &inst.op {
+                Op::If { cond: selector, .. } | Op::Switch { selector, .. } => self.is_same(*selector),
+                Op::Loop { body, .. } => !self.parts(body, false, false),
+                _ => true,
+            };
+            for nested in inst.op.regions() {
+                self.show(nested, together && inside, show);
+            }
+            // Behind a jump that some have made the others are alone: to the end of the loop, which is `apart` as a whole, or of the kernel.
+            let within = matches!(inst.op, Op::Loop { .. });
+            together &= !inst.op.regions().iter().any(|nested| self.parts(nested, !inside, within));
+        }
+    }
+
+    /// Whether a region has a jump out of the innermost loop around it, or a return, that only some of the work-items make which get to the region.
+    /// `some`: whether only some do.
+    fn parts(&self, region: &Region, some: bool, within: bool) -> bool {
+        region.insts.iter().any(|inst| match &inst.op {
+            Op::Break(_) | Op::Continue(_) => some && !within,
+            Op::Return(_) => some,
+            Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
+                inst.op.regions().iter().any(|nested| self.parts(nested, some || !self.is_same(*selector), within))
+            }
+            // A loop that only some go through again may return from one of its turns.
+            Op::Loop { body, .. } => self.parts(body, some || self.parts(body, false, false), true),
+            _ => false,
+        })
+    }
+
+    fn give(&mut self, from: &[Value], to: &[Value]) {
+        for (from, to) in from.iter().zip(to) {
+            self.lanes[to.index()] = self.lanes[to.index()].join(self.lanes[from.index()]);
+            self.differs[to.index()] |= self.differs[from.index()];
+        }
+    }
+
+    fn spoil(&mut self, values: &[Value]) {
+        for value in values {
+            self.lanes[value.index()] = Lane::Varying;
+            self.differs[value.index()] = true;
+        }
+    }
+
+    fn region(&mut self, region: &Region, targets: Targets<'_>) {
+        for inst in &region.insts {
+            match &inst.op {
+                Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
+                    for nested in inst.op.regions() {
+                        self.region(nested, Targets { yields: &inst.results, ..targets });
+                    }
+                    if !self.is_same(*selector) {
+                        self.spoil(&inst.results);
+                    }
+                }
+                Op::Loop { init, params, body, .. } => {
+                    self.give(init, params);
+                    self.region(body, Targets { yields: &[], breaks: &inst.results, continues: params });
+                    if self.parts(body, false, false) {
+                        self.spoil(&inst.results);
+                    }
+                }
+                Op::Yield(values) => self.give(values, targets.yields),
+                Op::Break(values) => self.give(values, targets.breaks),
+                Op::Continue(values) => self.give(values, targets.continues),
+                op => {
+                    let (lane, differs) = self.op(op);
+                    for &result in &inst.results {
+                        self.lanes[result.index()] = self.lanes[result.index()].join(lane);
+                        self.differs[result.index()] |= differs;
+                    }
+                }
+            }
+        }
+    }
+
+    /// How the result of an operation without regions differs: from one work-item to the next, and whether within a group at all.
+    fn op(&self, op: &Op) -> (Lane, bool) {
+        let mut differs = false;
+        let mut same_lane = true;
+        op.for_each_operand(|value| {
+            differs |= self.differs[value.index()];
+            same_lane &= matches!(self.lanes[value.index()], Lane::Uniform);
+        });
+        match *op {
+            Op::WorkItem(WorkItem::GlobalId(dimension) | WorkItem::LocalId(dimension)) => {
+                let alone = self.local_size.get(usize::from(dimension)).is_some_and(|&size| size == 1);
+                (if dimension == 0 && !alone { Lane::Stride(1) } else { Lane::Uniform }, !alone)
+            }
+            Op::WorkItem(WorkItem::SubgroupLocalId | WorkItem::SubgroupId) => (Lane::Varying, true),
+            Op::WorkItem(_) => (Lane::Uniform, false),
+            // What other work-items may write meanwhile need not be the same for two that load it.
+            Op::Load { ptr, volatile: false, .. } if matches!(self.function.ty(ptr), Type::Ptr(Space::Constant)) && !differs => {
+                (if same_lane { Lane::Uniform } else { Lane::Varying }, false)
+            }
+            Op::VarAddr(_) | Op::GlobalAddr(_) => (Lane::Uniform, false),
+            ref pure if pure.is_pure() => {
+                let lane = Lane::of_sum(pure, self.function, &self.bits, |value| self.lane(value));
+                (lane.unwrap_or(if same_lane { Lane::Uniform } else { Lane::Varying }), differs)
+            }
+            _ => (Lane::Varying, true),
+        }
+    }
+}

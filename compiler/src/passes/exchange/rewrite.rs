@@ -1,0 +1,251 @@
+//! Writes the accesses that lanes make together.
+
+use rustc_hash::FxHashSet;
+
+use super::{PART, Shared};
+use crate::diag::Span;
+use crate::ir::definitions::Linear;
+use crate::ir::{BinOp, CastOp, CmpOp, Function, GroupOp, Inst, Op, Region, Scalar, Type, Value, WorkItem};
+
+const WORDS: Type = Type::Vector(Scalar::I32, 4);
+
+/// Rewrites the loads and stores for which there is something in `accesses`, in the order of the function's text.
+pub(super) fn run(function: &mut Function, accesses: &[Option<Shared>]) {
+    let mut body = std::mem::take(&mut function.body);
+    let mut entry = Vec::new();
+    let span = body.insts.first().map_or(Span::NONE, |inst| inst.span);
+    let lane = function.emit(&mut entry, span, Type::I32, Op::WorkItem(WorkItem::SubgroupLocalId));
+    let defined = function.params.iter().copied().collect();
+    let mut writer = Writer { function, accesses, next: 0, out: entry, span, lane, sides: [None; 2], rows: Vec::new(), defined };
+    writer.sides = [1, 2].map(|bit| Some(writer.side(bit)));
+    let entry = std::mem::take(&mut writer.out);
+    writer.region(&mut body);
+    body.insts.splice(0..0, entry);
+    function.body = body;
+}
+
+struct Writer<'a> {
+    function: &'a mut Function,
+    accesses: &'a [Option<Shared>],
+    /// Loads and stores so far.
+    next: usize,
+    out: Vec<Inst>,
+    span: Span,
+    /// The index in the subgroup.
+    lane: Value,
+    /// Whether that index has bit 0, and bit 1.
+    sides: [Option<Value>; 2],
+    /// Offsets that lanes have told each other, and that hold here: what of, among how many lanes, each lane's less its own part.
+    rows: Vec<(Linear, Vec<Value>)>,
+    /// Values that were defined before, here or further out.
+    defined: FxHashSet<Value>,
+}
+
+impl Writer<'_> {
+    fn emit(&mut self, ty: Type, op: Op) -> Value {
+        self.function.emit(&mut self.out, self.span, ty, op)
+    }
+
+    fn word(&mut self, bits: u32) -> Value {
+        self.function.emit_bits(&mut self.out, self.span, Type::I32, u64::from(bits))
+    }
+
+    fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
+        let ty = self.function.ty(a);
+        self.emit(ty, Op::Bin(op, a, b))
+    }
+
+    /// Whether the lane's index has a bit.
+    fn side(&mut self, bit: u32) -> Value {
+        let mask = self.word(bit);
+        let bits = self.bin(BinOp::And, self.lane, mask);
+        let zero = self.word(0);
+        self.emit(Type::BOOL, Op::Cmp(CmpOp::Ne, bits, zero))
+    }
+
+    fn region(&mut self, region: &mut Region) {
+        let outer = std::mem::take(&mut self.out);
+        let known = self.rows.len();
+        for mut inst in std::mem::take(&mut region.insts) {
+            self.span = inst.span;
+            self.ahead(&inst);
+            for nested in inst.op.regions_mut() {
+                self.region(nested);
+            }
+            self.span = inst.span;
+            self.defined.extend(&inst.results);
+            let shared = matches!(inst.op, Op::Load { .. } | Op::Store { .. }).then(|| {
+                self.next += 1;
+                self.accesses.get(self.next - 1).and_then(Option::as_ref)
+            });
+            match (shared.flatten(), &inst.op) {
+                (Some(shared), Op::Load { .. }) => self.load(shared, inst.results),
+                (Some(shared), Op::Store { value, .. }) => self.store(shared, *value),
+                _ => self.out.push(inst),
+            }
+        }
+        self.rows.truncate(known);
+        region.insts = std::mem::replace(&mut self.out, outer);
+    }
+
+    /// Lets lanes tell each other outside of a loop what does not change in it.
+    fn ahead(&mut self, inst: &Inst) {
+        let mut count = 0;
+        let is_access = |inst: &Inst| usize::from(matches!(inst.op, Op::Load { .. } | Op::Store { .. }));
+        inst.op.regions().iter().for_each(|region| region.walk(&mut |inst| count += is_access(inst)));
+        let accesses = self.accesses;
+        for shared in accesses.iter().skip(self.next).take(count).flatten() {
+            if shared.own.terms.iter().all(|(value, _)| self.defined.contains(value)) {
+                self.rows(&shared.own, shared.lanes());
+            }
+        }
+    }
+
+    /// A sum as a value, `None` where it is 0.
+    fn sum(&mut self, linear: &Linear) -> Option<Value> {
+        let mut total = (linear.constant != 0).then(|| self.word(linear.constant));
+        for &(value, scale) in &linear.terms {
+            let value = if self.function.ty(value) == Type::I64 { self.emit(Type::I32, Op::Cast(CastOp::Trunc, value)) } else { value };
+            let term = if scale == 1 {
+                value
+            } else if scale.is_power_of_two() {
+                let amount = self.word(scale.trailing_zeros());
+                self.bin(BinOp::Shl, value, amount)
+            } else {
+                let factor = self.word(scale);
+                self.bin(BinOp::Mul, value, factor)
+            };
+            total = Some(total.map_or(term, |total| self.bin(BinOp::Add, total, term)));
+        }
+        total
+    }
+
+    fn shuffle(&mut self, op: GroupOp, value: Value, other: Value) -> Value {
+        self.emit(Type::I32, Op::Group { sub: true, op, args: vec![value, other] })
+    }
+
+    /// The offsets of `lanes` lanes that make accesses together, in their order, each where this lane's part of the access begins.
+    fn rows(&mut self, own: &Linear, lanes: u32) -> Vec<Value> {
+        if let Some((_, rows)) = self.rows.iter().find(|(linear, rows)| linear == own && rows.len() == lanes as usize) {
+            return rows.clone();
+        }
+        let offset = self.sum(own).unwrap_or_else(|| self.word(0));
+        let mask = self.word(lanes - 1);
+        let place = self.bin(BinOp::And, self.lane, mask);
+        let shift = self.word(PART.trailing_zeros());
+        let part = self.bin(BinOp::Shl, place, shift);
+        let rows: Vec<Value> = if let (2, Some(odd)) = (lanes, self.sides[0]) {
+            let one = self.word(1);
+            let other = self.shuffle(GroupOp::ShuffleXor, offset, one);
+            [(other, offset), (offset, other)].map(|(odds, evens)| self.emit(Type::I32, Op::Select(odd, odds, evens))).to_vec()
+        } else {
+            let first = self.bin(BinOp::Xor, self.lane, place);
+            let lane = |this: &mut Self, index: u32| {
+                let index = this.word(index);
+                let from = this.bin(BinOp::Or, first, index);
+                this.shuffle(GroupOp::Shuffle, offset, from)
+            };
+            (0..lanes).map(|index| lane(self, index)).collect()
+        };
+        let rows: Vec<Value> = rows.into_iter().map(|row| self.bin(BinOp::Add, row, part)).collect();
+        self.rows.push((own.clone(), rows.clone()));
+        rows
+    }
+
+    /// The pointers through which this lane makes its parts of an access of so many parts: for each four of them (or the only two) one for every lane.
+    fn pointers(&mut self, shared: &Shared, parts: u32) -> Vec<Vec<Value>> {
+        let lanes = shared.lanes();
+        let rows = self.rows(&shared.own, lanes);
+        let ty = self.function.ty(shared.param);
+        let mut common = shared.common.clone();
+        (0..parts / lanes)
+            .map(|_| {
+                let more = self.sum(&common);
+                common.constant = common.constant.wrapping_add(lanes * PART);
+                let pointer = |this: &mut Self, row: Value| {
+                    let offset = more.map_or(row, |more| this.bin(BinOp::Add, row, more));
+                    this.emit(ty, Op::PtrAdd(shared.param, offset))
+                };
+                rows.iter().map(|&row| pointer(self, row)).collect()
+            })
+            .collect()
+    }
+
+    /// What lanes have of each other's accesses becomes what they have of their own, and the other way round: part `i` of lane `j` changes places with
+    /// part `j` of lane `i`.
+    fn transpose(&mut self, parts: &[Value]) -> Vec<Value> {
+        let mut parts = parts.to_vec();
+        for (bit, side) in (0..parts.len().trailing_zeros()).zip(self.sides).filter_map(|(bit, side)| Some((1_usize << bit, side?))) {
+            let by = self.word(bit as u32);
+            for low in (0..parts.len()).filter(|index| index & bit == 0) {
+                let (Some(&a), Some(&b)) = (parts.get(low), parts.get(low | bit)) else { continue };
+                let given = self.emit(WORDS, Op::Select(side, a, b));
+                let words: Vec<Value> = (0..4_u8)
+                    .map(|word| {
+                        let word = self.emit(Type::I32, Op::Extract(given, word));
+                        self.shuffle(GroupOp::ShuffleXor, word, by)
+                    })
+                    .collect();
+                let taken = self.emit(WORDS, Op::Construct(words));
+                parts[low] = self.emit(WORDS, Op::Select(side, taken, a));
+                parts[low | bit] = self.emit(WORDS, Op::Select(side, b, taken));
+            }
+        }
+        parts
+    }
+
+    fn load(&mut self, shared: &Shared, results: Vec<Value>) {
+        let Some(&result) = results.first() else { return };
+        let ty = self.function.ty(result);
+        let Some(scalar) = ty.scalar() else { return };
+        let parts = u32::from(ty.lanes()) * scalar.size() / PART;
+        let mut pieces = Vec::new();
+        for pointers in self.pointers(shared, parts) {
+            let loaded: Vec<Value> =
+                pointers.into_iter().map(|ptr| self.emit(WORDS, Op::Load { ptr, align: PART, volatile: false })).collect();
+            pieces.extend(self.transpose(&loaded));
+        }
+        let mut lanes = (PART / scalar.size()) as u8;
+        if scalar != Scalar::I32 {
+            pieces = pieces.into_iter().map(|piece| self.emit(Type::Vector(scalar, lanes), Op::Cast(CastOp::Bitcast, piece))).collect();
+        }
+        while pieces.len() > 2 {
+            lanes *= 2;
+            let joined = |this: &mut Self, pair: &[Value]| this.emit(Type::Vector(scalar, lanes), join(pair, lanes));
+            pieces = pieces.chunks(2).map(|pair| joined(self, pair)).collect();
+        }
+        // The last step defines what the load did.
+        self.out.push(Inst { op: join(&pieces, lanes * 2), results, span: self.span });
+    }
+
+    fn store(&mut self, shared: &Shared, value: Value) {
+        let ty = self.function.ty(value);
+        let Some(scalar) = ty.scalar() else { return };
+        let lanes = (PART / scalar.size()) as u8;
+        let parts = ty.lanes() / lanes;
+        let pieces: Vec<Value> = (0..parts)
+            .map(|part| {
+                let which = (0..lanes).map(|lane| Some(part * lanes + lane)).collect();
+                let piece = self.emit(Type::Vector(scalar, lanes), Op::Shuffle(value, value, which));
+                if scalar == Scalar::I32 { piece } else { self.emit(WORDS, Op::Cast(CastOp::Bitcast, piece)) }
+            })
+            .collect();
+        let rows = self.pointers(shared, u32::from(parts));
+        let mut pieces = pieces.chunks(usize::from(parts.min(4)));
+        for (pointers, pieces) in rows.into_iter().zip(&mut pieces) {
+            let given = self.transpose(pieces);
+            for (ptr, value) in pointers.into_iter().zip(given) {
+                self.out.push(Inst { op: Op::Store { ptr, value, align: PART, volatile: false }, results: Vec::new(), span: self.span });
+            }
+        }
+    }
+}
+
+/// Two vectors as one of so many lanes.
+fn join(pair: &[Value], lanes: u8) -> Op {
+    match *pair {
+        [a, b, ..] => Op::Shuffle(a, b, (0..lanes).map(Some).collect()),
+        [a] => Op::Shuffle(a, a, (0..lanes).map(Some).collect()),
+        [] => Op::Const(crate::ir::Const::Undef),
+    }
+}
