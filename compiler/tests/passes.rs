@@ -93,6 +93,10 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
         "batch_turns" => {
             passes::batch_turns::run(function, true, &Purity::unknown());
         }
+        "deal_turns" => {
+            let key = LaunchKey { distinct: true, ..LaunchKey::example(function, [64, 1, 1]) };
+            passes::deal_turns::run(function, &key, &Purity::unknown());
+        }
         "coarsen" => {
             passes::coarsen::run(function, 16);
         }

@@ -5,7 +5,7 @@
 
 use wgcl_compiler::build::build_with;
 use wgcl_compiler::interpret::{Argument, FaultKind, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
-use wgcl_compiler::ir::{Module, Op};
+use wgcl_compiler::ir::{Inst, Module, Op, Scalar, Type};
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::passes;
 use wgcl_compiler::program::{BuildOptions, Source};
@@ -33,6 +33,7 @@ impl Launch {
         Self { global, local, offset: 0, n, step, width: 4, same: false }
     }
 
+    /// What the buffers hold then; nothing where the loop has no end, or none within the buffers.
     fn run(&self, module: &Module, stage: Stage) -> Option<Vec<Vec<u8>>> {
         let program = Program::new(module, Settings { fuel: FUEL, ..Settings::new(stage, &Target::full()) });
         let mut memory = Memory::default();
@@ -43,7 +44,7 @@ impl Launch {
         };
         let objects = [name().unwrap(), name().unwrap()];
         for (number, &object) in (0_u32..).zip(&objects) {
-            memory.insert(object, (0..8192_u32).map(|i| (i.wrapping_mul(0x9e37_79b1).wrapping_add(number) >> 13) as u8).collect(), false);
+            memory.insert(object, (0..16384_u32).map(|i| (i.wrapping_mul(0x9e37_79b1).wrapping_add(number) >> 13) as u8).collect(), false);
         }
         let instance = program.instantiate(&mut memory, &mut name).unwrap();
         let buffer = |index: usize| Argument::Buffer(Some(Place { object: objects[index], offset: 0 }));
@@ -52,7 +53,7 @@ impl Launch {
         let range = NdRange { global_offset: [self.offset, 0, 0], ..NdRange::linear(self.global, self.local) };
         match program.launch(&instance, "k", &arguments, &range, &mut memory, &mut Vec::new()) {
             Ok(()) => Some(objects.into_iter().filter_map(|object| memory.remove(object)).collect()),
-            Err(fault) if fault.kind == FaultKind::OutOfFuel => None,
+            Err(fault) if matches!(fault.kind, FaultKind::OutOfFuel | FaultKind::OutOfBounds { .. } | FaultKind::WildPointer) => None,
             Err(fault) => panic!("{fault} in {self:?} of\n{module}"),
         }
     }
@@ -64,11 +65,19 @@ fn build(source: &str) -> Module {
     (*built.program.ok_or(built.log).unwrap().module).clone()
 }
 
-/// The kernel as it is made for a launch.
+fn lavapipe() -> Target {
+    Target { loop_limit: true, ..Target::full() }
+}
+
+/// The kernel as it is made for a launch on a GPU.
 fn launched(module: &Module, launch: &Launch) -> Module {
+    launched_for(module, launch, &Target::full())
+}
+
+fn launched_for(module: &Module, launch: &Launch, target: &Target) -> Module {
     let key = LaunchKey::example(&module.functions[0], [launch.local, 1, 1]);
     let key = LaunchKey { distinct: !launch.same, zero_offset: launch.offset == 0, ..key };
-    passes::launch(module, "k", &key, &Target::full()).unwrap()
+    passes::launch(module, "k", &key, target).unwrap()
 }
 
 fn count(module: &Module, wanted: fn(&Op) -> bool) -> usize {
@@ -160,4 +169,210 @@ fn loads_stay_behind_stores_to_what_may_be_the_same() {
         });
         assert_eq!(order, if same { "lslslslsls" } else { "llllssssls" }, "{made}");
     }
+}
+
+/// Whether something is loaded 16 bytes at a time: turns were dealt out anew.
+fn is_dealt(module: &Module) -> bool {
+    let kernel = &module.functions[0];
+    let wide = |inst: &Inst| {
+        matches!(inst.op, Op::Load { .. }) && inst.results.iter().any(|&result| kernel.ty(result) == Type::Vector(Scalar::I32, 4))
+    };
+    let mut found = false;
+    kernel.body.walk(&mut |inst| found |= wide(inst));
+    found
+}
+
+/// A histogram of each group on its own. `counts` are for the group.
+const HISTOGRAM: &str = "kernel void k(global const uchar *in, global uint *out, uint n, uint step) {
+    local uint counts[256];
+    for (uint b = get_local_id(0); b < 256; b += get_local_size(0)) counts[b] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint b = get_local_id(0); b < 256; b += get_local_size(0)) out[get_group_id(0) * 256 + b] += counts[b];
+}";
+
+/// The loop of [`HISTOGRAM`].
+const TURNS: &str = "for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]);";
+
+fn with(turns: &str) -> String {
+    HISTOGRAM.replace(TURNS, turns)
+}
+
+/// Groups of 16 and 64, also where the global size or the offset is no multiple of 16, 4 or 2.
+fn histogram_launches(most: u64) -> Vec<Launch> {
+    let bounds = [0, 1, 15, 16, 17, 63, 64, 65, 255, 511, 1023, 1024, 1025, 1999, 2047, 2048, 2049, 2600, 4095, 8191];
+    let bounds: Vec<u64> = bounds.into_iter().filter(|&bound| bound <= most).collect();
+    let mut all = launches(&[(16, 16), (64, 16), (128, 64), (40, 8), (36, 4), (36, 12)], &bounds, &[16, 20], 4);
+    for offset in [1, 2, 4, 12, 16] {
+        all.extend(bounds.iter().map(|&n| Launch { offset, ..Launch::new(32, 16, n, 32) }));
+    }
+    all
+}
+
+#[test]
+fn turns_are_dealt_out_for_wide_loads() {
+    let kernels = [
+        HISTOGRAM.to_owned(),
+        with("for (int i = get_global_id(0); i < (int)n; i += (int)get_global_size(0)) atomic_inc(&counts[in[i]]);"),
+        with("for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]);"),
+        with("for (ulong i = get_global_id(0); i < n * 1UL; i += get_global_size(0)) atomic_inc(&counts[in[i]]);"),
+        with("for (uint i = get_group_id(0) * get_local_size(0) + get_local_id(0); n > i; i = get_global_size(0) + i) atomic_inc(&counts[in[i]]);"),
+        with("uint end = min((uint)(get_group_id(0) + 1) * 512, n); for (uint i = get_group_id(0) * 512 + get_local_id(0); i < end; i += get_local_size(0)) atomic_inc(&counts[in[i]]);"),
+        with("for (uint i = get_global_id(0); i < n; i += step) { uint x = in[i] * 3; if (x & 4) atomic_add(&counts[x & 255], x); else atomic_add(&counts[i & 15], i); }"),
+        with("for (uint i = get_global_id(0); i < n; i += get_global_size(0)) { atomic_xor(&counts[in[i] / 2], i); atomic_xor(&counts[in[i ^ 1] | 128], in[i]); }"),
+        with("for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_max((local int *)&counts[in[i]], (int)i);"),
+        with("for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&counts[in[in[i]]]);"),
+        with("uint end = in[3] * 5, stride = in[4] * 32 | 16; for (uint i = get_global_id(0); i < end; i += stride) atomic_inc(&counts[in[i]]);"),
+        HISTOGRAM.replace("global const uchar", "constant uchar"),
+        "kernel void k(global const uchar *in, global uint *out, uint n, uint step) {
+            for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&out[in[i]]);
+        }"
+        .to_owned(),
+        "kernel void k(global const uchar *in, global uint *out, uint n, uint step) {
+            local uint sums[4];
+            if (get_local_id(0) < 4) sums[get_local_id(0)] = 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint i = get_global_id(0); i < n; i += get_global_size(0)) { atomic_add(&sums[i & 3], in[i]); atomic_min(&out[7], in[i] * i); }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (get_local_id(0) < 4) atomic_min(&out[get_local_id(0)], sums[get_local_id(0)]);
+        }"
+        .to_owned(),
+    ];
+    for source in &kernels {
+        let made = launched(&build(source), &Launch::new(128, 64, 4096, 64));
+        assert!(is_dealt(&made), "{source}\n{made}");
+        let all = histogram_launches(8191);
+        assert!(check(source, &all) * 2 > all.len(), "{source}");
+    }
+}
+
+#[test]
+fn turns_of_short_integers_and_small_vectors_are_dealt_out() {
+    let reads = "for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]);";
+    for (ty, read, most) in [
+        ("ushort", "(in[i] & 255)", 4095),
+        ("short", "(uchar)in[i]", 4095),
+        ("uchar2", "rotate(in[i], (uchar2)(1, 7)).y", 4095),
+        ("char", "(uchar)in[i]", 8191),
+    ] {
+        let source = HISTOGRAM.replace("uchar *in", &format!("{ty} *in")).replace(reads, &reads.replace("in[i]", read));
+        let made = launched(&build(&source), &Launch::new(128, 64, 4095, 64));
+        assert!(is_dealt(&made), "{source}\n{made}");
+        check(&source, &histogram_launches(most));
+    }
+    // Elements of two sizes.
+    let both =
+        with("for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_add(&counts[in[i]], ((global const uint *)in)[i]);");
+    assert!(is_dealt(&launched(&build(&both), &Launch::new(128, 64, 2048, 64))));
+    check(&both, &histogram_launches(2048));
+}
+
+#[test]
+fn steps_that_wrap_leave_the_loop_as_it_was() {
+    // Addresses have 32 bits: elements of two bytes that are 2^31 apart are one.
+    let mut ended = 0;
+    for counter in ["uint", "int"] {
+        let turns =
+            format!("for ({counter} i = get_global_id(0); i < ({counter})n; i += ({counter})step) atomic_inc(&counts[in[i] & 255]);");
+        let module = build(&with(&turns).replace("uchar", "ushort"));
+        for n in [0, 0x100, 0x7fff_ff00, 0x8000_0100, 0x8000_0400, 0xffff_ff00] {
+            for step in [16, 0x7fff_fff0, 0x8000_0000, 0x8000_0010, 0x8000_0020, 0xffff_fff0] {
+                let launch = Launch::new(64, 16, n, step);
+                let (dealt, plain) = (launched(&module, &launch), launched_for(&module, &launch, &lavapipe()));
+                assert!(is_dealt(&dealt) && !is_dealt(&plain));
+                if let Some(wanted) = launch.run(&plain, Stage::Launched) {
+                    assert!(launch.run(&dealt, Stage::Launched) == Some(wanted), "another outcome of {launch:?} of\n{turns}\n{dealt}");
+                    ended += 1;
+                }
+            }
+        }
+    }
+    assert!(ended > 30, "{ended} launches ended");
+}
+
+#[test]
+fn turns_that_others_could_tell_apart_stay() {
+    let aliased = Launch { same: true, ..Launch::new(128, 64, 2048, 64) };
+    let plain = Launch { same: false, ..aliased };
+    let stay = |source: &str, launch: &Launch| {
+        let made = launched(&build(source), launch);
+        assert!(!is_dealt(&made), "{source}\n{made}");
+        // Work-items that have returned come to no barrier.
+        if !source.contains("return") {
+            check(source, &[*launch]);
+        }
+    };
+    let each = "for (uint i = get_global_id(0); i < n; i += get_global_size(0))";
+    for turns in [
+        // The result is used.
+        format!("uint last = 0; {each} last += atomic_inc(&counts[in[i]]); out[get_global_id(0)] = last != 12345678;"),
+        format!("{each} if (atomic_inc(&counts[in[i]]) > 1000000) out[0] = 1;"),
+        // Something is carried from turn to turn.
+        format!("uint sum = 0; {each} {{ sum += in[i]; atomic_add(&counts[in[i]], sum); }}"),
+        // Something of the work-item.
+        format!("{each} atomic_add(&counts[in[i]], get_local_id(0) + 1);"),
+        format!("{each} atomic_inc(&counts[(in[i] + get_global_id(0)) & 255]);"),
+        format!("uint own = in[get_global_id(0)]; {each} atomic_add(&counts[in[i]], own);"),
+        format!(
+            "uint own[8]; for (uint j = 0; j < 8; j++) own[j] = in[j] + get_local_id(0); {each} atomic_add(&counts[in[i]], own[in[i] & 7]);"
+        ),
+        // Bound, step, or start.
+        "for (uint i = get_global_id(0); i < n - get_local_id(0); i += get_global_size(0)) atomic_inc(&counts[in[i]]);".to_owned(),
+        "for (uint i = get_global_id(0); i < n; i += get_global_size(0) + get_local_id(0) % 2) atomic_inc(&counts[in[i]]);".to_owned(),
+        "for (uint i = get_global_id(0) * 2; i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]);".to_owned(),
+        "for (uint i = in[get_local_id(0)]; i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]);".to_owned(),
+        // The counter is used behind the loop.
+        "uint i = get_global_id(0); for (; i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]); out[4095 - get_global_id(0)] = i;"
+            .to_owned(),
+        // Some do not come here, or leave early.
+        format!("if (in[get_local_id(0)] == 77) return; {each} atomic_inc(&counts[in[i]]);"),
+        format!("if (get_local_id(0) < 32) {each} atomic_inc(&counts[in[i]]);"),
+        format!("{each} {{ if (in[i] == 200) break; atomic_inc(&counts[in[i]]); }}"),
+        format!("{each} {{ if (in[i] == 200) return; atomic_inc(&counts[in[i]]); }}"),
+        // Two kinds of operations, or some that do not commute.
+        format!("{each} {{ atomic_inc(&counts[in[i]]); atomic_max(&counts[in[i] / 2], i); }}"),
+        format!("{each} atomic_xchg(&counts[in[i]], i);"),
+        format!("{each} atomic_cmpxchg(&counts[in[i]], i, i + 1);"),
+        format!("{each} counts[in[i]] = 7;"),
+        format!("{each} atomic_add(&counts[in[i]], counts[0] > 1000000);"),
+        // Someone looks before all are done, or begins before all are ready.
+        format!("{each} atomic_inc(&counts[in[i]]); out[get_global_id(0)] = counts[in[get_global_id(0)]] > 1000000;"),
+        format!("counts[get_local_id(0)] = 0; {each} atomic_inc(&counts[in[i]]);"),
+        format!("if (n > 3) counts[get_local_id(0)] = 0; {each} atomic_inc(&counts[in[i]]);"),
+        format!("{each} atomic_inc(&counts[in[i]]); {each} atomic_inc(&counts[in[i]]);"),
+        // Global memory that is read as well.
+        format!("{each} atomic_inc(&out[in[i]]);"),
+        // What is read may change.
+        format!("{each} atomic_inc(&counts[((global uchar *)out)[i]]);"),
+        format!("{each} atomic_inc(&counts[*(volatile global const uchar *)&in[i]]);"),
+        // Not side by side, not aligned, not always.
+        format!("{each} atomic_inc(&counts[in[i + 1]]);"),
+        format!("{each} atomic_inc(&counts[in[i * 2]]);"),
+        format!("{each} if (i % 3 == 0) atomic_inc(&counts[in[i]]);"),
+        // Words need not be merged.
+        format!("{each} atomic_inc(&counts[((global const uint *)in)[i] & 255]);"),
+        // The source says so.
+        format!("__attribute__((opencl_unroll_hint(1))) {each} atomic_inc(&counts[in[i]]);"),
+        // Barriers inside.
+        format!("{each} {{ atomic_inc(&counts[in[i]]); barrier(CLK_LOCAL_MEM_FENCE); }}"),
+    ] {
+        let n = if turns.contains("i * 2") || turns.contains("uint *)in") { 1024 } else { 2048 };
+        stay(&with(&turns), &Launch { n, ..plain });
+    }
+    // A barrier of another memory does not count.
+    stay(&HISTOGRAM.replace("barrier(CLK_LOCAL_MEM_FENCE);\n    for (uint i", "barrier(CLK_GLOBAL_MEM_FENCE);\n    for (uint i"), &plain);
+    // The buffer may be another name of what is written.
+    let same = "kernel void k(global const uchar *in, global uint *out, uint n, uint step) {
+        for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&out[in[i] * 4 + 1024]);
+    }";
+    assert!(is_dealt(&launched(&build(same), &plain)));
+    stay(same, &aliased);
+    // Groups that are no row of work-items, or of an odd size.
+    let module = build(HISTOGRAM);
+    for local_size in [[16, 4, 1], [16, 1, 2], [63, 1, 1], [2, 1, 1], [1, 1, 1]] {
+        let key = LaunchKey { distinct: true, ..LaunchKey::example(&module.functions[0], local_size) };
+        assert!(!is_dealt(&passes::launch(&module, "k", &key, &Target::full()).unwrap()), "{local_size:?}");
+    }
+    assert!(!is_dealt(&launched_for(&module, &plain, &lavapipe())));
 }

@@ -12,25 +12,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::simplify::Purity;
 use crate::diag::Span;
-use crate::ir::{Function, Global, Inst, KernelParam, Op, Region, Value, Var};
-
-/// What a pointer starts from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Root {
-    /// A parameter of the kernel, by its index.
-    Param(usize),
-    /// An object of the module.
-    Global(Global),
-    /// A private variable.
-    Var(Var),
-}
+use crate::ir::definitions::Root;
+use crate::ir::{Function, Inst, KernelParam, Op, Region, Value};
 
 /// What memory an instruction changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Nothing,
     Root(Root),
+    /// Whatever it likes.
     Anything,
+    /// Nothing itself, but what others have stored may be seen behind it.
+    Waits,
 }
 
 /// The roots of all pointers of a function, and what is known of their memory.
@@ -46,13 +39,13 @@ impl<'a> Memory<'a> {
     pub(super) fn of(function: &Function, body: &Region, distinct: bool, purity: &'a Purity) -> Self {
         let mut roots = vec![None; function.values.len()];
         let params = function.kernel.as_ref().map(|kernel| kernel.params.clone()).unwrap_or_default();
-        for (index, param) in function.params.iter().enumerate().take(params.len()) {
+        for (index, param) in (0..).zip(function.params.iter().take(params.len())) {
             roots[param.index()] = Some(Root::Param(index));
         }
         body.walk(&mut |inst| {
             let Some(&result) = inst.results.first() else { return };
             match inst.op {
-                Op::VarAddr(var) => roots[result.index()] = Some(Root::Var(var)),
+                Op::VarAddr(var) => roots[result.index()] = Some(Root::Var(0, var)),
                 Op::GlobalAddr(global) => roots[result.index()] = Some(Root::Global(global)),
                 Op::PtrAdd(base, _) => roots[result.index()] = roots[base.index()],
                 _ => {}
@@ -69,7 +62,7 @@ impl<'a> Memory<'a> {
     /// The kernel's parameter that a root is.
     pub(super) fn param(&self, root: Root) -> Option<&KernelParam> {
         match root {
-            Root::Param(index) => self.params.get(index),
+            Root::Param(index) => self.params.get(index as usize),
             _ => None,
         }
     }
@@ -91,9 +84,8 @@ impl<'a> Memory<'a> {
             | Op::Zero { dst: ptr, .. }
             | Op::Copy { dst: ptr, .. } => self.root(ptr).map_or(Effect::Anything, Effect::Root),
             Op::Call(callee, _) if self.purity.is_pure(callee) => Effect::Nothing,
-            // Others' stores may be seen behind what waits for them.
-            Op::Call(..) | Op::Barrier(_) | Op::MemFence(_) | Op::Group { .. } | Op::Printf { .. } | Op::Image { .. } => Effect::Anything,
-            Op::Load { volatile: true, .. } => Effect::Anything,
+            Op::Call(..) | Op::Image { .. } => Effect::Anything,
+            Op::Barrier(_) | Op::MemFence(_) | Op::Group { .. } | Op::Printf { .. } | Op::Load { volatile: true, .. } => Effect::Waits,
             _ => Effect::Nothing,
         }
     }
@@ -135,7 +127,7 @@ impl<'a> Memory<'a> {
             let mut note = |inst: &Inst| match self.effect(inst) {
                 Effect::Nothing => {}
                 Effect::Root(root) => changed.push(root),
-                Effect::Anything => anything = true,
+                Effect::Anything | Effect::Waits => anything = true,
             };
             note(inst);
             inst.op.regions().into_iter().for_each(|region| region.walk(&mut note));

@@ -26,9 +26,21 @@ pub fn run(function: &mut Function) {
 
 /// The zero bits at the end of each value in a body of a kernel whose global ids of dimension 0 are multiples of `count`, a power of two.
 pub(super) fn zeros(function: &Function, body: &Region, count: u32) -> Option<Vec<u8>> {
+    walk(function, body, count, None)
+}
+
+/// The same where a parameter of a loop is always a multiple of `count`, a power of two.
+pub(super) fn zeros_of_turns(function: &Function, body: &Region, counter: Value, count: u32) -> Option<Vec<u8>> {
+    walk(function, body, 1, Some((counter, count.trailing_zeros() as u8)))
+}
+
+fn walk(function: &Function, body: &Region, count: u32, known: Option<(Value, u8)>) -> Option<Vec<u8>> {
     let kernel = function.kernel.as_ref()?;
     let ids = count.trailing_zeros() as u8;
-    let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: body.constants(), ids, function };
+    let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: body.constants(), ids, known, function };
+    if let Some((value, bits)) = known {
+        zeros.zeros[value.index()] = bits;
+    }
     for (param, kind) in function.params.iter().zip(&kernel.params) {
         zeros.zeros[param.index()] = if matches!(kind, KernelParam::Buffer { .. }) { BUFFER } else { 0 };
     }
@@ -42,6 +54,8 @@ struct Zeros<'f> {
     constants: FxHashMap<Value, u64>,
     /// Those of global ids of dimension 0.
     ids: u8,
+    /// A parameter of a loop, and the zeros that it is known to have.
+    known: Option<(Value, u8)>,
     function: &'f Function,
 }
 
@@ -56,6 +70,9 @@ struct Targets<'a> {
 impl Zeros<'_> {
     fn give(&mut self, from: &[Value], to: &[Value]) {
         for (from, to) in from.iter().zip(to) {
+            if self.known.is_some_and(|(value, _)| value == *to) {
+                continue;
+            }
             self.zeros[to.index()] = self.zeros[to.index()].min(self.zeros[from.index()]);
         }
     }

@@ -81,6 +81,23 @@ impl Counted {
         (!inside.contains(&bound)).then_some(Self { at, compare, counter, bound, step, ty })
     }
 
+    /// The values outside of the loop that its test and step use.
+    pub(super) fn outside(&self) -> impl Iterator<Item = Value> {
+        let step = match self.step {
+            Step::Value(value) => Some(value),
+            Step::Constant(_) => None,
+        };
+        std::iter::once(self.bound).chain(step)
+    }
+
+    /// The step as a value.
+    pub(super) fn step(&self, function: &mut Function, out: &mut Vec<Inst>, span: Span) -> Value {
+        match self.step {
+            Step::Value(value) => value,
+            Step::Constant(bits) => function.emit_bits(out, span, self.ty, bits),
+        }
+    }
+
     /// Emits a bound for several turns at once: while [`Self::goes_on`] of a counter, that counter, all that are up to `spread` greater, and those of their next
     /// `turns - 1` turns are below the loop's own bound, and none is beyond the numbers that its type has. Where the loop counts backwards or by so much that
     /// several turns might not fit the type, no counter is below what is returned.
@@ -108,11 +125,83 @@ impl Counted {
         function.emit(out, span, ty, Op::Select(fits, limit, never))
     }
 
+    /// A number that is not greater than any counter.
+    pub(super) fn never(&self, function: &mut Function, out: &mut Vec<Inst>, span: Span) -> Value {
+        let all = self.ty.scalar().map_or(0, Scalar::mask);
+        function.emit_bits(out, span, self.ty, if self.compare == CmpOp::SLt { (all >> 1) + 1 } else { 0 })
+    }
+
     /// Emits the end of a loop unless its counter is below a limit. It breaks with `values`.
     pub(super) fn test(&self, function: &mut Function, out: &mut Vec<Inst>, span: Span, counter: Value, limit: Value, values: Vec<Value>) {
         let cond = function.emit(out, span, Type::BOOL, Op::Cmp(self.compare, counter, limit));
         let then = Region { insts: vec![Inst::effect(Op::Yield(Vec::new()), span)] };
         let els = Region { insts: vec![Inst::effect(Op::Break(values), span)] };
         out.push(Inst::effect(Op::If { cond, then, els }, span));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Const;
+    use crate::passes::simplify::eval;
+
+    /// Evaluates what [`Counted::limit`] emits.
+    fn limit(compare: CmpOp, ty: Type, (bound, step, turns, spread): (u64, u64, u64, u64), constant: bool) -> u64 {
+        let mut function = Function::new("limit", Type::Void);
+        let mut out = Vec::new();
+        let bound = function.emit_bits(&mut out, Span::NONE, ty, bound);
+        let value = function.emit_bits(&mut out, Span::NONE, ty, step);
+        let step = if constant { Step::Constant(step) } else { Step::Value(value) };
+        let counted = Counted { at: 0, compare, counter: 0, bound, step, ty };
+        let limit = counted.limit(&mut function, &mut out, Span::NONE, turns, spread);
+        let mut values: FxHashMap<Value, u64> = FxHashMap::default();
+        for inst in &out {
+            let scalar = ty.scalar().expect("a number");
+            let bits = match inst.op {
+                Op::Const(Const::Bits(bits)) => Some(bits),
+                Op::Bin(op, a, b) => eval::binary(op, scalar, values[&a], values[&b]),
+                Op::Cmp(op, a, b) => eval::compare(op, scalar, values[&a], values[&b]).map(u64::from),
+                Op::Select(cond, a, b) => Some(if values[&cond] != 0 { values[&a] } else { values[&b] }),
+                _ => None,
+            };
+            values.insert(inst.results[0], bits.expect("something that is evaluated"));
+        }
+        values[&limit]
+    }
+
+    #[test]
+    fn limits_are_exact() {
+        for (compare, ty) in [(CmpOp::ULt, Type::I32), (CmpOp::SLt, Type::I32), (CmpOp::ULt, Type::I64), (CmpOp::SLt, Type::I64)] {
+            let mask = ty.scalar().map_or(0, Scalar::mask);
+            let number = |bits: u64| {
+                let sign = (mask >> 1) + 1;
+                if compare == CmpOp::SLt && bits & sign != 0 { i128::from(bits) - i128::from(mask) - 1 } else { i128::from(bits) }
+            };
+            let near = |bits: u64| [bits.wrapping_sub(1) & mask, bits, bits.wrapping_add(1) & mask];
+            let edges: Vec<u64> = [0, 64, 1000, mask / 15, mask / 3, mask / 2, mask - mask / 3, mask].into_iter().flat_map(near).collect();
+            for (turns, spread) in [(4, 0), (16, 63), (4, 1023)] {
+                for &bound in &edges {
+                    for &step in &edges {
+                        for constant in [false, true] {
+                            if constant && !(1..=LONGEST_STEP).contains(&step) {
+                                continue;
+                            }
+                            let limit = limit(compare, ty, (bound, step, turns, spread), constant);
+                            let reach = number(step) * i128::from(turns - 1) + i128::from(spread);
+                            for counter in near(limit).into_iter().chain(near(bound)).chain(edges.iter().copied()) {
+                                let fits = number(step) >= 0 && reach <= number(mask >> u32::from(compare == CmpOp::SLt));
+                                let goes_on = number(counter) < number(limit);
+                                assert_eq!(
+                                    goes_on,
+                                    fits && number(counter) + reach < number(bound),
+                                    "{compare:?} {ty:?} {bound:#x} {step:#x} {turns} {spread} {counter:#x} {limit:#x}"
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 }

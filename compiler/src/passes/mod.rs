@@ -14,6 +14,7 @@ pub mod constant_arrays;
 pub mod constant_loads;
 mod counted;
 pub mod dce;
+pub mod deal_turns;
 pub mod exchange;
 pub mod fold;
 mod group_blind;
@@ -285,8 +286,11 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         check(module, func, "simplify")?;
         compact::run(&mut module.functions[func.index()]);
         check(module, func, "compact")?;
-        if !target.loop_limit && batch_turns::run(&mut module.functions[func.index()], key.distinct, &purity) {
-            check(module, func, "batch_turns")?;
+        let mut several = !target.loop_limit && deal_turns::run(&mut module.functions[func.index()], key, &purity);
+        check(module, func, "deal_turns")?;
+        several |= !target.loop_limit && batch_turns::run(&mut module.functions[func.index()], key.distinct, &purity);
+        check(module, func, "batch_turns")?;
+        if several {
             simplify::run(&mut module.functions[func.index()], &purity);
             check(module, func, "simplify")?;
             compact::run(&mut module.functions[func.index()]);

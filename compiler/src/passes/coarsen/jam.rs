@@ -3,8 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::lanes::Found;
+use super::wide;
 use crate::diag::Span;
-use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Scalar, Type, UnOp, Value, WorkItem};
+use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Type, UnOp, Value, WorkItem};
 
 /// Rewrites the body of a kernel.
 pub(super) fn run(function: &mut Function, found: &Found) {
@@ -161,24 +162,9 @@ impl Jam<'_> {
         }
     }
 
-    /// The type that a merged access has in memory, and that of the vector which it is to the program.
-    fn wide(&self, ty: Type) -> Option<(Type, Type)> {
-        let scalar = ty.scalar()?;
-        let lanes = self.found.count * u32::from(ty.lanes());
-        let vector = Type::of(scalar, u8::try_from(lanes).ok()?);
-        let memory = match (lanes * scalar.size(), scalar.size()) {
-            // Narrow elements travel in words.
-            (16, 1 | 2) => Type::of(Scalar::I32, 4),
-            (8, 1 | 2) => Type::of(Scalar::I32, 2),
-            (4, 1 | 2) => Type::I32,
-            _ => vector,
-        };
-        Some((memory, vector))
-    }
-
     fn load(&mut self, ptr: Value, result: Value, span: Span, out: &mut Vec<Inst>) {
         let ty = self.function.ty(result);
-        let Some((memory, vector)) = self.wide(ty) else { return };
+        let Some((memory, vector)) = wide(ty, self.found.count) else { return };
         let align = vector.access_size(0);
         let first = self.value(ptr, 0);
         let mut loaded = self.function.emit(out, span, memory, Op::Load { ptr: first, align, volatile: false });
@@ -197,7 +183,7 @@ impl Jam<'_> {
 
     fn store(&mut self, ptr: Value, value: Value, span: Span, out: &mut Vec<Inst>) {
         let ty = self.function.ty(value);
-        let (Some((memory, vector)), Some(scalar)) = (self.wide(ty), ty.scalar()) else { return };
+        let (Some((memory, vector)), Some(scalar)) = (wide(ty, self.found.count), ty.scalar()) else { return };
         let align = vector.access_size(0);
         let mut parts = Vec::new();
         for lane in 0..self.count() {

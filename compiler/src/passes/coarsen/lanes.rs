@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::WIDEST;
-use crate::ir::{Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
+use super::{WIDEST, element};
+use crate::ir::{Function, Inst, Op, Region, Type, Value, WorkItem};
 use crate::passes::align;
 use crate::passes::lane::Lane;
 
@@ -28,13 +28,6 @@ impl Found {
             && size * self.count <= WIDEST
             && self.zeros.get(pointer.index()).is_some_and(|zeros| u32::from(*zeros) >= (size * self.count).trailing_zeros())
     }
-}
-
-/// Bytes of an access that can be one of several in a wider one.
-fn element(ty: Type) -> Option<u32> {
-    let scalar = ty.scalar()?;
-    let size = scalar.size() * u32::from(ty.lanes());
-    (scalar != Scalar::Bool && size.is_power_of_two()).then_some(size)
 }
 
 /// Looks at a kernel. `None` where it is better left alone.

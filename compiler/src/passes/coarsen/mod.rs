@@ -20,10 +20,10 @@ mod lanes;
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Function, Op, Region, Type, Value, WorkItem};
+use crate::ir::{Function, Op, Region, Scalar, Type, Value, WorkItem};
 
 /// Bytes of the accesses that come out, at most.
-const WIDEST: u32 = 16;
+pub(super) const WIDEST: u32 = 16;
 
 /// Instructions that a kernel may come to have.
 const LARGEST: usize = 2048;
@@ -103,4 +103,26 @@ fn remove(region: &mut Region, values: &FxHashMap<Value, Value>) {
     for inst in &mut region.insts {
         inst.op.regions_mut().into_iter().for_each(|nested| remove(nested, values));
     }
+}
+
+/// Bytes of an access that can be one of several in a wider one.
+pub(super) fn element(ty: Type) -> Option<u32> {
+    let scalar = ty.scalar()?;
+    let size = scalar.size() * u32::from(ty.lanes());
+    (scalar != Scalar::Bool && size.is_power_of_two()).then_some(size)
+}
+
+/// The type that `count` accesses made one have in memory, and that of the vector which it is to the program.
+pub(super) fn wide(ty: Type, count: u32) -> Option<(Type, Type)> {
+    let scalar = ty.scalar()?;
+    let lanes = count * u32::from(ty.lanes());
+    let vector = Type::of(scalar, u8::try_from(lanes).ok()?);
+    let memory = match (lanes * scalar.size(), scalar.size()) {
+        // Narrow elements travel in words.
+        (16, 1 | 2) => Type::of(Scalar::I32, 4),
+        (8, 1 | 2) => Type::of(Scalar::I32, 2),
+        (4, 1 | 2) => Type::I32,
+        _ => vector,
+    };
+    Some((memory, vector))
 }
