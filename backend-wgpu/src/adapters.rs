@@ -1,6 +1,7 @@
 //! Which adapters become OpenCL devices, and in which order.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use rustc_hash::FxHashSet;
 use wgcl_api::backend::{Backend, Device, DeviceKind};
@@ -42,16 +43,20 @@ impl WgpuBackend {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = backends;
         descriptor.flags = wgpu::InstanceFlags::empty();
+        let begin = Instant::now();
         // Elsewhere than on Windows and Apple's systems Vulkan is all there is.
-        let instance = if cfg!(any(windows, target_vendor = "apple")) {
-            wgpu::Instance::new(descriptor)
+        let (instance, mut adapters) = if cfg!(any(windows, target_vendor = "apple")) {
+            let instance = wgpu::Instance::new(descriptor);
+            let adapters = pollster::block_on(instance.enumerate_adapters(backends));
+            (instance, adapters)
         } else {
             let Some(instance) = vulkan::instance(&descriptor) else { return Vec::new() };
-            instance
+            let adapters = vulkan::adapters(&instance);
+            (instance, adapters)
         };
+        tracing::debug!("{} adapters after {:?}", adapters.len(), begin.elapsed());
         // A driver stays loaded: it must not be unloaded by one thread while another runs its exit handlers.
         exit::leave(instance.clone());
-        let mut adapters = pollster::block_on(instance.enumerate_adapters(backends));
         adapters.retain(|adapter| {
             let flags = adapter.get_downlevel_capabilities().flags;
             flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) && adapter.limits().max_storage_buffers_per_shader_stage >= 4

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 use ash::vk;
 use parking_lot::Mutex;
@@ -87,11 +88,17 @@ impl Gpu {
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         };
-        let details = vulkan::details(adapter);
+        let mut details = vulkan::details(adapter);
+        if !approach.raw {
+            // wgpu's own commands name stages that only the first family is sure to have.
+            details.family = 0;
+        }
+        let begin = Instant::now();
         let (device, queue) = match vulkan::open(adapter, &descriptor, &details) {
             Some(opened) => opened?,
             None => pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| BackendError::Other(error.to_string()))?,
         };
+        tracing::debug!("{} opened in {:?}", adapter.get_info().name, begin.elapsed());
         // A CPU's driver hands out more than there is, and the system then kills the process. GPUs' drivers know their limit.
         let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
         let budget = if is_cpu { memory(DeviceKind::Cpu, &details) } else { None };

@@ -154,52 +154,56 @@ mod imp {
     }
 
     /// Opens a device with what wgpu knows nothing of: storage buffers that hold bytes (it has shaders' bytes switched on by itself), a clock that can
-    /// be compared with the host's, a queue that only computes, queries that the host resets.
+    /// be compared with the host's, queries that the host resets, and a queue that only computes in place of one that draws as well: one queue is all that is
+    /// used, and another would be made for nothing.
     pub(crate) fn open(
         adapter: &wgpu::Adapter,
         descriptor: &wgpu::DeviceDescriptor<'_>,
         details: &Details,
     ) -> Option<BackendResult<(wgpu::Device, wgpu::Queue)>> {
-        let Details { bytes: has_bytes, clocks, family, query_reset, .. } = *details;
-        if !has_bytes && !clocks && family == 0 && !query_reset {
-            return None;
-        }
         // SAFETY: the adapter is used to open a device, as wgpu does it.
         let hal_adapter = unsafe { adapter.as_hal::<Vulkan>() }?;
-        let mut bytes = vk::PhysicalDevice8BitStorageFeatures::default().storage_buffer8_bit_access(true);
-        let mut resets = vk::PhysicalDeviceHostQueryResetFeatures::default().host_query_reset(true);
-        let (bytes, resets) = (&mut bytes, &mut resets);
-        // SAFETY: the device has the features, the extension and the family of queues, and nothing else is changed.
-        let opened = unsafe {
-            hal_adapter.open_with_callback(
-                descriptor.required_features,
-                &descriptor.required_limits,
-                &descriptor.memory_hints,
-                Some(Box::new(move |arguments| {
-                    if has_bytes {
-                        *arguments.create_info = std::mem::take(arguments.create_info).push_next(bytes);
-                    }
-                    if query_reset {
-                        *arguments.create_info = std::mem::take(arguments.create_info).push_next(resets);
-                    }
-                    if family != 0 {
-                        let queue = vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0]);
-                        arguments.queue_create_infos.push(queue);
-                    }
-                    if clocks && !arguments.extensions.contains(&CLOCKS) {
-                        arguments.extensions.push(CLOCKS);
-                    }
-                })),
-            )
-        };
-        let opened = match opened {
+        let opened = match open_hal(&hal_adapter, descriptor, details) {
             Ok(opened) => opened,
-            Err(error) => return Some(Err(device_error(&error))),
+            Err(error) => return Some(Err(error)),
         };
         drop(hal_adapter);
         // SAFETY: the device was just opened on this adapter, with the features and limits of the descriptor.
         let made = unsafe { adapter.create_device_from_hal::<Vulkan>(opened, descriptor) };
         Some(made.map_err(|error| BackendError::Other(error.to_string())))
+    }
+
+    fn open_hal(
+        adapter: &hal::vulkan::Adapter,
+        descriptor: &wgpu::DeviceDescriptor<'_>,
+        details: &Details,
+    ) -> BackendResult<hal::OpenDevice<Vulkan>> {
+        let Details { bytes: has_bytes, clocks, family, query_reset, .. } = *details;
+        let features = descriptor.required_features;
+        let mut extensions = adapter.required_device_extensions(features);
+        if clocks && !extensions.contains(&CLOCKS) {
+            extensions.push(CLOCKS);
+        }
+        let mut known = adapter.physical_device_features(&extensions, features);
+        let mut bytes = vk::PhysicalDevice8BitStorageFeatures::default().storage_buffer8_bit_access(true);
+        let mut resets = vk::PhysicalDeviceHostQueryResetFeatures::default().host_query_reset(true);
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
+        let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+        let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+        if has_bytes {
+            info = info.push_next(&mut bytes);
+        }
+        if query_reset {
+            info = info.push_next(&mut resets);
+        }
+        let info = known.add_to_device_create(info);
+        let instance = adapter.shared_instance().raw_instance();
+        // SAFETY: the physical device is the instance's, and has the extensions, the features and the family of queues.
+        let device = unsafe { instance.create_device(adapter.raw_physical_device(), &info, None) }.map_err(crate::raw::error)?;
+        let (limits, hints) = (&descriptor.required_limits, &descriptor.memory_hints);
+        // SAFETY: just made, for that family, with wgpu's extensions and features and what is named above; wgpu destroys it.
+        unsafe { adapter.device_from_raw(device, None, &extensions, features, limits, hints, family, 0) }
+            .map_err(|error| device_error(&error))
     }
 
     /// The modes that may be set for any subset of the widths that a shader uses: where widths depend on each other, only those that all of
@@ -271,6 +275,32 @@ mod imp {
                 None
             }
         }
+    }
+
+    /// Largest size of a buffer, and of what is bound of one: wgpu counts in 32 bits in places.
+    const LARGEST: u64 = u32::MAX as u64 & !255;
+
+    pub(crate) fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+        // SAFETY: the instance is only asked for its adapters.
+        let Some(hal_instance) = (unsafe { instance.as_hal::<Vulkan>() }) else { return Vec::new() };
+        // SAFETY: as above; there is no surface.
+        let found = unsafe { hal::Instance::enumerate_adapters(hal_instance, None) };
+        let exposed = found.into_iter().filter(|exposed| {
+            let limits = &exposed.capabilities.limits;
+            limits.min_uniform_buffer_offset_alignment.is_power_of_two() && limits.min_storage_buffer_offset_alignment.is_power_of_two()
+        });
+        exposed
+            .map(|mut exposed| {
+                let hal::Capabilities { limits, downlevel, .. } = &mut exposed.capabilities;
+                // For a device that can do it, wgpu makes pipelines that check the arguments of indirect dispatches and draws, of which we have none.
+                downlevel.flags.remove(wgpu::DownlevelFlags::INDIRECT_EXECUTION);
+                limits.max_buffer_size = limits.max_buffer_size.min(LARGEST);
+                limits.max_storage_buffer_binding_size = limits.max_storage_buffer_binding_size.min(LARGEST);
+                limits.max_uniform_buffer_binding_size = limits.max_uniform_buffer_binding_size.min(LARGEST);
+                // SAFETY: the adapter is this instance's, and nothing was added to what it can do.
+                unsafe { instance.create_adapter_from_hal::<Vulkan>(exposed) }
+            })
+            .collect()
     }
 
     pub(crate) fn raw_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Option<super::RawBuffer> {
@@ -371,12 +401,9 @@ mod imp {
     }
 
     pub(crate) fn raw(details: &Details, device: &wgpu::Device, queue: &wgpu::Queue, is_cpu: bool) -> Option<BackendResult<Arc<Raw>>> {
-        let Details { family, query_reset, .. } = *details;
         // SAFETY: the handles are used as long as the device lives, which the result holds.
         let (hal_device, hal_queue) = unsafe { (device.as_hal::<Vulkan>()?, queue.as_hal::<Vulkan>()?) };
-        let raw_device = hal_device.raw_device().clone();
-        // SAFETY: `open` has asked for a queue of that family.
-        let raw_queue = if family == 0 { hal_queue.as_raw() } else { unsafe { raw_device.get_device_queue(family, 0) } };
+        let (raw_device, raw_queue, family) = (hal_device.raw_device().clone(), hal_queue.as_raw(), hal_device.queue_family_index());
         let has_clocks = hal_device.enabled_device_extensions().contains(&CLOCKS);
         let clock =
             has_clocks.then(|| ash::ext::calibrated_timestamps::Device::new(hal_device.shared_instance().raw_instance(), &raw_device));
@@ -384,7 +411,7 @@ mod imp {
         // A CPU has something better to do than to look again and again.
         let patience = if is_cpu { Duration::ZERO } else { PATIENCE };
         // SAFETY: these are the device's own, which has timeline semaphores, and wgpu is never asked to submit anything.
-        Some(unsafe { Raw::new(device.clone(), raw_device, (raw_queue, family), clock, patience, query_reset) })
+        Some(unsafe { Raw::new(device.clone(), raw_device, (raw_queue, family), clock, patience, details.query_reset) })
     }
 
     fn hal_usage(usage: wgpu::BufferUsages) -> wgpu::wgt::BufferUses {
@@ -425,6 +452,10 @@ mod imp {
         None
     }
 
+    pub(crate) fn adapters(_: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+        Vec::new()
+    }
+
     pub(crate) fn open(
         _: &wgpu::Adapter,
         _: &wgpu::DeviceDescriptor<'_>,
@@ -456,7 +487,12 @@ pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::In
     imp::instance(descriptor)
 }
 
-/// A device with more than wgpu itself switches on ([`Details::bytes`]). `None` where that is nothing: then wgpu opens it.
+/// The adapters of an instance of ours. Not as wgpu would list them: it would prepare each device for checks of what is never used.
+pub(crate) fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+    imp::adapters(instance)
+}
+
+/// A device with more than wgpu itself switches on ([`Details::bytes`]), and a single queue. `None` where there is no Vulkan: then wgpu opens it.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
