@@ -121,6 +121,32 @@ pub(crate) enum Builtin {
 }
 
 impl Builtin {
+    const fn entry_point(self) -> &'static str {
+        match self {
+            Self::Copy => "copy",
+            Self::CopyWide => "copy_wide",
+            Self::Fill => "fill",
+        }
+    }
+
+    fn make(self, gpu: &Gpu) -> BackendResult<Compute> {
+        let entry_point = self.entry_point();
+        match &gpu.raw {
+            Some(raw) => {
+                let (kinds, words) = (BINDINGS.map(|(binding, kind, _)| (binding, kind)), spirv(entry_point)?);
+                // SAFETY: naga wrote the module, which the words above describe.
+                unsafe { raw::Pipeline::new(raw, &words, entry_point, &kinds, stage_flags(gpu)) }.map(Compute::Raw)
+            }
+            None => gpu.scoped(|| {
+                let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some("wgcl"),
+                    source: wgpu::ShaderSource::Wgsl(SOURCE.into()),
+                });
+                Compute::of_module(gpu, &module, entry_point, &BINDINGS)
+            }),
+        }
+    }
+
     /// Groups for so many bytes (vectors: the wide copy) of the destination, and how far they get at a time.
     pub(crate) fn groups(self, size: u64, most: u32) -> (u32, u32) {
         let (count, most, each) = match self {
@@ -132,45 +158,19 @@ impl Builtin {
     }
 }
 
-/// The kernels on a device.
-#[derive(Debug)]
-pub(crate) struct Builtins {
-    copy: Arc<Compute>,
-    copy_wide: Arc<Compute>,
-    fill: Arc<Compute>,
-}
-
 /// Parameters, destination, source.
 const BINDINGS: [(u32, Kind, u64); 3] = [(0, Kind::Arguments, PARAMETERS), (1, Kind::Storage, 0), (2, Kind::Storage, 0)];
 
-impl Builtins {
-    pub(crate) fn new(gpu: &Gpu) -> BackendResult<Self> {
-        let [copy, copy_wide, fill] = match &gpu.raw {
-            Some(raw) => {
-                let kinds = BINDINGS.map(|(binding, kind, _)| (binding, kind));
-                let make = |entry_point| {
-                    let words = spirv(entry_point)?;
-                    // SAFETY: naga wrote the module, which the words above describe.
-                    unsafe { raw::Pipeline::new(raw, &words, entry_point, &kinds, stage_flags(gpu)) }.map(Compute::Raw)
-                };
-                [make("copy")?, make("copy_wide")?, make("fill")?]
-            }
-            None => gpu.scoped(|| {
-                let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                    label: Some("wgcl"),
-                    source: wgpu::ShaderSource::Wgsl(SOURCE.into()),
-                });
-                ["copy", "copy_wide", "fill"].map(|entry_point| Compute::of_module(gpu, &module, entry_point, &BINDINGS))
-            })?,
-        };
-        Ok(Self { copy: Arc::new(copy), copy_wide: Arc::new(copy_wide), fill: Arc::new(fill) })
-    }
+/// The kernels on a device, each made when it is first needed.
+#[derive(Debug, Default)]
+pub(crate) struct Builtins([Option<Arc<Compute>>; 3]);
 
-    pub(crate) fn get(&self, builtin: Builtin) -> &Arc<Compute> {
-        match builtin {
-            Builtin::Copy => &self.copy,
-            Builtin::CopyWide => &self.copy_wide,
-            Builtin::Fill => &self.fill,
+impl Builtins {
+    pub(crate) fn get(&mut self, gpu: &Gpu, builtin: Builtin) -> BackendResult<Arc<Compute>> {
+        let place = &mut self.0[builtin as usize];
+        match place {
+            Some(made) => Ok(Arc::clone(made)),
+            None => Ok(Arc::clone(place.insert(Arc::new(builtin.make(gpu)?)))),
         }
     }
 }

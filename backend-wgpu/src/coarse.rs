@@ -6,6 +6,7 @@ use wgcl_compiler::launch::LaunchKey;
 
 use crate::engine::Engine;
 use crate::launch::{Part, Stage, split_or_rows};
+use crate::prepare::Planner;
 use crate::program::{Kernel, WgpuProgram};
 
 /// Most work-items an invocation: 16 bytes of single ones.
@@ -52,38 +53,55 @@ fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
     [u32::try_from(first).unwrap_or(u32::MAX).max(1), local[1], local[2]]
 }
 
+/// How many work-items an invocation may stand for in a launch, and for how many it probably will: the first launch guesses; what the compiler has found is
+/// remembered. `None` where it is one.
+fn guess(launch: &Launch, kernel: &Kernel, planner: &Planner) -> Option<(u32, u32)> {
+    let least = match asked() {
+        Some(false) => return None,
+        Some(true) => 1,
+        None => planner.enough,
+    };
+    let most = most(launch, kernel, least);
+    if most == 1 || !planner.gpu.approach.spirv {
+        return None;
+    }
+    let known = kernel.coarse.lock().get(&most).copied();
+    Some((most, known.unwrap_or(4.min(most))))
+}
+
+/// The key, and the groups, of a launch whose invocations may stand for `most` work-items and are taken to stand for `count`.
+fn coarse_key(launch: &Launch, common: &LaunchKey, (most, count): (u32, u32), max_groups: [u32; 3]) -> (LaunchKey, Part) {
+    let mut invocations = launch.global_size;
+    invocations[0] /= u64::from(count);
+    let local_size = local_size(launch.local_size, invocations);
+    let groups = std::array::from_fn(|d| invocations[d].div_ceil(u64::from(local_size[d])) as u32);
+    let part = Part { base: [0; 3], groups };
+    let mut key = LaunchKey { local_size, enqueued_local_size: local_size, coarsen: most, ..common.clone() };
+    key.guard = std::array::from_fn(|d| !invocations[d].is_multiple_of(u64::from(local_size[d])));
+    (key.single_dispatch, key.rows) = part.shape(max_groups);
+    (key, part)
+}
+
+/// The first key that [`Engine::coarse_stage`] tries for a launch, if it tries any.
+pub(crate) fn first_coarse_key(launch: &Launch, kernel: &Kernel, common: &LaunchKey, planner: &Planner) -> Option<LaunchKey> {
+    let (most, count) = guess(launch, kernel, planner).filter(|(_, count)| *count > 1)?;
+    Some(coarse_key(launch, common, (most, count), planner.max_groups).0)
+}
+
 impl Engine {
     /// The stage of a launch that is coarsened; `None` for the others.
     pub(crate) fn coarse_stage(
-        &self,
+        &mut self,
         launch: &Launch,
         (program, kernel): (&WgpuProgram, &Kernel),
         common: &LaunchKey,
     ) -> BackendResult<Option<Stage>> {
-        let least = match asked() {
-            Some(false) => return Ok(None),
-            Some(true) => 1,
-            None => self.enough,
-        };
-        let most = most(launch, kernel, least);
-        if most == 1 || !self.gpu.approach.spirv {
-            return Ok(None);
-        }
-        // The first launch guesses; what the compiler has found is remembered.
-        let known = kernel.coarse.lock().get(&most).copied();
-        let mut count = known.unwrap_or(4.min(most));
+        let Some((most, mut count)) = guess(launch, kernel, &self.planner) else { return Ok(None) };
         while count > 1 {
-            let mut invocations = launch.global_size;
-            invocations[0] /= u64::from(count);
-            let local_size = local_size(launch.local_size, invocations);
-            let groups = std::array::from_fn(|d| invocations[d].div_ceil(u64::from(local_size[d])) as u32);
-            let part = Part { base: [0; 3], groups };
-            let mut key = LaunchKey { local_size, enqueued_local_size: local_size, coarsen: most, ..common.clone() };
-            key.guard = std::array::from_fn(|d| !invocations[d].is_multiple_of(u64::from(local_size[d])));
-            (key.single_dispatch, key.rows) = part.shape(self.max_groups);
-            let pipeline = program.pipeline(kernel, &key)?;
+            let (key, part) = coarse_key(launch, common, (most, count), self.planner.max_groups);
+            let pipeline = self.pipeline(program, kernel, &key)?;
             if pipeline.coarse == count {
-                let parts = split_or_rows(part, self.max_groups, key.rows);
+                let parts = split_or_rows(part, self.planner.max_groups, key.rows);
                 return Ok(Some(Stage { pipeline, parts, output: None, folded: key.folded, pieces: key.pieces }));
             }
             count = pipeline.coarse;

@@ -22,7 +22,8 @@ use crate::gpu::Gpu;
 use crate::host::Pinned;
 use crate::memory::WgpuMemory;
 use crate::port::Port;
-use crate::program::{self, Loaded, Specialise, WarmUp, WgpuProgram};
+use crate::prepare::Planner;
+use crate::program::{Loaded, Specialise, WgpuProgram};
 use crate::properties::{self, Approach};
 use crate::retire::{self, Retirer};
 
@@ -42,7 +43,6 @@ struct Open {
     gpu: Arc<Gpu>,
     port: Arc<Port>,
     thread: Sender<Message>,
-    warmer: Sender<WarmUp>,
 }
 
 impl Open {
@@ -110,7 +110,6 @@ impl WgpuDevice {
     fn start(&self) -> BackendResult<Open> {
         let gpu = Gpu::open(&self.adapter, self.approach)?;
         let (thread, messages) = channel();
-        let (warmer, requests) = channel();
         let (batches, serials) = channel();
         let retirer = Arc::new(Retirer::new(Arc::clone(&gpu)));
         exit::register(thread.clone(), self.properties.kind == DeviceKind::Cpu);
@@ -127,19 +126,14 @@ impl WgpuDevice {
         };
         let completion = Arc::clone(&retirer);
         spawn("wgcl-complete", Box::new(move || retire::run(&completion, &serials)))?;
-        let engine_gpu = Arc::clone(&gpu);
-        let max_groups = self.properties.max_groups;
-        let enough = crate::coarse::enough(&self.properties);
+        let planner =
+            Planner { gpu: Arc::clone(&gpu), max_groups: self.properties.max_groups, enough: crate::coarse::enough(&self.properties) };
         // A CPU has no time to spare for submissions, and its drivers make the next one wait.
         let eager = !matches!(self.properties.kind, DeviceKind::Cpu | DeviceKind::Other);
-        let port = Arc::new(Port::new(Engine::new(engine_gpu, retirer, batches, max_groups, (eager, enough)), thread.clone()));
+        let port = Arc::new(Port::new(Engine::new(retirer, batches, planner, eager), thread.clone()));
         let served = Arc::clone(&port);
         spawn("wgcl-submit", Box::new(move || served.run(&messages)))?;
-        thread::Builder::new()
-            .name("wgcl-warm".to_owned())
-            .spawn(move || program::warm_up(&requests))
-            .map_err(|error| BackendError::Other(format!("no thread: {error}")))?;
-        Ok(Open { gpu, port, thread, warmer })
+        Ok(Open { gpu, port, thread })
     }
 
     /// Loses the device, as a driver does when a kernel hangs: for tests of this crate.
@@ -168,7 +162,7 @@ impl WgpuDevice {
         let kernels = kernels.into_iter().map(|(name, params)| (name, params, None, false)).collect();
         let specialise: Box<Specialise> = Box::new(specialise);
         let program = Arc::new(WgpuProgram::new(Arc::clone(&open.gpu), kernels, specialise));
-        Ok(Arc::new(Loaded { program, warmer: open.warmer.clone() }))
+        Ok(Arc::new(Loaded { program }))
     }
 }
 
@@ -206,7 +200,7 @@ impl Device for WgpuDevice {
         let mut program = WgpuProgram::from_module(Arc::clone(&open.gpu), module, self.target.clone());
         program.constants = open.initialised(constant)?;
         program.variables = open.initialised(global)?;
-        Ok(Arc::new(Loaded { program: Arc::new(program), warmer: open.warmer.clone() }))
+        Ok(Arc::new(Loaded { program: Arc::new(program) }))
     }
 
     fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>) {

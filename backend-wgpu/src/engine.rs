@@ -15,6 +15,7 @@ use crate::gpu::Gpu;
 use crate::host::Direction;
 use crate::launch::{BindGroups, LastArguments};
 use crate::memory::{WgpuMemory, downcast};
+use crate::prepare::Planner;
 use crate::printf::Pool;
 use crate::program::Loaded;
 use crate::retire::{After, Entry, Moment, Outcome, Retirer};
@@ -97,9 +98,7 @@ pub(crate) struct Engine {
     pub(crate) gpu: Arc<Gpu>,
     pub(crate) retirer: Arc<Retirer>,
     batches: Sender<u64>,
-    pub(crate) max_groups: [u32; 3],
-    /// Invocations that keep the device busy.
-    pub(crate) enough: u64,
+    pub(crate) planner: Planner,
     pub(crate) batch: Batch,
     /// Number of the open batch; the ones before it were submitted.
     pub(crate) serial: u64,
@@ -115,7 +114,7 @@ pub(crate) struct Engine {
     pub(crate) down: Ring,
     pub(crate) fetches: Fetches,
     pub(crate) bind_groups: BindGroups,
-    pub(crate) builtins: Option<Builtins>,
+    pub(crate) builtins: Builtins,
     pub(crate) scratch: Option<Arc<WgpuMemory>>,
     /// Where arguments are folded into one.
     pub(crate) folded: Option<Arc<WgpuMemory>>,
@@ -127,20 +126,13 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// `batches` leads to the completion thread. `eager` and `enough`: see there.
-    pub(crate) fn new(
-        gpu: Arc<Gpu>,
-        retirer: Arc<Retirer>,
-        batches: Sender<u64>,
-        max_groups: [u32; 3],
-        (eager, enough): (bool, u64),
-    ) -> Self {
+    /// `batches` leads to the completion thread. `eager`: see there.
+    pub(crate) fn new(retirer: Arc<Retirer>, batches: Sender<u64>, planner: Planner, eager: bool) -> Self {
         Self {
-            gpu,
+            gpu: Arc::clone(&planner.gpu),
             retirer,
             batches,
-            max_groups,
-            enough,
+            planner,
             batch: Batch::default(),
             serial: 1,
             heard: 0,
@@ -152,7 +144,7 @@ impl Engine {
             down: Ring::new(Direction::Down, STAGING_SEGMENT, 2),
             fetches: Fetches::default(),
             bind_groups: BindGroups::default(),
-            builtins: None,
+            builtins: Builtins::default(),
             scratch: None,
             folded: None,
             nulls: [None, None],

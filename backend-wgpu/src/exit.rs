@@ -5,7 +5,7 @@
 //! release OpenCL objects later still.
 //!
 //! A driver that runs kernels on the CPU compiles and runs them on threads of its own, which crash once LLVM's globals are destroyed. If work is still
-//! going on there after the wait, the process ends at once, with its own status and its output written: the handlers that were registered before ours do
+//! going on there after the wait, or any driver is still compiling a kernel, the process ends at once, with its own status and its output written: the handlers that were registered before ours do
 //! not run then. A child that was forked has none of the threads, and waits for nothing.
 
 use std::any::Any;
@@ -26,6 +26,8 @@ static FRAGILE: AtomicBool = AtomicBool::new(false);
 static LEAVING: AtomicBool = AtomicBool::new(false);
 static THREADS: Mutex<Vec<Sender<Message>>> = Mutex::new(Vec::new());
 static RUNNING: Mutex<usize> = Mutex::new(0);
+/// How many of those are inside a driver's compiler.
+static COMPILING: AtomicU32 = AtomicU32::new(0);
 static ENDED: Condvar = Condvar::new();
 /// What is left as it is, in a place where tools that look for leaks find it.
 static LEFT: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
@@ -44,17 +46,32 @@ pub(crate) fn leave(what: impl Any + Send) {
 
 /// Counts a thread, or something that a thread does, for which the process's end has to wait, as long as it lives.
 #[derive(Debug)]
-pub(crate) struct Running(());
+pub(crate) struct Running {
+    compiling: bool,
+}
 
 impl Running {
     pub(crate) fn new() -> Self {
+        Self::start(false)
+    }
+
+    fn start(compiling: bool) -> Self {
         *RUNNING.lock() += 1;
-        Self(())
+        Self { compiling }
+    }
+
+    /// Of a thread that is going to be in the driver's compiler, which no exit handler may overtake either.
+    pub(crate) fn compiling() -> Self {
+        COMPILING.fetch_add(1, Ordering::AcqRel);
+        Self::start(true)
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
+        if self.compiling {
+            COMPILING.fetch_sub(1, Ordering::AcqRel);
+        }
         *RUNNING.lock() -= 1;
         ENDED.notify_all();
     }
@@ -82,8 +99,8 @@ fn hook() {
     }
 
     extern "C" fn at_exit(status: c_int, _: *mut c_void) {
-        if !end_threads() && FRAGILE.load(Ordering::Acquire) {
-            tracing::warn!("the process ends while a kernel runs on the CPU");
+        if !end_threads() && (FRAGILE.load(Ordering::Acquire) || COMPILING.load(Ordering::Acquire) > 0) {
+            tracing::warn!("the process ends while a kernel runs on the CPU, or is compiled");
             // SAFETY: writes out all of C's streams, as exit would do next, and ends the process.
             unsafe {
                 libc::fflush(std::ptr::null_mut());

@@ -79,7 +79,7 @@ impl Part {
 
 /// Groups of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Region {
+pub(crate) struct Region {
     local_size: [u32; 3],
     part: Part,
 }
@@ -198,18 +198,18 @@ impl Engine {
         }
         let (regions, guard) = regions(launch, groups, kernel.group_blind);
         let mut stages = SmallVec::new();
-        for Region { local_size, part } in regions {
+        for region in regions {
+            let Region { local_size, part } = region;
             let fits = |limits: [u32; 3]| part.fits(limits);
-            let mut key = LaunchKey { local_size, guard, ..common.clone() };
-            (key.single_dispatch, key.rows) = part.shape(self.max_groups);
-            let mut pipeline = program.pipeline(kernel, &key)?;
-            let mut limits = self.max_groups;
+            let mut key = region_key(&common, &region, guard, self.planner.max_groups);
+            let mut pipeline = self.pipeline(program, kernel, &key)?;
+            let mut limits = self.planner.max_groups;
             let scratch = pipeline.scratch();
             if scratch > 0 {
                 limits = self.scratch_limits(local_size, part.groups, scratch)?;
                 if key.rows || (key.single_dispatch && !fits(limits)) {
                     (key.single_dispatch, key.rows) = (false, false);
-                    pipeline = program.pipeline(kernel, &key)?;
+                    pipeline = self.pipeline(program, kernel, &key)?;
                 }
             }
             let parts = split_or_rows(part, limits, key.rows);
@@ -217,6 +217,14 @@ impl Engine {
             stages.push(Stage { pipeline, parts, output: None, folded: key.folded, pieces: key.pieces });
         }
         Ok(stages)
+    }
+
+    /// The pipeline for a key. Where it has to be made, the device begins with what is recorded so far.
+    pub(crate) fn pipeline(&mut self, program: &WgpuProgram, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
+        if !kernel.has(key) && self.gpu.raw.is_some() {
+            self.submit();
+        }
+        program.pipeline(kernel, key)
     }
 
     fn dispatch(
@@ -301,7 +309,7 @@ impl Engine {
         if left == 0 {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        let mut limits = self.max_groups;
+        let mut limits = self.planner.max_groups;
         for (limit, count) in limits.iter_mut().zip(groups) {
             let taken = u64::from((*limit).min(count)).min(left).max(1);
             *limit = taken as u32;
@@ -420,7 +428,7 @@ fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bo
 }
 
 /// Groups in each dimension.
-fn group_counts(launch: &Launch) -> BackendResult<[u32; 3]> {
+pub(crate) fn group_counts(launch: &Launch) -> BackendResult<[u32; 3]> {
     let mut counts = [1; 3];
     for ((count, global), local) in counts.iter_mut().zip(launch.global_size).zip(launch.local_size) {
         if local == 0 {
@@ -435,7 +443,7 @@ fn group_counts(launch: &Launch) -> BackendResult<[u32; 3]> {
 
 /// The groups of a launch by their size (there are up to eight), and the dimensions in which the last ones reach beyond the NDRange: those of a kernel that
 /// does not see its groups, which needs no pipelines for smaller ones.
-fn regions(launch: &Launch, groups: [u32; 3], group_blind: bool) -> (SmallVec<[Region; 1]>, [bool; 3]) {
+pub(crate) fn regions(launch: &Launch, groups: [u32; 3], group_blind: bool) -> (SmallVec<[Region; 1]>, [bool; 3]) {
     // Below 2^32, as the local size is.
     let rest: [u32; 3] = std::array::from_fn(|d| (launch.global_size[d] % u64::from(launch.local_size[d])) as u32);
     let whole = Region { local_size: launch.local_size, part: Part { base: [0; 3], groups } };
@@ -460,6 +468,13 @@ fn regions(launch: &Launch, groups: [u32; 3], group_blind: bool) -> (SmallVec<[R
 /// The dispatches of some groups.
 pub(crate) fn split_or_rows(part: Part, limits: [u32; 3], rows: bool) -> SmallVec<[Part; 1]> {
     if rows { in_rows(part, limits) } else { split(part, limits) }
+}
+
+/// The key of the groups of a region.
+pub(crate) fn region_key(common: &LaunchKey, region: &Region, guard: [bool; 3], max_groups: [u32; 3]) -> LaunchKey {
+    let mut key = LaunchKey { local_size: region.local_size, guard, ..common.clone() };
+    (key.single_dispatch, key.rows) = region.part.shape(max_groups);
+    key
 }
 
 /// Cuts groups into dispatches of at most `limits`.
@@ -499,7 +514,7 @@ fn in_rows(Part { base, groups }: Part, limits: [u32; 3]) -> SmallVec<[Part; 1]>
 }
 
 /// The key of a launch, but for what tells its dispatches apart.
-fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<LaunchKey> {
+pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<LaunchKey> {
     if kernel.params.len() != launch.args.len() {
         return Err(BackendError::Other("a launch with the wrong number of arguments".to_owned()));
     }

@@ -36,6 +36,7 @@ mod memory;
 mod pieces;
 mod pipeline;
 mod port;
+mod prepare;
 mod printf;
 mod program;
 mod properties;
@@ -46,6 +47,7 @@ mod stamps;
 mod transfer;
 mod turns;
 mod vulkan;
+mod workers;
 
 pub use adapters::{Settings, WgpuBackend};
 pub use device::WgpuDevice;

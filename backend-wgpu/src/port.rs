@@ -13,6 +13,7 @@ use wgcl_api::backend::{BackendError, Command, Progress};
 
 use crate::engine::{Engine, Message};
 use crate::exit;
+use crate::prepare::Planner;
 use crate::retire::Retirer;
 
 /// The way to a device's engine.
@@ -23,12 +24,13 @@ pub(crate) struct Port {
     /// Commands and flushes that were sent to the thread and not taken yet.
     pending: AtomicUsize,
     retirer: Arc<Retirer>,
+    planner: Planner,
 }
 
 impl Port {
     pub(crate) fn new(engine: Engine, thread: Sender<Message>) -> Self {
-        let retirer = Arc::clone(&engine.retirer);
-        Self { engine: Mutex::new(Some(engine)), thread, pending: AtomicUsize::new(0), retirer }
+        let (retirer, planner) = (Arc::clone(&engine.retirer), engine.planner.clone());
+        Self { engine: Mutex::new(Some(engine)), thread, pending: AtomicUsize::new(0), retirer, planner }
     }
 
     /// Sends what is to come in its turn. Fails where the thread has ended.
@@ -76,6 +78,8 @@ impl Port {
             }
         }
         let Some((command, profile, progress)) = parts else { return };
+        // The thread makes the first pipeline itself if it has nothing else to do.
+        self.planner.prepare(&command, usize::from(self.pending.load(Ordering::Acquire) == 0));
         if let Err(SendError(Message::Command { progress, .. })) = self.send(Message::Command { command, profile, progress }) {
             progress.complete(Err(BackendError::DeviceLost("its thread has ended".to_owned())));
         }

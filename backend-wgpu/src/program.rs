@@ -1,10 +1,10 @@
 //! A program on a device: pipelines by kernel and launch key, and the memory of its constants and variables.
 
 use std::any::Any;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -18,10 +18,10 @@ use wgcl_compiler::passes::group_blind;
 use wgcl_compiler::stored;
 use wgcl_compiler::target::Target;
 
-use crate::exit;
 use crate::gpu::Gpu;
 use crate::memory::WgpuMemory;
 use crate::pipeline::Pipeline;
+use crate::workers::{self, Urgency};
 
 /// Makes the shader of a kernel for a launch key. The compiler's, but for tests.
 pub(crate) type Specialise = dyn Fn(&str, &LaunchKey) -> BackendResult<Shader> + Send + Sync;
@@ -49,6 +49,11 @@ impl Kernel {
     /// Whether it has been made for a launch: then others like it take no time.
     pub(crate) fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Relaxed)
+    }
+
+    /// Whether the pipeline for a launch has been made.
+    pub(crate) fn has(&self, key: &LaunchKey) -> bool {
+        self.variants.lock().get(key).is_some_and(|slot| slot.get().is_some())
     }
 }
 
@@ -186,8 +191,30 @@ impl WgpuProgram {
                 None => Arc::clone(variants.entry(key.clone()).or_default()),
             }
         };
-        let made =
-            slot.get_or_init(|| Pipeline::new(&self.gpu, (self.specialise)(&kernel.name, key)?, key.local_size).map(Arc::new)).clone();
+        self.fill(&slot, kernel, key)
+    }
+
+    /// Begins to make the pipeline for a launch in the background, unless somebody has.
+    pub(crate) fn prepare(self: &Arc<Self>, kernel: &Arc<Kernel>, key: LaunchKey, urgency: Urgency) {
+        let slot = match kernel.variants.lock().entry(key.clone()) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(place) => Arc::clone(place.insert(Slot::default())),
+        };
+        let (program, kernel) = (Arc::downgrade(self), Arc::clone(kernel));
+        workers::spawn(urgency, move || {
+            // The launch reports what goes wrong, should it come.
+            if let Some(Err(error)) = program.upgrade().map(|program| program.fill(&slot, &kernel, &key)) {
+                tracing::debug!("{}: {error}", kernel.name);
+            }
+        });
+    }
+
+    fn fill(&self, slot: &Slot, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
+        let make = || {
+            let shader = (self.specialise)(&kernel.name, key)?;
+            Pipeline::new(&self.gpu, shader, key.local_size).map(Arc::new)
+        };
+        let made = slot.get_or_init(make).clone();
         kernel.ready.store(true, Ordering::Relaxed);
         made
     }
@@ -206,41 +233,13 @@ impl WgpuProgram {
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) program: Arc<WgpuProgram>,
-    /// Where pipelines are made ahead of time.
-    pub(crate) warmer: Sender<WarmUp>,
-}
-
-/// A pipeline to be made ahead of time.
-#[derive(Debug)]
-pub(crate) struct WarmUp {
-    program: std::sync::Weak<WgpuProgram>,
-    kernel: String,
-    key: LaunchKey,
-}
-
-/// The thread that makes pipelines ahead of time.
-pub(crate) fn warm_up(requests: &std::sync::mpsc::Receiver<WarmUp>) {
-    while let Ok(WarmUp { program, kernel, key }) = requests.recv() {
-        let _running = exit::Running::new();
-        if exit::leaving() {
-            return;
-        }
-        if let Some(program) = program.upgrade() {
-            let made = program.kernel(&kernel).and_then(|kernel| program.pipeline(kernel, &key));
-            if let Err(error) = made {
-                // The launch reports it, should it come.
-                tracing::debug!("{kernel}: {error}");
-            }
-        }
-    }
 }
 
 impl LoadedProgram for Loaded {
     fn warm(&self, kernel: &str, local_size: [u32; 3]) {
         if let Ok(found) = self.program.kernel(kernel) {
             let key = WgpuProgram::probable_key(found, local_size);
-            // A hint: nothing is lost if the thread is gone.
-            let _ = self.warmer.send(WarmUp { program: Arc::downgrade(&self.program), kernel: kernel.to_owned(), key });
+            self.program.prepare(found, key, Urgency::Hint);
         }
     }
 

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Progress, Times};
 
 use crate::batch::Dispatch;
-use crate::builtin::{Builtin, Builtins, PARAMETERS, PATTERN_BYTES, expand_pattern};
+use crate::builtin::{Builtin, PARAMETERS, PATTERN_BYTES, expand_pattern};
 use crate::clock;
 use crate::copiers::Copiers;
 use crate::engine::{Engine, Taking};
@@ -324,9 +324,6 @@ impl Engine {
     /// Dispatches a kernel of `builtin` on so many bytes of the destination from a byte on: as many times as it takes with what a binding holds.
     fn run_builtin(&mut self, job: Job<'_>, from: &Source<'_>, to: &WgpuMemory, (begin, size): (u64, u64)) -> BackendResult<()> {
         let gpu = Arc::clone(&self.gpu);
-        if self.builtins.is_none() {
-            self.builtins = Some(Builtins::new(&gpu)?);
-        }
         let source = match from {
             Source::Device(memory) => memory.buffer(),
             Source::Host(memory) => &memory.buffer,
@@ -350,7 +347,7 @@ impl Engine {
             Job::Copy(unit, _) => (Builtin::CopyWide, size / unit),
             Job::Fill(_) => (Builtin::Fill, size),
         };
-        let (groups, stride) = builtin.groups(units, self.max_groups[0]);
+        let (groups, stride) = builtin.groups(units, self.planner.max_groups[0]);
         let (to_window, to_size) = window(&gpu, to.buffer(), begin, size);
         let mut bytes = [0; PARAMETERS as usize];
         let (from_window, from_size, numbers) = match job {
@@ -373,8 +370,7 @@ impl Engine {
         // A wait in here leaves the open batch's commands before this one where they belong: ahead of it.
         let slot = self.slot(|engine| &mut engine.arguments, PARAMETERS, align)?;
         slot.memory.write(&gpu, slot.offset, &bytes)?;
-        let Some(builtins) = &self.builtins else { return Ok(()) };
-        let compute = builtins.get(builtin);
+        let compute = &self.builtins.get(&gpu, builtin)?;
         let bound = [(0, &slot.memory.buffer, 0, PARAMETERS), (1, to.buffer(), to_window, to_size), (2, source, from_window, from_size)];
         let group = Arc::new(compute.group(&gpu, &bound)?);
         let uses = [(to.buffer().raw, true), (source.raw, false)];

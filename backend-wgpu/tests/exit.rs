@@ -31,6 +31,37 @@ fn leave() {
     std::process::exit(0);
 }
 
+/// Ends the process while kernels are made, which takes longer than anybody wants to wait. Run by the test below in a process of its own.
+#[test]
+#[ignore = "ends the process"]
+fn leave_compiling() {
+    let device = device(ALL[0]);
+    let (begun, wait) = std::sync::mpsc::channel();
+    let kernels = ["one", "two", "three"].map(|name| (name.to_owned(), vec![])).to_vec();
+    let make = move |_: &str, _: &_| {
+        begun.send(()).unwrap();
+        std::thread::sleep(Duration::from_secs(3600));
+        Err(wgcl_api::backend::BackendError::OutOfHostMemory)
+    };
+    let program = device.load_shaders(kernels, make).unwrap();
+    program.warm("one", [1, 1, 1]);
+    for name in ["two", "three"] {
+        drop(start(&*device, launch(&program, name, vec![], [1, 1, 1], [1, 1, 1]), false));
+    }
+    wait.recv().unwrap();
+    std::mem::forget((device, program));
+    std::process::exit(7);
+}
+
+#[test]
+fn a_process_may_end_while_kernels_are_made() {
+    let begin = Instant::now();
+    let mut child = Process::new(std::env::current_exe().unwrap());
+    let status = child.args(["--exact", "leave_compiling", "--ignored", "--nocapture"]).status().unwrap();
+    assert_eq!(status.code(), Some(7), "{status}");
+    assert!(begin.elapsed() < Duration::from_secs(30));
+}
+
 #[test]
 fn a_process_may_end_with_work_in_flight() {
     for leak in [false, true] {

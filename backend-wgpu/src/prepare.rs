@@ -1,0 +1,69 @@
+//! Pipelines that are begun before they are needed.
+//!
+//! A launch whose kernel has not been made yet is recorded by the submission thread, which makes the pipeline first. While it is at work there, or waits for
+//! something else, what the launches behind it will need is made by other threads: what a launch asks for is known when it is enqueued, so that nothing is made
+//! in vain.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use wgcl_api::backend::{Action, BackendResult, Command, Launch};
+use wgcl_compiler::launch::LaunchKey;
+
+use crate::coarse::first_coarse_key;
+use crate::gpu::Gpu;
+use crate::launch::{group_counts, launch_key, region_key, regions};
+use crate::program::{Kernel, Loaded};
+use crate::workers::Urgency;
+
+/// What the keys of launches depend upon besides the launch.
+#[derive(Clone, Debug)]
+pub(crate) struct Planner {
+    pub(crate) gpu: Arc<Gpu>,
+    pub(crate) max_groups: [u32; 3],
+    /// Invocations that keep the device busy.
+    pub(crate) enough: u64,
+}
+
+impl Planner {
+    /// Begins to make in the background what the command's launches need, but for the first `skipped` of them.
+    pub(crate) fn prepare(&self, command: &Command, skipped: usize) {
+        match command {
+            Command::Once(Action::Launch(launch)) if skipped == 0 => self.prepare_launch(launch),
+            Command::Replay(actions) => {
+                let launches = actions.iter().filter_map(|action| match &**action {
+                    Action::Launch(launch) => Some(launch),
+                    _ => None,
+                });
+                launches.skip(skipped).for_each(|launch| self.prepare_launch(launch));
+            }
+            _ => {}
+        }
+    }
+
+    fn prepare_launch(&self, launch: &Launch) {
+        let Some(Loaded { program }) = launch.program.as_any().downcast_ref() else { return };
+        let Ok(kernel) = program.kernel(&launch.kernel) else { return };
+        if kernel.is_ready() {
+            return;
+        }
+        // What is wrong with a launch is reported when it is recorded.
+        for key in self.keys(launch, kernel).unwrap_or_default() {
+            program.prepare(kernel, key, Urgency::Awaited);
+        }
+    }
+
+    /// The keys of a launch, as far as they are known before a pipeline is.
+    fn keys(&self, launch: &Launch, kernel: &Kernel) -> BackendResult<SmallVec<[LaunchKey; 1]>> {
+        let groups = group_counts(launch)?;
+        if groups.contains(&0) {
+            return Ok(SmallVec::new());
+        }
+        let common = launch_key(launch, kernel, &self.gpu)?;
+        if let Some(key) = first_coarse_key(launch, kernel, &common, self) {
+            return Ok(smallvec::smallvec![key]);
+        }
+        let (regions, guard) = regions(launch, groups, kernel.group_blind);
+        Ok(regions.iter().map(|region| region_key(&common, region, guard, self.max_groups)).collect())
+    }
+}

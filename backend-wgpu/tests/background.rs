@@ -1,0 +1,157 @@
+//! Kernels that are made in the background: together, for launches that will come, while everything else goes away.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use common::{ALL, device, launch, run, shader, start};
+use wgcl_api::backend::{BackendError, BackendResult, Device, LoadedProgram};
+use wgcl_backend_wgpu::WgpuDevice;
+use wgcl_compiler::launch::{ArgLayout, Shader};
+
+/// How long something that must happen may take on a busy machine.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A number that threads wait for.
+#[derive(Default)]
+struct Count(Mutex<u32>, Condvar);
+
+impl Count {
+    fn add(&self) {
+        *self.0.lock().unwrap() += 1;
+        self.1.notify_all();
+    }
+
+    fn wait_for(&self, number: u32) -> bool {
+        let reached = self.1.wait_timeout_while(self.0.lock().unwrap(), LONG, |count| *count < number).unwrap();
+        !reached.1.timed_out()
+    }
+}
+
+/// Kernels without arguments; `making` is called when one is made.
+fn program(
+    device: &Arc<WgpuDevice>,
+    kernels: &[&str],
+    making: impl Fn(&str) -> BackendResult<()> + Send + Sync + 'static,
+) -> Arc<dyn LoadedProgram> {
+    let spirv = device.target().spirv;
+    let kernels = kernels.iter().map(|name| ((*name).to_owned(), vec![])).collect();
+    let make = move |name: &str, _: &_| -> BackendResult<Shader> {
+        making(name)?;
+        Ok(shader("@compute @workgroup_size(1) fn main() { }", vec![], ArgLayout::default(), spirv))
+    };
+    device.load_shaders(kernels, make).unwrap()
+}
+
+#[test]
+fn kernels_in_a_row_are_made_together() {
+    let device = device(ALL[0]);
+    let begun = Arc::new(Count::default());
+    let counter = Arc::clone(&begun);
+    let making = move |_: &str| {
+        counter.add();
+        // Each waits for the other.
+        assert!(counter.wait_for(2), "they are made one after the other");
+        Ok(())
+    };
+    let program = program(&device, &["one", "two"], making);
+    let pending = ["one", "two"].map(|name| start(&*device, launch(&program, name, vec![], [1, 1, 1], [1, 1, 1]), false));
+    device.flush();
+    for one in pending {
+        one.wait().unwrap();
+    }
+    assert_eq!(*begun.0.lock().unwrap(), 2, "each is made once");
+}
+
+#[test]
+fn the_device_runs_while_a_kernel_is_made() {
+    let device = device(ALL[0]);
+    let done = Arc::new(Count::default());
+    let first_done = Arc::clone(&done);
+    let making = move |name: &str| {
+        assert!(name == "first" || first_done.wait_for(1), "the first launch waits for the second kernel");
+        Ok(())
+    };
+    let program = program(&device, &["first", "second"], making);
+    run(&*device, launch(&program, "first", vec![], [1, 1, 1], [1, 1, 1]));
+    // Nobody flushes.
+    let first = start(&*device, launch(&program, "first", vec![], [1, 1, 1], [1, 1, 1]), false);
+    let second = start(&*device, launch(&program, "second", vec![], [1, 1, 1], [1, 1, 1]), false);
+    first.wait().unwrap();
+    done.add();
+    device.flush();
+    second.wait().unwrap();
+}
+
+#[test]
+fn a_program_may_go_while_its_kernels_are_made() {
+    for _ in 0..3 {
+        let device = device(ALL[0]);
+        let made = Arc::new(AtomicU32::new(0));
+        let (begun, count) = (Arc::new(Count::default()), Arc::clone(&made));
+        let counter = Arc::clone(&begun);
+        let names: Vec<String> = (0..50).map(|number| format!("kernel{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let making = move |_: &str| {
+            counter.add();
+            thread::sleep(Duration::from_millis(20));
+            count.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        };
+        let program = program(&device, &names, making);
+        for name in &names {
+            program.warm(name, [1, 1, 1]);
+        }
+        assert!(begun.wait_for(1));
+        drop(program);
+        drop(device);
+        // What had begun ends, the rest is not made.
+        thread::sleep(Duration::from_millis(200));
+        assert!(made.load(Ordering::SeqCst) < 50);
+    }
+}
+
+#[test]
+fn a_kernel_that_fails_in_the_background_fails_its_launch() {
+    let device = device(ALL[0]);
+    let program =
+        program(&device, &["bad", "good"], |name| if name == "bad" { Err(BackendError::Other("no such luck".to_owned())) } else { Ok(()) });
+    program.warm("bad", [1, 1, 1]);
+    program.warm("good", [1, 1, 1]);
+    let pending = ["bad", "good"].map(|name| start(&*device, launch(&program, name, vec![], [1, 1, 1], [1, 1, 1]), false));
+    device.flush();
+    let results = pending.map(|one| one.wait());
+    assert!(matches!(&results[0], Err(BackendError::Other(message)) if message == "no such luck"), "{:?}", results[0]);
+    assert!(results[1].is_ok());
+}
+
+#[test]
+fn the_device_may_be_lost_while_kernels_are_made() {
+    let device = device(ALL[0]);
+    let (begun, lost) = (Arc::new(Count::default()), Arc::new(Count::default()));
+    let (counter, loss) = (Arc::clone(&begun), Arc::clone(&lost));
+    let making = move |_: &str| {
+        counter.add();
+        assert!(loss.wait_for(1));
+        Ok(())
+    };
+    let program = program(&device, &["one", "two", "three"], making);
+    program.warm("three", [1, 1, 1]);
+    let pending = ["one", "two"].map(|name| start(&*device, launch(&program, name, vec![], [1, 1, 1], [1, 1, 1]), false));
+    assert!(begun.wait_for(1));
+    device.lose().unwrap();
+    lost.add();
+    device.flush();
+    for one in pending {
+        // The launch that was taken before may fail at its submission, or end as if nothing had been.
+        let _ = one.wait();
+    }
+    let late = start(&*device, launch(&program, "three", vec![], [1, 1, 1], [1, 1, 1]), false);
+    device.flush();
+    assert!(matches!(late.wait(), Err(BackendError::DeviceLost(_))));
+}
