@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::link::{CompiledUnit, Output, link};
+use wgcl_compiler::parallel;
 use wgcl_compiler::program::{BuildOptions, BuildResult, Program as Compiled, Source};
 
 use crate::backend::{BackendError, LoadedProgram};
@@ -136,19 +137,22 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
     }
 }
 
-/// Instructions of a program up to which its kernels are tried when it is built: it takes about as long as building them, and no launch waits less
-/// for it.
+/// Instructions of a program up to which its kernels are tried when it is built: it takes about as long as building them, and launches only wait less for it
+/// if they turn out to be what was tried.
 const TRIED: usize = 20_000;
 
 /// A warning for each kernel that the device will refuse, for whatever work-group size: the launch is late to learn that. The other kernels of the
 /// program are of use all the same, so that the build does not fail.
 fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) -> String {
     let mut log = String::new();
-    if compiled.module.functions.iter().map(|function| function.body.size()).sum::<usize>() > TRIED {
+    let size = compiled.module.functions.iter().map(|function| function.body.size()).sum::<usize>();
+    if size > TRIED {
         return log;
     }
-    for kernel in &compiled.kernels {
-        let usage = loaded.kernel_usage(&kernel.name);
+    let kernels = &compiled.kernels;
+    let usage = |number: usize| loaded.kernel_usage(&kernels[number].name);
+    let usages = if size >= parallel::WORTH { parallel::map(kernels.len(), usage) } else { (0..kernels.len()).map(usage).collect() };
+    for usage in usages {
         if let Err(BackendError::Launch(error @ (LaunchError::Unsupported { .. } | LaunchError::Internal { .. }))) = usage {
             log.push_str(&format!("warning: {error} on {}: launching the kernel will fail\n", device.name()));
         }

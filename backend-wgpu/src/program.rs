@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram};
 use wgcl_api::cache::{self, Cache};
 use wgcl_api::dump;
@@ -40,6 +40,8 @@ pub(crate) struct Kernel {
     pub(crate) group_blind: bool,
     variants: Mutex<FxHashMap<LaunchKey, Slot>>,
     usage: OnceLock<BackendResult<KernelUsage>>,
+    /// A shader that the next launch may want.
+    tried: Mutex<Option<Tried>>,
     ready: AtomicBool,
     /// Work-items that an invocation stands for in the end, by the number that it may stand for.
     pub(crate) coarse: Mutex<FxHashMap<u32, u32>>,
@@ -51,10 +53,37 @@ impl Kernel {
         self.ready.load(Ordering::Relaxed)
     }
 
+    /// Keeps a shader for the next launch.
+    fn keep_tried(&self, key: &LaunchKey, mut shader: Shader) {
+        drop_naga(&mut shader);
+        *self.tried.lock() = Some(Tried { key: key.clone(), shader });
+    }
+
+    /// The shader that was kept, if it is one for that key, or for all sizes of groups.
+    fn take_tried(&self, key: &LaunchKey) -> Option<Shader> {
+        let mut tried = self.tried.lock();
+        let Tried { key: its_key, shader } = tried.as_ref()?;
+        if common_key(key) != common_key(its_key) {
+            return None;
+        }
+        if self.group_blind && is_sizeless(key) && shader.fits_any_local_size() {
+            let mut shader = shader.clone();
+            shader.set_local_size(key.local_size);
+            return Some(shader);
+        }
+        (*key == *its_key).then(|| tried.take().map(|tried| tried.shader)).flatten()
+    }
+
     /// Whether the pipeline for a launch has been made.
     pub(crate) fn has(&self, key: &LaunchKey) -> bool {
         self.variants.lock().get(key).is_some_and(|slot| slot.get().is_some())
     }
+}
+
+/// A shader that was made for a launch, or for one that was thought likely.
+struct Tried {
+    key: LaunchKey,
+    shader: Shader,
 }
 
 /// A program on a device.
@@ -119,7 +148,7 @@ impl Kept {
 impl WgpuProgram {
     /// Of a module of the compiler's.
     pub(crate) fn from_module(gpu: Arc<Gpu>, module: Arc<ir::Module>, target: Target) -> Self {
-        let kernels = (0..)
+        let kernels: Vec<KernelFacts> = (0..)
             .map(ir::Func)
             .zip(&module.functions)
             .filter_map(|(func, function)| {
@@ -129,9 +158,15 @@ impl WgpuProgram {
             })
             .collect();
         let identity = OnceLock::new();
+        let blind: FxHashSet<String> = kernels.iter().filter(|(.., blind)| *blind).map(|(name, ..): &KernelFacts| name.clone()).collect();
         let specialise = move |kernel: &str, key: &LaunchKey| {
-            let kept = Kept::of(&identity, &module, &target, kernel, key);
-            if let Some(shader) = kept.as_ref().and_then(Kept::find) {
+            // One shader is kept for all sizes of groups where it can be.
+            let common = (blind.contains(kernel) && is_sizeless(key)).then(|| common_key(key));
+            let kept_as = |key| Kept::of(&identity, &module, &target, kernel, key);
+            let (all_sizes, one_size) = (common.as_ref().and_then(kept_as), kept_as(key));
+            let found = all_sizes.as_ref().and_then(Kept::find).filter(Shader::fits_any_local_size);
+            if let Some(mut shader) = found.or_else(|| one_size.as_ref().and_then(Kept::find)) {
+                shader.set_local_size(key.local_size);
                 keep(kernel, key, &shader);
                 return Ok(shader);
             }
@@ -148,7 +183,9 @@ impl WgpuProgram {
                 },
                 |result| result.inspect(|shader| keep(kernel, key, shader)).map_err(BackendError::from),
             );
-            if let (Some(kept), Ok(shader)) = (kept, &made) {
+            if let Ok(shader) = &made
+                && let Some(kept) = all_sizes.filter(|_| shader.fits_any_local_size()).or(one_size)
+            {
                 kept.keep(shader);
             }
             made
@@ -168,6 +205,7 @@ impl WgpuProgram {
                     group_blind,
                     variants: Mutex::default(),
                     usage: OnceLock::new(),
+                    tried: Mutex::new(None),
                     ready: AtomicBool::new(false),
                     coarse: Mutex::default(),
                 };
@@ -211,7 +249,7 @@ impl WgpuProgram {
 
     fn fill(&self, slot: &Slot, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
         let make = || {
-            let shader = (self.specialise)(&kernel.name, key)?;
+            let shader = self.shader(kernel, key)?;
             Pipeline::new(&self.gpu, shader, key.local_size).map(Arc::new)
         };
         let made = slot.get_or_init(make).clone();
@@ -219,14 +257,49 @@ impl WgpuProgram {
         made
     }
 
+    /// Makes a shader, unless the last one will do.
+    fn shader(&self, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Shader> {
+        if let Some(shader) = kernel.take_tried(key) {
+            return Ok(shader);
+        }
+        let mut shader = (self.specialise)(&kernel.name, key)?;
+        drop_naga(&mut shader);
+        if kernel.group_blind && is_sizeless(key) && shader.fits_any_local_size() {
+            kernel.keep_tried(key, shader.clone());
+        }
+        Ok(shader)
+    }
+
     /// The key of a launch as it probably comes.
-    fn probable_key(kernel: &Kernel, local_size: [u32; 3]) -> LaunchKey {
+    fn probable_key(&self, kernel: &Kernel, local_size: [u32; 3]) -> LaunchKey {
         let function = ir::Function {
             kernel: Some(ir::Kernel { params: kernel.params.clone(), reqd_work_group_size: kernel.required, coarse: 0 }),
             ..ir::Function::new("", ir::Type::Void)
         };
-        LaunchKey { distinct: true, ..LaunchKey::example(&function, local_size) }
+        let mut key = LaunchKey { distinct: true, ..LaunchKey::example(&function, local_size) };
+        if self.gpu.approach.texels {
+            let is_memory = |param: &ir::KernelParam| matches!(param, ir::KernelParam::Buffer { .. } | ir::KernelParam::Image);
+            key.texel_args = (0..).zip(&kernel.params).filter(|(_, param)| is_memory(param)).map(|(index, _)| index).collect();
+        }
+        key
     }
+}
+
+/// Frees what nobody asks for where there is SPIR-V.
+fn drop_naga(shader: &mut Shader) {
+    if shader.spirv.is_some() {
+        shader.naga = wgpu::naga::Module::default();
+    }
+}
+
+/// The key that stands for those which differ in the size of groups only.
+fn common_key(key: &LaunchKey) -> LaunchKey {
+    LaunchKey { local_size: [1; 3], enqueued_local_size: [1; 3], ..key.clone() }
+}
+
+/// Whether the key of a kernel that cannot tell how it is grouped says nothing of groups but their size.
+fn is_sizeless(key: &LaunchKey) -> bool {
+    key.single_dispatch && !key.rows
 }
 
 /// A program as the API holds it.
@@ -238,7 +311,7 @@ pub(crate) struct Loaded {
 impl LoadedProgram for Loaded {
     fn warm(&self, kernel: &str, local_size: [u32; 3]) {
         if let Ok(found) = self.program.kernel(kernel) {
-            let key = WgpuProgram::probable_key(found, local_size);
+            let key = self.program.probable_key(found, local_size);
             self.program.prepare(found, key, Urgency::Hint);
         }
     }
@@ -251,8 +324,11 @@ impl LoadedProgram for Loaded {
             let (local_memory, private_memory) = match known {
                 Some(pipeline) => (pipeline.local_memory, pipeline.private_memory),
                 None => {
-                    let shader = (self.program.specialise)(&kernel.name, &WgpuProgram::probable_key(kernel, [64, 1, 1]))?;
-                    (shader.local_memory, shader.private_memory)
+                    let key = self.program.probable_key(kernel, [64, 1, 1]);
+                    let shader = (self.program.specialise)(&kernel.name, &key)?;
+                    let needs = (shader.local_memory, shader.private_memory);
+                    kernel.keep_tried(&key, shader);
+                    needs
                 }
             };
             Ok(KernelUsage { local_memory, private_memory })

@@ -5,11 +5,11 @@
 //! there is nothing left: who never launches two kernels in a row has none.
 
 use std::collections::VecDeque;
-use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 use parking_lot::Mutex;
+use wgcl_compiler::parallel;
 
 use crate::exit;
 
@@ -46,14 +46,13 @@ impl Work {
 
 /// Has a job done in the background.
 pub(crate) fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
-    let most = thread::available_parallelism().map_or(1, NonZero::get);
     let starts = {
         let mut work = WORK.lock();
         match urgency {
             Urgency::Awaited => work.awaited.push_back(Box::new(job)),
             Urgency::Hint => work.hints.push_back(Box::new(job)),
         }
-        let starts = work.threads < most;
+        let starts = work.threads < parallel::cores();
         work.threads += usize::from(starts);
         starts
     };

@@ -7,14 +7,12 @@ use crate::diag::render::{RenderOptions, render};
 use crate::diag::{Diagnostics, SourceMap, Span};
 use crate::ir;
 use crate::link::CompiledUnit;
+use crate::parallel::STACK;
 use crate::passes::{self, PassError};
 use crate::program::{BuildOptions, BuildResult, Program, Source};
 use crate::target::Target;
 use crate::timing::stage;
 use crate::{lower, parse, preprocess, sema};
-
-/// Bytes of stack for the thread of a build; only what is touched is ever taken.
-const STACK: usize = 256 << 20;
 
 /// Builds a source: everything up to the IR.
 pub fn build(source: &Source, options: &BuildOptions, target: &Target) -> BuildResult {

@@ -291,6 +291,26 @@ pub struct Shader {
     pub printf: crate::printf::Table,
 }
 
+impl Shader {
+    /// Whether it would be the same for work-groups of any size but for that size itself, if its kernel cannot tell how it is grouped
+    /// ([`crate::passes::group_blind`]) and the key says that one dispatch holds all groups: nothing in it is divided among the work-items.
+    pub fn fits_any_local_size(&self) -> bool {
+        let is_shared = |binding: &Binding| matches!(binding.source, BindingSource::Scratch { .. });
+        self.local_memory == 0 && !self.bindings.iter().any(is_shared)
+    }
+
+    /// Declares another size of work-groups.
+    pub fn set_local_size(&mut self, local_size: [u32; 3]) {
+        let local_size = local_size.map(|n| n.max(1));
+        for entry_point in &mut self.naga.entry_points {
+            entry_point.workgroup_size = local_size;
+        }
+        if let Some(words) = &mut self.spirv {
+            crate::emit::set_local_size(words, local_size);
+        }
+    }
+}
+
 /// Initial contents of the memory that belongs to a program rather than to a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramData {
@@ -347,4 +367,46 @@ pub type LaunchResult<T> = Result<T, LaunchError>;
 /// See [`LaunchError`].
 pub fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
     crate::emit::specialise(module, kernel, key, target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LaunchKey, specialise};
+    use crate::build::build;
+    use crate::options::parse_options;
+    use crate::program::Source;
+    use crate::target::Target;
+
+    #[test]
+    fn a_shader_for_one_size_of_groups_becomes_one_for_another() {
+        let source = "
+            constant int table[5] = {3, 1, 4, 1, 5};
+            kernel void blind(global const float *a, global float *out, constant float *c, uint n) {
+                size_t i = get_global_id(0), j = get_global_id(1);
+                float sum = table[i % 5];
+                for (uint k = 0; k < n; k++) sum += a[i * n + k] * c[k & 7];
+                if (i + j < get_global_size(0)) out[j * get_global_size(0) + i] = sin(sum);
+            }";
+        let options = parse_options("").expect("no options");
+        for target in [Target::full(), Target { texel_buffers: true, loop_limit: true, ..Target::full() }] {
+            let result = build(&Source { text: source.to_owned(), ..Source::default() }, &options, &target);
+            let program = result.program.expect("it builds");
+            assert!(program.kernels[0].group_blind);
+            for guard in [false, true] {
+                let make = |local_size| {
+                    let key = LaunchKey::example(&program.module.functions[0], local_size);
+                    let key = LaunchKey { guard: [guard, false, guard], texel_args: vec![0, 2], distinct: true, ..key };
+                    specialise(&program.module, "blind", &key, &target).expect("a shader")
+                };
+                let (mut one, other) = (make([64, 1, 1]), make([8, 4, 2]));
+                assert!(one.fits_any_local_size());
+                assert_ne!(one.spirv, other.spirv);
+                one.set_local_size([8, 4, 2]);
+                assert!(one.spirv.is_some());
+                assert_eq!(one.spirv, other.spirv);
+                assert_eq!(one.naga.entry_points[0].workgroup_size, [8, 4, 2]);
+                assert_eq!((&one.bindings, &one.args), (&other.bindings, &other.args));
+            }
+        }
+    }
 }

@@ -18,6 +18,7 @@ pub mod lex;
 pub mod link;
 pub mod lower;
 pub mod options;
+pub mod parallel;
 pub mod parse;
 pub mod passes;
 pub mod preprocess;

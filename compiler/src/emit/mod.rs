@@ -31,6 +31,7 @@ mod words;
 pub(crate) use layout::ProgramLayout;
 pub use layout::{arg_layout, program_data};
 pub use print::{Format, print};
+pub(crate) use spirv::set_local_size;
 
 use crate::ir::{self, KernelParam};
 use crate::launch::{ArgLayout, LaunchError, LaunchKey, LaunchResult, Shader};

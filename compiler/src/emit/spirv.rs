@@ -174,6 +174,22 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
     Some(out)
 }
 
+/// Declares another size of work-groups.
+pub(crate) fn set_local_size(words: &mut [u32], local_size: [u32; 3]) {
+    const LOCAL_SIZE: u32 = 17;
+    let mut at = HEADER;
+    while let Some(&first) = words.get(at) {
+        let (length, code) = ((first >> 16) as usize, first & 0xffff);
+        if code == op::TYPE_VOID || length == 0 {
+            return;
+        }
+        if code == op::EXECUTION_MODE && words.get(at + 2) == Some(&LOCAL_SIZE) {
+            words.iter_mut().skip(at + 3).zip(local_size).for_each(|(word, size)| *word = size);
+        }
+        at += length;
+    }
+}
+
 /// An instruction whose only operand is a string.
 pub(super) fn string_instruction(code: u32, text: &str) -> Vec<u32> {
     let mut bytes = text.as_bytes().to_vec();

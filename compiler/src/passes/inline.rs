@@ -95,19 +95,28 @@ fn must_inline(function: &Function, module: &Module) -> bool {
 /// # Errors
 /// [`PassError::TooLarge`], [`PassError::TooDeep`].
 pub fn run(module: &mut Module, caller: Func, policy: &Policy) -> Result<(), PassError> {
-    let mut calls = false;
     let Some(slot) = module.functions.get_mut(caller.index()) else { return Ok(()) };
-    slot.body.walk(&mut |inst| calls |= matches!(inst.op, Op::Call(callee, _) if policy.inline.get(callee.index()) == Some(&true)));
+    let mut function = std::mem::replace(slot, Function::new("", Type::Void));
+    let result = run_apart(&mut function, module, policy);
+    module.functions[caller.index()] = function;
+    result
+}
+
+/// The same for a function that is not in the module.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_apart(function: &mut Function, module: &Module, policy: &Policy) -> Result<(), PassError> {
+    let mut calls = false;
+    function.body.walk(&mut |inst| calls |= matches!(inst.op, Op::Call(callee, _) if policy.inline.get(callee.index()) == Some(&true)));
     if !calls {
         return Ok(());
     }
-    let mut function = std::mem::replace(slot, Function::new("", Type::Void));
     let mut body = std::mem::take(&mut function.body);
     let size = body.size();
-    let mut inliner = Inliner { module, policy, function: &mut function, size, replaced: Vec::new() };
+    let mut inliner = Inliner { module, policy, function, size, replaced: Vec::new() };
     let result = inliner.region(&mut body, 1);
     function.body = body;
-    module.functions[caller.index()] = function;
     result
 }
 

@@ -33,9 +33,12 @@ pub mod specialise_key;
 pub mod structure_returns;
 pub mod unroll;
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::image::ImageFormat;
 use crate::ir::{self, Func};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
+use crate::parallel;
 use crate::target::Target;
 pub use group_blind::group_blind;
 use simplify::Purity;
@@ -94,44 +97,88 @@ pub fn build(module: &mut ir::Module, target: &Target) -> Result<(), PassError> 
     let ptr_size = target.pointer_size();
     let mut policy = inline::Policy::new(module);
     let mut purity = Purity::unknown();
-    for func in order {
-        if policy.calls[func.index()] > 0 {
-            structure_returns::run(&mut module.functions[func.index()], ptr_size);
-            check(module, func, "structure_returns")?;
-        }
-        inline::run(module, func, &policy)?;
-        check(module, func, "inline")?;
-        constant_arrays::run(&mut module.functions[func.index()], &module.globals);
-        check(module, func, "constant_arrays")?;
-        lower_memory::run(&mut module.functions[func.index()], ptr_size);
-        check(module, func, "lower_memory")?;
-        constant_loads::run(&mut module.functions[func.index()], &module.globals);
-        check(module, func, "constant_loads")?;
-        optimise(module, func, ptr_size, &purity)?;
+    // What nothing calls is needed by nobody: kernels, but for those that others call.
+    let (called, uncalled): (Vec<Func>, Vec<Func>) = order.into_iter().partition(|func| policy.calls[func.index()] > 0);
+    for func in called {
+        let mut function = take(module, func);
+        structure_returns::run(&mut function, ptr_size);
+        let made = check_function(module, &function, "structure_returns")
+            .and_then(|()| build_function(&mut function, module, (&policy, &purity), ptr_size));
+        module.functions[func.index()] = function;
+        made?;
         policy.decide(func, module);
         purity.note(func, &module.functions[func.index()]);
+    }
+    let sizes = uncalled.iter().map(|func| module.functions[func.index()].body.size());
+    let work = |function: &mut ir::Function, module: &ir::Module| build_function(function, module, (&policy, &purity), ptr_size);
+    if uncalled.len() > 1 && sizes.sum::<usize>() >= parallel::WORTH {
+        let functions: Vec<Mutex<ir::Function>> = uncalled.iter().map(|func| Mutex::new(take(module, *func))).collect();
+        let made = parallel::map(functions.len(), |number| {
+            let mut function = functions[number].lock().unwrap_or_else(PoisonError::into_inner);
+            work(&mut function, module)
+        });
+        for (func, function) in uncalled.iter().zip(functions) {
+            module.functions[func.index()] = function.into_inner().unwrap_or_else(PoisonError::into_inner);
+        }
+        made.into_iter().collect::<Result<(), PassError>>()?;
+    } else {
+        for func in uncalled {
+            let mut function = take(module, func);
+            let made = work(&mut function, module);
+            module.functions[func.index()] = function;
+            made?;
+        }
     }
     let kernels: Vec<Func> = functions(module).filter(|func| module.functions[func.index()].kernel.is_some()).collect();
     *module = subset(module, &kernels);
     Ok(())
 }
 
+/// Takes a function out of its module, to be put back.
+fn take(module: &mut ir::Module, func: Func) -> ir::Function {
+    std::mem::replace(&mut module.functions[func.index()], ir::Function::new("", ir::Type::Void))
+}
+
+/// The passes of a build for a function that was taken out of its module, all of whose callees are final.
+fn build_function(
+    function: &mut ir::Function,
+    module: &ir::Module,
+    (policy, purity): (&inline::Policy, &Purity),
+    ptr_size: u32,
+) -> Result<(), PassError> {
+    inline::run_apart(function, module, policy)?;
+    check_function(module, function, "inline")?;
+    constant_arrays::run(function, &module.globals);
+    check_function(module, function, "constant_arrays")?;
+    lower_memory::run(function, ptr_size);
+    check_function(module, function, "lower_memory")?;
+    constant_loads::run(function, &module.globals);
+    check_function(module, function, "constant_loads")?;
+    optimise_function(function, module, ptr_size, purity)
+}
+
+/// As [`optimise_function`], for one that is in its module.
+fn optimise(module: &mut ir::Module, func: Func, ptr_size: u32, purity: &Purity) -> Result<(), PassError> {
+    let mut function = take(module, func);
+    let made = optimise_function(&mut function, module, ptr_size, purity);
+    module.functions[func.index()] = function;
+    made
+}
+
 /// Promotes and simplifies until neither finds anything more, a few times at most: constants that `simplify` finds make more variables
 /// promotable.
-fn optimise(module: &mut ir::Module, func: Func, ptr_size: u32, purity: &Purity) -> Result<(), PassError> {
+fn optimise_function(function: &mut ir::Function, module: &ir::Module, ptr_size: u32, purity: &Purity) -> Result<(), PassError> {
     for round in 0..3 {
-        let function = &mut module.functions[func.index()];
         let promoted = promote::run(function, ptr_size);
-        check(module, func, "promote")?;
+        check_function(module, function, "promote")?;
         if round > 0 && !promoted {
             break;
         }
-        let function = &mut module.functions[func.index()];
         simplify::run(function, purity);
-        check(module, func, "simplify")?;
+        check_function(module, function, "simplify")?;
     }
-    compact::run(&mut module.functions[func.index()]);
-    check(module, func, "compact")
+    compact::run(function);
+    check_function(module, function, "compact")
 }
 
 /// Makes the module of one kernel for a launch: the kernel is function 0, followed by the helpers that it calls. Globals keep their
@@ -432,11 +479,15 @@ fn subset(module: &ir::Module, roots: &[Func]) -> ir::Module {
 
 /// Runs the verifier where assertions are on, or where the environment variable `WGCL_VERIFY` asks for it.
 fn check(module: &ir::Module, func: Func, pass: &'static str) -> Result<(), PassError> {
+    check_function(module, &module.functions[func.index()], pass)
+}
+
+/// The same for a function that was taken out of its module.
+fn check_function(module: &ir::Module, function: &ir::Function, pass: &'static str) -> Result<(), PassError> {
     static ASKED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     if !cfg!(debug_assertions) && !ASKED.get_or_init(|| std::env::var_os("WGCL_VERIFY").is_some()) {
         return Ok(());
     }
-    let function = &module.functions[func.index()];
     ir::verify::verify_function(module, function).map_err(|errors| PassError::Internal {
         function: function.name.clone(),
         pass,

@@ -1,0 +1,69 @@
+//! Work on all cores: kernels of a program are compiled at the same time.
+
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{Builder, available_parallelism, scope};
+
+/// Bytes of stack of a thread that compiles: recursion follows the nesting of the source. Only what is touched is ever taken.
+pub(crate) const STACK: usize = 256 << 20;
+
+/// Instructions of several kernels from which on several threads should work on them: starting one takes as long as some hundred instructions.
+pub const WORTH: usize = 3000;
+
+/// Threads that may run at a time.
+pub fn cores() -> usize {
+    // The system is asked through files.
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| available_parallelism().map_or(1, NonZero::get))
+}
+
+/// What `f` makes of the numbers below `count`, in their order. It is called by several threads at once, this one among them. A panic in one of them
+/// becomes a panic here.
+pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let helpers = cores().min(count).saturating_sub(1);
+    if helpers == 0 {
+        return (0..count).map(f).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                return done;
+            }
+            done.push((number, f(number)));
+        }
+    };
+    let mut done = scope(|scope| {
+        let thread = || Builder::new().name("wgcl build".to_owned()).stack_size(STACK);
+        // Where there is no thread to be had, the others do the work.
+        let helpers: Vec<_> = (0..helpers).filter_map(|_| thread().spawn_scoped(scope, work).ok()).collect();
+        let mut done = work();
+        for helper in helpers {
+            done.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, made)| made).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::map;
+
+    #[test]
+    fn results_come_in_order() {
+        assert_eq!(map(1000, |number| number * 2), (0..1000).map(|number| number * 2).collect::<Vec<_>>());
+        assert!(map(0, |number| number).is_empty());
+    }
+
+    #[test]
+    fn a_panic_comes_through() {
+        let caught = std::panic::catch_unwind(|| map(100, |number| assert!(number != 57)));
+        assert!(caught.is_err());
+    }
+}
