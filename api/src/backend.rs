@@ -16,6 +16,7 @@ use wgcl_compiler::image::ImageDescriptor;
 use wgcl_compiler::launch::identity;
 use wgcl_compiler::{ir, target::Target};
 
+use crate::cache::Key;
 use crate::host::HostRegion;
 
 /// What kind of device it is, best first.
@@ -407,11 +408,11 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = size;
         None
     }
-    /// Brings a built program onto the device.
+    /// Brings a built program onto the device. `name` stands for the module in the cache on disk: equal names are of equal modules.
     ///
     /// # Errors
     /// When there is no memory, or the device is lost.
-    fn load(&self, module: Arc<ir::Module>) -> BackendResult<Arc<dyn LoadedProgram>>;
+    fn load(&self, module: Arc<ir::Module>, name: Option<Key>) -> BackendResult<Arc<dyn LoadedProgram>>;
     /// Appends a command to what the device runs, in order. Never blocks for earlier commands to finish. `profile` asks for exact times.
     fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>);
     /// Sees to it that everything enqueued so far runs.

@@ -25,6 +25,8 @@ pub(crate) struct Built {
     pub compiled: Option<Compiled>,
     pub units: Units,
     pub log: String,
+    /// What stands for the program in the cache, if it is there.
+    pub name: Option<cache::Key>,
 }
 
 /// What came of a build for a device.
@@ -75,17 +77,18 @@ fn input(unit: &Unit) -> std::result::Result<(Source, BuildOptions), String> {
 
 fn compile_alone(unit: &Unit, device: &Device) -> Built {
     let cache = Cache::get();
-    if let Some((program, log)) = cache.and_then(|cache| cache::find_program(cache, unit, device.target())) {
-        return Built { success: true, compiled: Some(program), units: Units::new(), log };
+    if let Some((program, log, name)) = cache.and_then(|cache| cache::find_program(cache, unit, device.target())) {
+        return Built { success: true, compiled: Some(program), units: Units::new(), log, name: Some(name) };
     }
     let result = match input(unit) {
         Ok((source, options)) => wgcl_compiler::program::build(&source, &options, device.target()),
         Err(log) => BuildResult::refused(log),
     };
+    let mut name = None;
     if let (Some(cache), Some(program)) = (cache, &result.program) {
-        cache::keep_program(cache, unit, device.target(), program, &result.log, &result.files);
+        name = cache::keep_program(cache, unit, device.target(), program, &result.log, &result.files);
     }
-    Built { success: result.program.is_some(), compiled: result.program, units: Units::new(), log: result.log }
+    Built { success: result.program.is_some(), compiled: result.program, units: Units::new(), log: result.log, name }
 }
 
 fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUnit>>, kind: BinaryKind, device: &Device) -> Built {
@@ -106,7 +109,7 @@ fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUni
         compiled.extend(result);
     }
     if compiled.len() < units.len() {
-        return Built { success: false, compiled: None, units: Units::new(), log };
+        return Built { success: false, compiled: None, units: Units::new(), log, name: None };
     }
     let output = match kind {
         BinaryKind::Executable => Output::Executable,
@@ -116,16 +119,16 @@ fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUni
     let linked = link(&parts, output, device.target());
     log.push_str(&linked.log);
     let success = if output == Output::Executable { linked.program.is_some() } else { linked.log.is_empty() };
-    Built { success, compiled: linked.program, units: compiled.into_iter().map(Some).collect(), log }
+    Built { success, compiled: linked.program, units: compiled.into_iter().map(Some).collect(), log, name: None }
 }
 
 /// Brings what was compiled onto the device, if it is an executable.
 pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
-    let Built { success, compiled, units, mut log } = built;
+    let Built { success, compiled, units, mut log, name } = built;
     let Some(compiled) = compiled.filter(|_| success && kind == BinaryKind::Executable) else {
         return Outcome { success: success && kind != BinaryKind::Executable, log, units, executable: None };
     };
-    match device.backend().load(compiled.module.clone()) {
+    match device.backend().load(compiled.module.clone(), name) {
         Ok(loaded) => {
             log.push_str(&refusals(&compiled, &*loaded, device));
             Outcome { success: true, log, units: Units::new(), executable: Some(Arc::new(Executable { compiled, loaded })) }

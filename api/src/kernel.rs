@@ -121,6 +121,21 @@ impl SubGroupInfo {
     }
 }
 
+/// Has a kernel made in the background if it is known enough of how it will be launched: where the source requires a size of work-groups and nothing else depends
+/// on the arguments. What cannot tell how it is grouped runs in groups of our choice, whatever its source requires.
+fn warm(executable: &Executable, name: &str) {
+    let is_plain = |arg: &ArgInfo| {
+        matches!(arg.passing, KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. })
+    };
+    if let Some(info) = find_kernel(executable, name)
+        && let Some(size) = info.reqd_work_group_size
+        && !info.group_blind
+        && info.args.iter().all(is_plain)
+    {
+        executable.loaded.warm(name, size);
+    }
+}
+
 impl Kernel {
     fn make(program: &Arc<Program>, name: &str, definitions: Vec<Option<Definition>>, args: Vec<Option<ArgValue>>) -> Arc<Self> {
         program.count_kernel(true);
@@ -152,6 +167,9 @@ impl Kernel {
                 && other.args.iter().zip(&first.args).all(|(a, b)| a.type_name == b.type_name && a.size == b.size)
         };
         ensure!(found.all(|other| other.is_some_and(same)), InvalidKernelDefinition, "kernel `{name}` differs among the program's devices");
+        for executable in executables.iter().flatten() {
+            warm(executable, name);
+        }
         let args = vec![None; first.args.len()];
         let definitions = executables.iter().map(|executable| Definition::new(Arc::clone(executable.as_ref()?), name)).collect();
         Ok(Self::make(program, name, definitions, args))

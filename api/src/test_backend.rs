@@ -67,11 +67,16 @@ fn bytes(memory: &Arc<dyn Memory>) -> &Mutex<Vec<u8>> {
     &memory.as_any().downcast_ref::<TestMemory>().expect("memory of this backend").0
 }
 
-#[derive(Debug)]
-struct TestProgram;
+#[derive(Debug, Default)]
+pub(crate) struct TestProgram {
+    /// Kernels that were to be made ahead of their launches.
+    pub(crate) warmed: Mutex<Vec<(String, [u32; 3])>>,
+}
 
 impl LoadedProgram for TestProgram {
-    fn warm(&self, _kernel: &str, _local_size: [u32; 3]) {}
+    fn warm(&self, kernel: &str, local_size: [u32; 3]) {
+        self.warmed.lock().push((kernel.to_owned(), local_size));
+    }
 
     /// Kernels named `refused` cannot be made.
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {
@@ -202,8 +207,8 @@ impl Device for TestDevice {
         Ok(Arc::new(TestMemory(Mutex::new(vec![0xcd; size as usize]))))
     }
 
-    fn load(&self, _module: Arc<ir::Module>) -> BackendResult<Arc<dyn LoadedProgram>> {
-        Ok(Arc::new(TestProgram))
+    fn load(&self, _module: Arc<ir::Module>, _name: Option<crate::cache::Key>) -> BackendResult<Arc<dyn LoadedProgram>> {
+        Ok(Arc::new(TestProgram::default()))
     }
 
     fn enqueue(&self, command: Command, _profile: bool, progress: Arc<dyn Progress>) {

@@ -8,6 +8,7 @@ use std::thread;
 use wgcl_api::backend::{
     Action, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, Progress, Times,
 };
+use wgcl_api::cache::Key;
 use wgcl_api::host::HostRegion;
 use wgcl_compiler::emit::program_data;
 use wgcl_compiler::ir;
@@ -26,6 +27,7 @@ use crate::prepare::Planner;
 use crate::program::{Loaded, Specialise, WgpuProgram};
 use crate::properties::{self, Approach};
 use crate::retire::{self, Retirer};
+use crate::shelf::Shelf;
 
 /// A device of wgpu's.
 pub struct WgpuDevice {
@@ -194,13 +196,15 @@ impl Device for WgpuDevice {
         Some(Arc::new(Pinned::new(memory)?))
     }
 
-    fn load(&self, module: Arc<ir::Module>) -> BackendResult<Arc<dyn LoadedProgram>> {
+    fn load(&self, module: Arc<ir::Module>, name: Option<Key>) -> BackendResult<Arc<dyn LoadedProgram>> {
         let open = self.open()?;
         let ProgramData { constant, global } = program_data(&module, &self.target);
-        let mut program = WgpuProgram::from_module(Arc::clone(&open.gpu), module, self.target.clone());
+        let mut program = WgpuProgram::from_module(Arc::clone(&open.gpu), Arc::new(Shelf::new(module, self.target.clone(), name)));
         program.constants = open.initialised(constant)?;
         program.variables = open.initialised(global)?;
-        Ok(Arc::new(Loaded { program: Arc::new(program) }))
+        let program = Arc::new(program);
+        program.recall();
+        Ok(Arc::new(Loaded { program }))
     }
 
     fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>) {

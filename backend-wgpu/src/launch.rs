@@ -221,7 +221,10 @@ impl Engine {
 
     /// The pipeline for a key. Where it has to be made, the device begins with what is recorded so far.
     pub(crate) fn pipeline(&mut self, program: &WgpuProgram, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
-        if !kernel.has(key) && self.gpu.raw.is_some() {
+        if let Some(made) = program.made(kernel, key) {
+            return made;
+        }
+        if self.gpu.raw.is_some() {
             self.submit();
         }
         program.pipeline(kernel, key)

@@ -43,6 +43,7 @@ mod properties;
 mod raw;
 mod retire;
 mod ring;
+mod shelf;
 mod stamps;
 mod transfer;
 mod turns;

@@ -10,17 +10,16 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram};
-use wgcl_api::cache::{self, Cache};
 use wgcl_api::dump;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{self, LaunchError, LaunchKey, Shader};
 use wgcl_compiler::passes::group_blind;
-use wgcl_compiler::stored;
-use wgcl_compiler::target::Target;
+use wgcl_compiler::stored::History;
 
 use crate::gpu::Gpu;
 use crate::memory::WgpuMemory;
 use crate::pipeline::Pipeline;
+use crate::shelf::Shelf;
 use crate::workers::{self, Urgency};
 
 /// Makes the shader of a kernel for a launch key. The compiler's, but for tests.
@@ -29,7 +28,15 @@ pub(crate) type Specialise = dyn Fn(&str, &LaunchKey) -> BackendResult<Shader> +
 /// A kernel's name, parameters, required work-group size, and whether it does not see its work-groups.
 pub(crate) type KernelFacts = (String, Vec<ir::KernelParam>, Option<[u32; 3]>, bool);
 
-type Slot = Arc<OnceLock<BackendResult<Arc<Pipeline>>>>;
+/// The place of a pipeline.
+#[derive(Default)]
+struct Place {
+    made: OnceLock<BackendResult<Arc<Pipeline>>>,
+    /// The program's history has it, or should not.
+    noted: AtomicBool,
+}
+
+type Slot = Arc<Place>;
 
 /// A kernel and its pipelines.
 pub(crate) struct Kernel {
@@ -73,11 +80,6 @@ impl Kernel {
         }
         (*key == *its_key).then(|| tried.take().map(|tried| tried.shader)).flatten()
     }
-
-    /// Whether the pipeline for a launch has been made.
-    pub(crate) fn has(&self, key: &LaunchKey) -> bool {
-        self.variants.lock().get(key).is_some_and(|slot| slot.get().is_some())
-    }
 }
 
 /// A shader that was made for a launch, or for one that was thought likely.
@@ -85,6 +87,9 @@ struct Tried {
     key: LaunchKey,
     shader: Shader,
 }
+
+/// Launches of a program that its history holds.
+const REMEMBERED: usize = 64;
 
 /// A program on a device.
 pub(crate) struct WgpuProgram {
@@ -95,6 +100,9 @@ pub(crate) struct WgpuProgram {
     pub(crate) constants: Option<Arc<WgpuMemory>>,
     /// `BindingSource::GlobalVariables`.
     pub(crate) variables: Option<Arc<WgpuMemory>>,
+    /// What outlives the process.
+    shelf: Option<Arc<Shelf>>,
+    history: Mutex<History>,
 }
 
 impl fmt::Debug for WgpuProgram {
@@ -116,62 +124,33 @@ fn keep(kernel: &str, key: &LaunchKey, shader: &Shader) {
     }
 }
 
-/// The place of a shader in the cache on disk.
-struct Kept {
-    cache: &'static Cache,
-    key: cache::Key,
-}
-
-impl Kept {
-    /// `identity` remembers what names the module and the target. `None` where nothing is kept.
-    fn of(identity: &OnceLock<Option<cache::Key>>, module: &ir::Module, target: &Target, kernel: &str, key: &LaunchKey) -> Option<Self> {
-        let cache = Cache::get().filter(|_| target.spirv)?;
-        let module = identity.get_or_init(|| {
-            let bytes = stored::identify(module, target)?;
-            Some(cache::Key::of(&[b"module", stored::VERSION.as_bytes(), &bytes]))
-        });
-        let parts = [b"shader".as_slice(), module.as_ref()?.bytes(), kernel.as_bytes(), &stored::identify_key(key)];
-        Some(Self { cache, key: cache::Key::of(&parts) })
-    }
-
-    fn find(&self) -> Option<Shader> {
-        stored::decode_shader(&self.cache.find(&self.key)?)
-    }
-
-    fn keep(&self, shader: &Shader) {
-        if let Some(bytes) = stored::encode_shader(shader) {
-            self.cache.keep(&self.key, &bytes);
-        }
-    }
-}
-
 impl WgpuProgram {
     /// Of a module of the compiler's.
-    pub(crate) fn from_module(gpu: Arc<Gpu>, module: Arc<ir::Module>, target: Target) -> Self {
+    pub(crate) fn from_module(gpu: Arc<Gpu>, shelf: Arc<Shelf>) -> Self {
+        let module = shelf.module();
         let kernels: Vec<KernelFacts> = (0..)
             .map(ir::Func)
             .zip(&module.functions)
             .filter_map(|(func, function)| {
                 let kernel = function.kernel.as_ref()?;
-                let blind = group_blind(&module, func);
+                let blind = group_blind(module, func);
                 Some((function.name.clone(), kernel.params.clone(), kernel.reqd_work_group_size, blind))
             })
             .collect();
-        let identity = OnceLock::new();
         let blind: FxHashSet<String> = kernels.iter().filter(|(.., blind)| *blind).map(|(name, ..): &KernelFacts| name.clone()).collect();
+        let place = Arc::clone(&shelf);
         let specialise = move |kernel: &str, key: &LaunchKey| {
+            let (module, target) = (shelf.module(), shelf.target());
             // One shader is kept for all sizes of groups where it can be.
             let common = (blind.contains(kernel) && is_sizeless(key)).then(|| common_key(key));
-            let kept_as = |key| Kept::of(&identity, &module, &target, kernel, key);
-            let (all_sizes, one_size) = (common.as_ref().and_then(kept_as), kept_as(key));
-            let found = all_sizes.as_ref().and_then(Kept::find).filter(Shader::fits_any_local_size);
-            if let Some(mut shader) = found.or_else(|| one_size.as_ref().and_then(Kept::find)) {
+            let found = common.as_ref().and_then(|common| shelf.find(kernel, common)).filter(Shader::fits_any_local_size);
+            if let Some(mut shader) = found.or_else(|| shelf.find(kernel, key)) {
                 shader.set_local_size(key.local_size);
                 keep(kernel, key, &shader);
                 return Ok(shader);
             }
             // naga's writers can panic on what they do not know.
-            let made = catch_unwind(AssertUnwindSafe(|| launch::specialise(&module, kernel, key, &target))).map_or_else(
+            let made = catch_unwind(AssertUnwindSafe(|| launch::specialise(module, kernel, key, target))).map_or_else(
                 |payload| {
                     let message = payload
                         .downcast_ref::<String>()
@@ -183,14 +162,12 @@ impl WgpuProgram {
                 },
                 |result| result.inspect(|shader| keep(kernel, key, shader)).map_err(BackendError::from),
             );
-            if let Ok(shader) = &made
-                && let Some(kept) = all_sizes.filter(|_| shader.fits_any_local_size()).or(one_size)
-            {
-                kept.keep(shader);
+            if let Ok(shader) = &made {
+                shelf.keep(kernel, common.as_ref().filter(|_| shader.fits_any_local_size()).unwrap_or(key), shader);
             }
             made
         };
-        Self::new(gpu, kernels, Box::new(specialise))
+        Self { shelf: Some(place), ..Self::new(gpu, kernels, Box::new(specialise)) }
     }
 
     /// Of kernels whose shaders come from anywhere.
@@ -212,7 +189,7 @@ impl WgpuProgram {
                 (name, Arc::new(kernel))
             })
             .collect();
-        Self { gpu, specialise, kernels, constants: None, variables: None }
+        Self { gpu, specialise, kernels, constants: None, variables: None, shelf: None, history: Mutex::default() }
     }
 
     /// A kernel by its name.
@@ -220,24 +197,38 @@ impl WgpuProgram {
         self.kernels.get(name).ok_or_else(|| BackendError::Launch(LaunchError::NoKernel(name.to_owned())))
     }
 
+    /// The pipeline for a launch, if it has been made.
+    pub(crate) fn made(&self, kernel: &Kernel, key: &LaunchKey) -> Option<BackendResult<Arc<Pipeline>>> {
+        let variants = kernel.variants.lock();
+        let slot = variants.get(key)?;
+        let made = slot.made.get()?.clone();
+        if !slot.noted.load(Ordering::Relaxed) {
+            let slot = Arc::clone(slot);
+            drop(variants);
+            self.note(&slot, kernel, key);
+        }
+        Some(made)
+    }
+
     /// The pipeline for a launch. Compiles if it was not wanted before; who comes second waits for the first.
     pub(crate) fn pipeline(&self, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
-        let slot = {
-            let mut variants = kernel.variants.lock();
-            match variants.get(key) {
-                Some(slot) => Arc::clone(slot),
-                None => Arc::clone(variants.entry(key.clone()).or_default()),
-            }
-        };
-        self.fill(&slot, kernel, key)
+        let slot = Arc::clone(kernel.variants.lock().entry(key.clone()).or_default());
+        let made = self.fill(&slot, kernel, key);
+        self.note(&slot, kernel, key);
+        made
     }
 
     /// Begins to make the pipeline for a launch in the background, unless somebody has.
     pub(crate) fn prepare(self: &Arc<Self>, kernel: &Arc<Kernel>, key: LaunchKey, urgency: Urgency) {
+        self.begin(kernel, key, urgency, false);
+    }
+
+    fn begin(self: &Arc<Self>, kernel: &Arc<Kernel>, key: LaunchKey, urgency: Urgency, noted: bool) {
         let slot = match kernel.variants.lock().entry(key.clone()) {
             Entry::Occupied(_) => return,
             Entry::Vacant(place) => Arc::clone(place.insert(Slot::default())),
         };
+        slot.noted.store(noted, Ordering::Relaxed);
         let (program, kernel) = (Arc::downgrade(self), Arc::clone(kernel));
         workers::spawn(urgency, move || {
             // The launch reports what goes wrong, should it come.
@@ -247,12 +238,48 @@ impl WgpuProgram {
         });
     }
 
+    /// Begins to make what earlier processes have launched of this program, and remembers what its kernels need.
+    pub(crate) fn recall(self: &Arc<Self>) {
+        let Some(history) = self.shelf.as_ref().and_then(|shelf| shelf.history()) else { return };
+        tracing::debug!("{} launches of earlier processes", history.launches.len());
+        for (name, local_memory, private_memory) in &history.needs {
+            if let Some(kernel) = self.kernels.get(name) {
+                let _ = kernel.usage.set(Ok(KernelUsage { local_memory: *local_memory, private_memory: *private_memory }));
+            }
+        }
+        for (name, key) in &history.launches {
+            if let Some(kernel) = self.kernels.get(name) {
+                self.begin(kernel, key.clone(), Urgency::Hint, true);
+            }
+        }
+        *self.history.lock() = history;
+    }
+
+    /// Notes in the history that a pipeline was wanted.
+    fn note(&self, slot: &Place, kernel: &Kernel, key: &LaunchKey) {
+        if slot.noted.swap(true, Ordering::Relaxed) || slot.made.get().is_none_or(Result::is_err) {
+            return;
+        }
+        let Some(shelf) = &self.shelf else { return };
+        let history = {
+            let mut history = self.history.lock();
+            history.launches.push((kernel.name.clone(), key.clone()));
+            if history.launches.len() > REMEMBERED {
+                history.launches.remove(0);
+            }
+            let known = self.kernels.values().filter_map(|kernel| Some((kernel, kernel.usage.get()?.as_ref().ok()?)));
+            history.needs = known.map(|(kernel, usage)| (kernel.name.clone(), usage.local_memory, usage.private_memory)).collect();
+            history.clone()
+        };
+        shelf.keep_history(&history);
+    }
+
     fn fill(&self, slot: &Slot, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
         let make = || {
             let shader = self.shader(kernel, key)?;
             Pipeline::new(&self.gpu, shader, key.local_size).map(Arc::new)
         };
-        let made = slot.get_or_init(make).clone();
+        let made = slot.made.get_or_init(make).clone();
         kernel.ready.store(true, Ordering::Relaxed);
         made
     }
@@ -320,7 +347,7 @@ impl LoadedProgram for Loaded {
         let kernel = self.program.kernel(kernel)?;
         let make = || {
             // A pipeline that exists already tells as well as any; none is made for this, for that is what takes long.
-            let known = kernel.variants.lock().values().find_map(|slot| slot.get().and_then(|made| made.clone().ok()));
+            let known = kernel.variants.lock().values().find_map(|slot| slot.made.get().and_then(|made| made.clone().ok()));
             let (local_memory, private_memory) = match known {
                 Some(pipeline) => (pipeline.local_memory, pipeline.private_memory),
                 None => {

@@ -22,6 +22,9 @@ pub(crate) enum Urgency {
     Hint,
 }
 
+/// Hints that wait at most: who has so many kernels will not launch them all.
+const MOST_HINTS: usize = 64;
+
 type Job = Box<dyn FnOnce() + Send>;
 
 struct Work {
@@ -50,6 +53,7 @@ pub(crate) fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
         let mut work = WORK.lock();
         match urgency {
             Urgency::Awaited => work.awaited.push_back(Box::new(job)),
+            Urgency::Hint if work.hints.len() >= MOST_HINTS => return,
             Urgency::Hint => work.hints.push_back(Box::new(job)),
         }
         let starts = work.threads < parallel::cores();
@@ -87,7 +91,7 @@ mod tests {
         let (sender, receiver) = channel();
         for number in 0..100 {
             let sender = sender.clone();
-            let urgency = if number % 3 == 0 { Urgency::Awaited } else { Urgency::Hint };
+            let urgency = if number % 3 == 0 { Urgency::Hint } else { Urgency::Awaited };
             spawn(urgency, move || {
                 assert!(number % 10 != 5, "some of them panic");
                 sender.send(number).expect("the test waits");

@@ -16,7 +16,7 @@ fn load(device: &WgpuDevice, text: &str) -> Arc<dyn LoadedProgram> {
     if let Err(errors) = wgcl_compiler::ir::verify::verify(&module) {
         panic!("{errors:?}");
     }
-    device.load(Arc::new(module)).unwrap()
+    device.load(Arc::new(module), None).unwrap()
 }
 
 fn value(number: u32) -> LaunchArg {

@@ -23,7 +23,7 @@ fn device(settings: Settings) -> Arc<WgpuDevice> {
 
 fn load(device: &WgpuDevice, source: &str) -> Arc<dyn LoadedProgram> {
     let result = build(&Source { text: source.to_owned(), ..Source::default() }, &parse_options("").unwrap(), device.target());
-    device.load(result.program.unwrap_or_else(|| panic!("it does not build")).module).unwrap()
+    device.load(result.program.unwrap_or_else(|| panic!("it does not build")).module, None).unwrap()
 }
 
 fn noise(count: usize, seed: u32) -> Vec<u8> {

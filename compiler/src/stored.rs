@@ -36,6 +36,25 @@ struct StoredShader<'a> {
     coarse: u32,
 }
 
+/// With what a program was launched, and what its kernels need.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct History {
+    /// Kernels and keys, in the order of their first launch.
+    pub launches: Vec<(String, LaunchKey)>,
+    /// Kernels, and the bytes of local and of private memory that each takes, as far as known.
+    pub needs: Vec<(String, u32, u32)>,
+}
+
+/// The bytes of a history.
+pub fn encode_history(history: &History) -> Option<Vec<u8>> {
+    postcard::to_stdvec(history).ok()
+}
+
+/// The history of these bytes, if they are one.
+pub fn decode_history(bytes: &[u8]) -> Option<History> {
+    postcard::from_bytes(bytes).ok()
+}
+
 fn shallow(module: &Module) -> bool {
     module.functions.iter().all(|function| function.body.depth(ir::MAX_NESTING) <= MAX_DEPTH)
 }
@@ -103,7 +122,7 @@ pub fn identify_key(key: &LaunchKey) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{decode_program, decode_shader, encode_program, encode_shader, identify};
+    use super::{History, decode_history, decode_program, decode_shader, encode_history, encode_program, encode_shader, identify};
     use crate::build::build;
     use crate::launch::{LaunchKey, specialise};
     use crate::options::parse_options;
@@ -147,6 +166,15 @@ mod tests {
         let made = |program: &Program| specialise(&program.module, "k", &key, &target).expect("a shader").spirv;
         assert_eq!(made(&back), made(&program));
         assert!((0..bytes.len()).all(|length| decode_program(&bytes[..length]).is_none()), "a part of a program is none");
+    }
+
+    #[test]
+    fn a_history_comes_back() {
+        let key = LaunchKey::example(&program().module.functions[0], [8, 1, 1]);
+        let history = History { launches: vec![("k".to_owned(), key)], needs: vec![("k".to_owned(), 64, 8)] };
+        let bytes = encode_history(&history).expect("it is stored");
+        assert_eq!(decode_history(&bytes), Some(history));
+        assert_eq!(decode_history(&bytes[..bytes.len() / 2]), None);
     }
 
     #[test]

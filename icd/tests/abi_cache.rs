@@ -73,7 +73,7 @@ impl Folder {
             .env(APPLICATION, self.0.path())
             .env("WGCL_CACHE", "1")
             .env("WGCL_CACHE_DIR", self.cache())
-            .env("WGCL_LOG", "wgcl_api::cache=debug")
+            .env("WGCL_LOG", "wgcl_api::cache=debug,wgcl_backend_wgpu::program=debug")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -92,11 +92,16 @@ impl Folder {
 }
 
 fn hits(child: Child) -> usize {
+    log(child).matches("bytes of the cache").count()
+}
+
+/// What the driver said when all went well.
+fn log(child: Child) -> String {
     let output = child.wait_with_output().expect("its end");
     let (out, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}{log}");
     assert!(out.contains("printed 5"), "{out}");
-    log.matches("bytes of the cache").count()
+    log.into_owned()
 }
 
 /// Whether there is something to test: another platform keeps what it likes, and the interpreter compiles nothing for a device.
@@ -119,6 +124,21 @@ fn the_second_run_finds_what_the_first_kept() {
     folder.run();
     folder.set_factor(2);
     folder.run();
+}
+
+#[test]
+fn the_second_run_begins_with_what_the_first_launched() {
+    if !applies() {
+        return;
+    }
+    let folder = Folder::new();
+    let recalls = |log: String| log.matches("2 launches of earlier processes").count();
+    assert_eq!(recalls(log(folder.start())), 0);
+    assert_eq!(recalls(log(folder.start())), 1);
+    folder.set_factor(3);
+    assert_eq!(recalls(log(folder.start())), 0, "another program");
+    folder.set_factor(2);
+    assert_eq!(recalls(log(folder.start())), 1, "compiled anew, to what it was at first");
 }
 
 #[test]

@@ -61,6 +61,11 @@ impl Key {
         Self(hasher.finalize().into())
     }
 
+    /// The key of some contents.
+    pub fn of_contents(contents: &[u8]) -> Self {
+        Self(Sha256::digest(contents).into())
+    }
+
     /// The bytes.
     pub const fn bytes(&self) -> &[u8; HASH] {
         &self.0
@@ -119,9 +124,14 @@ impl Cache {
 
     /// What was kept under a key.
     pub fn find(&self, key: &Key) -> Option<Vec<u8>> {
+        self.find_named(key).map(|(contents, _)| contents)
+    }
+
+    /// The same, with a key of the contents alone ([`Key::of_contents`]), which costs nothing here.
+    pub fn find_named(&self, key: &Key) -> Option<(Vec<u8>, Key)> {
         let path = self.shard(key).join(key.to_string());
         let mut file = File::open(&path).ok()?;
-        let contents = match read_entry(&mut file, key) {
+        let (contents, name) = match read_entry(&mut file, key) {
             Ok(contents) => contents,
             Err(error) => {
                 tracing::debug!("{}: {error}", path.display());
@@ -138,7 +148,7 @@ impl Cache {
             // Whoever may not write here does not mind what is removed first.
             let _ = File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         }
-        Some(contents)
+        Some((contents, name))
     }
 
     /// Keeps something under a key.
@@ -159,7 +169,7 @@ impl Cache {
         make_folder(&shard)?;
         make_room(&shard, room)?;
         let mut file = tempfile::Builder::new().prefix(ASIDE).tempfile_in(&shard)?;
-        file.write_all(&header(key, contents))?;
+        file.write_all(&header(key, &Key::of_contents(contents)))?;
         file.write_all(contents)?;
         file.flush()?;
         file.persist(shard.join(key.to_string())).map(drop).map_err(|error| error.error)
@@ -171,16 +181,18 @@ impl Cache {
     }
 }
 
-fn header(key: &Key, contents: &[u8]) -> Vec<u8> {
-    [MAGIC.as_slice(), &key.0, &Sha256::digest(contents)].concat()
+fn header(key: &Key, name: &Key) -> Vec<u8> {
+    [MAGIC.as_slice(), &key.0, &name.0].concat()
 }
 
-fn read_entry(file: &mut File, key: &Key) -> io::Result<Vec<u8>> {
+/// The contents and their own key.
+fn read_entry(file: &mut File, key: &Key) -> io::Result<(Vec<u8>, Key)> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, "not what was written");
     let contents = bytes.get(HEADER..).ok_or_else(damaged)?.to_vec();
-    if bytes.starts_with(&header(key, &contents)) { Ok(contents) } else { Err(damaged()) }
+    let name = Key::of_contents(&contents);
+    if bytes.starts_with(&header(key, &name)) { Ok((contents, name)) } else { Err(damaged()) }
 }
 
 /// Makes a folder that others than the user cannot look into: what is in it runs on the user's device.

@@ -24,10 +24,11 @@ fn hash(contents: &[u8]) -> [u8; HASH] {
     *Key::of(&[contents]).bytes()
 }
 
-/// The program that a unit is for a target, and its build log, if they were kept.
-pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target) -> Option<(Program, String)> {
+/// The program that a unit is for a target, and its build log, if they were kept; and a key that stands for the program.
+pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target) -> Option<(Program, String, Key)> {
     let key = key(unit, target);
-    let (sought, log, program) = decode(&cache.find(&key)?)?;
+    let (contents, name) = cache.find_named(&key)?;
+    let (sought, log, program) = decode(&contents)?;
     let unchanged = |(path, before): &Sought| {
         let path = PathBuf::from(path);
         let now = path.is_file().then(|| std::fs::read(&path).ok()).flatten();
@@ -37,10 +38,10 @@ pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target) -> Optio
         tracing::debug!("a header has changed");
         return None;
     }
-    Some((program, log))
+    Some((program, log, name))
 }
 
-/// Keeps what became of a unit.
+/// Keeps what became of a unit. The key that will stand for the program, if it was kept.
 pub(crate) fn keep_program(
     cache: &Cache,
     unit: &Unit,
@@ -48,17 +49,15 @@ pub(crate) fn keep_program(
     program: &Program,
     log: &str,
     files: &[(PathBuf, Option<Vec<u8>>)],
-) {
+) -> Option<Key> {
     // Paths that are no text cannot be written down.
     let sought = files
         .iter()
         .map(|(path, contents)| Some((path.to_str()?.to_owned(), contents.as_deref().map(hash))))
-        .collect::<Option<Vec<Sought>>>();
-    if let Some(sought) = sought
-        && let Some(program) = stored::encode_program(program)
-    {
-        cache.keep(&key(unit, target), &encode(&sought, log, &program));
-    }
+        .collect::<Option<Vec<Sought>>>()?;
+    let contents = encode(&sought, log, &stored::encode_program(program)?);
+    cache.keep(&key(unit, target), &contents);
+    Some(Key::of_contents(&contents))
 }
 
 fn put(out: &mut Vec<u8>, bytes: &[u8]) {

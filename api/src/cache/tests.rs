@@ -264,10 +264,12 @@ fn a_program_is_good_as_long_as_its_headers_are() {
         let options = parse_options(&unit.options).expect("options");
         let built = wgcl_compiler::program::build(&Source { text: unit.source.clone(), ..Source::default() }, &options, &target);
         let program = built.program.expect("a program");
-        keep_program(&cache, unit, &target, &program, "a log", &built.files);
+        let name = keep_program(&cache, unit, &target, &program, "a log", &built.files).expect("it is kept");
+        assert_eq!(find_program(&cache, unit, &target).map(|(.., name)| name), Some(name));
         program.module.to_string()
     };
-    let found = |unit: &Unit, target: &Target| find_program(&cache, unit, target).map(|(program, log)| (program.module.to_string(), log));
+    let found =
+        |unit: &Unit, target: &Target| find_program(&cache, unit, target).map(|(program, log, _)| (program.module.to_string(), log));
     assert_eq!(found(&unit, &target), None);
     let one = make(&unit);
     assert_eq!(found(&unit, &target), Some((one.clone(), "a log".to_owned())));

@@ -108,7 +108,7 @@ impl Device for InterpreterDevice {
         Ok(Arc::new(InterpreterMemory::of_host(&self.names, size, identity)?))
     }
 
-    fn load(&self, module: Arc<ir::Module>) -> BackendResult<Arc<dyn LoadedProgram>> {
+    fn load(&self, module: Arc<ir::Module>, _name: Option<crate::cache::Key>) -> BackendResult<Arc<dyn LoadedProgram>> {
         Ok(Arc::new(InterpreterProgram::new(module, &self.target, &self.names)?))
     }
 

@@ -44,7 +44,7 @@ fn load(device: &dyn Device, text: &str) -> Arc<dyn LoadedProgram> {
     let options = BuildOptions { std: CStd::Cl12, ..BuildOptions::default() };
     let result = build(&source, &options, device.target());
     assert_eq!(result.log, "");
-    device.load(result.program.expect("a program").module).expect("it loads")
+    device.load(result.program.expect("a program").module, None).expect("it loads")
 }
 
 fn buffer(device: &dyn Device, contents: &[u32]) -> Arc<dyn Memory> {

@@ -70,7 +70,7 @@ fn try_read(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Result<Vec<u8>> {
 
 /// A launch of a kernel of that name; the backend knows only "broken".
 fn launch(queue: &Arc<Queue>, kernel: &str, waits: &[Arc<Event>]) -> Arc<Event> {
-    let program = queue.device().backend().load(Arc::new(wgcl_compiler::ir::Module::default())).expect("program");
+    let program = queue.device().backend().load(Arc::new(wgcl_compiler::ir::Module::default()), None).expect("program");
     let launch = KernelLaunch {
         program,
         kernel: kernel.into(),

@@ -13,6 +13,7 @@ use crate::kernel::{ArgValue, Kernel};
 use crate::launch::NdRange;
 use crate::program::{BuildStatus, Program};
 use crate::queue::{Queue, QueueProperties};
+use crate::test_backend::TestProgram;
 
 const SOURCE: &str = "kernel void scale(global float *a, float f, local float *t) { int i = get_global_id(0); a[i] = a[i] * f; }\n\
                       kernel __attribute__((reqd_work_group_size(8, 1, 1))) void fixed(global int *a) { a[get_global_id(0)] = 1; }\n";
@@ -54,6 +55,25 @@ fn builds_report_status_log_and_kernels() {
     let build = wrong.build_of(device).expect("build");
     assert_eq!((build.status, build.kind), (BuildStatus::Error, BinaryKind::None));
     assert!(build.log.contains("nonsense"), "{}", build.log);
+}
+
+#[test]
+fn kernels_are_made_ahead_where_their_launches_are_known() {
+    const SOURCE: &str = "#define GROUPS __attribute__((reqd_work_group_size(4, 2, 1)))
+        GROUPS kernel void known(global int *a, float b) { a[get_global_id(0)] = get_local_id(0); }
+        kernel void unknown(global int *a) { a[get_global_id(0)] = get_local_id(0); }
+        GROUPS kernel void blind(global int *a) { a[get_global_id(0)] = 1; }
+        GROUPS kernel void sized(global int *a, local int *b) { b[get_local_id(0)] = 1; a[get_global_id(0)] = b[0]; }
+        GROUPS kernel void constants(global int *a, constant int *b) { a[get_global_id(0)] = b[get_local_id(0)]; }";
+    let setup = setup(1);
+    let program = Program::with_source(&setup.context, SOURCE.to_owned());
+    program.build(None, "", None).expect("it builds");
+    let executable = program.executables().into_iter().flatten().next().expect("an executable");
+    let warmed = || executable.loaded.as_any().downcast_ref::<TestProgram>().expect("a program of the tests").warmed.lock().clone();
+    assert_eq!(warmed(), [], "what is never used");
+    let kernels = Kernel::all(&program).expect("kernels");
+    assert_eq!(kernels.len(), 5);
+    assert_eq!(warmed(), [("known".to_owned(), [4, 2, 1])]);
 }
 
 #[test]
