@@ -45,6 +45,7 @@ mod retire;
 mod ring;
 mod shelf;
 mod stamps;
+mod stream;
 mod transfer;
 mod turns;
 mod vulkan;
