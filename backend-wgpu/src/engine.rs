@@ -309,11 +309,11 @@ impl Engine {
                 _ => self.write(dst, &**src, regions, progress),
             },
             Action::Read { src, dst, regions } => match self.pinned(dst.memory(), src) {
-                Some((memory, at)) => {
+                Some((memory, at)) if self.quick_window(downcast(src)?, regions).is_none() => {
                     let moved: Vec<_> = regions.iter().map(|region| CopyRegion { host: at + region.host, ..*region }).collect();
                     self.copy(src, &memory, &moved, (profile, progress))
                 }
-                None => self.read(src, dst, regions, progress),
+                _ => self.read(src, dst, regions, progress),
             },
             Action::Copy { src, dst, regions } => self.copy(src, dst, regions, (profile, progress)),
             Action::Fill { dst, pattern, offset, size } => self.fill(dst, pattern, *offset, *size, (profile, progress)),

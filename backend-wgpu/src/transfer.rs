@@ -84,6 +84,12 @@ impl Engine {
         memory.window().filter(|_| memory.busy_until(true) <= self.retirer.completed())
     }
 
+    /// Where the host can read few bytes of the device's memory now, and sooner than the device could hand them over, if it can.
+    pub(crate) fn quick_window(&self, memory: &WgpuMemory, regions: &[CopyRegion]) -> Option<Mapping> {
+        let size = regions.iter().fold(0_u64, |sum, region| sum.saturating_add(region.size));
+        memory.window().filter(|_| size <= stream::quick() && memory.busy_until(false) <= self.retirer.completed())
+    }
+
     /// Device to host.
     pub(crate) fn read(
         &mut self,
@@ -94,10 +100,7 @@ impl Engine {
     ) -> BackendResult<Taking> {
         let memory = downcast(src)?;
         check(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
-        if let Some(window) = memory.window()
-            && regions.iter().map(|region| region.size).sum::<u64>() <= stream::quick()
-            && memory.busy_until(false) <= self.retirer.completed()
-        {
+        if let Some(window) = self.quick_window(memory, regions) {
             let (start, mut result) = (self.begin(progress), Ok(()));
             dst.with_mut(&mut |bytes| result = read_window(window, bytes, regions));
             return result.map(|()| Taking::Done(Times { start, end: clock::now() }));
