@@ -6,7 +6,7 @@ use wgcl_api::backend::{BackendError, BackendResult, Progress};
 
 use crate::gpu::{Buffer, Gpu, Submission};
 use crate::pipeline::{Compute, Group};
-use crate::raw::Recorder;
+use crate::recorder::Recorder;
 use crate::stamps::{Queries, Stamp, StampSet};
 
 /// Commands recorded and not yet submitted.

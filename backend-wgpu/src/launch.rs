@@ -574,13 +574,11 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> Backend
 fn are_distinct(launch: &Launch) -> BackendResult<bool> {
     let mut bound: SmallVec<[(u64, u64, u64); 8]> = SmallVec::new();
     for range in launch.args.iter().filter_map(fold::range).chain(&launch.extra) {
-        let (id, begin, end) = (downcast(&range.memory)?.id, range.offset, range.offset.saturating_add(range.size));
-        if bound.iter().any(|&(other, first, last)| other == id && first < end && begin < last) {
-            return Ok(false);
-        }
-        bound.push((id, begin, end));
+        bound.push((downcast(&range.memory)?.id, range.offset, range.offset.saturating_add(range.size)));
     }
-    Ok(true)
+    bound.sort_unstable();
+    // Of two that meet, the first also meets the one behind it.
+    Ok(bound.windows(2).all(|pair| matches!(pair, [(id, _, end), (other, begin, _)] if id != other || begin >= end)))
 }
 
 /// The parameters whose memory no other parameter writes, as far as their types say, and that may be bound as texels.
@@ -601,12 +599,14 @@ fn texel_args(launch: &Launch, kernel: &Kernel, key: &LaunchKey) -> BackendResul
     for range in &launch.extra {
         bound.push((downcast(&range.memory)?.id, false));
     }
+    bound.sort_unstable();
     let mut found = Vec::new();
     for (index, arg) in (0..).zip(&launch.args) {
         let Some(range) = fold::range(arg) else { continue };
         let id = downcast(&range.memory)?.id;
-        let others = bound.iter().filter(|(other, _)| *other == id).count();
-        let alone = others == 1 || bound.iter().all(|(other, constant)| *other != id || *constant);
+        // All that is bound of this memory.
+        let parts = bound.partition_point(|(other, _)| *other < id)..bound.partition_point(|(other, _)| *other <= id);
+        let alone = bound.get(parts).is_some_and(|parts| parts.len() == 1 || parts.iter().all(|(_, constant)| *constant));
         let fits = range.offset.is_multiple_of(VIEW) && range.size <= MOST_TEXELS - VIEW;
         let otherwise = key.folded.contains(&index) || key.pieces.params.iter().any(|(param, _)| *param == index);
         if alone && fits && !otherwise {

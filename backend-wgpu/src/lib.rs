@@ -41,6 +41,7 @@ mod printf;
 mod program;
 mod properties;
 mod raw;
+mod recorder;
 mod retire;
 mod ring;
 mod shelf;

@@ -2,7 +2,7 @@
 //! kernel runs.
 //!
 //! wgpu still finds and opens devices and owns the memory of buffers. Here are pipelines, descriptor sets, command buffers and submissions: made once, used
-//! again and again. A *recorder* fills one command buffer after the other; each submission signals its number on one timeline semaphore, for which any
+//! again and again. A [*recorder*](crate::recorder) fills one command buffer after the other; each submission signals its number on one timeline semaphore, for which any
 //! thread may wait. wgpu submits nothing on a device that has a [`Raw`], so that the queue is the recorder's alone.
 //!
 //! # Order
@@ -13,9 +13,9 @@
 //! Handles are destroyed by their owners' `Drop`. The recorder keeps what a command buffer refers to until its submission is complete; buffers are kept by
 //! [`crate::memory`] and [`crate::ring`] as long. Everything holds a reference to [`Raw`], and that one to wgpu's device.
 
-use std::collections::VecDeque;
 use std::ffi::CString;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use ash::vk;
@@ -24,35 +24,22 @@ use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
 use wgcl_compiler::launch::TexelFormat;
 
-use crate::pipeline::Compute;
+use crate::recorder::Recorder;
 
 /// Descriptor sets that are allocated at a time.
 const SETS: u32 = 16;
-/// Buffers remembered between two barriers.
-const REMEMBERED: usize = 24;
 /// Queries that are reset at a time.
-const RESET: u32 = 64;
-
-/// Where commands work, ...
-const STAGES: vk::PipelineStageFlags =
-    vk::PipelineStageFlags::from_raw(vk::PipelineStageFlags::COMPUTE_SHADER.as_raw() | vk::PipelineStageFlags::TRANSFER.as_raw());
-/// ... and how they write ...
-const WRITES: vk::AccessFlags =
-    vk::AccessFlags::from_raw(vk::AccessFlags::SHADER_WRITE.as_raw() | vk::AccessFlags::TRANSFER_WRITE.as_raw());
-/// ... and read.
-const READS: vk::AccessFlags = vk::AccessFlags::from_raw(
-    vk::AccessFlags::SHADER_READ.as_raw() | vk::AccessFlags::TRANSFER_READ.as_raw() | vk::AccessFlags::UNIFORM_READ.as_raw(),
-);
+pub(crate) const RESET: u32 = 64;
 
 /// An open device.
 pub(crate) struct Raw {
-    device: ash::Device,
-    queue: vk::Queue,
+    pub(crate) device: ash::Device,
+    pub(crate) queue: vk::Queue,
     /// The family of the queue.
-    family: u32,
+    pub(crate) family: u32,
     /// Queries are reset by the host: a command for it delays what follows by 2 us on an H100.
-    query_reset: bool,
-    timeline: vk::Semaphore,
+    pub(crate) query_reset: bool,
+    pub(crate) timeline: vk::Semaphore,
     clock: Option<ash::ext::calibrated_timestamps::Device>,
     /// How long a wait looks again and again before it sleeps.
     patience: Duration,
@@ -120,7 +107,7 @@ impl Raw {
     }
 
     /// The last submission that is complete.
-    fn completed(&self) -> BackendResult<u64> {
+    pub(crate) fn completed(&self) -> BackendResult<u64> {
         // SAFETY: the semaphore lives as long as `self`.
         unsafe { self.device.get_semaphore_counter_value(self.timeline) }.map_err(error)
     }
@@ -192,6 +179,14 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
+    pub(crate) const fn handle(&self) -> vk::Pipeline {
+        self.pipeline
+    }
+
+    pub(crate) const fn layout(&self) -> vk::PipelineLayout {
+        self.layout
+    }
+
     /// Of a SPIR-V module. Takes long: the driver compiles.
     ///
     /// # Safety
@@ -390,11 +385,19 @@ pub(crate) struct Set {
     _pool: Arc<SetPool>,
 }
 
+impl Set {
+    pub(crate) const fn handle(&self) -> vk::DescriptorSet {
+        self.set
+    }
+}
+
 /// Timestamp queries.
 #[derive(Debug)]
 pub(crate) struct Queries {
     raw: Arc<Raw>,
-    pool: vk::QueryPool,
+    pub(crate) pool: vk::QueryPool,
+    /// Tells them from those that were made before.
+    pub(crate) id: u64,
 }
 
 impl Queries {
@@ -402,7 +405,8 @@ impl Queries {
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count.next_multiple_of(RESET));
         // SAFETY: the device lives as long as `raw`.
         let pool = unsafe { raw.device.create_query_pool(&info, None) }.map_err(error)?;
-        Ok(Self { raw: Arc::clone(raw), pool })
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Ok(Self { raw: Arc::clone(raw), pool, id: NEXT.fetch_add(1, Ordering::Relaxed) })
     }
 
     /// The first ones, which a complete submission wrote.
@@ -420,280 +424,5 @@ impl Drop for Queries {
     fn drop(&mut self) {
         // SAFETY: who holds a query of a submission holds all of them.
         unsafe { self.raw.device.destroy_query_pool(self.pool, None) };
-    }
-}
-
-/// What a command buffer refers to.
-#[derive(Default)]
-struct Kept {
-    computes: Vec<Arc<Compute>>,
-    groups: Vec<Arc<crate::pipeline::Group>>,
-}
-
-impl Kept {
-    fn clear(&mut self) {
-        self.computes.clear();
-        self.groups.clear();
-    }
-}
-
-/// Fills command buffers and submits them.
-pub(crate) struct Recorder {
-    raw: Arc<Raw>,
-    pool: vk::CommandPool,
-    free: Vec<(vk::CommandBuffer, Kept)>,
-    /// Submitted, by number.
-    flying: VecDeque<(u64, vk::CommandBuffer, Kept)>,
-    current: Option<(vk::CommandBuffer, Kept)>,
-    pipeline: vk::Pipeline,
-    bound: (vk::DescriptorSet, Option<u32>),
-    /// Buffers used since the last barrier, and whether they were written.
-    touched: SmallVec<[(vk::Buffer, bool); REMEMBERED]>,
-}
-
-// SAFETY: Vulkan's handles may be used by any thread; one at a time does so, with `&mut`.
-unsafe impl Send for Recorder {}
-
-impl Recorder {
-    pub(crate) fn new(raw: &Arc<Raw>) -> BackendResult<Self> {
-        let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER | vk::CommandPoolCreateFlags::TRANSIENT;
-        let info = vk::CommandPoolCreateInfo::default().queue_family_index(raw.family).flags(flags);
-        // SAFETY: the device lives as long as `raw`.
-        let pool = unsafe { raw.device.create_command_pool(&info, None) }.map_err(error)?;
-        Ok(Self {
-            raw: Arc::clone(raw),
-            pool,
-            free: Vec::new(),
-            flying: VecDeque::new(),
-            current: None,
-            pipeline: vk::Pipeline::null(),
-            bound: (vk::DescriptorSet::null(), None),
-            touched: SmallVec::new(),
-        })
-    }
-
-    /// Whether nothing was recorded.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.current.is_none()
-    }
-
-    /// The open command buffer.
-    fn buffer(&mut self) -> BackendResult<vk::CommandBuffer> {
-        if let Some((buffer, _)) = &self.current {
-            return Ok(*buffer);
-        }
-        let completed = self.raw.completed()?;
-        while self.flying.front().is_some_and(|(number, ..)| *number <= completed) {
-            if let Some((_, buffer, mut kept)) = self.flying.pop_front() {
-                kept.clear();
-                self.free.push((buffer, kept));
-            }
-        }
-        let (buffer, kept) = match self.free.pop() {
-            Some(free) => free,
-            None => {
-                let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
-                // SAFETY: only this recorder uses its pool.
-                let made = unsafe { self.raw.device.allocate_command_buffers(&info) }.map_err(error)?;
-                (made.first().copied().unwrap_or_default(), Kept::default())
-            }
-        };
-        let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: the buffer is new, or its submission is complete.
-        if let Err(result) = unsafe { self.raw.device.begin_command_buffer(buffer, &info) } {
-            self.free.push((buffer, kept));
-            return Err(error(result));
-        }
-        self.current = Some((buffer, kept));
-        self.pipeline = vk::Pipeline::null();
-        self.bound = (vk::DescriptorSet::null(), None);
-        if self.flying.is_empty() {
-            // What earlier submissions wrote is available, for they are complete. It has still to be made visible, without waiting for anything.
-            self.touched.clear();
-            let barrier = vk::MemoryBarrier::default().dst_access_mask(READS | WRITES);
-            let (from, to) = (vk::PipelineStageFlags::TOP_OF_PIPE, STAGES);
-            // SAFETY: the buffer is being recorded.
-            unsafe { self.raw.device.cmd_pipeline_barrier(buffer, from, to, vk::DependencyFlags::empty(), &[barrier], &[], &[]) };
-        } else {
-            self.barrier(buffer, vk::PipelineStageFlags::empty(), vk::AccessFlags::empty());
-        }
-        Ok(buffer)
-    }
-
-    /// What comes before is seen by what comes after, and by the host where `stage` and `access` say so.
-    fn barrier(&mut self, buffer: vk::CommandBuffer, stage: vk::PipelineStageFlags, access: vk::AccessFlags) {
-        self.touched.clear();
-        let (targets, accesses) = if stage.is_empty() { (STAGES, READS | WRITES) } else { (stage, access) };
-        let barrier = vk::MemoryBarrier::default().src_access_mask(WRITES).dst_access_mask(accesses);
-        // SAFETY: the buffer is being recorded.
-        unsafe { self.raw.device.cmd_pipeline_barrier(buffer, STAGES, targets, vk::DependencyFlags::empty(), &[barrier], &[], &[]) };
-    }
-
-    /// Separates a command that uses these buffers (and writes them or not) from those before it, if it must be.
-    fn order(&mut self, buffer: vk::CommandBuffer, uses: &[(vk::Buffer, bool)]) {
-        let meets = |(used, writes): &(vk::Buffer, bool)| self.touched.iter().any(|(other, wrote)| other == used && (*writes || *wrote));
-        if self.touched.len() + uses.len() > REMEMBERED || uses.iter().any(meets) {
-            self.barrier(buffer, vk::PipelineStageFlags::empty(), vk::AccessFlags::empty());
-        }
-        self.touched.extend_from_slice(uses);
-    }
-
-    /// Separates all commands so far from all that follow.
-    pub(crate) fn separate(&mut self) -> BackendResult<()> {
-        let buffer = self.buffer()?;
-        if !self.touched.is_empty() {
-            self.barrier(buffer, vk::PipelineStageFlags::empty(), vk::AccessFlags::empty());
-        }
-        Ok(())
-    }
-
-    /// Runs a pipeline. `uses` are the buffers that it uses, and whether it writes them.
-    ///
-    /// # Safety
-    /// The set is of the pipeline; `offset` is there if it has arguments, and lies inside their buffer.
-    pub(crate) unsafe fn dispatch(
-        &mut self,
-        compute: &Arc<Compute>,
-        group: &Arc<crate::pipeline::Group>,
-        offset: Option<u32>,
-        uses: &[(vk::Buffer, bool)],
-        [x, y, z]: [u32; 3],
-    ) -> BackendResult<()> {
-        let (Compute::Raw(pipeline), crate::pipeline::Group::Raw(set)) = (&**compute, &**group) else {
-            return Err(BackendError::Other("a pipeline of wgpu's".to_owned()));
-        };
-        let buffer = self.buffer()?;
-        self.order(buffer, uses);
-        let device = &self.raw.device;
-        if self.pipeline != pipeline.pipeline {
-            self.pipeline = pipeline.pipeline;
-            self.bound = (vk::DescriptorSet::null(), None);
-            if let Some((_, kept)) = &mut self.current {
-                kept.computes.push(Arc::clone(compute));
-            }
-            // SAFETY: the buffer is being recorded, and keeps the pipeline.
-            unsafe { device.cmd_bind_pipeline(buffer, vk::PipelineBindPoint::COMPUTE, pipeline.pipeline) };
-        }
-        if self.bound != (set.set, offset) {
-            if self.bound.0 != set.set
-                && let Some((_, kept)) = &mut self.current
-            {
-                kept.groups.push(Arc::clone(group));
-            }
-            self.bound = (set.set, offset);
-            // SAFETY: as above; the set is of that layout, and the offset one of its own, as the caller says.
-            unsafe {
-                device.cmd_bind_descriptor_sets(buffer, vk::PipelineBindPoint::COMPUTE, pipeline.layout, 0, &[set.set], offset.as_slice());
-            }
-        }
-        // SAFETY: everything that the pipeline needs is bound.
-        unsafe { device.cmd_dispatch(buffer, x, y, z) };
-        Ok(())
-    }
-
-    /// Copies bytes between two places that do not overlap.
-    ///
-    /// # Safety
-    /// The ranges lie inside the buffers.
-    pub(crate) unsafe fn copy(&mut self, (from, at): (vk::Buffer, u64), (to, place): (vk::Buffer, u64), size: u64) -> BackendResult<()> {
-        let buffer = self.buffer()?;
-        self.order(buffer, &[(from, false), (to, true)]);
-        let region = vk::BufferCopy { src_offset: at, dst_offset: place, size };
-        // SAFETY: the buffer is being recorded, the rest is the caller's.
-        unsafe { self.raw.device.cmd_copy_buffer(buffer, from, to, &[region]) };
-        Ok(())
-    }
-
-    /// Repeats a word. `at` and `size` are multiples of 4.
-    ///
-    /// # Safety
-    /// The range lies inside the buffer.
-    pub(crate) unsafe fn fill(&mut self, target: vk::Buffer, at: u64, size: u64, word: u32) -> BackendResult<()> {
-        let buffer = self.buffer()?;
-        self.order(buffer, &[(target, true)]);
-        // SAFETY: the buffer is being recorded, the rest is the caller's.
-        unsafe { self.raw.device.cmd_fill_buffer(buffer, target, at, size, word) };
-        Ok(())
-    }
-
-    /// Writes a timestamp when all commands so far are done. A submission writes the queries of a set in their order.
-    pub(crate) fn stamp(&mut self, queries: &Queries, query: u32) -> BackendResult<()> {
-        let buffer = self.buffer()?;
-        // SAFETY: the buffer is being recorded; the pool has a multiple of that many queries, none of them in use by another submission.
-        unsafe {
-            match query.is_multiple_of(RESET) {
-                true if self.raw.query_reset => self.raw.device.reset_query_pool(queries.pool, query, RESET),
-                true => self.raw.device.cmd_reset_query_pool(buffer, queries.pool, query, RESET),
-                false => {}
-            }
-            self.raw.device.cmd_write_timestamp(buffer, vk::PipelineStageFlags::BOTTOM_OF_PIPE, queries.pool, query);
-        }
-        Ok(())
-    }
-
-    /// Submits what was recorded under a number, larger than those before; `false` where there was nothing.
-    pub(crate) fn submit(&mut self, number: u64) -> BackendResult<bool> {
-        let Some((buffer, kept)) = self.current.take() else { return Ok(false) };
-        self.barrier(buffer, vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
-        let (buffers, signals, values) = ([buffer], [self.raw.timeline], [number]);
-        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
-        let info = vk::SubmitInfo::default().command_buffers(&buffers).signal_semaphores(&signals).push_next(&mut timeline);
-        // SAFETY: the buffer was recorded here and is used once. Nobody else submits to the queue.
-        let result = unsafe {
-            self.raw
-                .device
-                .end_command_buffer(buffer)
-                .and_then(|()| self.raw.device.queue_submit(self.raw.queue, &[info], vk::Fence::null()))
-        };
-        match result {
-            Ok(()) => self.flying.push_back((number, buffer, kept)),
-            // What a failed submission leaves is used again by nobody, and freed with the pool.
-            Err(result) => return Err(error(result)),
-        }
-        Ok(true)
-    }
-
-    /// Submits what was recorded, outside of the numbers, and waits for it.
-    fn submit_apart(&mut self) -> BackendResult<()> {
-        let Some((buffer, _)) = self.current.take() else { return Ok(()) };
-        let (device, buffers) = (&self.raw.device, [buffer]);
-        let info = vk::SubmitInfo::default().command_buffers(&buffers);
-        // SAFETY: as in `submit`; the fence outlives its submission, unless the device is lost.
-        unsafe {
-            let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).map_err(error)?;
-            let result = device
-                .end_command_buffer(buffer)
-                .and_then(|()| device.queue_submit(self.raw.queue, &[info], fence))
-                .and_then(|()| device.wait_for_fences(&[fence], true, u64::MAX));
-            device.destroy_fence(fence, None);
-            result.map_err(error)
-        }
-    }
-
-    /// Waits until the queue has done everything, to the last thing that its driver has to do.
-    pub(crate) fn idle(&self) {
-        // SAFETY: nobody else uses the queue.
-        if let Err(result) = unsafe { self.raw.device.queue_wait_idle(self.raw.queue) } {
-            tracing::debug!("at the end: {result}");
-        }
-    }
-
-    /// Forgets what was recorded.
-    pub(crate) fn discard(&mut self) {
-        if let Some((buffer, mut kept)) = self.current.take() {
-            kept.clear();
-            // SAFETY: it was never submitted. One that cannot be reset is freed with the pool.
-            if unsafe { self.raw.device.reset_command_buffer(buffer, vk::CommandBufferResetFlags::empty()) }.is_ok() {
-                self.free.push((buffer, kept));
-            }
-        }
-    }
-}
-
-impl Drop for Recorder {
-    fn drop(&mut self) {
-        self.idle();
-        // SAFETY: no submission uses the pool's buffers any more, or the device is lost.
-        unsafe { self.raw.device.destroy_command_pool(self.pool, None) };
     }
 }

@@ -91,6 +91,46 @@ fn batches_of_launches_run_in_order() {
 }
 
 /// `sum(global uint *out, constant uint *a, constant uint *b)`: out[i] += a[i] * 10 + b[i], as the key says that they are bound.
+#[test]
+fn a_batch_like_one_before_does_the_same_again() {
+    for settings in ALL {
+        let device = device(settings);
+        let program = adder(&device);
+        let mut expected = [vec![0_u32; 64], vec![5; 64]];
+        let mut memories: Vec<_> = expected
+            .iter()
+            .map(|words| {
+                let memory = device.allocate(256).unwrap();
+                write(&*device, &memory, 0, &bytes(words));
+                memory
+            })
+            .collect();
+        let mut add = |which: usize, number: u32, memories: &[Arc<dyn wgcl_api::backend::Memory>], profile: bool| {
+            expected[which].iter_mut().for_each(|word| *word += number);
+            let launch = launch(&program, "add", vec![buffer(&memories[which]), value(number)], [64, 1, 1], [64, 1, 1]);
+            let pending = start(&*device, launch, profile);
+            device.flush();
+            let times = pending.wait().unwrap();
+            assert!(times.start <= times.end);
+            assert_eq!(words(&read(&*device, &memories[which], 0, 256)), expected[which], "{settings:?}: {number}");
+        };
+        for round in 0..20 {
+            add(0, 1, &memories, false);
+            add(0, 1, &memories, round % 3 == 0);
+            if round % 4 == 1 {
+                add(1, round, &memories, true);
+                add(1, 1, &memories, false);
+            }
+            if round == 10 {
+                // Its place, its number in the driver's tables: what comes next may have them.
+                let words = read(&*device, &memories[0], 0, 256);
+                memories[0] = device.allocate(256).unwrap();
+                write(&*device, &memories[0], 0, &words);
+            }
+        }
+    }
+}
+
 fn summer(device: &wgcl_backend_wgpu::WgpuDevice, seen: &Arc<Mutex<Vec<LaunchKey>>>) -> Arc<dyn wgcl_api::backend::LoadedProgram> {
     let spirv = device.target().spirv;
     let seen = Arc::clone(seen);
