@@ -95,7 +95,7 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
         }
         "deal_turns" => {
             let key = LaunchKey { distinct: true, ..LaunchKey::example(function, [64, 1, 1]) };
-            passes::deal_turns::run(function, &key, &Purity::unknown());
+            passes::deal_turns::run(function, &key, &Purity::unknown(), passes::deal_turns::WIDTHS);
         }
         "coarsen" => {
             passes::coarsen::run(function, 16);

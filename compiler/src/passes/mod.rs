@@ -315,10 +315,6 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
             }
             optimise(module, func, target.pointer_size(), &purity)?;
         }
-        if target.loop_limit {
-            unroll::run(&mut module.functions[func.index()], unroll::Mode::Partial);
-            check(module, func, "unroll")?;
-        }
         resolve_pointers::run(&mut module.functions[func.index()], &module.globals, target.pointer_size())?;
         check(module, func, "resolve_pointers")?;
         constant_loads::run(&mut module.functions[func.index()], &module.globals);
@@ -333,10 +329,17 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         check(module, func, "simplify")?;
         compact::run(&mut module.functions[func.index()]);
         check(module, func, "compact")?;
-        let mut several = !target.loop_limit && deal_turns::run(&mut module.functions[func.index()], key, &purity);
+        // lavapipe takes long for long code.
+        let widths = if target.loop_limit { &deal_turns::WIDTHS[..1] } else { deal_turns::WIDTHS };
+        let mut several = deal_turns::run(&mut module.functions[func.index()], key, &purity, widths);
         check(module, func, "deal_turns")?;
-        several |= !target.loop_limit && batch_turns::run(&mut module.functions[func.index()], key.distinct, &purity);
-        check(module, func, "batch_turns")?;
+        if target.loop_limit {
+            several |= unroll::run(&mut module.functions[func.index()], unroll::Mode::Partial);
+            check(module, func, "unroll")?;
+        } else {
+            several |= batch_turns::run(&mut module.functions[func.index()], key.distinct, &purity);
+            check(module, func, "batch_turns")?;
+        }
         if several {
             simplify::run(&mut module.functions[func.index()], &purity);
             check(module, func, "simplify")?;

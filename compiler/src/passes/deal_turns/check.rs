@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{LARGEST, WIDTHS};
+use super::LARGEST;
 use crate::ir::definitions::Root;
 use crate::ir::{AtomicOp, BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Scalar, Space, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
@@ -58,7 +58,7 @@ impl Lane {
 }
 
 /// All loops of a kernel that are to be dealt out.
-pub(super) fn find(function: &Function, key: &LaunchKey, purity: &Purity) -> Vec<Dealt> {
+pub(super) fn find(function: &Function, key: &LaunchKey, purity: &Purity, widths: &[u32]) -> Vec<Dealt> {
     let group = key.local_size[1] <= 1 && key.local_size[2] <= 1 && key.local_size[0].is_multiple_of(4);
     if !group || key.local_size[0] == 0 || key.guard.contains(&true) || function.kernel.is_none() {
         return Vec::new();
@@ -70,6 +70,7 @@ pub(super) fn find(function: &Function, key: &LaunchKey, purity: &Purity) -> Vec
     let mut kernel = Kernel {
         function,
         key,
+        widths,
         memory,
         constants: function.body.constants(),
         uses: vec![0; function.values.len()],
@@ -116,6 +117,7 @@ pub(super) fn find(function: &Function, key: &LaunchKey, purity: &Purity) -> Vec
 struct Kernel<'f> {
     function: &'f Function,
     key: &'f LaunchKey,
+    widths: &'f [u32],
     memory: Memory<'f>,
     constants: FxHashMap<Value, u64>,
     /// How often each value is used.
@@ -283,7 +285,7 @@ impl Kernel<'_> {
             return None;
         }
         let mut list = Vec::new();
-        for width in WIDTHS {
+        for &width in self.widths {
             let turns = width / largest;
             let fits = turns >= 2 && turns * smallest >= 4 && self.key.local_size[0].is_multiple_of(turns);
             if !fits || shape.body.size().saturating_mul(turns as usize) > LARGEST {

@@ -47,14 +47,14 @@ use crate::launch::LaunchKey;
 use check::Dealt;
 
 /// Bytes of what is loaded at once, the widest first: what a loop leaves, the next one may take.
-const WIDTHS: [u32; 2] = [16, 4];
+pub const WIDTHS: &[u32] = &[16, 4];
 
 /// Instructions of all turns that are done at once.
 const LARGEST: usize = 512;
 
-/// Rewrites the loops of a kernel that are worth it. Returns whether there were any.
-pub fn run(function: &mut Function, key: &LaunchKey, purity: &Purity) -> bool {
-    let found = check::find(function, key, purity);
+/// Rewrites the loops of a kernel that are worth it, for some of the [`WIDTHS`]. Returns whether there were any.
+pub fn run(function: &mut Function, key: &LaunchKey, purity: &Purity, widths: &[u32]) -> bool {
+    let found = check::find(function, key, purity, widths);
     if found.is_empty() {
         return false;
     }
