@@ -258,6 +258,12 @@ impl Emitter<'_, '_> {
             if !signed {
                 return Ok(e.b.binary(operator, x, y));
             }
+            if lanes.scalar == ir::Scalar::I64 && !e.cx.target.long_comparisons {
+                // Unsigned integers order as signed ones do once the signs are flipped.
+                let sign = e.b.same(Scalar::U64, 1 << 63, lanes.count);
+                let [x, y] = [x, y].map(|side| e.b.binary(BinaryOperator::ExclusiveOr, side, sign));
+                return Ok(e.b.binary(operator, x, y));
+            }
             let (x, y) = (e.ordered(lanes, x), e.ordered(lanes, y));
             Ok(e.b.binary(operator, x, y))
         })
