@@ -339,6 +339,8 @@ kernel @f0 "k" (%0: ptr.global buffer, %1: i32 value) {
     let half =
         text.lines().find(|line| line.contains("OpTypeInt 16 0")).and_then(|line| line.split_whitespace().next()).expect("half words");
     assert!(text.lines().any(|line| line.contains("OpTypeArray") && line.split_whitespace().any(|word| word == half)), "{text}");
+    // Nothing is stored there before the program does.
+    assert!(text.lines().any(|line| line.contains("OpVariable") && line.trim_end().ends_with("Function")), "{text}");
 }
 
 #[test]

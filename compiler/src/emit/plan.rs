@@ -130,14 +130,13 @@ impl Planner<'_> {
                 _ => {}
             }
             let Some((pointer, shape)) = access(function, inst, pointer_size) else { return };
-            let Some((root, offset)) = definitions.pointer(function, pointer) else {
+            let Some((root, _)) = definitions.pointer(function, pointer) else {
                 failed = Some(EmitError::Internal(format!("access through {pointer}, which has no root")));
                 return;
             };
             match self.place(function, root) {
                 Ok(place) => {
                     let object = &mut self.plan.objects[place.object];
-                    object.indexed |= offset.is_some_and(|offset| definitions.constant(offset).is_none());
                     let clean = index == 0 && inst.results.first().is_some_and(|result| self.plan.clean.contains(result));
                     let shape = if clean { Shape { kind: object.load_kind(true), ..shape } } else { shape };
                     let shapes = &mut object.shapes;
@@ -177,7 +176,6 @@ impl Planner<'_> {
             rule: Rule::Many,
             views: Vec::new(),
             unaliased: false,
-            indexed: false,
             texels: None,
         });
         self.plan.objects.len() - 1

@@ -6,10 +6,12 @@
 //!   and some drivers take the absence of the decoration for a licence to do any algebra. `Fma` too: without it is the same as a product and a sum;
 //! * `OpFOrdNotEqual` becomes `OpFUnordNotEqual`, `FMin` and `FMax` become `NMin` and `NMax`;
 //! * storage buffers are `Aliased`, but for those that the source calls `restrict`, and all where the launch binds nothing twice;
+//! * private arrays lose the zeros that they start with, which OpenCL C does not ask for: lavapipe's compiler takes time in the square of their length for
+//!   these, and GPUs store them;
 //! * signed zeros, infinities and NaN are asked to be preserved where the device can.
 
 use super::EmitError;
-use super::words::{BINDING, HEADER, STORAGE_BUFFER, op};
+use super::words::{BINDING, FUNCTION, HEADER, STORAGE_BUFFER, op};
 use crate::target::Target;
 use naga::Module;
 use naga::back::spv;
@@ -113,6 +115,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
     let mut inexact = Vec::new();
     let mut aliased = Vec::new();
     let mut restricted = FxHashSet::default();
+    let (mut arrays, mut private_arrays) = (FxHashSet::default(), FxHashSet::default());
     let mut entry = None;
     // Where in `out` new instructions of each kind belong.
     let (mut after_capabilities, mut extensions_at, mut modes_at, mut annotations_at) = (HEADER, None, None, None);
@@ -124,6 +127,15 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
         at += length;
         let start = out.len();
         out.extend_from_slice(inst);
+        match code {
+            op::TYPE_ARRAY => {
+                arrays.insert(*inst.get(1)?);
+            }
+            op::TYPE_POINTER if inst.get(2) == Some(&FUNCTION) && arrays.contains(inst.get(3)?) => {
+                private_arrays.insert(*inst.get(1)?);
+            }
+            _ => {}
+        }
         match code {
             op::CAPABILITY => after_capabilities = out.len(),
             op::EXTENSION | op::EXT_INST_IMPORT | op::MEMORY_MODEL if extensions_at.is_none() => extensions_at = Some(start),
@@ -137,6 +149,10 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
             }
             op::TYPE_VOID..=op::TYPE_FORWARD_POINTER | op::CONSTANT_TRUE..=op::CONSTANT_NULL if annotations_at.is_none() => {
                 annotations_at = Some(start);
+            }
+            op::VARIABLE if inst.get(3) == Some(&FUNCTION) && inst.len() == 5 && private_arrays.contains(inst.get(1)?) => {
+                out.truncate(start + 4);
+                out[start] = 4 << 16 | op::VARIABLE;
             }
             op::VARIABLE if inst.get(3) == Some(&STORAGE_BUFFER) => aliased.push(*inst.get(2)?),
             op::F_NEGATE | op::F_ADD | op::F_SUB | op::F_MUL | op::F_DIV | op::F_REM | op::F_MOD => inexact.push(*inst.get(2)?),

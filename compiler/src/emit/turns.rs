@@ -18,7 +18,7 @@ use super::views::{Kind, Shape};
 use crate::ir::{Module, Op};
 #[cfg(doc)]
 use crate::launch::BindingSource;
-use crate::passes::legalize::unroll::most_turns;
+use crate::passes::trips::Trips;
 use crate::target::Target;
 use naga::{AddressSpace, BinaryOperator, Block, GlobalVariable, Handle, Scalar, Statement};
 
@@ -41,7 +41,7 @@ pub(super) fn watched(module: &Module, target: &Target) -> bool {
     for helper in helpers {
         helper.body.walk(&mut |inst| loops |= matches!(inst.op, Op::Loop { .. }));
     }
-    loops || most_turns(kernel).is_none_or(|turns| turns >= LIMIT)
+    loops || Trips::of(kernel).total().is_none_or(|turns| turns >= LIMIT)
 }
 
 /// Variables of a work-item, for all functions.

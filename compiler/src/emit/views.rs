@@ -196,8 +196,6 @@ pub(super) struct Object {
     pub(super) views: Vec<View>,
     /// No other object shares the memory: `restrict`, or the launch key says so.
     pub(super) unaliased: bool,
-    /// Whether some access has an offset that is known at run time only.
-    pub(super) indexed: bool,
     /// Bound as texels, each view by itself.
     pub(super) texels: Option<BindingSource>,
 }

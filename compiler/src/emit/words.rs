@@ -15,6 +15,7 @@ pub(super) mod op {
     pub(in crate::emit) const TYPE_INT: u32 = 21;
     pub(in crate::emit) const TYPE_VECTOR: u32 = 23;
     pub(in crate::emit) const TYPE_IMAGE: u32 = 25;
+    pub(in crate::emit) const TYPE_ARRAY: u32 = 28;
     pub(in crate::emit) const TYPE_RUNTIME_ARRAY: u32 = 29;
     pub(in crate::emit) const TYPE_STRUCT: u32 = 30;
     pub(in crate::emit) const TYPE_POINTER: u32 = 32;
@@ -46,6 +47,8 @@ pub(super) mod op {
 
 /// The decoration of a variable's binding.
 pub(super) const BINDING: u32 = 33;
+/// The storage class of a function's variables.
+pub(super) const FUNCTION: u32 = 7;
 /// The storage class of storage buffers.
 pub(super) const STORAGE_BUFFER: u32 = 12;
 /// Words before the first instruction; the fourth is the bound of ids.

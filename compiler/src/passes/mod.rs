@@ -31,6 +31,7 @@ pub mod resolve_pointers;
 pub mod simplify;
 pub mod specialise_key;
 pub mod structure_returns;
+pub mod trips;
 pub mod unroll;
 
 use std::sync::{Mutex, PoisonError};

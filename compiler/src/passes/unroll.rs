@@ -7,8 +7,8 @@
 //!   continue add %i, 1; %t                 =>     %u = add %t, 1
 //! }                                               ... %u for %r
 //! ```
-//! * A loop whose number of turns is known is written out if that stays small, or if it indexes a private array by its counter: `promote`
-//!   then makes values of the array. `opencl_unroll_hint` raises the limit or forbids it.
+//! * A loop whose number of turns is known is written out if that stays small, or if it indexes a private array that is only indexed by counters of such
+//!   loops: `promote` then makes values of the array. `opencl_unroll_hint` raises the limit or forbids it.
 //! * On a device that stops loops after some number of turns ([`Target::loop_limit`](crate::target::Target::loop_limit)) a loop of many or
 //!   unknown turns does several in one, each with its own tests.
 //!
@@ -17,8 +17,9 @@
 
 use super::addresses::sign_extend;
 use super::simplify::eval;
-use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Space, Type, Value};
-use rustc_hash::FxHashMap;
+use super::trips::Trips;
+use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Space, Type, Value, Var};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Instructions of a loop that is written out without a special reason.
 const SMALL: usize = 256;
@@ -39,7 +40,7 @@ const GROWTH: usize = 16_384;
 /// Turns in one where the device limits them.
 const FACTOR: usize = 8;
 
-/// Loops of no more turns are left alone where the device limits them.
+/// Loops that are known to do no more turns are left alone where the device limits them: turns that are done in vain would cost as much as is gained.
 const FEW_TURNS: u64 = 64;
 
 /// Instructions of a body that is repeated [`FACTOR`] times.
@@ -59,17 +60,22 @@ pub enum Mode {
 /// Unrolls the innermost loops that are worth it. Returns whether there were any.
 pub fn run(function: &mut Function, mode: Mode) -> bool {
     let constants = function.body.constants();
-    let mut private = vec![false; function.values.len()];
+    let turns = if mode == Mode::Partial { Trips::of(function).into_turns() } else { FxHashMap::default() };
+    let mut private = vec![None; function.values.len()];
     function.body.walk(&mut |inst| {
         let Some(&result) = inst.results.first() else { return };
         match &inst.op {
-            Op::VarAddr(_) => private[result.index()] = true,
+            Op::VarAddr(var) => private[result.index()] = Some(*var),
             Op::PtrAdd(base, _) => private[result.index()] = private[base.index()],
             _ => {}
         }
     });
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = Unroll { function, mode, constants, private, growth: 0, replaced: FxHashMap::default() };
+    let mut pass =
+        Unroll { function, mode, constants, turns, private, stay: FxHashSet::default(), growth: 0, replaced: FxHashMap::default() };
+    if mode != Mode::Partial && pass.private.iter().any(Option::is_some) {
+        pass.stay = pass.stay(&body);
+    }
     pass.region(&mut body);
     let changed = pass.growth > 0;
     function.body = body;
@@ -80,8 +86,12 @@ struct Unroll<'a> {
     function: &'a mut Function,
     mode: Mode,
     constants: FxHashMap<Value, u64>,
-    /// Pointers into private variables.
-    private: Vec<bool>,
+    /// How many turns loops do at most, by their first parameter, in [`Mode::Partial`].
+    turns: FxHashMap<Value, u64>,
+    /// Which private variable each pointer leads into.
+    private: Vec<Option<Var>>,
+    /// Private variables that stay in memory whatever is written out: they are indexed by something else than counters.
+    stay: FxHashSet<Var>,
     growth: usize,
     /// What stands for the results of loops that are written out.
     replaced: FxHashMap<Value, Value>,
@@ -217,7 +227,7 @@ impl Unroll<'_> {
         }
         let Some(shape) = shape(&inst.op) else { return };
         let size = shape.body.size();
-        let few = self.counted(&shape).is_some_and(|counted| counted.turns <= FEW_TURNS);
+        let few = shape.params.first().and_then(|param| self.turns.get(param)).is_some_and(|&turns| turns <= FEW_TURNS);
         if few || size > REPEATED || self.growth + size * FACTOR > GROWTH {
             return;
         }
@@ -300,15 +310,89 @@ impl Unroll<'_> {
         found
     }
 
-    /// Whether the body accesses a private variable at a place that is not constant.
+    /// Whether the body accesses a private variable at a place that is not constant, where writing loops out makes it so.
     fn indexes_private(&self, shape: &Shape) -> bool {
         let mut found = false;
         shape.body.walk(&mut |inst| {
             if let Op::PtrAdd(base, offset) = &inst.op {
-                found |= self.private.get(base.index()) == Some(&true) && !self.constants.contains_key(offset);
+                let promoted = self.private.get(base.index()).copied().flatten().is_some_and(|var| !self.stay.contains(&var));
+                found |= promoted && !self.constants.contains_key(offset);
             }
         });
         found
+    }
+
+    /// Private variables that are indexed by what is not constant once all counted loops are written out.
+    fn stay(&self, body: &Region) -> FxHashSet<Var> {
+        let mut known = vec![false; self.function.values.len()];
+        self.settle(body, &mut known);
+        let mut stay = FxHashSet::default();
+        body.walk(&mut |inst| {
+            if let Op::PtrAdd(base, offset) = &inst.op
+                && let Some(var) = self.private.get(base.index()).copied().flatten()
+                && !known[offset.index()]
+            {
+                stay.insert(var);
+            }
+        });
+        stay
+    }
+
+    /// Notes which values are constant once all counted loops are written out.
+    fn settle(&self, region: &Region, known: &mut Vec<bool>) {
+        for inst in &region.insts {
+            if let Op::Loop { init, params, body, .. } = &inst.op {
+                let shape = shape(&inst.op).filter(|shape| self.counted(shape).is_some());
+                for (&param, start) in params.iter().zip(init) {
+                    known[param.index()] = shape.is_some() && known[start.index()];
+                }
+                // What goes on with something unknown is not known in the next turn.
+                loop {
+                    self.settle(body, known);
+                    let next = shape.as_ref().map_or(&[][..], |shape| shape.next);
+                    let lost: Vec<Value> = params
+                        .iter()
+                        .zip(next)
+                        .filter(|(param, next)| known[param.index()] && !known[next.index()])
+                        .map(|(param, _)| *param)
+                        .collect();
+                    if lost.is_empty() {
+                        break;
+                    }
+                    for param in lost {
+                        known[param.index()] = false;
+                    }
+                }
+                continue;
+            }
+            for nested in inst.op.regions() {
+                self.settle(nested, known);
+            }
+            let mut all = match &inst.op {
+                Op::If { .. } | Op::Switch { .. } => {
+                    for (index, result) in inst.results.iter().enumerate() {
+                        let mut all = true;
+                        inst.op.for_each_operand(|operand| all &= known[operand.index()]);
+                        for nested in inst.op.regions() {
+                            if let Some(Op::Yield(values)) = nested.terminator() {
+                                all &= values.get(index).is_some_and(|value| known[value.index()]);
+                            }
+                        }
+                        known[result.index()] = all;
+                    }
+                    continue;
+                }
+                // What private memory holds at a known place may be known as well.
+                Op::Load { ptr, volatile: false, .. } => matches!(self.function.ty(*ptr), Type::Ptr(Space::Private | Space::Constant)),
+                Op::Const(_) | Op::Un(..) | Op::Bin(..) | Op::Cmp(..) | Op::Cast(..) | Op::Select(..) => true,
+                Op::VarAddr(_) | Op::GlobalAddr(_) | Op::PtrAdd(..) => true,
+                _ => false,
+            };
+            if let [result] = inst.results[..] {
+                inst.op.for_each_operand(|operand| all &= known[operand.index()]);
+                known[result.index()] = all;
+            }
+        }
     }
 }
 

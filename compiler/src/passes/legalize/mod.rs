@@ -18,7 +18,7 @@ mod divide;
 mod float;
 mod fma;
 mod integer;
-pub(crate) mod unroll;
+mod unroll;
 
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};

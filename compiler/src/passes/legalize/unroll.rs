@@ -11,7 +11,8 @@
 //! ```
 //! That moves the limit away, but does not lift it.
 
-use crate::ir::{BinOp, CmpOp, Const, Function, Inst, Op, Region, Space, Type, Value};
+use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
+use crate::passes::trips::Trips;
 use rustc_hash::FxHashMap;
 
 /// Copies of a body at most.
@@ -22,58 +23,35 @@ const MAX_SIZE: usize = 192;
 const PRIVATE_ACCESS: usize = 24;
 /// A loop with no more iterations than that, those of the loops around it included, is left alone.
 const FEW: u64 = 4096;
-/// A loop with no more iterations than that is left alone wherever it is.
+/// A loop with no more iterations than that is left alone wherever it is. One with a barrier, as reductions have, is not: lavapipe takes less for eight barriers
+/// in the code than for as many turns, and more for sixteen.
 const VERY_FEW: u64 = 16;
 
 /// Repeats the bodies of a function's innermost loops.
 pub(super) fn run(function: &mut Function) {
+    let turns = Trips::of(function).into_turns();
     let mut body = std::mem::take(&mut function.body);
-    let constants = constants(&body);
-    Unroll { function, constants }.region(&mut body, Some(1));
+    Unroll { function, turns }.region(&mut body, Some(1));
     function.body = body;
-}
-
-/// How many iterations all loops of a function do together at most, where that is known.
-pub(crate) fn most_turns(function: &Function) -> Option<u64> {
-    total(&constants(&function.body), &function.body)
-}
-
-fn total(constants: &FxHashMap<Value, u64>, region: &Region) -> Option<u64> {
-    region.insts.iter().try_fold(0u64, |sum, inst| {
-        let turns = if let Op::Loop { init, params, body, .. } = &inst.op {
-            iterations(constants, init, params, body)?.saturating_mul(total(constants, body)?.saturating_add(1))
-        } else {
-            inst.op.regions().into_iter().try_fold(0u64, |sum, nested| Some(sum.saturating_add(total(constants, nested)?)))?
-        };
-        Some(sum.saturating_add(turns))
-    })
-}
-
-fn constants(body: &Region) -> FxHashMap<Value, u64> {
-    let mut constants = FxHashMap::default();
-    body.walk(&mut |inst| {
-        if let (Op::Const(Const::Bits(bits)), [result]) = (&inst.op, &inst.results[..]) {
-            constants.insert(*result, *bits);
-        }
-    });
-    constants
 }
 
 struct Unroll<'f> {
     function: &'f mut Function,
-    constants: FxHashMap<Value, u64>,
+    /// How many turns loops do at most, by their first parameter.
+    turns: FxHashMap<Value, u64>,
 }
 
 impl Unroll<'_> {
     /// `times` is how often the region runs at most, where that is known.
     fn region(&mut self, region: &mut Region, times: Option<u64>) {
         for inst in &mut region.insts {
-            if let Op::Loop { init, params, body, .. } = &mut inst.op {
-                let iterations = iterations(&self.constants, init, params, body);
+            if let Op::Loop { params, body, .. } = &mut inst.op {
+                let iterations = params.first().and_then(|param| self.turns.get(param)).copied();
                 let total = iterations.zip(times).map(|(inner, outer)| inner.saturating_mul(outer));
                 if has_loop(body) {
                     self.region(body, total);
-                } else if iterations.is_none_or(|count| count > VERY_FEW) && total.is_none_or(|count| count > FEW) {
+                } else if (iterations.is_none_or(|count| count > VERY_FEW) && total.is_none_or(|count| count > FEW)) || barriers(body) == 1
+                {
                     self.repeat(params, body);
                 }
                 continue;
@@ -139,37 +117,10 @@ impl Unroll<'_> {
     }
 }
 
-/// How often a loop runs at most, where a counter with a known start, step and limit ends it.
-fn iterations(constants: &FxHashMap<Value, u64>, init: &[Value], params: &[Value], body: &Region) -> Option<u64> {
-    let Some(Op::Continue(next)) = body.terminator() else { return None };
-    let mut continues = 0;
-    body.for_each_jump(&mut |op| continues += usize::from(matches!(op, Op::Continue(_))));
-    if continues != 1 {
-        return None;
-    }
-    let defined = |value: Value| body.insts.iter().find(|inst| inst.results == [value]).map(|inst| &inst.op);
-    let constant = |value: &Value| constants.get(value).copied();
-    init.iter().zip(params).zip(next).find_map(|((start, &param), &next)| {
-        let start = constant(start)?;
-        let step = match defined(next)? {
-            Op::Bin(BinOp::Add, a, b) if *a == param => constant(b).filter(|&step| step > 0)?,
-            _ => return None,
-        };
-        // A test at the top of the body that leaves the loop.
-        body.insts.iter().find_map(|inst| {
-            let Op::If { cond, then, els } = &inst.op else { return None };
-            let leaves = |region: &Region| matches!(region.terminator(), Some(Op::Break(_)));
-            let Some(Op::Cmp(op, a, b)) = defined(*cond) else { return None };
-            let counts = match op {
-                CmpOp::ULt | CmpOp::SLt | CmpOp::ULe | CmpOp::SLe => leaves(els),
-                CmpOp::UGe | CmpOp::SGe | CmpOp::UGt | CmpOp::SGt => leaves(then),
-                _ => false,
-            };
-            // A start above the limit is a negative one.
-            let limit = constant(b).filter(|&limit| counts && start <= limit && (*a == param || *a == next))?;
-            Some((limit - start) / step + 1)
-        })
-    })
+fn barriers(region: &Region) -> usize {
+    let mut count = 0;
+    region.walk(&mut |inst| count += usize::from(matches!(inst.op, Op::Barrier(_))));
+    count
 }
 
 fn has_loop(region: &Region) -> bool {

@@ -19,6 +19,7 @@ use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value};
 use demand::Demand;
 use ranges::Ranges;
+pub(super) use ranges::guards;
 use rustc_hash::FxHashMap;
 
 /// The pure operations that define values.
@@ -26,7 +27,7 @@ use rustc_hash::FxHashMap;
 pub struct Defs(Vec<Option<Op>>);
 
 impl Defs {
-    fn of(function: &Function) -> Self {
+    pub(super) fn of(function: &Function) -> Self {
         let mut defs = vec![None; function.values.len()];
         function.body.walk(&mut |inst| {
             if let ([result], true) = (&inst.results[..], inst.op.is_pure()) {

@@ -185,7 +185,7 @@ impl Ranges {
 }
 
 /// What holds of a value wherever the loop goes on: what guards say before the first `continue`.
-fn guards(body: &Region, defs: &Defs, param: Value) -> Vec<(CmpOp, Value)> {
+pub(in crate::passes) fn guards(body: &Region, defs: &Defs, param: Value) -> Vec<(CmpOp, Value)> {
     let mut bounds = Vec::new();
     for inst in &body.insts {
         let mut goes_on = matches!(inst.op, Op::Continue(_));

@@ -1,0 +1,404 @@
+//! How many turns loops do at most, where a counter ends them whose bounds are known.
+//!
+//! ```text
+//! loop (%i = 0) {                                24 turns: 0 <= %i <= 24
+//!   if slt %i, 24 { yield } else { break }
+//!   loop (%at = %i) {                            24 turns, as %at starts at 24 at most
+//!     if sgt %at, 0 { yield } else { break }
+//!     ...
+//!     continue sub %at, 1
+//!   }
+//!   continue add %i, 1
+//! }
+//! ```
+//! Counters go in steps, or double or halve; what they start from and are compared with may be a range.
+
+use rustc_hash::FxHashMap;
+
+use super::addresses::sign_extend;
+use super::narrow::{Defs, guards};
+use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Op, Region, Scalar, Type, Value};
+
+/// How deep expressions are looked into.
+const MAX_DEPTH: usize = 16;
+
+/// Inclusive bounds of a signed integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    low: i64,
+    high: i64,
+}
+
+impl Range {
+    /// Of all integers of a type.
+    fn of(scalar: Scalar) -> Self {
+        let high = i64::MAX >> (64 - scalar.bits().clamp(1, 64));
+        Self { low: -high - 1, high }
+    }
+
+    const fn hull(self, other: Self) -> Self {
+        let low = if self.low < other.low { self.low } else { other.low };
+        let high = if self.high > other.high { self.high } else { other.high };
+        Self { low, high }
+    }
+
+    /// Itself where all of it is in the type.
+    fn fit(self, scalar: Scalar) -> Option<Self> {
+        let whole = Self::of(scalar);
+        (self.low >= whole.low && self.high <= whole.high).then_some(self)
+    }
+}
+
+/// What becomes of a counter from one turn to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Add(i64),
+    /// At least twice as much, and at most so many bits more.
+    Double(u32),
+    /// At most half of it; whether zeros come in from above.
+    Halve(bool),
+}
+
+/// The most turns of a function's loops.
+#[derive(Debug)]
+pub struct Trips<'f> {
+    function: &'f Function,
+    defs: Defs,
+    ranges: FxHashMap<Value, Range>,
+    turns: FxHashMap<Value, u64>,
+    total: Option<u64>,
+}
+
+impl<'f> Trips<'f> {
+    /// Looks at all loops of a function.
+    pub fn of(function: &'f Function) -> Self {
+        let mut trips = Self { function, defs: Defs::of(function), ranges: FxHashMap::default(), turns: FxHashMap::default(), total: None };
+        trips.total = trips.region(&function.body);
+        trips
+    }
+
+    /// How many turns all loops of the function do together at most, where that is known.
+    pub const fn total(&self) -> Option<u64> {
+        self.total
+    }
+
+    /// How many turns one execution of each loop does at most, where that is known, by the loop's first parameter.
+    pub fn into_turns(self) -> FxHashMap<Value, u64> {
+        self.turns
+    }
+
+    fn region(&mut self, region: &Region) -> Option<u64> {
+        let mut sum = Some(0_u64);
+        for inst in &region.insts {
+            let turns = if let Op::Loop { init, params, body, .. } = &inst.op {
+                let one = self.turns(init, params, body);
+                if let (Some(one), Some(&param)) = (one, params.first()) {
+                    self.turns.insert(param, one);
+                }
+                let inner = self.region(body);
+                one.zip(inner).map(|(one, inner)| one.saturating_mul(inner.saturating_add(1)))
+            } else {
+                inst.op.regions().into_iter().map(|nested| self.region(nested)).fold(Some(0_u64), add)
+            };
+            sum = add(sum, turns);
+        }
+        sum
+    }
+
+    /// How many turns a loop does at most. Notes the ranges of its counters.
+    fn turns(&mut self, init: &[Value], params: &[Value], body: &Region) -> Option<u64> {
+        let Some(Op::Continue(next)) = body.terminator() else { return None };
+        let mut continues = 0;
+        body.for_each_jump(&mut |op| continues += usize::from(matches!(op, Op::Continue(_))));
+        if continues != 1 {
+            return None;
+        }
+        let mut least = None::<u64>;
+        for ((&start, &param), &next) in init.iter().zip(params).zip(next) {
+            let Type::Scalar(scalar) = self.function.ty(param) else { continue };
+            let (Some(start), Some(step)) = (self.range(start, 0), self.step(next, param)) else { continue };
+            for (tested, is_next) in [(param, false), (next, true)] {
+                for (kind, bound) in guards(body, &self.defs, tested) {
+                    let bound = self.range(bound, 0).unwrap_or(Range::of(scalar));
+                    if let Some((turns, range)) = count(kind, scalar, start, bound, step, is_next) {
+                        least = Some(least.map_or(turns, |least| least.min(turns)));
+                        self.ranges.insert(param, range);
+                    }
+                }
+            }
+        }
+        least
+    }
+
+    fn step(&self, next: Value, param: Value) -> Option<Step> {
+        let constant = |value: Value| self.range(value, 0).filter(|range| range.low == range.high).map(|range| range.low);
+        if let Some(&Op::Bin(op, a, b)) = self.defs.get(next)
+            && a == param
+        {
+            match (op, constant(b)) {
+                (BinOp::Shl, Some(bits @ 1..=8)) => return Some(Step::Double(bits as u32)),
+                (BinOp::Mul, Some(factor @ 2..=256)) => return Some(Step::Double(64 - (factor - 1).leading_zeros())),
+                (BinOp::LShr, Some(1..=31)) | (BinOp::UDiv, Some(2..)) => return Some(Step::Halve(true)),
+                (BinOp::AShr, Some(1..=31)) | (BinOp::SDiv, Some(2..)) => return Some(Step::Halve(false)),
+                _ => {}
+            }
+        }
+        // Loops that do several turns in one add several times.
+        let (mut value, mut sum) = (next, 0_i64);
+        for _ in 0..MAX_DEPTH {
+            let (rest, by) = match *self.defs.get(value)? {
+                Op::Bin(BinOp::Add, a, b) => match (constant(a), constant(b)) {
+                    (_, Some(by)) => (a, by),
+                    (Some(by), _) => (b, by),
+                    _ => return None,
+                },
+                Op::Bin(BinOp::Sub, a, b) => (a, constant(b)?.checked_neg()?),
+                _ => return None,
+            };
+            sum = sum.checked_add(by)?;
+            if rest == param {
+                return (sum != 0).then_some(Step::Add(sum));
+            }
+            value = rest;
+        }
+        None
+    }
+
+    fn range(&self, value: Value, depth: usize) -> Option<Range> {
+        if let Some(&range) = self.ranges.get(&value) {
+            return Some(range);
+        }
+        let Type::Scalar(scalar) = self.function.ty(value) else { return None };
+        if !scalar.is_int() || depth > MAX_DEPTH {
+            return None;
+        }
+        let get = |value: Value| self.range(value, depth + 1);
+        match *self.defs.get(value)? {
+            Op::Const(Const::Bits(bits)) => Some(sign_extend(bits, scalar)).map(|value| Range { low: value, high: value }),
+            Op::Select(_, a, b) => Some(get(a)?.hull(get(b)?)),
+            Op::Cast(CastOp::SExt, a) => get(a).or_else(|| Some(Range::of(self.function.ty(a).scalar()?))),
+            Op::Cast(CastOp::ZExt, a) => get(a).filter(|range| range.low >= 0).or_else(|| {
+                let from = self.function.ty(a).scalar().filter(|from| from.bits() < 64)?;
+                Some(Range { low: 0, high: from.mask().cast_signed() })
+            }),
+            Op::Cast(CastOp::Trunc, a) => get(a)?.fit(scalar),
+            Op::Bin(BinOp::And, a, b) => {
+                let bound = |value: Value| get(value).filter(|range| range.low >= 0).map(|range| range.high);
+                let high = match (bound(a), bound(b)) {
+                    (Some(a), Some(b)) => a.min(b),
+                    (a, b) => a.or(b)?,
+                };
+                Some(Range { low: 0, high })
+            }
+            Op::Bin(op, a, b) => {
+                let by = get(b)?;
+                let amount = || (by.low == by.high && by.low >= 0 && by.low < i64::from(scalar.bits())).then_some(by.low as u32);
+                match op {
+                    BinOp::URem | BinOp::SRem if by.low > 0 => {
+                        let from = get(a).filter(|range| range.low >= 0);
+                        let most = by.high - 1;
+                        match from {
+                            Some(range) => Some(Range { low: 0, high: range.high.min(most) }),
+                            None if op == BinOp::URem => Some(Range { low: 0, high: most }),
+                            None => Some(Range { low: -most, high: most }),
+                        }
+                    }
+                    BinOp::LShr if amount()? > 0 && get(a).is_none_or(|range| range.low < 0) => {
+                        Some(Range { low: 0, high: (scalar.mask() >> amount()?).cast_signed() })
+                    }
+                    _ => arithmetic(op, get(a)?, by, amount())?.fit(scalar),
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+fn add(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    a.zip(b).map(|(a, b)| a.saturating_add(b))
+}
+
+/// The bounds of a result, before it is known to fit its type.
+fn arithmetic(op: BinOp, x: Range, y: Range, amount: Option<u32>) -> Option<Range> {
+    let positive = x.low >= 0 && y.low >= 0;
+    Some(match op {
+        BinOp::Add => Range { low: x.low.checked_add(y.low)?, high: x.high.checked_add(y.high)? },
+        BinOp::Sub => Range { low: x.low.checked_sub(y.high)?, high: x.high.checked_sub(y.low)? },
+        BinOp::Mul if positive => Range { low: x.low.checked_mul(y.low)?, high: x.high.checked_mul(y.high)? },
+        BinOp::Shl => {
+            let factor = 1_i64.checked_shl(amount?.min(62))?;
+            Range { low: x.low.checked_mul(factor)?, high: x.high.checked_mul(factor)? }
+        }
+        BinOp::LShr | BinOp::AShr if positive => Range { low: x.low >> amount?, high: x.high >> amount? },
+        BinOp::UDiv | BinOp::SDiv if positive && y.low > 0 => Range { low: x.low / y.high, high: x.high / y.low },
+        BinOp::SMin => Range { low: x.low.min(y.low), high: x.high.min(y.high) },
+        BinOp::SMax => Range { low: x.low.max(y.low), high: x.high.max(y.high) },
+        BinOp::UMin if positive => Range { low: x.low.min(y.low), high: x.high.min(y.high) },
+        BinOp::UMax if positive => Range { low: x.low.max(y.low), high: x.high.max(y.high) },
+        _ => return None,
+    })
+}
+
+/// How many turns a loop does at most that goes on while `kind(counter, bound)`, or while that holds of the counter's next value; and the counter's range.
+fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is_next: bool) -> Option<(u64, Range)> {
+    let whole = Range::of(scalar);
+    let unsigned = matches!(kind, CmpOp::ULt | CmpOp::ULe | CmpOp::UGt | CmpOp::UGe);
+    // Of what has no sign, only what is the same with one is understood.
+    if unsigned && (start.low < 0 || bound.low < 0) {
+        return None;
+    }
+    let least = if unsigned { 0 } else { whole.low };
+    let is_exact = bound.low == bound.high;
+    let turns = |from: i64, to: i64, by: i64| (i128::from(to) - i128::from(from)).max(0) as u64 / by.unsigned_abs().max(1) + 2;
+    match (step, kind) {
+        (Step::Add(by @ 1..), CmpOp::SLt | CmpOp::SLe | CmpOp::ULt | CmpOp::ULe) => {
+            // Nowhere does it wrap.
+            let last = bound.high.checked_add(by).filter(|&last| last <= whole.high)?;
+            let first = start.high.checked_add(by).filter(|&first| first <= whole.high || !is_next)?;
+            let high = if is_next { last.max(first) } else { last.max(start.high) };
+            Some((turns(start.low, bound.high, by), Range { low: start.low, high }))
+        }
+        (Step::Add(by @ ..=-1), CmpOp::SGt | CmpOp::SGe | CmpOp::UGt | CmpOp::UGe) => {
+            let reached = bound.low.checked_add(i64::from(matches!(kind, CmpOp::SGt | CmpOp::UGt)))?;
+            let last = reached.checked_add(by).filter(|&last| last >= least)?;
+            let first = start.low.checked_add(by).filter(|&first| first >= least || !is_next)?;
+            let low = if is_next { last.min(first) } else { last.min(start.low) };
+            Some((turns(bound.low, start.high, by), Range { low, high: start.high }))
+        }
+        (Step::Add(1), CmpOp::Ne) if is_exact && start.high.saturating_add(i64::from(is_next)) <= bound.low => {
+            Some((turns(start.low, bound.low, 1), Range { low: start.low, high: bound.low }))
+        }
+        (Step::Add(-1), CmpOp::Ne) if is_exact && start.low.saturating_sub(i64::from(is_next)) >= bound.low => {
+            Some((turns(bound.low, start.high, 1), Range { low: bound.low, high: start.high }))
+        }
+        (Step::Double(bits), CmpOp::SLt | CmpOp::SLe | CmpOp::ULt | CmpOp::ULe) if start.low > 0 => {
+            let most = bound.high.max(start.high).max(0);
+            let high = most.checked_mul(1 << bits).filter(|&high| high <= whole.high)?;
+            Some((bits_of(most / start.low) + 2, Range { low: start.low, high }))
+        }
+        (Step::Halve(_), CmpOp::SGt | CmpOp::UGt | CmpOp::Ne) | (Step::Halve(_), CmpOp::SGe | CmpOp::UGe)
+            if start.low >= 0 && ends_at_zero(kind, bound) =>
+        {
+            Some((bits_of(start.high) + 2, Range { low: 0, high: start.high }))
+        }
+        // Without a sign after the first turn.
+        (Step::Halve(true), CmpOp::SGt | CmpOp::SGe | CmpOp::Ne) if ends_at_zero(kind, bound) => {
+            Some((u64::from(scalar.bits()) + 2, whole))
+        }
+        _ => None,
+    }
+}
+
+/// Bits of a number that is not negative.
+const fn bits_of(number: i64) -> u64 {
+    64 - number.leading_zeros() as u64
+}
+
+/// Whether a counter of zero ends the loop.
+const fn ends_at_zero(kind: CmpOp, bound: Range) -> bool {
+    match kind {
+        CmpOp::SGt | CmpOp::UGt => bound.low >= 0,
+        CmpOp::SGe | CmpOp::UGe => bound.low >= 1,
+        _ => bound.low == 0 && bound.high == 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Trips;
+    use crate::ir::read::read_module;
+
+    /// The turns of all loops of a kernel with this body: %0 is an integer of 32 bits, %1 of 8.
+    fn total(body: &str) -> Option<u64> {
+        let text = format!("kernel @f0 \"k\" (%0: i32 value, %1: i8 value) {{\n{body}\n  return\n}}\n");
+        let module = read_module(&text).expect("the text is IR");
+        Trips::of(&module.functions[0]).total()
+    }
+
+    /// `for (i = start; i test bound; i = op(i, by))`, all of them of 32 bits.
+    fn turns(start: &str, test: &str, bound: &str, op: &str, by: &str) -> Option<u64> {
+        total(&format!(
+            "%2: i32 = const {start}\n%3: i32 = const {bound}\n%4: i32 = const {by}
+            loop (%5: i32 = %2) {{
+                %6: bool = {test} %5, %3
+                if %6 {{ yield }} else {{ break }}
+                %7: i32 = {op} %5, %4
+                continue %7
+            }}"
+        ))
+    }
+
+    fn about(count: u64, found: Option<u64>) -> bool {
+        found.is_some_and(|found| (count..=count + 2).contains(&found))
+    }
+
+    #[test]
+    fn counters_with_constant_bounds() {
+        assert!(about(24, turns("0", "slt", "24", "add", "1")));
+        assert!(about(12, turns("0", "ult", "24", "add", "2")));
+        assert!(about(24, turns("24", "sgt", "0", "sub", "1")));
+        assert!(about(24, turns("24", "ugt", "0", "add", "-1")));
+        assert!(about(24, turns("24", "ne", "0", "add", "-1")));
+        assert!(turns("4096", "ugt", "0", "lshr", "1").is_some_and(|turns| turns < 50));
+        assert!(turns("1", "slt", "4096", "shl", "1").is_some_and(|turns| turns < 50));
+    }
+
+    #[test]
+    fn counters_that_wrap() {
+        assert_eq!(turns("0", "sle", "2147483647", "add", "1"), None);
+        assert_eq!(turns("0", "slt", "2147483600", "add", "1000"), None);
+        assert_eq!(turns("24", "uge", "0", "sub", "1"), None);
+        assert_eq!(turns("24", "uge", "2", "sub", "3"), None);
+        assert_eq!(turns("24", "ne", "0", "sub", "2"), None);
+        assert_eq!(turns("-1", "ne", "0", "sub", "1"), None);
+        assert_eq!(turns("1", "slt", "2147483647", "shl", "1"), None);
+        assert_eq!(turns("0", "slt", "4096", "shl", "1"), None);
+        assert_eq!(turns("-1", "ne", "0", "ashr", "1"), None);
+        assert_eq!(turns("4096", "uge", "0", "lshr", "1"), None);
+        assert_eq!(turns("0", "slt", "24", "sub", "1"), None);
+    }
+
+    #[test]
+    fn bounds_that_are_ranges() {
+        let inner = |start: &str, test: &str, bound: &str, step: &str| {
+            total(&format!(
+                "%2: i32 = const 0\n%3: i32 = const 24\n%4: i32 = const 1\n%5: i32 = const -1\n%6: i32 = zext %1
+                loop (%7: i32 = %2) {{
+                    %8: bool = slt %7, %3
+                    if %8 {{ yield }} else {{ break }}
+                    loop (%9: i32 = {start}) {{
+                        %10: bool = {test} %9, {bound}
+                        if %10 {{ yield }} else {{ break }}
+                        %11: i32 = add %9, {step}
+                        continue %11
+                    }}
+                    %12: i32 = add %7, %4
+                    continue %12
+                }}"
+            ))
+        };
+        // The outer counter is 24 at most, a byte 255.
+        assert!(inner("%7", "sgt", "%2", "%5").is_some_and(|turns| turns < 800));
+        assert!(inner("%2", "slt", "%7", "%4").is_some_and(|turns| turns < 800));
+        assert!(inner("%6", "ne", "%2", "%5").is_some_and(|turns| (24 * 255..8000).contains(&turns)));
+        assert_eq!(inner("%0", "slt", "%7", "%4"), None);
+        assert_eq!(inner("%0", "sgt", "%2", "%5"), None);
+    }
+
+    #[test]
+    fn several_turns_in_one() {
+        let found = total(
+            "%2: i32 = const 0\n%3: i32 = const 100\n%4: i32 = const 1
+            loop (%5: i32 = %2) {
+                %6: bool = slt %5, %3
+                if %6 { yield } else { break }
+                %7: i32 = add %5, %4
+                %8: bool = slt %7, %3
+                if %8 { yield } else { break }
+                %9: i32 = add %7, %4
+                continue %9
+            }",
+        );
+        assert!(about(50, found));
+    }
+}
