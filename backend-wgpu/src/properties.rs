@@ -247,6 +247,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         loop_limit: llvmpipe,
         memory_barriers: !llvmpipe,
         long_comparisons: !info.driver_info.contains("Mesa"),
+        float_zeros: !llvmpipe,
         texel_buffers: approach.texels,
         max_storage_buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS),
         max_uniform_buffers: uniform_buffers(&limits),

@@ -47,6 +47,8 @@ pub struct Target {
     /// Signed comparisons of 64-bit integers are right. Mesa's drivers get them wrong (up to 22.3 at least) where one side was extended from 32 bits and the
     /// other one is a constant from -2^31 to 2^31: NIR's least integer of 32 bits has lost its sign there.
     pub long_comparisons: bool,
+    /// Constant zeros in float arithmetic are taken for what they are: lavapipe leaves out what it thinks to do nothing.
+    pub float_zeros: bool,
     /// Fetching a texel of a buffer is much quicker than loading from one (lavapipe, which loads for one work-item after the other): what a kernel only
     /// reads is bound as texels where the launch key allows it.
     pub texel_buffers: bool,
@@ -98,6 +100,7 @@ impl Target {
             loop_limit: false,
             memory_barriers: true,
             long_comparisons: true,
+            float_zeros: true,
             texel_buffers: false,
             max_storage_buffers: 32,
             max_uniform_buffers: 12,

@@ -64,7 +64,8 @@ fn check_module(mut module: Module, seed: u64, explain: bool) -> Result<bool, St
     }
     let key = key(&module);
     // Every other program for a device that limits loops.
-    let target = Target { loop_limit: seed.is_multiple_of(2), int16: !seed.is_multiple_of(3), fused_fma: seed.is_multiple_of(5), ..target };
+    let mixed = Target { loop_limit: seed.is_multiple_of(2), float_zeros: !seed.is_multiple_of(2), ..target };
+    let target = Target { int16: !seed.is_multiple_of(3), fused_fma: seed.is_multiple_of(5), ..mixed };
     let mut launched = passes::launch(&module, "k", &key, &target).map_err(|error| fail("launch", error.to_string(), &module))?;
     let result = outcome(&launched, Stage::Launched).map_err(|error| fail("launched", format!("{error}\n{launched}"), &module))?;
     if result != expected {

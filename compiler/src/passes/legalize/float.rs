@@ -15,6 +15,12 @@ impl Lower<'_> {
         if self.target.fused_fma {
             return None;
         }
+        // A product with zero is exact.
+        let sign = 1 << (scalar.bits() - 1);
+        if [a, b].iter().any(|factor| self.known.get(factor).is_some_and(|bits| bits & !sign == 0)) {
+            let product = self.bin(BinOp::FMul, a, b);
+            return Some(self.bin(BinOp::FAdd, product, c));
+        }
         let (wide, integer) = match scalar {
             Scalar::F16 => (Scalar::F32, Scalar::I32),
             Scalar::F32 if self.target.fp64 && self.target.int64 => (Scalar::F64, Scalar::I64),

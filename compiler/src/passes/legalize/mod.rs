@@ -19,6 +19,7 @@ mod float;
 mod fma;
 mod integer;
 mod unroll;
+mod zeros;
 
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
@@ -55,6 +56,9 @@ pub fn run(module: &mut Module, target: &Target) {
             });
         }
         function.body = body;
+        if !target.float_zeros {
+            zeros::run(function);
+        }
         if target.loop_limit {
             unroll::run(function);
         }
