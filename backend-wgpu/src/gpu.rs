@@ -24,9 +24,16 @@ pub(crate) struct Buffer {
     pub(crate) wgpu: wgpu::Buffer,
     /// Null where there is no [`Gpu::raw`].
     pub(crate) raw: vk::Buffer,
+    /// Tells it from all that were made before, whose handle it may have.
+    pub(crate) id: u64,
 }
 
 impl Buffer {
+    pub(crate) fn new(wgpu: wgpu::Buffer, raw: vk::Buffer) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { wgpu, raw, id: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+
     /// Bytes.
     pub(crate) fn size(&self) -> u64 {
         self.wgpu.size()
@@ -247,7 +254,7 @@ impl Gpu {
         }
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         let wgpu = self.scoped(|| self.device.create_buffer(&descriptor))?;
-        Ok((Buffer { wgpu, raw: vk::Buffer::null() }, None))
+        Ok((Buffer::new(wgpu, vk::Buffer::null()), None))
     }
 
     fn raw_buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Option<BackendResult<(Buffer, Option<Mapping>)>> {

@@ -11,6 +11,7 @@ use ash::vk;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
 
+use crate::gpu::Buffer;
 use crate::pipeline::{Compute, Group};
 use crate::raw::{Queries, RESET, Raw, error};
 
@@ -46,7 +47,23 @@ impl Kept {
     }
 }
 
-/// A command of Vulkan's.
+/// A byte of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    buffer: vk::Buffer,
+    /// Tells the buffer from those that had its handle before.
+    id: u64,
+    at: u64,
+}
+
+impl Place {
+    pub(crate) const fn new(buffer: &Buffer, at: u64) -> Self {
+        Self { buffer: buffer.raw, id: buffer.id, at }
+    }
+}
+
+/// A command of Vulkan's. Equal ones do the same: what their handles stand for is kept with a command buffer, or there is a number with the handle that nothing
+/// else ever has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// What commands of these stages wrote in these ways is seen by those of the others.
@@ -63,24 +80,22 @@ enum Step {
         offset: Option<u32>,
     },
     Dispatch([u32; 3]),
-    /// Source and place in it, target and place in it, bytes.
     Copy {
-        from: (vk::Buffer, u64),
-        to: (vk::Buffer, u64),
+        from: Place,
+        to: Place,
         size: u64,
     },
     Fill {
-        target: vk::Buffer,
-        at: u64,
+        to: Place,
         size: u64,
         word: u32,
     },
     /// The first of the queries that are made free.
     Reset {
         pool: vk::QueryPool,
+        id: u64,
         query: u32,
     },
-    /// `id` tells the pool from those that had its handle before.
     Stamp {
         pool: vk::QueryPool,
         id: u64,
@@ -88,18 +103,11 @@ enum Step {
     },
 }
 
-impl Step {
-    /// Whether what the step refers to is kept with the command buffer or told from everything else, so that an equal step means the same.
-    const fn is_lasting(&self) -> bool {
-        !matches!(self, Self::Copy { .. } | Self::Fill { .. } | Self::Reset { .. })
-    }
-}
-
 /// A command buffer that may be submitted once more.
 struct Template {
     steps: Vec<Step>,
     buffer: vk::CommandBuffer,
-    /// Holds the handles in `steps`, so that no others are equal to them.
+    /// Holds the pipelines and sets in `steps`, so that no others have their handles.
     kept: Kept,
     /// The last submission.
     number: u64,
@@ -255,11 +263,12 @@ impl Recorder {
                     device.cmd_bind_descriptor_sets(buffer, vk::PipelineBindPoint::COMPUTE, layout, 0, &[set], offset.as_slice());
                 }
                 Step::Dispatch([x, y, z]) => device.cmd_dispatch(buffer, x, y, z),
-                Step::Copy { from: (from, src_offset), to: (to, dst_offset), size } => {
-                    device.cmd_copy_buffer(buffer, from, to, &[vk::BufferCopy { src_offset, dst_offset, size }]);
+                Step::Copy { from, to, size } => {
+                    let region = vk::BufferCopy { src_offset: from.at, dst_offset: to.at, size };
+                    device.cmd_copy_buffer(buffer, from.buffer, to.buffer, &[region]);
                 }
-                Step::Fill { target, at, size, word } => device.cmd_fill_buffer(buffer, target, at, size, word),
-                Step::Reset { pool, query } => device.cmd_reset_query_pool(buffer, pool, query, RESET),
+                Step::Fill { to, size, word } => device.cmd_fill_buffer(buffer, to.buffer, to.at, size, word),
+                Step::Reset { pool, query, .. } => device.cmd_reset_query_pool(buffer, pool, query, RESET),
                 Step::Stamp { pool, query, .. } => {
                     device.cmd_write_timestamp(buffer, vk::PipelineStageFlags::BOTTOM_OF_PIPE, pool, query);
                 }
@@ -326,20 +335,20 @@ impl Recorder {
     ///
     /// # Safety
     /// The ranges lie inside the buffers.
-    pub(crate) unsafe fn copy(&mut self, from: (vk::Buffer, u64), to: (vk::Buffer, u64), size: u64) -> BackendResult<()> {
+    pub(crate) unsafe fn copy(&mut self, from: Place, to: Place, size: u64) -> BackendResult<()> {
         self.begin()?;
-        self.order(&[(from.0, false), (to.0, true)])?;
+        self.order(&[(from.buffer, false), (to.buffer, true)])?;
         self.put(Step::Copy { from, to, size })
     }
 
-    /// Repeats a word. `at` and `size` are multiples of 4.
+    /// Repeats a word. The place and `size` are multiples of 4.
     ///
     /// # Safety
     /// The range lies inside the buffer.
-    pub(crate) unsafe fn fill(&mut self, target: vk::Buffer, at: u64, size: u64, word: u32) -> BackendResult<()> {
+    pub(crate) unsafe fn fill(&mut self, to: Place, size: u64, word: u32) -> BackendResult<()> {
         self.begin()?;
-        self.order(&[(target, true)])?;
-        self.put(Step::Fill { target, at, size, word })
+        self.order(&[(to.buffer, true)])?;
+        self.put(Step::Fill { to, size, word })
     }
 
     /// Writes a timestamp when all commands so far are done. A submission writes the queries of a set in their order.
@@ -350,7 +359,7 @@ impl Recorder {
                 // SAFETY: the pool has a multiple of that many queries, none of them in use by another submission.
                 unsafe { self.raw.device.reset_query_pool(queries.pool, query, RESET) };
             } else {
-                self.put(Step::Reset { pool: queries.pool, query })?;
+                self.put(Step::Reset { pool: queries.pool, id: queries.id, query })?;
             }
         }
         self.put(Step::Stamp { pool: queries.pool, id: queries.id, query })
@@ -371,7 +380,7 @@ impl Recorder {
                     }
                     self.templates.push_back(template);
                 }
-                let again = found.is_none() && self.noted == self.last && self.noted.iter().all(Step::is_lasting);
+                let again = found.is_none() && self.noted == self.last;
                 let flags = if again { vk::CommandBufferUsageFlags::empty() } else { vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT };
                 let buffer = self.open(flags)?;
                 self.play_noted(buffer);

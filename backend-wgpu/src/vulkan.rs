@@ -336,7 +336,7 @@ mod imp {
         // SAFETY: the buffer comes from this device, was made with these usages, and its contents may be anything: everything that is read
         // of it was written by the application, or is undefined in OpenCL as well.
         let wgpu = unsafe { device.create_buffer_from_hal::<Vulkan>(buffer, &descriptor) };
-        Some(Ok((Buffer { wgpu, raw }, address)))
+        Some(Ok((Buffer::new(wgpu, raw), address)))
     }
 
     pub(crate) fn texel_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages) -> Option<super::RawBuffer> {
@@ -357,7 +357,7 @@ mod imp {
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         // SAFETY: as in `raw_buffer`; the buffer has all of these usages.
         let wgpu = unsafe { device.create_buffer_from_hal::<Vulkan>(hal_buffer, &descriptor) };
-        Some(Ok((Buffer { wgpu, raw: buffer }, Some(address))))
+        Some(Ok((Buffer::new(wgpu, buffer), Some(address))))
     }
 
     /// A buffer in memory of its own that the host sees, and where it sees it.
