@@ -408,6 +408,10 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = size;
         None
     }
+    /// A program of that name was found in the cache on disk and is going to be loaded: what earlier processes have launched of it can be begun (a hint).
+    fn expect(&self, name: Key) {
+        let _ = name;
+    }
     /// Brings a built program onto the device. `name` stands for the module in the cache on disk: equal names are of equal modules.
     ///
     /// # Errors

@@ -77,7 +77,9 @@ fn input(unit: &Unit) -> std::result::Result<(Source, BuildOptions), String> {
 
 fn compile_alone(unit: &Unit, device: &Device) -> Built {
     let cache = Cache::get();
-    if let Some((program, log, name)) = cache.and_then(|cache| cache::find_program(cache, unit, device.target())) {
+    if let Some((program, log, name)) =
+        cache.and_then(|cache| cache::find_program(cache, unit, device.target(), |name| device.backend().expect(name)))
+    {
         return Built { success: true, compiled: Some(program), units: Units::new(), log, name: Some(name) };
     }
     let result = match input(unit) {

@@ -5,6 +5,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 use wgcl_api::backend::{
     Action, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, Progress, Times,
 };
@@ -27,7 +29,7 @@ use crate::prepare::Planner;
 use crate::program::{Loaded, Specialise, WgpuProgram};
 use crate::properties::{self, Approach};
 use crate::retire::{self, Retirer};
-use crate::shelf::Shelf;
+use crate::shelf::{Expected, Shelf};
 
 /// A device of wgpu's.
 pub struct WgpuDevice {
@@ -45,6 +47,8 @@ struct Open {
     gpu: Arc<Gpu>,
     port: Arc<Port>,
     thread: Sender<Message>,
+    /// Programs that were found in the cache and are being loaded.
+    expected: Mutex<FxHashMap<Key, Expected>>,
 }
 
 impl Open {
@@ -135,7 +139,7 @@ impl WgpuDevice {
         let port = Arc::new(Port::new(Engine::new(retirer, batches, planner, eager), thread.clone()));
         let served = Arc::clone(&port);
         spawn("wgcl-submit", Box::new(move || served.run(&messages)))?;
-        Ok(Open { gpu, port, thread })
+        Ok(Open { gpu, port, thread, expected: Mutex::default() })
     }
 
     /// Loses the device, as a driver does when a kernel hangs: for tests of this crate.
@@ -196,15 +200,32 @@ impl Device for WgpuDevice {
         Some(Arc::new(Pinned::new(memory)?))
     }
 
+    fn expect(&self, name: Key) {
+        if let Ok(open) = self.open() {
+            let expected = Expected::new(&open.gpu, name, &self.target);
+            open.expected.lock().insert(name, expected);
+        }
+    }
+
     fn load(&self, module: Arc<ir::Module>, name: Option<Key>) -> BackendResult<Arc<dyn LoadedProgram>> {
         let open = self.open()?;
         let ProgramData { constant, global } = program_data(&module, &self.target);
-        let mut program = WgpuProgram::from_module(Arc::clone(&open.gpu), Arc::new(Shelf::new(module, self.target.clone(), name)));
+        let (expected, shelf) = match name {
+            Some(name) => {
+                let known = open.expected.lock().remove(&name);
+                let expected = known.unwrap_or_else(|| Expected::new(&open.gpu, name, &self.target));
+                let shelf = Arc::clone(&expected.shelf);
+                (Some(expected), shelf)
+            }
+            None => (None, Arc::new(Shelf::of(Arc::clone(&module), self.target.clone()))),
+        };
+        let mut program = WgpuProgram::from_module(Arc::clone(&open.gpu), module, shelf);
+        if let Some(Expected { history, slots, .. }) = expected {
+            program.take_over(history, slots);
+        }
         program.constants = open.initialised(constant)?;
         program.variables = open.initialised(global)?;
-        let program = Arc::new(program);
-        program.recall();
-        Ok(Arc::new(Loaded { program }))
+        Ok(Arc::new(Loaded { program: Arc::new(program) }))
     }
 
     fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>) {

@@ -25,6 +25,8 @@ pub(crate) struct Pipeline {
     pub(crate) printf: Option<Arc<Table>>,
     /// The driver may stop its loops.
     pub(crate) watched: bool,
+    /// [`Shader::any_local_size`]
+    pub(crate) any_local_size: bool,
 }
 
 impl Pipeline {
@@ -47,7 +49,7 @@ impl Pipeline {
 
     /// Makes the pipeline of a shader for work-groups of that size. Takes long: the driver compiles.
     pub(crate) fn new(gpu: &Gpu, shader: Shader, local_size: [u32; 3]) -> BackendResult<Self> {
-        let Shader { naga, spirv, entry_point, bindings, args, local_memory, private_memory, coarse, printf } = shader;
+        let Shader { naga, spirv, entry_point, bindings, args, local_memory, private_memory, coarse, printf, any_local_size } = shader;
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
         let watched = bindings.iter().any(|binding| binding.source == BindingSource::Turns);
         let kinds: Vec<_> = bindings.iter().map(kind).collect();
@@ -64,7 +66,7 @@ impl Pipeline {
             })??,
         };
         let compute = Arc::new(compute);
-        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, local_memory, private_memory, coarse, printf, watched })
+        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, local_memory, private_memory, coarse, printf, watched, any_local_size })
     }
 }
 

@@ -14,7 +14,7 @@ use wgcl_api::dump;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{self, LaunchError, LaunchKey, Shader};
 use wgcl_compiler::passes::group_blind;
-use wgcl_compiler::stored::History;
+use wgcl_compiler::stored::{History, Launched};
 
 use crate::gpu::Gpu;
 use crate::memory::WgpuMemory;
@@ -29,14 +29,14 @@ pub(crate) type Specialise = dyn Fn(&str, &LaunchKey) -> BackendResult<Shader> +
 pub(crate) type KernelFacts = (String, Vec<ir::KernelParam>, Option<[u32; 3]>, bool);
 
 /// The place of a pipeline.
-#[derive(Default)]
-struct Place {
-    made: OnceLock<BackendResult<Arc<Pipeline>>>,
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) made: OnceLock<BackendResult<Arc<Pipeline>>>,
     /// The program's history has it, or should not.
-    noted: AtomicBool,
+    pub(crate) noted: AtomicBool,
 }
 
-type Slot = Arc<Place>;
+pub(crate) type Slot = Arc<Place>;
 
 /// A kernel and its pipelines.
 pub(crate) struct Kernel {
@@ -57,7 +57,11 @@ pub(crate) struct Kernel {
 impl Kernel {
     /// Whether it has been made for a launch: then others like it take no time.
     pub(crate) fn is_ready(&self) -> bool {
-        self.ready.load(Ordering::Relaxed)
+        let is_ready = || self.ready.load(Ordering::Relaxed);
+        if !is_ready() && self.variants.lock().values().any(|slot| slot.made.get().is_some()) {
+            self.ready.store(true, Ordering::Relaxed);
+        }
+        is_ready()
     }
 
     /// Keeps a shader for the next launch.
@@ -73,7 +77,7 @@ impl Kernel {
         if common_key(key) != common_key(its_key) {
             return None;
         }
-        if self.group_blind && is_sizeless(key) && shader.fits_any_local_size() {
+        if shader.any_local_size {
             let mut shader = shader.clone();
             shader.set_local_size(key.local_size);
             return Some(shader);
@@ -126,31 +130,29 @@ fn keep(kernel: &str, key: &LaunchKey, shader: &Shader) {
 
 impl WgpuProgram {
     /// Of a module of the compiler's.
-    pub(crate) fn from_module(gpu: Arc<Gpu>, shelf: Arc<Shelf>) -> Self {
-        let module = shelf.module();
+    pub(crate) fn from_module(gpu: Arc<Gpu>, module: Arc<ir::Module>, shelf: Arc<Shelf>) -> Self {
         let kernels: Vec<KernelFacts> = (0..)
             .map(ir::Func)
             .zip(&module.functions)
             .filter_map(|(func, function)| {
                 let kernel = function.kernel.as_ref()?;
-                let blind = group_blind(module, func);
+                let blind = group_blind(&module, func);
                 Some((function.name.clone(), kernel.params.clone(), kernel.reqd_work_group_size, blind))
             })
             .collect();
         let blind: FxHashSet<String> = kernels.iter().filter(|(.., blind)| *blind).map(|(name, ..): &KernelFacts| name.clone()).collect();
         let place = Arc::clone(&shelf);
         let specialise = move |kernel: &str, key: &LaunchKey| {
-            let (module, target) = (shelf.module(), shelf.target());
             // One shader is kept for all sizes of groups where it can be.
-            let common = (blind.contains(kernel) && is_sizeless(key)).then(|| common_key(key));
-            let found = common.as_ref().and_then(|common| shelf.find(kernel, common)).filter(Shader::fits_any_local_size);
+            let common = blind.contains(kernel).then(|| common_key(key));
+            let found = common.as_ref().and_then(|common| shelf.find(kernel, common)).filter(|shader| shader.any_local_size);
             if let Some(mut shader) = found.or_else(|| shelf.find(kernel, key)) {
                 shader.set_local_size(key.local_size);
                 keep(kernel, key, &shader);
                 return Ok(shader);
             }
             // naga's writers can panic on what they do not know.
-            let made = catch_unwind(AssertUnwindSafe(|| launch::specialise(module, kernel, key, target))).map_or_else(
+            let made = catch_unwind(AssertUnwindSafe(|| launch::specialise(&module, kernel, key, shelf.target()))).map_or_else(
                 |payload| {
                     let message = payload
                         .downcast_ref::<String>()
@@ -163,7 +165,7 @@ impl WgpuProgram {
                 |result| result.inspect(|shader| keep(kernel, key, shader)).map_err(BackendError::from),
             );
             if let Ok(shader) = &made {
-                shelf.keep(kernel, common.as_ref().filter(|_| shader.fits_any_local_size()).unwrap_or(key), shader);
+                shelf.keep(kernel, common.as_ref().filter(|_| shader.any_local_size).unwrap_or(key), shader);
             }
             made
         };
@@ -220,15 +222,10 @@ impl WgpuProgram {
 
     /// Begins to make the pipeline for a launch in the background, unless somebody has.
     pub(crate) fn prepare(self: &Arc<Self>, kernel: &Arc<Kernel>, key: LaunchKey, urgency: Urgency) {
-        self.begin(kernel, key, urgency, false);
-    }
-
-    fn begin(self: &Arc<Self>, kernel: &Arc<Kernel>, key: LaunchKey, urgency: Urgency, noted: bool) {
         let slot = match kernel.variants.lock().entry(key.clone()) {
             Entry::Occupied(_) => return,
             Entry::Vacant(place) => Arc::clone(place.insert(Slot::default())),
         };
-        slot.noted.store(noted, Ordering::Relaxed);
         let (program, kernel) = (Arc::downgrade(self), Arc::clone(kernel));
         workers::spawn(urgency, move || {
             // The launch reports what goes wrong, should it come.
@@ -238,32 +235,31 @@ impl WgpuProgram {
         });
     }
 
-    /// Begins to make what earlier processes have launched of this program, and remembers what its kernels need.
-    pub(crate) fn recall(self: &Arc<Self>) {
-        let Some(history) = self.shelf.as_ref().and_then(|shelf| shelf.history()) else { return };
-        tracing::debug!("{} launches of earlier processes", history.launches.len());
+    /// Takes over what was begun before it was loaded.
+    pub(crate) fn take_over(&mut self, history: History, slots: Vec<Slot>) {
         for (name, local_memory, private_memory) in &history.needs {
             if let Some(kernel) = self.kernels.get(name) {
                 let _ = kernel.usage.set(Ok(KernelUsage { local_memory: *local_memory, private_memory: *private_memory }));
             }
         }
-        for (name, key) in &history.launches {
-            if let Some(kernel) = self.kernels.get(name) {
-                self.begin(kernel, key.clone(), Urgency::Hint, true);
+        for (Launched { kernel, key, .. }, slot) in history.launches.iter().zip(slots) {
+            if let Some(kernel) = self.kernels.get(kernel) {
+                kernel.variants.lock().insert(key.clone(), slot);
             }
         }
-        *self.history.lock() = history;
+        *self.history.get_mut() = history;
     }
 
     /// Notes in the history that a pipeline was wanted.
     fn note(&self, slot: &Place, kernel: &Kernel, key: &LaunchKey) {
-        if slot.noted.swap(true, Ordering::Relaxed) || slot.made.get().is_none_or(Result::is_err) {
+        if slot.noted.swap(true, Ordering::Relaxed) {
             return;
         }
-        let Some(shelf) = &self.shelf else { return };
+        let (Some(shelf), Some(Ok(pipeline))) = (&self.shelf, slot.made.get()) else { return };
+        let any_size = pipeline.any_local_size;
         let history = {
             let mut history = self.history.lock();
-            history.launches.push((kernel.name.clone(), key.clone()));
+            history.launches.push(Launched { kernel: kernel.name.clone(), key: key.clone(), any_size });
             if history.launches.len() > REMEMBERED {
                 history.launches.remove(0);
             }
@@ -291,7 +287,7 @@ impl WgpuProgram {
         }
         let mut shader = (self.specialise)(&kernel.name, key)?;
         drop_naga(&mut shader);
-        if kernel.group_blind && is_sizeless(key) && shader.fits_any_local_size() {
+        if shader.any_local_size {
             kernel.keep_tried(key, shader.clone());
         }
         Ok(shader)
@@ -320,13 +316,8 @@ fn drop_naga(shader: &mut Shader) {
 }
 
 /// The key that stands for those which differ in the size of groups only.
-fn common_key(key: &LaunchKey) -> LaunchKey {
+pub(crate) fn common_key(key: &LaunchKey) -> LaunchKey {
     LaunchKey { local_size: [1; 3], enqueued_local_size: [1; 3], ..key.clone() }
-}
-
-/// Whether the key of a kernel that cannot tell how it is grouped says nothing of groups but their size.
-fn is_sizeless(key: &LaunchKey) -> bool {
-    key.single_dispatch && !key.rows
 }
 
 /// A program as the API holds it.

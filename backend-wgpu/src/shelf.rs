@@ -1,18 +1,26 @@
 //! What the cache on disk has of a program: the shaders that were made for its launches, and which launches those were. So the next process
-//! begins their pipelines when it builds the program, and not when it launches the kernels.
+//! begins their pipelines when it builds the program, and not when it launches the kernels: as soon as it has found the program in the cache, before the
+//! rest of it is even read ([`Expected`]).
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use wgcl_api::cache::{Cache, Key};
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{LaunchKey, Shader};
-use wgcl_compiler::stored::{self, History};
+use wgcl_compiler::stored::{self, History, Launched};
 use wgcl_compiler::target::Target;
+
+use crate::gpu::Gpu;
+use crate::pipeline::Pipeline;
+use crate::program::{Slot, common_key};
+use crate::workers::{self, Urgency};
 
 /// The place of a program in the cache.
 #[derive(Debug)]
 pub(crate) struct Shelf {
-    module: Arc<ir::Module>,
+    /// `None` where the program has a name.
+    module: Option<Arc<ir::Module>>,
     target: Target,
     /// What stands for the module and the target; `None` where there is no such thing.
     identity: OnceLock<Option<Key>>,
@@ -21,18 +29,15 @@ pub(crate) struct Shelf {
 }
 
 impl Shelf {
-    /// `name` stands for the module, if the cache has it; otherwise it takes a hash of the whole to name it, which is made when it is first needed.
-    pub(crate) fn new(module: Arc<ir::Module>, target: Target, name: Option<Key>) -> Self {
-        let known = name.map(|name| {
-            let parts = [b"program".as_slice(), stored::VERSION.as_bytes(), name.bytes(), &stored::identify_target(&target)];
-            Some(Key::of(&parts))
-        });
-        let named = known.is_some();
-        Self { module, target, identity: known.map_or_else(OnceLock::new, OnceLock::from), named }
+    /// Of a program for which the name stands.
+    pub(crate) fn named(name: Key, target: Target) -> Self {
+        let parts = [b"program".as_slice(), stored::VERSION.as_bytes(), name.bytes(), &stored::identify_target(&target)];
+        Self { module: None, identity: OnceLock::from(Some(Key::of(&parts))), target, named: true }
     }
 
-    pub(crate) fn module(&self) -> &ir::Module {
-        &self.module
+    /// Of any program: a hash of the whole stands for it, which is made when it is first needed.
+    pub(crate) fn of(module: Arc<ir::Module>, target: Target) -> Self {
+        Self { module: Some(module), target, identity: OnceLock::new(), named: false }
     }
 
     pub(crate) const fn target(&self) -> &Target {
@@ -42,7 +47,7 @@ impl Shelf {
     fn place(&self, what: &[u8], rest: &[&[u8]]) -> Option<(&'static Cache, Key)> {
         let cache = Cache::get().filter(|_| self.target.spirv)?;
         let module = self.identity.get_or_init(|| {
-            let bytes = stored::identify(&self.module, &self.target)?;
+            let bytes = stored::identify(self.module.as_ref()?, &self.target)?;
             Some(Key::of(&[b"module", stored::VERSION.as_bytes(), &bytes]))
         });
         let parts: Vec<&[u8]> = [what, module.as_ref()?.bytes()].into_iter().chain(rest.iter().copied()).collect();
@@ -81,5 +86,41 @@ impl Shelf {
         {
             cache.keep(&key, &bytes);
         }
+    }
+}
+
+/// A program that is going to be loaded.
+#[derive(Debug)]
+pub(crate) struct Expected {
+    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) history: History,
+    /// The pipelines of the history's launches, which are being made.
+    pub(crate) slots: Vec<Slot>,
+}
+
+impl Expected {
+    /// Begins with what earlier processes have launched of a program.
+    pub(crate) fn new(gpu: &Arc<Gpu>, name: Key, target: &Target) -> Self {
+        let shelf = Arc::new(Shelf::named(name, target.clone()));
+        let history = shelf.history().unwrap_or_default();
+        tracing::debug!("{} launches of earlier processes", history.launches.len());
+        let begin = |launched: &Launched| {
+            let slot = Slot::default();
+            slot.noted.store(true, Ordering::Relaxed);
+            let (gpu, shelf, place, launched) = (Arc::clone(gpu), Arc::clone(&shelf), Arc::downgrade(&slot), launched.clone());
+            workers::spawn(Urgency::Hint, move || {
+                // Who waits for the program has it; what is not on the shelf is made by the launch.
+                let Some(slot) = place.upgrade() else { return };
+                let Launched { kernel, key, any_size } = launched;
+                let kept_as = if any_size { &common_key(&key) } else { &key };
+                if let Some(mut shader) = shelf.find(&kernel, kept_as).filter(|shader| shader.any_local_size == any_size) {
+                    shader.set_local_size(key.local_size);
+                    slot.made.get_or_init(|| Pipeline::new(&gpu, shader, key.local_size).map(Arc::new));
+                }
+            });
+            slot
+        };
+        let slots = history.launches.iter().map(begin).collect();
+        Self { shelf, history, slots }
     }
 }

@@ -34,13 +34,25 @@ struct StoredShader<'a> {
     local_memory: u32,
     private_memory: u32,
     coarse: u32,
+    any_local_size: bool,
+}
+
+/// A launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launched {
+    /// The kernel.
+    pub kernel: String,
+    /// Its key.
+    pub key: LaunchKey,
+    /// Whether its shader is kept for work-groups of all sizes.
+    pub any_size: bool,
 }
 
 /// With what a program was launched, and what its kernels need.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History {
-    /// Kernels and keys, in the order of their first launch.
-    pub launches: Vec<(String, LaunchKey)>,
+    /// In the order in which they were first wanted.
+    pub launches: Vec<Launched>,
     /// Kernels, and the bytes of local and of private memory that each takes, as far as known.
     pub needs: Vec<(String, u32, u32)>,
 }
@@ -85,13 +97,15 @@ pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
         local_memory: shader.local_memory,
         private_memory: shader.private_memory,
         coarse: shader.coarse,
+        any_local_size: shader.any_local_size,
     };
     shader.printf.is_empty().then(|| postcard::to_stdvec(&stored).ok()).flatten()
 }
 
 /// The shader of these bytes, if they are one: without naga's module, for which the SPIR-V stands.
 pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
-    let StoredShader { spirv, entry_point, bindings, args, local_memory, private_memory, coarse } = postcard::from_bytes(bytes).ok()?;
+    let StoredShader { spirv, entry_point, bindings, args, local_memory, private_memory, coarse, any_local_size } =
+        postcard::from_bytes(bytes).ok()?;
     Some(Shader {
         naga: naga::Module::default(),
         spirv: Some(spirv.into_owned()),
@@ -102,6 +116,7 @@ pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
         private_memory,
         coarse,
         printf: crate::printf::Table::default(),
+        any_local_size,
     })
 }
 
@@ -122,7 +137,9 @@ pub fn identify_key(key: &LaunchKey) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{History, decode_history, decode_program, decode_shader, encode_history, encode_program, encode_shader, identify};
+    use super::{
+        History, Launched, decode_history, decode_program, decode_shader, encode_history, encode_program, encode_shader, identify,
+    };
     use crate::build::build;
     use crate::launch::{LaunchKey, specialise};
     use crate::options::parse_options;
@@ -171,7 +188,8 @@ mod tests {
     #[test]
     fn a_history_comes_back() {
         let key = LaunchKey::example(&program().module.functions[0], [8, 1, 1]);
-        let history = History { launches: vec![("k".to_owned(), key)], needs: vec![("k".to_owned(), 64, 8)] };
+        let launch = Launched { kernel: "k".to_owned(), key, any_size: true };
+        let history = History { launches: vec![launch], needs: vec![("k".to_owned(), 64, 8)] };
         let bytes = encode_history(&history).expect("it is stored");
         assert_eq!(decode_history(&bytes), Some(history));
         assert_eq!(decode_history(&bytes[..bytes.len() / 2]), None);
@@ -188,6 +206,7 @@ mod tests {
         let back = decode_shader(&encode_shader(&shader).expect("it is stored")).expect("it is read");
         assert_eq!((&back.spirv, &back.entry_point, &back.bindings), (&shader.spirv, &shader.entry_point, &shader.bindings));
         assert_eq!((&back.args, back.local_memory, back.private_memory), (&shader.args, shader.local_memory, shader.private_memory));
+        assert_eq!((back.coarse, back.any_local_size), (shader.coarse, shader.any_local_size));
         assert!(encode_shader(&make("prints")).is_none());
     }
 }

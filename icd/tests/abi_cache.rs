@@ -73,7 +73,7 @@ impl Folder {
             .env(APPLICATION, self.0.path())
             .env("WGCL_CACHE", "1")
             .env("WGCL_CACHE_DIR", self.cache())
-            .env("WGCL_LOG", "wgcl_api::cache=debug,wgcl_backend_wgpu::program=debug")
+            .env("WGCL_LOG", "wgcl_api::cache=debug,wgcl_backend_wgpu::shelf=debug")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -139,6 +139,22 @@ fn the_second_run_begins_with_what_the_first_launched() {
     assert_eq!(recalls(log(folder.start())), 0, "another program");
     folder.set_factor(2);
     assert_eq!(recalls(log(folder.start())), 1, "compiled anew, to what it was at first");
+}
+
+#[test]
+fn whatever_is_missing_does_no_harm() {
+    if !applies() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.run();
+    let files = folder.files();
+    assert!(files.len() >= 3, "the program, a kernel, the launches: {}", files.len());
+    for path in &files {
+        fs::remove_file(path).expect("removed");
+        folder.run();
+    }
+    assert!(folder.run() >= 3);
 }
 
 #[test]

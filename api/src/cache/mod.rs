@@ -47,7 +47,7 @@ const NOTED: Duration = Duration::from_secs(600);
 const LIMIT: u64 = 512 << 20;
 
 /// The name of an entry.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key([u8; HASH]);
 
 impl Key {

@@ -24,11 +24,13 @@ fn hash(contents: &[u8]) -> [u8; HASH] {
     *Key::of(&[contents]).bytes()
 }
 
-/// The program that a unit is for a target, and its build log, if they were kept; and a key that stands for the program.
-pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target) -> Option<(Program, String, Key)> {
+/// The program that a unit is for a target, and its build log, if they were kept; and a key that stands for the program, which `found` is told before the
+/// program is read.
+pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target, found: impl FnOnce(Key)) -> Option<(Program, String, Key)> {
     let key = key(unit, target);
     let (contents, name) = cache.find_named(&key)?;
-    let (sought, log, program) = decode(&contents)?;
+    let mut rest = contents.as_slice();
+    let (sought, log) = decode_head(&mut rest)?;
     let unchanged = |(path, before): &Sought| {
         let path = PathBuf::from(path);
         let now = path.is_file().then(|| std::fs::read(&path).ok()).flatten();
@@ -38,7 +40,8 @@ pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target) -> Optio
         tracing::debug!("a header has changed");
         return None;
     }
-    Some((program, log, name))
+    found(name);
+    Some((stored::decode_program(rest)?, log, name))
 }
 
 /// Keeps what became of a unit. The key that will stand for the program, if it was kept.
@@ -90,14 +93,15 @@ fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(*head))
 }
 
-fn decode(mut bytes: &[u8]) -> Option<(Vec<Sought>, String, Program)> {
+/// What stands before the program.
+fn decode_head(bytes: &mut &[u8]) -> Option<(Vec<Sought>, String)> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
     let mut sought = Vec::new();
-    for _ in 0..take_number(&mut bytes)? {
-        let path = text(take(&mut bytes)?)?;
-        let hash = take(&mut bytes)?;
+    for _ in 0..take_number(bytes)? {
+        let path = text(take(bytes)?)?;
+        let hash = take(bytes)?;
         sought.push((path, if hash.is_empty() { None } else { Some(hash.try_into().ok()?) }));
     }
-    let log = text(take(&mut bytes)?)?;
-    Some((sought, log, stored::decode_program(bytes)?))
+    let log = text(take(bytes)?)?;
+    Some((sought, log))
 }

@@ -265,11 +265,13 @@ fn a_program_is_good_as_long_as_its_headers_are() {
         let built = wgcl_compiler::program::build(&Source { text: unit.source.clone(), ..Source::default() }, &options, &target);
         let program = built.program.expect("a program");
         let name = keep_program(&cache, unit, &target, &program, "a log", &built.files).expect("it is kept");
-        assert_eq!(find_program(&cache, unit, &target).map(|(.., name)| name), Some(name));
+        let mut told = None;
+        assert_eq!(find_program(&cache, unit, &target, |name| told = Some(name)).map(|(.., name)| name), Some(name));
+        assert_eq!(told, Some(name));
         program.module.to_string()
     };
     let found =
-        |unit: &Unit, target: &Target| find_program(&cache, unit, target).map(|(program, log, _)| (program.module.to_string(), log));
+        |unit: &Unit, target: &Target| find_program(&cache, unit, target, drop).map(|(program, log, _)| (program.module.to_string(), log));
     assert_eq!(found(&unit, &target), None);
     let one = make(&unit);
     assert_eq!(found(&unit, &target), Some((one.clone(), "a log".to_owned())));

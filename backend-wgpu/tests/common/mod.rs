@@ -109,7 +109,18 @@ pub fn shader(source: &str, bindings: Vec<Binding>, args: ArgLayout, spirv: bool
         let pipeline = naga::back::spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point: entry_point.clone() };
         naga::back::spv::write_vec(&module, &info, &options, Some(&pipeline)).unwrap()
     });
-    Shader { naga: module, spirv, entry_point, bindings, args, local_memory: 0, private_memory: 0, coarse: 1, printf: Default::default() }
+    Shader {
+        naga: module,
+        spirv,
+        entry_point,
+        bindings,
+        args,
+        local_memory: 0,
+        private_memory: 0,
+        coarse: 1,
+        printf: Default::default(),
+        any_local_size: false,
+    }
 }
 
 pub const GLOBAL: KernelParam = KernelParam::Buffer { space: Space::Global, read_only: false, restrict: false };

@@ -34,7 +34,7 @@ pub use print::{Format, print};
 pub(crate) use spirv::set_local_size;
 
 use crate::ir::{self, KernelParam};
-use crate::launch::{ArgLayout, LaunchError, LaunchKey, LaunchResult, Shader};
+use crate::launch::{ArgLayout, Binding, BindingSource, LaunchError, LaunchKey, LaunchResult, Shader};
 use crate::target::Target;
 use crate::timing::stage;
 use builder::Shared;
@@ -76,12 +76,44 @@ impl EmitError {
 
 /// See [`crate::launch::specialise`].
 pub(crate) fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
-    let mut module = stage("launch passes", || crate::passes::launch(module, kernel, key, target))?;
+    let shader = specialise_for(module, kernel, key, target)?;
+    if cfg!(debug_assertions) && shader.any_local_size {
+        let local_size = if key.local_size == [7, 3, 1] { [64, 1, 1] } else { [7, 3, 1] };
+        let key = LaunchKey { local_size, enqueued_local_size: local_size, ..key.clone() };
+        let mut other = specialise_for(module, kernel, &key, target)?;
+        other.set_local_size(shader.naga.entry_points.first().map_or([0; 3], |entry_point| entry_point.workgroup_size));
+        if !other.any_local_size || other.spirv != shader.spirv || other.bindings != shader.bindings || other.args != shader.args {
+            let message = "it is not the same for all sizes of groups".to_owned();
+            return Err(LaunchError::Internal { kernel: kernel.to_owned(), stage: "launch passes", message });
+        }
+    }
+    Ok(shader)
+}
+
+/// Whether passes can have looked at the size of groups, or would for another one. Those that do move accesses among work-items (`exchange`) and the turns of
+/// loops (`deal_turns`); `module` is as they leave it, `before` as it was.
+fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, target: &Target) -> bool {
+    let Some(kernel) = module.functions.first() else { return true };
+    let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;
+    let Some(index) = before.functions.iter().position(is_same) else { return true };
+    let mut has_loops = false;
+    before.functions[index].body.walk(&mut |inst| has_loops |= matches!(inst.op, ir::Op::Loop { .. }));
+    let is_blind = |module, index: usize| u32::try_from(index).is_ok_and(|index| crate::passes::group_blind(module, ir::Func(index)));
+    let exchanges = target.lanes_exchange && crate::passes::exchange::has_wide(kernel);
+    has_loops || exchanges || !key.single_dispatch || key.rows || !is_blind(before, index) || !is_blind(module, 0)
+}
+
+fn specialise_for(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
+    let mut module = stage("launch passes", || crate::passes::launch(before, kernel, key, target))?;
+    let depends = depends_on_groups(before, &module, key, target);
     stage("legalize", || crate::passes::legalize::run(&mut module, target));
     if target.texel_buffers {
         stage("flatten", || flatten::run(&mut module, key));
     }
-    shader(&module, key, target, false)
+    let mut shader = shader(&module, key, target, false)?;
+    let is_shared = |binding: &Binding| matches!(binding.source, BindingSource::Scratch { .. });
+    shader.any_local_size = !depends && shader.local_memory == 0 && !shader.bindings.iter().any(is_shared);
+    Ok(shader)
 }
 
 /// Emits function 0 of a module that the passes are done with.
@@ -174,6 +206,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         private_memory: plan.private_memory,
         coarse: 1 << kernel.kernel.as_ref().map_or(0, |kernel| kernel.coarse),
         printf,
+        any_local_size: false,
     })
 }
 

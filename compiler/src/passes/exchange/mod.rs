@@ -93,7 +93,7 @@ pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
 }
 
 /// Whether any access is as wide as it takes.
-fn has_wide(function: &Function) -> bool {
+pub fn has_wide(function: &Function) -> bool {
     let mut wide = false;
     function.body.walk(&mut |inst| wide |= access(function, inst).is_some_and(|(_, bytes, _)| bytes > PART));
     wide
