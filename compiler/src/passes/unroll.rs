@@ -422,7 +422,7 @@ fn turns(scalar: Scalar, (start, bound, step): (u64, u64, u64), op: BinOp, goes_
     None
 }
 
-/// A copy of an instruction without loops in it, with new values for all that it defines.
+/// A copy of an instruction, with new values for all that it defines.
 pub(super) fn copy(function: &mut Function, inst: &Inst, map: &mut FxHashMap<Value, Value>) -> Inst {
     let mut copy = inst.clone();
     renew(function, &mut copy, map);
@@ -435,15 +435,19 @@ fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Va
             *value = new;
         }
     });
+    let mut define = |value: &mut Value| {
+        let new = function.new_value(function.ty(*value));
+        map.insert(*value, new);
+        *value = new;
+    };
+    if let Op::Loop { params, .. } = &mut inst.op {
+        params.iter_mut().for_each(&mut define);
+    }
+    inst.results.iter_mut().for_each(define);
     for region in inst.op.regions_mut() {
         for inst in &mut region.insts {
             renew(function, inst, map);
         }
-    }
-    for result in &mut inst.results {
-        let new = function.new_value(function.ty(*result));
-        map.insert(*result, new);
-        *result = new;
     }
 }
 

@@ -102,3 +102,29 @@ kernel void after_a_loop(global const T *a, global T *out, global const int *tur
 // arg out: $E$N[64]
 // arg turns: int[64] = (i * 7) % 50
 // expect out: a + ceil(sqrt(i / $N * 7 % 50)) * (i / $N * 7 % 50 % 2 ? -1 : 1)
+
+// Complete and incomplete subgroups, with a result that goes on, and a store in place.
+kernel void behind_a_guard(global const T *a, global T *out, global T *twice, int n)
+{
+    int i = get_global_id(0);
+    T value = (T)(1);
+    if (i < n) {
+        for (int k = 0; k < 3; k++) value += a[i + k];
+        twice[i] *= (T)(2);
+    }
+    out[i] = value;
+}
+// run: behind_a_guard global=128 local=64
+// arg a: $E$N[131] = rand(-1000, 1000)
+// arg out: $E$N[128]
+// arg twice: $E$N[128] = rand(-1000, 1000)
+// arg n: int = 107
+// expect out: 1 + (i / $N < 107 ? a[i] + a[i + $N] + a[i + 2 * $N] : 0)
+// expect twice: twice * (i / $N < 107 ? 2 : 1)
+// run: behind_a_guard global=97
+// arg a: $E$N[131] = rand(-1000, 1000)
+// arg out: $E$N[97]
+// arg twice: $E$N[97] = rand(-1000, 1000)
+// arg n: int = 90
+// expect out: 1 + (i / $N < 90 ? a[i] + a[i + $N] + a[i + 2 * $N] : 0)
+// expect twice: twice * (i / $N < 90 ? 2 : 1)

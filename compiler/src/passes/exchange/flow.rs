@@ -16,12 +16,35 @@ pub(super) struct Flow<'f> {
     differs: Vec<bool>,
 }
 
+/// Who gets to an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Here {
+    /// All work-items of a group.
+    Together,
+    /// All of a subgroup, where other subgroups are [`Here::Instead`].
+    Complete,
+    /// Some, perhaps.
+    Apart,
+    /// Those of incomplete subgroups, in place of what complete ones do.
+    Instead,
+}
+
 /// What the jumps out of a region give.
 #[derive(Clone, Copy)]
 struct Targets<'a> {
     yields: &'a [Value],
     breaks: &'a [Value],
     continues: &'a [Value],
+}
+
+impl Here {
+    /// Without those that are elsewhere.
+    const fn without_some(self) -> Self {
+        match self {
+            Self::Together | Self::Complete | Self::Apart => Self::Apart,
+            Self::Instead => Self::Instead,
+        }
+    }
 }
 
 impl<'f> Flow<'f> {
@@ -52,26 +75,46 @@ impl<'f> Flow<'f> {
         !self.differs[value.index()]
     }
 
-    /// Shows all instructions, in the order of the text, and for each whether all work-items of a group get there together.
-    pub(super) fn walk(&self, region: &Region, show: &mut dyn FnMut(&Inst, bool)) {
-        self.show(region, true, show);
+    /// Shows all instructions, in the order of the text, and for each who gets there. `full`: whether work-items begin in complete subgroups;
+    /// `complete`: what tells those that are.
+    pub(super) fn walk(&self, region: &Region, (full, complete): (bool, Option<Value>), show: &mut dyn FnMut(&Inst, Here)) {
+        self.show(region, (if full { Here::Together } else { Here::Apart }, complete), show);
     }
 
-    fn show(&self, region: &Region, mut together: bool, show: &mut dyn FnMut(&Inst, bool)) {
+    fn show(&self, region: &Region, (mut here, complete): (Here, Option<Value>), show: &mut dyn FnMut(&Inst, Here)) {
         for inst in &region.insts {
-            show(inst, together);
-            let inside = match &inst.op {
-                Op::If { cond: selector, .. } | Op::Switch { selector, .. } => self.is_same(*selector),
-                Op::Loop { body, .. } => !self.parts(body, false, false),
-                _ => true,
-            };
-            for nested in inst.op.regions() {
-                self.show(nested, together && inside, show);
+            show(inst, here);
+            if let Op::If { cond, then, els } = &inst.op
+                && Some(*cond) == complete
+            {
+                self.show(then, (Here::Complete, complete), show);
+                self.show(els, (Here::Instead, complete), show);
+                continue;
             }
-            // Behind a jump that some have made the others are alone: to the end of the loop, which is `apart` as a whole, or of the kernel.
-            let within = matches!(inst.op, Op::Loop { .. });
-            together &= !inst.op.regions().iter().any(|nested| self.parts(nested, !inside, within));
+            let inside = if self.splits(inst) { here.without_some() } else { here };
+            for nested in inst.op.regions() {
+                self.show(nested, (inside, complete), show);
+            }
+            if self.leaves(inst) {
+                here = here.without_some();
+            }
         }
+    }
+
+    /// Whether work-items of a group may not all get to the regions of an instruction, or not all as often.
+    pub(super) fn splits(&self, inst: &Inst) -> bool {
+        match &inst.op {
+            Op::If { cond: selector, .. } | Op::Switch { selector, .. } => !self.is_same(*selector),
+            Op::Loop { body, .. } => self.parts(body, false, false),
+            _ => false,
+        }
+    }
+
+    /// Whether some work-items may go on elsewhere than behind an instruction: behind a jump that some have made the others are alone to the end of
+    /// the loop, which [splits](Self::splits) as a whole, or of the kernel.
+    pub(super) fn leaves(&self, inst: &Inst) -> bool {
+        let within = matches!(inst.op, Op::Loop { .. });
+        inst.op.regions().iter().any(|nested| self.parts(nested, self.splits(inst), within))
     }
 
     /// Whether a region has a jump out of the innermost loop around it, or a return, that only some of the work-items make which get to the region.
@@ -119,6 +162,8 @@ impl<'f> Flow<'f> {
                     self.region(body, Targets { yields: &[], breaks: &inst.results, continues: params });
                     if self.parts(body, false, false) {
                         self.spoil(&inst.results);
+                        // Who is in which turn is not for us to know.
+                        params.iter().for_each(|param| self.differs[param.index()] = true);
                     }
                 }
                 Op::Yield(values) => self.give(values, targets.yields),

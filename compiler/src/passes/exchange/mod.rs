@@ -12,14 +12,16 @@
 //! # Why it is the same
 //! Which lanes of a subgroup are next to each other is not for a shader to know, and it does not matter: lanes tell each other their addresses as well. It does matter
 //!
-//! * that all of them are there: the group consists of full subgroups, and what decides whether the access is made is the same for the whole group ([`flow`]);
+//! * that all of them are there: the group consists of full subgroups, and what decides whether the access is made is the same for the whole group ([`flow`]).
+//!   What some work-items may not get to, as behind `if (i < n)`, there is twice: for complete subgroups and as it stands ([`versions`]);
 //! * that no work-item notices another one making its accesses. Where a buffer is only read nothing can be noticed. Where it is written (and nothing else may lead to its memory),
 //!   all accesses to it are made this way, with one width and aligned to it: then it is always the same lane that accesses a given byte for a given
-//!   work-item, in the work-item's order. Barriers are the same for the whole group; fences and atomics are not, and where a kernel has any it keeps
+//!   work-item, in the work-item's order: always, or always in a complete subgroup. Barriers are the same for the whole group; fences and atomics are not, and where a kernel has any it keeps
 //!   its stores.
 
 mod flow;
 mod rewrite;
+mod versions;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -27,7 +29,7 @@ use super::{align, lane::Lane};
 use crate::ir::definitions::{Definitions, Linear, Root};
 use crate::ir::{Function, Inst, KernelParam, Op, Space, Type, Value};
 use crate::launch::LaunchKey;
-use flow::Flow;
+use flow::{Flow, Here};
 
 /// Bytes of an access that needs no others beside it.
 const PART: u32 = 16;
@@ -74,28 +76,48 @@ struct Class {
     widths: FxHashSet<u32>,
     /// Whether there are accesses that lanes cannot make together.
     apart: bool,
+    /// Whether there are accesses that incomplete subgroups make as they stand, ...
+    instead: bool,
+    /// ... and whether there are others than these and those that complete ones make for them.
+    outside: bool,
 }
 
 /// Rewrites a kernel for subgroups of so many `lanes` where the launch allows it and it pays. Expects the form that `resolve_pointers` and `narrow` leave.
 /// Returns whether there was anything.
 pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
-    let items = key.local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size));
-    let full = lanes >= MOST && items.is_multiple_of(lanes) && key.local_size[0].is_multiple_of(MOST) && key.guard == [false; 3];
-    if !full || !key.pieces.params.is_empty() || !key.folded.is_empty() || !has_wide(function) {
+    let fits = lanes >= MOST && key.local_size[0].is_multiple_of(MOST) && key.pieces.params.is_empty() && key.folded.is_empty();
+    if !fits || !has_wide(function) {
         return false;
     }
-    let Some(accesses) = find(function, key) else { return false };
+    let items = key.local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size));
+    let full = items.is_multiple_of(lanes) && key.guard == [false; 3];
+    let before = function.clone();
+    let complete = versions::make(function, key.local_size, (full, lanes));
+    let accesses = find(function, key, full, complete).unwrap_or_default();
     if accesses.iter().all(Option::is_none) {
+        *function = before;
         return false;
     }
     rewrite::run(function, &accesses);
     true
 }
 
-/// Whether any access is as wide as it takes.
+/// Whether any access to a buffer is as wide as it takes.
 pub fn has_wide(function: &Function) -> bool {
+    is_wide(function, &function.body.insts)
+}
+
+/// The same of some instructions.
+fn is_wide(function: &Function, insts: &[Inst]) -> bool {
     let mut wide = false;
-    function.body.walk(&mut |inst| wide |= access(function, inst).is_some_and(|(_, bytes, _)| bytes > PART));
+    let mut look = |inst: &Inst| {
+        let is_buffer = |ptr| matches!(function.ty(ptr), Type::Ptr(Space::Global | Space::Constant));
+        wide |= access(function, inst).is_some_and(|(ptr, bytes, _)| bytes > PART && is_buffer(ptr));
+    };
+    for inst in insts {
+        look(inst);
+        inst.op.regions().iter().for_each(|region| region.walk(&mut look));
+    }
     wide
 }
 
@@ -109,8 +131,9 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
     }
 }
 
-/// What becomes of each load and store, in the order of the function's text. `None` where nothing is known of some access.
-fn find(function: &Function, key: &LaunchKey) -> Option<Vec<Option<Shared>>> {
+/// What becomes of each load and store, in the order of the function's text. `None` where nothing is known of some access. `full`: whether work-items begin in
+/// complete subgroups; `complete`: see [`versions::make`].
+fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Shared>>> {
     let definitions = Definitions::new(function, 0);
     let zeros = align::zeros(function, &function.body, 1)?;
     let flow = Flow::of(function, key.local_size);
@@ -118,7 +141,7 @@ fn find(function: &Function, key: &LaunchKey) -> Option<Vec<Option<Shared>>> {
     let mut classes: FxHashMap<Option<u32>, Class> = FxHashMap::default();
     let mut is_ordered = false;
     let mut is_known = true;
-    flow.walk(&function.body, &mut |inst, together| {
+    flow.walk(&function.body, (full, complete), &mut |inst, here| {
         let class_of = |ptr: Value| -> Option<(u32, Option<u32>, Option<Value>)> {
             let (Root::Param(param), offset) = definitions.pointer(function, ptr)? else { return None };
             Some((param, Some(param).filter(|_| is_distinct(function, key, param)), offset))
@@ -139,14 +162,19 @@ fn find(function: &Function, key: &LaunchKey) -> Option<Vec<Option<Shared>>> {
                     is_known = false;
                     return;
                 };
+                let entry = classes.entry(class).or_default();
+                if here == Here::Instead {
+                    entry.instead = true;
+                    return;
+                }
                 let multiple = |value: Value| zeros.get(value.index()).map_or(1, |&zeros| 1_u64 << zeros.min(16));
-                let together = together
+                let together = matches!(here, Here::Together | Here::Complete)
                     && !*volatile
                     && [2 * PART, 4 * PART, WIDEST].contains(&bytes)
                     && *align >= PART
                     && flow.lane(*ptr) == Lane::Stride(bytes);
                 let whole = offset.is_none_or(|offset| multiple(offset) >= u64::from(bytes)) || *align >= bytes;
-                let entry = classes.entry(class).or_default();
+                entry.outside |= here != Here::Complete;
                 entry.stored |= store;
                 entry.widths.insert(bytes);
                 entry.apart |= !together || !whole;
@@ -173,7 +201,8 @@ fn find(function: &Function, key: &LaunchKey) -> Option<Vec<Option<Shared>>> {
     });
     let allowed = |site: &Site| {
         let class = classes.get(&site.class)?;
-        let is_shared = class.widths.len() == 1 && !class.apart && !is_ordered;
+        let is_mixed = class.apart || (class.instead && class.outside);
+        let is_shared = class.widths.len() == 1 && !is_mixed && !is_ordered;
         (site.together && (!class.stored || is_shared)).then_some(())
     };
     let shared = |site: &Site| -> Option<Shared> {
