@@ -169,11 +169,15 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     let printf = crate::printf::Table::new(module, target.pointer_size());
     let kernel_function =
         stage("emit naga", || functions(module, kernel, key, target, &plan, &work, &args, &printf, &mut shared, patches))?;
+    let local_size = key.local_size.map(|n| n.max(1));
+    // naga takes questions about subgroups from groups of one dimension only, where WGSL says which work-items are next to each other. OpenCL does not.
+    let items = local_size.iter().fold(1_u32, |product, &n| product.saturating_mul(n));
+    let checked_size = if target.spirv { [items, 1, 1] } else { local_size };
     shared.module.entry_points.push(naga::EntryPoint {
         name: kernel.name.clone(),
         stage: naga::ShaderStage::Compute,
         early_depth_test: None,
-        workgroup_size: key.local_size.map(|n| n.max(1)),
+        workgroup_size: checked_size,
         workgroup_size_overrides: None,
         function: kernel_function,
         mesh_info: None,
@@ -196,7 +200,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     } else {
         None
     };
-    Ok(Shader {
+    let mut shader = Shader {
         naga,
         spirv,
         entry_point: kernel.name.clone(),
@@ -207,7 +211,11 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         coarse: 1 << kernel.kernel.as_ref().map_or(0, |kernel| kernel.coarse),
         printf,
         any_local_size: false,
-    })
+    };
+    if checked_size != local_size {
+        shader.set_local_size(local_size);
+    }
+    Ok(shader)
 }
 
 /// What functions ask for besides memory.
