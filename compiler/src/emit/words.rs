@@ -43,10 +43,14 @@ pub(super) mod op {
     pub(in crate::emit) const F_MOD: u32 = 141;
     pub(in crate::emit) const F_ORD_NOT_EQUAL: u32 = 182;
     pub(in crate::emit) const F_UNORD_NOT_EQUAL: u32 = 183;
+    pub(in crate::emit) const LOOP_MERGE: u32 = 246;
+    pub(in crate::emit) const LABEL: u32 = 248;
 }
 
 /// The decoration of a variable's binding.
 pub(super) const BINDING: u32 = 33;
+/// The storage class of local memory.
+pub(super) const WORKGROUP: u32 = 4;
 /// The storage class of a function's variables.
 pub(super) const FUNCTION: u32 = 7;
 /// The storage class of storage buffers.

@@ -10,7 +10,7 @@
 //! * A loop whose number of turns is known is written out if that stays small, or if it indexes a private array that is only indexed by counters of such
 //!   loops: `promote` then makes values of the array. `opencl_unroll_hint` raises the limit or forbids it.
 //! * On a device that stops loops after some number of turns ([`Target::loop_limit`](crate::target::Target::loop_limit)) a loop of many or
-//!   unknown turns does several in one, each with its own tests.
+//!   unknown turns does several in one, each with its own tests, or with one for all where their number is known to be a multiple.
 //!
 //! Only innermost loops are looked at, and only those that go on in one place, at the end of their body; writing a loop out makes the one
 //! around it innermost for the next time.
@@ -170,7 +170,7 @@ impl Unroll<'_> {
             return false;
         }
         let Some(shape) = shape(&inst.op) else { return false };
-        let Some(counted) = self.counted(&shape) else { return false };
+        let Some(counted) = counted(self.function, &self.constants, &shape) else { return false };
         // lavapipe takes longer for each barrier in the code than for another turn: what is known to be quicker written out is the rest.
         if self.mode == Mode::Full && !counted.additive && has_barriers(shape.body) {
             return false;
@@ -232,75 +232,12 @@ impl Unroll<'_> {
             return;
         }
         self.growth += size * FACTOR;
-        let end = shape.body.insts.len() - 1;
-        let span = shape.body.insts[end].span;
-        let mut insts = shape.body.insts[..end].to_vec();
-        let mut current = shape.next.to_vec();
-        for _ in 1..FACTOR {
-            let mut map: FxHashMap<Value, Value> = shape.params.iter().copied().zip(current.iter().copied()).collect();
-            for inst in &shape.body.insts[..end] {
-                let copy = self.copy(inst, &mut map);
-                insts.push(copy);
-            }
-            current = shape.next.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect();
-        }
-        insts.push(Inst::effect(Op::Continue(current), span));
-        if let Op::Loop { body, .. } = &mut inst.op {
-            body.insts = insts;
-        }
+        repeat(self.function, &self.constants, inst, FACTOR);
     }
 
     /// A copy with new values for all that it defines.
     fn copy(&mut self, inst: &Inst, map: &mut FxHashMap<Value, Value>) -> Inst {
         copy(self.function, inst, map)
-    }
-
-    /// How many turns a loop does, if that is certain and no other `break` ends it earlier.
-    fn counted<'s>(&self, shape: &Shape<'s>) -> Option<Counted<'s>> {
-        let (guard, inst) = shape.body.insts.iter().enumerate().find(|(_, inst)| !inst.op.is_pure())?;
-        let Op::If { cond, then, els } = &inst.op else { return None };
-        let only = |region: &'s Region| match &region.insts[..] {
-            [Inst { op, .. }] => Some(op),
-            _ => None,
-        };
-        let (holds, broken) = match (only(then)?, only(els)?) {
-            (Op::Yield(_), Op::Break(values)) => (true, values),
-            (Op::Break(values), Op::Yield(_)) => (false, values),
-            _ => return None,
-        };
-        let mut breaks = 0;
-        shape.body.for_each_jump(&mut |op| breaks += usize::from(matches!(op, Op::Break(_))));
-        let mut returns = false;
-        shape.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
-        if breaks != 1 || returns || !inst.results.is_empty() {
-            return None;
-        }
-        let define = |value: Value| shape.body.insts.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op);
-        let &Op::Cmp(kind, a, b) = define(*cond)? else { return None };
-        let position = |value: Value| shape.params.iter().position(|&param| param == value);
-        let (counter, bound, swapped) = match (position(a), position(b)) {
-            (Some(index), None) => (index, b, false),
-            (None, Some(index)) => (index, a, true),
-            _ => return None,
-        };
-        let Type::Scalar(scalar) = self.function.ty(shape.params[counter]) else { return None };
-        let (start, bound) = (*self.constants.get(&shape.init[counter])?, *self.constants.get(&bound)?);
-        let &Op::Bin(op, x, y) = define(shape.next[counter])? else { return None };
-        let step = if x == shape.params[counter] { y } else { x };
-        let either = match op {
-            BinOp::Add | BinOp::Mul => true,
-            BinOp::Sub | BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::UDiv | BinOp::SDiv => false,
-            _ => return None,
-        };
-        if (x != shape.params[counter]) && (y != shape.params[counter] || !either) {
-            return None;
-        }
-        let step = *self.constants.get(&step)?;
-        let turns = turns(scalar, (start, bound, step), op, |value| {
-            let (left, right) = if swapped { (bound, value) } else { (value, bound) };
-            eval::compare(kind, scalar, left, right).map(|result| result == holds)
-        })?;
-        Some(Counted { turns, guard, broken, additive: matches!(op, BinOp::Add | BinOp::Sub) })
     }
 
     /// Whether the body loads from local memory.
@@ -342,7 +279,7 @@ impl Unroll<'_> {
     fn settle(&self, region: &Region, known: &mut Vec<bool>) {
         for inst in &region.insts {
             if let Op::Loop { init, params, body, .. } = &inst.op {
-                let shape = shape(&inst.op).filter(|shape| self.counted(shape).is_some());
+                let shape = shape(&inst.op).filter(|shape| counted(self.function, &self.constants, shape).is_some());
                 for (&param, start) in params.iter().zip(init) {
                     known[param.index()] = shape.is_some() && known[start.index()];
                 }
@@ -396,6 +333,54 @@ impl Unroll<'_> {
     }
 }
 
+/// How many turns a loop does, if that is certain and no other `break` ends it earlier.
+fn counted<'s>(function: &Function, constants: &FxHashMap<Value, u64>, shape: &Shape<'s>) -> Option<Counted<'s>> {
+    let (guard, inst) = shape.body.insts.iter().enumerate().find(|(_, inst)| !inst.op.is_pure())?;
+    let Op::If { cond, then, els } = &inst.op else { return None };
+    let only = |region: &'s Region| match &region.insts[..] {
+        [Inst { op, .. }] => Some(op),
+        _ => None,
+    };
+    let (holds, broken) = match (only(then)?, only(els)?) {
+        (Op::Yield(_), Op::Break(values)) => (true, values),
+        (Op::Break(values), Op::Yield(_)) => (false, values),
+        _ => return None,
+    };
+    let mut breaks = 0;
+    shape.body.for_each_jump(&mut |op| breaks += usize::from(matches!(op, Op::Break(_))));
+    let mut returns = false;
+    shape.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
+    if breaks != 1 || returns || !inst.results.is_empty() {
+        return None;
+    }
+    let define = |value: Value| shape.body.insts.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op);
+    let &Op::Cmp(kind, a, b) = define(*cond)? else { return None };
+    let position = |value: Value| shape.params.iter().position(|&param| param == value);
+    let (counter, bound, swapped) = match (position(a), position(b)) {
+        (Some(index), None) => (index, b, false),
+        (None, Some(index)) => (index, a, true),
+        _ => return None,
+    };
+    let Type::Scalar(scalar) = function.ty(shape.params[counter]) else { return None };
+    let (start, bound) = (*constants.get(&shape.init[counter])?, *constants.get(&bound)?);
+    let &Op::Bin(op, x, y) = define(shape.next[counter])? else { return None };
+    let step = if x == shape.params[counter] { y } else { x };
+    let either = match op {
+        BinOp::Add | BinOp::Mul => true,
+        BinOp::Sub | BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::UDiv | BinOp::SDiv => false,
+        _ => return None,
+    };
+    if (x != shape.params[counter]) && (y != shape.params[counter] || !either) {
+        return None;
+    }
+    let step = *constants.get(&step)?;
+    let turns = turns(scalar, (start, bound, step), op, |value| {
+        let (left, right) = if swapped { (bound, value) } else { (value, bound) };
+        eval::compare(kind, scalar, left, right).map(|result| result == holds)
+    })?;
+    Some(Counted { turns, guard, broken, additive: matches!(op, BinOp::Add | BinOp::Sub) })
+}
+
 fn has_barriers(region: &Region) -> bool {
     let mut found = false;
     region.walk(&mut |inst| found |= matches!(inst.op, Op::Barrier(_)));
@@ -420,6 +405,33 @@ fn turns(scalar: Scalar, (start, bound, step): (u64, u64, u64), op: BinOp, goes_
         value = eval::binary(op, scalar, value, step)?;
     }
     None
+}
+
+/// Does so many turns of a loop that goes on in one place in one, or about as many where the number of turns is known to be a multiple of that: then there is
+/// one test for all of them.
+pub(super) fn repeat(function: &mut Function, constants: &FxHashMap<Value, u64>, inst: &mut Inst, copies: usize) {
+    let Some(shape) = shape(&inst.op) else { return };
+    let counted = counted(function, constants, &shape);
+    let divisor = counted.as_ref().and_then(|counted| (copies / 2 + 1..=copies).rev().find(|&copies| counted.turns % copies as u64 == 0));
+    let tested = if divisor.is_none() { None } else { counted.map(|counted| counted.guard) };
+    let end = shape.body.insts.len() - 1;
+    let span = shape.body.insts[end].span;
+    let mut insts = shape.body.insts[..end].to_vec();
+    let mut current = shape.next.to_vec();
+    for _ in 1..divisor.unwrap_or(copies) {
+        let mut map: FxHashMap<Value, Value> = shape.params.iter().copied().zip(current.iter().copied()).collect();
+        for (index, inst) in shape.body.insts[..end].iter().enumerate() {
+            if Some(index) != tested {
+                let copy = copy(function, inst, &mut map);
+                insts.push(copy);
+            }
+        }
+        current = shape.next.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect();
+    }
+    insts.push(Inst::effect(Op::Continue(current), span));
+    if let Op::Loop { body, .. } = &mut inst.op {
+        body.insts = insts;
+    }
 }
 
 /// A copy of an instruction, with new values for all that it defines.
