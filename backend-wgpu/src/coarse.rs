@@ -33,17 +33,49 @@ pub(crate) fn enough(properties: &DeviceProperties) -> u64 {
     each * u64::from(properties.compute_units)
 }
 
-/// How many work-items an invocation may stand for: a power of two.
-fn most(launch: &Launch, kernel: &Kernel, least: u64) -> u32 {
-    if !kernel.group_blind || launch.global_offset != [0; 3] {
-        return 1;
+/// What of a launch decides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    global_offset: [u64; 3],
+    global_size: [u64; 3],
+    local_size: [u32; 3],
+}
+
+impl Shape {
+    pub(crate) const fn of(launch: &Launch) -> Self {
+        Self { global_offset: launch.global_offset, global_size: launch.global_size, local_size: launch.local_size }
     }
-    let items = launch.global_size.iter().fold(1u64, |product, &n| product.saturating_mul(n));
-    let mut most = MOST;
-    while most > 1 && (!launch.global_size[0].is_multiple_of(u64::from(most)) || items / u64::from(most) < least) {
-        most /= 2;
+
+    /// How many work-items an invocation may stand for: a power of two.
+    fn most(&self, kernel: &Kernel, planner: &Planner) -> u32 {
+        let least = match asked() {
+            Some(false) => return 1,
+            Some(true) => 1,
+            None => planner.enough,
+        };
+        if !kernel.group_blind || self.global_offset != [0; 3] || !planner.gpu.approach.spirv {
+            return 1;
+        }
+        let items = self.global_size.iter().fold(1u64, |product, &n| product.saturating_mul(n));
+        let mut most = MOST;
+        while most > 1 && (!self.global_size[0].is_multiple_of(u64::from(most)) || items / u64::from(most) < least) {
+            most /= 2;
+        }
+        most
     }
-    most
+
+    /// The key, and the groups, where invocations may stand for `most` work-items and do so for `count`.
+    fn key(&self, common: &LaunchKey, (most, count): (u32, u32), max_groups: [u32; 3]) -> (LaunchKey, Part) {
+        let mut invocations = self.global_size;
+        invocations[0] /= u64::from(count);
+        let local_size = local_size(self.local_size, invocations);
+        let groups = std::array::from_fn(|d| invocations[d].div_ceil(u64::from(local_size[d])) as u32);
+        let part = Part { base: [0; 3], groups };
+        let mut key = LaunchKey { local_size, enqueued_local_size: local_size, coarsen: most, ..common.clone() };
+        key.guard = std::array::from_fn(|d| !invocations[d].is_multiple_of(u64::from(local_size[d])));
+        (key.single_dispatch, key.rows) = part.shape(max_groups);
+        (key, part)
+    }
 }
 
 /// A local size for invocations of which there are so many: the application's where it is large enough, longer in the first dimension where it is not.
@@ -53,39 +85,43 @@ fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
     [u32::try_from(first).unwrap_or(u32::MAX).max(1), local[1], local[2]]
 }
 
-/// How many work-items an invocation may stand for in a launch, and for how many it probably will: the first launch guesses; what the compiler has found is
-/// remembered. `None` where it is one.
-fn guess(launch: &Launch, kernel: &Kernel, planner: &Planner) -> Option<(u32, u32)> {
-    let least = match asked() {
-        Some(false) => return None,
-        Some(true) => 1,
-        None => planner.enough,
-    };
-    let most = most(launch, kernel, least);
-    if most == 1 || !planner.gpu.approach.spirv {
-        return None;
+/// A key, its groups, and for how many work-items an invocation may stand and does.
+type Settled = (LaunchKey, Part, (u32, u32));
+
+/// The key of a launch that is coarsened; `None` for the others. Where nobody knows yet for how many work-items an invocation of the kernel stands, shaders are
+/// made until one does what was expected of it: the driver has to compile none of the others.
+pub(crate) fn settle(
+    program: &WgpuProgram,
+    kernel: &Kernel,
+    (shape, common): (&Shape, &LaunchKey),
+    planner: &Planner,
+) -> BackendResult<Option<Settled>> {
+    let most = shape.most(kernel, planner);
+    if most == 1 {
+        return Ok(None);
     }
-    let known = kernel.coarse.lock().get(&most).copied();
-    Some((most, known.unwrap_or(4.min(most))))
-}
-
-/// The key, and the groups, of a launch whose invocations may stand for `most` work-items and are taken to stand for `count`.
-fn coarse_key(launch: &Launch, common: &LaunchKey, (most, count): (u32, u32), max_groups: [u32; 3]) -> (LaunchKey, Part) {
-    let mut invocations = launch.global_size;
-    invocations[0] /= u64::from(count);
-    let local_size = local_size(launch.local_size, invocations);
-    let groups = std::array::from_fn(|d| invocations[d].div_ceil(u64::from(local_size[d])) as u32);
-    let part = Part { base: [0; 3], groups };
-    let mut key = LaunchKey { local_size, enqueued_local_size: local_size, coarsen: most, ..common.clone() };
-    key.guard = std::array::from_fn(|d| !invocations[d].is_multiple_of(u64::from(local_size[d])));
-    (key.single_dispatch, key.rows) = part.shape(max_groups);
-    (key, part)
-}
-
-/// The first key that [`Engine::coarse_stage`] tries for a launch, if it tries any.
-pub(crate) fn first_coarse_key(launch: &Launch, kernel: &Kernel, common: &LaunchKey, planner: &Planner) -> Option<LaunchKey> {
-    let (most, count) = guess(launch, kernel, planner).filter(|(_, count)| *count > 1)?;
-    Some(coarse_key(launch, common, (most, count), planner.max_groups).0)
+    let known = || kernel.coarse.lock().get(&most).copied();
+    let settled = |count: u32| {
+        let (key, part) = shape.key(common, (most, count), planner.max_groups);
+        (count > 1).then_some((key, part, (most, count)))
+    };
+    if let Some(count) = known() {
+        return Ok(settled(count));
+    }
+    let _one_at_a_time = kernel.settling.lock();
+    if let Some(count) = known() {
+        return Ok(settled(count));
+    }
+    let mut count = most.min(4);
+    while let Some((key, ..)) = settled(count) {
+        let found = program.try_coarse(kernel, &key)?;
+        if found == count {
+            break;
+        }
+        count = found;
+    }
+    kernel.coarse.lock().insert(most, count);
+    Ok(settled(count))
 }
 
 impl Engine {
@@ -96,16 +132,18 @@ impl Engine {
         (program, kernel): (&WgpuProgram, &Kernel),
         common: &LaunchKey,
     ) -> BackendResult<Option<Stage>> {
-        let Some((most, mut count)) = guess(launch, kernel, &self.planner) else { return Ok(None) };
-        while count > 1 {
-            let (key, part) = coarse_key(launch, common, (most, count), self.planner.max_groups);
+        if !kernel.is_ready() && self.gpu.raw.is_some() {
+            // The device begins with what is recorded while the shader is made.
+            self.submit();
+        }
+        let shape = Shape::of(launch);
+        while let Some((key, part, (most, count))) = settle(program, kernel, (&shape, common), &self.planner)? {
             let pipeline = self.pipeline(program, kernel, &key)?;
             if pipeline.coarse == count {
                 let parts = split_or_rows(part, self.planner.max_groups, key.rows);
                 return Ok(Some(Stage { pipeline, parts, output: None, folded: key.folded, pieces: key.pieces }));
             }
-            count = pipeline.coarse;
-            kernel.coarse.lock().insert(most, count);
+            kernel.coarse.lock().insert(most, pipeline.coarse);
         }
         Ok(None)
     }

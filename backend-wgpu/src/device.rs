@@ -154,6 +154,12 @@ impl WgpuDevice {
         Ok(())
     }
 
+    /// How many pipelines a program has: for tests of this crate.
+    #[doc(hidden)]
+    pub fn pipelines(program: &dyn LoadedProgram) -> usize {
+        program.as_any().downcast_ref::<Loaded>().map_or(0, |loaded| loaded.program.pipelines())
+    }
+
     /// A program whose shaders come from a function instead of the compiler: for tests of this crate.
     ///
     /// # Errors

@@ -10,11 +10,14 @@ use smallvec::SmallVec;
 use wgcl_api::backend::{Action, BackendResult, Command, Launch};
 use wgcl_compiler::launch::LaunchKey;
 
-use crate::coarse::first_coarse_key;
+use crate::coarse::{Shape, settle};
 use crate::gpu::Gpu;
 use crate::launch::{group_counts, launch_key, region_key, regions};
 use crate::program::{Kernel, Loaded};
-use crate::workers::Urgency;
+use crate::workers::{self, Urgency};
+
+/// One for each size that groups have.
+type Keys = SmallVec<[LaunchKey; 1]>;
 
 /// What the keys of launches depend upon besides the launch.
 #[derive(Clone, Debug)]
@@ -44,26 +47,35 @@ impl Planner {
     fn prepare_launch(&self, launch: &Launch) {
         let Some(Loaded { program }) = launch.program.as_any().downcast_ref() else { return };
         let Ok(kernel) = program.kernel(&launch.kernel) else { return };
-        if kernel.is_ready() {
+        if kernel.is_ready() || kernel.claim() {
             return;
         }
         // What is wrong with a launch is reported when it is recorded.
-        for key in self.keys(launch, kernel).unwrap_or_default() {
-            program.prepare(kernel, key, Urgency::Awaited);
-        }
+        let Ok(Some((common, keys))) = self.keys(launch, kernel) else { return };
+        let (planner, shape) = (self.clone(), Shape::of(launch));
+        let (program, kernel) = (Arc::downgrade(program), Arc::clone(kernel));
+        workers::spawn(Urgency::Awaited, move || {
+            let Some(program) = program.upgrade() else { return };
+            let keys = match settle(&program, &kernel, (&shape, &common), &planner) {
+                Ok(Some((key, ..))) => smallvec::smallvec![key],
+                Ok(None) => keys,
+                Err(_) => return,
+            };
+            for key in keys {
+                let _ = program.make(&kernel, &key);
+            }
+        });
     }
 
-    /// The keys of a launch, as far as they are known before a pipeline is.
-    fn keys(&self, launch: &Launch, kernel: &Kernel) -> BackendResult<SmallVec<[LaunchKey; 1]>> {
+    /// What all keys of a launch have in common, and the keys, unless it is coarsened.
+    fn keys(&self, launch: &Launch, kernel: &Kernel) -> BackendResult<Option<(LaunchKey, Keys)>> {
         let groups = group_counts(launch)?;
         if groups.contains(&0) {
-            return Ok(SmallVec::new());
+            return Ok(None);
         }
         let common = launch_key(launch, kernel, &self.gpu)?;
-        if let Some(key) = first_coarse_key(launch, kernel, &common, self) {
-            return Ok(smallvec::smallvec![key]);
-        }
         let (regions, guard) = regions(launch, groups, kernel.group_blind);
-        Ok(regions.iter().map(|region| region_key(&common, region, guard, self.max_groups)).collect())
+        let keys = regions.iter().map(|region| region_key(&common, region, guard, self.max_groups)).collect();
+        Ok(Some((common, keys)))
     }
 }

@@ -50,6 +50,10 @@ pub(crate) struct Kernel {
     /// A shader that the next launch may want.
     tried: Mutex<Option<Tried>>,
     ready: AtomicBool,
+    /// Somebody makes it in the background for a launch.
+    claimed: AtomicBool,
+    /// Somebody finds out what `coarse` will say.
+    pub(crate) settling: Mutex<()>,
     /// Work-items that an invocation stands for in the end, by the number that it may stand for.
     pub(crate) coarse: Mutex<FxHashMap<u32, u32>>,
 }
@@ -62,6 +66,11 @@ impl Kernel {
             self.ready.store(true, Ordering::Relaxed);
         }
         is_ready()
+    }
+
+    /// Claims it for being made in the background; whether somebody has before.
+    pub(crate) fn claim(&self) -> bool {
+        self.claimed.swap(true, Ordering::Relaxed)
     }
 
     /// Keeps a shader for the next launch.
@@ -186,6 +195,8 @@ impl WgpuProgram {
                     usage: OnceLock::new(),
                     tried: Mutex::new(None),
                     ready: AtomicBool::new(false),
+                    claimed: AtomicBool::new(false),
+                    settling: Mutex::new(()),
                     coarse: Mutex::default(),
                 };
                 (name, Arc::new(kernel))
@@ -210,6 +221,28 @@ impl WgpuProgram {
             self.note(&slot, kernel, key);
         }
         Some(made)
+    }
+
+    /// For how many work-items an invocation stands in the shader for a key, which is then kept for the pipeline.
+    pub(crate) fn try_coarse(&self, kernel: &Kernel, key: &LaunchKey) -> BackendResult<u32> {
+        if let Some(made) = self.made(kernel, key) {
+            return made.map(|pipeline| pipeline.coarse);
+        }
+        let shader = self.shader(kernel, key)?;
+        let coarse = shader.coarse;
+        kernel.keep_tried(key, shader);
+        Ok(coarse)
+    }
+
+    /// Makes the pipeline for a launch that will come.
+    pub(crate) fn make(&self, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
+        let slot = Arc::clone(kernel.variants.lock().entry(key.clone()).or_default());
+        self.fill(&slot, kernel, key)
+    }
+
+    /// How many pipelines there are.
+    pub(crate) fn pipelines(&self) -> usize {
+        self.kernels.values().map(|kernel| kernel.variants.lock().len()).sum()
     }
 
     /// The pipeline for a launch. Compiles if it was not wanted before; who comes second waits for the first.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use common::{ALL, device, launch, run, shader, start};
+use common::{ALL, buffer, device, launch, run, shader, start};
 use wgcl_api::backend::{BackendError, BackendResult, Device, LoadedProgram};
 use wgcl_backend_wgpu::WgpuDevice;
 use wgcl_compiler::launch::{ArgLayout, Shader};
@@ -66,6 +66,37 @@ fn kernels_in_a_row_are_made_together() {
         one.wait().unwrap();
     }
     assert_eq!(*begun.0.lock().unwrap(), 2, "each is made once");
+}
+
+#[test]
+fn the_driver_compiles_what_runs_and_nothing_else() {
+    // As many bytes as an invocation moves at a time are 16 work-items' and 2; the third kernel cannot be coarsened.
+    let source = "
+        kernel void bytes(global const uchar *a, global uchar *b) { b[get_global_id(0)] = a[get_global_id(0)] + 1; }
+        kernel void doubles(global const long *a, global long *b) { b[get_global_id(0)] = a[get_global_id(0)] + 1; }
+        kernel void apart(global const int *a, global int *b) { b[get_global_id(0) * 3] = a[get_global_id(0) * 5] + 1; }";
+    let device = device(ALL[0]);
+    let options = wgcl_compiler::program::parse_options("").unwrap();
+    let source = wgcl_compiler::program::Source { text: source.to_owned(), ..Default::default() };
+    let module = wgcl_compiler::program::build(&source, &options, device.target()).program.unwrap().module;
+    for in_a_row in [false, true] {
+        let program = device.load(Arc::clone(&module), None).unwrap();
+        let (a, b) = (device.allocate(8 << 20).unwrap(), device.allocate(8 << 20).unwrap());
+        let mut pending = Vec::new();
+        for name in ["bytes", "doubles", "apart"] {
+            let launch = launch(&program, name, vec![buffer(&a), buffer(&b)], [1 << 18, 1, 1], [64, 1, 1]);
+            pending.push(start(&*device, launch, false));
+            if !in_a_row {
+                device.flush();
+                pending.remove(0).wait().unwrap();
+            }
+        }
+        device.flush();
+        for one in pending {
+            one.wait().unwrap();
+        }
+        assert_eq!(WgpuDevice::pipelines(&*program), 3, "{in_a_row}");
+    }
 }
 
 #[test]
