@@ -11,7 +11,7 @@ kernel void places(global int *wrong)
     uint size = get_max_sub_group_size(), place = get_sub_group_id() * size + get_sub_group_local_id();
     int bad = place >= 64 || atomic_inc(&seen[place]) != 0;
     uint other = sub_group_shuffle_xor(place, 1);
-    bad += 2 * (other != (place ^ 1));
+    bad += 2 * (size > 1 && other != (place ^ 1));
     barrier(CLK_LOCAL_MEM_FENCE);
     bad += 4 * (seen[me] != 1);
     wrong[(get_global_id(1) * get_global_size(0)) + get_global_id(0)] = bad;
