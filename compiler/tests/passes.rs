@@ -101,6 +101,9 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
             passes::coarsen::run(function, 16);
         }
         "compact" => passes::compact::run(function),
+        "side_by_side" => {
+            passes::side_by_side::run(function, true, &Purity::unknown(), passes::exchange::SHARED);
+        }
         "exchange" => {
             let key = LaunchKey { distinct: true, ..LaunchKey::example(function, [64, 1, 1]) };
             passes::exchange::run(function, &key, 32);

@@ -28,6 +28,7 @@ pub mod narrow;
 pub mod pieces;
 pub mod promote;
 pub mod resolve_pointers;
+pub mod side_by_side;
 pub mod simplify;
 pub mod specialise_key;
 pub mod structure_returns;
@@ -349,6 +350,13 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         }
         align::run(&mut module.functions[func.index()]);
         check(module, func, "align")?;
+        // Not measured on lavapipe.
+        let widest = if target.lanes_exchange { exchange::SHARED } else { side_by_side::WIDE };
+        if !target.loop_limit && side_by_side::run(&mut module.functions[func.index()], key.distinct, &purity, widest) {
+            dce::run(&mut module.functions[func.index()], &purity);
+            compact::run(&mut module.functions[func.index()]);
+            check(module, func, "side_by_side")?;
+        }
     }
     coarsen(module, key, &purity)
 }

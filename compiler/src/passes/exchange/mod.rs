@@ -35,6 +35,8 @@ use flow::{Flow, Here};
 const PART: u32 = 16;
 /// Bytes of the widest access.
 const WIDEST: u32 = 128;
+/// Bytes up to which work-items that are next to each other make all of an access at once.
+pub const SHARED: u32 = MOST * PART;
 /// Work-items of dimension 0 that make accesses together, at most.
 const MOST: u32 = 4;
 

@@ -1,0 +1,308 @@
+//! Makes one access of those that a work-item makes side by side.
+//!
+//! ```text
+//! %x = load f32 (ptr_add %buffer, %o) align 4          %v = load f32x2 (ptr_add %buffer, %o) align 8
+//! %p = add %o, 4                                 =>    %x = extract %v, 0
+//! %y = load f32 (ptr_add %buffer, %p) align 4          %y = extract %v, 1
+//! ```
+//! The fields of a structure, the words of a block: work-items that load them one by one make as many accesses with gaps between neighbours, and a device moves
+//! 16 bytes a lane at once. Only what is accessed anyway and in any case is: loads come forward to the first of them, stores wait for the last, and nothing in
+//! between may jump, wait, or touch what they touch. An access gets no wider than its alignment allows, up to 16 bytes, or beyond where lanes exchange parts
+//! ([`super::exchange`]). Expects the form that `resolve_pointers` and `narrow` leave.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::alias::{Effect, Memory};
+use super::align;
+use super::simplify::Purity;
+use crate::ir::definitions::{Definitions, Linear, Root};
+use crate::ir::{Const, Function, Inst, Op, Region, Space, Type, Value};
+
+/// Bytes of the widest access that a device makes at once.
+pub const WIDE: u32 = 16;
+
+/// What accesses that may become one have in common: the root, what is not constant of the offset, and the type.
+type Key = (Root, SmallVec<[(Value, u32); 4]>, Type);
+
+/// An access, by its place among all loads and stores.
+#[derive(Clone, Copy)]
+struct Member {
+    place: usize,
+    /// The constant part of the byte offset.
+    at: u32,
+}
+
+/// Accesses that become one.
+struct Joined {
+    /// In the order of their addresses.
+    members: Vec<Member>,
+    align: u32,
+}
+
+/// Accesses that may still become one.
+type Open = FxHashMap<Key, Vec<Member>>;
+
+/// Rewrites a kernel. `widest`: bytes of the accesses that come out, at most. Returns whether there was anything.
+pub fn run(function: &mut Function, distinct: bool, purity: &Purity, widest: u32) -> bool {
+    let Some(joined) = find(function, distinct, purity, widest) else { return false };
+    if joined.is_empty() {
+        return false;
+    }
+    let mut joins: FxHashMap<usize, (usize, usize)> = FxHashMap::default();
+    for (index, group) in joined.iter().enumerate() {
+        for (lane, member) in group.members.iter().enumerate() {
+            joins.insert(member.place, (index, lane));
+        }
+    }
+    let mut body = std::mem::take(&mut function.body);
+    let offsets = offsets(&body);
+    let vectors = vec![None; joined.len()];
+    let values = vec![Vec::new(); joined.len()];
+    let mut writer = Writer { function, joined, joins, offsets, next: 0, vectors, values };
+    writer.region(&mut body);
+    function.body = body;
+    true
+}
+
+/// Base and offset of each pointer that has an offset.
+fn offsets(body: &Region) -> FxHashMap<Value, (Value, Value)> {
+    let mut offsets = FxHashMap::default();
+    body.walk(&mut |inst| {
+        if let (Op::PtrAdd(base, offset), Some(&result)) = (&inst.op, inst.results.first()) {
+            offsets.insert(result, (*base, *offset));
+        }
+    });
+    offsets
+}
+
+fn find(function: &Function, distinct: bool, purity: &Purity, widest: u32) -> Option<Vec<Joined>> {
+    let definitions = Definitions::new(function, 0);
+    let zeros = align::zeros(function, &function.body, 1)?;
+    let memory = Memory::of(function, &function.body, distinct, purity);
+    let mut finder = Finder { function, definitions, zeros, memory, widest, next: 0, joined: Vec::new() };
+    finder.region(&function.body);
+    Some(finder.joined)
+}
+
+struct Finder<'f> {
+    function: &'f Function,
+    definitions: Definitions<'f>,
+    zeros: Vec<u8>,
+    memory: Memory<'f>,
+    widest: u32,
+    /// Loads and stores so far.
+    next: usize,
+    joined: Vec<Joined>,
+}
+
+impl Finder<'_> {
+    fn region(&mut self, region: &Region) {
+        let (mut loads, mut stores) = (Open::default(), Open::default());
+        for inst in &region.insts {
+            let place = self.next;
+            self.next += usize::from(matches!(inst.op, Op::Load { .. } | Op::Store { .. }));
+            match inst.op {
+                Op::Load { ptr, volatile: false, .. } => {
+                    let root = self.memory.root(ptr);
+                    self.close(&mut stores, |memory, other| root.is_none_or(|root| !memory.apart(root, other)));
+                    if let Some((key, at)) = inst.results.first().and_then(|&result| self.key(ptr, self.function.ty(result))) {
+                        loads.entry(key).or_default().push(Member { place, at });
+                    }
+                }
+                Op::Store { ptr, value, volatile: false, .. } => {
+                    let root = self.memory.root(ptr);
+                    let meets = |memory: &Memory<'_>, other: Root| root.is_none_or(|root| !memory.apart(root, other));
+                    self.close(&mut loads, meets);
+                    let own = self.key(ptr, self.function.ty(value));
+                    let kept = own.as_ref().and_then(|(key, at)| {
+                        let members = stores.get(key)?;
+                        let step = bytes(key.2)?;
+                        let is_free = members.iter().all(|member| member.at != *at && member.at.abs_diff(*at).is_multiple_of(step));
+                        is_free.then(|| stores.remove_entry(key)).flatten()
+                    });
+                    self.close(&mut stores, meets);
+                    stores.extend(kept);
+                    if let Some((key, at)) = own {
+                        stores.entry(key).or_default().push(Member { place, at });
+                    }
+                }
+                _ => match self.memory.effect(inst) {
+                    Effect::Nothing if inst.op.regions().is_empty() && !inst.op.is_terminator() => {}
+                    Effect::Root(root) => {
+                        let meets = |memory: &Memory<'_>, other: Root| !memory.apart(root, other);
+                        self.close(&mut loads, meets);
+                        self.close(&mut stores, meets);
+                    }
+                    Effect::Nothing | Effect::Anything | Effect::Waits => {
+                        self.close(&mut loads, |_, _| true);
+                        self.close(&mut stores, |_, _| true);
+                    }
+                },
+            }
+            for nested in inst.op.regions() {
+                self.region(nested);
+            }
+        }
+        self.close(&mut loads, |_, _| true);
+        self.close(&mut stores, |_, _| true);
+    }
+
+    /// What an access of a buffer has in common with others, and the constant part of its offset.
+    fn key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
+        bytes(ty)?;
+        let is_buffer = matches!(self.function.ty(ptr), Type::Ptr(Space::Global | Space::Constant));
+        let (root @ Root::Param(_), offset) = self.definitions.pointer(self.function, ptr).filter(|_| is_buffer)? else { return None };
+        let Linear { constant, mut terms } = offset.map_or_else(Linear::default, |offset| self.definitions.linear(self.function, offset));
+        terms.sort_unstable();
+        Some(((root, terms, ty), constant))
+    }
+
+    /// Ends the groups of those roots.
+    fn close(&mut self, open: &mut Open, meets: impl Fn(&Memory<'_>, Root) -> bool) {
+        let mut closed: Vec<(Key, Vec<Member>)> = open.extract_if(|key, _| meets(&self.memory, key.0)).collect();
+        // In an order that does not depend on hashes.
+        closed.sort_unstable_by_key(|(_, members)| members.first().map(|member| member.place));
+        for (key, members) in closed {
+            self.join(&key, members);
+        }
+    }
+
+    /// Makes as wide accesses of a group as there can be.
+    fn join(&mut self, (_, terms, ty): &Key, mut members: Vec<Member>) {
+        let Some(size) = bytes(*ty) else { return };
+        members.sort_unstable_by_key(|member| (member.at, member.place));
+        members.dedup_by_key(|member| member.at);
+        let zeros = |value: Value| self.zeros.get(value.index()).map_or(0, |&zeros| u32::from(zeros));
+        let least = terms.iter().map(|&(value, scale)| zeros(value) + scale.trailing_zeros()).min().unwrap_or(u32::BITS);
+        let most = (self.widest / size).min(16 / u32::from(ty.lanes())) as usize;
+        let mut rest = &members[..];
+        while let Some(first) = rest.first() {
+            let run = (0_u32..).zip(rest).take_while(|(index, member)| member.at == first.at.wrapping_add(index * size)).count();
+            let align = 1 << least.min(first.at.trailing_zeros()).min(WIDE.trailing_zeros());
+            let fits = |count: usize| count <= run && (count as u32 * size).min(WIDE) <= align;
+            let count = [16, 8, 4, 2].into_iter().find(|&count| count <= most && fits(count));
+            let (taken, left) = rest.split_at(count.unwrap_or(1).min(rest.len()));
+            if count.is_some() {
+                self.joined.push(Joined { members: taken.to_vec(), align });
+            }
+            rest = left;
+        }
+    }
+}
+
+/// Bytes of an access that may be one of several in a wider one.
+fn bytes(ty: Type) -> Option<u32> {
+    let scalar = ty.scalar().filter(|scalar| scalar.size() >= 4)?;
+    (ty.lanes() != 3).then(|| scalar.size() * u32::from(ty.lanes()))
+}
+
+struct Writer<'f> {
+    function: &'f mut Function,
+    joined: Vec<Joined>,
+    /// Which access, and which part of it, becomes of a load or store.
+    joins: FxHashMap<usize, (usize, usize)>,
+    offsets: FxHashMap<Value, (Value, Value)>,
+    next: usize,
+    /// What wide loads gave, once they were made.
+    vectors: Vec<Option<Value>>,
+    /// Places and values of the stores that have been taken away.
+    values: Vec<Vec<(usize, Value)>>,
+}
+
+impl Writer<'_> {
+    fn region(&mut self, region: &mut Region) {
+        let mut out = Vec::with_capacity(region.insts.len());
+        for mut inst in std::mem::take(&mut region.insts) {
+            let join = matches!(inst.op, Op::Load { .. } | Op::Store { .. }).then(|| {
+                self.next += 1;
+                self.joins.get(&(self.next - 1)).copied()
+            });
+            for nested in inst.op.regions_mut() {
+                self.region(nested);
+            }
+            match (join.flatten(), &inst.op) {
+                (Some((group, part)), Op::Load { ptr, .. }) => {
+                    let ptr = *ptr;
+                    self.load(&mut out, inst, ptr, (group, part));
+                }
+                (Some((group, part)), Op::Store { ptr, value, .. }) => {
+                    let (ptr, value) = (*ptr, *value);
+                    self.store(&mut out, &inst, (ptr, value), (group, part));
+                }
+                _ => out.push(inst),
+            }
+        }
+        region.insts = out;
+    }
+
+    /// The pointer to the first part, from that to another.
+    fn pointer(&mut self, out: &mut Vec<Inst>, inst: &Inst, ptr: Value, (group, part): (usize, usize)) -> Value {
+        let members = &self.joined[group].members;
+        let by = members.first().zip(members.get(part)).map_or(0, |(first, here)| first.at.wrapping_sub(here.at));
+        if by == 0 {
+            return ptr;
+        }
+        let (base, offset) = self.offsets.get(&ptr).map_or((ptr, None), |&(base, offset)| (base, Some(offset)));
+        let ty = offset.map_or(Type::I32, |offset| self.function.ty(offset));
+        let mut moved = self.function.emit_bits(out, inst.span, ty, i64::from(by.cast_signed()).cast_unsigned());
+        if let Some(offset) = offset {
+            moved = self.function.emit(out, inst.span, ty, Op::Bin(crate::ir::BinOp::Add, offset, moved));
+        }
+        let ty = self.function.ty(base);
+        self.function.emit(out, inst.span, ty, Op::PtrAdd(base, moved))
+    }
+
+    fn load(&mut self, out: &mut Vec<Inst>, inst: Inst, ptr: Value, (group, part): (usize, usize)) {
+        let Some(&result) = inst.results.first() else { return out.push(inst) };
+        let ty = self.function.ty(result);
+        let Some(scalar) = ty.scalar() else { return out.push(inst) };
+        let (count, align) = (self.joined[group].members.len(), self.joined[group].align);
+        let lanes = ty.lanes();
+        let vector = match self.vectors[group] {
+            Some(vector) => vector,
+            None => {
+                let ptr = self.pointer(out, &inst, ptr, (group, part));
+                let wide = Type::Vector(scalar, lanes * count as u8);
+                let vector = self.function.emit(out, inst.span, wide, Op::Load { ptr, align, volatile: false });
+                *self.vectors[group].insert(vector)
+            }
+        };
+        let first = part as u8 * lanes;
+        let op = match lanes {
+            1 => Op::Extract(vector, first),
+            _ => Op::Shuffle(vector, vector, (first..first + lanes).map(Some).collect()),
+        };
+        out.push(Inst { op, ..inst });
+    }
+
+    fn store(&mut self, out: &mut Vec<Inst>, inst: &Inst, (ptr, value): (Value, Value), (group, part): (usize, usize)) {
+        self.values[group].push((part, value));
+        let (count, align) = (self.joined[group].members.len(), self.joined[group].align);
+        if self.values[group].len() < count {
+            return;
+        }
+        let ptr = self.pointer(out, inst, ptr, (group, part));
+        let mut parts = std::mem::take(&mut self.values[group]);
+        parts.sort_unstable();
+        let mut values: Vec<Value> = parts.into_iter().map(|(_, value)| value).collect();
+        let ty = self.function.ty(value);
+        let Some(scalar) = ty.scalar() else { return };
+        let mut lanes = ty.lanes();
+        if lanes == 1 {
+            lanes = values.len() as u8;
+            values = vec![self.function.emit(out, inst.span, Type::Vector(scalar, lanes), Op::Construct(values))];
+        }
+        while values.len() > 1 {
+            lanes *= 2;
+            let join = |pair: &[Value]| match *pair {
+                [a, b, ..] => Op::Shuffle(a, b, (0..lanes).map(Some).collect()),
+                _ => Op::Const(Const::Undef),
+            };
+            values = values.chunks(2).map(|pair| self.function.emit(out, inst.span, Type::Vector(scalar, lanes), join(pair))).collect();
+        }
+        if let Some(&value) = values.first() {
+            out.push(Inst { op: Op::Store { ptr, value, align, volatile: false }, results: Vec::new(), span: inst.span });
+        }
+    }
+}
