@@ -275,6 +275,11 @@ impl WgpuProgram {
                 let _ = kernel.usage.set(Ok(KernelUsage { local_memory: *local_memory, private_memory: *private_memory }));
             }
         }
+        for (name, most, count) in &history.coarse {
+            if let Some(kernel) = self.kernels.get(name) {
+                kernel.coarse.lock().insert(*most, *count);
+            }
+        }
         for (Launched { kernel, key, .. }, slot) in history.launches.iter().zip(slots) {
             if let Some(kernel) = self.kernels.get(kernel) {
                 kernel.variants.lock().insert(key.clone(), slot);
@@ -298,6 +303,10 @@ impl WgpuProgram {
             }
             let known = self.kernels.values().filter_map(|kernel| Some((kernel, kernel.usage.get()?.as_ref().ok()?)));
             history.needs = known.map(|(kernel, usage)| (kernel.name.clone(), usage.local_memory, usage.private_memory)).collect();
+            history.coarse.clear();
+            for kernel in self.kernels.values() {
+                history.coarse.extend(kernel.coarse.lock().iter().map(|(most, count)| (kernel.name.clone(), *most, *count)));
+            }
             history.clone()
         };
         shelf.keep_history(&history);

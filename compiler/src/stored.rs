@@ -55,6 +55,8 @@ pub struct History {
     pub launches: Vec<Launched>,
     /// Kernels, and the bytes of local and of private memory that each takes, as far as known.
     pub needs: Vec<(String, u32, u32)>,
+    /// Kernels, and for how many work-items an invocation may stand and does.
+    pub coarse: Vec<(String, u32, u32)>,
 }
 
 /// The bytes of a history.
@@ -189,7 +191,7 @@ mod tests {
     fn a_history_comes_back() {
         let key = LaunchKey::example(&program().module.functions[0], [8, 1, 1]);
         let launch = Launched { kernel: "k".to_owned(), key, any_size: true };
-        let history = History { launches: vec![launch], needs: vec![("k".to_owned(), 64, 8)] };
+        let history = History { launches: vec![launch], needs: vec![("k".to_owned(), 64, 8)], coarse: vec![("k".to_owned(), 16, 4)] };
         let bytes = encode_history(&history).expect("it is stored");
         assert_eq!(decode_history(&bytes), Some(history));
         assert_eq!(decode_history(&bytes[..bytes.len() / 2]), None);
