@@ -403,4 +403,31 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn shaders_whose_passes_look_at_groups_are_for_one_size() {
+        let source = "
+            kernel void wide(global const float8 *a, global float8 *b) { b[get_global_id(0)] = a[get_global_id(0)] * 2; }
+            kernel void turns(global const uchar *a, global uint *b, uint n) {
+                uint sum = 0;
+                for (uint k = 0; k < n; k++) sum += a[get_global_id(0) * n + k];
+                b[get_global_id(0)] = sum;
+            }
+            kernel void sized(global uint *b) { b[get_global_id(0)] = get_local_size(0); }
+            kernel void plain(global const int *a, global int *b) { b[get_global_id(0)] = a[get_global_id(0)] * 2; }";
+        let options = parse_options("").expect("no options");
+        let target = Target { lanes_exchange: true, ..Target::full() };
+        let result = build(&Source { text: source.to_owned(), ..Source::default() }, &options, &target);
+        let program = result.program.expect("it builds");
+        for (name, expected) in [("wide", false), ("turns", false), ("sized", false), ("plain", true)] {
+            let function = program.module.functions.iter().find(|function| function.name == name).expect("the kernel");
+            for local_size in [[64, 1, 1], [7, 1, 1]] {
+                let key = LaunchKey { distinct: true, ..LaunchKey::example(function, local_size) };
+                let shader = specialise(&program.module, name, &key, &target).expect("a shader");
+                assert_eq!(shader.any_local_size, expected, "{name}");
+                let key = LaunchKey { single_dispatch: false, ..key };
+                assert!(!specialise(&program.module, name, &key, &target).expect("a shader").any_local_size);
+            }
+        }
+    }
 }
