@@ -71,6 +71,10 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
             passes::dce::run(function, &Purity::unknown());
         }
         "narrow" => passes::narrow::run(function),
+        "uniform_loads" => {
+            let key = LaunchKey::example(function, [64, 1, 1]);
+            passes::uniform_loads::run(function, &key, 4);
+        }
         "merge_exits" => passes::merge_exits::run(function),
         "null_argument" => {
             let key = LaunchKey { null_args: vec![0], ..LaunchKey::example(function, [64, 1, 1]) };

@@ -72,8 +72,14 @@ impl Device {
             Self::Nvidia => Target { fused_fma: true, float_controls: all, max_subgroup_size: 32, lanes_exchange: true, ..Target::full() }
                 .with_extensions(),
             Self::Lavapipe => {
-                let lavapipe =
-                    Target { loop_limit: true, memory_barriers: false, long_comparisons: false, float_zeros: false, ..Target::full() };
+                let lavapipe = Target {
+                    loop_limit: true,
+                    memory_barriers: false,
+                    long_comparisons: false,
+                    float_zeros: false,
+                    max_subgroup_size: 8,
+                    ..Target::full()
+                };
                 Target { float_controls: all, ..lavapipe }.with_extensions()
             }
         }

@@ -33,6 +33,7 @@ pub mod simplify;
 pub mod specialise_key;
 pub mod structure_returns;
 pub mod trips;
+pub mod uniform_loads;
 pub mod unroll;
 
 use std::sync::{Mutex, PoisonError};
@@ -336,6 +337,10 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         let mut several = deal_turns::run(&mut module.functions[func.index()], key, &purity, widths);
         check(module, func, "deal_turns")?;
         if target.loop_limit {
+            if func == Func(0) && target.subgroups {
+                several |= uniform_loads::run(&mut module.functions[0], key, target.max_subgroup_size);
+                check(module, func, "uniform_loads")?;
+            }
             several |= unroll::run(&mut module.functions[func.index()], unroll::Mode::Partial);
             check(module, func, "unroll")?;
         } else {

@@ -108,14 +108,16 @@ pub(super) struct Shape<'a> {
 
 /// `if compare(%counter, bound) { yield } else { break ... }` at the beginning of a body, with a constant start, step and bound. The step is added, or
 /// a factor, a divisor or a shift.
-struct Counted<'a> {
-    turns: u64,
+pub(super) struct Counted<'a> {
+    pub(super) turns: u64,
     /// Where the guard is in the body.
-    guard: usize,
+    pub(super) guard: usize,
+    /// The index of the parameter that counts.
+    pub(super) counter: usize,
+    /// What is added to it, where something is added or subtracted.
+    pub(super) step: Option<u64>,
     /// What it breaks with.
     broken: &'a [Value],
-    /// Whether the step is added or subtracted.
-    additive: bool,
 }
 
 impl Unroll<'_> {
@@ -172,7 +174,7 @@ impl Unroll<'_> {
         let Some(shape) = shape(&inst.op) else { return false };
         let Some(counted) = counted(self.function, &self.constants, &shape) else { return false };
         // lavapipe takes longer for each barrier in the code than for another turn: what is known to be quicker written out is the rest.
-        if self.mode == Mode::Full && !counted.additive && has_barriers(shape.body) {
+        if self.mode == Mode::Full && counted.step.is_none() && has_barriers(shape.body) {
             return false;
         }
         let size = shape.body.size().max(1);
@@ -334,7 +336,7 @@ impl Unroll<'_> {
 }
 
 /// How many turns a loop does, if that is certain and no other `break` ends it earlier.
-fn counted<'s>(function: &Function, constants: &FxHashMap<Value, u64>, shape: &Shape<'s>) -> Option<Counted<'s>> {
+pub(super) fn counted<'s>(function: &Function, constants: &FxHashMap<Value, u64>, shape: &Shape<'s>) -> Option<Counted<'s>> {
     let (guard, inst) = shape.body.insts.iter().enumerate().find(|(_, inst)| !inst.op.is_pure())?;
     let Op::If { cond, then, els } = &inst.op else { return None };
     let only = |region: &'s Region| match &region.insts[..] {
@@ -378,7 +380,12 @@ fn counted<'s>(function: &Function, constants: &FxHashMap<Value, u64>, shape: &S
         let (left, right) = if swapped { (bound, value) } else { (value, bound) };
         eval::compare(kind, scalar, left, right).map(|result| result == holds)
     })?;
-    Some(Counted { turns, guard, broken, additive: matches!(op, BinOp::Add | BinOp::Sub) })
+    let step = match op {
+        BinOp::Add => Some(step),
+        BinOp::Sub => Some(step.wrapping_neg() & scalar.mask()),
+        _ => None,
+    };
+    Some(Counted { turns, guard, counter, step, broken })
 }
 
 fn has_barriers(region: &Region) -> bool {

@@ -6,7 +6,7 @@ use crate::ir::{Function, Inst, Op, Region, Space, Type, Value, WorkItem};
 use crate::passes::lane::Lane;
 
 /// What is known of a kernel's values. Both tables begin with the best and get worse until nothing changes.
-pub(super) struct Flow<'f> {
+pub(in crate::passes) struct Flow<'f> {
     function: &'f Function,
     local_size: [u32; 3],
     bits: FxHashMap<Value, u64>,
@@ -18,7 +18,7 @@ pub(super) struct Flow<'f> {
 
 /// Who gets to an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Here {
+pub(in crate::passes) enum Here {
     /// All work-items of a group.
     Together,
     /// All of a subgroup, where other subgroups are [`Here::Instead`].
@@ -49,7 +49,7 @@ impl Here {
 
 impl<'f> Flow<'f> {
     /// Looks at a kernel with groups of that size.
-    pub(super) fn of(function: &'f Function, local_size: [u32; 3]) -> Self {
+    pub(in crate::passes) fn of(function: &'f Function, local_size: [u32; 3]) -> Self {
         let count = function.values.len();
         let (lanes, differs) = (vec![Lane::Unknown; count], vec![false; count]);
         let mut this = Self { function, local_size, bits: function.body.constants(), lanes, differs };
@@ -66,18 +66,18 @@ impl<'f> Flow<'f> {
     }
 
     /// How a value differs from one work-item to the next.
-    pub(super) fn lane(&self, value: Value) -> Lane {
+    pub(in crate::passes) fn lane(&self, value: Value) -> Lane {
         self.lanes[value.index()]
     }
 
     /// Whether a value is the same for all work-items of a group (for those that get there together).
-    pub(super) fn is_same(&self, value: Value) -> bool {
+    pub(in crate::passes) fn is_same(&self, value: Value) -> bool {
         !self.differs[value.index()]
     }
 
     /// Shows all instructions, in the order of the text, and for each who gets there. `full`: whether work-items begin in complete subgroups;
     /// `complete`: what tells those that are.
-    pub(super) fn walk(&self, region: &Region, (full, complete): (bool, Option<Value>), show: &mut dyn FnMut(&Inst, Here)) {
+    pub(in crate::passes) fn walk(&self, region: &Region, (full, complete): (bool, Option<Value>), show: &mut dyn FnMut(&Inst, Here)) {
         self.show(region, (if full { Here::Together } else { Here::Apart }, complete), show);
     }
 
@@ -102,7 +102,7 @@ impl<'f> Flow<'f> {
     }
 
     /// Whether work-items of a group may not all get to the regions of an instruction, or not all as often.
-    pub(super) fn splits(&self, inst: &Inst) -> bool {
+    pub(in crate::passes) fn splits(&self, inst: &Inst) -> bool {
         match &inst.op {
             Op::If { cond: selector, .. } | Op::Switch { selector, .. } => !self.is_same(*selector),
             Op::Loop { body, .. } => self.parts(body, false, false),
@@ -112,7 +112,7 @@ impl<'f> Flow<'f> {
 
     /// Whether some work-items may go on elsewhere than behind an instruction: behind a jump that some have made the others are alone to the end of
     /// the loop, which [splits](Self::splits) as a whole, or of the kernel.
-    pub(super) fn leaves(&self, inst: &Inst) -> bool {
+    pub(in crate::passes) fn leaves(&self, inst: &Inst) -> bool {
         let within = matches!(inst.op, Op::Loop { .. });
         inst.op.regions().iter().any(|nested| self.parts(nested, self.splits(inst), within))
     }

@@ -19,7 +19,7 @@
 //!   work-item, in the work-item's order: always, or always in a complete subgroup. Barriers are the same for the whole group; fences and atomics are not, and where a kernel has any it keeps
 //!   its stores.
 
-mod flow;
+pub(super) mod flow;
 mod rewrite;
 mod versions;
 

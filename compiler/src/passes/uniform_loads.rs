@@ -1,0 +1,239 @@
+//! Lets each work-item of a subgroup load for one of several turns what all of them load in each turn, where a device loads for one work-item after the other
+//! (lavapipe, from local memory): they then tell each other.
+//!
+//! ```text
+//! loop (%i = 0, %s = %x) {                        %lane = work_item subgroup_local_id
+//!   if slt %i, 64 { yield } else { break %s }     loop (%i = 0, %s = %x) {
+//!   %v = load %tile[%i]                             if slt %i, 64 { yield } else { break %s }
+//!   %t = fadd %s, %v                          =>    %v = load %tile[%i + %lane]
+//!   continue add %i, 1; %t                          %v0 = shuffle %v, 0
+//! }                                                 %t = fadd %s, %v0
+//!                                                   ... so for all 8 turns
+//!                                                   continue add %i, 8; ...
+//!                                                 }
+//! ```
+//! What is loaded stays the same: the loop's number of turns is a known multiple of the subgroup's work-items, each turn makes the load, and nothing is stored in
+//! between. All work-items of the group must get to the loop together ([`Flow`]), in subgroups that are complete and have one row of the group's work-items each.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::exchange::flow::{Flow, Here};
+use super::lane::Lane;
+use super::unroll::{Counted, Shape, copy, counted, shape};
+use crate::diag::Span;
+use crate::ir::{BinOp, CastOp, Const, Function, GroupOp, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
+use crate::launch::LaunchKey;
+
+/// Instructions of all turns that are done at once.
+const LARGEST: usize = 1024;
+
+/// Rewrites the loops of a kernel where that can be done. `lanes` are the work-items of a subgroup. Returns whether there were any.
+pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
+    if lanes < 2 || !key.local_size[0].is_multiple_of(lanes) || key.guard != [false; 3] || !loads_local(function) {
+        return false;
+    }
+    let constants = function.body.constants();
+    let flow = Flow::of(function, key.local_size);
+    let mut found: FxHashMap<Value, Vec<usize>> = FxHashMap::default();
+    flow.walk(&function.body, (true, None), &mut |inst, here| {
+        if here == Here::Together
+            && !flow.splits(inst)
+            && let Some(shape) = shape(&inst.op)
+            && let Some(&param) = shape.params.first()
+            && let Some(counted) = counted(function, &constants, &shape)
+        {
+            let loads = loads(function, &flow, &shape, &counted, lanes);
+            if !loads.is_empty() {
+                found.insert(param, loads);
+            }
+        }
+    });
+    if found.is_empty() {
+        return false;
+    }
+    let mut body = std::mem::take(&mut function.body);
+    Rewrite { function, constants, found, lanes }.region(&mut body);
+    function.body = body;
+    true
+}
+
+fn loads_local(function: &Function) -> bool {
+    let mut found = false;
+    function.body.walk(&mut |inst| found |= matches!(inst.op, Op::Load { ptr, .. } if function.ty(ptr) == Type::Ptr(Space::Local)));
+    found
+}
+
+/// Where in a loop's body the loads are that are made this way.
+fn loads(function: &Function, flow: &Flow<'_>, shape: &Shape<'_>, counted: &Counted<'_>, lanes: u32) -> Vec<usize> {
+    let turns = u64::from(lanes);
+    let fits = counted.turns >= turns && counted.turns.is_multiple_of(turns) && shape.body.size() * lanes as usize <= LARGEST;
+    if counted.step.is_none() || !fits || !is_plain(function, shape.body) {
+        return Vec::new();
+    }
+    let is_word = |ty: Type| ty.scalar().is_some_and(|scalar| scalar.size() == 4 && scalar != Scalar::Bool);
+    let insts = shape.body.insts.iter().enumerate().skip(counted.guard + 1);
+    insts
+        .filter(|(_, inst)| match (&inst.op, &inst.results[..]) {
+            (&Op::Load { ptr, volatile: false, .. }, &[result]) => {
+                function.ty(ptr) == Type::Ptr(Space::Local)
+                    && is_word(function.ty(result))
+                    && flow.lane(ptr) == Lane::Uniform
+                    && chain(shape, counted.counter, ptr).is_some_and(|chain| !chain.is_empty())
+            }
+            _ => false,
+        })
+        .map(|(at, _)| at)
+        .collect()
+}
+
+/// Whether a body only computes, loads, and stores in private memory.
+fn is_plain(function: &Function, body: &Region) -> bool {
+    let mut plain = true;
+    body.walk(&mut |inst| {
+        plain &= match &inst.op {
+            Op::Store { ptr, .. } => function.ty(*ptr) == Type::Ptr(Space::Private),
+            Op::Load { volatile, .. } => !volatile,
+            Op::If { .. } | Op::Yield(_) | Op::Break(_) | Op::Continue(_) => true,
+            op => op.is_pure(),
+        };
+    });
+    plain
+}
+
+/// What a pointer is made of within a body, in order: operations on the counter and what is defined outside. `None` where it is made of anything else.
+fn chain(shape: &Shape<'_>, counter: usize, pointer: Value) -> Option<Vec<usize>> {
+    let places: FxHashMap<Value, usize> =
+        shape.body.insts.iter().enumerate().flat_map(|(at, inst)| inst.results.iter().map(move |&result| (result, at))).collect();
+    let mut wanted = vec![pointer];
+    let mut found = FxHashSet::default();
+    while let Some(value) = wanted.pop() {
+        if let Some(&at) = places.get(&value) {
+            let op = &shape.body.insts[at].op;
+            if !op.is_pure() || !op.regions().is_empty() {
+                return None;
+            }
+            if found.insert(at) {
+                op.for_each_operand(|operand| wanted.push(operand));
+            }
+        } else if shape.params.iter().enumerate().any(|(index, &param)| param == value && index != counter) {
+            return None;
+        }
+    }
+    let mut list: Vec<usize> = found.into_iter().collect();
+    list.sort_unstable();
+    Some(list)
+}
+
+struct Rewrite<'f> {
+    function: &'f mut Function,
+    constants: FxHashMap<Value, u64>,
+    /// By a loop's first parameter: the loads in its body.
+    found: FxHashMap<Value, Vec<usize>>,
+    lanes: u32,
+}
+
+impl Rewrite<'_> {
+    fn region(&mut self, region: &mut Region) {
+        let mut out = Vec::with_capacity(region.insts.len());
+        for mut inst in std::mem::take(&mut region.insts) {
+            let loads = match &inst.op {
+                Op::Loop { params, .. } => params.first().and_then(|param| self.found.remove(param)),
+                _ => None,
+            };
+            match loads {
+                Some(loads) => self.rewrite(&mut inst, &loads, &mut out),
+                None => inst.op.regions_mut().into_iter().for_each(|nested| self.region(nested)),
+            }
+            out.push(inst);
+        }
+        region.insts = out;
+    }
+
+    fn push(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: Op) -> Value {
+        self.function.emit(out, span, ty, op)
+    }
+
+    fn rewrite(&mut self, inst: &mut Inst, loads: &[usize], before: &mut Vec<Inst>) {
+        let span = inst.span;
+        let Some(shape) = shape(&inst.op) else { return };
+        let Some(counted) = counted(self.function, &self.constants, &shape) else { return };
+        let Some(step) = counted.step else { return };
+        let counter = shape.params[counted.counter];
+        let ty = self.function.ty(counter);
+        let lane = self.push(before, span, Type::I32, Op::WorkItem(WorkItem::SubgroupLocalId));
+        let lane = match ty {
+            Type::I32 => lane,
+            Type::I64 => self.push(before, span, ty, Op::Cast(CastOp::ZExt, lane)),
+            _ => return,
+        };
+        let step = self.function.emit_bits(before, span, ty, step);
+        let ahead = self.push(before, span, ty, Op::Bin(BinOp::Mul, lane, step));
+        let end = shape.body.insts.len() - 1;
+        let mut out: Vec<Inst> = shape.body.insts[..=counted.guard].to_vec();
+        let own = self.push(&mut out, span, ty, Op::Bin(BinOp::Add, counter, ahead));
+        let mut words = Vec::new();
+        for &at in loads {
+            let Op::Load { ptr, .. } = shape.body.insts[at].op else { return };
+            let Some(chain) = chain(&shape, counted.counter, ptr) else { return };
+            let mut map: FxHashMap<Value, Value> = std::iter::once((counter, own)).collect();
+            for at in chain.into_iter().chain([at]) {
+                let copy = copy(self.function, &shape.body.insts[at], &mut map);
+                out.push(copy);
+            }
+            let Some(value) = shape.body.insts[at].results.first().and_then(|result| map.get(result)) else { return };
+            words.push(self.words(&mut out, span, *value));
+        }
+        let mut current = shape.params.to_vec();
+        for turn in 0..self.lanes {
+            let mut map: FxHashMap<Value, Value> = shape.params.iter().copied().zip(current).collect();
+            let index = self.function.emit_bits(&mut out, span, Type::I32, u64::from(turn));
+            for (at, inst) in shape.body.insts[..end].iter().enumerate().filter(|(at, _)| *at != counted.guard) {
+                match (loads.iter().position(|&load| load == at), inst.results.first()) {
+                    (Some(number), Some(&result)) => {
+                        let value = self.told(&mut out, inst.span, self.function.ty(result), &words[number], index);
+                        map.insert(result, value);
+                    }
+                    _ => {
+                        let copy = copy(self.function, inst, &mut map);
+                        out.push(copy);
+                    }
+                }
+            }
+            current = shape.next.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect();
+        }
+        out.push(Inst::effect(Op::Continue(current), span));
+        if let Op::Loop { body, unroll, .. } = &mut inst.op {
+            body.insts = out;
+            *unroll = Some(1);
+        }
+    }
+
+    /// The lanes of a value as words.
+    fn words(&mut self, out: &mut Vec<Inst>, span: Span, value: Value) -> Vec<Value> {
+        let ty = self.function.ty(value);
+        let Some(scalar) = ty.scalar() else { return Vec::new() };
+        (0..ty.lanes())
+            .map(|lane| {
+                let one = if ty.lanes() == 1 { value } else { self.push(out, span, Type::Scalar(scalar), Op::Extract(value, lane)) };
+                if scalar == Scalar::I32 { one } else { self.push(out, span, Type::I32, Op::Cast(CastOp::Bitcast, one)) }
+            })
+            .collect()
+    }
+
+    /// The value of which a work-item of the subgroup has these words.
+    fn told(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, words: &[Value], index: Value) -> Value {
+        let scalar = ty.scalar().unwrap_or(Scalar::I32);
+        let parts: Vec<Value> = words
+            .iter()
+            .map(|&word| {
+                let told = self.push(out, span, Type::I32, Op::Group { sub: true, op: GroupOp::Shuffle, args: vec![word, index] });
+                if scalar == Scalar::I32 { told } else { self.push(out, span, Type::Scalar(scalar), Op::Cast(CastOp::Bitcast, told)) }
+            })
+            .collect();
+        match parts[..] {
+            [one] => one,
+            [] => self.push(out, span, ty, Op::Const(Const::Undef)),
+            _ => self.push(out, span, ty, Op::Construct(parts)),
+        }
+    }
+}
