@@ -105,6 +105,9 @@ fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
             passes::coarsen::run(function, 16);
         }
         "compact" => passes::compact::run(function),
+        "constants_inward" => {
+            passes::constants_inward::run(function);
+        }
         "side_by_side" => {
             passes::side_by_side::run(function, true, &Purity::unknown(), passes::exchange::SHARED);
         }

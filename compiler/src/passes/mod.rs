@@ -12,6 +12,7 @@ pub mod coarsen;
 pub mod compact;
 pub mod constant_arrays;
 pub mod constant_loads;
+pub mod constants_inward;
 mod counted;
 pub mod dce;
 pub mod deal_turns;
@@ -210,6 +211,14 @@ pub fn launch(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targe
     {
         compact::run(function);
         check(&module, Func(0), "exchange").map_err(|error| error.for_launch(kernel))?;
+    }
+    let purity = Purity::unknown();
+    for func in functions(&module) {
+        if constants_inward::run(&mut module.functions[func.index()]) {
+            dce::run(&mut module.functions[func.index()], &purity);
+            compact::run(&mut module.functions[func.index()]);
+            check(&module, func, "constants_inward").map_err(|error| error.for_launch(kernel))?;
+        }
     }
     Ok(module)
 }
