@@ -9,7 +9,7 @@
 //!                                 continue g(%q)
 //!                               }
 //! ```
-//! That moves the limit away, but does not lift it.
+//! That moves the limit away, but does not lift it. Where the number of turns is known to be a multiple, one test is enough.
 
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 use crate::passes::trips::Trips;
