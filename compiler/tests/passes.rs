@@ -177,3 +177,24 @@ fn passes_give_the_expected_text() {
     assert!(!paths.is_empty(), "no tests in {}", folder.display());
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
+
+/// Thirty loops within each other: a pass that looks into each of them twice would look a billion times.
+#[test]
+fn nested_loops_are_looked_at_once_a_level() -> Result<(), String> {
+    const DEPTH: usize = 30;
+    let mut body = String::from("%5: f32x8 = load %0 align 32\nstore %1, %5 align 32\n");
+    for level in 0..DEPTH {
+        let [turn, test, next] = [0, 1, 2].map(|k| 10 + 3 * level + k);
+        body = format!(
+            "loop (%{turn}: i32 = %3) {{\n%{test}: bool = ult %{turn}, %2\nif %{test} {{\nyield\n}} else {{\nbreak\n}}\n{body}%{next}: i32 = add %{turn}, %4\ncontinue %{next}\n}}\n"
+        );
+    }
+    let text = format!(
+        "kernel @f0 \"deep\" (%0: ptr.global buffer, %1: ptr.global buffer, %2: i32 value) {{\n%3: i32 = const 0\n%4: i32 = const 1\n{body}return\n}}\n"
+    );
+    let mut module = read_module(&text).map_err(|error| error.to_string())?;
+    let function = &mut module.functions[0];
+    let key = LaunchKey { distinct: true, ..LaunchKey::example(function, [64, 1, 1]) };
+    assert!(!passes::exchange::run(function, &key, 32), "all load the same");
+    Ok(())
+}

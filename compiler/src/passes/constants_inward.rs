@@ -27,7 +27,8 @@ pub fn run(function: &mut Function) -> bool {
         constants: function.body.constants(),
         uses,
         sums: FxHashMap::default(),
-        with: Vec::new(),
+        with: FxHashMap::default(),
+        undo: Vec::new(),
         found: Found::default(),
     };
     finder.region(&function.body);
@@ -62,30 +63,36 @@ struct Finder<'f> {
     constants: FxHashMap<Value, u64>,
     uses: Vec<u32>,
     sums: FxHashMap<Value, Sum>,
-    /// Values with constants, as far as they were computed here or further out: the value, the constant, what both make.
-    with: Vec<(Value, u64, Value)>,
+    /// Values with constants, as far as they were computed here or further out: what both make, and the constant.
+    with: FxHashMap<Value, (Value, u64)>,
+    /// What was known before, further out.
+    undo: Vec<(Value, Option<(Value, u64)>)>,
     found: Found,
 }
 
 impl Finder<'_> {
     fn region(&mut self, region: &Region) {
-        let before = self.with.len();
-        let mut here: FxHashMap<Value, (Value, u64)> = self.with.iter().map(|&(value, bits, both)| (value, (both, bits))).collect();
+        let before = self.undo.len();
         for inst in &region.insts {
             inst.op.regions().iter().for_each(|nested| self.region(nested));
             let (&Op::Bin(BinOp::Add, a, b), &[result]) = (&inst.op, inst.results.as_slice()) else { continue };
             let Some(mask) = self.mask(result) else { continue };
             match (self.constants.get(&a), self.constants.get(&b)) {
-                (None, Some(&bits)) => self.outside(&mut here, result, (a, bits), mask),
-                (Some(&bits), None) => self.outside(&mut here, result, (b, bits), mask),
+                (None, Some(&bits)) => self.outside(result, (a, bits), mask),
+                (Some(&bits), None) => self.outside(result, (b, bits), mask),
                 (None, None) => {
                     let parts = [a, b];
-                    self.sums.insert(result, Sum { parts, with: parts.map(|part| here.get(&part).copied()) });
+                    self.sums.insert(result, Sum { parts, with: parts.map(|part| self.with.get(&part).copied()) });
                 }
                 _ => {}
             }
         }
-        self.with.truncate(before);
+        for (value, known) in self.undo.drain(before..).rev() {
+            match known {
+                Some(known) => self.with.insert(value, known),
+                None => self.with.remove(&value),
+            };
+        }
     }
 
     /// All bits of an integer of 32 or 64.
@@ -97,10 +104,10 @@ impl Finder<'_> {
     }
 
     /// A sum and a constant.
-    fn outside(&mut self, here: &mut FxHashMap<Value, (Value, u64)>, result: Value, (sum, bits): (Value, u64), mask: u64) {
+    fn outside(&mut self, result: Value, (sum, bits): (Value, u64), mask: u64) {
         let inner = self.sums.get(&sum).map(|sum| (sum.parts, sum.with));
-        here.insert(sum, (result, bits));
-        self.with.push((sum, bits, result));
+        let known = self.with.insert(sum, (result, bits));
+        self.undo.push((sum, known));
         // A part has the same constant already.
         if let Some(([x, y], with)) = inner {
             let same = |part: Option<(Value, u64)>| part.filter(|(_, other)| *other == bits).map(|(both, _)| both);

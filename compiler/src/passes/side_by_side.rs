@@ -22,6 +22,9 @@ use crate::ir::{Const, Function, Inst, Op, Region, Space, Type, Value};
 /// Bytes of the widest access that a device makes at once.
 pub const WIDE: u32 = 16;
 
+/// Groups of accesses that are followed at a time: every store looks at all of them.
+const MOST_OPEN: usize = 64;
+
 /// What accesses that may become one have in common: the root, what is not constant of the offset, and the type.
 type Key = (Root, SmallVec<[(Value, u32); 4]>, Type);
 
@@ -100,6 +103,11 @@ impl Finder<'_> {
     fn region(&mut self, region: &Region) {
         let (mut loads, mut stores) = (Open::default(), Open::default());
         for inst in &region.insts {
+            for open in [&mut loads, &mut stores] {
+                if open.len() > MOST_OPEN {
+                    self.close(open, |_, _| true);
+                }
+            }
             let place = self.next;
             self.next += usize::from(matches!(inst.op, Op::Load { .. } | Op::Store { .. }));
             match inst.op {

@@ -29,6 +29,24 @@ pub(in crate::passes) enum Here {
     Instead,
 }
 
+/// How work-items leave a region.
+#[derive(Clone, Copy, Debug, Default)]
+struct Exits {
+    /// Only some jump out of the innermost loop around it, or to that one's next turn.
+    jump: bool,
+    /// Only some return.
+    part: bool,
+    /// There is a return.
+    ends: bool,
+}
+
+impl Exits {
+    /// Whether those that stay are not all.
+    const fn apart(self) -> bool {
+        self.jump || self.part
+    }
+}
+
 /// What the jumps out of a region give.
 #[derive(Clone, Copy)]
 struct Targets<'a> {
@@ -105,7 +123,7 @@ impl<'f> Flow<'f> {
     pub(in crate::passes) fn splits(&self, inst: &Inst) -> bool {
         match &inst.op {
             Op::If { cond: selector, .. } | Op::Switch { selector, .. } => !self.is_same(*selector),
-            Op::Loop { body, .. } => self.parts(body, false, false),
+            Op::Loop { body, .. } => self.exits(body, false).apart(),
             _ => false,
         }
     }
@@ -113,23 +131,41 @@ impl<'f> Flow<'f> {
     /// Whether some work-items may go on elsewhere than behind an instruction: behind a jump that some have made the others are alone to the end of
     /// the loop, which [splits](Self::splits) as a whole, or of the kernel.
     pub(in crate::passes) fn leaves(&self, inst: &Inst) -> bool {
-        let within = matches!(inst.op, Op::Loop { .. });
-        inst.op.regions().iter().any(|nested| self.parts(nested, self.splits(inst), within))
+        let is_loop = matches!(inst.op, Op::Loop { .. });
+        let some = self.splits(inst);
+        inst.op.regions().iter().any(|nested| {
+            let exits = self.exits(nested, some);
+            exits.part || (exits.jump && !is_loop)
+        })
     }
 
-    /// Whether a region has a jump out of the innermost loop around it, or a return, that only some of the work-items make which get to the region.
-    /// `some`: whether only some do.
-    fn parts(&self, region: &Region, some: bool, within: bool) -> bool {
-        region.insts.iter().any(|inst| match &inst.op {
-            Op::Break(_) | Op::Continue(_) => some && !within,
-            Op::Return(_) => some,
-            Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
-                inst.op.regions().iter().any(|nested| self.parts(nested, some || !self.is_same(*selector), within))
+    /// How work-items leave a region. `some`: whether only some of those get there that get to what encloses it. Looks at everything once, however deep
+    /// loops nest.
+    fn exits(&self, region: &Region, some: bool) -> Exits {
+        let mut exits = Exits::default();
+        for inst in &region.insts {
+            match &inst.op {
+                Op::Break(_) | Op::Continue(_) => exits.jump |= some,
+                Op::Return(_) => (exits.part, exits.ends) = (exits.part | some, true),
+                Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
+                    let some = some || !self.is_same(*selector);
+                    for nested in inst.op.regions() {
+                        let inside = self.exits(nested, some);
+                        exits.jump |= inside.jump;
+                        exits.part |= inside.part;
+                        exits.ends |= inside.ends;
+                    }
+                }
+                Op::Loop { body, .. } => {
+                    // A loop that only some go through again may return from one of its turns.
+                    let inside = self.exits(body, some);
+                    exits.part |= inside.part || (inside.jump && inside.ends);
+                    exits.ends |= inside.ends;
+                }
+                _ => {}
             }
-            // A loop that only some go through again may return from one of its turns.
-            Op::Loop { body, .. } => self.parts(body, some || self.parts(body, false, false), true),
-            _ => false,
-        })
+        }
+        exits
     }
 
     fn give(&mut self, from: &[Value], to: &[Value]) {
@@ -160,7 +196,7 @@ impl<'f> Flow<'f> {
                 Op::Loop { init, params, body, .. } => {
                     self.give(init, params);
                     self.region(body, Targets { yields: &[], breaks: &inst.results, continues: params });
-                    if self.parts(body, false, false) {
+                    if self.exits(body, false).apart() {
                         self.spoil(&inst.results);
                         // Who is in which turn is not for us to know.
                         params.iter().for_each(|param| self.differs[param.index()] = true);
