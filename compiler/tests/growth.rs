@@ -1,0 +1,94 @@
+//! The compiler's work grows as its sources do: no pass looks at everything for each thing.
+//!
+//! Work is counted, not timed: allocations and their bytes, which are the same on every machine however busy it is. A pass that copies or lists everything once more for each
+//! line shows in them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::alloc::System;
+use std::fmt::Write;
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use wgcl_compiler::build::build_with;
+use wgcl_compiler::launch::{LaunchKey, specialise};
+use wgcl_compiler::program::{BuildOptions, Source};
+use wgcl_compiler::target::Target;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Doublings of a source.
+const DOUBLINGS: usize = 3;
+/// What one of them may make of the work: twice as much, and what tables that double now and then take.
+const MOST: f64 = 2.2;
+
+/// A line of a kernel, by its number.
+type Line = fn(usize) -> String;
+
+const LINES: [(&str, Line); 7] = [
+    ("sums", |i| format!("x = x * 3u + y + {i}u; y ^= x >> {};", i % 31 + 1)),
+    ("loads and stores", |i| format!("out[8 * me + {}] = in[8 * me + {}] + x; x += in[{i} * me];", i % 8, (i + 3) % 8)),
+    ("conditions", |i| format!("if (x > {i}u) {{ y += in[me + {i}]; }} else {{ x ^= y; }}")),
+    ("loops", |i| format!("for (uint k = 0; k < y; k += {}u) x += in[k + {i}];", i % 3 + 1)),
+    ("vectors", |i| format!("v += vload4(me + {i}, in); v.x ^= v.w + {i}u; vstore4(v, me + {i}, out);")),
+    ("variables of their own", |i| format!("uint a{i} = x + {i}u; x += a{i} * y;")),
+    ("functions", |i| format!("x = mix_{}(x, y) + {i}u;", i % 4)),
+];
+
+fn source(line: Line, lines: usize) -> String {
+    let mut text = String::new();
+    for helper in 0..4 {
+        writeln!(text, "uint mix_{helper}(uint a, uint b) {{ return (a ^ b >> {}) * {}u; }}", helper + 1, 2 * helper + 3).unwrap();
+    }
+    text.push_str(
+        "kernel void k(global const uint *in, global uint *out) { uint me = get_global_id(0), x = me, y = in[me]; uint4 v = x;\n",
+    );
+    for i in 0..lines {
+        text.push_str(&line(i));
+        text.push('\n');
+    }
+    text.push_str("out[me] = x + y + v.x + v.w; }\n");
+    text
+}
+
+/// Allocations and bytes of a build and of a launch, for a device.
+fn work(text: String, target: &Target) -> [(&'static str, usize); 4] {
+    let region = Region::new(ALLOCATOR);
+    let built = build_with(&Source { text, ..Source::default() }, &BuildOptions::default(), target, false);
+    let build = region.change();
+    let program = built.program.ok_or(built.log).unwrap();
+    let key = LaunchKey { distinct: true, ..LaunchKey::example(&program.module.functions[0], [64, 1, 1]) };
+    let region = Region::new(ALLOCATOR);
+    specialise(&program.module, "k", &key, target).unwrap();
+    let launch = region.change();
+    [
+        ("allocations of the build", build.allocations + build.reallocations),
+        ("bytes of the build", build.bytes_allocated),
+        ("allocations of the launch", launch.allocations + launch.reallocations),
+        ("bytes of the launch", launch.bytes_allocated),
+    ]
+}
+
+/// One test alone: what others allocate would count.
+#[test]
+fn work_grows_as_sources_do() {
+    let gpu = Target { lanes_exchange: true, max_subgroup_size: 32, ..Target::full() };
+    let cpu = Target { loop_limit: true, texel_buffers: true, max_subgroup_size: 8, ..Target::full() };
+    // What is made once in a process is not the first one's.
+    work(source(LINES[0].1, 10), &gpu);
+    let mut wrong = Vec::new();
+    for (kind, line) in LINES {
+        for (device, target) in [("a GPU", &gpu), ("lavapipe", &cpu)] {
+            let counts: Vec<_> = (0..=DOUBLINGS).map(|doubling| work(source(line, 100 << doubling), target)).collect();
+            for pair in counts.windows(2).skip(1) {
+                for ((what, before), (_, after)) in pair[0].iter().zip(&pair[1]) {
+                    let ratio = *after as f64 / *before as f64;
+                    if ratio > MOST {
+                        wrong.push(format!("{kind}, {device}: {what} {before}, then {after}: {ratio:.2} times as many"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
