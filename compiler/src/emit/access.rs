@@ -256,7 +256,12 @@ impl<'a> Emitter<'a, '_> {
             let index = self.offset_index(first, u32::from(i));
             let pointer = self.element(address.object, key, index)?;
             let x = self.b.load(pointer);
-            let x = if lanes == 3 && key.lanes == 4 { self.b.swizzle(x, &[0, 1, 2]) } else { x };
+            // Three lanes lie in the memory of four.
+            let x = match (lanes, key.lanes, i) {
+                (3, 4, _) => self.b.swizzle(x, &[0, 1, 2]),
+                (3, 2, 1) => self.b.lane(x, 2, 0),
+                _ => x,
+            };
             let x = self.raw_of_slot(key, x);
             parts.push(x);
         }
