@@ -198,7 +198,7 @@ impl Device {
 
     /// Whether it meets the full profile: that takes 64-bit integers.
     pub fn full_profile(&self) -> bool {
-        self.target().int64
+        self.target().language.int64
     }
 
     /// CL_DEVICE_PROFILE
@@ -226,7 +226,7 @@ impl Device {
     /// numbers that OpenCL asks of the full profile. Memory for all elements of a large image may lack nevertheless; a buffer as large as the device
     /// allows is an image of any format.
     pub fn image_limits(&self) -> ImageLimits {
-        if !self.target().images {
+        if !self.target().language.images {
             return ImageLimits::default();
         }
         ImageLimits {
@@ -251,15 +251,15 @@ impl Device {
     /// CL_DEVICE_SINGLE_FP_CONFIG
     pub fn single_fp_config(&self) -> FpConfig {
         let mut config = FpConfig::INF_NAN | FpConfig::ROUND_TO_NEAREST;
-        config.set(FpConfig::DENORM, self.target().denormals);
-        config.set(FpConfig::FMA, self.target().fused_fma);
+        config.set(FpConfig::DENORM, self.target().language.denormals);
+        config.set(FpConfig::FMA, self.target().language.fused_fma);
         config.set(FpConfig::CORRECTLY_ROUNDED_DIVIDE_SQRT, self.properties().correctly_rounded);
         config
     }
 
     /// CL_DEVICE_DOUBLE_FP_CONFIG: what OpenCL demands of every device with double, or nothing.
     pub fn double_fp_config(&self) -> FpConfig {
-        if self.target().fp64 {
+        if self.target().language.fp64 {
             FpConfig::FMA
                 | FpConfig::ROUND_TO_NEAREST
                 | FpConfig::ROUND_TO_ZERO
@@ -273,12 +273,12 @@ impl Device {
 
     /// CL_DEVICE_HALF_FP_CONFIG
     pub fn half_fp_config(&self) -> FpConfig {
-        if self.target().fp16 { FpConfig::INF_NAN | FpConfig::ROUND_TO_NEAREST } else { FpConfig::empty() }
+        if self.target().language.fp16 { FpConfig::INF_NAN | FpConfig::ROUND_TO_NEAREST } else { FpConfig::empty() }
     }
 
     /// Work-items of a subgroup, the last one of a work-group excepted; `None` where programs have no subgroups.
     pub fn subgroup_size(&self) -> Option<u32> {
-        self.target().subgroups.then(|| self.properties().subgroup_size.max(1))
+        self.target().language.subgroups.then(|| self.properties().subgroup_size.max(1))
     }
 
     /// CL_DEVICE_MAX_NUM_SUB_GROUPS: 0 where there are none.
@@ -289,13 +289,21 @@ impl Device {
     /// CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES
     pub fn atomic_memory_capabilities(&self) -> AtomicCapabilities {
         let least = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::SCOPE_WORK_GROUP;
-        if self.target().ordered_atomics() { least | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_DEVICE } else { least }
+        if self.target().language.ordered_atomics() {
+            least | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_DEVICE
+        } else {
+            least
+        }
     }
 
     /// CL_DEVICE_ATOMIC_FENCE_CAPABILITIES
     pub fn atomic_fence_capabilities(&self) -> AtomicCapabilities {
         let least = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_WORK_GROUP;
-        if self.target().ordered_atomics() { least | AtomicCapabilities::SCOPE_WORK_ITEM | AtomicCapabilities::SCOPE_DEVICE } else { least }
+        if self.target().language.ordered_atomics() {
+            least | AtomicCapabilities::SCOPE_WORK_ITEM | AtomicCapabilities::SCOPE_DEVICE
+        } else {
+            least
+        }
     }
 
     /// CL_DEVICE_EXTENSIONS_WITH_VERSION: the platform's, the compiler's, and those of the API.
@@ -314,6 +322,7 @@ impl Device {
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
         self.target()
+            .language
             .extensions
             .iter()
             .map(String::as_str)
@@ -331,7 +340,7 @@ impl Device {
 
     /// CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT
     pub fn double_fp_atomic_capabilities(&self) -> FpAtomicCapabilities {
-        if self.target().double_atomics() { FpAtomicCapabilities::all() } else { FpAtomicCapabilities::empty() }
+        if self.target().language.double_atomics() { FpAtomicCapabilities::all() } else { FpAtomicCapabilities::empty() }
     }
 
     /// CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT: no device has atomics of 16 bits.
@@ -346,7 +355,7 @@ impl Device {
 
     /// Whether OpenCL C 3.0 has an optional feature, by its macro.
     pub fn has_c_feature(&self, name: &str) -> bool {
-        self.target().features.iter().any(|feature| feature == name)
+        self.target().language.features.iter().any(|feature| feature == name)
     }
 
     /// CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE: bytes of one variable in global space.
@@ -356,7 +365,7 @@ impl Device {
 
     /// CL_DEVICE_OPENCL_C_FEATURES
     pub fn c_features(&self) -> Vec<NameVersion> {
-        self.target().features.iter().map(|name| NameVersion::new(name, Version::new(3, 0, 0))).collect()
+        self.target().language.features.iter().map(|name| NameVersion::new(name, Version::new(3, 0, 0))).collect()
     }
 
     /// CL_DEVICE_OPENCL_C_ALL_VERSIONS. A device without the optional features of 2.0 does not report OpenCL C 2.0.

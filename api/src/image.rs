@@ -406,7 +406,11 @@ impl Image {
 
 /// "CL_INVALID_OPERATION if there are no devices in context that support images."
 pub(crate) fn check_support(context: &Context) -> Result<()> {
-    ensure!(context.devices().iter().any(|device| device.target().images), InvalidOperation, "no device of the context supports images");
+    ensure!(
+        context.devices().iter().any(|device| device.target().language.images),
+        InvalidOperation,
+        "no device of the context supports images"
+    );
     Ok(())
 }
 
@@ -432,7 +436,7 @@ fn shape(context: &Context, desc: &ImageDesc, element: u64, has_host: bool) -> R
     let array = used(kind.is_array(), desc.array_size);
     // "CL_INVALID_IMAGE_SIZE if the image dimensions specified in image_desc are not valid or exceed the maximum image dimensions ... for all devices
     // in context."
-    let fits = context.devices().iter().filter(|device| device.target().images).any(|device| {
+    let fits = context.devices().iter().filter(|device| device.target().language.images).any(|device| {
         let limits = device.image_limits();
         let (most_width, most_height) = match kind {
             ImageType::Image1dBuffer => (limits.buffer, 1),

@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn elements_have_their_size() {
-        let target = Target { images: true, ..Target::full() }.with_extensions();
+        let target = Target::full();
         for image in ImageType::ALL {
             for format in supported(&target, image, FormatUse::Read) {
                 let bytes = element(format, &vec![0; color_size(format)]);

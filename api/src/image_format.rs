@@ -165,7 +165,7 @@ pub const fn is_unsigned_integer(data_type: u16) -> bool {
 
 /// clGetSupportedImageFormats, for one device.
 pub fn supported(target: &Target, image: ImageType, purpose: FormatUse) -> Vec<ImageFormat> {
-    if !target.images || (purpose == FormatUse::ReadAndWrite && !target.has_feature("__opencl_c_read_write_images")) {
+    if !target.language.images || (purpose == FormatUse::ReadAndWrite && !target.has_feature("__opencl_c_read_write_images")) {
         return Vec::new();
     }
     let available = |group: &&Group| match group.needs {
@@ -205,9 +205,9 @@ mod tests {
     use super::{FormatUse, ImageFormat, ImageType, SUPPORTED, Target, data_type as ty, element_size, order, supported};
 
     fn target(extensions: &[&str]) -> Target {
-        let mut target = Target { images: true, ..Target::full() }.with_extensions();
-        target.extensions.retain(|name| name != "cl_khr_depth_images" && name != "cl_khr_srgb_image_writes");
-        target.extensions.extend(extensions.iter().map(|&name| name.to_owned()));
+        let mut target = Target::full();
+        target.language.extensions.retain(|name| name != "cl_khr_depth_images" && name != "cl_khr_srgb_image_writes");
+        target.language.extensions.extend(extensions.iter().map(|&name| name.to_owned()));
         target
     }
 
@@ -252,7 +252,11 @@ mod tests {
                 assert!(required.iter().all(|format| formats.contains(format)), "{image:?} {purpose:?}");
             }
         }
-        let none = Target { images: false, ..target(&[]) };
+        let none = {
+            let mut none = target(&[]);
+            none.language.images = false;
+            none
+        };
         assert!(supported(&none, ImageType::Image2d, FormatUse::Read).is_empty());
     }
 

@@ -67,7 +67,7 @@ fn packed(rect: &Rect, offset: u64) -> Result<Rect> {
 impl Queue {
     fn check_image(&self, image: &Image) -> Result<()> {
         // "CL_INVALID_OPERATION if the device associated with command_queue does not support images."
-        ensure!(self.device().target().images, InvalidOperation, "{} does not support images", self.device().name());
+        ensure!(self.device().target().language.images, InvalidOperation, "{} does not support images", self.device().name());
         image.buffer().check_alignment(self.device())
     }
 

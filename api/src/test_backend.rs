@@ -184,7 +184,7 @@ impl TestDevice {
         });
         Arc::new(Self {
             properties: properties(name),
-            target: Target { images, ..Target::full() }.with_extensions(),
+            target: Target::full().changed(|target| target.language.images = images),
             waiting: Mutex::new(Vec::new()),
             sender: Mutex::new(sender),
             executed,

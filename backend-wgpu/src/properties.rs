@@ -2,7 +2,7 @@
 
 use wgcl_api::backend::{DeviceKind, DeviceProperties};
 use wgcl_api::options::Options;
-use wgcl_compiler::target::{FloatControls, Target};
+use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Language, Limits, Shaders, Target, profiles};
 use wgpu::Features;
 
 use crate::adapters::Settings;
@@ -223,40 +223,58 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
     // What is told of subgroups before a launch must be true: of those with a size of their own for every pipeline it is not.
     let subgroups = features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER) && info.subgroup_min_size == info.subgroup_max_size;
     let exchange = match Options::get().exchange.as_deref() {
-        Some("0") => false,
-        Some("1") => true,
-        // Measured there: elsewhere it may be as good.
-        _ => info.vendor == NVIDIA,
+        Some("0") => Some(false),
+        Some("1") => Some(true),
+        // As measured: elsewhere than on the profile's device it may be as good.
+        _ => None,
     };
-    Target {
+    let mut defects = if info.driver_info.contains("Mesa") { Defects::mesa() } else { Defects::default() };
+    let mut costs = if info.vendor == NVIDIA { Costs::nvidia() } else { Costs::default() };
+    let mut function_memory = profiles::FUNCTION_MEMORY;
+    if llvmpipe {
+        let profile = Target::lavapipe().shaders;
+        (defects, costs, function_memory) = (profile.defects, profile.costs, profile.limits.function_memory);
+    }
+    costs.texel_fetches &= approach.texels;
+    costs.lanes_exchange = subgroups && exchange.unwrap_or(costs.lanes_exchange);
+    let int16 = features.contains(Features::SHADER_I16);
+    let language = Language {
         int64: features.contains(Features::SHADER_INT64),
         fp64: features.contains(Features::SHADER_F64),
         fp16: features.contains(Features::SHADER_F16),
-        int16: features.contains(Features::SHADER_I16),
-        int8_storage: details.bytes,
         int64_atomics: features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS),
-        float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
+        atomic_order: match (approach.spirv, llvmpipe) {
+            (false, _) => AtomicOrder::Nothing,
+            (true, true) => AtomicOrder::ReadModifyWrite,
+            (true, false) => AtomicOrder::Fences,
+        },
         subgroups,
-        lanes_exchange: exchange && subgroups,
         max_subgroup_size: info.subgroup_max_size.clamp(1, 128).next_power_of_two(),
-        spirv: approach.spirv,
         // In HLSL fma is what the compiler makes of it.
         fused_fma: info.vendor == NVIDIA && approach.spirv,
-        float_controls: if approach.spirv { details.float_controls } else { FloatControls::default() },
         denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,
-        loop_limit: llvmpipe,
-        memory_barriers: !llvmpipe,
-        long_comparisons: !info.driver_info.contains("Mesa"),
-        float_zeros: !llvmpipe,
-        texel_buffers: approach.texels,
-        max_storage_buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS),
-        max_uniform_buffers: uniform_buffers(&limits),
-        max_uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
+        short_elements: int16 && approach.spirv,
         max_local_memory: limits.max_compute_workgroup_storage_size,
         images: true,
-        ..Target::full()
-    }
-    .with_extensions()
+        extensions: Vec::new(),
+        features: Vec::new(),
+    };
+    let shaders = Shaders {
+        spirv: approach.spirv,
+        float_controls: if approach.spirv { details.float_controls } else { FloatControls::default() },
+        int16,
+        int8_storage: details.bytes,
+        float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
+        limits: Limits {
+            storage_buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS),
+            uniform_buffers: uniform_buffers(&limits),
+            uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
+            function_memory,
+        },
+        costs,
+        defects,
+    };
+    Target { language, shaders }.with_extensions()
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl Shelf {
     }
 
     fn place(&self, what: &[u8], rest: &[&[u8]]) -> Option<(&'static Cache, Key)> {
-        let cache = Cache::get().filter(|_| self.target.spirv)?;
+        let cache = Cache::get().filter(|_| self.target.shaders.spirv)?;
         let module = self.identity.get_or_init(|| {
             let bytes = stored::identify(self.module.as_ref()?, &self.target)?;
             Some(Key::of(&[b"module", stored::VERSION.as_bytes(), &bytes]))

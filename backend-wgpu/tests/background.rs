@@ -39,7 +39,7 @@ fn program(
     kernels: &[&str],
     making: impl Fn(&str) -> BackendResult<()> + Send + Sync + 'static,
 ) -> Arc<dyn LoadedProgram> {
-    let spirv = device.target().spirv;
+    let spirv = device.target().shaders.spirv;
     let kernels = kernels.iter().map(|name| ((*name).to_owned(), vec![])).collect();
     let make = move |name: &str, _: &_| -> BackendResult<Shader> {
         making(name)?;

@@ -62,7 +62,7 @@ fn a_range_beyond_the_group_limit_is_split() {
 fn batches_of_launches_run_in_order() {
     for settings in ALL {
         let device = device(settings);
-        let spirv = device.target().spirv;
+        let spirv = device.target().shaders.spirv;
         // Not commutative: x = x * 3 + value.
         let params = vec![GLOBAL, wgcl_compiler::ir::KernelParam::Value];
         let program = device
@@ -132,7 +132,7 @@ fn a_batch_like_one_before_does_the_same_again() {
 }
 
 fn summer(device: &wgcl_backend_wgpu::WgpuDevice, seen: &Arc<Mutex<Vec<LaunchKey>>>) -> Arc<dyn wgcl_api::backend::LoadedProgram> {
-    let spirv = device.target().spirv;
+    let spirv = device.target().shaders.spirv;
     let seen = Arc::clone(seen);
     device
         .load_shaders(vec![("sum".to_owned(), vec![GLOBAL, CONSTANT, CONSTANT])], move |_, key| {
@@ -191,7 +191,7 @@ fn constants_are_uniforms_where_they_can_be() {
 fn scratch_memory_is_divided_among_the_items() {
     for settings in ALL {
         let device = device(settings);
-        let spirv = device.target().spirv;
+        let spirv = device.target().shaders.spirv;
         let program = device
             .load_shaders(vec![("use".to_owned(), vec![GLOBAL])], move |_, _| {
                 let source = format!(
@@ -418,7 +418,7 @@ fn everything_may_be_dropped_with_work_in_flight() {
 fn pipelines_are_made_ahead_of_time() {
     let device = device(ALL[0]);
     let made = Arc::new(AtomicU32::new(0));
-    let (count, spirv) = (Arc::clone(&made), device.target().spirv);
+    let (count, spirv) = (Arc::clone(&made), device.target().shaders.spirv);
     let program = device
         .load_shaders(vec![("nothing".to_owned(), vec![])], move |_, key| {
             count.fetch_add(1, Ordering::SeqCst);

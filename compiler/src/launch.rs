@@ -137,7 +137,7 @@ pub struct LaunchKey {
     /// Indices of the parameters whose pointer does not point to the first byte of what is bound for them (shared virtual memory); nearly always empty.
     pub started_args: Vec<u32>,
     /// Indices of the parameters whose buffer or image nothing else in the launch writes, and which may be bound as texels
-    /// ([`Target::texel_buffers`]): most of them, or none on other devices.
+    /// ([`Costs::texel_fetches`](crate::target::Costs::texel_fetches)): most of them, or none on other devices.
     pub texel_args: Vec<u32>,
     /// Whether no two of the buffers and images that the launch binds share memory, so that what is written through one is not seen through another.
     pub distinct: bool,
@@ -200,6 +200,17 @@ impl LaunchKey {
         }
         key
     }
+
+    /// The same key where nothing else in the launch writes what the kernel's buffers and images hold, on a device that fetches texels.
+    #[must_use]
+    pub fn with_texels(mut self, function: &ir::Function, target: &Target) -> Self {
+        if target.shaders.costs.texel_fetches {
+            let is_memory = |param: &ir::KernelParam| matches!(param, ir::KernelParam::Buffer { .. } | ir::KernelParam::Image);
+            let params = function.kernel.iter().flat_map(|kernel| &kernel.params);
+            self.texel_args = (0..).zip(params).filter(|(_, param)| is_memory(param)).map(|(index, _)| index).collect();
+        }
+        self
+    }
 }
 
 /// What a binding is filled with.
@@ -215,7 +226,7 @@ pub enum BindingSource {
     GlobalVariables,
     /// The printf buffer (see [`crate::printf`]) of [`crate::printf::BUFFER_SIZE`] bytes, the first word of which is zero before the launch.
     Printf,
-    /// Two words of zero. A work-item whose loops the driver stopped ([`Target::loop_limit`](crate::target::Target::loop_limit)) makes the first another number.
+    /// Two words of zero. A work-item whose loops the driver stopped ([`Defects::loop_turns`](crate::target::Defects::loop_turns)) makes the first another number.
     Turns,
     /// Scratch memory for private variables that are too large for registers: `bytes_per_item` for each work-item of a dispatch.
     Scratch {
@@ -382,7 +393,7 @@ mod tests {
                 if (i + j < get_global_size(0)) out[j * get_global_size(0) + i] = sin(sum);
             }";
         let options = parse_options("").expect("no options");
-        for target in [Target::full(), Target { texel_buffers: true, loop_limit: true, ..Target::full() }] {
+        for target in [Target::full(), Target::lavapipe()] {
             let result = build(&Source { text: source.to_owned(), ..Source::default() }, &options, &target);
             let program = result.program.expect("it builds");
             assert!(program.kernels[0].group_blind);
@@ -416,7 +427,7 @@ mod tests {
             kernel void sized(global uint *b) { b[get_global_id(0)] = get_local_size(0); }
             kernel void plain(global const int *a, global int *b) { b[get_global_id(0)] = a[get_global_id(0)] * 2; }";
         let options = parse_options("").expect("no options");
-        let target = Target { lanes_exchange: true, ..Target::full() };
+        let target = Target::full().changed(|target| target.shaders.costs.lanes_exchange = true);
         let result = build(&Source { text: source.to_owned(), ..Source::default() }, &options, &target);
         let program = result.program.expect("it builds");
         for (name, expected) in [("wide", false), ("turns", false), ("sized", false), ("plain", true)] {

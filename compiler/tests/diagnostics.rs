@@ -38,8 +38,8 @@ fn found(case: &Case) -> Vec<String> {
     let mut target = Target::full();
     let words = case.options.split_whitespace().filter(|word| *word != "no-fp64" && *word != "no-fp16").map(str::to_owned);
     let options = options::parse_words(words).expect("options of the case");
-    target.fp64 &= !case.options.contains("no-fp64");
-    target.fp16 &= !case.options.contains("no-fp16");
+    target.language.fp64 &= !case.options.contains("no-fp64");
+    target.language.fp16 &= !case.options.contains("no-fp16");
     let target = target.with_extensions();
     let source = Source { text: case.program.clone(), ..Default::default() };
     let mut map = SourceMap::default();

@@ -16,7 +16,7 @@ use wgcl_compiler::passes::legalize;
 use wgcl_compiler::target::{FloatControls, Target};
 
 fn strict() -> Target {
-    Target { spirv: false, fused_fma: true, ..Target::full() }
+    Target::portable().changed(|target| target.language.fused_fma = true)
 }
 
 fn parse(text: &str) -> ir::Module {
@@ -58,7 +58,7 @@ fn spirv_val(words: &[u32]) {
 fn check(text: &str, languages: &[Format]) -> Shader {
     let module = parse(text);
     let controls = FloatControls { signed_zero_inf_nan_preserve: 7, denorm_preserve: 0, rounding_mode_rte: 7 };
-    let vulkan = Target { float_controls: controls, ..Target::full() };
+    let vulkan = Target::full().changed(|target| target.shaders.float_controls = controls);
     let shader = emit_for(&module, &vulkan).unwrap_or_else(|error| panic!("{error}\n{module}"));
     let words = shader.spirv.as_ref().expect("SPIR-V");
     spirv_val(words);
@@ -140,7 +140,7 @@ fn dump() {
         legalize::run(&mut module, &target);
         println!("{module}");
         let shader = emit::shader(&module, &key, &target, true).unwrap();
-        let format = if target.spirv { Format::Spirv } else { Format::Wgsl };
+        let format = if target.shaders.spirv { Format::Spirv } else { Format::Wgsl };
         println!("{}", emit::print(&shader, format, &target).unwrap());
         println!("{:?}", shader.bindings);
     }
@@ -161,7 +161,7 @@ fn floats_are_neither_contracted_nor_compared_in_order() {
     assert!(text.contains("NMin"), "{text}");
     assert!(text.contains("SignedZeroInfNanPreserve 32"), "{text}");
 
-    let target = Target { fused_fma: true, ..Target::full() };
+    let target = Target::full().changed(|target| target.language.fused_fma = true);
     let shader = emit_for(&parse(&elementwise("f32", &[("f32", "math.fma A, B, A")])), &target).unwrap();
     spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
     let text = assembly(&shader);
@@ -258,9 +258,9 @@ fn what_is_only_read_and_shared_with_nothing_says_so() {
 #[test]
 fn what_is_only_read_is_bound_as_texels_where_that_is_quicker() {
     use wgcl_compiler::launch::TexelFormat::{R8, R16, R32, Rg16, Rg32, Rgba16, Rgba32};
-    let emit = |store, args: &[u32], texel_buffers| {
+    let emit = |store, args: &[u32], texel_fetches| {
         let module = parse(&loads(store));
-        let target = Target { texel_buffers, ..Target::full() };
+        let target = Target::full().changed(|target| target.shaders.costs.texel_fetches = texel_fetches);
         let key = LaunchKey { texel_args: args.to_vec(), ..LaunchKey::example(&module.functions[0], [64, 1, 1]) };
         let shader = emit::shader(&module, &key, &target, true).unwrap();
         spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
@@ -281,9 +281,9 @@ fn what_is_only_read_is_bound_as_texels_where_that_is_quicker() {
         // What is stored to is bound for that as well.
         assert_eq!(shader.bindings.iter().filter(|binding| binding.kind == BindingKind::Storage).count(), 1 + usize::from(store));
     }
-    for (args, texel_buffers) in [(&[1][..], true), (&[0], false)] {
-        let shader = emit(false, args, texel_buffers);
-        assert_eq!(texels(&shader), [], "{args:?} {texel_buffers}");
+    for (args, texel_fetches) in [(&[1][..], true), (&[0], false)] {
+        let shader = emit(false, args, texel_fetches);
+        assert_eq!(texels(&shader), [], "{args:?} {texel_fetches}");
         assert!(!assembly(&shader).contains("OpImageFetch"));
     }
 }
@@ -293,7 +293,7 @@ fn what_a_store_may_come_before_is_not_fetched() {
     let count = |body: &str| {
         let text = format!("kernel @f0 \"order\" (%0: ptr.global buffer, %1: ptr.global buffer) {{\n{body}return\n}}\n");
         let module = parse(&text);
-        let target = Target { texel_buffers: true, ..Target::full() };
+        let target = Target::full().changed(|target| target.shaders.costs.texel_fetches = true);
         let key = LaunchKey { texel_args: vec![0, 1], ..LaunchKey::example(&module.functions[0], [64, 1, 1]) };
         let shader = emit::shader(&module, &key, &target, true).unwrap();
         spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
@@ -345,7 +345,7 @@ kernel @f0 "k" (%0: ptr.global buffer, %1: i32 value) {
 
 #[test]
 fn sides_that_compute_and_fetch_are_done_without_a_jump() {
-    let branches = |store: &str, texel_buffers| {
+    let branches = |store: &str, texel_fetches| {
         let text = format!(
             "kernel @f0 \"sides\" (%0: ptr.global buffer, %1: ptr.global buffer) {{
 %2: i32 = load %0 align 4
@@ -370,7 +370,7 @@ return
 "
         );
         let module = parse(&text);
-        let target = Target { texel_buffers, ..Target::full() };
+        let target = Target::full().changed(|target| target.shaders.costs.texel_fetches = texel_fetches);
         let key = LaunchKey { texel_args: vec![0, 1], ..LaunchKey::example(&module.functions[0], [64, 1, 1]) };
         let shader = wgcl_compiler::launch::specialise(&module, "sides", &key, &target).unwrap();
         spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
@@ -384,10 +384,10 @@ return
 #[test]
 fn what_a_device_lacks_is_refused() {
     let module = parse(&mixed_views());
-    let few = Target { max_storage_buffers: 1, ..Target::full() };
+    let few = Target::full().changed(|target| target.shaders.limits.storage_buffers = 1);
     assert!(matches!(emit_for(&module, &few), Err(LaunchError::Limit { what: "storage buffers", needed: 2, limit: 1, .. })));
     let module = parse(&elementwise("f64", &[("f64", "fadd A, B")]));
-    let single = Target { fp64: false, ..Target::full() };
+    let single = Target::full().changed(|target| target.language.fp64 = false);
     assert!(matches!(emit_for(&module, &single), Err(LaunchError::Unsupported { .. })));
     let text = parse(
         "global @g0 \"big\" local size=65536 align=4

@@ -164,7 +164,7 @@ fn run(target: &Target, body: &str, input: Vec<u8>, items: usize, output: usize)
 }
 
 fn fused() -> Target {
-    Target { fused_fma: true, ..Target::full() }
+    Target::full().changed(|target| target.language.fused_fma = true)
 }
 
 #[test]

@@ -72,13 +72,11 @@ fn work(text: String, target: &Target) -> [(&'static str, usize); 4] {
 /// One test alone: what others allocate would count.
 #[test]
 fn work_grows_as_sources_do() {
-    let gpu = Target { lanes_exchange: true, max_subgroup_size: 32, ..Target::full() };
-    let cpu = Target { loop_limit: true, texel_buffers: true, max_subgroup_size: 8, ..Target::full() };
     // What is made once in a process is not the first one's.
-    work(source(LINES[0].1, 10), &gpu);
+    work(source(LINES[0].1, 10), &Target::nvidia());
     let mut wrong = Vec::new();
     for (kind, line) in LINES {
-        for (device, target) in [("a GPU", &gpu), ("lavapipe", &cpu)] {
+        for (device, target) in [("a GPU", &Target::nvidia()), ("lavapipe", &Target::lavapipe())] {
             let counts: Vec<_> = (0..=DOUBLINGS).map(|doubling| work(source(line, 100 << doubling), target)).collect();
             for pair in counts.windows(2).skip(1) {
                 for ((what, before), (_, after)) in pair[0].iter().zip(&pair[1]) {

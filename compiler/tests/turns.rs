@@ -65,10 +65,6 @@ fn build(source: &str) -> Module {
     (*built.program.ok_or(built.log).unwrap().module).clone()
 }
 
-fn lavapipe() -> Target {
-    Target { loop_limit: true, ..Target::full() }
-}
-
 /// The key of a launch.
 fn key(module: &Module, launch: &Launch) -> LaunchKey {
     let key = LaunchKey::example(&module.functions[0], [launch.local, 1, 1]);
@@ -96,7 +92,7 @@ fn check(source: &str, launches: &[Launch]) -> usize {
     let mut ended = 0;
     for launch in launches {
         let Some(wanted) = launch.run(&module, Stage::Built) else { continue };
-        for target in [Target::full(), lavapipe()] {
+        for target in [Target::full(), Target::lavapipe()] {
             let made = passes::launch(&module, "k", &key(&module, launch), &target).unwrap();
             assert!(launch.run(&made, Stage::Launched).as_ref() == Some(&wanted), "another outcome of {launch:?} of\n{source}\n{made}");
         }
@@ -244,7 +240,7 @@ fn turns_are_dealt_out_for_wide_loads() {
     for source in &kernels {
         let made = launched(&build(source), &Launch::new(128, 64, 4096, 64));
         assert!(is_dealt(&made), "{source}\n{made}");
-        let made = passes::launch(&build(source), "k", &key(&build(source), &Launch::new(128, 64, 4096, 64)), &lavapipe()).unwrap();
+        let made = passes::launch(&build(source), "k", &key(&build(source), &Launch::new(128, 64, 4096, 64)), &Target::lavapipe()).unwrap();
         assert!(is_dealt(&made), "{source}\n{made}");
         let all = histogram_launches(8191);
         assert!(check(source, &all) * 2 > all.len(), "{source}");

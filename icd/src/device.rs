@@ -72,8 +72,8 @@ fn names(versions: Vec<NameVersion>) -> String {
 /// Answers a query of a device.
 fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Query) -> Result<()> {
     let (properties, target) = (device.properties(), device.target());
-    let double = u32::from(target.fp64);
-    let half = u32::from(target.fp16);
+    let double = u32::from(target.language.fp64);
+    let half = u32::from(target.language.fp16);
     let none: [NameVersion; 0] = [];
     let images = device.image_limits();
     match param {
@@ -99,7 +99,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_MAX_CLOCK_FREQUENCY => query.put(properties.clock_mhz),
         CL_DEVICE_ADDRESS_BITS => query.put(device.address_bits()),
         CL_DEVICE_MAX_MEM_ALLOC_SIZE => query.put(properties.max_allocation),
-        CL_DEVICE_IMAGE_SUPPORT => query.put(target.images),
+        CL_DEVICE_IMAGE_SUPPORT => query.put(target.language.images),
         CL_DEVICE_MAX_READ_IMAGE_ARGS => query.put(images.read_args),
         CL_DEVICE_MAX_WRITE_IMAGE_ARGS => query.put(images.write_args),
         CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => query.put(images.read_write_args),

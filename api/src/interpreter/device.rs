@@ -50,7 +50,10 @@ fn properties() -> DeviceProperties {
 
 /// All that OpenCL C may have and the interpreter knows.
 fn target() -> Target {
-    Target { max_subgroup_size: 1, spirv: false, fused_fma: false, max_local_memory: LOCAL_MEMORY, ..Target::full() }.with_extensions()
+    Target::portable().changed(|target| {
+        target.language.max_subgroup_size = 1;
+        target.language.max_local_memory = LOCAL_MEMORY;
+    })
 }
 
 /// Nanoseconds since the clock was first looked at.

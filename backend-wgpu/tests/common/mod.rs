@@ -157,7 +157,7 @@ pub fn layout(values: &[bool]) -> ArgLayout {
 
 /// Adds a value to each element: `add(global uint *data, uint value)`.
 pub fn adder(device: &WgpuDevice) -> Arc<dyn LoadedProgram> {
-    let spirv = device.target().spirv;
+    let spirv = device.target().shaders.spirv;
     device
         .load_shaders(vec![("add".to_owned(), vec![GLOBAL, KernelParam::Value])], move |_, key: &LaunchKey| {
             let source = format!(

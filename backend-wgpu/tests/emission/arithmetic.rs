@@ -4,7 +4,6 @@ use crate::common::{ALL, device, noise};
 use crate::kernels::{Text, elementwise, size_of};
 use crate::{execute, execute_for};
 use wgcl_api::backend::Device;
-use wgcl_compiler::target::Target;
 
 /// Runs an element-wise kernel on noise and special values, on every kind of device, and compares each result with
 /// `expected` where that is specified.
@@ -397,9 +396,9 @@ fn fused_multiply_add_in_the_type_itself() {
             };
         }
         let column = |k: usize| triples.iter().flat_map(|triple| triple[k].to_le_bytes()[..size].to_vec()).collect::<Vec<u8>>();
-        let mut target = Target { fused_fma: false, ..device.target().clone() };
+        let mut target = device.target().clone().changed(|target| target.language.fused_fma = false);
         if size == 4 {
-            target.fp64 = false;
+            target.language.fp64 = false;
         }
         let buffers = [column(0), column(1), column(2), vec![0; count * size]];
         let out = execute_for(&device, target, &fma_kernel(ty), &buffers, &[], count as u64, 64);

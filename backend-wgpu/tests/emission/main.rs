@@ -44,7 +44,7 @@ fn execute_for(
     let program = device
         .load_shaders(kernels, move |name, key| {
             let shader = wgcl_compiler::launch::specialise(&module, name, key, &target).map_err(BackendError::Launch)?;
-            for format in if target.spirv { &[][..] } else { &[Format::Wgsl, Format::Msl, Format::Hlsl] } {
+            for format in if target.shaders.spirv { &[][..] } else { &[Format::Wgsl, Format::Msl, Format::Hlsl] } {
                 match print(&shader, *format, &target) {
                     // Metal has no `double`, HLSL no 16-bit integers in naga's way.
                     Ok(_) | Err(LaunchError::Unsupported { .. }) => {}

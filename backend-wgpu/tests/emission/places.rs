@@ -256,7 +256,7 @@ fn compare_and_exchange() {
 
 #[test]
 fn halves() {
-    if !device(ALL[0]).target().fp16 {
+    if !device(ALL[0]).target().language.fp16 {
         return;
     }
     // out = half(float(in)) * in + in, in four lanes.

@@ -13,7 +13,8 @@ use wgcl_compiler::emit::{Format, print};
 use wgcl_compiler::ir::Function;
 use wgcl_compiler::launch::{LaunchKey, LaunchResult, Shader, specialise};
 use wgcl_compiler::program::{BuildOptions, Program, Source};
-use wgcl_compiler::target::{FloatControls, Target};
+use wgcl_compiler::target::Target;
+use wgcl_compiler::target::profiles::PROFILES;
 use wgcl_compiler::{ast, options, parse, preprocess, sema, timing};
 
 /// Stack of the thread that compiles: sources may nest deeply.
@@ -53,39 +54,6 @@ enum Check {
     Front,
 }
 
-/// What device is compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Device {
-    /// One that has everything but a fused `fma` that is quick.
-    Full,
-    /// As NVIDIA's GPUs are: with such an `fma`, and with all of SPIR-V's modes of floating point.
-    Nvidia,
-    /// As lavapipe is: loops end early, and barriers of memory are slow.
-    Lavapipe,
-}
-
-impl Device {
-    fn target(self) -> Target {
-        let all = FloatControls { signed_zero_inf_nan_preserve: 7, denorm_preserve: 7, rounding_mode_rte: 7 };
-        match self {
-            Self::Full => Target::full(),
-            Self::Nvidia => Target { fused_fma: true, float_controls: all, max_subgroup_size: 32, lanes_exchange: true, ..Target::full() }
-                .with_extensions(),
-            Self::Lavapipe => {
-                let lavapipe = Target {
-                    loop_limit: true,
-                    memory_barriers: false,
-                    long_comparisons: false,
-                    float_zeros: false,
-                    max_subgroup_size: 8,
-                    ..Target::full()
-                };
-                Target { float_controls: all, ..lavapipe }.with_extensions()
-            }
-        }
-    }
-}
-
 /// Compiles OpenCL C.
 #[derive(Debug, Parser)]
 #[command(
@@ -112,10 +80,16 @@ struct Arguments {
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', default_values_t = [64])]
     local_size: Vec<u32>,
     /// The device to compile for
-    #[arg(long, value_enum, default_value_t = Device::Full)]
-    device: Device,
+    #[arg(long, value_name = "PROFILE", value_parser = device, default_value = "full")]
+    device: Target,
     /// The source, `-` for standard input
     file: String,
+}
+
+/// The device of a profile.
+fn device(name: &str) -> Result<Target, String> {
+    let names = || PROFILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    Target::profile(name).ok_or_else(|| format!("no profile is called so; there are {}", names()))
 }
 
 /// Separates the options of clBuildProgram from those of the tool.
@@ -178,9 +152,9 @@ fn usage(message: &str) -> ExitCode {
 
 /// Runs the stages that are asked for; true if the source is accepted.
 fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bool {
-    let mut target = arguments.device.target();
     // The other languages want naga without what only SPIR-V can say.
-    target.spirv = !matches!(arguments.emit, Some(Emit::Wgsl | Emit::Msl | Emit::Hlsl));
+    let is_portable = matches!(arguments.emit, Some(Emit::Wgsl | Emit::Msl | Emit::Hlsl));
+    let target = if is_portable { arguments.device.clone().without_spirv() } else { arguments.device.clone() };
     if let Some(stage @ (Emit::Tokens | Emit::Ast | Emit::Thir)) = arguments.emit {
         return front_end(Some(stage), source, options, &target);
     }
@@ -225,7 +199,7 @@ fn check(arguments: &Arguments, source: &Source, options: &BuildOptions, target:
     let Some(program) = result.program else { return false };
     let mut good = true;
     for function in kernels(arguments, &program) {
-        let key = key(arguments, function);
+        let key = key(arguments, function, target);
         if let Err(error) = specialise(&program.module, &function.name, &key, target) {
             complain(&format!("error: {error}\n"));
             good = false;
@@ -242,9 +216,9 @@ fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Ite
 }
 
 /// A launch as most are: no memory is bound twice.
-fn key(arguments: &Arguments, function: &Function) -> LaunchKey {
+fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey {
     let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
-    LaunchKey { distinct: true, ..LaunchKey::example(function, local_size) }
+    LaunchKey { distinct: true, ..LaunchKey::example(function, local_size) }.with_texels(function, target)
 }
 
 fn complain(log: &str) {
@@ -305,7 +279,7 @@ fn shaders(
     with: &mut dyn FnMut(&Shader) -> LaunchResult<()>,
 ) -> LaunchResult<()> {
     for function in kernels(arguments, program) {
-        let key = key(arguments, function);
+        let key = key(arguments, function, target);
         with(&specialise(&program.module, &function.name, &key, target)?)?;
     }
     Ok(())

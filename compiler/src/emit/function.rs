@@ -12,7 +12,7 @@ use super::views::ViewKey;
 use crate::ir::definitions::Definitions;
 use crate::ir::{self, Const, Inst, Op, Region, Type, Value};
 use crate::launch::{ArgLayout, LaunchKey};
-use crate::target::Target;
+use crate::target::{AtomicOrder, Target};
 use naga::{
     Barrier, BinaryOperator, Expression, Function, FunctionArgument, FunctionResult, Handle, LocalVariable, Scalar, Span, Statement,
     StructMember, SwitchCase, SwitchValue, TypeInner,
@@ -395,7 +395,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 self.b.stmt(Statement::ControlBarrier(barrier_flags(*fence)));
                 return Ok(());
             }
-            Op::MemFence(_) if self.cx.target.spirv && !self.cx.target.memory_barriers => return Ok(()),
+            Op::MemFence(_) if self.cx.target.language.atomic_order == AtomicOrder::ReadModifyWrite => return Ok(()),
             Op::MemFence(fence) => {
                 self.b.stmt(Statement::MemoryBarrier(barrier_flags(*fence)));
                 return Ok(());

@@ -8,7 +8,7 @@ use naga::{Barrier, CollectiveOperation, Expression, GatherMode, Scalar, ScalarK
 
 impl Emitter<'_, '_> {
     pub(super) fn subgroup(&mut self, op: GroupOp, args: &[Value]) -> Result<Val, EmitError> {
-        if !self.cx.target.subgroups {
+        if !self.cx.target.language.subgroups {
             return Err(EmitError::unsupported("a subgroup function"));
         }
         let Some(&first) = args.first() else {

@@ -48,9 +48,6 @@ const DEEP: usize = 48;
 /// Bytes of that stack.
 const DEEP_STACK: usize = 256 << 20;
 
-/// The driver that stops long loops (lavapipe) also has a stack of 80 conditions, and ignores those that do not fit.
-const LAVAPIPE_NESTING: usize = 78;
-
 /// Why emission failed; becomes a [`LaunchError`] with the kernel's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum EmitError {
@@ -99,7 +96,7 @@ fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, 
     let mut has_loops = false;
     before.functions[index].body.walk(&mut |inst| has_loops |= matches!(inst.op, ir::Op::Loop { .. }));
     let is_blind = |module, index: usize| u32::try_from(index).is_ok_and(|index| crate::passes::group_blind(module, ir::Func(index)));
-    let exchanges = target.lanes_exchange && crate::passes::exchange::has_wide(kernel);
+    let exchanges = target.shaders.costs.lanes_exchange && crate::passes::exchange::has_wide(kernel);
     has_loops || exchanges || !key.single_dispatch || key.rows || !is_blind(before, index) || !is_blind(module, 0)
 }
 
@@ -107,7 +104,7 @@ fn specialise_for(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &T
     let mut module = stage("launch passes", || crate::passes::launch(before, kernel, key, target))?;
     let depends = depends_on_groups(before, &module, key, target);
     stage("legalize", || crate::passes::legalize::run(&mut module, target));
-    if target.texel_buffers {
+    if target.shaders.costs.texel_fetches {
         stage("flatten", || flatten::run(&mut module, key));
     }
     let mut shader = shader(&module, key, target, false)?;
@@ -127,8 +124,8 @@ pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool
     if depth <= DEEP {
         return make();
     }
-    if target.loop_limit && depth > LAVAPIPE_NESTING {
-        let too_deep = EmitError::Limit { what: "levels of nested control flow", needed: depth as u64, limit: LAVAPIPE_NESTING as u64 };
+    if let Some(limit) = target.shaders.defects.nested_conditions.filter(|&limit| depth > limit as usize) {
+        let too_deep = EmitError::Limit { what: "levels of nested control flow", needed: depth as u64, limit: limit.into() };
         return Err(too_deep.into_launch(&kernel.name, "emission"));
     }
     std::thread::scope(|scope| {
@@ -172,7 +169,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     let local_size = key.local_size.map(|n| n.max(1));
     // naga takes questions about subgroups from groups of one dimension only, where WGSL says which work-items are next to each other. OpenCL does not.
     let items = local_size.iter().fold(1_u32, |product, &n| product.saturating_mul(n));
-    let checked_size = if target.spirv { [items, 1, 1] } else { local_size };
+    let checked_size = if target.shaders.spirv { [items, 1, 1] } else { local_size };
     shared.module.entry_points.push(naga::EntryPoint {
         name: kernel.name.clone(),
         stage: naga::ShaderStage::Compute,
@@ -186,7 +183,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     });
     let naga = shared.module;
     let info = stage("validate", || spirv::validate(&naga, target))?;
-    let spirv = if target.spirv {
+    let spirv = if target.shaders.spirv {
         let unaliased: FxHashSet<u32> = plan
             .objects
             .iter()
@@ -348,9 +345,9 @@ fn callees_first(module: &ir::Module) -> Result<Vec<usize>, EmitError> {
 fn check_types(module: &ir::Module, target: &Target) -> Result<(), EmitError> {
     for data in module.functions.iter().flat_map(|function| &function.values) {
         match data.ty.scalar() {
-            Some(ir::Scalar::I64) if !target.int64 => return Err(EmitError::unsupported("a 64-bit integer")),
-            Some(ir::Scalar::F64) if !target.fp64 => return Err(EmitError::unsupported("`double`")),
-            Some(ir::Scalar::F16) if !target.fp16 => return Err(EmitError::unsupported("`half` arithmetic")),
+            Some(ir::Scalar::I64) if !target.language.int64 => return Err(EmitError::unsupported("a 64-bit integer")),
+            Some(ir::Scalar::F64) if !target.language.fp64 => return Err(EmitError::unsupported("`double`")),
+            Some(ir::Scalar::F16) if !target.language.fp16 => return Err(EmitError::unsupported("`half` arithmetic")),
             _ => {}
         }
     }

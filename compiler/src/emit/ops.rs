@@ -154,7 +154,7 @@ impl Emitter<'_, '_> {
 
     /// The other operand where one is a NaN.
     fn float_extreme(&mut self, maximum: bool, x: Expr, y: Expr) -> Expr {
-        if self.cx.target.spirv {
+        if self.cx.target.shaders.spirv {
             // Becomes NMin or NMax, which have that rule, when the SPIR-V is finished.
             return self.b.math(if maximum { MathFunction::Max } else { MathFunction::Min }, &[x, y]);
         }
@@ -240,7 +240,7 @@ impl Emitter<'_, '_> {
             let (operator, signed) = match op {
                 CmpOp::Eq | CmpOp::FEq => (BinaryOperator::Equal, false),
                 CmpOp::Ne => (BinaryOperator::NotEqual, false),
-                CmpOp::FNe if e.cx.target.spirv => (BinaryOperator::NotEqual, false),
+                CmpOp::FNe if e.cx.target.shaders.spirv => (BinaryOperator::NotEqual, false),
                 CmpOp::FNe => {
                     // naga's own inequality is false for NaN.
                     let equal = e.b.binary(BinaryOperator::Equal, x, y);
@@ -258,7 +258,7 @@ impl Emitter<'_, '_> {
             if !signed {
                 return Ok(e.b.binary(operator, x, y));
             }
-            if lanes.scalar == ir::Scalar::I64 && !e.cx.target.long_comparisons {
+            if lanes.scalar == ir::Scalar::I64 && e.cx.target.shaders.defects.long_comparisons {
                 // Unsigned integers order as signed ones do once the signs are flipped.
                 let sign = e.b.same(Scalar::U64, 1 << 63, lanes.count);
                 let [x, y] = [x, y].map(|side| e.b.binary(BinaryOperator::ExclusiveOr, side, sign));
@@ -386,8 +386,8 @@ impl Emitter<'_, '_> {
             MathOp::Rint => MathFunction::Round,
             MathOp::Sqrt => MathFunction::Sqrt,
             MathOp::RSqrt => MathFunction::InverseSqrt,
-            MathOp::Fma if self.cx.target.fused_fma => MathFunction::Fma,
-            MathOp::FMulAdd if self.cx.target.fused_fma => MathFunction::Fma,
+            MathOp::Fma if self.cx.target.language.fused_fma => MathFunction::Fma,
+            MathOp::FMulAdd if self.cx.target.language.fused_fma => MathFunction::Fma,
             MathOp::FMulAdd => {
                 let &[a, b, c] = args else { return Err(EmitError::Internal("FMulAdd takes three operands".to_owned())) };
                 let product = self.b.binary(BinaryOperator::Multiply, a, b);

@@ -10,7 +10,7 @@ use super::views::{Backing, Kind, Object, Rule, Shape, Variable, View, ViewKey, 
 use crate::ir::definitions::{Definitions, Root};
 use crate::ir::{Function, Global, KernelParam, Module, Op, Space, Type, Value};
 use crate::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchKey};
-use crate::target::Target;
+use crate::target::{AtomicOrder, Target};
 use naga::Scalar;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -77,7 +77,7 @@ pub(super) struct Inputs<'a> {
 
 /// Collects the accesses of all functions and decides on objects and views. Variables are made by [`super::bind`].
 pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
-    let clean = if inputs.target.texel_buffers { super::clean::loads(inputs.module) } else { FxHashSet::default() };
+    let clean = if inputs.target.shaders.costs.texel_fetches { super::clean::loads(inputs.module) } else { FxHashSet::default() };
     let mut planner = Planner { inputs, plan: Plan { clean, ..Plan::default() }, shared: FxHashMap::default(), next_binding: 0 };
     if inputs.arguments {
         planner.arguments();
@@ -102,9 +102,9 @@ fn check_limits(plan: &Plan, target: &Target) -> Result<(), EmitError> {
     let count = |is: fn(&BindingKind) -> bool| plan.bindings.iter().filter(|binding| is(&binding.kind)).count();
     let storage = count(|kind| *kind == BindingKind::Storage);
     let uniform = count(|kind| matches!(kind, BindingKind::Uniform { .. }));
-    limit("storage buffers", storage, target.max_storage_buffers)?;
-    limit("uniform buffers", uniform, target.max_uniform_buffers)?;
-    limit("bytes of local memory", plan.local_memory as usize, target.max_local_memory)
+    limit("storage buffers", storage, target.shaders.limits.storage_buffers)?;
+    limit("uniform buffers", uniform, target.shaders.limits.uniform_buffers)?;
+    limit("bytes of local memory", plan.local_memory as usize, target.language.max_local_memory)
 }
 
 struct Planner<'a> {
@@ -126,7 +126,9 @@ impl Planner<'_> {
             }
             match inst.op {
                 Op::Printf { .. } => return self.printf(),
-                Op::MemFence(fence) => self.plan.coherent |= fence.global && self.inputs.target.spirv && self.inputs.target.memory_barriers,
+                Op::MemFence(fence) => {
+                    self.plan.coherent |= fence.global && self.inputs.target.language.atomic_order == AtomicOrder::Fences
+                }
                 _ => {}
             }
             let Some((pointer, shape)) = access(function, inst, pointer_size) else { return };
@@ -240,11 +242,11 @@ impl Planner<'_> {
         if let Some(&object) = self.shared.get(&source) {
             return Ok(Place { object, base });
         }
-        let object = if source == BindingSource::ConstantData && size <= self.inputs.target.max_uniform_size {
+        let object = if source == BindingSource::ConstantData && size <= self.inputs.target.shaders.limits.uniform_size {
             self.uniform("constants", size, source)
         } else if source == BindingSource::ConstantData {
             let object = self.storage("constants", size, source);
-            self.plan.objects[object].texels = Some(source).filter(|_| self.inputs.target.texel_buffers);
+            self.plan.objects[object].texels = Some(source).filter(|_| self.inputs.target.shaders.costs.texel_fetches);
             object
         } else {
             self.storage("variables", size, source)
@@ -302,7 +304,8 @@ impl Planner<'_> {
 
     /// The source of a parameter that may be bound as texels.
     fn texels(&self, index: u32) -> Option<BindingSource> {
-        (self.inputs.target.texel_buffers && self.inputs.key.texel_args.contains(&index)).then_some(BindingSource::Param(index))
+        (self.inputs.target.shaders.costs.texel_fetches && self.inputs.key.texel_args.contains(&index))
+            .then_some(BindingSource::Param(index))
     }
 
     /// Gives every object its rule, and moves large private arrays out of the function.
@@ -318,7 +321,7 @@ impl Planner<'_> {
                 }
             }
             self.plan.local_memory = local;
-            if local <= target.max_local_memory {
+            if local <= target.language.max_local_memory {
                 break;
             }
         }
@@ -336,7 +339,7 @@ impl Planner<'_> {
         }
         for object in &mut self.plan.objects {
             match object.backing {
-                Backing::Storage { .. } if !target.spirv => object.rule = Rule::One(single_view(object, target, false)?),
+                Backing::Storage { .. } if !target.shaders.spirv => object.rule = Rule::One(single_view(object, target, false)?),
                 Backing::Function(_) => object.rule = Rule::One(single_view(object, target, true)?),
                 _ => {}
             }
@@ -406,7 +409,7 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
             Backing::Storage { binding: own } => {
                 // The binding that the object has already is the first view's where all of them are texels.
                 let mut unused = keys.iter().all(|key| key.texels);
-                let is_only_read = inputs.target.spirv && object.is_only_read();
+                let is_only_read = inputs.target.shaders.spirv && object.is_only_read();
                 let space = if is_only_read { AddressSpace::Storage { access: naga::StorageAccess::LOAD } } else { storage };
                 for key in keys {
                     let mut binding = own;

@@ -22,20 +22,20 @@ use rustc_hash::FxHashSet;
 /// The capabilities that a target's shaders may use.
 pub(super) fn capabilities(target: &Target) -> Capabilities {
     let mut all = Capabilities::MEMORY_DECORATION_COHERENT;
-    all.set(Capabilities::FLOAT64, target.fp64);
-    all.set(Capabilities::SHADER_FLOAT16, target.fp16);
-    all.set(Capabilities::SHADER_INT64, target.int64);
-    all.set(Capabilities::SHADER_INT16, target.int16);
-    all.set(Capabilities::SHADER_INT64_ATOMIC_ALL_OPS | Capabilities::SHADER_INT64_ATOMIC_MIN_MAX, target.int64_atomics);
-    all.set(Capabilities::SHADER_FLOAT32_ATOMIC, target.float_atomics);
-    all.set(Capabilities::SUBGROUP | Capabilities::SUBGROUP_BARRIER, target.subgroups);
+    all.set(Capabilities::FLOAT64, target.language.fp64);
+    all.set(Capabilities::SHADER_FLOAT16, target.language.fp16);
+    all.set(Capabilities::SHADER_INT64, target.language.int64);
+    all.set(Capabilities::SHADER_INT16, target.shaders.int16);
+    all.set(Capabilities::SHADER_INT64_ATOMIC_ALL_OPS | Capabilities::SHADER_INT64_ATOMIC_MIN_MAX, target.language.int64_atomics);
+    all.set(Capabilities::SHADER_FLOAT32_ATOMIC, target.shaders.float_atomics);
+    all.set(Capabilities::SUBGROUP | Capabilities::SUBGROUP_BARRIER, target.language.subgroups);
     all
 }
 
 /// Validates a module: in full where aliasing is not allowed, else without the rule that bindings differ.
 pub(super) fn validate(module: &Module, target: &Target) -> Result<ModuleInfo, EmitError> {
     let mut flags = ValidationFlags::all();
-    if target.spirv {
+    if target.shaders.spirv {
         flags.remove(ValidationFlags::BINDINGS);
     }
     Validator::new(flags, capabilities(target))
@@ -119,7 +119,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
     let mut inexact = Vec::new();
     let mut aliased = Vec::new();
     let mut restricted = FxHashSet::default();
-    let loops = if target.loop_limit { over_local_memory(words) } else { FxHashSet::default() };
+    let loops = if target.shaders.costs.local_lane_by_lane { over_local_memory(words) } else { FxHashSet::default() };
     let (mut arrays, mut private_arrays) = (FxHashSet::default(), FxHashSet::default());
     let mut entry = None;
     // Where in `out` new instructions of each kind belong.
@@ -254,15 +254,15 @@ impl FloatControls {
     fn of(target: &Target) -> Self {
         let mut modes = Vec::new();
         let mut add = |mode, widths: u8| {
-            for (bit, width, available) in [(1, 16, target.fp16), (2, 32, true), (4, 64, target.fp64)] {
+            for (bit, width, available) in [(1, 16, target.language.fp16), (2, 32, true), (4, 64, target.language.fp64)] {
                 if widths & bit != 0 && available {
                     modes.push((mode, width));
                 }
             }
         };
-        add(Self::SIGNED_ZERO_INF_NAN_PRESERVE, target.float_controls.signed_zero_inf_nan_preserve);
-        add(Self::DENORM_PRESERVE, target.float_controls.denorm_preserve);
-        add(Self::ROUNDING_MODE_RTE, target.float_controls.rounding_mode_rte);
+        add(Self::SIGNED_ZERO_INF_NAN_PRESERVE, target.shaders.float_controls.signed_zero_inf_nan_preserve);
+        add(Self::DENORM_PRESERVE, target.shaders.float_controls.denorm_preserve);
+        add(Self::ROUNDING_MODE_RTE, target.shaders.float_controls.rounding_mode_rte);
         Self(modes)
     }
 

@@ -1,4 +1,4 @@
-//! Buffers that a kernel only reads, as texel buffers: for devices that fetch texels faster than they load ([`Target::texel_buffers`]).
+//! Buffers that a kernel only reads, as texel buffers: for devices that fetch texels faster than they load ([`Costs::texel_fetches`](crate::target::Costs::texel_fetches)).
 //!
 //! naga knows no texel buffers. A view is written as an array, tagged by its binding number ([`TAG`]); in the SPIR-V that naga makes of it the
 //! variable gets an image without a sampler, and what is loaded is fetched:

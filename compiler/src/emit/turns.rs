@@ -1,4 +1,4 @@
-//! Finding out that the driver has stopped a loop ([`Target::loop_limit`]), so that the launch can fail instead of computing something wrong.
+//! Finding out that the driver has stopped a loop ([`Defects::loop_turns`](crate::target::Defects::loop_turns)), so that the launch can fail instead of computing something wrong.
 //!
 //! A loop is only left by `break`, or by `return` from within. Each execution of a loop has a number, and a `break` says which it leaves:
 //!
@@ -22,9 +22,6 @@ use crate::passes::trips::Trips;
 use crate::target::Target;
 use naga::{AddressSpace, BinaryOperator, Block, GlobalVariable, Handle, Scalar, Statement};
 
-/// Turns that a work-item may do in all loops together.
-const LIMIT: u64 = 65_535;
-
 /// Words of the buffer: the one that is written, and zero.
 pub(super) const BYTES: u32 = 8;
 
@@ -36,12 +33,12 @@ pub(super) const SHAPES: [Shape; 2] = [
 
 /// Whether the driver may stop a loop of the kernel.
 pub(super) fn watched(module: &Module, target: &Target) -> bool {
-    let Some((kernel, helpers)) = module.functions.split_first().filter(|_| target.loop_limit) else { return false };
+    let (Some(limit), Some((kernel, helpers))) = (target.shaders.defects.loop_turns, module.functions.split_first()) else { return false };
     let mut loops = false;
     for helper in helpers {
         helper.body.walk(&mut |inst| loops |= matches!(inst.op, Op::Loop { .. }));
     }
-    loops || Trips::of(kernel).total().is_none_or(|turns| turns >= LIMIT)
+    loops || Trips::of(kernel).total().is_none_or(|turns| turns >= u64::from(limit))
 }
 
 /// Variables of a work-item, for all functions.

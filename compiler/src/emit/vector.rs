@@ -175,7 +175,7 @@ impl Emitter<'_, '_> {
     pub(super) fn raw_of_chunk(&mut self, scalar: ir::Scalar, lanes: u8, chunk: Expr) -> Result<Expr, EmitError> {
         Ok(match scalar {
             ir::Scalar::F32 | ir::Scalar::F64 => self.b.bitcast(chunk, ScalarKind::Uint),
-            ir::Scalar::F16 if self.cx.target.int16 => {
+            ir::Scalar::F16 if self.cx.target.shaders.int16 => {
                 let bits = self.b.bitcast(chunk, ScalarKind::Uint);
                 self.b.convert(bits, Scalar::U32)
             }
@@ -200,7 +200,7 @@ impl Emitter<'_, '_> {
     pub(super) fn chunk_of_raw(&mut self, scalar: ir::Scalar, lanes: u8, raw: Expr) -> Result<Expr, EmitError> {
         Ok(match scalar {
             ir::Scalar::F32 | ir::Scalar::F64 => self.b.bitcast(raw, ScalarKind::Float),
-            ir::Scalar::F16 if self.cx.target.int16 => {
+            ir::Scalar::F16 if self.cx.target.shaders.int16 => {
                 let bits = self.b.convert(raw, super::views::naga_u16());
                 self.b.bitcast(bits, ScalarKind::Float)
             }

@@ -219,9 +219,9 @@ impl Object {
                 let slot = match shape.size {
                     8 => Scalar::U64,
                     4 => Scalar::U32,
-                    2 if target.int16 => naga_u16(),
+                    2 if target.shaders.int16 => naga_u16(),
                     // Words that are whole are better.
-                    1 if target.int8_storage && (shape.align < 4 || (shape.kind == Kind::Store && shape.is_partial())) => {
+                    1 if target.shaders.int8_storage && (shape.align < 4 || (shape.kind == Kind::Store && shape.is_partial())) => {
                         return Some(ViewKey::BYTES.fetched(shape.kind));
                     }
                     _ => return None,
@@ -358,9 +358,11 @@ pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Resu
         8 => Some(Scalar { kind, width: 8 }),
         4 => Some(Scalar { kind, width: 4 }),
         // Of the memory that work-items have of their own, caches hold little: half words take half of it.
-        1 | 2 if matches!(object.backing, Backing::Function(_)) && target.int16 && !target.loop_limit => Some(naga_u16()),
+        1 | 2 if matches!(object.backing, Backing::Function(_)) && target.shaders.int16 && target.shaders.costs.private_bytes => {
+            Some(naga_u16())
+        }
         1 | 2 if widen => Some(Scalar::U32),
-        2 if matches!(object.backing, Backing::Storage { .. }) && target.int16 => Some(naga_u16()),
+        2 if matches!(object.backing, Backing::Storage { .. }) && target.shaders.int16 => Some(naga_u16()),
         _ => None,
     };
     if let (true, Some(slot)) = (uniform, slot) {

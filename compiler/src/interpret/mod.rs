@@ -68,7 +68,7 @@ pub struct Settings {
 impl Settings {
     /// For a device.
     pub const fn new(stage: Stage, target: &Target) -> Self {
-        Self { stage, fused: target.fused_fma, undefined: 0xcd, fuel: u64::MAX }
+        Self { stage, fused: target.language.fused_fma, undefined: 0xcd, fuel: u64::MAX }
     }
 
     /// Eight undefined bytes.

@@ -206,8 +206,8 @@ pub fn launch(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targe
         pieces::run(function, &key.pieces);
         check(&module, Func(0), "pieces").map_err(|error| error.for_launch(kernel))?;
     }
-    if let Some(function) = module.functions.first_mut().filter(|_| target.lanes_exchange)
-        && exchange::run(function, key, target.max_subgroup_size)
+    if let Some(function) = module.functions.first_mut().filter(|_| target.shaders.costs.lanes_exchange)
+        && exchange::run(function, key, target.language.max_subgroup_size)
     {
         compact::run(function);
         check(&module, Func(0), "exchange").map_err(|error| error.for_launch(kernel))?;
@@ -311,13 +311,13 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
             purity.note(func, &module.functions[func.index()]);
         }
     }
-    groups::run(module, key.local_size, target.max_subgroup_size);
+    groups::run(module, key.local_size, target.language.max_subgroup_size);
     for func in functions(module) {
         check(module, func, "groups")?;
         specialise_key::run(&mut module.functions[func.index()], key);
         check(module, func, "specialise_key")?;
         optimise(module, func, target.pointer_size(), &purity)?;
-        let mode = if target.loop_limit { unroll::Mode::Full } else { unroll::Mode::Generous };
+        let mode = if target.shaders.costs.long_code { unroll::Mode::Full } else { unroll::Mode::Generous };
         // Loops around loops that were written out follow.
         for _ in 0..3 {
             let changed = unroll::run(&mut module.functions[func.index()], mode);
@@ -341,18 +341,18 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         check(module, func, "simplify")?;
         compact::run(&mut module.functions[func.index()]);
         check(module, func, "compact")?;
-        // lavapipe takes long for long code.
-        let widths = if target.loop_limit { &deal_turns::WIDTHS[..1] } else { deal_turns::WIDTHS };
+        let widths = if target.shaders.costs.long_code { &deal_turns::WIDTHS[..1] } else { deal_turns::WIDTHS };
         let mut several = deal_turns::run(&mut module.functions[func.index()], key, &purity, widths);
         check(module, func, "deal_turns")?;
-        if target.loop_limit {
-            if func == Func(0) && target.subgroups {
-                several |= uniform_loads::run(&mut module.functions[0], key, target.max_subgroup_size);
-                check(module, func, "uniform_loads")?;
-            }
+        if target.shaders.costs.local_lane_by_lane && func == Func(0) && target.language.subgroups {
+            several |= uniform_loads::run(&mut module.functions[0], key, target.language.max_subgroup_size);
+            check(module, func, "uniform_loads")?;
+        }
+        if target.shaders.costs.branches {
             several |= unroll::run(&mut module.functions[func.index()], unroll::Mode::Partial);
             check(module, func, "unroll")?;
-        } else {
+        }
+        if target.shaders.costs.load_latency {
             several |= batch_turns::run(&mut module.functions[func.index()], key.distinct, &purity);
             check(module, func, "batch_turns")?;
         }
@@ -364,9 +364,8 @@ fn specialise(module: &mut ir::Module, key: &LaunchKey, target: &Target) -> Resu
         }
         align::run(&mut module.functions[func.index()]);
         check(module, func, "align")?;
-        // Not measured on lavapipe.
-        let widest = if target.lanes_exchange { exchange::SHARED } else { side_by_side::WIDE };
-        if !target.loop_limit && side_by_side::run(&mut module.functions[func.index()], key.distinct, &purity, widest) {
+        let widest = if target.shaders.costs.lanes_exchange { exchange::SHARED } else { side_by_side::WIDE };
+        if target.shaders.costs.accesses && side_by_side::run(&mut module.functions[func.index()], key.distinct, &purity, widest) {
             dce::run(&mut module.functions[func.index()], &purity);
             compact::run(&mut module.functions[func.index()]);
             check(module, func, "side_by_side")?;

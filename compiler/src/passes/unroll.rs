@@ -9,7 +9,7 @@
 //! ```
 //! * A loop whose number of turns is known is written out if that stays small, or if it indexes a private array that is only indexed by counters of such
 //!   loops: `promote` then makes values of the array. `opencl_unroll_hint` raises the limit or forbids it.
-//! * On a device that stops loops after some number of turns ([`Target::loop_limit`](crate::target::Target::loop_limit)) a loop of many or
+//! * On a device that stops loops after some number of turns ([`Defects::loop_turns`](crate::target::Defects::loop_turns)), or takes long for their tests, a loop of many or
 //!   unknown turns does several in one, each with its own tests, or with one for all where their number is known to be a multiple.
 //!
 //! Only innermost loops are looked at, and only those that go on in one place, at the end of their body; writing a loop out makes the one

@@ -35,13 +35,13 @@ impl When {
     fn holds(self, target: &Target, options: &BuildOptions) -> bool {
         match self {
             Self::Always => true,
-            Self::Fp64 => target.fp64,
-            Self::Fp16 => target.fp16,
+            Self::Fp64 => target.language.fp64,
+            Self::Fp16 => target.language.fp16,
             Self::Cl20 => options.std >= CStd::Cl20,
-            Self::Images => target.images,
-            Self::Embedded => !target.int64,
+            Self::Images => target.language.images,
+            Self::Embedded => !target.language.int64,
             Self::FastRelaxedMath => options.fast_relaxed_math,
-            Self::FusedFma => target.fused_fma,
+            Self::FusedFma => target.language.fused_fma,
         }
     }
 }
@@ -102,9 +102,9 @@ impl Preprocessor<'_> {
         }
         let body = match &*text {
             "__OPENCL_C_VERSION__" => self.options.std.version().to_string(),
-            name if self.target.extensions.iter().any(|known| known == name) => String::from("1"),
+            name if self.target.language.extensions.iter().any(|known| known == name) => String::from("1"),
             // Feature macros are part of OpenCL C 3.0 (6.2.1).
-            name if self.options.std >= CStd::Cl30 && self.target.features.iter().any(|known| known == name) => String::from("1"),
+            name if self.options.std >= CStd::Cl30 && self.target.language.features.iter().any(|known| known == name) => String::from("1"),
             _ => return None,
         };
         self.define_text(&format!("{text} {body}"))

@@ -90,7 +90,7 @@ impl Sema<'_> {
         let right_type = match object {
             ScalarKind::Int | ScalarKind::UInt => true,
             ScalarKind::Float => kind == AtomicKind::Xchg,
-            ScalarKind::Long | ScalarKind::ULong => self.target.int64_atomics,
+            ScalarKind::Long | ScalarKind::ULong => self.target.language.int64_atomics,
             _ => false,
         };
         if !right_type {

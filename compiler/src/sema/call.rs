@@ -264,7 +264,7 @@ impl Sema<'_> {
             }
             return self.error_expr(span);
         };
-        if kind == ScalarKind::Half && !self.target.fp16 {
+        if kind == ScalarKind::Half && !self.target.language.fp16 {
             self.err(span, "half precision arithmetic requires cl_khr_fp16");
             return self.error_expr(span);
         }

@@ -30,7 +30,9 @@ impl Sema<'_> {
         match (&from_kind, &to_kind) {
             (_, TyKind::Void) => self.expr(ExprKind::Cast(CastKind::ToVoid, Box::new(value)), to, span),
             (TyKind::Void, _) => self.bad_cast(&value, to, span),
-            (TyKind::Scalar(ScalarKind::Half), _) | (_, TyKind::Scalar(ScalarKind::Half)) if !self.target.fp16 && !self.in_library => {
+            (TyKind::Scalar(ScalarKind::Half), _) | (_, TyKind::Scalar(ScalarKind::Half))
+                if !self.target.language.fp16 && !self.in_library =>
+            {
                 self.err(span, "arithmetic on type 'half' requires cl_khr_fp16");
                 self.error_expr(span)
             }

@@ -150,7 +150,7 @@ impl Sema<'_> {
             return None;
         }
         if matches!(self.kind(self.innermost(ty.qt)), TyKind::Scalar(ScalarKind::Half))
-            && !self.target.fp16
+            && !self.target.language.fp16
             && !self.in_library
             && !matches!(ty.space, Some((Space::Local, _)))
         {
@@ -431,10 +431,13 @@ impl Sema<'_> {
             let at = u64::from(f.local_memory).next_multiple_of(u64::from(align.max(1)));
             f.local_memory = u32::try_from(at + size).unwrap_or(u32::MAX);
         }
-        if self.f.as_ref().is_some_and(|f| f.local_memory > self.target.max_local_memory) {
+        if self.f.as_ref().is_some_and(|f| f.local_memory > self.target.language.max_local_memory) {
             self.err(
                 name.span,
-                format!("the kernel's local variables exceed the {} bytes of local memory of this device", self.target.max_local_memory),
+                format!(
+                    "the kernel's local variables exceed the {} bytes of local memory of this device",
+                    self.target.language.max_local_memory
+                ),
             );
         }
         let span = self.span(name.span);

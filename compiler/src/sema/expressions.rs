@@ -176,7 +176,7 @@ impl Sema<'_> {
             }
             ULong
         });
-        if !self.target.int64 && matches!(kind, Long | ULong) {
+        if !self.target.language.int64 && matches!(kind, Long | ULong) {
             self.err(span, "64-bit integer literal: this device lacks 64-bit integers");
             kind = UInt;
         }
@@ -188,13 +188,15 @@ impl Sema<'_> {
         let kind = match suffix {
             FloatSuffix::Float => ScalarKind::Float,
             FloatSuffix::Half => {
-                if !self.target.fp16 {
+                if !self.target.language.fp16 {
                     self.err(span, "half precision constant requires cl_khr_fp16");
                     return self.error_expr(span);
                 }
                 ScalarKind::Half
             }
-            FloatSuffix::None if !self.target.fp64 || (self.options.single_precision_constant && !self.in_library) => ScalarKind::Float,
+            FloatSuffix::None if !self.target.language.fp64 || (self.options.single_precision_constant && !self.in_library) => {
+                ScalarKind::Float
+            }
             FloatSuffix::None => ScalarKind::Double,
         };
         let value = match kind {

@@ -157,7 +157,7 @@ impl Sema<'_> {
             }
             return parse_c11(rest).map(|(kind, explicit)| Family::C11(kind, explicit));
         }
-        if self.target.images
+        if self.target.language.images
             && let Some(call) = parse_image(name)
         {
             return Some(Family::Image(call));
@@ -391,9 +391,9 @@ impl Sema<'_> {
 
     fn kind_available(&mut self, kind: ScalarKind, span: Span) -> bool {
         let missing = match kind {
-            ScalarKind::Double => !self.target.fp64,
-            ScalarKind::Half => !self.target.fp16,
-            ScalarKind::Long | ScalarKind::ULong => !self.target.int64,
+            ScalarKind::Double => !self.target.language.fp64,
+            ScalarKind::Half => !self.target.language.fp16,
+            ScalarKind::Long | ScalarKind::ULong => !self.target.language.int64,
             _ => false,
         };
         if missing {
@@ -551,8 +551,8 @@ impl Sema<'_> {
             return self.error_expr(span);
         };
         let result = match scalar_size(kind) {
-            8 if self.target.fp64 => ScalarKind::Double,
-            2 if self.target.fp16 && kind == ScalarKind::UShort => ScalarKind::Half,
+            8 if self.target.language.fp64 => ScalarKind::Double,
+            2 if self.target.language.fp16 && kind == ScalarKind::UShort => ScalarKind::Half,
             _ => ScalarKind::Float,
         };
         let code_kind = unsigned_of(result);

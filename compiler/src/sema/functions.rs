@@ -63,7 +63,7 @@ impl Sema<'_> {
                 self.err(specs.span, format!("declaring function return value of type '{shown}' is not allowed"));
                 return None;
             }
-            TyKind::Scalar(ScalarKind::Half) if !self.target.fp16 => {
+            TyKind::Scalar(ScalarKind::Half) if !self.target.language.fp16 => {
                 self.err(specs.span, "declaring function return value of type 'half' is not allowed without cl_khr_fp16");
             }
             _ if self.is_incomplete(ret) => {
@@ -237,7 +237,7 @@ impl Sema<'_> {
                 ty = QualTy::plain(self.error_ty());
             }
             match self.kind(ty.ty) {
-                TyKind::Scalar(ScalarKind::Half) if !self.target.fp16 && !is_kernel && !self.in_library => {
+                TyKind::Scalar(ScalarKind::Half) if !self.target.language.fp16 && !is_kernel && !self.in_library => {
                     self.err(span, "declaring function parameter of type 'half' is not allowed; did you forget * ?");
                 }
                 _ if self.is_incomplete(ty.ty) => {
@@ -444,7 +444,7 @@ impl Sema<'_> {
                 let shown = self.show(param.ty.ty);
                 self.err(span, format!("'{shown}' cannot be used as the type of a kernel parameter"));
             }
-            TyKind::Scalar(ScalarKind::Half) if !self.target.fp16 => {
+            TyKind::Scalar(ScalarKind::Half) if !self.target.language.fp16 => {
                 self.err(span, "'half' cannot be used as the type of a kernel parameter");
             }
             TyKind::Scalar(_) if matches!(param.type_name.as_str(), "size_t" | "ptrdiff_t" | "intptr_t" | "uintptr_t") => {

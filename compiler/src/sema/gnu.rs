@@ -157,7 +157,7 @@ impl Sema<'_> {
         }
         match gnu {
             Gnu::Function(ours, kind) => {
-                let kind = kind.map(|kind| if self.target.fp64 { kind } else { ScalarKind::Float });
+                let kind = kind.map(|kind| if self.target.language.fp64 { kind } else { ScalarKind::Float });
                 let mut converted = Vec::with_capacity(values.len());
                 for (index, value) in values.into_iter().enumerate() {
                     // The exponent of `ldexp` stays an integer.
@@ -174,7 +174,7 @@ impl Sema<'_> {
                 self.builtin_call_values(&Name::from(ours), values, args, name_span, span)
             }
             Gnu::Constant(kind, value) => {
-                let kind = if self.target.fp64 { kind } else { ScalarKind::Float };
+                let kind = if self.target.language.fp64 { kind } else { ScalarKind::Float };
                 let ty = self.scalar(kind);
                 self.expr(ExprKind::Constant(Constant::Float(value)), ty, span)
             }

@@ -221,7 +221,7 @@ impl Sema<'_> {
                     ScalarKind::Char | ScalarKind::UChar | ScalarKind::Short | ScalarKind::UShort if !narrow => ScalarKind::Int,
                     kind => kind,
                 };
-                if kind == ScalarKind::Half && !self.target.fp16 {
+                if kind == ScalarKind::Half && !self.target.language.fp16 {
                     self.err(span, "half precision arithmetic requires cl_khr_fp16");
                     return self.error_expr(span);
                 }

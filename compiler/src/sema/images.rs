@@ -98,7 +98,7 @@ impl Sema<'_> {
 
     /// Whether the device has colours of that scalar; says so if not.
     fn colour_available(&mut self, name: &str, scalar: ScalarKind, span: Span) -> bool {
-        let available = scalar != ScalarKind::Half || self.target.fp16;
+        let available = scalar != ScalarKind::Half || self.target.language.fp16;
         if !available {
             self.err(span, format!("'{name}' requires cl_khr_fp16"));
         }

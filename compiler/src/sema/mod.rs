@@ -238,7 +238,7 @@ impl<'a> Sema<'a> {
                 }
             }
             ast::PragmaKind::Extension { name, enable } => {
-                let known = &**name == "all" || self.target.extensions.iter().any(|e| **e == **name);
+                let known = &**name == "all" || self.target.language.extensions.iter().any(|e| **e == **name);
                 if *enable && !known {
                     self.warn(pragma.span, format!("unsupported OpenCL extension '{name}' - ignoring"));
                 }
@@ -320,11 +320,11 @@ impl<'a> Sema<'a> {
     }
 
     fn size_kind(&self) -> ScalarKind {
-        if self.target.int64 { ScalarKind::ULong } else { ScalarKind::UInt }
+        if self.target.language.int64 { ScalarKind::ULong } else { ScalarKind::UInt }
     }
 
     fn ptrdiff_kind(&self) -> ScalarKind {
-        if self.target.int64 { ScalarKind::Long } else { ScalarKind::Int }
+        if self.target.language.int64 { ScalarKind::Long } else { ScalarKind::Int }
     }
 
     fn size_ty(&mut self) -> Ty {
@@ -388,7 +388,7 @@ impl<'a> Sema<'a> {
         !self.in_library
             && match self.options.std {
                 CStd::Cl20 => true,
-                CStd::Cl30 => self.target.features.iter().any(|f| f == "__opencl_c_generic_address_space"),
+                CStd::Cl30 => self.target.language.features.iter().any(|f| f == "__opencl_c_generic_address_space"),
                 _ => false,
             }
     }
@@ -397,7 +397,7 @@ impl<'a> Sema<'a> {
     fn has_program_scope_globals(&self) -> bool {
         match self.options.std {
             CStd::Cl20 => true,
-            CStd::Cl30 => self.target.features.iter().any(|f| f == "__opencl_c_program_scope_global_variables"),
+            CStd::Cl30 => self.target.language.features.iter().any(|f| f == "__opencl_c_program_scope_global_variables"),
             _ => false,
         }
     }

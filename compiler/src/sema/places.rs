@@ -89,7 +89,7 @@ impl Sema<'_> {
                 let ty = self.pointer(element, place.space);
                 self.expr(ExprKind::Decay(Box::new(place)), ty, span)
             }
-            TyKind::Scalar(ScalarKind::Half) | TyKind::Vector(ScalarKind::Half, _) if !self.target.fp16 && !self.in_library => {
+            TyKind::Scalar(ScalarKind::Half) | TyKind::Vector(ScalarKind::Half, _) if !self.target.language.fp16 && !self.in_library => {
                 let shown = self.show(place.ty.ty);
                 self.err(
                     span,
@@ -199,7 +199,9 @@ impl Sema<'_> {
             }
             return None;
         }
-        if matches!(self.kind(place.ty.ty), TyKind::Scalar(ScalarKind::Half) | TyKind::Vector(ScalarKind::Half, _)) && !self.target.fp16 {
+        if matches!(self.kind(place.ty.ty), TyKind::Scalar(ScalarKind::Half) | TyKind::Vector(ScalarKind::Half, _))
+            && !self.target.language.fp16
+        {
             self.err(span, format!("storing to '{shown}' requires cl_khr_fp16; use vstore_half instead"));
             return None;
         }

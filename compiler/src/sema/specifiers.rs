@@ -91,14 +91,14 @@ impl Sema<'_> {
             TypeSpec::SizeT | TypeSpec::UintptrT => TyKind::Scalar(self.size_kind()),
             TypeSpec::PtrdiffT | TypeSpec::IntptrT => TyKind::Scalar(self.ptrdiff_kind()),
             TypeSpec::Image(kind) => {
-                if !self.target.images {
+                if !self.target.language.images {
                     self.err(span, "image support is not available on this device");
                     return self.error_decl();
                 }
                 TyKind::Image(*kind, specs.access.map_or(crate::ast::Access::ReadOnly, |(access, _)| access))
             }
             TypeSpec::Sampler => {
-                if !self.target.images {
+                if !self.target.language.images {
                     self.err(span, "image support is not available on this device");
                     return self.error_decl();
                 }
@@ -133,11 +133,11 @@ impl Sema<'_> {
     /// Whether the device has a scalar type; says so if not.
     fn scalar_allowed(&mut self, kind: ScalarKind, span: Span) -> bool {
         match kind {
-            ScalarKind::Double if !self.target.fp64 => {
+            ScalarKind::Double if !self.target.language.fp64 => {
                 self.err(span, "use of type 'double' requires cl_khr_fp64 and __opencl_c_fp64 support, which this device lacks");
                 false
             }
-            ScalarKind::Long | ScalarKind::ULong if !self.target.int64 => {
+            ScalarKind::Long | ScalarKind::ULong if !self.target.language.int64 => {
                 self.err(
                     span,
                     format!("use of type '{}' requires 64-bit integers, which this device lacks", crate::thir::types::scalar_name(kind)),
@@ -161,7 +161,7 @@ impl Sema<'_> {
         match symbol {
             Some(Symbol::Typedef(ty)) => {
                 if let TyKind::Atomic(ScalarKind::Long | ScalarKind::ULong | ScalarKind::Double) = self.kind(ty.qt.ty)
-                    && !self.target.int64_atomics
+                    && !self.target.language.int64_atomics
                 {
                     self.err(span, format!("use of type '{name}' requires 64-bit atomics, which this device lacks"));
                     return self.error_decl();

@@ -64,8 +64,10 @@ fn check_module(mut module: Module, seed: u64, explain: bool) -> Result<bool, St
     }
     let key = key(&module);
     // Every other program for a device that limits loops.
-    let mixed = Target { loop_limit: seed.is_multiple_of(2), float_zeros: !seed.is_multiple_of(2), ..target };
-    let target = Target { int16: !seed.is_multiple_of(3), fused_fma: seed.is_multiple_of(5), ..mixed };
+    let target = if seed.is_multiple_of(2) { Target::lavapipe() } else { target }.changed(|target| {
+        target.shaders.int16 = !seed.is_multiple_of(3);
+        target.language.fused_fma = seed.is_multiple_of(5);
+    });
     let mut launched = passes::launch(&module, "k", &key, &target).map_err(|error| fail("launch", error.to_string(), &module))?;
     let result = outcome(&launched, Stage::Launched).map_err(|error| fail("launched", format!("{error}\n{launched}"), &module))?;
     if result != expected {

@@ -39,7 +39,7 @@ impl<'p> Lowering<'p, '_> {
         let mut first = self.local_linear_id();
         let step = self.group_size();
         // Shorts have an array of their own in global memory where the device has 16 bits, and need not be parts of words.
-        let narrow = lane_size(element) == 1 || !(self.shared.target.spirv && self.shared.target.int16);
+        let narrow = lane_size(element) == 1 || !self.shared.target.language.short_elements;
         if stride.is_none() && size < 4 && narrow {
             let words = self.copy_words(dst, src, count, element);
             first = self.b.add(first, words);
@@ -134,7 +134,7 @@ impl<'p> Lowering<'p, '_> {
             self.copy_lines(&copy, 1);
             return event;
         }
-        let word = if self.shared.target.int64 { Type::I64 } else { Type::I32 };
+        let word = if self.shared.target.language.int64 { Type::I64 } else { Type::I32 };
         let (to, from) = (self.b.cast(CastOp::PtrToInt, dst, word), self.b.cast(CastOp::PtrToInt, src, word));
         let both = self.b.or(to, from);
         let low = self.b.bin_int(BinOp::And, both, i64::from(unit) - 1);

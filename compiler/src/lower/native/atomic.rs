@@ -9,6 +9,7 @@ use super::super::types::{Shape, scalar};
 use super::Call;
 use crate::builtins::Native;
 use crate::ir::{AtomicOp, CmpOp, Fence, Op, Scalar, Space, Type, UnOp, Value};
+use crate::target::AtomicOrder;
 
 /// A memory order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +37,10 @@ impl<'p> Lowering<'p, '_> {
         let ptr = self.value(call, 0);
         let shape = self.pointee(call, 0);
         let order = self.order(op, call);
-        if !self.shared.target.ordered_atomics() || order == Order::RELAXED {
+        if !self.shared.target.language.ordered_atomics() || order == Order::RELAXED {
             return self.relaxed(op, call, ptr, shape);
         }
-        if !self.shared.target.memory_barriers {
+        if self.shared.target.language.atomic_order == AtomicOrder::ReadModifyWrite {
             return self.ordered(op, call, ptr, shape);
         }
         if order.release {

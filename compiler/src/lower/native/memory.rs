@@ -51,7 +51,7 @@ impl<'p> Lowering<'p, '_> {
         let shape = self.arithmetic(call.ty);
         let (stride, align) = Self::half_layout(shape.lanes, aligned);
         let address = self.data_address(call, 0, stride);
-        let float = if self.shared.target.fp16 {
+        let float = if self.shared.target.language.fp16 {
             let half = self.b.load(address, Type::of(Scalar::F16, shape.lanes), align, false);
             self.b.cast(CastOp::FToF, half, Type::of(Scalar::F32, shape.lanes))
         } else {
@@ -68,13 +68,13 @@ impl<'p> Lowering<'p, '_> {
         let data = self.value(call, 0);
         // Devices differ in how they round to half, and in whether they keep denormals: bits do not.
         let half = match rounding {
-            None if self.shared.target.fp16 && shape.kind == ScalarKind::Float && self.shared.options.fast_relaxed_math => {
+            None if self.shared.target.language.fp16 && shape.kind == ScalarKind::Float && self.shared.options.fast_relaxed_math => {
                 self.b.cast(CastOp::FToF, data, Type::of(Scalar::F16, shape.lanes))
             }
             _ => {
                 let bits = self.b.float_to_half_bits(data, rounding.unwrap_or(Rounding::Rte));
                 // Of the type that loads have, so that a buffer of halves is seen as one type of element.
-                if self.shared.target.fp16 { self.b.bitcast(bits, Type::of(Scalar::F16, shape.lanes)) } else { bits }
+                if self.shared.target.language.fp16 { self.b.bitcast(bits, Type::of(Scalar::F16, shape.lanes)) } else { bits }
             }
         };
         self.b.store(address, half, align, false);

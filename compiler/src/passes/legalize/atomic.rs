@@ -53,7 +53,7 @@ impl Lower<'_> {
     }
 
     fn has_native_add(&self, ptr: Value, ty: Scalar) -> bool {
-        self.target.spirv && self.target.float_atomics && ty == Scalar::F32 && self.ty(ptr) == Type::Ptr(Space::Global)
+        self.target.shaders.spirv && self.target.shaders.float_atomics && ty == Scalar::F32 && self.ty(ptr) == Type::Ptr(Space::Global)
     }
 
     /// Replaces a float by `op(float, value)`; the result is the float before.

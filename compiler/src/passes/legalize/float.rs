@@ -12,7 +12,7 @@ impl Lower<'_> {
     /// The value of `fma`, where the device's own is not fused.
     pub(super) fn fma(&mut self, a: Value, b: Value, c: Value) -> Option<Value> {
         let scalar = self.ty(a).scalar()?;
-        if self.target.fused_fma {
+        if self.target.language.fused_fma {
             return None;
         }
         // A product with zero is exact.
@@ -23,7 +23,7 @@ impl Lower<'_> {
         }
         let (wide, integer) = match scalar {
             Scalar::F16 => (Scalar::F32, Scalar::I32),
-            Scalar::F32 if self.target.fp64 && self.target.int64 => (Scalar::F64, Scalar::I64),
+            Scalar::F32 if self.target.language.fp64 && self.target.language.int64 => (Scalar::F64, Scalar::I64),
             Scalar::F32 => return self.fma_calls(0, a, b, c),
             _ => return self.fma_calls(1, a, b, c),
         };

@@ -56,10 +56,10 @@ pub fn run(module: &mut Module, target: &Target) {
             });
         }
         function.body = body;
-        if !target.float_zeros {
+        if target.shaders.defects.float_zeros {
             zeros::run(function);
         }
-        if target.loop_limit {
+        if target.shaders.defects.loop_turns.is_some() {
             unroll::run(function);
         }
     }
@@ -68,10 +68,10 @@ pub fn run(module: &mut Module, target: &Target) {
 /// Adds the functions that do `fma` in `float` and in `double`, where they are needed.
 fn helpers(module: &mut Module, target: &Target) -> [Option<Func>; 2] {
     let mut found = [None; 2];
-    if target.fused_fma {
+    if target.language.fused_fma {
         return found;
     }
-    let wide_enough = target.fp64 && target.int64;
+    let wide_enough = target.language.fp64 && target.language.int64;
     for (slot, scalar) in found.iter_mut().zip([Scalar::F32, Scalar::F64]) {
         let mut used = false;
         for function in &module.functions {

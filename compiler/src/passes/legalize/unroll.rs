@@ -1,4 +1,4 @@
-//! Repeats the bodies of innermost loops, for drivers that stop a work-item after some number of iterations (`Target::loop_limit`):
+//! Repeats the bodies of innermost loops, for drivers that stop a work-item after some number of iterations (`Defects::loop_turns`):
 //! copies of the body, each with its own test, count as one.
 //!
 //! ```text

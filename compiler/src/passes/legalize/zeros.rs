@@ -1,5 +1,5 @@
 //! Arithmetic with constant zeros, for drivers that take every number times zero, and zero divided by every number, for zero, and leave a division by
-//! zero undefined ([`Target::float_zeros`](crate::target::Target::float_zeros)). They know a zero by its bits: a negative one is a number like others to them.
+//! zero undefined ([`Defects::float_zeros`](crate::target::Defects::float_zeros)). They know a zero by its bits: a negative one is a number like others to them.
 //!
 //! ```text
 //! %2 = fmul %x, 0              %3 = fmul %x, -0

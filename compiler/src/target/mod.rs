@@ -1,64 +1,54 @@
-//! What the compiler has to know of a device.
+//! What the compiler has to know of a device: what programs may use ([`Language`]) and what shaders may use, and at what cost ([`Shaders`]).
+//!
+//! Nothing here names a device. What a driver does well or wrongly stands in a field that says just that ([`Costs`], [`Defects`]), and the [`profiles`] put
+//! together what is known of the devices that were measured. The driver, `wgclc --device`, tests and fuzzers all start from the same profiles; a test of the
+//! backend holds each against the real device.
+
+pub mod profiles;
+mod shaders;
 
 use serde::{Deserialize, Serialize};
+
+pub use shaders::{Costs, Defects, FloatControls, Limits, Shaders};
 
 /// Bytes of the largest variable in global space that a program may have (CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE).
 pub const MAX_GLOBAL_VARIABLE: u64 = 64 << 20;
 /// Bytes of all of them together: they are one storage binding, and this is the least that a device of WebGPU's limits can bind.
 pub const MAX_GLOBAL_VARIABLES: u64 = 128 << 20;
 
-/// Properties of a device that decide what a program may use and how it is emitted.
+/// A device as the compiler sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Target {
+    /// What programs may use: decides what the front end accepts and what is reported.
+    pub language: Language,
+    /// What shaders may use: decides how a kernel is specialised and emitted. Without meaning for a device that runs none.
+    pub shaders: Shaders,
+}
+
+/// What OpenCL C programs may use on a device.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Language {
     /// 64-bit integers. Without them pointers have 32 bits and `long` is refused.
     pub int64: bool,
     /// `double`.
     pub fp64: bool,
     /// `half` arithmetic.
     pub fp16: bool,
-    /// 16-bit integers in storage and arithmetic.
-    pub int16: bool,
-    /// Bytes in storage buffers; on Vulkan only.
-    pub int8_storage: bool,
-    /// 64-bit integer atomics in storage.
+    /// 64-bit integer atomics in global memory.
     pub int64_atomics: bool,
-    /// Native atomic addition of `float` in storage. Without it, and for all else, there is compare-and-exchange.
-    pub float_atomics: bool,
+    /// What orders other memory accesses around an atomic one.
+    pub atomic_order: AtomicOrder,
     /// Subgroup operations.
     pub subgroups: bool,
     /// Work-items of the largest subgroup, a power of two.
     pub max_subgroup_size: u32,
-    /// Wide accesses are quicker if neighbouring work-items make them together (`passes::exchange`). Only where [`Self::subgroups`] is so, all of which have
-    /// [`Self::max_subgroup_size`] work-items if a group has enough of them.
-    pub lanes_exchange: bool,
-    /// SPIR-V is written and post-processed here (Vulkan). Otherwise strictly valid naga for Metal, DX12, WebGPU.
-    pub spirv: bool,
-    /// What can be asked of floating point in SPIR-V.
-    pub float_controls: FloatControls,
     /// The device's `fma` is fused and quick.
     pub fused_fma: bool,
     /// Single-precision denormals are kept.
     pub denormals: bool,
-    /// The driver stops each loop after 65,535 iterations in total (lavapipe).
-    pub loop_limit: bool,
-    /// SPIR-V's memory barriers are no more than that. Where they wait for the other work-items (lavapipe), none is emitted: atomics that read
-    /// and write order everything there.
-    pub memory_barriers: bool,
-    /// Signed comparisons of 64-bit integers are right. Mesa's drivers get them wrong (up to 22.3 at least) where one side was extended from 32 bits and the
-    /// other one is a constant from -2^31 to 2^31: NIR's least integer of 32 bits has lost its sign there.
-    pub long_comparisons: bool,
-    /// Constant zeros in float arithmetic are taken for what they are: lavapipe leaves out what it thinks to do nothing.
-    pub float_zeros: bool,
-    /// Fetching a texel of a buffer is much quicker than loading from one (lavapipe, which loads for one work-item after the other): what a kernel only
-    /// reads is bound as texels where the launch key allows it.
-    pub texel_buffers: bool,
-    /// Storage buffers that one kernel can bind.
-    pub max_storage_buffers: u32,
-    /// Uniform buffers that one kernel can bind.
-    pub max_uniform_buffers: u32,
-    /// Bytes of the largest uniform binding.
-    pub max_uniform_size: u32,
-    /// Bytes of workgroup memory.
+    /// Elements of 16 bits in global memory are loaded and stored as they are, and not as parts of words.
+    pub short_elements: bool,
+    /// Bytes of local memory that a work-group may have.
     pub max_local_memory: u32,
     /// Images (`__IMAGE_SUPPORT__`).
     pub images: bool,
@@ -68,70 +58,61 @@ pub struct Target {
     pub features: Vec<String>,
 }
 
-/// SPV_KHR_float_controls, as the device has it: each is a set of widths, 1 for 16 bits, 2 for 32, 4 for 64.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct FloatControls {
-    /// Zeros keep their sign, infinities and NaNs are what IEEE says.
-    pub signed_zero_inf_nan_preserve: u8,
-    /// Denormals are kept.
-    pub denorm_preserve: u8,
-    /// Rounding to nearest even.
-    pub rounding_mode_rte: u8,
+/// What orders the accesses before and after an atomic one, among all work-groups of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum AtomicOrder {
+    /// Nothing but barriers: acquire and release are not reported.
+    Nothing,
+    /// Fences before and after it.
+    Fences,
+    /// Every atomic that reads and writes; fences would wait for the other work-items of the group, so that none is made.
+    ReadModifyWrite,
 }
 
 impl Target {
-    /// A target that has everything: what `wgclc` compiles for if not told otherwise.
-    pub fn full() -> Self {
-        Self {
-            int64: true,
-            fp64: true,
-            fp16: true,
-            int16: true,
-            int8_storage: true,
-            int64_atomics: true,
-            float_atomics: true,
-            subgroups: true,
-            max_subgroup_size: 128,
-            lanes_exchange: false,
-            spirv: true,
-            float_controls: FloatControls::default(),
-            fused_fma: false,
-            denormals: true,
-            loop_limit: false,
-            memory_barriers: true,
-            long_comparisons: true,
-            float_zeros: true,
-            texel_buffers: false,
-            max_storage_buffers: 32,
-            max_uniform_buffers: 12,
-            max_uniform_size: 65536,
-            max_local_memory: 32768,
-            images: true,
-            extensions: Vec::new(),
-            features: Vec::new(),
-        }
-        .with_extensions()
-    }
-
     /// Bytes of a pointer and of `size_t`.
     pub const fn pointer_size(&self) -> u32 {
-        if self.int64 { 8 } else { 4 }
-    }
-
-    /// Whether atomics order other accesses, among all work-groups of the device: on Vulkan, by fences (or [`Self::memory_barriers`]). There is no total order of all of
-    /// them (sequential consistency) in Vulkan, and no fence but barriers elsewhere.
-    pub const fn ordered_atomics(&self) -> bool {
-        self.spirv
+        if self.language.int64 { 8 } else { 4 }
     }
 
     /// Whether an extension is reported.
     pub fn has_extension(&self, name: &str) -> bool {
-        self.extensions.iter().any(|known| known == name)
+        self.language.extensions.iter().any(|known| known == name)
     }
 
     /// Whether an optional feature of OpenCL C 3.0 is reported, by its macro.
     pub fn has_feature(&self, name: &str) -> bool {
-        self.features.iter().any(|known| known == name)
+        self.language.features.iter().any(|known| known == name)
+    }
+
+    /// The same target with something changed, and what follows from that reported: for tests and tools.
+    #[must_use]
+    pub fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self.with_extensions()
+    }
+
+    /// The same device reached by wgpu's portable interface alone, as Metal, DX12 and WebGPU are: strictly valid naga, in which nothing but barriers orders atomics.
+    #[must_use]
+    pub fn without_spirv(mut self) -> Self {
+        self.shaders.spirv = false;
+        self.shaders.float_controls = FloatControls::default();
+        self.language.atomic_order = AtomicOrder::Nothing;
+        self.language.short_elements = false;
+        self.with_extensions()
+    }
+
+    /// The same target with the extensions and features that follow from it, see [`Language::with_extensions`].
+    #[must_use]
+    pub fn with_extensions(self) -> Self {
+        Self { language: self.language.with_extensions(), ..self }
+    }
+}
+
+impl Language {
+    /// Whether atomics with acquire and release order other accesses. There is no total order of all of them (sequential consistency) in Vulkan.
+    pub fn ordered_atomics(&self) -> bool {
+        self.atomic_order != AtomicOrder::Nothing
     }
 
     /// Whether `atomic_double` exists: by 64-bit integer atomics.

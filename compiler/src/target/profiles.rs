@@ -1,0 +1,142 @@
+//! What is known of the devices that were measured, and of those that nobody has met yet.
+//!
+//! A driver that opens a device takes [`Costs`] and [`Defects`] of its profile from here, and asks the device itself for the rest.
+
+use super::{AtomicOrder, Costs, Defects, FloatControls, Language, Limits, Shaders, Target};
+
+/// Bytes that all private arrays of a work-item may take in the function. NVIDIA's Vulkan driver 580.159 loses the device between 12 and
+/// 16 KiB a work-item, whatever the number of work-items.
+pub const FUNCTION_MEMORY: u32 = 8 * 1024;
+
+/// The same for lavapipe, which gathers from there and stores without a jump for each work-item, but takes a tenth of a millisecond more to compile for each
+/// word.
+const LAVAPIPE_FUNCTION_MEMORY: u32 = 4 * 1024;
+
+/// lavapipe has a stack of 80 conditions, two of which are taken before the first of a kernel's.
+const LAVAPIPE_CONDITIONS: u32 = 78;
+
+/// Turns that a work-item may do on lavapipe in all loops together.
+const LAVAPIPE_TURNS: u32 = 65_535;
+
+/// The profiles by the names that `wgclc --device` and tests use.
+pub const PROFILES: &[(&str, fn() -> Target)] =
+    &[("full", Target::full), ("nvidia", Target::nvidia), ("lavapipe", Target::lavapipe), ("portable", Target::portable)];
+
+impl Target {
+    /// A profile by its name.
+    pub fn profile(name: &str) -> Option<Self> {
+        PROFILES.iter().find(|(known, _)| *known == name).map(|(_, make)| make())
+    }
+
+    /// One that has everything and costs nothing in particular: what `wgclc` compiles for if not told otherwise.
+    pub fn full() -> Self {
+        let language = Language {
+            int64: true,
+            fp64: true,
+            fp16: true,
+            int64_atomics: true,
+            atomic_order: AtomicOrder::Fences,
+            subgroups: true,
+            max_subgroup_size: 128,
+            fused_fma: false,
+            denormals: true,
+            short_elements: true,
+            max_local_memory: 32768,
+            images: true,
+            extensions: Vec::new(),
+            features: Vec::new(),
+        };
+        let shaders = Shaders {
+            spirv: true,
+            float_controls: FloatControls::default(),
+            int16: true,
+            int8_storage: true,
+            float_atomics: true,
+            limits: Limits { storage_buffers: 32, uniform_buffers: 12, uniform_size: 65536, function_memory: FUNCTION_MEMORY },
+            costs: Costs::default(),
+            defects: Defects::default(),
+        };
+        Self { language, shaders }.with_extensions()
+    }
+
+    /// NVIDIA's GPUs through their Vulkan driver (580.159, an H100).
+    pub fn nvidia() -> Self {
+        let full = Self::full();
+        let language = Language { fused_fma: true, max_subgroup_size: 32, ..full.language };
+        let shaders = Shaders { float_controls: FloatControls::ALL, costs: Costs::nvidia(), ..full.shaders };
+        Self { language, shaders }.with_extensions()
+    }
+
+    /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), with vectors of 256 bits.
+    pub fn lavapipe() -> Self {
+        let full = Self::full();
+        let language = Language { atomic_order: AtomicOrder::ReadModifyWrite, max_subgroup_size: 8, ..full.language };
+        let shaders = Shaders {
+            float_controls: FloatControls { denorm_preserve: 0, ..FloatControls::ALL },
+            limits: Limits { uniform_buffers: 15, function_memory: LAVAPIPE_FUNCTION_MEMORY, ..full.shaders.limits },
+            costs: Costs::lavapipe(),
+            defects: Defects::lavapipe(),
+            ..full.shaders
+        };
+        Self { language, shaders }.with_extensions()
+    }
+
+    /// Whatever wgpu reaches by its portable interface alone (Metal, DX12, WebGPU), where it has every type that OpenCL asks for: strictly valid naga, no order of
+    /// atomics but barriers.
+    pub fn portable() -> Self {
+        Self::full().without_spirv()
+    }
+}
+
+impl Costs {
+    /// NVIDIA's GPUs: accesses of 32 bytes and more by each of 32 lanes leave gaps that cost half of the bandwidth.
+    pub fn nvidia() -> Self {
+        Self { lanes_exchange: true, ..Self::default() }
+    }
+
+    /// lavapipe: work-items are lanes of a CPU's vector, memory is accessed for one after the other, and LLVM compiles.
+    pub const fn lavapipe() -> Self {
+        Self {
+            long_code: true,
+            branches: true,
+            load_latency: false,
+            accesses: false,
+            private_bytes: false,
+            local_lane_by_lane: true,
+            private_in_local: true,
+            texel_fetches: true,
+            lanes_exchange: false,
+        }
+    }
+}
+
+impl Defects {
+    /// lavapipe, of Mesa up to 22.3 at least.
+    pub const fn lavapipe() -> Self {
+        Self { loop_turns: Some(LAVAPIPE_TURNS), nested_conditions: Some(LAVAPIPE_CONDITIONS), float_zeros: true, ..Self::mesa() }
+    }
+
+    /// Every driver of Mesa up to 22.3 at least: NIR's least integer of 32 bits has lost its sign in comparisons of 64-bit integers.
+    pub const fn mesa() -> Self {
+        Self { loop_turns: None, nested_conditions: None, long_comparisons: true, float_zeros: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PROFILES, Target};
+
+    #[test]
+    fn profiles_are_found_by_name() {
+        for (name, make) in PROFILES {
+            assert_eq!(Target::profile(name).as_ref(), Some(&make()), "{name}");
+        }
+        assert_eq!(Target::profile("no device"), None);
+    }
+
+    #[test]
+    fn what_is_reported_follows_from_what_there_is() {
+        assert!(Target::lavapipe().has_feature("__opencl_c_atomic_order_acq_rel"));
+        assert!(!Target::portable().has_feature("__opencl_c_atomic_order_acq_rel"));
+    }
+}

@@ -1,0 +1,108 @@
+//! What shaders may use on a device, what is quick there, and what its driver gets wrong.
+
+use serde::{Deserialize, Serialize};
+
+/// What decides how a kernel becomes a shader.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Shaders {
+    /// SPIR-V is written and post-processed here (Vulkan). Otherwise strictly valid naga for Metal, DX12, WebGPU.
+    pub spirv: bool,
+    /// What can be asked of floating point in SPIR-V.
+    pub float_controls: FloatControls,
+    /// 16-bit integers in storage and arithmetic.
+    pub int16: bool,
+    /// Bytes in storage buffers; on Vulkan only.
+    pub int8_storage: bool,
+    /// Native atomic addition of `float` in storage. Without it, and for all else, there is compare-and-exchange.
+    pub float_atomics: bool,
+    /// How much there is of what.
+    pub limits: Limits,
+    /// What is quick and what is slow.
+    pub costs: Costs,
+    /// What the driver gets wrong.
+    pub defects: Defects,
+}
+
+/// SPV_KHR_float_controls, as the device has it: each is a set of widths, 1 for 16 bits, 2 for 32, 4 for 64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FloatControls {
+    /// Zeros keep their sign, infinities and NaNs are what IEEE says.
+    pub signed_zero_inf_nan_preserve: u8,
+    /// Denormals are kept.
+    pub denorm_preserve: u8,
+    /// Rounding to nearest even.
+    pub rounding_mode_rte: u8,
+}
+
+impl FloatControls {
+    /// All of them for all widths.
+    pub const ALL: Self = Self { signed_zero_inf_nan_preserve: 7, denorm_preserve: 7, rounding_mode_rte: 7 };
+}
+
+/// How much of something one kernel can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Limits {
+    /// Storage buffers.
+    pub storage_buffers: u32,
+    /// Uniform buffers.
+    pub uniform_buffers: u32,
+    /// Bytes of a uniform binding.
+    pub uniform_size: u32,
+    /// Bytes of private arrays that a work-item has in variables of the function; more go elsewhere.
+    pub function_memory: u32,
+}
+
+/// What decides between two correct ways, of which one is quicker. Each names what a device is like; the default is a GPU of which nothing special is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Costs {
+    /// The driver compiles slowly: code is not made longer for small gains (`unroll`, `deal_turns`).
+    pub long_code: bool,
+    /// The test of a loop's turn takes as long as a short body: several turns share one (`unroll`).
+    pub branches: bool,
+    /// Loads take long, and many can be on their way at once: those of several turns are made together (`batch_turns`).
+    pub load_latency: bool,
+    /// An access costs the same whatever its width: neighbouring ones of a work-item become one (`side_by_side`).
+    pub accesses: bool,
+    /// Of the memory that work-items have of their own, caches hold little: elements of 8 and 16 bits get slots of 16 bits, not of 32.
+    pub private_bytes: bool,
+    /// Local memory is loaded from lane by lane: work-items load for each other what all of them load (`uniform_loads`), and the driver is asked not to repeat
+    /// the bodies of loops over it.
+    pub local_lane_by_lane: bool,
+    /// Private arrays for which the function has no room are quicker in a share of workgroup memory than in scratch memory.
+    pub private_in_local: bool,
+    /// Fetching a texel of a buffer is much quicker than loading from one, which is done lane by lane: what a kernel only reads is bound as texels where
+    /// the launch key allows it, and short conditions do both sides.
+    pub texel_fetches: bool,
+    /// Wide accesses are quicker if neighbouring work-items make them together (`exchange`). Only where [`super::Language::subgroups`] is so, all of which have
+    /// [`super::Language::max_subgroup_size`] work-items if a group has enough of them.
+    pub lanes_exchange: bool,
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        Self {
+            long_code: false,
+            branches: false,
+            load_latency: true,
+            accesses: true,
+            private_bytes: true,
+            local_lane_by_lane: false,
+            private_in_local: false,
+            texel_fetches: false,
+            lanes_exchange: false,
+        }
+    }
+}
+
+/// What a driver does wrongly, and silently. The default is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Defects {
+    /// It ends all loops of a work-item after so many turns together.
+    pub loop_turns: Option<u32>,
+    /// It ignores the conditions of control flow that nests deeper than so many levels.
+    pub nested_conditions: Option<u32>,
+    /// It gets signed comparisons of 64-bit integers wrong where one side was extended from 32 bits and the other one is a constant from -2^31 to 2^31.
+    pub long_comparisons: bool,
+    /// It leaves out float arithmetic with constant zeros that it thinks to do nothing.
+    pub float_zeros: bool,
+}
