@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
 use wgcl_compiler::image::ImageDescriptor;
-use wgcl_compiler::launch::identity;
+use wgcl_compiler::pointer::identity;
 use wgcl_compiler::{ir, target::Target};
 
 use crate::cache::Key;
@@ -173,7 +173,7 @@ pub struct MemoryRange {
 }
 
 /// What tells the memory of a buffer (its sub-buffers included) from all others of the process that live, in pointers that kernels keep in memory:
-/// one of the numbers that `wgcl_compiler::launch::identity` leaves to buffers.
+/// one of the numbers that `wgcl_compiler::pointer::identity` leaves to buffers.
 #[derive(Debug)]
 pub struct Identity(u32);
 
@@ -447,7 +447,7 @@ impl Backend for Vec<Box<dyn Backend>> {
 #[cfg(test)]
 mod tests {
     use super::Identity;
-    use wgcl_compiler::launch::identity;
+    use wgcl_compiler::pointer::identity;
 
     #[test]
     fn identities_that_live_differ_and_leave_room_for_others() {

@@ -83,7 +83,7 @@ fn compile_alone(unit: &Unit, device: &Device) -> Built {
         return Built { success: true, compiled: Some(program), units: Units::new(), log, name: Some(name) };
     }
     let result = match input(unit) {
-        Ok((source, options)) => wgcl_compiler::program::build(&source, &options, device.target()),
+        Ok((source, options)) => wgcl_compiler::build::build(&source, &options, device.target()),
         Err(log) => BuildResult::refused(log),
     };
     let mut name = None;

@@ -71,9 +71,12 @@ impl Shape {
         let local_size = local_size(self.local_size, invocations);
         let groups = std::array::from_fn(|d| invocations[d].div_ceil(u64::from(local_size[d])) as u32);
         let part = Part { base: [0; 3], groups };
-        let mut key = LaunchKey { local_size, enqueued_local_size: local_size, coarsen: most, ..common.clone() };
-        key.guard = std::array::from_fn(|d| !invocations[d].is_multiple_of(u64::from(local_size[d])));
-        (key.single_dispatch, key.rows) = part.shape(max_groups);
+        let mut key = common.clone();
+        key.kernel.local_size = local_size;
+        key.kernel.enqueued_local_size = local_size;
+        key.binding.coarsen = most;
+        key.kernel.guard = std::array::from_fn(|d| !invocations[d].is_multiple_of(u64::from(local_size[d])));
+        (key.binding.single_dispatch, key.binding.rows) = part.shape(max_groups);
         (key, part)
     }
 }
@@ -140,8 +143,8 @@ impl Engine {
         while let Some((key, part, (most, count))) = settle(program, kernel, (&shape, common), &self.planner)? {
             let pipeline = self.pipeline(program, kernel, &key)?;
             if pipeline.coarse == count {
-                let parts = split_or_rows(part, self.planner.max_groups, key.rows);
-                return Ok(Some(Stage { pipeline, parts, output: None, folded: key.folded, pieces: key.pieces }));
+                let parts = split_or_rows(part, self.planner.max_groups, key.binding.rows);
+                return Ok(Some(Stage { pipeline, parts, output: None, folded: key.binding.folded, pieces: key.binding.pieces }));
             }
             kernel.coarse.lock().insert(most, pipeline.coarse);
         }

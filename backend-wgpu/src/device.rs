@@ -12,9 +12,11 @@ use wgcl_api::backend::{
 };
 use wgcl_api::cache::Key;
 use wgcl_api::host::HostRegion;
-use wgcl_compiler::emit::program_data;
+use wgcl_compiler::emit::Shader;
 use wgcl_compiler::ir;
-use wgcl_compiler::launch::{LaunchKey, ProgramData, Shader};
+use wgcl_compiler::launch::LaunchKey;
+use wgcl_compiler::layout::ProgramData;
+use wgcl_compiler::layout::program_data;
 use wgcl_compiler::target::Target;
 
 use crate::adapters::Settings;

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
+use wgcl_compiler::emit::{Binding, BindingKind, BindingSource};
 use wgcl_compiler::ir::{KernelParam, Space};
-use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchKey, Pieces, hidden};
+use wgcl_compiler::launch::{ConstantBinding, LaunchKey, Pieces};
+use wgcl_compiler::layout::{ArgLayout, hidden};
 use wgcl_compiler::printf::BUFFER_SIZE;
 
 use crate::batch::Dispatch;
@@ -207,14 +209,14 @@ impl Engine {
             let scratch = pipeline.scratch();
             if scratch > 0 {
                 limits = self.scratch_limits(local_size, part.groups, scratch)?;
-                if key.rows || (key.single_dispatch && !fits(limits)) {
-                    (key.single_dispatch, key.rows) = (false, false);
+                if key.binding.rows || (key.binding.single_dispatch && !fits(limits)) {
+                    (key.binding.single_dispatch, key.binding.rows) = (false, false);
                     pipeline = self.pipeline(program, kernel, &key)?;
                 }
             }
-            let parts = split_or_rows(part, limits, key.rows);
+            let parts = split_or_rows(part, limits, key.binding.rows);
             self.reserve_scratch(pipeline.scratch(), local_size, &parts)?;
-            stages.push(Stage { pipeline, parts, output: None, folded: key.folded, pieces: key.pieces });
+            stages.push(Stage { pipeline, parts, output: None, folded: key.binding.folded, pieces: key.binding.pieces });
         }
         Ok(stages)
     }
@@ -475,8 +477,10 @@ pub(crate) fn split_or_rows(part: Part, limits: [u32; 3], rows: bool) -> SmallVe
 
 /// The key of the groups of a region.
 pub(crate) fn region_key(common: &LaunchKey, region: &Region, guard: [bool; 3], max_groups: [u32; 3]) -> LaunchKey {
-    let mut key = LaunchKey { local_size: region.local_size, guard, ..common.clone() };
-    (key.single_dispatch, key.rows) = region.part.shape(max_groups);
+    let mut key = common.clone();
+    key.kernel.local_size = region.local_size;
+    key.kernel.guard = guard;
+    (key.binding.single_dispatch, key.binding.rows) = region.part.shape(max_groups);
     key
 }
 
@@ -521,51 +525,36 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> Backend
     if kernel.params.len() != launch.args.len() {
         return Err(BackendError::Other("a launch with the wrong number of arguments".to_owned()));
     }
-    let mut key = LaunchKey {
-        local_size: launch.local_size,
-        enqueued_local_size: launch.local_size,
-        guard: [false; 3],
-        local_args: Vec::new(),
-        constant_args: Vec::new(),
-        null_args: Vec::new(),
-        started_args: Vec::new(),
-        texel_args: Vec::new(),
-        distinct: false,
-        extra_buffers: u32::try_from(launch.extra.len()).unwrap_or(u32::MAX),
-        images: Vec::new(),
-        samplers: Vec::new(),
-        folded: Vec::new(),
-        pieces: Pieces::default(),
-        zero_offset: launch.global_offset == [0; 3],
-        single_dispatch: true,
-        rows: false,
-        coarsen: 1,
-    };
+    let mut key = LaunchKey::default();
+    key.kernel.local_size = launch.local_size;
+    key.kernel.enqueued_local_size = launch.local_size;
+    key.kernel.zero_offset = launch.global_offset == [0; 3];
+    key.binding.extra_buffers = u32::try_from(launch.extra.len()).unwrap_or(u32::MAX);
     for (index, (param, arg)) in (0..).zip(kernel.params.iter().zip(&launch.args)) {
         match arg {
-            LaunchArg::Buffer(None) => key.null_args.push(index),
-            LaunchArg::Buffer(Some(range)) if range.start != 0 => key.started_args.push(index),
+            LaunchArg::Buffer(None) => key.kernel.null_args.push(index),
+            LaunchArg::Buffer(Some(range)) if range.start != 0 => key.binding.started_args.push(index),
             _ => {}
         }
         match (param, arg) {
-            (KernelParam::Local { .. }, LaunchArg::Local(bytes)) => key.local_args.push(*bytes),
+            (KernelParam::Local { .. }, LaunchArg::Local(bytes)) => key.kernel.local_args.push(*bytes),
             (KernelParam::Buffer { space: Space::Constant, .. }, LaunchArg::Buffer(range)) => {
-                key.constant_args.push(match range {
+                key.binding.constant_args.push(match range {
                     Some(range) => constant_binding(launch, kernel, gpu, range)?,
                     None => ConstantBinding::Uniform(256),
                 });
             }
-            (KernelParam::Image, LaunchArg::Image(_, image)) => key.images.push(image.format),
-            (KernelParam::Sampler, LaunchArg::Value(value)) => key.samplers.push(sampler_word(value)?),
+            (KernelParam::Image, LaunchArg::Image(_, image)) => key.kernel.images.push(image.format),
+            (KernelParam::Sampler, LaunchArg::Value(value)) => key.kernel.samplers.push(sampler_word(value)?),
             (KernelParam::Buffer { .. }, LaunchArg::Buffer(_)) | (KernelParam::Value | KernelParam::Bytes { .. }, LaunchArg::Value(_)) => {}
             _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
         }
     }
-    key.pieces = pieces::find(launch, &kernel.params, &key.constant_args, gpu)?;
-    key.folded = fold::folded(launch, &kernel.params, &key.pieces, gpu);
-    key.distinct = key.folded.is_empty() && key.pieces.params.is_empty() && are_distinct(launch)?;
+    key.binding.pieces = pieces::find(launch, &kernel.params, &key.binding.constant_args, gpu)?;
+    key.binding.folded = fold::folded(launch, &kernel.params, &key.binding.pieces, gpu);
+    key.binding.distinct = key.binding.folded.is_empty() && key.binding.pieces.params.is_empty() && are_distinct(launch)?;
     if gpu.approach.texels {
-        key.texel_args = texel_args(launch, kernel, &key)?;
+        key.binding.texel_args = texel_args(launch, kernel, &key)?;
     }
     Ok(key)
 }
@@ -608,7 +597,7 @@ fn texel_args(launch: &Launch, kernel: &Kernel, key: &LaunchKey) -> BackendResul
         let parts = bound.partition_point(|(other, _)| *other < id)..bound.partition_point(|(other, _)| *other <= id);
         let alone = bound.get(parts).is_some_and(|parts| parts.len() == 1 || parts.iter().all(|(_, constant)| *constant));
         let fits = range.offset.is_multiple_of(VIEW) && range.size <= MOST_TEXELS - VIEW;
-        let otherwise = key.folded.contains(&index) || key.pieces.params.iter().any(|(param, _)| *param == index);
+        let otherwise = key.binding.folded.contains(&index) || key.binding.pieces.params.iter().any(|(param, _)| *param == index);
         if alone && fits && !otherwise {
             found.push(index);
         }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
-use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, Shader};
+use wgcl_compiler::emit::{Binding, BindingKind, BindingSource, Shader};
+use wgcl_compiler::layout::ArgLayout;
 use wgcl_compiler::printf::Table;
 
 use crate::gpu::{Buffer, Gpu};

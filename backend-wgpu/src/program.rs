@@ -11,9 +11,11 @@ use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram};
 use wgcl_api::dump;
+use wgcl_compiler::emit::Shader;
 use wgcl_compiler::ir;
-use wgcl_compiler::launch::{self, LaunchError, LaunchKey, Shader};
+use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::passes::group_blind;
+use wgcl_compiler::specialise;
 use wgcl_compiler::stored::{History, Launched};
 
 use crate::gpu::Gpu;
@@ -88,7 +90,7 @@ impl Kernel {
         }
         if shader.any_local_size {
             let mut shader = shader.clone();
-            shader.set_local_size(key.local_size);
+            shader.set_local_size(key.kernel.local_size);
             return Some(shader);
         }
         (*key == *its_key).then(|| tried.take().map(|tried| tried.shader)).flatten()
@@ -129,7 +131,7 @@ fn keep(kernel: &str, key: &LaunchKey, shader: &Shader) {
     if !dump::enabled() {
         return;
     }
-    let [x, y, z] = key.local_size;
+    let [x, y, z] = key.kernel.local_size;
     let name = format!("{}-{kernel}-{x}x{y}x{z}", dump::prefix());
     match &shader.spirv {
         Some(words) => dump::write(&format!("{name}.spv"), &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>()),
@@ -156,12 +158,12 @@ impl WgpuProgram {
             let common = blind.contains(kernel).then(|| common_key(key));
             let found = common.as_ref().and_then(|common| shelf.find(kernel, common)).filter(|shader| shader.any_local_size);
             if let Some(mut shader) = found.or_else(|| shelf.find(kernel, key)) {
-                shader.set_local_size(key.local_size);
+                shader.set_local_size(key.kernel.local_size);
                 keep(kernel, key, &shader);
                 return Ok(shader);
             }
             // naga's writers can panic on what they do not know.
-            let made = catch_unwind(AssertUnwindSafe(|| launch::specialise(&module, kernel, key, shelf.target()))).map_or_else(
+            let made = catch_unwind(AssertUnwindSafe(|| specialise::specialise(&module, kernel, key, shelf.target()))).map_or_else(
                 |payload| {
                     let message = payload
                         .downcast_ref::<String>()
@@ -315,7 +317,7 @@ impl WgpuProgram {
     fn fill(&self, slot: &Slot, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
         let make = || {
             let shader = self.shader(kernel, key)?;
-            Pipeline::new(&self.gpu, shader, key.local_size).map(Arc::new)
+            Pipeline::new(&self.gpu, shader, key.kernel.local_size).map(Arc::new)
         };
         let made = slot.made.get_or_init(make).clone();
         kernel.ready.store(true, Ordering::Relaxed);
@@ -341,10 +343,11 @@ impl WgpuProgram {
             kernel: Some(ir::Kernel { params: kernel.params.clone(), reqd_work_group_size: kernel.required, coarse: 0 }),
             ..ir::Function::new("", ir::Type::Void)
         };
-        let mut key = LaunchKey { distinct: true, ..LaunchKey::example(&function, local_size) };
+        let mut key = LaunchKey::example(&function, local_size);
+        key.binding.distinct = true;
         if self.gpu.approach.texels {
             let is_memory = |param: &ir::KernelParam| matches!(param, ir::KernelParam::Buffer { .. } | ir::KernelParam::Image);
-            key.texel_args = (0..).zip(&kernel.params).filter(|(_, param)| is_memory(param)).map(|(index, _)| index).collect();
+            key.binding.texel_args = (0..).zip(&kernel.params).filter(|(_, param)| is_memory(param)).map(|(index, _)| index).collect();
         }
         key
     }
@@ -359,7 +362,10 @@ fn drop_naga(shader: &mut Shader) {
 
 /// The key that stands for those which differ in the size of groups only.
 pub(crate) fn common_key(key: &LaunchKey) -> LaunchKey {
-    LaunchKey { local_size: [1; 3], enqueued_local_size: [1; 3], ..key.clone() }
+    key.clone().changed(|key| {
+        key.kernel.local_size = [1; 3];
+        key.kernel.enqueued_local_size = [1; 3];
+    })
 }
 
 /// A program as the API holds it.

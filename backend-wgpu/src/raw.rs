@@ -22,7 +22,7 @@ use ash::vk;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
-use wgcl_compiler::launch::TexelFormat;
+use wgcl_compiler::emit::TexelFormat;
 
 use crate::recorder::Recorder;
 

@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use wgcl_api::cache::{Cache, Key};
+use wgcl_compiler::emit::Shader;
 use wgcl_compiler::ir;
-use wgcl_compiler::launch::{LaunchKey, Shader};
+use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::stored::{self, History, Launched};
 use wgcl_compiler::target::Target;
 
@@ -114,8 +115,8 @@ impl Expected {
                 let Launched { kernel, key, any_size } = launched;
                 let kept_as = if any_size { &common_key(&key) } else { &key };
                 if let Some(mut shader) = shelf.find(&kernel, kept_as).filter(|shader| shader.any_local_size == any_size) {
-                    shader.set_local_size(key.local_size);
-                    slot.made.get_or_init(|| Pipeline::new(&gpu, shader, key.local_size).map(Arc::new));
+                    shader.set_local_size(key.kernel.local_size);
+                    slot.made.get_or_init(|| Pipeline::new(&gpu, shader, key.kernel.local_size).map(Arc::new));
                 }
             });
             slot

@@ -12,7 +12,8 @@ use std::time::Duration;
 use common::{ALL, buffer, device, launch, run, shader, start};
 use wgcl_api::backend::{BackendError, BackendResult, Device, LoadedProgram};
 use wgcl_backend_wgpu::WgpuDevice;
-use wgcl_compiler::launch::{ArgLayout, Shader};
+use wgcl_compiler::emit::Shader;
+use wgcl_compiler::layout::ArgLayout;
 
 /// How long something that must happen may take on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
@@ -78,7 +79,7 @@ fn the_driver_compiles_what_runs_and_nothing_else() {
     let device = device(ALL[0]);
     let options = wgcl_compiler::program::parse_options("").unwrap();
     let source = wgcl_compiler::program::Source { text: source.to_owned(), ..Default::default() };
-    let module = wgcl_compiler::program::build(&source, &options, device.target()).program.unwrap().module;
+    let module = wgcl_compiler::build::build(&source, &options, device.target()).program.unwrap().module;
     for in_a_row in [false, true] {
         let program = device.load(Arc::clone(&module), None).unwrap();
         let (a, b) = (device.allocate(8 << 20).unwrap(), device.allocate(8 << 20).unwrap());

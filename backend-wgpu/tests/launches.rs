@@ -11,7 +11,9 @@ use common::{
     ALL, ARGUMENTS, CONSTANT, GLOBAL, adder, bindings, buffer, bytes, device, launch, layout, read, run, shader, start, words, write,
 };
 use wgcl_api::backend::{Action, BackendError, BackendResult, Command, Device, HostWork, LaunchArg, MemoryRange, Progress, Times};
-use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchError, LaunchKey};
+use wgcl_compiler::emit::{Binding, BindingKind, BindingSource};
+use wgcl_compiler::launch::{ConstantBinding, LaunchError, LaunchKey};
+use wgcl_compiler::layout::ArgLayout;
 
 fn value(number: u32) -> LaunchArg {
     LaunchArg::Value(number.to_le_bytes().to_vec().into())
@@ -137,7 +139,7 @@ fn summer(device: &wgcl_backend_wgpu::WgpuDevice, seen: &Arc<Mutex<Vec<LaunchKey
     device
         .load_shaders(vec![("sum".to_owned(), vec![GLOBAL, CONSTANT, CONSTANT])], move |_, key| {
             seen.lock().unwrap().push(key.clone());
-            let declare = |k: usize, name: &str| match key.constant_args[k] {
+            let declare = |k: usize, name: &str| match key.binding.constant_args[k] {
                 ConstantBinding::Uniform(size) => (
                     format!("@group(0) @binding({}) var<uniform> {name}: array<vec4<u32>, {}>;", k + 2, size / 16),
                     format!("{name}[id.x / 4u][id.x % 4u]"),
@@ -176,11 +178,11 @@ fn constants_are_uniforms_where_they_can_be() {
         write(&*device, &large, 0, &bytes(&[9, 8, 7, 6, 5, 4, 3, 2]));
         run(&*device, launch(&program, "sum", vec![buffer(&out), buffer(&small), buffer(&large)], [8, 1, 1], [4, 1, 1]));
         assert_eq!(words(&read(&*device, &out, 0, 32)), [19, 28, 37, 46, 55, 64, 73, 82], "{settings:?}");
-        assert_eq!(seen.lock().unwrap()[0].constant_args, [ConstantBinding::Uniform(256), ConstantBinding::Storage]);
+        assert_eq!(seen.lock().unwrap()[0].binding.constant_args, [ConstantBinding::Uniform(256), ConstantBinding::Storage]);
         // Written and read as a constant in one launch: storage.
         run(&*device, launch(&program, "sum", vec![buffer(&small), buffer(&small), buffer(&out)], [8, 1, 1], [4, 1, 1]));
         assert_eq!(words(&read(&*device, &small, 0, 32))[..2], [29, 48]);
-        assert_eq!(seen.lock().unwrap()[1].constant_args, [ConstantBinding::Storage, ConstantBinding::Uniform(256)]);
+        assert_eq!(seen.lock().unwrap()[1].binding.constant_args, [ConstantBinding::Storage, ConstantBinding::Uniform(256)]);
         // A null constant.
         let null = LaunchArg::Buffer(None);
         run(&*device, launch(&program, "sum", vec![null.clone(), buffer(&small), null], [8, 1, 1], [4, 1, 1]));
@@ -422,7 +424,7 @@ fn pipelines_are_made_ahead_of_time() {
     let program = device
         .load_shaders(vec![("nothing".to_owned(), vec![])], move |_, key| {
             count.fetch_add(1, Ordering::SeqCst);
-            let source = format!("@compute @workgroup_size({}) fn main() {{ }}", key.local_size[0]);
+            let source = format!("@compute @workgroup_size({}) fn main() {{ }}", key.kernel.local_size[0]);
             Ok(shader(&source, vec![], ArgLayout::default(), spirv))
         })
         .unwrap();

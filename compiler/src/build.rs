@@ -8,7 +8,7 @@ use crate::diag::{Diagnostics, SourceMap, Span};
 use crate::ir;
 use crate::link::CompiledUnit;
 use crate::parallel::STACK;
-use crate::passes::{self, PassError};
+use crate::passes::{self, PassError, Watch};
 use crate::program::{BuildOptions, BuildResult, Program, Source};
 use crate::target::Target;
 use crate::timing::stage;
@@ -35,7 +35,12 @@ pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Opt
 
 /// As [`build`], with colours in the log where asked for.
 pub fn build_with(source: &Source, options: &BuildOptions, target: &Target, colour: bool) -> BuildResult {
-    on_thread(|| run(source, options, target, colour)).unwrap_or_else(BuildResult::refused)
+    build_watched(source, options, target, colour, None)
+}
+
+/// As [`build_with`], with someone who looks at the IR after every pass.
+pub fn build_watched(source: &Source, options: &BuildOptions, target: &Target, colour: bool, watch: Option<&Watch<'_>>) -> BuildResult {
+    on_thread(|| run(source, options, target, colour, watch)).unwrap_or_else(BuildResult::refused)
 }
 
 /// Compiles one function of a source for use within a kernel: everything that it calls is inlined. The error is a log.
@@ -48,7 +53,7 @@ pub(crate) fn function(source: &Source, options: &BuildOptions, target: &Target,
             let (mut module, _) = lowered.ok()?;
             let index = module.functions.iter().position(|function| function.name == name)?;
             let root = ir::Func(u32::try_from(index).ok()?);
-            let made = passes::flatten(&mut module, root, target.pointer_size());
+            let made = passes::build_alone(&mut module, root, target);
             made.map_err(|error| diags.error(Span::NONE, error.to_string())).ok()?;
             Some(module.functions.swap_remove(index))
         });
@@ -77,10 +82,11 @@ fn finish(map: &SourceMap, diags: &Diagnostics, options: &BuildOptions, colour: 
     (render(map, diags, rendering), diags.fails(options.warnings_are_errors && !options.no_warnings))
 }
 
-fn run(source: &Source, options: &BuildOptions, target: &Target, colour: bool) -> BuildResult {
+fn run(source: &Source, options: &BuildOptions, target: &Target, colour: bool, watch: Option<&Watch<'_>>) -> BuildResult {
     let mut map = SourceMap::default();
     let mut diags = Diagnostics::default();
-    let program = stages(source, options, target, &mut map, &mut diags);
+    let program =
+        front(source, options, target, &mut map, &mut diags).and_then(|checked| middle(checked, options, target, &mut diags, watch));
     let (log, refused) = finish(&map, &diags, options, colour);
     BuildResult { program: program.filter(|_| !refused), log, files: map.into_sought() }
 }
@@ -100,12 +106,14 @@ fn front(
     stage("sema", || sema::check(&unit, options, target, diags)).filter(|_| complete && !diags.has_errors())
 }
 
-fn stages(source: &Source, options: &BuildOptions, target: &Target, map: &mut SourceMap, diags: &mut Diagnostics) -> Option<Program> {
-    middle(front(source, options, target, map, diags)?, options, target, diags)
-}
-
 /// The stages after the front end.
-fn middle(checked: crate::thir::Program, options: &BuildOptions, target: &Target, diags: &mut Diagnostics) -> Option<Program> {
+fn middle(
+    checked: crate::thir::Program,
+    options: &BuildOptions,
+    target: &Target,
+    diags: &mut Diagnostics,
+    watch: Option<&Watch<'_>>,
+) -> Option<Program> {
     let mut module = match stage("lower", || lower::lower(&checked, options, target)) {
         Ok(module) => module,
         Err(error) => {
@@ -113,7 +121,7 @@ fn middle(checked: crate::thir::Program, options: &BuildOptions, target: &Target
             return None;
         }
     };
-    if let Err(error) = stage("build passes", || passes::build(&mut module, target)) {
+    if let Err(error) = stage("build passes", || passes::build_watched(&mut module, target, watch)) {
         diags.error(place_of(&error, &checked), error.to_string());
         return None;
     }

@@ -1,9 +1,9 @@
 //! OpenCL C to naga: the compiler of wgcl.
 //!
 //! ```text
-//! source -> preprocess -> parse -> ast -> sema -> thir -> lower -> ir -> passes -> [launch] -> emit -> naga
+//! source -> preprocess -> parse -> ast -> sema -> thir -> lower -> ir -> passes -> [specialise] -> emit -> naga
 //! ```
-//! Everything up to the IR happens when a program is built; [`launch::specialise`] makes a shader when a kernel is launched.
+//! Everything up to the IR happens when a program is built; [`specialise::specialise`] makes a shader when a kernel is launched.
 
 pub mod ast;
 pub mod build;
@@ -14,6 +14,7 @@ pub mod image;
 pub mod interpret;
 pub mod ir;
 pub mod launch;
+pub mod layout;
 pub mod lex;
 pub mod link;
 pub mod lower;
@@ -21,10 +22,12 @@ pub mod options;
 pub mod parallel;
 pub mod parse;
 pub mod passes;
+pub mod pointer;
 pub mod preprocess;
 pub mod printf;
 pub mod program;
 pub mod sema;
+pub mod specialise;
 pub mod stored;
 pub mod target;
 pub mod thir;

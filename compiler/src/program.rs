@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::build::build;
-use crate::emit::ProgramLayout;
 use crate::ir;
+use crate::layout::ProgramLayout;
 pub use crate::options::parse_options;
 use crate::target::MAX_GLOBAL_VARIABLES;
 

@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::emit::{Binding, Shader};
 use crate::ir::{self, Module};
-use crate::launch::{ArgLayout, Binding, LaunchKey, Shader};
+use crate::launch::LaunchKey;
+use crate::layout::ArgLayout;
 use crate::program::{KernelInfo, Program};
 use crate::target::Target;
 
@@ -143,9 +145,10 @@ mod tests {
         History, Launched, decode_history, decode_program, decode_shader, encode_history, encode_program, encode_shader, identify,
     };
     use crate::build::build;
-    use crate::launch::{LaunchKey, specialise};
+    use crate::launch::LaunchKey;
     use crate::options::parse_options;
     use crate::program::{Program, Source};
+    use crate::specialise::specialise;
     use crate::target::Target;
 
     const SOURCE: &str = "

@@ -1,4 +1,4 @@
-//! Emission of IR that is in the form that `passes::launch` leaves: each module is verified, legalised and emitted for Vulkan and in
+//! Emission of IR that is in the form that a launch's passes leave: each module is verified, legalised and emitted for Vulkan and in
 //! the strict form, which must pass full validation and print in every other language. SPIR-V is checked with `spirv-val` where it
 //! is installed. What the kernels compute is tested where there is a device.
 
@@ -9,9 +9,9 @@ mod common;
 use common::{Text, elementwise};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
-use wgcl_compiler::emit::{self, Format};
+use wgcl_compiler::emit::{self, BindingKind, Format, Shader};
 use wgcl_compiler::ir::{self, read::read_module};
-use wgcl_compiler::launch::{BindingKind, LaunchError, LaunchKey, Shader};
+use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::passes::legalize;
 use wgcl_compiler::target::{FloatControls, Target};
 
@@ -83,14 +83,16 @@ fn speed() {
         let rounds = 50;
         let start = std::time::Instant::now();
         for _ in 0..rounds {
-            wgcl_compiler::passes::launch(&module, &function.name, &key, &target).expect("passes");
+            wgcl_compiler::specialise::launched(&module, &function.name, &key, &target, None).expect("passes");
         }
         let passes = start.elapsed() / rounds;
         let start = std::time::Instant::now();
         let mut words = 0;
         for _ in 0..rounds {
-            words =
-                wgcl_compiler::launch::specialise(&module, &function.name, &key, &target).expect("emission").spirv.map_or(0, |s| s.len());
+            words = wgcl_compiler::specialise::specialise(&module, &function.name, &key, &target)
+                .expect("emission")
+                .spirv
+                .map_or(0, |s| s.len());
         }
         println!("{}: {:?}, of which passes {passes:?}; {words} words", function.name, start.elapsed() / rounds);
     }
@@ -136,8 +138,7 @@ fn dump() {
     let key = LaunchKey::example(&module.functions[0], [64, 1, 1]);
     for target in [Target::full(), strict()] {
         let name = module.functions[0].name.clone();
-        let mut module = wgcl_compiler::passes::launch(&module, &name, &key, &target).unwrap();
-        legalize::run(&mut module, &target);
+        let module = wgcl_compiler::specialise::launched(&module, &name, &key, &target, None).unwrap();
         println!("{module}");
         let shader = emit::shader(&module, &key, &target, true).unwrap();
         let format = if target.shaders.spirv { Format::Spirv } else { Format::Wgsl };
@@ -239,7 +240,7 @@ fn loads(store: bool) -> String {
 fn what_is_only_read_and_shared_with_nothing_says_so() {
     let written = |store, distinct| {
         let module = parse(&loads(store));
-        let key = LaunchKey { distinct, ..LaunchKey::example(&module.functions[0], [64, 1, 1]) };
+        let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| key.binding.distinct = distinct);
         let shader = emit::shader(&module, &key, &Target::full(), true).unwrap();
         spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
         let text = assembly(&shader);
@@ -257,11 +258,11 @@ fn what_is_only_read_and_shared_with_nothing_says_so() {
 
 #[test]
 fn what_is_only_read_is_bound_as_texels_where_that_is_quicker() {
-    use wgcl_compiler::launch::TexelFormat::{R8, R16, R32, Rg16, Rg32, Rgba16, Rgba32};
+    use wgcl_compiler::emit::TexelFormat::{R8, R16, R32, Rg16, Rg32, Rgba16, Rgba32};
     let emit = |store, args: &[u32], texel_fetches| {
         let module = parse(&loads(store));
         let target = Target::full().changed(|target| target.shaders.costs.texel_fetches = texel_fetches);
-        let key = LaunchKey { texel_args: args.to_vec(), ..LaunchKey::example(&module.functions[0], [64, 1, 1]) };
+        let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| key.binding.texel_args = args.to_vec());
         let shader = emit::shader(&module, &key, &target, true).unwrap();
         spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
         shader
@@ -294,7 +295,7 @@ fn what_a_store_may_come_before_is_not_fetched() {
         let text = format!("kernel @f0 \"order\" (%0: ptr.global buffer, %1: ptr.global buffer) {{\n{body}return\n}}\n");
         let module = parse(&text);
         let target = Target::full().changed(|target| target.shaders.costs.texel_fetches = true);
-        let key = LaunchKey { texel_args: vec![0, 1], ..LaunchKey::example(&module.functions[0], [64, 1, 1]) };
+        let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| key.binding.texel_args = vec![0, 1]);
         let shader = emit::shader(&module, &key, &target, true).unwrap();
         spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
         assembly(&shader).matches("OpImageFetch").count()
@@ -371,8 +372,8 @@ return
         );
         let module = parse(&text);
         let target = Target::full().changed(|target| target.shaders.costs.texel_fetches = texel_fetches);
-        let key = LaunchKey { texel_args: vec![0, 1], ..LaunchKey::example(&module.functions[0], [64, 1, 1]) };
-        let shader = wgcl_compiler::launch::specialise(&module, "sides", &key, &target).unwrap();
+        let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| key.binding.texel_args = vec![0, 1]);
+        let shader = wgcl_compiler::specialise::specialise(&module, "sides", &key, &target).unwrap();
         spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
         assembly(&shader).matches("OpSelectionMerge").count()
     };

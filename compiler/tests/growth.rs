@@ -10,8 +10,9 @@ use std::fmt::Write;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use wgcl_compiler::build::build_with;
-use wgcl_compiler::launch::{LaunchKey, specialise};
+use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::program::{BuildOptions, Source};
+use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
 
 #[global_allocator]
@@ -57,7 +58,7 @@ fn work(text: String, target: &Target) -> [(&'static str, usize); 4] {
     let built = build_with(&Source { text, ..Source::default() }, &BuildOptions::default(), target, false);
     let build = region.change();
     let program = built.program.ok_or(built.log).unwrap();
-    let key = LaunchKey { distinct: true, ..LaunchKey::example(&program.module.functions[0], [64, 1, 1]) };
+    let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]).changed(|key| key.binding.distinct = true);
     let region = Region::new(ALLOCATOR);
     specialise(&program.module, "k", &key, target).unwrap();
     let launch = region.change();

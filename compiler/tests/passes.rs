@@ -4,28 +4,53 @@
 //! With `WGCL_BLESS=1` in the environment the expected part is rewritten; read the difference before you keep it.
 
 use std::path::Path;
-use wgcl_compiler::ir::{Func, Function, Module, read::read_module, verify::verify};
+use wgcl_compiler::ir::{Func, Module, read::read_module, verify::verify};
 use wgcl_compiler::launch::LaunchKey;
-use wgcl_compiler::passes::{self, simplify::Purity};
+use wgcl_compiler::passes::{self, Driver, Step};
+use wgcl_compiler::specialise::Specialised;
 use wgcl_compiler::target::Target;
 
 const SEPARATOR: &str = "; =>\n";
 
+/// The launch and the device that a pass is tested for.
+fn settings(module: &Module, pass: &str) -> Result<(LaunchKey, Target), String> {
+    let kernel = module.functions.first().ok_or("no function")?;
+    let local_size = if pass == "groups" { [6, 1, 1] } else { [64, 1, 1] };
+    let key = LaunchKey::example(kernel, local_size).changed(|key| {
+        key.binding.distinct = matches!(pass, "deal_turns" | "exchange" | "batch_turns" | "side_by_side");
+        key.binding.coarsen = 16;
+        match pass {
+            "null_argument" => key.kernel.null_args = vec![0],
+            "started_argument" => key.binding.started_args = vec![0],
+            _ => {}
+        }
+    });
+    let target = Target::full().changed(|target| {
+        target.shaders.costs.long_code = pass == "unroll";
+        target.shaders.costs.lanes_exchange = pass == "side_by_side";
+        target.language.max_subgroup_size = match pass {
+            "exchange" => 32,
+            "uniform_loads" => 4,
+            _ => 128,
+        };
+    });
+    Ok((key, target))
+}
+
 fn apply(module: &mut Module, pass: &str) -> Result<(), String> {
-    let target = Target::full();
-    match pass {
+    let (mut key, target) = settings(module, pass)?;
+    let driver = |key| Driver::new(&target, key, None);
+    let steps: &[Step] = match pass {
         "build" => return passes::build(module, &target).map_err(|error| error.to_string()),
         "launch" => {
-            let kernel = module.functions.first().ok_or("no kernel")?;
-            let key = LaunchKey::example(kernel, [64, 1, 1]);
-            let name = kernel.name.clone();
-            *module = passes::launch(module, &name, &key, &target).map_err(|error| error.to_string())?;
+            key.binding.coarsen = 1;
+            let name = module.functions.first().map(|kernel| kernel.name.clone()).unwrap_or_default();
+            let mut made = Specialised::new(module, &name, &key, &target, None).map_err(|error| error.to_string())?;
+            made.bind().map_err(|error| error.to_string())?;
+            *module = made.module;
             return Ok(());
         }
-        "groups" => {
-            passes::groups::run(module, [6, 1, 1], 128);
-            return Ok(());
-        }
+        // Callees have the larger numbers, and are made before what calls them.
         "inline" => {
             let mut policy = passes::inline::Policy::new(module);
             for index in (0..module.functions.len()).rev() {
@@ -35,93 +60,15 @@ fn apply(module: &mut Module, pass: &str) -> Result<(), String> {
             }
             return Ok(());
         }
-        "constant_arrays" | "constant_loads" => {
-            for function in &mut module.functions {
-                match pass {
-                    "constant_arrays" => passes::constant_arrays::run(function, &module.globals),
-                    _ => passes::constant_loads::run(function, &module.globals),
-                }
-            }
-            return Ok(());
+        "null_argument" => &[Step::Pass(&passes::specialise_key::PASS)],
+        "started_argument" => &[Step::Pass(&passes::specialise_key::START)],
+        "unroll_generous" => &[Step::Pass(&passes::unroll::PASS)],
+        _ => {
+            let pass = passes::find(pass).ok_or_else(|| format!("no pass is called `{pass}`"))?;
+            return driver(&key).run(module, &[Step::Pass(pass)]).map(drop).map_err(|error| error.to_string());
         }
-        "resolve_pointers" => {
-            let globals = module.globals.clone();
-            for function in &mut module.functions {
-                passes::resolve_pointers::run(function, &globals, 8).map_err(|error| error.to_string())?;
-            }
-            return Ok(());
-        }
-        _ => {}
-    }
-    for function in &mut module.functions {
-        function_pass(function, pass)?;
-    }
-    Ok(())
-}
-
-fn function_pass(function: &mut Function, pass: &str) -> Result<(), String> {
-    match pass {
-        "structure_returns" => passes::structure_returns::run(function, 8),
-        "lower_memory" => passes::lower_memory::run(function, 8),
-        "promote" => {
-            passes::promote::run(function, 8);
-        }
-        "simplify" => passes::simplify::run(function, &Purity::unknown()),
-        "dce" => {
-            passes::dce::run(function, &Purity::unknown());
-        }
-        "narrow" => passes::narrow::run(function),
-        "uniform_loads" => {
-            let key = LaunchKey::example(function, [64, 1, 1]);
-            passes::uniform_loads::run(function, &key, 4);
-        }
-        "merge_exits" => passes::merge_exits::run(function),
-        "null_argument" => {
-            let key = LaunchKey { null_args: vec![0], ..LaunchKey::example(function, [64, 1, 1]) };
-            passes::specialise_key::run(function, &key);
-        }
-        "started_argument" => {
-            let key = LaunchKey { started_args: vec![0], ..LaunchKey::example(function, [64, 1, 1]) };
-            passes::specialise_key::start_parameters(function, &key);
-        }
-        "unroll" => {
-            passes::unroll::run(function, passes::unroll::Mode::Full);
-        }
-        "unroll_generous" => {
-            passes::unroll::run(function, passes::unroll::Mode::Generous);
-        }
-        "unroll_partial" => {
-            passes::unroll::run(function, passes::unroll::Mode::Partial);
-        }
-        "align" => passes::align::run(function),
-        "batch_turns" => {
-            passes::batch_turns::run(function, true, &Purity::unknown());
-        }
-        "deal_turns" => {
-            let key = LaunchKey { distinct: true, ..LaunchKey::example(function, [64, 1, 1]) };
-            passes::deal_turns::run(function, &key, &Purity::unknown(), passes::deal_turns::WIDTHS);
-        }
-        "coarsen" => {
-            passes::coarsen::run(function, 16);
-        }
-        "compact" => passes::compact::run(function),
-        "constants_inward" => {
-            passes::constants_inward::run(function);
-        }
-        "side_by_side" => {
-            passes::side_by_side::run(function, true, &Purity::unknown(), passes::exchange::SHARED);
-        }
-        "exchange" => {
-            let key = LaunchKey { distinct: true, ..LaunchKey::example(function, [64, 1, 1]) };
-            passes::exchange::run(function, &key, 32);
-        }
-        "specialise_key" => {
-            let key = LaunchKey::example(function, [64, 1, 1]);
-            passes::specialise_key::run(function, &key);
-        }
-        _ => return Err(format!("no pass is called `{pass}`")),
-    }
-    Ok(())
+    };
+    driver(&key).run(module, steps).map(drop).map_err(|error| error.to_string())
 }
 
 fn transform(text: &str) -> Result<String, String> {
@@ -194,7 +141,7 @@ fn nested_loops_are_looked_at_once_a_level() -> Result<(), String> {
     );
     let mut module = read_module(&text).map_err(|error| error.to_string())?;
     let function = &mut module.functions[0];
-    let key = LaunchKey { distinct: true, ..LaunchKey::example(function, [64, 1, 1]) };
+    let key = LaunchKey::example(function, [64, 1, 1]).changed(|key| key.binding.distinct = true);
     assert!(!passes::exchange::run(function, &key, 32), "all load the same");
     Ok(())
 }

@@ -9,6 +9,7 @@ use wgcl_compiler::ir::{Inst, Module, Op, Scalar, Type};
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::passes;
 use wgcl_compiler::program::{BuildOptions, Source};
+use wgcl_compiler::specialise::Specialised;
 use wgcl_compiler::target::Target;
 
 /// Turns of loops after which a launch is given up: some steps never end.
@@ -65,15 +66,24 @@ fn build(source: &str) -> Module {
     (*built.program.ok_or(built.log).unwrap().module).clone()
 }
 
+/// The kernel `k` for a launch, before it is legalised.
+fn bound(module: &Module, key: &LaunchKey, target: &Target) -> Module {
+    let mut made = Specialised::new(module, "k", key, target, None).unwrap();
+    made.bind().unwrap();
+    made.module
+}
+
 /// The key of a launch.
 fn key(module: &Module, launch: &Launch) -> LaunchKey {
-    let key = LaunchKey::example(&module.functions[0], [launch.local, 1, 1]);
-    LaunchKey { distinct: !launch.same, zero_offset: launch.offset == 0, ..key }
+    LaunchKey::example(&module.functions[0], [launch.local, 1, 1]).changed(|key| {
+        key.binding.distinct = !launch.same;
+        key.kernel.zero_offset = launch.offset == 0;
+    })
 }
 
 /// The kernel as it is made for a launch on a GPU.
 fn launched(module: &Module, launch: &Launch) -> Module {
-    passes::launch(module, "k", &key(module, launch), &Target::full()).unwrap()
+    bound(module, &key(module, launch), &Target::full())
 }
 
 fn count(module: &Module, wanted: fn(&Op) -> bool) -> usize {
@@ -93,7 +103,7 @@ fn check(source: &str, launches: &[Launch]) -> usize {
     for launch in launches {
         let Some(wanted) = launch.run(&module, Stage::Built) else { continue };
         for target in [Target::full(), Target::lavapipe()] {
-            let made = passes::launch(&module, "k", &key(&module, launch), &target).unwrap();
+            let made = bound(&module, &key(&module, launch), &target);
             assert!(launch.run(&made, Stage::Launched).as_ref() == Some(&wanted), "another outcome of {launch:?} of\n{source}\n{made}");
         }
         ended += 1;
@@ -240,7 +250,7 @@ fn turns_are_dealt_out_for_wide_loads() {
     for source in &kernels {
         let made = launched(&build(source), &Launch::new(128, 64, 4096, 64));
         assert!(is_dealt(&made), "{source}\n{made}");
-        let made = passes::launch(&build(source), "k", &key(&build(source), &Launch::new(128, 64, 4096, 64)), &Target::lavapipe()).unwrap();
+        let made = bound(&build(source), &key(&build(source), &Launch::new(128, 64, 4096, 64)), &Target::lavapipe());
         assert!(is_dealt(&made), "{source}\n{made}");
         let all = histogram_launches(8191);
         assert!(check(source, &all) * 2 > all.len(), "{source}");
@@ -280,8 +290,8 @@ fn steps_that_wrap_leave_the_loop_as_it_was() {
             for step in [16, 0x7fff_fff0, 0x8000_0000, 0x8000_0010, 0x8000_0020, 0xffff_fff0] {
                 let launch = Launch::new(64, 16, n, step);
                 // Where some work-items may be beyond the range turns are not dealt out.
-                let guarded = LaunchKey { guard: [true, false, false], ..key(&module, &launch) };
-                let (dealt, plain) = (launched(&module, &launch), passes::launch(&module, "k", &guarded, &Target::full()).unwrap());
+                let guarded = key(&module, &launch).changed(|key| key.kernel.guard = [true, false, false]);
+                let (dealt, plain) = (launched(&module, &launch), bound(&module, &guarded, &Target::full()));
                 assert!(is_dealt(&dealt) && !is_dealt(&plain));
                 if let Some(wanted) = launch.run(&plain, Stage::Launched) {
                     assert!(launch.run(&dealt, Stage::Launched) == Some(wanted), "another outcome of {launch:?} of\n{turns}\n{dealt}");
@@ -373,7 +383,7 @@ fn turns_that_others_could_tell_apart_stay() {
     // Groups that are no row of work-items, or of an odd size.
     let module = build(HISTOGRAM);
     for local_size in [[16, 4, 1], [16, 1, 2], [63, 1, 1], [2, 1, 1], [1, 1, 1]] {
-        let key = LaunchKey { distinct: true, ..LaunchKey::example(&module.functions[0], local_size) };
-        assert!(!is_dealt(&passes::launch(&module, "k", &key, &Target::full()).unwrap()), "{local_size:?}");
+        let key = LaunchKey::example(&module.functions[0], local_size).changed(|key| key.binding.distinct = true);
+        assert!(!is_dealt(&bound(&module, &key, &Target::full())), "{local_size:?}");
     }
 }

@@ -262,7 +262,7 @@ fn a_program_is_good_as_long_as_its_headers_are() {
     let target = Target::full();
     let make = |unit: &Unit| {
         let options = parse_options(&unit.options).expect("options");
-        let built = wgcl_compiler::program::build(&Source { text: unit.source.clone(), ..Source::default() }, &options, &target);
+        let built = wgcl_compiler::build::build(&Source { text: unit.source.clone(), ..Source::default() }, &options, &target);
         let program = built.program.expect("a program");
         let name = keep_program(&cache, unit, &target, &program, "a log", &built.files).expect("it is kept");
         let mut told = None;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use wgcl_compiler::interpret::ObjectId;
-use wgcl_compiler::launch::identity;
+use wgcl_compiler::pointer::identity;
 
 use crate::backend::{BackendError, BackendResult, Memory};
 

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use wgcl_compiler::image::ImageFormat;
 use wgcl_compiler::interpret::{self, Instance, Settings, Stage};
 use wgcl_compiler::ir::{self, KernelParam};
-use wgcl_compiler::launch::LaunchError;
-use wgcl_compiler::passes;
+use wgcl_compiler::launch::{LaunchError, LaunchKey};
+use wgcl_compiler::specialise::expand_images;
 use wgcl_compiler::target::Target;
 
 use super::memory::{InterpreterMemory, Names};
@@ -65,7 +65,9 @@ impl InterpreterProgram {
         if let Some(known) = self.expanded.lock().get(&key) {
             return Ok(known.clone());
         }
-        let module = passes::expand_images(&self.module, &key.0, &key.1, &key.2, &self.target)?;
+        let mut launch = LaunchKey::default();
+        (launch.kernel.images, launch.kernel.samplers) = (key.1.clone(), key.2.clone());
+        let module = expand_images(&self.module, &key.0, &launch, &self.target)?;
         let program = Arc::new(interpret::Program::new(&module, Settings::new(Stage::Built, &self.target)));
         Ok(self.expanded.lock().entry(key).or_insert(program).clone())
     }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
-use wgcl_compiler::program::{BuildOptions, CStd, Source, build};
+use wgcl_compiler::build::build;
+use wgcl_compiler::program::{BuildOptions, CStd, Source};
 
 use super::InterpreterBackend;
 use crate::backend::{

@@ -12,8 +12,10 @@ use wgcl_api::backend::{
     Action, BackendResult, Command, CopyRegion, Device, HostTarget, Launch, LaunchArg, LoadedProgram, Memory, MemoryRange, Progress, Times,
 };
 use wgcl_backend_wgpu::{Settings, WgpuBackend, WgpuDevice};
+use wgcl_compiler::emit::{Binding, BindingKind, BindingSource, Shader};
 use wgcl_compiler::ir::{KernelParam, Space};
-use wgcl_compiler::launch::{ArgLayout, Binding, BindingKind, BindingSource, LaunchKey, Shader};
+use wgcl_compiler::launch::LaunchKey;
+use wgcl_compiler::layout::ArgLayout;
 
 /// Every way in which the backend can deal with a device.
 pub const ALL: [Settings; 4] = [
@@ -168,7 +170,7 @@ pub fn adder(device: &WgpuDevice) -> Arc<dyn LoadedProgram> {
                     let id = (group.x + group.y * count.x + args.base.x) * {}u + local.x;
                     data[id] += args.value.x;
                 }}",
-                key.local_size[0], key.local_size[0]
+                key.kernel.local_size[0], key.kernel.local_size[0]
             );
             Ok(shader(&source, bindings(&[(0, BindingKind::Storage)]), layout(&[false, true]), spirv))
         })

@@ -43,7 +43,7 @@ fn execute_for(
     let kernels = vec![(name.clone(), kernel.kernel.as_ref().unwrap().params.clone())];
     let program = device
         .load_shaders(kernels, move |name, key| {
-            let shader = wgcl_compiler::launch::specialise(&module, name, key, &target).map_err(BackendError::Launch)?;
+            let shader = wgcl_compiler::specialise::specialise(&module, name, key, &target).map_err(BackendError::Launch)?;
             for format in if target.shaders.spirv { &[][..] } else { &[Format::Wgsl, Format::Msl, Format::Hlsl] } {
                 match print(&shader, *format, &target) {
                     // Metal has no `double`, HLSL no 16-bit integers in naga's way.

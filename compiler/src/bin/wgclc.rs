@@ -7,12 +7,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 
-use wgcl_compiler::build::build_with;
+use wgcl_compiler::build::build_watched;
 use wgcl_compiler::diag::{Diagnostics, RenderOptions, SourceMap, colourise, render};
-use wgcl_compiler::emit::{Format, print};
+use wgcl_compiler::emit::{Format, Shader, print};
 use wgcl_compiler::ir::Function;
-use wgcl_compiler::launch::{LaunchKey, LaunchResult, Shader, specialise};
+use wgcl_compiler::launch::{LaunchKey, LaunchResult};
+use wgcl_compiler::passes::{Left, Watch};
 use wgcl_compiler::program::{BuildOptions, Program, Source};
+use wgcl_compiler::specialise::{has_pass, launched, specialise};
 use wgcl_compiler::target::Target;
 use wgcl_compiler::target::profiles::PROFILES;
 use wgcl_compiler::{ast, options, parse, preprocess, sema, timing};
@@ -31,6 +33,8 @@ enum Emit {
     Thir,
     /// The intermediate representation after the passes of the build.
     Ir,
+    /// The intermediate representation of each kernel as emission reads it, specialised to a launch.
+    Launched,
     /// naga's structures for each kernel.
     Naga,
     /// SPIR-V for each kernel, disassembled.
@@ -60,7 +64,7 @@ enum Check {
     name = "wgclc",
     version,
     about,
-    override_usage = "wgclc [build options] [--emit <STAGE> | --check | --time] FILE.cl",
+    override_usage = "wgclc [build options] [--emit <STAGE> | --after <PASS> | --check | --time] FILE.cl",
     after_help = "All options with one dash are those of clBuildProgram, such as -D, -I, -cl-std=CL3.0, -Werror."
 )]
 struct Arguments {
@@ -70,7 +74,10 @@ struct Arguments {
     /// Only say whether the source builds and every kernel of it compiles
     #[arg(long, value_enum, value_name = "DEPTH", conflicts_with = "emit", num_args = 0..=1, require_equals = true, default_missing_value = "full")]
     check: Option<Check>,
-    /// Make shaders of all kernels, print only how long each stage took
+    /// Print the intermediate representation after every run of a pass, from the build on to the shader of each kernel
+    #[arg(long, value_name = "PASS", value_parser = pass, conflicts_with_all = ["emit", "check"])]
+    after: Option<String>,
+    /// Make shaders of all kernels, print only how long each stage and each pass took
     #[arg(long, conflicts_with = "emit")]
     time: bool,
     /// Emit that kernel only
@@ -90,6 +97,15 @@ struct Arguments {
 fn device(name: &str) -> Result<Target, String> {
     let names = || PROFILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     Target::profile(name).ok_or_else(|| format!("no profile is called so; there are {}", names()))
+}
+
+/// A pass by its name.
+fn pass(name: &str) -> Result<String, String> {
+    if has_pass(name) {
+        Ok(name.to_owned())
+    } else {
+        Err("no pass is called so: they are named after their files in compiler/src/passes".to_owned())
+    }
 }
 
 /// Separates the options of clBuildProgram from those of the tool.
@@ -166,12 +182,28 @@ fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bo
     if arguments.time {
         timing::enable();
     }
-    let result = build_with(source, options, &target, true);
+    let show_after = |left: &Left<'_>| {
+        if arguments.after.as_deref() == Some(left.pass) {
+            show(&left.to_string());
+        }
+    };
+    let watch = arguments.after.is_some().then_some(&show_after as &Watch<'_>);
+    let result = build_watched(source, options, &target, true, watch);
     let _ = write!(anstream::stderr(), "{}", result.log);
     let Some(program) = result.program else {
         show(&times());
         return false;
     };
+    if let Some(watch) = watch {
+        let made = kernels(arguments, &program).try_for_each(|function| {
+            let key = key(arguments, function, &target);
+            launched(&program.module, &function.name, &key, &target, Some(watch)).map(drop)
+        });
+        if let Err(error) = &made {
+            complain(&format!("error: {error}\n"));
+        }
+        return made.is_ok();
+    }
     if arguments.time {
         let made = shaders(arguments, &program, &target, &mut |_| Ok(()));
         show(&times());
@@ -194,7 +226,7 @@ fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bo
 
 /// Takes every kernel as far as it goes.
 fn check(arguments: &Arguments, source: &Source, options: &BuildOptions, target: &Target) -> bool {
-    let result = build_with(source, options, target, true);
+    let result = build_watched(source, options, target, true, None);
     let _ = write!(anstream::stderr(), "{}", result.log);
     let Some(program) = result.program else { return false };
     let mut good = true;
@@ -218,7 +250,7 @@ fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Ite
 /// A launch as most are: no memory is bound twice.
 fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey {
     let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
-    LaunchKey { distinct: true, ..LaunchKey::example(function, local_size) }.with_texels(function, target)
+    LaunchKey::example(function, local_size).changed(|key| key.binding.distinct = true).with_texels(function, target)
 }
 
 fn complain(log: &str) {
@@ -261,6 +293,7 @@ fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) 
         Emit::Msl => Format::Msl,
         Emit::Hlsl => Format::Hlsl,
         Emit::Reflection => return Ok(reflection(program)),
+        Emit::Launched => return launched_text(arguments, program, target),
         Emit::Tokens | Emit::Ast | Emit::Thir | Emit::Ir => return Ok(program.module.to_string()),
     };
     let mut text = String::new();
@@ -269,6 +302,15 @@ fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) 
         Ok(())
     })?;
     Ok(text)
+}
+
+/// The kernels that are asked for as emission reads them.
+fn launched_text(arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
+    let text = |function: &Function| {
+        let key = key(arguments, function, target);
+        launched(&program.module, &function.name, &key, target, None).map(|module| module.to_string())
+    };
+    kernels(arguments, program).map(text).collect()
 }
 
 /// Makes the shaders of the kernels that are asked for.

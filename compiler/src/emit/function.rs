@@ -11,7 +11,8 @@ use super::plan::Plan;
 use super::views::ViewKey;
 use crate::ir::definitions::Definitions;
 use crate::ir::{self, Const, Inst, Op, Region, Type, Value};
-use crate::launch::{ArgLayout, LaunchKey};
+use crate::launch::LaunchKey;
+use crate::layout::ArgLayout;
 use crate::target::{AtomicOrder, Target};
 use naga::{
     Barrier, BinaryOperator, Expression, Function, FunctionArgument, FunctionResult, Handle, LocalVariable, Scalar, Span, Statement,

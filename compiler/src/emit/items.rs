@@ -9,7 +9,8 @@ use super::plan::Plan;
 use super::views::{Backing, Rule};
 use crate::ir::definitions::Root;
 use crate::ir::{self, Op, Type, WorkItem};
-use crate::launch::{LaunchKey, hidden};
+use crate::launch::LaunchKey;
+use crate::layout::hidden;
 use naga::{AddressSpace, BinaryOperator, Binding, BuiltIn, Expression, FunctionArgument, Handle, Scalar, Statement};
 use rustc_hash::FxHashMap;
 
@@ -28,9 +29,9 @@ impl Item {
     /// Whether the argument buffer has a part in it.
     pub(super) fn needs_arguments(self, key: &LaunchKey) -> bool {
         match self {
-            Self::Work(WorkItem::GlobalId(_)) => !key.zero_offset || !key.single_dispatch,
-            Self::Work(WorkItem::GroupId(_)) => !key.single_dispatch,
-            Self::Work(WorkItem::GlobalOffset(_)) => !key.zero_offset,
+            Self::Work(WorkItem::GlobalId(_)) => !key.kernel.zero_offset || !key.binding.single_dispatch,
+            Self::Work(WorkItem::GroupId(_)) => !key.binding.single_dispatch,
+            Self::Work(WorkItem::GlobalOffset(_)) => !key.kernel.zero_offset,
             Self::Work(
                 WorkItem::GlobalSize(_)
                 | WorkItem::NumGroups(_)
@@ -122,7 +123,7 @@ impl Emitter<'_, '_> {
     /// Ends work-items that are not in the NDRange, where groups reach beyond it.
     fn guard(&mut self, inputs: &mut Inputs) -> Result<(), EmitError> {
         let mut beyond: Option<Expr> = None;
-        for (dimension, _) in (0_u8..3).zip(self.cx.key.guard).filter(|(_, guarded)| *guarded) {
+        for (dimension, _) in (0_u8..3).zip(self.cx.key.kernel.guard).filter(|(_, guarded)| *guarded) {
             let id = self.id_without_offset(dimension, inputs)?;
             let mut size = self.hidden(inputs, hidden::GLOBAL_SIZE + u32::from(dimension) * 4)?;
             let coarse = self.function.kernel.as_ref().map_or(0, |kernel| kernel.coarse);
@@ -147,11 +148,11 @@ impl Emitter<'_, '_> {
 
     /// The global id less the global offset.
     fn id_without_offset(&mut self, dimension: u8, inputs: &mut Inputs) -> Result<Expr, EmitError> {
-        if self.cx.key.single_dispatch {
+        if self.cx.key.binding.single_dispatch {
             return Ok(self.input_lane(inputs, BuiltIn::GlobalInvocationId, dimension));
         }
         let group = self.compute(Item::Work(WorkItem::GroupId(dimension)), inputs)?;
-        let size = self.b.u32(self.cx.key.enqueued_local_size[usize::from(dimension)]);
+        let size = self.b.u32(self.cx.key.kernel.enqueued_local_size[usize::from(dimension)]);
         let first = self.b.binary(BinaryOperator::Multiply, group, size);
         let local = self.input_lane(inputs, BuiltIn::LocalInvocationId, dimension);
         Ok(self.b.add(first, local))
@@ -228,7 +229,7 @@ impl Emitter<'_, '_> {
         Ok(match work {
             WorkItem::GlobalId(d) => {
                 let id = self.id_without_offset(d, inputs)?;
-                if key.zero_offset {
+                if key.kernel.zero_offset {
                     id
                 } else {
                     let offset = self.hidden(inputs, hidden::GLOBAL_OFFSET + u32::from(d) * 4)?;
@@ -237,17 +238,17 @@ impl Emitter<'_, '_> {
             }
             WorkItem::LocalId(d) => self.input_lane(inputs, BuiltIn::LocalInvocationId, d),
             WorkItem::GroupId(d) => {
-                if key.rows && d > 0 {
+                if key.binding.rows && d > 0 {
                     return self.hidden(inputs, hidden::GROUP_BASE + u32::from(d) * 4);
                 }
                 let mut group = self.input_lane(inputs, BuiltIn::WorkGroupId, d);
-                if key.rows {
+                if key.binding.rows {
                     let row = self.input_lane(inputs, BuiltIn::WorkGroupId, 1);
                     let length = self.input_lane(inputs, BuiltIn::NumWorkGroups, 0);
                     let before = self.b.binary(BinaryOperator::Multiply, row, length);
                     group = self.b.add(before, group);
                 }
-                if key.single_dispatch {
+                if key.binding.single_dispatch {
                     group
                 } else {
                     let base = self.hidden(inputs, hidden::GROUP_BASE + u32::from(d) * 4)?;
@@ -256,7 +257,7 @@ impl Emitter<'_, '_> {
             }
             WorkItem::GlobalSize(d) => self.hidden(inputs, hidden::GLOBAL_SIZE + u32::from(d) * 4)?,
             WorkItem::NumGroups(d) => self.hidden(inputs, hidden::NUM_GROUPS + u32::from(d) * 4)?,
-            WorkItem::GlobalOffset(_) if key.zero_offset => self.b.u32(0),
+            WorkItem::GlobalOffset(_) if key.kernel.zero_offset => self.b.u32(0),
             WorkItem::GlobalOffset(d) => self.hidden(inputs, hidden::GLOBAL_OFFSET + u32::from(d) * 4)?,
             WorkItem::WorkDim => self.hidden(inputs, hidden::WORK_DIM)?,
             WorkItem::ArgIdentity(index) => self.of_argument(inputs, index, 0)?,
@@ -273,8 +274,8 @@ impl Emitter<'_, '_> {
                 let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the description of argument {param}")))?;
                 self.hidden(inputs, place + 4 * u32::from(word))?
             }
-            WorkItem::LocalSize(d) => self.b.u32(key.local_size[usize::from(d)]),
-            WorkItem::EnqueuedLocalSize(d) => self.b.u32(key.enqueued_local_size[usize::from(d)]),
+            WorkItem::LocalSize(d) => self.b.u32(key.kernel.local_size[usize::from(d)]),
+            WorkItem::EnqueuedLocalSize(d) => self.b.u32(key.kernel.enqueued_local_size[usize::from(d)]),
             WorkItem::SubgroupSize => self.input(inputs, BuiltIn::SubgroupSize, 1),
             WorkItem::SubgroupLocalId => self.input(inputs, BuiltIn::SubgroupInvocationId, 1),
             WorkItem::SubgroupId => self.input(inputs, BuiltIn::SubgroupId, 1),
@@ -293,7 +294,7 @@ impl Emitter<'_, '_> {
             let rows = self.b.binary(BinaryOperator::Multiply, index, count);
             index = self.b.add(rows, here);
         }
-        let items: u32 = self.cx.key.local_size.iter().map(|&n| n.max(1)).product();
+        let items: u32 = self.cx.key.kernel.local_size.iter().map(|&n| n.max(1)).product();
         let items = self.b.u32(items);
         let first = self.b.binary(BinaryOperator::Multiply, index, items);
         self.b.add(first, local)

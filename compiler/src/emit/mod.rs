@@ -1,6 +1,6 @@
 //! IR to naga, and naga to SPIR-V or text.
 //!
-//! What comes in is one kernel and its helpers as `passes::launch` leaves them: in SSA form, every access with a known root.
+//! What comes in is one kernel and its helpers as [`crate::specialise`] leaves them: in SSA form, every access with a known root.
 //! [`plan`] decides through which variables the memory is reached, [`function`] and its siblings ([`ops`], [`vector`], [`access`],
 //! [`items`]) translate the code, [`spirv`] validates and writes.
 //!
@@ -9,18 +9,16 @@
 mod access;
 mod builder;
 mod bytes;
-mod clean;
-mod flatten;
 mod function;
 mod groups;
 mod items;
-mod layout;
 mod ops;
 mod patch;
 mod plan;
 mod print;
 mod printf;
 mod private;
+mod shader;
 mod spirv;
 mod texels;
 mod turns;
@@ -28,13 +26,12 @@ mod vector;
 mod views;
 mod words;
 
-pub(crate) use layout::ProgramLayout;
-pub use layout::{arg_layout, program_data};
 pub use print::{Format, print};
-pub(crate) use spirv::set_local_size;
+pub use shader::{Binding, BindingKind, BindingSource, Shader, TexelFormat};
 
 use crate::ir::{self, KernelParam};
-use crate::launch::{ArgLayout, Binding, BindingSource, LaunchError, LaunchKey, LaunchResult, Shader};
+use crate::launch::{LaunchError, LaunchKey, LaunchResult};
+use crate::layout::{ArgLayout, ProgramLayout, arg_layout};
 use crate::target::Target;
 use crate::timing::stage;
 use builder::Shared;
@@ -69,48 +66,6 @@ impl EmitError {
             Self::Limit { what, needed, limit } => LaunchError::Limit { kernel, what, needed, limit },
         }
     }
-}
-
-/// See [`crate::launch::specialise`].
-pub(crate) fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
-    let shader = specialise_for(module, kernel, key, target)?;
-    if cfg!(debug_assertions) && shader.any_local_size {
-        let local_size = if key.local_size == [7, 3, 1] { [64, 1, 1] } else { [7, 3, 1] };
-        let key = LaunchKey { local_size, enqueued_local_size: local_size, ..key.clone() };
-        let mut other = specialise_for(module, kernel, &key, target)?;
-        other.set_local_size(shader.naga.entry_points.first().map_or([0; 3], |entry_point| entry_point.workgroup_size));
-        if !other.any_local_size || other.spirv != shader.spirv || other.bindings != shader.bindings || other.args != shader.args {
-            let message = "it is not the same for all sizes of groups".to_owned();
-            return Err(LaunchError::Internal { kernel: kernel.to_owned(), stage: "launch passes", message });
-        }
-    }
-    Ok(shader)
-}
-
-/// Whether passes can have looked at the size of groups, or would for another one. Those that do move accesses among work-items (`exchange`) and the turns of
-/// loops (`deal_turns`); `module` is as they leave it, `before` as it was.
-fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, target: &Target) -> bool {
-    let Some(kernel) = module.functions.first() else { return true };
-    let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;
-    let Some(index) = before.functions.iter().position(is_same) else { return true };
-    let mut has_loops = false;
-    before.functions[index].body.walk(&mut |inst| has_loops |= matches!(inst.op, ir::Op::Loop { .. }));
-    let is_blind = |module, index: usize| u32::try_from(index).is_ok_and(|index| crate::passes::group_blind(module, ir::Func(index)));
-    let exchanges = target.shaders.costs.lanes_exchange && crate::passes::exchange::has_wide(kernel);
-    has_loops || exchanges || !key.single_dispatch || key.rows || !is_blind(before, index) || !is_blind(module, 0)
-}
-
-fn specialise_for(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
-    let mut module = stage("launch passes", || crate::passes::launch(before, kernel, key, target))?;
-    let depends = depends_on_groups(before, &module, key, target);
-    stage("legalize", || crate::passes::legalize::run(&mut module, target));
-    if target.shaders.costs.texel_fetches {
-        stage("flatten", || flatten::run(&mut module, key));
-    }
-    let mut shader = shader(&module, key, target, false)?;
-    let is_shared = |binding: &Binding| matches!(binding.source, BindingSource::Scratch { .. });
-    shader.any_local_size = !depends && shader.local_memory == 0 && !shader.bindings.iter().any(is_shared);
-    Ok(shader)
 }
 
 /// Emits function 0 of a module that the passes are done with.
@@ -166,7 +121,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     let printf = crate::printf::Table::new(module, target.pointer_size());
     let kernel_function =
         stage("emit naga", || functions(module, kernel, key, target, &plan, &work, &args, &printf, &mut shared, patches))?;
-    let local_size = key.local_size.map(|n| n.max(1));
+    let local_size = key.kernel.local_size.map(|n| n.max(1));
     // naga takes questions about subgroups from groups of one dimension only, where WGSL says which work-items are next to each other. OpenCL does not.
     let items = local_size.iter().fold(1_u32, |product, &n| product.saturating_mul(n));
     let checked_size = if target.shaders.spirv { [items, 1, 1] } else { local_size };
@@ -230,7 +185,7 @@ impl Work {
             .kernel
             .as_ref()
             .is_some_and(|kernel| kernel.params.iter().any(|param| matches!(param, KernelParam::Value | KernelParam::Bytes { .. })));
-        let arguments = by_value || key.guard.contains(&true) || items.iter().flatten().any(|item| item.needs_arguments(key));
+        let arguments = by_value || key.kernel.guard.contains(&true) || items.iter().flatten().any(|item| item.needs_arguments(key));
         Self { items, arguments }
     }
 }

@@ -5,11 +5,12 @@
 //! it its views ([`super::views`]).
 
 use super::EmitError;
-use super::layout::ProgramLayout;
+use super::shader::{Binding, BindingKind, BindingSource};
 use super::views::{Backing, Kind, Object, Rule, Shape, Variable, View, ViewKey, single_view};
 use crate::ir::definitions::{Definitions, Root};
 use crate::ir::{Function, Global, KernelParam, Module, Op, Space, Type, Value};
-use crate::launch::{ArgLayout, Binding, BindingKind, BindingSource, ConstantBinding, LaunchKey};
+use crate::launch::{ConstantBinding, LaunchKey};
+use crate::layout::{ArgLayout, ProgramLayout};
 use crate::target::{AtomicOrder, Target};
 use naga::Scalar;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -77,7 +78,7 @@ pub(super) struct Inputs<'a> {
 
 /// Collects the accesses of all functions and decides on objects and views. Variables are made by [`super::bind`].
 pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
-    let clean = if inputs.target.shaders.costs.texel_fetches { super::clean::loads(inputs.module) } else { FxHashSet::default() };
+    let clean = if inputs.target.shaders.costs.texel_fetches { crate::passes::clean::loads(inputs.module) } else { FxHashSet::default() };
     let mut planner = Planner { inputs, plan: Plan { clean, ..Plan::default() }, shared: FxHashMap::default(), next_binding: 0 };
     if inputs.arguments {
         planner.arguments();
@@ -268,11 +269,11 @@ impl Planner<'_> {
             }
             Some(KernelParam::Buffer { space: Space::Constant, .. }) => {
                 let ordinal = earlier.iter().filter(|param| matches!(param, KernelParam::Buffer { space: Space::Constant, .. })).count();
-                let object = match self.inputs.key.constant_args.get(ordinal).ok_or_else(missing)? {
+                let object = match self.inputs.key.binding.constant_args.get(ordinal).ok_or_else(missing)? {
                     ConstantBinding::Uniform(size) => self.uniform(&name, *size, source),
                     ConstantBinding::Storage => {
                         let object = self.storage(&name, 0, source);
-                        self.plan.objects[object].unaliased = self.inputs.key.distinct;
+                        self.plan.objects[object].unaliased = self.inputs.key.binding.distinct;
                         self.plan.objects[object].texels = self.texels(index);
                         object
                     }
@@ -281,18 +282,18 @@ impl Planner<'_> {
             }
             Some(KernelParam::Buffer { restrict, .. }) => {
                 let object = self.storage(&name, 0, source);
-                self.plan.objects[object].unaliased = *restrict || self.inputs.key.distinct;
+                self.plan.objects[object].unaliased = *restrict || self.inputs.key.binding.distinct;
                 self.plan.objects[object].texels = self.texels(index);
                 Ok(Place { object, base: 0 })
             }
             Some(KernelParam::Local { .. }) => {
                 let ordinal = earlier.iter().filter(|param| matches!(param, KernelParam::Local { .. })).count();
-                let size = *self.inputs.key.local_args.get(ordinal).ok_or_else(missing)?;
+                let size = *self.inputs.key.kernel.local_args.get(ordinal).ok_or_else(missing)?;
                 Ok(Place { object: self.object(name, Backing::Workgroup, size), base: 0 })
             }
             Some(KernelParam::Image) => {
                 let object = self.storage(&name, 0, source);
-                self.plan.objects[object].unaliased = self.inputs.key.distinct;
+                self.plan.objects[object].unaliased = self.inputs.key.binding.distinct;
                 self.plan.objects[object].texels = self.texels(index);
                 Ok(Place { object, base: 0 })
             }
@@ -304,7 +305,7 @@ impl Planner<'_> {
 
     /// The source of a parameter that may be bound as texels.
     fn texels(&self, index: u32) -> Option<BindingSource> {
-        (self.inputs.target.shaders.costs.texel_fetches && self.inputs.key.texel_args.contains(&index))
+        (self.inputs.target.shaders.costs.texel_fetches && self.inputs.key.binding.texel_args.contains(&index))
             .then_some(BindingSource::Param(index))
     }
 
@@ -385,7 +386,7 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
     use super::builder::global;
     use naga::AddressSpace;
     let storage = AddressSpace::Storage { access: naga::StorageAccess::LOAD | naga::StorageAccess::STORE };
-    let items: u32 = inputs.key.local_size.iter().map(|&n| n.max(1)).product();
+    let items: u32 = inputs.key.kernel.local_size.iter().map(|&n| n.max(1)).product();
     let mut scratch = None;
     for object in &mut plan.objects {
         let keys = match object.rule {

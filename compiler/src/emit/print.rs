@@ -1,8 +1,9 @@
 //! Shaders as text, for people.
 
 use super::EmitError;
+use super::shader::Shader;
 use super::spirv::validate;
-use crate::launch::{LaunchError, LaunchResult, Shader};
+use crate::launch::{LaunchError, LaunchResult};
 use crate::target::Target;
 use naga::back::{hlsl, msl, wgsl};
 

@@ -7,7 +7,7 @@ use super::views::{Backing, Object, Rule, ViewKey};
 /// are the most likely to be indexed often, or to end in registers.
 pub(super) fn place(objects: &mut [Object], local_memory: &mut u32, inputs: &Inputs<'_>) -> bool {
     let target = inputs.target;
-    let items: u64 = inputs.key.local_size.iter().map(|&n| u64::from(n.max(1))).product();
+    let items: u64 = inputs.key.kernel.local_size.iter().map(|&n| u64::from(n.max(1))).product();
     let mut private: Vec<(u64, &mut Object)> = objects
         .iter_mut()
         .filter_map(|object| match (object.backing, object.rule) {

@@ -14,9 +14,9 @@
 use crate::target::Target;
 use rustc_hash::FxHashMap;
 
+use super::shader::TexelFormat;
 use super::views::ViewKey;
 use super::words::{BINDING, HEADER, instructions, op, tagged};
-use crate::launch::TexelFormat;
 
 /// Set in the binding number of such a view; no device has so many.
 pub(super) const TAG: u32 = 1 << 29;

@@ -14,10 +14,10 @@
 use super::EmitError;
 use super::builder::{Expr, Shared, global};
 use super::function::Emitter;
+#[cfg(doc)]
+use super::shader::BindingSource;
 use super::views::{Kind, Shape};
 use crate::ir::{Module, Op};
-#[cfg(doc)]
-use crate::launch::BindingSource;
 use crate::passes::trips::Trips;
 use crate::target::Target;
 use naga::{AddressSpace, BinaryOperator, Block, GlobalVariable, Handle, Scalar, Statement};

@@ -9,8 +9,8 @@
 //! * Uniform buffers are arrays of `vec4<u32>`, as their layout rules demand.
 
 use super::EmitError;
+use super::shader::BindingSource;
 use crate::ir::{AtomicOp, Type};
-use crate::launch::BindingSource;
 use crate::target::Target;
 use naga::{Scalar, ScalarKind};
 

@@ -16,18 +16,33 @@ use super::{FORMAT_WORD, ImageFormat};
 use crate::diag::Span;
 use crate::ir::image::{Coordinates, ImageCall};
 use crate::ir::{Const, Func, Function, Global, GlobalVar, Inst, KernelParam, Module, Op, Region, Space, Type, Value, WorkItem};
-use crate::passes::PassError;
+use crate::passes::{Pass, PassError, inline};
 use crate::target::Target;
 
 /// Words of the descriptor that a function of the library takes: width, height, depth, array size and the pitches.
 const SIZES: u8 = 6;
+
+/// The pass: puts the accesses to images in the place of their functions.
+pub const PASS: Pass = Pass::module("images", |module, cx| {
+    let added = run(module, &cx.key.kernel.images, &cx.key.kernel.samplers, cx.target)?;
+    let Some(first) = added.first() else { return Ok(false) };
+    let mut policy = inline::Policy::new(module);
+    policy.inline.fill(false);
+    for &func in &added {
+        policy.decide(func, module);
+        policy.inline[func.index()] = true;
+    }
+    inline::run(module, Func(0), &policy)?;
+    module.functions.truncate(first.index());
+    Ok(true)
+});
 
 /// Replaces what a kernel (the module's first function) asks of images, whose formats are given in the order of its parameters, as are the values of samplers. Returns the functions that are to be inlined now: they are called by the kernel
 /// and call nothing themselves.
 ///
 /// # Errors
 /// An image that is not one of the kernel's parameters, or a defect of ours.
-pub fn run(module: &mut Module, formats: &[ImageFormat], samplers: &[u32], target: &Target) -> Result<Vec<Func>, PassError> {
+fn run(module: &mut Module, formats: &[ImageFormat], samplers: &[u32], target: &Target) -> Result<Vec<Func>, PassError> {
     let Some(kernel) = module.functions.first_mut() else { return Ok(Vec::new()) };
     let mut images = false;
     kernel.body.walk(&mut |inst| images |= matches!(inst.op, Op::Image { .. } | Op::ImageWord { .. }));

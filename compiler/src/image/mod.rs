@@ -8,7 +8,7 @@
 pub mod expand;
 mod library;
 
-use serde::{Deserialize, Serialize};
+pub use crate::ir::image::ImageFormat;
 
 /// An image, as its launch sees it. The first element is the first byte of the memory that is bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -29,27 +29,11 @@ pub struct ImageDescriptor {
     pub format: ImageFormat,
 }
 
-/// cl_image_format: the numbers are the API's, which OpenCL C shares (CLK_RGBA is CL_RGBA).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ImageFormat {
-    /// cl_channel_order
-    pub order: u16,
-    /// cl_channel_type
-    pub data_type: u16,
-}
-
 /// Words of [`ImageDescriptor::words`].
 pub const WORDS: u32 = 8;
 
 /// Index of the format in [`ImageDescriptor::words`].
 pub const FORMAT_WORD: u8 = 6;
-
-impl ImageFormat {
-    /// The order in the upper half, the data type in the lower.
-    pub const fn word(self) -> u32 {
-        (self.order as u32) << 16 | self.data_type as u32
-    }
-}
 
 impl ImageDescriptor {
     /// As it is handed to a kernel: width, height, depth, array size, row pitch, slice pitch, format, 0.

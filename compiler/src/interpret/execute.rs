@@ -6,7 +6,7 @@ use super::{Fault, FaultKind, Program};
 use crate::diag::Span;
 use crate::image::WORDS;
 use crate::ir::WorkItem;
-use crate::passes::resolve_pointers::global_pointer;
+use crate::pointer::global_pointer;
 use crate::printf::CAPACITY;
 
 /// Calls that may be open at a time.

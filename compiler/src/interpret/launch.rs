@@ -6,7 +6,7 @@ use super::memory::{Home, Memory, ObjectId, Spaces, load, pointer};
 use super::{Fault, FaultKind, Program, Stage};
 use crate::image::WORDS;
 use crate::ir::{Kernel, KernelParam, Space};
-use crate::passes::resolve_pointers::global_pointer;
+use crate::pointer::global_pointer;
 
 /// A part of global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Argument {
     /// A buffer; `None` is the null pointer.
     Buffer(Option<Place>),
     /// An image: where its first element is, and the words of [`ImageDescriptor::words`](crate::image::ImageDescriptor::words). Its accesses must have been
-    /// [expanded](crate::passes::expand_images). A sampler is a value.
+    /// [expanded](crate::specialise::expand_images). A sampler is a value.
     Image(Place, [u32; WORDS as usize]),
     /// Bytes of work-group memory.
     Local(u32),

@@ -35,7 +35,7 @@ pub use launch::{Argument, Instance, NdRange, Place};
 pub use memory::{Memory, ObjectId};
 
 use crate::diag::Span;
-use crate::emit::ProgramLayout;
+use crate::layout::ProgramLayout;
 use crate::ir::{Module, Space};
 use crate::printf;
 use crate::target::Target;

@@ -5,6 +5,22 @@ use serde::{Deserialize, Serialize};
 
 use super::{Scalar, Type};
 
+/// cl_image_format: the numbers are the API's, which OpenCL C shares (CLK_RGBA is CL_RGBA).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ImageFormat {
+    /// cl_channel_order
+    pub order: u16,
+    /// cl_channel_type
+    pub data_type: u16,
+}
+
+impl ImageFormat {
+    /// The order in the upper half, the data type in the lower.
+    pub const fn word(self) -> u32 {
+        (self.order as u32) << 16 | self.data_type as u32
+    }
+}
+
 /// How many coordinates an image has. An image of a buffer is like one of one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ImageShape {

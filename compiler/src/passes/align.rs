@@ -9,7 +9,14 @@
 
 use rustc_hash::FxHashMap;
 
+use super::pass::Pass;
 use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value, WorkItem};
+
+/// The pass.
+pub const PASS: Pass = Pass::function("align", |function, _| {
+    run(function);
+    Ok(true)
+});
 
 /// Buffers begin at multiples of so many bytes, as a power of two: CL_DEVICE_MEM_BASE_ADDR_ALIGN is no less, and neither are bindings.
 const BUFFER: u8 = 4;

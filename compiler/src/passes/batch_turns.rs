@@ -19,10 +19,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::alias::Memory;
 use super::counted::Counted;
+use super::pass::Pass;
 use super::simplify::Purity;
 use super::unroll::{Shape, copy, shape};
 use crate::diag::Span;
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
+
+/// The pass.
+pub const PASS: Pass = Pass::function("batch_turns", |function, cx| Ok(run(function, cx.key.binding.distinct, cx.purity)));
 
 /// Turns behind one test.
 const TURNS: u64 = 4;

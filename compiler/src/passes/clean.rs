@@ -34,7 +34,7 @@ struct Pass<'a> {
 }
 
 /// The results of such loads of the kernel, function 0.
-pub(super) fn loads(module: &Module) -> FxHashSet<Value> {
+pub(crate) fn loads(module: &Module) -> FxHashSet<Value> {
     let Some(kernel) = module.functions.first() else { return FxHashSet::default() };
     let mut effects = vec![false; module.functions.len()];
     // Callees have larger numbers than what calls them; where that were not so, one more round would find more.

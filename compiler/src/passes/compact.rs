@@ -1,7 +1,14 @@
 //! Numbers values in order of their definition and forgets variables that nothing names, so that tables do not grow with every
 //! pass and inlined copies stay small.
 
+use super::pass::Pass;
 use crate::ir::{Function, Inst, Op, Region, Value, ValueData, Var};
+
+/// The pass.
+pub const PASS: Pass = Pass::function("compact", |function, _| {
+    run(function);
+    Ok(true)
+});
 
 /// Renumbers the values and variables of a function.
 pub fn run(function: &mut Function) {

@@ -8,8 +8,15 @@
 //! The front end copies a long initialiser from a table. Where nothing else is stored to the variable and its address goes nowhere but into loads,
 //! the table will do: no work-item needs a copy of its own. What is read before the copy is unspecified, so the order does not matter.
 
+use super::pass::Pass;
 use crate::ir::{Function, Global, GlobalVar, Op, Region, Space, Type, Value, Var};
 use rustc_hash::FxHashMap;
+
+/// The pass.
+pub const PASS: Pass = Pass::function("constant_arrays", |function, cx| {
+    run(function, &cx.module.globals);
+    Ok(true)
+});
 
 /// What is known of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

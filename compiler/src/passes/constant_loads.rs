@@ -6,8 +6,15 @@
 //! ```
 
 use super::constant_arrays::is_table;
+use super::pass::Pass;
 use crate::ir::{Const, Function, Global, GlobalVar, Op, Region, Scalar, Type, Value};
 use rustc_hash::FxHashMap;
+
+/// The pass.
+pub const PASS: Pass = Pass::function("constant_loads", |function, cx| {
+    run(function, &cx.module.globals);
+    Ok(true)
+});
 
 /// Replaces the loads of a function from known places in constants of known contents.
 pub fn run(function: &mut Function, globals: &[GlobalVar]) {
@@ -15,12 +22,12 @@ pub fn run(function: &mut Function, globals: &[GlobalVar]) {
         return;
     }
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = Pass { function, globals, places: FxHashMap::default(), numbers: FxHashMap::default() };
+    let mut pass = Folding { function, globals, places: FxHashMap::default(), numbers: FxHashMap::default() };
     pass.region(&mut body);
     function.body = body;
 }
 
-struct Pass<'a> {
+struct Folding<'a> {
     function: &'a Function,
     globals: &'a [GlobalVar],
     /// Pointers to known places.
@@ -29,7 +36,7 @@ struct Pass<'a> {
     numbers: FxHashMap<Value, i64>,
 }
 
-impl Pass<'_> {
+impl Folding<'_> {
     fn region(&mut self, region: &mut Region) {
         for inst in &mut region.insts {
             if let &[result] = inst.results.as_slice() {

@@ -13,7 +13,11 @@
 
 use rustc_hash::FxHashMap;
 
+use super::pass::Pass;
 use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Type, Value};
+
+/// The pass.
+pub const PASS: Pass = Pass::function("constants_inward", |function, _| Ok(run(function)));
 
 /// Sums within a sum that are looked into.
 const DEEPEST: usize = 6;

@@ -12,8 +12,12 @@
 //! what its regions yield for it, a loop's parameter what `continue` gives it. What is not marked goes. A loop without effects is
 //! supposed to end, as in C.
 
+use super::pass::Pass;
 use super::simplify::Purity;
 use crate::ir::{CastOp, Function, Inst, Op, Region, Type, Value, Var};
+
+/// The pass.
+pub const PASS: Pass = Pass::function("dce", |function, cx| Ok(run(function, cx.purity)));
 
 /// Removes dead code. Returns whether there was any.
 pub fn run(function: &mut Function, purity: &Purity) -> bool {

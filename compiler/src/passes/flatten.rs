@@ -14,12 +14,19 @@
 use rustc_hash::FxHashSet;
 
 use super::clean;
+use super::pass::Pass;
 use crate::ir::definitions::{Definitions, Root};
 use crate::ir::{Inst, Module, Op, Region, Value};
 use crate::launch::LaunchKey;
 
+/// The pass.
+pub const PASS: Pass = Pass::module("flatten", |module, cx| {
+    run(module, cx.key);
+    Ok(true)
+});
+
 /// Flattens what can be flattened.
-pub(super) fn run(module: &mut Module, key: &LaunchKey) {
+fn run(module: &mut Module, key: &LaunchKey) {
     let fetched = fetched(module, key);
     for (index, function) in module.functions.iter_mut().enumerate() {
         let none = FxHashSet::default();
@@ -37,7 +44,7 @@ fn fetched(module: &Module, key: &LaunchKey) -> FxHashSet<Value> {
         if let (Op::Load { ptr, .. }, [result]) = (&inst.op, &inst.results[..])
             && clean.contains(result)
             && let Some((Root::Param(index), _)) = definitions.pointer(kernel, *ptr)
-            && key.texel_args.contains(&index)
+            && key.binding.texel_args.contains(&index)
         {
             found.insert(*result);
         }

@@ -8,18 +8,26 @@
 //! The launch puts what the folded arguments point to into one buffer, and says at which byte each is.
 
 use super::PassError;
+use super::pass::{Pass, PassResult};
 use crate::diag::Span;
 use crate::ir::{CastOp, Function, Inst, Op, Space, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
+
+/// The pass.
+pub const PASS: Pass = Pass::function("fold", |function, cx| run(function, cx.key));
 
 /// Makes all folded parameters addresses relative to the first, which stands for the common buffer.
 ///
 /// # Errors
 /// If the kernel keeps pointers as numbers or in memory: then what they mean would change.
-pub fn run(function: &mut Function, key: &LaunchKey) -> Result<(), PassError> {
-    let params: Vec<(u32, Value)> =
-        key.folded.iter().filter_map(|&index| function.params.get(usize::try_from(index).ok()?).map(|&param| (index, param))).collect();
-    let Some(&(_, first)) = params.first() else { return Ok(()) };
+pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
+    let params: Vec<(u32, Value)> = key
+        .binding
+        .folded
+        .iter()
+        .filter_map(|&index| function.params.get(usize::try_from(index).ok()?).map(|&param| (index, param)))
+        .collect();
+    let Some(&(_, first)) = params.first() else { return Ok(false) };
     let mut kept = false;
     let is_pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
     function.body.walk(&mut |inst| {
@@ -52,5 +60,5 @@ pub fn run(function: &mut Function, key: &LaunchKey) -> Result<(), PassError> {
         });
     });
     function.body.insts.splice(0..0, entry);
-    Ok(())
+    Ok(true)
 }

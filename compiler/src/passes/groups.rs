@@ -16,12 +16,19 @@
 //!
 //! Runs at launch, when the group's size is known.
 
+use super::pass::Pass;
 use crate::diag::Span;
 use crate::ir::{
     AtomicOp, BinOp, CastOp, CmpOp, Const, Fence, Function, Global, GlobalVar, GroupOp, Inst, MathOp, Module, Op, Region, Scalar, Space,
     Type, UnOp, Value, WorkItem,
 };
 use rustc_hash::FxHashMap;
+
+/// The pass.
+pub const PASS: Pass = Pass::module("groups", |module, cx| {
+    run(module, cx.key.kernel.local_size, cx.target.language.max_subgroup_size);
+    Ok(true)
+});
 
 /// Memory of the operations of one kernel, made when first needed.
 #[derive(Default)]

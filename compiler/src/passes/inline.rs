@@ -12,7 +12,14 @@
 //! What is called must have a single `return` at its end (`structure_returns`) or none.
 
 use super::PassError;
+use super::pass::Pass;
 use crate::ir::{Func, Function, Inst, MAX_NESTING, Module, Op, Region, Space, Type, Value, Var};
+
+/// The pass.
+pub const PASS: Pass = Pass::function("inline", |function, cx| {
+    run_apart(function, cx.module, cx.policy)?;
+    Ok(true)
+});
 
 /// A function of more instructions stays a function, if it may.
 const SMALL: usize = 150;

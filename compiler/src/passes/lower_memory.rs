@@ -10,9 +10,16 @@
 //! Long blocks become loops.
 
 use super::addresses::Addresses;
+use super::pass::Pass;
 use crate::diag::Span;
 use crate::ir::{BinOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value, Var};
 use std::collections::BTreeMap;
+
+/// The pass.
+pub const PASS: Pass = Pass::function("lower_memory", |function, cx| {
+    run(function, cx.pointer_size());
+    Ok(true)
+});
 
 /// Blocks up to that many bytes are expanded where a private variable is involved.
 const INLINE_PRIVATE: u32 = 512;
@@ -53,7 +60,7 @@ pub fn run(function: &mut Function, ptr_size: u32) {
         }
     }
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = Pass { function, addresses, fields, ptr_size };
+    let mut pass = Lowering { function, addresses, fields, ptr_size };
     pass.region(&mut body);
     pass.function.body = body;
 }
@@ -106,14 +113,14 @@ fn carry(fields: &mut [Fields], to: (Var, i64), from: (Var, i64), size: u32, ptr
     changed
 }
 
-struct Pass<'a> {
+struct Lowering<'a> {
     function: &'a mut Function,
     addresses: Addresses,
     fields: Vec<Fields>,
     ptr_size: u32,
 }
 
-impl Pass<'_> {
+impl Lowering<'_> {
     fn region(&mut self, region: &mut Region) {
         let mut out = Vec::with_capacity(region.insts.len());
         for mut inst in std::mem::take(&mut region.insts) {

@@ -7,9 +7,16 @@
 //! ```
 //! What is done in vain is done once a loop; a second exit costs every turn a branch, and GPUs also the bookkeeping of who left where.
 
+use super::pass::Pass;
 use super::simplify::is_cheap_op;
 use crate::diag::Span;
 use crate::ir::{BinOp, Function, Inst, Op, Region, Type, UnOp, Value};
+
+/// The pass.
+pub const PASS: Pass = Pass::function("merge_exits", |function, _| {
+    run(function);
+    Ok(true)
+});
 
 /// Operations between two exits.
 const BETWEEN: usize = 8;

@@ -16,9 +16,20 @@
 
 use rustc_hash::FxHashMap;
 
+use super::pass::Pass;
 use crate::diag::Span;
 use crate::ir::{BinOp, Function, Inst, KernelParam, Op, Region, Space, Type, Value};
 use crate::launch::Pieces;
+
+/// The pass.
+pub const PASS: Pass = Pass::function("pieces", |function, cx| {
+    let pieces = &cx.key.binding.pieces;
+    let any = !pieces.params.is_empty();
+    if any {
+        run(function, pieces);
+    }
+    Ok(any)
+});
 
 /// Expects the form that `resolve_pointers` leaves. Adds the parameters of the pieces.
 pub fn run(function: &mut Function, pieces: &Pieces) {
@@ -32,7 +43,7 @@ pub fn run(function: &mut Function, pieces: &Pieces) {
             *restrict = false;
         }
         let mut list = vec![first];
-        list.extend((1..count).map(|_| super::add_buffer(function)));
+        list.extend((1..count).map(|_| super::extra_buffers::add(function)));
         buffers.push(list);
     }
     let mut pointers = FxHashMap::default();

@@ -14,10 +14,17 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::alias::{Effect, Memory};
-use super::align;
+use super::pass::Pass;
 use super::simplify::Purity;
+use super::{align, exchange};
 use crate::ir::definitions::{Definitions, Linear, Root};
 use crate::ir::{Const, Function, Inst, Op, Region, Space, Type, Value};
+
+/// The pass.
+pub const PASS: Pass = Pass::function("side_by_side", |function, cx| {
+    let widest = if cx.target.shaders.costs.lanes_exchange { exchange::SHARED } else { WIDE };
+    Ok(run(function, cx.key.binding.distinct, cx.purity, widest))
+});
 
 /// Bytes of the widest access that a device makes at once.
 pub const WIDE: u32 = 16;

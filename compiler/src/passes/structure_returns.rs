@@ -16,10 +16,17 @@
 //! alone goes on moves into that region. Where several go on, and behind loops, a flag says whether the function has returned. A
 //! function with very many returns in a row becomes a loop of one turn that each `return` breaks, so that regions do not nest without bound.
 
+use super::pass::Pass;
 use crate::diag::Span;
 use crate::ir::{CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value, Var};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+
+/// The pass.
+pub const PASS: Pass = Pass::function("structure_returns", |function, cx| {
+    run(function, cx.pointer_size());
+    Ok(true)
+});
 
 /// How deep the rest of a function may move into regions.
 const MAX_MOVES: usize = 24;
@@ -37,7 +44,7 @@ pub fn run(function: &mut Function, ptr_size: u32) {
     let size = memory.access_size(ptr_size);
     let slot = (function.ret != Type::Void).then(|| function.new_var("", size, align_of(size)));
     let body = std::mem::take(&mut function.body);
-    let mut pass = Pass { slot, function };
+    let mut pass = Structuring { slot, function };
     let mut insts = pass.sequence(body.insts, None, &[], 0);
     // Without a `yield` nothing ever gets to the end.
     if matches!(insts.last(), Some(Inst { op: Op::Yield(_), .. })) {
@@ -61,13 +68,13 @@ const fn align_of(size: u32) -> u32 {
     if size == 0 { 1 } else { size.next_power_of_two() }
 }
 
-struct Pass<'a> {
+struct Structuring<'a> {
     function: &'a mut Function,
     /// Where the returned value is kept.
     slot: Option<Var>,
 }
 
-impl Pass<'_> {
+impl Structuring<'_> {
     /// Rewrites the instructions of a region outside of loops, which yields values of types `results`. The new list has no `return` and ends
     /// in a `yield` of as many values (or never ends). Where `flag` is given it is set on the way of each `return`.
     fn sequence(&mut self, insts: Vec<Inst>, flag: Option<Var>, results: &[Type], depth: usize) -> Vec<Inst> {

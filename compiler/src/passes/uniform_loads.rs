@@ -19,21 +19,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::exchange::flow::{Flow, Here};
 use super::lane::Lane;
+use super::pass::Pass;
 use super::unroll::{Counted, Shape, copy, counted, shape};
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, Const, Function, GroupOp, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
+
+/// The pass.
+pub const PASS: Pass = Pass::function("uniform_loads", |function, cx| Ok(run(function, cx.key, cx.target.language.max_subgroup_size)));
 
 /// Instructions of all turns that are done at once.
 const LARGEST: usize = 1024;
 
 /// Rewrites the loops of a kernel where that can be done. `lanes` are the work-items of a subgroup. Returns whether there were any.
 pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
-    if lanes < 2 || !key.local_size[0].is_multiple_of(lanes) || key.guard != [false; 3] || !loads_local(function) {
+    if lanes < 2 || !key.kernel.local_size[0].is_multiple_of(lanes) || key.kernel.guard != [false; 3] || !loads_local(function) {
         return false;
     }
     let constants = function.body.constants();
-    let flow = Flow::of(function, key.local_size);
+    let flow = Flow::of(function, key.kernel.local_size);
     let mut found: FxHashMap<Value, Vec<usize>> = FxHashMap::default();
     flow.walk(&function.body, (true, None), &mut |inst, here| {
         if here == Here::Together

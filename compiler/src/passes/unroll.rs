@@ -16,6 +16,7 @@
 //! around it innermost for the next time.
 
 use super::addresses::sign_extend;
+use super::pass::Pass;
 use super::simplify::eval;
 use super::trips::Trips;
 use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Space, Type, Value, Var};
@@ -56,6 +57,15 @@ pub enum Mode {
     /// Several turns in one, for a device with a limit.
     Partial,
 }
+
+/// The pass that writes loops out, as long ones as the device's driver compiles quickly.
+pub const PASS: Pass = Pass::function("unroll", |function, cx| {
+    let mode = if cx.target.shaders.costs.long_code { Mode::Full } else { Mode::Generous };
+    Ok(run(function, mode))
+});
+
+/// The pass that does several turns in one.
+pub const SEVERAL: Pass = Pass::function("unroll_partial", |function, _| Ok(run(function, Mode::Partial)));
 
 /// Unrolls the innermost loops that are worth it. Returns whether there were any.
 pub fn run(function: &mut Function, mode: Mode) -> bool {

@@ -13,9 +13,9 @@ mod number;
 #[cfg(test)]
 mod tests;
 
-use crate::emit::ProgramLayout;
 use crate::ir::{self, Global, Op, Scalar, Space, Type};
-use crate::passes::resolve_pointers::{program_identity, split_pointer};
+use crate::layout::ProgramLayout;
+use crate::pointer::{program_identity, split_pointer};
 use format::{Length, Piece, Spec};
 
 /// Bytes of the printf buffer: CL_DEVICE_PRINTF_BUFFER_SIZE.

@@ -2,7 +2,7 @@
 
 use super::{Argument, Table};
 use crate::ir::{Function, Global, GlobalVar, Inst, Module, Op, Region, Scalar, Space, Type};
-use crate::passes::resolve_pointers::global_pointer;
+use crate::pointer::global_pointer;
 
 fn global(text: &[u8]) -> GlobalVar {
     let init = [text, &[0]].concat();

@@ -13,8 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use wgcl_compiler::launch::{LaunchError, LaunchKey, specialise};
-use wgcl_compiler::program::{BuildOptions, CStd, Source, build};
+use wgcl_compiler::build::build;
+use wgcl_compiler::launch::{LaunchError, LaunchKey};
+use wgcl_compiler::program::{BuildOptions, CStd, Source};
+use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
 
 /// Numbers that look random, the same in every run.

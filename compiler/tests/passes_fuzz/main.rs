@@ -6,14 +6,16 @@ mod random;
 mod shrink;
 mod source;
 
+use std::sync::Mutex;
 use wgcl_compiler::diag::render::{RenderOptions, render};
 use wgcl_compiler::diag::{Diagnostics, SourceMap};
 use wgcl_compiler::interpret::Stage;
+use wgcl_compiler::ir::Module;
 use wgcl_compiler::ir::verify::verify;
-use wgcl_compiler::ir::{Func, Module};
 use wgcl_compiler::launch::LaunchKey;
-use wgcl_compiler::passes;
+use wgcl_compiler::passes::{self, Left};
 use wgcl_compiler::program::{BuildOptions, CStd, Source};
+use wgcl_compiler::specialise::Specialised;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::{lower, parse, preprocess, sema};
 
@@ -68,10 +70,10 @@ fn check_module(mut module: Module, seed: u64, explain: bool) -> Result<bool, St
         target.shaders.int16 = !seed.is_multiple_of(3);
         target.language.fused_fma = seed.is_multiple_of(5);
     });
-    let mut launched = passes::launch(&module, "k", &key, &target).map_err(|error| fail("launch", error.to_string(), &module))?;
+    let mut launched = bound(&module, &key, &target).map_err(|error| fail("launch", error, &module))?;
     let result = outcome(&launched, Stage::Launched).map_err(|error| fail("launched", format!("{error}\n{launched}"), &module))?;
     if result != expected {
-        let difference = if explain { first_launch_difference(&module, &expected) } else { String::new() };
+        let difference = if explain { first_launch_difference(&module, &key, &target, &expected) } else { String::new() };
         return Err(fail("launch", format!("a different outcome {difference}"), &module));
     }
     passes::pieces::run(&mut launched.functions[0], &interpret::pieces());
@@ -129,78 +131,55 @@ fn final_outcome(module: &Module) -> Result<Vec<Vec<u8>>, String> {
     let target = Target::full();
     passes::build(&mut module, &target).map_err(|error| error.to_string())?;
     let key = key(&module);
-    let module = passes::launch(&module, "k", &key, &target).map_err(|error| error.to_string())?;
+    let module = bound(&module, &key, &target)?;
     outcome(&module, Stage::Launched)
 }
 
-/// Names the first step of `build` after which the outcome differs, with the function before and after it.
-fn first_difference(module: &Module, expected: &[Vec<u8>]) -> String {
-    let mut module = module.clone();
-    let mut policy = passes::inline::Policy::new(&module);
-    let purity = passes::simplify::Purity::unknown();
-    for func in [Func(2), Func(1), Func(0)] {
-        for pass in ["structure_returns", "inline", "lower_memory", "promote", "walk", "dce", "simplify", "promote", "simplify", "compact"]
-        {
-            let before = module.clone();
-            let function = &mut module.functions[func.index()];
-            match pass {
-                "structure_returns" if func.0 > 0 => passes::structure_returns::run(function, 8),
-                "structure_returns" => {}
-                "inline" => {
-                    if let Err(error) = passes::inline::run(&mut module, func, &policy) {
-                        return error.to_string();
-                    }
-                }
-                "lower_memory" => passes::lower_memory::run(function, 8),
-                "promote" => {
-                    passes::promote::run(function, 8);
-                }
-                "dce" => {
-                    passes::dce::run(function, &purity);
-                }
-                "simplify" => passes::simplify::run(function, &purity),
-                "compact" => passes::compact::run(function),
-                _ => {}
-            }
-            if outcome(&module, Stage::Built).as_deref() != Ok(expected) {
-                let only =
-                    |module: &Module| Module { functions: vec![module.functions[func.index()].clone()], globals: Vec::new() }.to_string();
-                return format!("after {pass} of {func}:\n{}\n=>\n{}", only(&before), only(&module));
-            }
-        }
-        policy.decide(func, &module);
-    }
-    "in a later step".to_owned()
+/// The kernel for a launch, before it is legalised.
+fn bound(module: &Module, key: &LaunchKey, target: &Target) -> Result<Module, String> {
+    let mut made = Specialised::new(module, "k", key, target, None).map_err(|error| error.to_string())?;
+    made.bind().map_err(|error| error.to_string())?;
+    Ok(made.module)
 }
 
-/// The same for `launch`.
-fn first_launch_difference(module: &Module, expected: &[Vec<u8>]) -> String {
-    let mut module = module.clone();
-    let key = key(&module);
-    let purity = passes::simplify::Purity::unknown();
-    for pass in ["specialise_key", "promote", "simplify", "resolve_pointers", "simplify", "narrow", "simplify"] {
-        let before = module.clone();
-        let globals = module.globals.clone();
-        for function in &mut module.functions {
-            match pass {
-                "specialise_key" => passes::specialise_key::run(function, &key),
-                "promote" => {
-                    passes::promote::run(function, 8);
-                }
-                "resolve_pointers" => {
-                    if let Err(error) = passes::resolve_pointers::run(function, &globals, 8) {
-                        return error.to_string();
-                    }
-                }
-                "narrow" => passes::narrow::run(function),
-                _ => passes::simplify::run(function, &purity),
-            }
+/// Looks at the IR after every pass, and keeps what the first one has left after which the outcome differs.
+struct Search<'e> {
+    stage: Stage,
+    expected: &'e [Vec<u8>],
+    before: Mutex<Module>,
+    found: Mutex<Option<String>>,
+}
+
+impl Search<'_> {
+    fn look(&self, left: &Left<'_>) {
+        let (mut found, mut before) = (self.found.lock().unwrap(), self.before.lock().unwrap());
+        let module = left.module();
+        if found.is_none() && outcome(&module, self.stage).as_deref() != Ok(self.expected) {
+            *found = Some(format!("after {}:\n{before}\n=>\n{module}", left.pass));
         }
-        if outcome(&module, Stage::Launched).as_deref() != Ok(expected) {
-            return format!("after {pass}:\n{before}\n=>\n{module}");
-        }
+        *before = module;
     }
-    "in a later step".to_owned()
+
+    /// The pass, if the run came to one, and the program before and after it.
+    fn finish(self) -> String {
+        self.found.into_inner().unwrap().unwrap_or_else(|| "in no pass".to_owned())
+    }
+}
+
+/// Names the first pass of `build` after which the outcome differs, with the program before and after it.
+fn first_difference(module: &Module, expected: &[Vec<u8>]) -> String {
+    let search = Search { stage: Stage::Built, expected, before: Mutex::new(module.clone()), found: Mutex::default() };
+    let built = passes::build_watched(&mut module.clone(), &Target::full(), Some(&|left: &Left<'_>| search.look(left)));
+    built.map_or_else(|error| error.to_string(), |()| search.finish())
+}
+
+/// The same for what a launch goes through.
+fn first_launch_difference(module: &Module, key: &LaunchKey, target: &Target, expected: &[Vec<u8>]) -> String {
+    let search = Search { stage: Stage::Launched, expected, before: Mutex::new(module.clone()), found: Mutex::default() };
+    let watch = |left: &Left<'_>| search.look(left);
+    let made = Specialised::new(module, "k", key, target, Some(&watch)).map_err(|error| error.to_string());
+    let bound = made.and_then(|mut made| made.bind().map_err(|error| error.to_string()));
+    bound.map_or_else(|error| error, |()| search.finish())
 }
 
 fn from_env(name: &str) -> Option<u64> {

@@ -20,13 +20,31 @@ mod lanes;
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Function, Op, Region, Scalar, Type, Value, WorkItem};
+use super::pass::Pass;
+use crate::ir::{Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
 
 /// Bytes of the accesses that come out, at most.
 pub(super) const WIDEST: u32 = 16;
 
 /// Instructions that a kernel may come to have.
 const LARGEST: usize = 2048;
+
+/// The pass: works on a module, for helpers would have to be told which work-item asks.
+pub const PASS: Pass = Pass::module("coarsen", |module, cx| {
+    let asks = |inst: &Inst| matches!(inst.op, Op::WorkItem(WorkItem::GlobalId(0)));
+    for helper in module.functions.iter().skip(1) {
+        let mut found = false;
+        helper.body.walk(&mut |inst| found |= asks(inst));
+        if found {
+            return Ok(false);
+        }
+    }
+    let Some(function) = module.functions.first_mut().filter(|_| cx.key.binding.coarsen > 1) else { return Ok(false) };
+    let count = run(function, cx.key.binding.coarsen);
+    let Some(kernel) = function.kernel.as_mut().filter(|_| count > 1) else { return Ok(false) };
+    kernel.coarse = count.trailing_zeros() as u8;
+    Ok(true)
+});
 
 /// Rewrites a kernel for several work-items an invocation, `most` at most (a power of two), and says how many: 1 where it stays as it is. Expects the form
 /// that `resolve_pointers` and `narrow` leave.

@@ -59,14 +59,14 @@ impl Lane {
 
 /// All loops of a kernel that are to be dealt out.
 pub(super) fn find(function: &Function, key: &LaunchKey, purity: &Purity, widths: &[u32]) -> Vec<Dealt> {
-    let group = key.local_size[1] <= 1 && key.local_size[2] <= 1 && key.local_size[0].is_multiple_of(4);
-    if !group || key.local_size[0] == 0 || key.guard.contains(&true) || function.kernel.is_none() {
+    let group = key.kernel.local_size[1] <= 1 && key.kernel.local_size[2] <= 1 && key.kernel.local_size[0].is_multiple_of(4);
+    if !group || key.kernel.local_size[0] == 0 || key.kernel.guard.contains(&true) || function.kernel.is_none() {
         return Vec::new();
     }
     if !function.body.insts.iter().any(|inst| matches!(inst.op, Op::Loop { .. })) {
         return Vec::new();
     }
-    let memory = Memory::of(function, &function.body, key.distinct, purity);
+    let memory = Memory::of(function, &function.body, key.binding.distinct, purity);
     let mut kernel = Kernel {
         function,
         key,
@@ -190,7 +190,7 @@ impl Kernel<'_> {
         let define = self.function.body.insts.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op);
         match define {
             Some(Op::WorkItem(WorkItem::LocalId(_))) => true,
-            Some(Op::WorkItem(WorkItem::GlobalId(_))) => self.key.zero_offset,
+            Some(Op::WorkItem(WorkItem::GlobalId(_))) => self.key.kernel.zero_offset,
             _ => false,
         }
     }
@@ -287,7 +287,7 @@ impl Kernel<'_> {
         let mut list = Vec::new();
         for &width in self.widths {
             let turns = width / largest;
-            let fits = turns >= 2 && turns * smallest >= 4 && self.key.local_size[0].is_multiple_of(turns);
+            let fits = turns >= 2 && turns * smallest >= 4 && self.key.kernel.local_size[0].is_multiple_of(turns);
             if !fits || shape.body.size().saturating_mul(turns as usize) > LARGEST {
                 continue;
             }

@@ -39,12 +39,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::alias::Memory;
 use super::coarsen::wide;
+use super::pass::Pass;
 use super::simplify::Purity;
 use super::unroll::{copy, shape};
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Function, Inst, Op, Region, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
 use check::Dealt;
+
+/// The pass.
+pub const PASS: Pass = Pass::function("deal_turns", |function, cx| {
+    let widths = if cx.target.shaders.costs.long_code { &WIDTHS[..1] } else { WIDTHS };
+    Ok(run(function, cx.key, cx.purity, widths))
+});
 
 /// Bytes of what is loaded at once, the widest first: what a loop leaves, the next one may take.
 pub const WIDTHS: &[u32] = &[16, 4];
@@ -64,7 +71,7 @@ pub fn run(function: &mut Function, key: &LaunchKey, purity: &Purity, widths: &[
     for (at, mut inst) in std::mem::take(&mut body.insts).into_iter().enumerate() {
         if let Some(dealt) = found.iter().find(|dealt| dealt.at == at) {
             let mut deal =
-                Deal { function: &mut *function, dealt, items: key.local_size[0], out: &mut out, span: inst.span, made: &mut made };
+                Deal { function: &mut *function, dealt, items: key.kernel.local_size[0], out: &mut out, span: inst.span, made: &mut made };
             if let Some(start) = deal.loops(&inst)
                 && let Op::Loop { init, .. } = &mut inst.op
             {
@@ -74,7 +81,7 @@ pub fn run(function: &mut Function, key: &LaunchKey, purity: &Purity, widths: &[
         out.push(inst);
     }
     body.insts = out;
-    let memory = Memory::of(function, &body, key.distinct, purity);
+    let memory = Memory::of(function, &body, key.binding.distinct, purity);
     for inst in &mut body.insts {
         if let Op::Loop { params, body, .. } = &mut inst.op
             && params.first().is_some_and(|param| made.contains(param))

@@ -25,11 +25,15 @@ mod versions;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::pass::Pass;
 use super::{align, lane::Lane};
 use crate::ir::definitions::{Definitions, Linear, Root};
 use crate::ir::{Function, Inst, KernelParam, Op, Space, Type, Value};
 use crate::launch::LaunchKey;
 use flow::{Flow, Here};
+
+/// The pass.
+pub const PASS: Pass = Pass::function("exchange", |function, cx| Ok(run(function, cx.key, cx.target.language.max_subgroup_size)));
 
 /// Bytes of an access that needs no others beside it.
 const PART: u32 = 16;
@@ -87,14 +91,17 @@ struct Class {
 /// Rewrites a kernel for subgroups of so many `lanes` where the launch allows it and it pays. Expects the form that `resolve_pointers` and `narrow` leave.
 /// Returns whether there was anything.
 pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
-    let fits = lanes >= MOST && key.local_size[0].is_multiple_of(MOST) && key.pieces.params.is_empty() && key.folded.is_empty();
+    let fits = lanes >= MOST
+        && key.kernel.local_size[0].is_multiple_of(MOST)
+        && key.binding.pieces.params.is_empty()
+        && key.binding.folded.is_empty();
     if !fits || !has_wide(function) {
         return false;
     }
-    let items = key.local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size));
-    let full = items.is_multiple_of(lanes) && key.guard == [false; 3];
+    let items = key.kernel.local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size));
+    let full = items.is_multiple_of(lanes) && key.kernel.guard == [false; 3];
     let before = function.clone();
-    let complete = versions::make(function, key.local_size, (full, lanes));
+    let complete = versions::make(function, key.kernel.local_size, (full, lanes));
     let accesses = find(function, key, full, complete).unwrap_or_default();
     if accesses.iter().all(Option::is_none) {
         *function = before;
@@ -138,7 +145,7 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
 fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Shared>>> {
     let definitions = Definitions::new(function, 0);
     let zeros = align::zeros(function, &function.body, 1)?;
-    let flow = Flow::of(function, key.local_size);
+    let flow = Flow::of(function, key.kernel.local_size);
     let mut sites = Vec::new();
     let mut classes: FxHashMap<Option<u32>, Class> = FxHashMap::default();
     let mut is_ordered = false;
@@ -227,5 +234,5 @@ fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value
 fn is_distinct(function: &Function, key: &LaunchKey, param: u32) -> bool {
     let kernel = function.kernel.as_ref();
     let is_restrict = |param: &KernelParam| matches!(param, KernelParam::Buffer { restrict: true, .. });
-    key.distinct || kernel.and_then(|kernel| kernel.params.get(param as usize)).is_some_and(is_restrict)
+    key.binding.distinct || kernel.and_then(|kernel| kernel.params.get(param as usize)).is_some_and(is_restrict)
 }

@@ -1,6 +1,6 @@
 //! Rewrites operations that naga or some device lacks into simpler ones.
 //!
-//! Runs last, on what `passes::launch` leaves. Before and after, for a 16-bit `mul_hi`:
+//! Runs last, on what [`SHADER`](super::SHADER) leaves. Before and after, for a 16-bit `mul_hi`:
 //!
 //! ```text
 //! %2 = umulhi %0, %1          %3 = zext %0 : i32
@@ -21,10 +21,17 @@ mod integer;
 mod unroll;
 mod zeros;
 
+use super::pass::Pass;
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
 use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The pass.
+pub const PASS: Pass = Pass::module("legalize", |module, cx| {
+    run(module, cx.target);
+    Ok(true)
+});
 
 /// Rewrites every function of a module.
 pub fn run(module: &mut Module, target: &Target) {

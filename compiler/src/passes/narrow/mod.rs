@@ -15,12 +15,19 @@
 mod demand;
 mod ranges;
 
+use super::pass::Pass;
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value};
 use demand::Demand;
 use ranges::Ranges;
 pub(super) use ranges::guards;
 use rustc_hash::FxHashMap;
+
+/// The pass.
+pub const PASS: Pass = Pass::function("narrow", |function, _| {
+    run(function);
+    Ok(true)
+});
 
 /// The pure operations that define values.
 #[derive(Debug)]

@@ -21,11 +21,15 @@ mod access;
 mod pieces;
 
 use super::addresses::Addresses;
+use super::pass::Pass;
 use crate::diag::Span;
 use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Type, Value, Var};
 use access::Site;
 use pieces::{Access, Pieces};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The pass.
+pub const PASS: Pass = Pass::function("promote", |function, cx| Ok(run(function, cx.pointer_size())));
 
 /// Promotes every private variable that can be. `ptr_size` is the size of a pointer in bytes. Returns whether anything changed.
 pub fn run(function: &mut Function, ptr_size: u32) -> bool {

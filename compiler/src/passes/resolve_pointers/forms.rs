@@ -1,47 +1,11 @@
 //! The two forms of pointers: numbers of objects, from one form to the other, comparisons, and accesses by identity.
 
 use super::roots::{Root, Roots, first_of};
-use super::{Resolver, TAG_BITS_32, Tag};
+use super::{Resolver, Tag};
 use crate::diag::Span;
-use crate::emit::ProgramLayout;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, GlobalVar, Inst, KernelParam, Op, Region, Space, Type, UnOp, Value, WorkItem};
-use crate::launch::identity;
-
-/// Identity of the program's variables where pointers have 32 bits.
-const VARIABLES_32: u32 = 1;
-/// Identity of its constants there.
-const CONSTANTS_32: u32 = 2;
-/// The first of the other objects there.
-const FIRST_OWN_32: u32 = 3;
-
-/// The bits of a pointer to byte `offset` of the memory of the program's variables or constants, as memory holds it (for [`crate::ir::Reloc`]).
-/// `ptr_size` is 8 or 4.
-pub(crate) fn global_pointer(space: Space, offset: i64, ptr_size: u32) -> u64 {
-    let offset = offset.cast_unsigned() & 0xffff_ffff;
-    let tag = u64::from(program_identity(space, ptr_size));
-    if ptr_size == 8 {
-        tag << 32 | offset
-    } else {
-        let shift = 32 - TAG_BITS_32;
-        (tag << shift | (offset & ((1 << shift) - 1))) & 0xffff_ffff
-    }
-}
-
-/// The tag and offset of a pointer's bits.
-pub(crate) const fn split_pointer(bits: u64, ptr_size: u32) -> (u64, u64) {
-    let shift = if ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
-    (bits >> shift, bits & ((1 << shift) - 1))
-}
-
-/// The identity of the program's variables or constants.
-pub(crate) const fn program_identity(space: Space, ptr_size: u32) -> u32 {
-    match (space, ptr_size) {
-        (Space::Constant, 8) => identity::CONSTANTS,
-        (Space::Constant, _) => CONSTANTS_32,
-        (_, 8) => identity::VARIABLES,
-        (_, _) => VARIABLES_32,
-    }
-}
+use crate::layout::ProgramLayout;
+use crate::pointer::{FIRST_OWN_32, TAG_BITS_32, identity, program_identity};
 
 /// What stands for an object in the open form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

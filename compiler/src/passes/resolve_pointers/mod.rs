@@ -19,7 +19,7 @@
 //!   of all objects that this launch can reach, and the offset with the range that an argument has of its allocation, for two arguments may be
 //!   parts of one. Where nothing matches, a load gives 0 and a store does nothing.
 //!
-//! Kept in memory or as an integer a pointer is `tag << 32 | offset` ([`TAG_BITS_32`] says how on targets without 64-bit integers), of the closed form
+//! Kept in memory or as an integer a pointer is `tag << 32 | offset` ([`crate::pointer`] says how on targets without 64-bit integers), of the closed form
 //! where only pointers of this kernel are ever kept there and nothing else is read from there, else of the open one. What an argument's identity,
 //! first byte and size are is asked of the argument buffer ([`WorkItem::ArgIdentity`](crate::ir::WorkItem::ArgIdentity)), and only by kernels that
 //! need it.
@@ -36,16 +36,19 @@ mod forms;
 mod roots;
 
 use super::PassError;
+use super::pass::Pass;
 use crate::diag::Span;
-use crate::emit::ProgramLayout;
 use crate::ir::{AtomicOp, BinOp, CastOp, CmpOp, Const, Function, GlobalVar, Inst, Op, Region, Space, Type, Value, WorkItem};
+use crate::layout::ProgramLayout;
 use forms::Numbers;
-pub(crate) use forms::{global_pointer, program_identity, split_pointer};
 use roots::{Root, Roots};
 use rustc_hash::FxHashMap;
 
-/// On targets with 32-bit pointers the tag is in that many high bits, and the offset in the others.
-pub const TAG_BITS_32: u32 = 6;
+/// The pass.
+pub const PASS: Pass = Pass::function("resolve_pointers", |function, cx| {
+    run(function, &cx.module.globals, cx.pointer_size())?;
+    Ok(true)
+});
 
 /// Resolves the pointers of a function.
 ///

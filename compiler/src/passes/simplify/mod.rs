@@ -28,7 +28,14 @@ mod vectors;
 mod walk;
 
 use super::dce;
+use super::pass::Pass;
 use crate::ir::{Function, Op, Region};
+
+/// The pass.
+pub const PASS: Pass = Pass::function("simplify", |function, cx| {
+    run(function, cx.purity);
+    Ok(true)
+});
 
 /// What a pass has to know about the functions that may be called: for each, whether a call does nothing but give its result.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,245 @@
+//! Where things are in the memory that host and kernels share: the argument buffer and the memory of a program.
+//!
+//! Both layouts follow from signatures and globals alone, so that the host can fill them without emitting anything, and are the same
+//! for every kernel of a module.
+//!
+//! # The argument buffer
+//! One uniform binding of group 0 (the first, where the shader needs it), an array of `vec4<u32>`, holds the hidden values of [`hidden`] in its first
+//! [`ArgLayout::HEADER`] bytes and then every by-value argument at its own offset ([`ArgLayout::values`]). It is little-endian, and its
+//! size is rounded up to 16 bytes. Behind them come identity, first byte and size of those pointer arguments of which the kernel asks it
+//! ([`ArgLayout::identities`]): only kernels that keep pointers in memory, or compare arguments with each other, do. Everything else is a binding of its own in group 0, listed in [`Shader::bindings`](crate::emit::Shader::bindings).
+
+use serde::{Deserialize, Serialize};
+
+use crate::ir::{self, GlobalVar, KernelParam, Module, Op, Scalar, Space, Type, WorkItem};
+use crate::pointer::global_pointer;
+use crate::target::Target;
+
+/// Alignment that every global starts at, at least: one `vec4<u32>`, so that accesses of that size stay whole.
+const GLOBAL_ALIGN: u32 = 16;
+
+/// Byte offsets of the hidden values in the argument buffer; each is a `u32`.
+pub mod hidden {
+    /// Three words: the global offset.
+    pub const GLOBAL_OFFSET: u32 = 0;
+    /// The number of dimensions.
+    pub const WORK_DIM: u32 = 12;
+    /// Three words: the global size.
+    pub const GLOBAL_SIZE: u32 = 16;
+    /// Three words: number of groups of the whole NDRange.
+    pub const NUM_GROUPS: u32 = 32;
+    /// Three words: the first group of this dispatch, where an NDRange is split. Groups are split off for their number, and where those at an edge are smaller.
+    pub const GROUP_BASE: u32 = 48;
+}
+
+/// Where the by-value arguments of a kernel are in the argument buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArgLayout {
+    /// For each parameter of the kernel: byte offset and size in the argument buffer if it is passed by value, else `None`.
+    pub values: Vec<Option<(u32, u32)>>,
+    /// For each parameter: byte offset of four `u32` words if the kernel asks for them (the identity of the buffer's allocation, the byte of it at which
+    /// the argument starts, the argument's bytes, and where among them it points; all 0 for null), else `None`. Empty where it asks for none.
+    pub identities: Vec<Option<u32>>,
+    /// For each parameter: byte offset of the eight words of `ImageDescriptor::words` if the kernel asks for them. Empty where it asks for none.
+    pub images: Vec<Option<u32>>,
+    /// For each parameter: byte offset of the word that says where in the common buffer it is, if it is folded. Empty where none is.
+    pub folds: Vec<Option<u32>>,
+    /// Bytes of the whole, a multiple of 16.
+    pub size: u32,
+}
+
+impl ArgLayout {
+    /// Bytes taken by the hidden values.
+    pub const HEADER: u32 = 64;
+    /// Bytes of what the kernel asks of one argument's identity.
+    pub const IDENTITY: u32 = 16;
+}
+
+/// The argument buffer of a kernel (see the module's documentation): by-value arguments in order, each at the alignment of its type, and then what the kernel asks
+/// of the identities of its pointer arguments.
+pub fn arg_layout(function: &ir::Function, target: &Target) -> ArgLayout {
+    let mut end = ArgLayout::HEADER;
+    let mut values = Vec::with_capacity(function.params.len());
+    let kinds = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
+    for (index, &param) in function.params.iter().enumerate() {
+        let place = match kinds.get(index) {
+            Some(KernelParam::Value) => Some(value_place(function.ty(param), target)),
+            Some(KernelParam::Bytes { size, align }) => Some((*size, *align)),
+            _ => None,
+        };
+        values.push(place.map(|(size, align)| {
+            // Structs are reached by word, so they start at one.
+            let offset = end.next_multiple_of(align.max(if matches!(kinds.get(index), Some(KernelParam::Bytes { .. })) { 4 } else { 1 }));
+            end = offset + size;
+            (offset, size)
+        }));
+    }
+    let identities = asked_of(function, &mut end, ArgLayout::IDENTITY, |question| match question {
+        WorkItem::ArgIdentity(index) | WorkItem::ArgBase(index) | WorkItem::ArgSize(index) | WorkItem::ArgStart(index) => Some(index),
+        _ => None,
+    });
+    let images = asked_of(function, &mut end, 4 * crate::image::WORDS, |question| match question {
+        WorkItem::ArgImage { param, .. } => Some(param),
+        _ => None,
+    });
+    let folds = asked_of(function, &mut end, 4, |question| match question {
+        WorkItem::ArgFold(index) => Some(index),
+        _ => None,
+    });
+    ArgLayout { values, identities, images, folds, size: end.next_multiple_of(16) }
+}
+
+/// Places for what the kernel asks of its arguments, of so many bytes each.
+fn asked_of(function: &ir::Function, end: &mut u32, bytes: u32, param: fn(WorkItem) -> Option<u32>) -> Vec<Option<u32>> {
+    let mut asked = vec![false; function.params.len()];
+    function.body.walk(&mut |inst| {
+        if let Op::WorkItem(question) = inst.op
+            && let Some(slot) = param(question).and_then(|index| asked.get_mut(index as usize))
+        {
+            *slot = true;
+        }
+    });
+    if !asked.contains(&true) {
+        return Vec::new();
+    }
+    let mut place = || {
+        let offset = end.next_multiple_of(4);
+        *end = offset + bytes;
+        offset
+    };
+    asked.into_iter().map(|asked| asked.then(&mut place)).collect()
+}
+
+/// Size and alignment of a by-value argument: three lanes take the memory of four.
+fn value_place(ty: Type, target: &Target) -> (u32, u32) {
+    let scalar = match ty {
+        Type::Ptr(_) => target.pointer_size(),
+        _ => ty.scalar().map_or(0, Scalar::size),
+    };
+    let lanes = if ty.lanes() == 3 { 4 } else { u32::from(ty.lanes()) };
+    let size = (scalar * lanes).max(1);
+    (size, size)
+}
+
+/// Offsets of a module's globals in the memory of their kind. The first of a kind starts at 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ProgramLayout {
+    /// By global; meaningless for `Local` ones.
+    pub(crate) offsets: Vec<u32>,
+    /// Bytes of all constants, a multiple of 16.
+    pub(crate) constant_size: u32,
+    /// Bytes of all `__global` variables, a multiple of 16.
+    pub(crate) global_size: u32,
+}
+
+impl ProgramLayout {
+    pub(crate) fn of(globals: &[GlobalVar]) -> Self {
+        let mut layout = Self { offsets: Vec::with_capacity(globals.len()), ..Self::default() };
+        for global in globals {
+            let end = match global.space {
+                Space::Constant => &mut layout.constant_size,
+                Space::Global => &mut layout.global_size,
+                _ => {
+                    layout.offsets.push(0);
+                    continue;
+                }
+            };
+            // More than 4 GiB is refused before anyone looks at the layout.
+            let offset = end.checked_next_multiple_of(global.align.max(GLOBAL_ALIGN)).unwrap_or(0);
+            *end = offset.saturating_add(global.size);
+            layout.offsets.push(offset);
+        }
+        layout.constant_size = layout.constant_size.checked_next_multiple_of(16).unwrap_or(u32::MAX);
+        layout.global_size = layout.global_size.checked_next_multiple_of(16).unwrap_or(u32::MAX);
+        layout
+    }
+}
+
+/// Initial contents of the memory that belongs to a program rather than to a launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProgramData {
+    /// Contents of `BindingSource::ConstantData`; empty if there is none.
+    pub constant: Vec<u8>,
+    /// Contents of `BindingSource::GlobalVariables`; empty if there is none.
+    pub global: Vec<u8>,
+}
+
+/// Initial contents of a module's constants and `__global` variables, addresses in them as [`crate::pointer`] has them.
+pub fn program_data(module: &Module, target: &Target) -> ProgramData {
+    let layout = ProgramLayout::of(&module.globals);
+    let pointer_size = target.pointer_size();
+    let mut data = ProgramData { constant: vec![0; layout.constant_size as usize], global: vec![0; layout.global_size as usize] };
+    for (global, &offset) in module.globals.iter().zip(&layout.offsets) {
+        let memory = match global.space {
+            Space::Constant => &mut data.constant,
+            Space::Global => &mut data.global,
+            _ => continue,
+        };
+        if let Some(init) = &global.init {
+            put(memory, offset as usize, init);
+        }
+        for reloc in &global.relocs {
+            let Some(target) = module.globals.get(reloc.target.index()) else { continue };
+            let start = layout.offsets.get(reloc.target.index()).copied().unwrap_or(0);
+            let pointer = global_pointer(target.space, i64::from(start).wrapping_add(reloc.addend), pointer_size).to_le_bytes();
+            put(memory, (offset + reloc.at) as usize, &pointer[..pointer_size as usize]);
+        }
+    }
+    data
+}
+
+/// Copies bytes to a place in memory, where they fit.
+fn put(memory: &mut [u8], offset: usize, bytes: &[u8]) {
+    if let Some(place) = memory.get_mut(offset..offset + bytes.len()) {
+        place.copy_from_slice(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{arg_layout, program_data};
+    use crate::ir::{Function, Global, GlobalVar, Kernel, KernelParam, Module, Reloc, Scalar, Space, Type};
+    use crate::target::Target;
+
+    #[test]
+    fn arguments_lie_at_their_alignment() {
+        let mut function = Function::new("k", Type::Void);
+        let types = [Type::Scalar(Scalar::I8), Type::Vector(Scalar::F32, 3), Type::Ptr(Space::Global), Type::Ptr(Space::Constant)];
+        function.params = types.into_iter().map(|ty| function.new_value(ty)).collect();
+        function.kernel = Some(Kernel {
+            params: vec![
+                KernelParam::Value,
+                KernelParam::Value,
+                KernelParam::Buffer { space: Space::Global, read_only: false, restrict: false },
+                KernelParam::Bytes { size: 10, align: 2 },
+            ],
+            reqd_work_group_size: None,
+            coarse: 0,
+        });
+        let layout = arg_layout(&function, &Target::full());
+        assert_eq!(layout.values, [Some((64, 1)), Some((80, 16)), None, Some((96, 10))]);
+        assert_eq!(layout.size, 112);
+    }
+
+    #[test]
+    fn program_memory_holds_the_initial_values() {
+        let global = |space, size, init| GlobalVar { name: "g".into(), space, size, align: 4, init, relocs: Vec::new() };
+        let mut module = Module {
+            functions: Vec::new(),
+            globals: vec![
+                global(Space::Constant, 3, Some(vec![1, 2, 3])),
+                global(Space::Local, 64, None),
+                global(Space::Global, 4, None),
+                global(Space::Constant, 2, Some(vec![4, 5])),
+            ],
+        };
+        module.globals.push(global(Space::Constant, 16, Some(vec![9; 16])));
+        module.globals[4].relocs.push(Reloc { at: 8, target: Global(3), addend: 1 });
+        let data = program_data(&module, &Target::full());
+        assert_eq!(data.constant.len(), 48);
+        assert_eq!(&data.constant[32..], [9, 9, 9, 9, 9, 9, 9, 9, 17, 0, 0, 0, 1, 0, 0, 0x70]);
+        assert_eq!(&data.constant[..3], [1, 2, 3]);
+        assert_eq!(&data.constant[16..18], [4, 5]);
+        assert_eq!(data.global, [0; 16]);
+    }
+}

@@ -1,0 +1,240 @@
+//! The whole way of a launch: from a program that was built, and a [`LaunchKey`], to a shader.
+//!
+//! ```text
+//! Program.module                                   every kernel, in SSA form, with real pointers
+//!   of_kernel        one kernel and what it calls
+//!   images           accesses to images become loads and stores, for the formats and samplers of the key       (image::expand)
+//!   SPECIALISE       what the key says is put in, collective functions expanded, loops written out              (passes)
+//! Specialised                                      still with real pointers: where every code generator starts
+//!   SHADER           pointers get roots, accesses the width that the device likes                               (passes)
+//!   LEGALIZE         what naga or the device lacks is replaced                                                  (passes)
+//!   emit             bindings, naga, SPIR-V                                                                     (emit)
+//! Shader
+//! ```
+//! A shader that cannot tell how large its groups are serves all sizes ([`Shader::any_local_size`]); where assertions are on, a second one is made for another size
+//! and compared.
+
+use crate::emit::{self, Binding, BindingSource, Shader};
+use crate::image::expand;
+use crate::ir::{self, Func};
+use crate::launch::{LaunchError, LaunchKey, LaunchResult};
+use crate::passes::{self, Driver, LEGALIZE, PassError, SHADER, SPECIALISE, Step, Watch};
+use crate::target::Target;
+use crate::timing::stage;
+
+/// Makes the shader of a kernel for one launch key and device.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
+    let shader = shader(module, kernel, key, target)?;
+    if cfg!(debug_assertions) && shader.any_local_size {
+        check_other_size(&shader, module, kernel, key, target)?;
+    }
+    Ok(shader)
+}
+
+/// A kernel that was specialised to a launch: function 0 of a module, followed by the helpers that it calls. Globals keep their numbers (all of them are kept,
+/// so that the layout of program memory is the same for every kernel).
+pub struct Specialised<'a> {
+    /// The module.
+    pub module: ir::Module,
+    driver: Driver<'a>,
+}
+
+impl<'a> Specialised<'a> {
+    /// What every kind of code generator starts from: pointers are pointers.
+    ///
+    /// # Errors
+    /// No such kernel, or a defect of ours.
+    pub fn new(
+        module: &ir::Module,
+        kernel: &str,
+        key: &'a LaunchKey,
+        target: &'a Target,
+        watch: Option<&'a Watch<'a>>,
+    ) -> LaunchResult<Self> {
+        let mut module = of_kernel(module, kernel)?;
+        let mut driver = Driver::new(target, key, watch);
+        let mut run = || -> Result<(), PassError> {
+            driver.run(&mut module, IMAGES)?;
+            driver.note_purity(&module);
+            driver.run(&mut module, SPECIALISE)?;
+            Ok(())
+        };
+        run().map_err(|error| error.for_launch(kernel))?;
+        Ok(Self { module, driver })
+    }
+
+    /// Goes on to the form for shaders: every access names its root. What is not known to every device is still there ([`Specialised::legalize`]).
+    ///
+    /// # Errors
+    /// A kernel that no shader can be, or a defect of ours.
+    pub fn bind(&mut self) -> Result<(), PassError> {
+        self.driver.run(&mut self.module, SHADER).map(drop)
+    }
+
+    /// Goes on to the form that emission reads.
+    ///
+    /// # Errors
+    /// A defect of ours.
+    pub fn legalize(&mut self) -> Result<(), PassError> {
+        self.driver.run(&mut self.module, LEGALIZE).map(drop)
+    }
+}
+
+/// Makes the module that emission reads.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn launched(
+    module: &ir::Module,
+    kernel: &str,
+    key: &LaunchKey,
+    target: &Target,
+    watch: Option<&Watch<'_>>,
+) -> LaunchResult<ir::Module> {
+    let mut made = Specialised::new(module, kernel, key, target, watch)?;
+    made.bind().and_then(|()| made.legalize()).map_err(|error| error.for_launch(kernel))?;
+    Ok(made.module)
+}
+
+/// Makes the module of one kernel as a build has left it, but with the accesses to images made for the formats of the key and for its values of samplers: what an
+/// interpreter can run.
+///
+/// # Errors
+/// No such kernel, or an image that is chosen at run time.
+pub fn expand_images(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<ir::Module> {
+    let mut module = of_kernel(module, kernel)?;
+    Driver::new(target, key, None).run(&mut module, IMAGES).map_err(|error| error.for_launch(kernel))?;
+    Ok(module)
+}
+
+/// Whether there is a pass of that name in what a program and its launches go through.
+pub fn has_pass(name: &str) -> bool {
+    name == expand::PASS.name || passes::find(name).is_some()
+}
+
+/// Accesses to images are expanded by functions that are built themselves: hence no list of `passes` has them.
+const IMAGES: &[Step] = &[Step::Pass(&expand::PASS)];
+
+/// The module of one kernel: it is function 0, followed by the helpers that it calls.
+fn of_kernel(module: &ir::Module, kernel: &str) -> LaunchResult<ir::Module> {
+    let root = passes::functions(module)
+        .find(|func| module.functions[func.index()].kernel.is_some() && module.functions[func.index()].name == kernel)
+        .ok_or_else(|| LaunchError::NoKernel(kernel.to_owned()))?;
+    Ok(passes::subset(module, &[root]))
+}
+
+fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
+    let mut made = stage("specialise", || Specialised::new(before, kernel, key, target, None))?;
+    stage("shader passes", || made.bind()).map_err(|error| error.for_launch(kernel))?;
+    let depends = depends_on_groups(before, &made.module, key, target);
+    stage("legalize", || made.legalize()).map_err(|error| error.for_launch(kernel))?;
+    let mut shader = emit::shader(&made.module, key, target, false)?;
+    let is_shared = |binding: &Binding| matches!(binding.source, BindingSource::Scratch { .. });
+    shader.any_local_size = !depends && shader.local_memory == 0 && !shader.bindings.iter().any(is_shared);
+    Ok(shader)
+}
+
+/// Makes a shader for another size of groups and compares it with one that is said to serve all sizes.
+fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<()> {
+    let local_size = if key.kernel.local_size == [7, 3, 1] { [64, 1, 1] } else { [7, 3, 1] };
+    let key = key.clone().changed(|key| {
+        key.kernel.local_size = local_size;
+        key.kernel.enqueued_local_size = local_size;
+    });
+    let mut other = shader(module, kernel, &key, target)?;
+    other.set_local_size(made.naga.entry_points.first().map_or([0; 3], |entry_point| entry_point.workgroup_size));
+    if other.any_local_size && other.spirv == made.spirv && other.bindings == made.bindings && other.args == made.args {
+        return Ok(());
+    }
+    let message = "it is not the same for all sizes of groups".to_owned();
+    Err(LaunchError::Internal { kernel: kernel.to_owned(), stage: "launch passes", message })
+}
+
+/// Whether passes can have looked at the size of groups, or would for another one. Those that do move accesses among work-items (`exchange`) and the turns of
+/// loops (`deal_turns`); `module` is as they leave it, `before` as it was.
+fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, target: &Target) -> bool {
+    let Some(kernel) = module.functions.first() else { return true };
+    let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;
+    let Some(index) = before.functions.iter().position(is_same) else { return true };
+    let mut has_loops = false;
+    before.functions[index].body.walk(&mut |inst| has_loops |= matches!(inst.op, ir::Op::Loop { .. }));
+    let is_blind = |module, index: usize| u32::try_from(index).is_ok_and(|index| passes::group_blind(module, Func(index)));
+    let exchanges = target.shaders.costs.lanes_exchange && passes::exchange::has_wide(kernel);
+    has_loops || exchanges || !key.binding.single_dispatch || key.binding.rows || !is_blind(before, index) || !is_blind(module, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::specialise;
+    use crate::build::build;
+    use crate::launch::LaunchKey;
+    use crate::options::parse_options;
+    use crate::program::Source;
+    use crate::target::Target;
+
+    #[test]
+    fn a_shader_for_one_size_of_groups_becomes_one_for_another() {
+        let source = "
+            constant int table[5] = {3, 1, 4, 1, 5};
+            kernel void blind(global const float *a, global float *out, constant float *c, uint n) {
+                size_t i = get_global_id(0), j = get_global_id(1);
+                float sum = table[i % 5] + a[i * n] * c[n & 7];
+                if (i + j < get_global_size(0)) out[j * get_global_size(0) + i] = sin(sum);
+            }";
+        let options = parse_options("").expect("no options");
+        for target in [Target::full(), Target::lavapipe()] {
+            let result = build(&Source { text: source.to_owned(), ..Source::default() }, &options, &target);
+            let program = result.program.expect("it builds");
+            assert!(program.kernels[0].group_blind);
+            for guard in [false, true] {
+                let make = |local_size| {
+                    let key = LaunchKey::example(&program.module.functions[0], local_size);
+                    let key = key.changed(|key| {
+                        key.kernel.guard = [guard, false, guard];
+                        key.binding.texel_args = vec![0, 2];
+                        key.binding.distinct = true;
+                    });
+                    specialise(&program.module, "blind", &key, &target).expect("a shader")
+                };
+                let (mut one, other) = (make([64, 1, 1]), make([8, 4, 2]));
+                assert!(one.any_local_size);
+                assert_ne!(one.spirv, other.spirv);
+                one.set_local_size([8, 4, 2]);
+                assert!(one.spirv.is_some());
+                assert_eq!(one.spirv, other.spirv);
+                assert_eq!(one.naga.entry_points[0].workgroup_size, [8, 4, 2]);
+                assert_eq!((&one.bindings, &one.args), (&other.bindings, &other.args));
+            }
+        }
+    }
+
+    #[test]
+    fn shaders_whose_passes_look_at_groups_are_for_one_size() {
+        let source = "
+            kernel void wide(global const float8 *a, global float8 *b) { b[get_global_id(0)] = a[get_global_id(0)] * 2; }
+            kernel void turns(global const uchar *a, global uint *b, uint n) {
+                uint sum = 0;
+                for (uint k = 0; k < n; k++) sum += a[get_global_id(0) * n + k];
+                b[get_global_id(0)] = sum;
+            }
+            kernel void sized(global uint *b) { b[get_global_id(0)] = get_local_size(0); }
+            kernel void plain(global const int *a, global int *b) { b[get_global_id(0)] = a[get_global_id(0)] * 2; }";
+        let options = parse_options("").expect("no options");
+        let target = Target::full().changed(|target| target.shaders.costs.lanes_exchange = true);
+        let result = build(&Source { text: source.to_owned(), ..Source::default() }, &options, &target);
+        let program = result.program.expect("it builds");
+        for (name, expected) in [("wide", false), ("turns", false), ("sized", false), ("plain", true)] {
+            let function = program.module.functions.iter().find(|function| function.name == name).expect("the kernel");
+            for local_size in [[64, 1, 1], [7, 1, 1]] {
+                let key = LaunchKey::example(function, local_size).changed(|key| key.binding.distinct = true);
+                let shader = specialise(&program.module, name, &key, &target).expect("a shader");
+                assert_eq!(shader.any_local_size, expected, "{name}");
+                let key = key.changed(|key| key.binding.single_dispatch = false);
+                assert!(!specialise(&program.module, name, &key, &target).expect("a shader").any_local_size);
+            }
+        }
+    }
+}
