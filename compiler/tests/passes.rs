@@ -60,6 +60,13 @@ fn apply(module: &mut Module, pass: &str) -> Result<(), String> {
             }
             return Ok(());
         }
+        // Every function as if it were the kernel.
+        "coarsen" => {
+            for function in &mut module.functions {
+                passes::coarsen::run(function, 16);
+            }
+            return Ok(());
+        }
         "null_argument" => &[Step::Pass(&passes::specialise_key::PASS)],
         "started_argument" => &[Step::Pass(&passes::specialise_key::START)],
         "unroll_generous" => &[Step::Pass(&passes::unroll::PASS)],

@@ -35,8 +35,8 @@ pub use launch::{Argument, Instance, NdRange, Place};
 pub use memory::{Memory, ObjectId};
 
 use crate::diag::Span;
-use crate::layout::ProgramLayout;
 use crate::ir::{Module, Space};
+use crate::layout::ProgramLayout;
 use crate::printf;
 use crate::target::Target;
 use code::Code;

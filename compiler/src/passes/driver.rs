@@ -77,7 +77,7 @@ impl<'a> Driver<'a> {
     pub fn note_purity(&mut self, module: &Module) {
         // Helpers come before what calls them: callers have the smaller numbers.
         for func in functions(module).rev() {
-            if func.index() + 1 < module.functions.len() || module.functions.len() == 1 {
+            if func != Func(0) {
                 self.purity.note(func, &module.functions[func.index()]);
             }
         }
