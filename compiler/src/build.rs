@@ -7,9 +7,10 @@ use crate::diag::render::{RenderOptions, render};
 use crate::diag::{Diagnostics, SourceMap, Span};
 use crate::ir;
 use crate::link::CompiledUnit;
-use crate::parallel::STACK;
+use crate::options::{BuildOptions, Source};
+use crate::parallel::on_thread;
 use crate::passes::{self, PassError, Watch};
-use crate::program::{BuildOptions, BuildResult, Program, Source};
+use crate::program::{BuildResult, Program};
 use crate::target::Target;
 use crate::timing::stage;
 use crate::{lower, parse, preprocess, sema};
@@ -59,21 +60,6 @@ pub(crate) fn function(source: &Source, options: &BuildOptions, target: &Target,
         });
         made.ok_or_else(|| finish(&map, &diags, &options, false).0)
     })?
-}
-
-/// Runs a build on a thread with a deep stack. The error is a log.
-pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, String> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("wgcl build".to_owned()).stack_size(STACK);
-        match thread.spawn_scoped(scope, job).map(std::thread::ScopedJoinHandle::join) {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(panic)) => {
-                let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-                Err(format!("error: internal compiler error: {}\n", text.unwrap_or("unknown panic")))
-            }
-            Err(error) => Err(format!("error: no thread for the compiler: {error}\n")),
-        }
-    })
 }
 
 /// The log, and whether the source is refused.

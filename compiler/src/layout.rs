@@ -78,7 +78,7 @@ pub fn arg_layout(function: &ir::Function, target: &Target) -> ArgLayout {
         WorkItem::ArgIdentity(index) | WorkItem::ArgBase(index) | WorkItem::ArgSize(index) | WorkItem::ArgStart(index) => Some(index),
         _ => None,
     });
-    let images = asked_of(function, &mut end, 4 * crate::image::WORDS, |question| match question {
+    let images = asked_of(function, &mut end, 4 * crate::ir::image::WORDS, |question| match question {
         WorkItem::ArgImage { param, .. } => Some(param),
         _ => None,
     });

@@ -26,6 +26,7 @@ pub mod pointer;
 pub mod preprocess;
 pub mod printf;
 pub mod program;
+pub mod reflection;
 pub mod sema;
 pub mod specialise;
 pub mod stored;

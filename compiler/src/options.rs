@@ -1,8 +1,124 @@
-//! Build options as a string (OpenCL API 5.8.6 "Compiler Options", 5.8.7 "Linker Options").
+//! What a program is built from: sources, and build options as a string (OpenCL API 5.8.6 "Compiler Options", 5.8.7 "Linker Options").
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::program::{BuildOptions, CStd, OptionError};
+/// A source and its embedded headers (clCompileProgram).
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// The text.
+    pub text: String,
+    /// Name in diagnostics, `<source>` where there is none.
+    pub name: Option<String>,
+    /// Headers by the names that `#include` uses.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// The version of OpenCL C that a source is compiled as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CStd {
+    /// OpenCL C 1.0 (only through `__OPENCL_C_VERSION__`; compiled as 1.1).
+    Cl10,
+    /// `-cl-std=CL1.1`
+    Cl11,
+    /// `-cl-std=CL1.2`, the default.
+    Cl12,
+    /// `-cl-std=CL2.0`
+    Cl20,
+    /// `-cl-std=CL3.0`
+    Cl30,
+}
+
+impl CStd {
+    /// `1.0`, `1.1`, `1.2`, `2.0`, `3.0`
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cl10 => "1.0",
+            Self::Cl11 => "1.1",
+            Self::Cl12 => "1.2",
+            Self::Cl20 => "2.0",
+            Self::Cl30 => "3.0",
+        }
+    }
+
+    /// `__OPENCL_C_VERSION__`: 100, 110, 120, 200, 300.
+    pub const fn version(self) -> u32 {
+        match self {
+            Self::Cl10 => 100,
+            Self::Cl11 => 110,
+            Self::Cl12 => 120,
+            Self::Cl20 => 200,
+            Self::Cl30 => 300,
+        }
+    }
+}
+
+/// Build options, parsed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildOptions {
+    /// `-D name[=value]` and `-U name`, in order: `None` undefines.
+    pub macros: Vec<(String, Option<String>)>,
+    /// `-I dir`, in order.
+    pub include_dirs: Vec<std::path::PathBuf>,
+    /// `-cl-std=`.
+    pub std: CStd,
+    /// `-w`
+    pub no_warnings: bool,
+    /// `-Werror`
+    pub warnings_are_errors: bool,
+    /// `-cl-opt-disable`
+    pub opt_disable: bool,
+    /// `-cl-mad-enable`, also set by the two below.
+    pub mad_enable: bool,
+    /// `-cl-no-signed-zeros`, also set by unsafe-math-optimizations.
+    pub no_signed_zeros: bool,
+    /// `-cl-unsafe-math-optimizations`
+    pub unsafe_math: bool,
+    /// `-cl-finite-math-only`
+    pub finite_math_only: bool,
+    /// `-cl-fast-relaxed-math`: sets all of the above and `__FAST_RELAXED_MATH__`.
+    pub fast_relaxed_math: bool,
+    /// `-cl-denorms-are-zero`
+    pub denorms_are_zero: bool,
+    /// `-cl-single-precision-constant`
+    pub single_precision_constant: bool,
+    /// `-cl-fp32-correctly-rounded-divide-sqrt`
+    pub correctly_rounded_divide_sqrt: bool,
+    /// `-cl-uniform-work-group-size`
+    pub uniform_work_group_size: bool,
+    /// `-cl-kernel-arg-info`
+    pub kernel_arg_info: bool,
+    /// `-g`
+    pub debug_info: bool,
+    /// Functions that are called may be defined by another translation unit: set by [`crate::build::compile`].
+    pub open_references: bool,
+}
+
+impl BuildOptions {
+    /// Whether what is compiled with them may run in work-groups of different sizes.
+    pub(crate) fn non_uniform_groups(&self) -> bool {
+        self.std >= CStd::Cl20 && !self.uniform_work_group_size
+    }
+}
+
+/// A wrong option string: CL_INVALID_BUILD_OPTIONS, or exit status 2 of `wgclc`.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum OptionError {
+    /// Not an option of OpenCL.
+    #[error("unknown build option `{0}`")]
+    Unknown(String),
+    /// An option without its argument.
+    #[error("build option `{0}` needs an argument")]
+    MissingArgument(String),
+    /// A bad argument.
+    #[error("build option `{option}` has the invalid argument `{value}`")]
+    InvalidArgument {
+        /// The option.
+        option: String,
+        /// Its argument.
+        value: String,
+    },
+}
 
 impl Default for BuildOptions {
     fn default() -> Self {

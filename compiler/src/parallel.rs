@@ -67,3 +67,18 @@ mod tests {
         assert!(caught.is_err());
     }
 }
+
+/// Runs a build on a thread with a deep stack. The error is a log.
+pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, String> {
+    scope(|scope| {
+        let thread = Builder::new().name("wgcl build".to_owned()).stack_size(STACK);
+        match thread.spawn_scoped(scope, job).map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(panic)) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+                Err(format!("error: internal compiler error: {}\n", text.unwrap_or("unknown panic")))
+            }
+            Err(error) => Err(format!("error: no thread for the compiler: {error}\n")),
+        }
+    })
+}

@@ -171,8 +171,8 @@ mod tests {
     use super::specialise;
     use crate::build::build;
     use crate::launch::LaunchKey;
+    use crate::options::Source;
     use crate::options::parse_options;
-    use crate::program::Source;
     use crate::target::Target;
 
     #[test]

@@ -11,7 +11,8 @@ use crate::emit::{Binding, Shader};
 use crate::ir::{self, Module};
 use crate::launch::LaunchKey;
 use crate::layout::ArgLayout;
-use crate::program::{KernelInfo, Program};
+use crate::program::Program;
+use crate::reflection::KernelInfo;
 use crate::target::Target;
 
 /// What this compiler is: changes with its source, its library of built-in functions, and the crates below it.
@@ -146,8 +147,9 @@ mod tests {
     };
     use crate::build::build;
     use crate::launch::LaunchKey;
+    use crate::options::Source;
     use crate::options::parse_options;
-    use crate::program::{Program, Source};
+    use crate::program::Program;
     use crate::specialise::specialise;
     use crate::target::Target;
 

@@ -7,7 +7,6 @@ use wgcl_compiler::build::build_with;
 use wgcl_compiler::interpret::{Argument, FaultKind, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
 use wgcl_compiler::ir::{Inst, Module, Op, Scalar, Type};
 use wgcl_compiler::launch::LaunchKey;
-use wgcl_compiler::passes;
 use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::specialise::Specialised;
 use wgcl_compiler::target::Target;

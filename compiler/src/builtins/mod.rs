@@ -6,11 +6,26 @@
 
 #![allow(missing_docs, reason = "variants named after the functions of the specification")]
 
+pub(crate) mod attributes;
+pub(crate) mod gnu;
 pub mod library;
 pub mod table;
 
 use crate::ir::AtomicOp;
-use crate::thir::Rounding;
+
+/// How a conversion rounds (6.4.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    Rte,
+    Rtz,
+    Rtp,
+    Rtn,
+}
+
+/// Whether a function of that name is built in (`__has_builtin`).
+pub(crate) fn is_known(name: &str) -> bool {
+    gnu::is_known(name) || table::find(name).is_some() || matches!(name, "__builtin_astype" | "__builtin_offsetof")
+}
 
 /// What is asked of an image (6.15.15.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

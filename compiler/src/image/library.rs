@@ -8,7 +8,7 @@ use super::ImageFormat;
 use crate::build;
 use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape};
 use crate::ir::{Function, Type};
-use crate::program::{BuildOptions, CStd, Source};
+use crate::options::{BuildOptions, CStd, Source};
 use crate::target::Target;
 
 static FORMAT: &str = include_str!("../../library/image/format.cl");

@@ -15,12 +15,14 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::build::on_thread;
 use crate::diag::Span;
 use crate::ir::{self, Func, Global, Op};
 use crate::lower::{Instance, LowerError, lower_unit};
+use crate::options::BuildOptions;
+use crate::parallel::on_thread;
 use crate::passes;
-use crate::program::{BuildOptions, BuildResult, KernelInfo, Program};
+use crate::program::{BuildResult, Program};
+use crate::reflection::KernelInfo;
 use crate::target::Target;
 use crate::thir::{self, Linkage};
 use signature::Signature;

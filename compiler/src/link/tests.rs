@@ -4,8 +4,9 @@
 
 use super::{CompiledUnit, Output, link};
 use crate::build::compile;
+use crate::options::Source;
 use crate::options::parse_options;
-use crate::program::{BuildResult, Source};
+use crate::program::BuildResult;
 use crate::target::Target;
 
 fn unit(text: &str, options: &str) -> CompiledUnit {

@@ -36,7 +36,7 @@ use rustc_hash::FxHashMap;
 
 use crate::diag::Span;
 use crate::ir;
-use crate::program::BuildOptions;
+use crate::options::BuildOptions;
 use crate::target::Target;
 use crate::thir::{self, FuncId};
 

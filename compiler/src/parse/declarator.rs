@@ -71,7 +71,7 @@ impl Parser<'_> {
 
     /// The question after a type's name that nobody declared.
     pub(super) fn suggest_type(&self, name: &str) -> String {
-        crate::sema::type_hint(name, self.scopes.declared_types())
+        super::suggest::type_hint(name, self.scopes.declared_types())
     }
 
     /// Says once that there are no blocks.

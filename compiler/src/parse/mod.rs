@@ -14,6 +14,7 @@ mod record;
 mod scope;
 mod specifiers;
 mod stmt;
+pub(crate) mod suggest;
 pub mod types;
 
 use rustc_hash::FxHashMap;
@@ -53,9 +54,9 @@ pub fn parse_type_name(tokens: Vec<Token>, diags: &mut Diagnostics) -> Option<Ty
 
 /// Parses a type written in this program, such as `const __global float4 *`.
 pub fn parse_type_text(text: &str) -> Option<TypeName> {
-    let source = crate::program::Source { text: text.to_owned(), ..Default::default() };
+    let source = crate::options::Source { text: text.to_owned(), ..Default::default() };
     let mut diags = Diagnostics::default();
-    let options = crate::program::BuildOptions::default();
+    let options = crate::options::BuildOptions::default();
     let target = crate::target::Target::full();
     let tokens = crate::preprocess::preprocess(&source, &options, &target, &mut SourceMap::new(), &mut diags);
     parse_type_name(tokens, &mut diags).filter(|_| !diags.has_errors())

@@ -3,8 +3,8 @@
 use super::{parse, parse_type_text};
 use crate::ast::dump::{dump, dump_type};
 use crate::diag::{Diagnostics, RenderOptions, SourceMap, render};
+use crate::options::{BuildOptions, Source};
 use crate::preprocess::preprocess;
-use crate::program::{BuildOptions, Source};
 use crate::target::Target;
 
 /// Dump and log of a source.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::lex::literal::{self, Number};
 use crate::lex::raw::{RawKind, RawToken};
 use crate::lex::token::{Keyword, TokenKind};
-use crate::program::CStd;
+use crate::options::CStd;
 
 use super::Preprocessor;
 

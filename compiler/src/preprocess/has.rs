@@ -56,8 +56,8 @@ impl Preprocessor<'_> {
         }
         let name = self.spelling(*first);
         Some(match query {
-            Query::Attribute => crate::sema::is_known_attribute(name.trim_matches('_')),
-            Query::Builtin => crate::sema::is_known_builtin(name),
+            Query::Attribute => crate::builtins::attributes::is_known(name.trim_matches('_')),
+            Query::Builtin => crate::builtins::is_known(name),
             Query::Feature | Query::Include => false,
         })
     }

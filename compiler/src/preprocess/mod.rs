@@ -23,7 +23,7 @@ use crate::lex::Token;
 use crate::lex::interner::{Interner, Symbol};
 use crate::lex::raw::{RawKind, RawLexer, RawToken};
 use crate::lex::token::TokenKind;
-use crate::program::{BuildOptions, Source};
+use crate::options::{BuildOptions, Source};
 use crate::target::Target;
 
 pub(crate) use predefined::predefined_names;

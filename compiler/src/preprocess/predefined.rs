@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::diag::Span;
 use crate::lex::interner::{Interner, Symbol};
 use crate::lex::raw::{RawKind, RawLexer, RawToken};
-use crate::program::{BuildOptions, CStd};
+use crate::options::{BuildOptions, CStd};
 use crate::target::Target;
 
 use super::Preprocessor;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::preprocess;
 use crate::diag::{Diagnostics, RenderOptions, SourceMap, render};
 use crate::lex::token::{Token, TokenKind};
-use crate::program::{BuildOptions, CStd, Source};
+use crate::options::{BuildOptions, CStd, Source};
 use crate::target::Target;
 
 struct Run {

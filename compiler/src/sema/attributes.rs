@@ -2,6 +2,7 @@
 
 use super::{DeclTy, Sema};
 use crate::ast::{Attribute, AttributeArg, TypeSpec};
+use crate::builtins::attributes::{KNOWN, REFUSED};
 use crate::thir::types::scalar_name;
 
 /// What the attributes of a kernel say.
@@ -11,58 +12,6 @@ pub(super) struct KernelAttributes {
     pub(super) work_group_size_hint: Option<[u32; 3]>,
     /// CL_KERNEL_ATTRIBUTES
     pub(super) text: String,
-}
-
-/// Attributes that are obeyed, or that may be ignored without changing what a program does.
-const KNOWN: &[&str] = &[
-    "aligned",
-    "always_inline",
-    "annotate",
-    "artificial",
-    "cold",
-    "const",
-    "convergent",
-    "deprecated",
-    // Devices are little-endian, and so are the hosts that this runs on.
-    "endian",
-    "ext_vector_type",
-    "fallthrough",
-    "flatten",
-    "format",
-    "gnu_inline",
-    "hot",
-    "intel_reqd_sub_group_size",
-    "leaf",
-    "malloc",
-    "may_alias",
-    "noclone",
-    "noduplicate",
-    "noinline",
-    "nonnull",
-    "nosvm",
-    "nothrow",
-    "opencl_unroll_hint",
-    "optnone",
-    "overloadable",
-    "packed",
-    "pure",
-    "reqd_work_group_size",
-    "returns_nonnull",
-    "unused",
-    "used",
-    "vec_type_hint",
-    "visibility",
-    "warn_unused_result",
-    "weak",
-    "work_group_size_hint",
-];
-
-/// Attributes of GNU C that change what a program means, and that nothing here obeys.
-const REFUSED: &[&str] = &["address_space", "alias", "cleanup", "mode", "scalar_storage_order", "transparent_union", "vector_size"];
-
-/// Whether an attribute is known.
-pub(super) fn is_known(name: &str) -> bool {
-    KNOWN.contains(&name)
 }
 
 impl Sema<'_> {

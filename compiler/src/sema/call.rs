@@ -38,7 +38,7 @@ impl Sema<'_> {
                 }
                 return self.error_expr(span);
             }
-            ast::ExprKind::Ident(name) if super::gnu::is_known(name) && self.lookup(name).is_none() => {
+            ast::ExprKind::Ident(name) if crate::builtins::gnu::is_known(name) && self.lookup(name).is_none() => {
                 return self.gnu_builtin(name, args, target.span, span);
             }
             _ => self.operand(target),
@@ -70,7 +70,7 @@ impl Sema<'_> {
     fn is_declared(&mut self, name: &Name) -> bool {
         self.lookup(name).is_some()
             || self.is_builtin(name)
-            || super::gnu::is_known(name)
+            || crate::builtins::gnu::is_known(name)
             || (self.in_library && self.library_symbol(name).is_some())
     }
 

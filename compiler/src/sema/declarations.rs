@@ -6,7 +6,7 @@ use super::{DeclTy, Sema};
 use crate::ast::{self, Attribute, Declaration, DeclaratorPart, Ident, InitDeclarator, ScalarKind, StorageClass};
 use crate::diag::Span;
 use crate::ir::Space;
-use crate::program::CStd;
+use crate::options::CStd;
 use crate::target::MAX_GLOBAL_VARIABLE;
 use crate::thir::{GlobalId, GlobalVar, Init, Linkage, QualTy, Stmt, StmtKind, Ty, TyKind};
 

@@ -8,7 +8,7 @@ use crate::ast::{
 };
 use crate::diag::Span;
 use crate::ir::Space;
-use crate::program::CStd;
+use crate::options::CStd;
 use crate::thir::{Expr, FuncId, Function, Linkage, Local, LocalId, QualTy, Stmt, StmtKind, Ty, TyKind};
 
 /// A parameter as declared.

@@ -14,7 +14,7 @@ use crate::builtins::library::FILES;
 use crate::builtins::table::{Atom, Signature};
 use crate::diag::{Diagnostics, SourceMap};
 use crate::lex::{Punct, Token, TokenKind};
-use crate::program::BuildOptions;
+use crate::options::BuildOptions;
 use crate::target::Target;
 use crate::thir::{FuncId, Ty, TyKind};
 

@@ -3,7 +3,7 @@
 use super::{Operand, Sema};
 use crate::ast::{self, Ident, ScalarKind};
 use crate::diag::Span;
-use crate::program::CStd;
+use crate::options::CStd;
 use crate::thir::types::scalar_size;
 use crate::thir::{Expr, ExprKind, Place, PlaceKind, QualTy, RecordId, TyKind};
 

@@ -42,7 +42,8 @@ use rustc_hash::FxHashMap;
 use crate::ast::{self, ScalarKind};
 use crate::diag::{Diagnostic, Diagnostics, Span};
 use crate::ir::Space;
-use crate::program::{BuildOptions, CStd, KernelInfo};
+use crate::options::{BuildOptions, CStd};
+use crate::reflection::KernelInfo;
 use crate::target::Target;
 use crate::thir::{
     self, Expr, ExprKind, FuncId, Function, GlobalId, GlobalVar, LabelId, Local, LocalId, Place, Program, QualTy, Ty, TyKind, Types,
@@ -59,18 +60,6 @@ pub fn check(unit: &ast::TranslationUnit, options: &BuildOptions, target: &Targe
     sema.unit(unit);
     sema.finish()
 }
-
-/// Whether an attribute of that name is obeyed or may be ignored (`__has_attribute`).
-pub(crate) fn is_known_attribute(name: &str) -> bool {
-    attributes::is_known(name)
-}
-
-/// Whether a function of that name is built in (`__has_builtin`).
-pub(crate) fn is_known_builtin(name: &str) -> bool {
-    gnu::is_known(name) || crate::builtins::table::find(name).is_some() || matches!(name, "__builtin_astype" | "__builtin_offsetof")
-}
-
-pub(crate) use suggest::type_hint;
 
 /// What an expression turned out to be.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use super::attributes::KernelAttributes;
 use super::functions::Param;
 use crate::ast::Access;
 use crate::ir::{KernelParam, Space};
-use crate::program::{AccessQualifier, ArgInfo, KernelInfo};
+use crate::reflection::{AccessQualifier, ArgInfo, KernelInfo};
 use crate::thir::{FuncId, TyKind};
 
 impl Sema<'_> {

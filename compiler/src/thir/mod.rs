@@ -19,9 +19,10 @@ pub use types::{Field, QualTy, Record, RecordId, Ty, TyKind, Types};
 
 use crate::ast::Name;
 use crate::builtins::Native;
+pub use crate::builtins::Rounding;
 use crate::diag::Span;
 use crate::ir::{Reloc, Space};
-use crate::program::KernelInfo;
+use crate::reflection::KernelInfo;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -302,14 +303,6 @@ pub enum BinaryOp {
     /// Of vectors only: no short circuit there. 0 or -1 a lane.
     VecAnd,
     VecOr,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rounding {
-    Rte,
-    Rtz,
-    Rtp,
-    Rtn,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::Call;
 use crate::ast::{ImageKind, ScalarKind};
 use crate::builtins::ImageQuery;
-use crate::image::FORMAT_WORD;
+use crate::ir::image::FORMAT_WORD;
 use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape};
 use crate::ir::{BinOp, Op, Type, Value};
 use crate::lower::function::Lowering;

@@ -6,7 +6,7 @@ use crate::diag::{Diagnostics, SourceMap};
 use crate::ir::Module;
 use crate::ir::verify::verify;
 use crate::lower::{LowerError, lower};
-use crate::program::{BuildOptions, CStd, Source};
+use crate::options::{BuildOptions, CStd, Source};
 use crate::target::Target;
 use crate::{parse, passes, preprocess, sema};
 

@@ -1,0 +1,129 @@
+//! Functions of GNU C and clang that OpenCL sources call by the names `__builtin_...`: which there are.
+
+use super::table;
+use crate::ast::ScalarKind;
+
+/// What such a name means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Gnu {
+    /// `expect(x, likely)`: x.
+    Expect,
+    /// A function of the bits of an unsigned integer, of 32 bits or of 64.
+    Bits(Bits, ScalarKind),
+    /// Exchanges the bytes of an integer.
+    ByteSwap(ScalarKind),
+    Abs(ScalarKind),
+    /// Says something that is not used: nothing is evaluated.
+    Nothing,
+    ConstantP,
+    AssumeAligned,
+    Constant(ScalarKind, f64),
+    /// A function of OpenCL C, its arguments being of that type.
+    Function(&'static str, Option<ScalarKind>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bits {
+    Popcount,
+    Parity,
+    Clz,
+    Ctz,
+    Ffs,
+}
+
+/// What a name means, if it is one of these.
+pub(crate) fn parse(name: &str) -> Option<Gnu> {
+    let name = name.strip_prefix("__builtin_")?;
+    let sized = |name: &str| {
+        let (bare, kind) = match name.strip_suffix('l') {
+            Some(bare) => (bare.strip_suffix('l').unwrap_or(bare), ScalarKind::ULong),
+            None => (name, ScalarKind::UInt),
+        };
+        let bits = match bare {
+            "popcount" => Bits::Popcount,
+            "parity" => Bits::Parity,
+            "clz" => Bits::Clz,
+            "ctz" => Bits::Ctz,
+            "ffs" => Bits::Ffs,
+            _ => return None,
+        };
+        Some(Gnu::Bits(bits, kind))
+    };
+    Some(match name {
+        "expect" | "expect_with_probability" => Gnu::Expect,
+        "bswap16" => Gnu::ByteSwap(ScalarKind::UShort),
+        "bswap32" => Gnu::ByteSwap(ScalarKind::UInt),
+        "bswap64" => Gnu::ByteSwap(ScalarKind::ULong),
+        "abs" => Gnu::Abs(ScalarKind::Int),
+        "labs" | "llabs" => Gnu::Abs(ScalarKind::Long),
+        "unreachable" | "assume" | "prefetch" => Gnu::Nothing,
+        "constant_p" => Gnu::ConstantP,
+        "assume_aligned" => Gnu::AssumeAligned,
+        "inff" | "huge_valf" => Gnu::Constant(ScalarKind::Float, f64::INFINITY),
+        "inf" | "huge_val" => Gnu::Constant(ScalarKind::Double, f64::INFINITY),
+        "nanf" => Gnu::Constant(ScalarKind::Float, f64::NAN),
+        "nan" => Gnu::Constant(ScalarKind::Double, f64::NAN),
+        "isnan" | "isinf" | "isfinite" | "isnormal" | "signbit" => Gnu::Function(table::name(name)?, None),
+        _ => return sized(name).or_else(|| math(name)),
+    })
+}
+
+/// Functions of the C library: `sqrtf` is of float, `sqrt` of double.
+fn math(name: &str) -> Option<Gnu> {
+    const MATH: &[&str] = &[
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atan2",
+        "atanh",
+        "cbrt",
+        "ceil",
+        "copysign",
+        "cos",
+        "cosh",
+        "erf",
+        "erfc",
+        "exp",
+        "exp2",
+        "expm1",
+        "fabs",
+        "fdim",
+        "floor",
+        "fma",
+        "fmax",
+        "fmin",
+        "fmod",
+        "hypot",
+        "ldexp",
+        "lgamma",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "logb",
+        "nextafter",
+        "pow",
+        "remainder",
+        "rint",
+        "round",
+        "sin",
+        "sinh",
+        "sqrt",
+        "tan",
+        "tanh",
+        "tgamma",
+        "trunc",
+    ];
+    let (bare, kind) = match name.strip_suffix('f') {
+        Some(bare) if MATH.contains(&bare) => (bare, ScalarKind::Float),
+        _ => (name, ScalarKind::Double),
+    };
+    MATH.iter().find(|own| **own == bare).map(|own| Gnu::Function(own, Some(kind)))
+}
+
+/// Whether a name is one of these functions (`__has_builtin`).
+pub(crate) fn is_known(name: &str) -> bool {
+    parse(name).is_some()
+}

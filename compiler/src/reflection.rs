@@ -1,0 +1,60 @@
+//! What clGetKernelInfo and clGetKernelArgInfo tell of a kernel.
+
+#![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
+
+use serde::{Deserialize, Serialize};
+
+use crate::ir;
+
+/// CL_KERNEL_ARG_ACCESS_QUALIFIER
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AccessQualifier {
+    None,
+    ReadOnly,
+    WriteOnly,
+    ReadWrite,
+}
+
+/// CL_KERNEL_ARG_*
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArgInfo {
+    /// `ir::Space` of a pointer's pointee; `Private` for values.
+    pub address: ir::Space,
+    /// Access qualifier of images.
+    pub access: AccessQualifier,
+    /// Type name as the specification wants it: no qualifiers, `uint` for `unsigned int`, `float4*`.
+    pub type_name: String,
+    /// Name.
+    pub name: String,
+    /// `const` (of the pointee), `restrict`, `volatile`; constant pointers count as const.
+    pub is_const: bool,
+    pub is_restrict: bool,
+    pub is_volatile: bool,
+    /// How it is passed and what size clSetKernelArg expects.
+    pub passing: ir::KernelParam,
+    /// Bytes that clSetKernelArg expects of a by-value argument (16 for `float3`); 0 otherwise.
+    pub size: u32,
+}
+
+/// Reflection of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelInfo {
+    /// Name.
+    pub name: String,
+    /// Arguments in order.
+    pub args: Vec<ArgInfo>,
+    /// reqd_work_group_size.
+    pub reqd_work_group_size: Option<[u32; 3]>,
+    /// work_group_size_hint.
+    pub work_group_size_hint: Option<[u32; 3]>,
+    /// CL_KERNEL_ATTRIBUTES: the attributes as a string, separated by single blanks, e.g. `reqd_work_group_size(8,1,1)`.
+    pub attributes: String,
+    /// Bytes of its `__local` variables.
+    pub local_memory: u32,
+    /// Whether clGetKernelArgInfo may answer: `-cl-kernel-arg-info`.
+    pub has_arg_info: bool,
+    /// Whether the last work-groups may be smaller than the others: from OpenCL C 2.0, without `-cl-uniform-work-group-size`, in all units of the program.
+    pub non_uniform_groups: bool,
+    /// Whether it cannot tell how work-items are grouped, see [`crate::passes::group_blind`].
+    pub group_blind: bool,
+}
