@@ -31,7 +31,7 @@ pub use shader::{Binding, BindingKind, BindingSource, Shader, TexelFormat};
 
 use crate::ir::{self, KernelParam};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
-use crate::layout::{ArgLayout, ProgramLayout, arg_layout};
+use crate::layout::{ProgramLayout, arg_layout};
 use crate::target::Target;
 use crate::timing::stage;
 use builder::Shared;
@@ -119,8 +119,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     plan::bind(&mut plan, &mut shared, &inputs)?;
     let patches = patch::functions(&plan, &mut shared, target);
     let printf = crate::printf::Table::new(module, target.pointer_size());
-    let kernel_function =
-        stage("emit naga", || functions(module, kernel, key, target, &plan, &work, &args, &printf, &mut shared, patches))?;
+    let kernel_function = stage("emit naga", || functions(&inputs, kernel, &plan, &work, &printf, (&mut shared, patches)))?;
     let local_size = key.kernel.local_size.map(|n| n.max(1));
     // naga takes questions about subgroups from groups of one dimension only, where WGSL says which work-items are next to each other. OpenCL does not.
     let items = local_size.iter().fold(1_u32, |product, &n| product.saturating_mul(n));
@@ -190,19 +189,17 @@ impl Work {
     }
 }
 
+/// Functions that store parts of words, by object and view.
+type Patches = FxHashMap<(usize, views::ViewKey), naga::Handle<naga::Function>>;
+
 /// Emits helpers, callees first, and then the kernel.
-#[allow(clippy::too_many_arguments, reason = "one caller; each is a stage's result")]
 fn functions(
-    module: &ir::Module,
+    &Inputs { module, key, target, args, .. }: &Inputs<'_>,
     kernel: &ir::Function,
-    key: &LaunchKey,
-    target: &Target,
     plan: &Plan,
     work: &Work,
-    args: &ArgLayout,
     printf: &crate::printf::Table,
-    shared: &mut Shared,
-    patches: FxHashMap<(usize, views::ViewKey), naga::Handle<naga::Function>>,
+    (shared, patches): (&mut Shared, Patches),
 ) -> Result<naga::Function, EmitError> {
     let order = callees_first(module)?;
     let items = |index: usize| {
