@@ -2,7 +2,7 @@
 //!
 //! One file an object: [`platform`], [`device`], [`context`], [`queue`], [`memory`], [`event`], [`program`], [`kernel`]; what is done with them is in
 //! [`transfer`] and [`launch`]; how commands come to their devices in [`event`] and [`command`]. [`backend`] is what a device has to offer, and
-//! [`interpreter`] a device that needs nothing but the host.
+//! [`host_commands`] what those have in common whose memory is the host's.
 //!
 //! # Rules
 //! - Every method may be called from any thread at any time.
@@ -25,11 +25,11 @@ pub mod dump;
 pub mod error;
 pub mod event;
 pub mod host;
+pub mod host_commands;
 pub mod image;
 pub mod image_color;
 pub mod image_format;
 pub mod image_transfer;
-pub mod interpreter;
 pub mod kernel;
 pub mod launch;
 pub mod lock;

@@ -12,10 +12,11 @@ use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::target::Target;
 
 use crate::backend::{
-    Action, Backend, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, HostSource, HostTarget,
-    KernelUsage, Launch, LoadedProgram, Memory, Progress, Times,
+    Backend, BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, HostSource, HostTarget, KernelUsage, Launch,
+    LoadedProgram, Memory, Progress, Times,
 };
 use crate::host::{HostAllocator, HostRegion};
+use crate::host_commands::{self, HostBytes};
 
 pub(crate) fn properties(name: &str) -> DeviceProperties {
     DeviceProperties {
@@ -63,8 +64,10 @@ impl Memory for TestMemory {
     }
 }
 
-fn bytes(memory: &Arc<dyn Memory>) -> &Mutex<Vec<u8>> {
-    &memory.as_any().downcast_ref::<TestMemory>().expect("memory of this backend").0
+impl HostBytes for TestMemory {
+    fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
+        f(&mut self.0.lock())
+    }
 }
 
 #[derive(Debug, Default)]
@@ -116,48 +119,12 @@ fn now() -> u64 {
     START.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u64
 }
 
-fn slice(region: &CopyRegion, host: bool) -> std::ops::Range<usize> {
-    let start = if host { region.host } else { region.buffer } as usize;
-    start..start + region.size as usize
-}
-
-fn execute(command: Command, launches: &Mutex<Vec<Launch>>) -> BackendResult<()> {
-    match command {
-        Command::Once(action) => perform(&action, launches),
-        Command::Replay(actions) => actions.iter().try_for_each(|action| perform(action, launches)),
-        Command::Nop => Ok(()),
-        Command::Host(work) => (work.0)(),
+/// Records a launch.
+fn note(launch: &Launch, launches: &Mutex<Vec<Launch>>) -> BackendResult<()> {
+    if &*launch.kernel == "broken" {
+        return Err(BackendError::Other("the kernel is broken".to_owned()));
     }
-}
-
-fn perform(action: &Action, launches: &Mutex<Vec<Launch>>) -> BackendResult<()> {
-    match action {
-        Action::Write { dst, src, regions } => src.with(&mut |host| {
-            for region in regions {
-                bytes(dst).lock()[slice(region, false)].copy_from_slice(&host[slice(region, true)]);
-            }
-        }),
-        Action::Read { src, dst, regions } => dst.with_mut(&mut |host| {
-            for region in regions {
-                host[slice(region, true)].copy_from_slice(&bytes(src).lock()[slice(region, false)]);
-            }
-        }),
-        Action::Copy { src, dst, regions } => {
-            for region in regions {
-                let moved = bytes(src).lock()[slice(region, false)].to_vec();
-                bytes(dst).lock()[slice(region, true)].copy_from_slice(&moved);
-            }
-        }
-        Action::Fill { dst, pattern, offset, size } => {
-            for chunk in bytes(dst).lock()[*offset as usize..(offset + size) as usize].chunks_mut(pattern.len()) {
-                chunk.copy_from_slice(pattern);
-            }
-        }
-        Action::Launch(launch) if &*launch.kernel == "broken" => {
-            return Err(BackendError::Other("the kernel is broken".to_owned()));
-        }
-        Action::Launch(launch) => launches.lock().push(launch.clone()),
-    }
+    launches.lock().push(launch.clone());
     Ok(())
 }
 
@@ -177,7 +144,7 @@ impl TestDevice {
                 let start = now();
                 progress.submitted(start);
                 progress.running();
-                let result = execute(command, &recorded);
+                let result = host_commands::run::<TestMemory>(command, |launch| note(launch, &recorded));
                 counter.fetch_add(1, Ordering::Relaxed);
                 progress.complete(result.map(|()| Times { start, end: now() }));
             }

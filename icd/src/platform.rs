@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use wgcl_api::backend::Backend;
 use wgcl_api::error::Result;
-use wgcl_api::interpreter::InterpreterBackend;
 use wgcl_api::options::Options;
 use wgcl_api::platform::{NAME, Platform, SUFFIX, VERSION};
 use wgcl_api::version::Version;
+use wgcl_backend_host::InterpreterBackend;
 use wgcl_backend_wgpu::{Settings, WgpuBackend};
 
 use crate::bindings::{

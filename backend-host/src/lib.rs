@@ -6,6 +6,8 @@
 //!
 //! Commands are run as they come by one thread a device. Memory is a vector of bytes each, which a launch takes for as long as it runs.
 
+#![forbid(unsafe_code)]
+
 mod device;
 mod engine;
 mod memory;
@@ -13,7 +15,7 @@ mod program;
 
 use std::sync::Arc;
 
-use crate::backend::{Backend, Device};
+use wgcl_api::backend::{Backend, Device};
 
 /// The backend whose only device is the interpreter.
 #[derive(Clone, Copy, Debug, Default)]

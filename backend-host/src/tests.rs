@@ -3,15 +3,24 @@
 use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
+use wgcl_api::backend::{
+    Action, Backend, BackendError, BackendResult, CopyRegion, Device, HostTarget, Launch, LaunchArg, LoadedProgram, Memory, MemoryRange,
+    Progress, Times,
+};
 use wgcl_compiler::build::build;
 use wgcl_compiler::program::{BuildOptions, CStd, Source};
 
-use super::InterpreterBackend;
-use crate::backend::{
-    Action, Backend, BackendError, BackendResult, CopyRegion, Device, Launch, LaunchArg, LoadedProgram, Memory, MemoryRange, Progress,
-    Times,
-};
-use crate::test_backend::Sink;
+use crate::InterpreterBackend;
+
+/// A target for reads that the test can look into.
+#[derive(Clone, Debug)]
+struct Sink(Arc<Mutex<Vec<u8>>>);
+
+impl HostTarget for Sink {
+    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
+        f(&mut self.0.lock());
+    }
+}
 
 #[derive(Default)]
 struct Done(Mutex<Option<BackendResult<Times>>>, Condvar);

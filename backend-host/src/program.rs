@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, Launch, LaunchArg, LoadedProgram};
 use wgcl_compiler::image::ImageFormat;
 use wgcl_compiler::interpret::{self, Instance, Settings, Stage};
 use wgcl_compiler::ir::{self, KernelParam};
@@ -12,16 +13,15 @@ use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::specialise::expand_images;
 use wgcl_compiler::target::Target;
 
-use super::memory::{InterpreterMemory, Names};
-use crate::backend::{BackendError, BackendResult, KernelUsage, Launch, LaunchArg, LoadedProgram};
+use crate::memory::{InterpreterMemory, Names};
 
 /// A program on the device.
 #[derive(Debug)]
-pub(super) struct InterpreterProgram {
+pub(crate) struct InterpreterProgram {
     program: Arc<interpret::Program>,
-    pub(super) instance: Instance,
+    pub(crate) instance: Instance,
     /// Variables and constants of program scope; the former may be written.
-    pub(super) objects: Vec<(InterpreterMemory, bool)>,
+    pub(crate) objects: Vec<(InterpreterMemory, bool)>,
     module: Arc<ir::Module>,
     target: Target,
     /// Kernels with the accesses to images that some launch needed.
@@ -32,7 +32,7 @@ pub(super) struct InterpreterProgram {
 type Expanded = (String, Vec<ImageFormat>, Vec<u32>);
 
 impl InterpreterProgram {
-    pub(super) fn new(module: Arc<ir::Module>, target: &Target, names: &Arc<Names>) -> BackendResult<Self> {
+    pub(crate) fn new(module: Arc<ir::Module>, target: &Target, names: &Arc<Names>) -> BackendResult<Self> {
         let program = Arc::new(interpret::Program::new(&module, Settings::new(Stage::Built, target)));
         let mut memory = interpret::Memory::default();
         let instance = program.instantiate(&mut memory, || names.take()).ok_or(BackendError::OutOfDeviceMemory)?;
@@ -44,7 +44,7 @@ impl InterpreterProgram {
     }
 
     /// The code of a launch.
-    pub(super) fn for_launch(&self, launch: &Launch) -> BackendResult<Arc<interpret::Program>> {
+    pub(crate) fn for_launch(&self, launch: &Launch) -> BackendResult<Arc<interpret::Program>> {
         let mut formats = Vec::new();
         for arg in &launch.args {
             if let LaunchArg::Image(_, image) = arg {

@@ -4,13 +4,13 @@ use std::any::Any;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use wgcl_api::backend::{BackendError, BackendResult, Memory};
+use wgcl_api::host_commands::HostBytes;
 use wgcl_compiler::interpret::ObjectId;
 use wgcl_compiler::pointer::identity;
 
-use crate::backend::{BackendError, BackendResult, Memory};
-
 /// Bytes that all objects may take together.
-pub(super) const GLOBAL_MEMORY: u64 = 2 << 30;
+pub(crate) const GLOBAL_MEMORY: u64 = 2 << 30;
 
 /// From here on up to `identity::FIRST_BUFFER` objects are known by the high halves of their addresses in the host.
 const FIRST_OF_HOST: u32 = 0x1000;
@@ -20,7 +20,7 @@ const FRESH: u8 = 0xcd;
 
 /// The names of a device's objects, and how much they take. A name is given again once its object is gone.
 #[derive(Debug, Default)]
-pub(super) struct Names(Mutex<Pool>);
+pub(crate) struct Names(Mutex<Pool>);
 
 #[derive(Debug, Default)]
 struct Pool {
@@ -32,7 +32,7 @@ struct Pool {
 
 impl Names {
     /// A name that nothing has.
-    pub(super) fn take(&self) -> Option<ObjectId> {
+    pub(crate) fn take(&self) -> Option<ObjectId> {
         let mut pool = self.0.lock();
         pool.free.pop().or_else(|| {
             pool.last += 1;
@@ -70,8 +70,8 @@ impl Names {
 
 /// A memory object.
 #[derive(Debug)]
-pub(super) struct InterpreterMemory {
-    pub(super) id: ObjectId,
+pub(crate) struct InterpreterMemory {
+    pub(crate) id: ObjectId,
     names: Arc<Names>,
     size: u64,
     /// Empty while a launch has them. Only the device's thread touches them.
@@ -79,12 +79,12 @@ pub(super) struct InterpreterMemory {
 }
 
 impl InterpreterMemory {
-    pub(super) fn new(names: &Arc<Names>, size: u64) -> BackendResult<Self> {
+    pub(crate) fn new(names: &Arc<Names>, size: u64) -> BackendResult<Self> {
         Self::fresh(names, size, || names.take())
     }
 
     /// Of a name that the host gives.
-    pub(super) fn of_host(names: &Arc<Names>, size: u64, identity: u32) -> BackendResult<Self> {
+    pub(crate) fn of_host(names: &Arc<Names>, size: u64, identity: u32) -> BackendResult<Self> {
         Self::fresh(names, size, || ObjectId::new(identity).filter(|id| id.number() >= FIRST_OF_HOST))
     }
 
@@ -107,24 +107,19 @@ impl InterpreterMemory {
     }
 
     /// Of a name that was taken already, and its contents.
-    pub(super) fn named(names: &Arc<Names>, id: ObjectId, bytes: Vec<u8>) -> Self {
+    pub(crate) fn named(names: &Arc<Names>, id: ObjectId, bytes: Vec<u8>) -> Self {
         names.reserve(bytes.len() as u64, u64::MAX);
         Self { id, names: names.clone(), size: bytes.len() as u64, bytes: Mutex::new(bytes) }
     }
 
     /// Takes the contents out, for a launch.
-    pub(super) fn take(&self) -> Vec<u8> {
+    pub(crate) fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.bytes.lock())
     }
 
     /// Puts the contents back.
-    pub(super) fn put(&self, bytes: Vec<u8>) {
+    pub(crate) fn put(&self, bytes: Vec<u8>) {
         *self.bytes.lock() = bytes;
-    }
-
-    /// Hands the contents to `f`.
-    pub(super) fn with<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
-        f(&mut self.bytes.lock())
     }
 }
 
@@ -148,7 +143,8 @@ impl Memory for InterpreterMemory {
     }
 }
 
-/// Our implementation of a memory object.
-pub(super) fn downcast(memory: &Arc<dyn Memory>) -> BackendResult<&InterpreterMemory> {
-    memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("memory of another backend".to_owned()))
+impl HostBytes for InterpreterMemory {
+    fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
+        f(&mut self.bytes.lock())
+    }
 }

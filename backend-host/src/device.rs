@@ -4,13 +4,14 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use wgcl_api::backend::{BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, Progress};
+use wgcl_api::cache::Key;
 use wgcl_compiler::ir;
 use wgcl_compiler::target::Target;
 
-use super::engine::{self, Task};
-use super::memory::{GLOBAL_MEMORY, InterpreterMemory, Names};
-use super::program::InterpreterProgram;
-use crate::backend::{BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, Progress};
+use crate::engine::{self, Task};
+use crate::memory::{GLOBAL_MEMORY, InterpreterMemory, Names};
+use crate::program::InterpreterProgram;
 
 /// Bytes of the largest allocation, a quarter of all.
 const MAX_ALLOCATION: u64 = 1 << 29;
@@ -57,7 +58,7 @@ fn target() -> Target {
 }
 
 /// Nanoseconds since the clock was first looked at.
-pub(super) fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     // One, so that zero keeps its meaning of "not yet".
     1 + u64::try_from(START.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX - 1)
@@ -65,7 +66,7 @@ pub(super) fn now() -> u64 {
 
 /// The interpreter as a device.
 #[derive(Debug)]
-pub(super) struct InterpreterDevice {
+pub(crate) struct InterpreterDevice {
     properties: DeviceProperties,
     target: Target,
     names: Arc<Names>,
@@ -73,7 +74,7 @@ pub(super) struct InterpreterDevice {
 }
 
 impl InterpreterDevice {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { properties: properties(), target: target(), names: Arc::default(), thread: OnceLock::new() }
     }
 
@@ -111,7 +112,7 @@ impl Device for InterpreterDevice {
         Ok(Arc::new(InterpreterMemory::of_host(&self.names, size, identity)?))
     }
 
-    fn load(&self, module: Arc<ir::Module>, _name: Option<crate::cache::Key>) -> BackendResult<Arc<dyn LoadedProgram>> {
+    fn load(&self, module: Arc<ir::Module>, _name: Option<Key>) -> BackendResult<Arc<dyn LoadedProgram>> {
         Ok(Arc::new(InterpreterProgram::new(module, &self.target, &self.names)?))
     }
 
