@@ -34,6 +34,49 @@ pub enum DeviceKind {
     Other,
 }
 
+/// How many work-items a device wants in a work-group where the application leaves the choice: an equal share of the launch for each of so many groups, but
+/// within bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PreferredGroup {
+    /// Work-items at least: what hides latencies, or is worth the cost of a group.
+    pub least: u32,
+    /// Work-items at most.
+    pub most: u32,
+    /// Groups that each compute unit should get, so that all have work to the end however uneven it is.
+    pub groups_per_unit: u32,
+}
+
+impl PreferredGroup {
+    /// Always so many work-items.
+    pub const fn fixed(items: u32) -> Self {
+        Self { least: items, most: items, groups_per_unit: 1 }
+    }
+}
+
+/// A cache between a device and its global memory, read and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheProperties {
+    /// Bytes of a line.
+    pub line: u32,
+    /// Bytes in all.
+    pub size: u64,
+}
+
+bitflags::bitflags! {
+    /// cl_device_svm_capabilities: what of shared virtual memory a device can do.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct SvmCapabilities: u64 {
+        /// CL_DEVICE_SVM_COARSE_GRAIN_BUFFER: pointers are the host's addresses, contents are brought over by maps and unmaps.
+        const COARSE_GRAIN_BUFFER = 1 << 0;
+        /// CL_DEVICE_SVM_FINE_GRAIN_BUFFER: host and device see each other's stores at synchronisation points.
+        const FINE_GRAIN_BUFFER = 1 << 1;
+        /// CL_DEVICE_SVM_FINE_GRAIN_SYSTEM: so they do in all memory of the host.
+        const FINE_GRAIN_SYSTEM = 1 << 2;
+        /// CL_DEVICE_SVM_ATOMICS: and in the midst of a kernel, by atomics.
+        const ATOMICS = 1 << 3;
+    }
+}
+
 /// Facts about a device, as far as they do not depend on OpenCL.
 #[derive(Clone, Debug)]
 pub struct DeviceProperties {
@@ -75,8 +118,18 @@ pub struct DeviceProperties {
     pub clock_mhz: u32,
     /// Work-items that run in lock step; 1 where unknown.
     pub subgroup_size: u32,
+    /// What work-groups should be like where the application leaves it open.
+    pub preferred_group: PreferredGroup,
+    /// The cache between it and global memory; `None` where it has none or nobody knows.
+    pub cache: Option<CacheProperties>,
+    /// Work-group memory is memory of its own, and not a piece of global memory.
+    pub dedicated_local_memory: bool,
     /// Host and device share memory: maps cost nothing.
     pub unified_memory: bool,
+    /// Functions of the host may run among its commands, with the addresses of its memory: what it allocates has [`Memory::host_address`].
+    pub native_kernels: bool,
+    /// What it can do of shared virtual memory, on a host that can.
+    pub svm: SvmCapabilities,
     /// Nanoseconds of one tick of the device's timestamps.
     pub timer_resolution: u64,
     /// Divisions and square roots are correctly rounded.

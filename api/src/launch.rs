@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::backend::{DeviceKind, DeviceProperties};
+use crate::backend::{DeviceProperties, PreferredGroup};
 use crate::command::{Access, Argument, CommandType, KernelLaunch, Operation, Use, Work};
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
@@ -40,17 +40,11 @@ fn divisor(n: u64, limit: u64, multiple: u64) -> u64 {
     preferred.or_else(|| (1..=limit).rev().find(divides)).unwrap_or(1)
 }
 
-/// Work-groups for each thread of a CPU, so that all have work to the end however uneven it is.
-const GROUPS_PER_UNIT: u64 = 8;
-
-/// Work-items that a group should have. A GPU wants some subgroups. A CPU pays for every group: a copy of 4M floats takes lavapipe 24 ms of CPU
-/// time in groups of 32, 16 ms in groups of 64, 12.5 ms in groups of 1,024.
+/// Work-items that a group should have, if a launch has so many.
 fn wanted_size(properties: &DeviceProperties, items: u64) -> u64 {
-    if properties.kind != DeviceKind::Cpu {
-        return 256;
-    }
-    let groups = GROUPS_PER_UNIT * u64::from(properties.compute_units.max(1));
-    let share = (items / groups).clamp(64, 1024);
+    let PreferredGroup { least, most, groups_per_unit } = properties.preferred_group;
+    let groups = u64::from(groups_per_unit.max(1)) * u64::from(properties.compute_units.max(1));
+    let share = (items / groups).clamp(u64::from(least.max(1)), u64::from(most.max(least).max(1)));
     1 << share.ilog2()
 }
 
@@ -262,7 +256,7 @@ fn check_local_size(
 #[cfg(test)]
 mod tests {
     use super::{choose_local_size, divisor};
-    use crate::backend::DeviceKind;
+    use crate::backend::PreferredGroup;
     use crate::test_backend::properties;
 
     #[test]
@@ -277,7 +271,7 @@ mod tests {
     #[test]
     fn chosen_sizes_are_legal_and_fill_subgroups() {
         let mut properties = properties("test");
-        properties.kind = DeviceKind::DiscreteGpu;
+        properties.preferred_group = PreferredGroup::fixed(256);
         properties.subgroup_size = 32;
         for global in [[1u64, 1, 1], [1 << 20, 1, 1], [1920, 1080, 1], [7, 4096, 3], [1, 1, 64], [640, 480, 64], [3, 5, 7]] {
             for (dim, remainder) in [(1, false), (2, false), (3, false), (1, true), (2, true), (3, true)] {
@@ -296,7 +290,7 @@ mod tests {
             assert_eq!(choose_local_size(&properties, 2, [1920, 1080, 1], remainder), [32, 8, 1]);
             assert_eq!(choose_local_size(&properties, 2, [1024, 1, 1], remainder), [256, 1, 1]);
         }
-        properties.kind = DeviceKind::Cpu;
+        properties.preferred_group = PreferredGroup { least: 64, most: 1024, groups_per_unit: 8 };
         properties.compute_units = 2;
         assert_eq!(choose_local_size(&properties, 1, [1 << 20, 1, 1], false), [1024, 1, 1]);
         assert_eq!(choose_local_size(&properties, 1, [1 << 12, 1, 1], false), [256, 1, 1]);
@@ -306,7 +300,7 @@ mod tests {
     #[test]
     fn awkward_sizes_leave_a_remainder_where_they_may() {
         let mut properties = properties("test");
-        properties.kind = DeviceKind::DiscreteGpu;
+        properties.preferred_group = PreferredGroup::fixed(256);
         properties.subgroup_size = 32;
         assert_eq!(choose_local_size(&properties, 1, [1_000_003, 1, 1], false), [1, 1, 1]);
         assert_eq!(choose_local_size(&properties, 1, [1_000_003, 1, 1], true), [256, 1, 1]);

@@ -59,7 +59,7 @@ impl NativeKernel {
 impl Device {
     /// Whether CL_DEVICE_EXECUTION_CAPABILITIES has CL_EXEC_NATIVE_KERNEL.
     pub fn runs_native_kernels(&self) -> bool {
-        self.properties().unified_memory
+        self.properties().native_kernels
     }
 }
 

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use crate::backend::{CopyRegion, HostSource, HostTarget};
+use crate::backend::{CopyRegion, HostSource, HostTarget, SvmCapabilities};
 use crate::command::{Access, CommandType, Operation, Work};
 use crate::context::Context;
 use crate::device::Device;
@@ -20,21 +20,18 @@ use crate::native::NativeKernel;
 use crate::queue::Queue;
 use crate::transfer::{MapFlags, used};
 
-/// CL_DEVICE_SVM_COARSE_GRAIN_BUFFER
-const COARSE_GRAIN_BUFFER: u64 = 1;
-
 impl Device {
-    /// CL_DEVICE_SVM_CAPABILITIES
-    pub fn svm_capabilities(&self) -> u64 {
+    /// CL_DEVICE_SVM_CAPABILITIES: the device's, where the host has addresses to give away.
+    pub fn svm_capabilities(&self) -> SvmCapabilities {
         let host = cfg!(all(unix, target_pointer_width = "64"));
-        if host && self.target().pointer_size() == 8 { COARSE_GRAIN_BUFFER } else { 0 }
+        if host { self.properties().svm } else { SvmCapabilities::empty() }
     }
 }
 
 impl Context {
     /// Whether a device of the context has shared virtual memory.
     pub fn has_svm(&self) -> bool {
-        self.devices().iter().any(|device| device.svm_capabilities() != 0)
+        self.devices().iter().any(|device| !device.svm_capabilities().is_empty())
     }
 
     /// clSVMAlloc: the address.
@@ -81,7 +78,7 @@ pub struct SvmCopy {
 impl Queue {
     /// "CL_INVALID_OPERATION if the device associated with command_queue does not support SVM."
     pub(crate) fn check_svm(&self, wait_list: &[Arc<Event>]) -> Result<()> {
-        ensure!(self.device().svm_capabilities() != 0, InvalidOperation, "{} does not support SVM", self.device().name());
+        ensure!(!self.device().svm_capabilities().is_empty(), InvalidOperation, "{} does not support SVM", self.device().name());
         self.check_wait_list(wait_list)
     }
 

@@ -13,7 +13,7 @@ use wgcl_compiler::target::Target;
 
 use crate::backend::{
     Backend, BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, HostSource, HostTarget, KernelUsage, Launch,
-    LoadedProgram, Memory, Progress, Times,
+    LoadedProgram, Memory, PreferredGroup, Progress, SvmCapabilities, Times,
 };
 use crate::host::{HostAllocator, HostRegion};
 use crate::host_commands::{self, HostBytes};
@@ -39,7 +39,12 @@ pub(crate) fn properties(name: &str) -> DeviceProperties {
         compute_units: 2,
         clock_mhz: 0,
         subgroup_size: 8,
+        preferred_group: PreferredGroup { least: 64, most: 1024, groups_per_unit: 8 },
+        cache: None,
+        dedicated_local_memory: false,
         unified_memory: false,
+        native_kernels: false,
+        svm: SvmCapabilities::COARSE_GRAIN_BUFFER,
         timer_resolution: 1,
         correctly_rounded: true,
         uuid: None,

@@ -4,11 +4,15 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use wgcl_api::backend::{BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, Progress};
+use wgcl_api::backend::{
+    BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, PreferredGroup, Progress,
+    SvmCapabilities,
+};
 use wgcl_api::cache::Key;
 use wgcl_compiler::ir;
 use wgcl_compiler::target::Target;
 
+use crate::cache;
 use crate::engine::{self, Task};
 use crate::memory::{GLOBAL_MEMORY, InterpreterMemory, Names};
 use crate::program::InterpreterProgram;
@@ -41,7 +45,14 @@ fn properties() -> DeviceProperties {
         compute_units: 1,
         clock_mhz: 0,
         subgroup_size: 1,
+        // To it a group is worth no more than its work-items, but what it runs is what CPUs run elsewhere.
+        preferred_group: PreferredGroup { least: 64, most: MAX_GROUP, groups_per_unit: 8 },
+        cache: cache::of_host(),
+        dedicated_local_memory: false,
         unified_memory: false,
+        // A launch has the memory for itself, wherever that is.
+        native_kernels: false,
+        svm: SvmCapabilities::COARSE_GRAIN_BUFFER,
         timer_resolution: 1,
         correctly_rounded: true,
         uuid: None,

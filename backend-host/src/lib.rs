@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cache;
 mod device;
 mod engine;
 mod memory;

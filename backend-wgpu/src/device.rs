@@ -100,10 +100,11 @@ impl fmt::Debug for WgpuDevice {
 impl WgpuDevice {
     pub(crate) fn new(instance: &wgpu::Instance, adapter: wgpu::Adapter, settings: Settings) -> Self {
         let approach = properties::approach(&adapter, settings);
+        let target = properties::target(&adapter, approach);
         Self {
             _instance: instance.clone(),
-            properties: properties::device_properties(&adapter, approach),
-            target: properties::target(&adapter, approach),
+            properties: properties::device_properties(&adapter, approach, &target),
+            target,
             approach,
             adapter,
             open: OnceLock::new(),

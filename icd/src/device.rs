@@ -41,7 +41,7 @@ use crate::bindings::{
     CL_DEVICE_REFERENCE_COUNT, CL_DEVICE_SINGLE_FP_CONFIG, CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, CL_DEVICE_SVM_CAPABILITIES,
     CL_DEVICE_TYPE, CL_DEVICE_TYPE_ALL, CL_DEVICE_UUID_KHR, CL_DEVICE_VENDOR, CL_DEVICE_VENDOR_ID, CL_DEVICE_VERSION,
     CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, CL_DRIVER_UUID_KHR, CL_DRIVER_VERSION, CL_EXEC_KERNEL, CL_EXEC_NATIVE_KERNEL,
-    CL_GLOBAL, CL_LOCAL, CL_LUID_SIZE_KHR, CL_NONE, cl_device_id, cl_device_info, cl_device_partition_property,
+    CL_GLOBAL, CL_LOCAL, CL_LUID_SIZE_KHR, CL_NONE, CL_READ_WRITE_CACHE, cl_device_id, cl_device_info, cl_device_partition_property,
     cl_device_partition_property_ext, cl_device_type, cl_platform_id, cl_uint, cl_ulong,
 };
 use crate::check;
@@ -120,17 +120,16 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_SINGLE_FP_CONFIG => query.put(device.single_fp_config().bits()),
         CL_DEVICE_DOUBLE_FP_CONFIG => query.put(device.double_fp_config().bits()),
         CL_DEVICE_HALF_FP_CONFIG => query.put(device.half_fp_config().bits()),
-        // wgpu does not tell of caches.
-        CL_DEVICE_GLOBAL_MEM_CACHE_TYPE => query.put(CL_NONE),
-        CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE => query.put(0u32),
-        CL_DEVICE_GLOBAL_MEM_CACHE_SIZE => query.put(0u64),
+        CL_DEVICE_GLOBAL_MEM_CACHE_TYPE => query.put(if properties.cache.is_some() { CL_READ_WRITE_CACHE } else { CL_NONE }),
+        CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE => query.put(properties.cache.map_or(0u32, |cache| cache.line)),
+        CL_DEVICE_GLOBAL_MEM_CACHE_SIZE => query.put(properties.cache.map_or(0u64, |cache| cache.size)),
         CL_DEVICE_GLOBAL_MEM_SIZE => query.put(properties.global_memory),
         CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE => query.put(u64::from(properties.max_constant_size)),
         CL_DEVICE_MAX_CONSTANT_ARGS => query.put(properties.max_constant_args),
         CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE | CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => {
             query.put(device.max_global_variable_size() as usize)
         }
-        CL_DEVICE_LOCAL_MEM_TYPE => query.put(if device.device_type() == DeviceType::CPU { CL_GLOBAL } else { CL_LOCAL }),
+        CL_DEVICE_LOCAL_MEM_TYPE => query.put(if properties.dedicated_local_memory { CL_LOCAL } else { CL_GLOBAL }),
         CL_DEVICE_LOCAL_MEM_SIZE => query.put(u64::from(properties.local_memory)),
         CL_DEVICE_ERROR_CORRECTION_SUPPORT => query.put(false),
         CL_DEVICE_HOST_UNIFIED_MEMORY => query.put(properties.unified_memory),
@@ -170,7 +169,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_PARTITION_PROPERTIES | CL_DEVICE_PARTITION_TYPE => query.put([0isize]),
         CL_DEVICE_PARTITION_AFFINITY_DOMAIN => query.put(0u64),
         CL_DEVICE_REFERENCE_COUNT => query.put(1u32),
-        CL_DEVICE_SVM_CAPABILITIES => query.put(device.svm_capabilities()),
+        CL_DEVICE_SVM_CAPABILITIES => query.put(device.svm_capabilities().bits()),
         // "A value of 0 indicates that the atomic alignment is that of the type's size."
         CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
         | CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
