@@ -3,11 +3,13 @@
 use wgcl_api::backend::{BackendResult, DeviceKind, DeviceProperties, Launch};
 use wgcl_api::options::Options;
 use wgcl_compiler::launch::LaunchKey;
+use wgcl_runtime::Program;
 
 use crate::engine::Engine;
+use crate::gpu::Gpu;
 use crate::launch::{Part, Stage, split_or_rows};
 use crate::prepare::Planner;
-use crate::program::{Kernel, WgpuProgram};
+use crate::program::{Kernel, KernelShader};
 
 /// Most work-items an invocation: 16 bytes of single ones.
 const MOST: u32 = 16;
@@ -53,7 +55,7 @@ impl Shape {
             Some(true) => 1,
             None => planner.enough,
         };
-        if !kernel.group_blind || self.global_offset != [0; 3] || !planner.gpu.approach.spirv {
+        if !kernel.group_blind() || self.global_offset != [0; 3] || !planner.gpu.approach.spirv {
             return 1;
         }
         let items = self.global_size.iter().fold(1u64, |product, &n| product.saturating_mul(n));
@@ -72,9 +74,7 @@ impl Shape {
         let groups = std::array::from_fn(|d| invocations[d].div_ceil(u64::from(local_size[d])) as u32);
         let part = Part { base: [0; 3], groups };
         let mut key = common.clone();
-        key.kernel.local_size = local_size;
-        key.kernel.enqueued_local_size = local_size;
-        key.binding.coarsen = most;
+        (key.kernel.local_size, key.kernel.enqueued_local_size, key.binding.coarsen) = (local_size, local_size, most);
         key.kernel.guard = std::array::from_fn(|d| !invocations[d].is_multiple_of(u64::from(local_size[d])));
         (key.binding.single_dispatch, key.binding.rows) = part.shape(max_groups);
         (key, part)
@@ -88,43 +88,42 @@ fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
     [u32::try_from(first).unwrap_or(u32::MAX).max(1), local[1], local[2]]
 }
 
-/// A key, its groups, and for how many work-items an invocation may stand and does.
-type Settled = (LaunchKey, Part, (u32, u32));
+/// A launch whose invocations stand for several work-items each.
+pub(crate) struct CoarseLaunch {
+    pub(crate) key: LaunchKey,
+    groups: Part,
+    /// For how many work-items an invocation may stand, ...
+    most: u32,
+    /// ... and does.
+    count: u32,
+}
 
-/// The key of a launch that is coarsened; `None` for the others. Where nobody knows yet for how many work-items an invocation of the kernel stands, shaders are
+/// How a launch is coarsened; `None` where it is not. Where nobody knows yet for how many work-items an invocation of the kernel stands, shaders are
 /// made until one does what was expected of it: the driver has to compile none of the others.
-pub(crate) fn settle(
-    program: &WgpuProgram,
+pub(crate) fn coarse_launch(
+    code: &Program<Gpu>,
     kernel: &Kernel,
     (shape, common): (&Shape, &LaunchKey),
     planner: &Planner,
-) -> BackendResult<Option<Settled>> {
+) -> BackendResult<Option<CoarseLaunch>> {
     let most = shape.most(kernel, planner);
     if most == 1 {
         return Ok(None);
     }
-    let known = || kernel.coarse.lock().get(&most).copied();
-    let settled = |count: u32| {
-        let (key, part) = shape.key(common, (most, count), planner.max_groups);
-        (count > 1).then_some((key, part, (most, count)))
-    };
-    if let Some(count) = known() {
-        return Ok(settled(count));
-    }
-    let _one_at_a_time = kernel.settling.lock();
-    if let Some(count) = known() {
-        return Ok(settled(count));
-    }
-    let mut count = most.min(4);
-    while let Some((key, ..)) = settled(count) {
-        let found = program.try_coarse(kernel, &key)?;
-        if found == count {
-            break;
+    let key = |count: u32| shape.key(common, (most, count), planner.max_groups);
+    let count = kernel.find_out(most, || {
+        let mut expected = most.min(4);
+        while expected > 1 {
+            let found = code.inspect(kernel, &key(expected).0, |pipeline| pipeline.coarse, KernelShader::coarse)?;
+            if found == expected {
+                break;
+            }
+            expected = found;
         }
-        count = found;
-    }
-    kernel.coarse.lock().insert(most, count);
-    Ok(settled(count))
+        Ok(expected)
+    })?;
+    let (key, groups) = key(count);
+    Ok((count > 1).then_some(CoarseLaunch { key, groups, most, count }))
 }
 
 impl Engine {
@@ -132,7 +131,7 @@ impl Engine {
     pub(crate) fn coarse_stage(
         &mut self,
         launch: &Launch,
-        (program, kernel): (&WgpuProgram, &Kernel),
+        (code, kernel): (&Program<Gpu>, &Kernel),
         common: &LaunchKey,
     ) -> BackendResult<Option<Stage>> {
         if !kernel.is_ready() && self.gpu.raw.is_some() {
@@ -140,13 +139,13 @@ impl Engine {
             self.submit();
         }
         let shape = Shape::of(launch);
-        while let Some((key, part, (most, count))) = settle(program, kernel, (&shape, common), &self.planner)? {
-            let pipeline = self.pipeline(program, kernel, &key)?;
+        while let Some(CoarseLaunch { key, groups, most, count }) = coarse_launch(code, kernel, (&shape, common), &self.planner)? {
+            let pipeline = self.pipeline(code, kernel, &key)?;
             if pipeline.coarse == count {
-                let parts = split_or_rows(part, self.planner.max_groups, key.binding.rows);
+                let parts = split_or_rows(groups, self.planner.max_groups, key.binding.rows);
                 return Ok(Some(Stage { pipeline, parts, output: None, folded: key.binding.folded, pieces: key.binding.pieces }));
             }
-            kernel.coarse.lock().insert(most, pipeline.coarse);
+            kernel.correct(most, pipeline.coarse);
         }
         Ok(None)
     }

@@ -18,6 +18,8 @@ use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::layout::ProgramData;
 use wgcl_compiler::layout::program_data;
 use wgcl_compiler::target::Target;
+use wgcl_runtime::process;
+use wgcl_runtime::{Expected, KernelFacts};
 
 use crate::adapters::Settings;
 use crate::clock;
@@ -28,10 +30,9 @@ use crate::host::Pinned;
 use crate::memory::WgpuMemory;
 use crate::port::Port;
 use crate::prepare::Planner;
-use crate::program::{Loaded, Specialise, WgpuProgram};
+use crate::program::{self, KernelShader, WgpuProgram};
 use crate::properties::{self, Approach};
 use crate::retire::{self, Retirer};
-use crate::shelf::{Expected, Shelf};
 
 /// A device of wgpu's.
 pub struct WgpuDevice {
@@ -50,7 +51,7 @@ struct Open {
     port: Arc<Port>,
     thread: Sender<Message>,
     /// Programs that were found in the cache and are being loaded.
-    expected: Mutex<FxHashMap<Key, Expected>>,
+    expected: Mutex<FxHashMap<Key, Expected<Gpu>>>,
 }
 
 impl Open {
@@ -123,7 +124,7 @@ impl WgpuDevice {
         let retirer = Arc::new(Retirer::new(Arc::clone(&gpu)));
         exit::register(thread.clone(), self.properties.kind == DeviceKind::Cpu);
         let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
-            let running = exit::Running::new();
+            let running = process::Running::new();
             thread::Builder::new()
                 .name(name.to_owned())
                 .spawn(move || {
@@ -160,7 +161,7 @@ impl WgpuDevice {
     /// How many pipelines a program has: for tests of this crate.
     #[doc(hidden)]
     pub fn pipelines(program: &dyn LoadedProgram) -> usize {
-        program.as_any().downcast_ref::<Loaded>().map_or(0, |loaded| loaded.program.pipelines())
+        program.as_any().downcast_ref::<WgpuProgram>().map_or(0, |program| program.code.variants())
     }
 
     /// A program whose shaders come from a function instead of the compiler: for tests of this crate.
@@ -174,10 +175,9 @@ impl WgpuDevice {
         specialise: impl Fn(&str, &LaunchKey) -> BackendResult<Shader> + Send + Sync + 'static,
     ) -> BackendResult<Arc<dyn LoadedProgram>> {
         let open = self.open()?;
-        let kernels = kernels.into_iter().map(|(name, params)| (name, params, None, false)).collect();
-        let specialise: Box<Specialise> = Box::new(specialise);
-        let program = Arc::new(WgpuProgram::new(Arc::clone(&open.gpu), kernels, specialise));
-        Ok(Arc::new(Loaded { program }))
+        let facts = |(name, params)| KernelFacts { name, params, required_group_size: None, group_blind: false };
+        let make = move |kernel: &str, key: &LaunchKey| specialise(kernel, key).map(KernelShader::new);
+        Ok(Arc::new(WgpuProgram::of_shaders(&open.gpu, kernels.into_iter().map(facts).collect(), Box::new(make))))
     }
 }
 
@@ -211,7 +211,7 @@ impl Device for WgpuDevice {
 
     fn expect(&self, name: Key) {
         if let Ok(open) = self.open() {
-            let expected = Expected::new(&open.gpu, name, &self.target);
+            let expected = program::expect(&open.gpu, name, &self.target);
             open.expected.lock().insert(name, expected);
         }
     }
@@ -219,22 +219,14 @@ impl Device for WgpuDevice {
     fn load(&self, module: Arc<ir::Module>, name: Option<Key>) -> BackendResult<Arc<dyn LoadedProgram>> {
         let open = self.open()?;
         let ProgramData { constant, global } = program_data(&module, &self.target);
-        let (expected, shelf) = match name {
-            Some(name) => {
-                let known = open.expected.lock().remove(&name);
-                let expected = known.unwrap_or_else(|| Expected::new(&open.gpu, name, &self.target));
-                let shelf = Arc::clone(&expected.shelf);
-                (Some(expected), shelf)
-            }
-            None => (None, Arc::new(Shelf::of(Arc::clone(&module), self.target.clone()))),
-        };
-        let mut program = WgpuProgram::from_module(Arc::clone(&open.gpu), module, shelf);
-        if let Some(Expected { history, slots, .. }) = expected {
-            program.take_over(history, slots);
-        }
+        let expected = name.map(|name| {
+            let known = open.expected.lock().remove(&name);
+            known.unwrap_or_else(|| program::expect(&open.gpu, name, &self.target))
+        });
+        let mut program = WgpuProgram::of_module(&open.gpu, module, self.target.clone(), expected);
         program.constants = open.initialised(constant)?;
         program.variables = open.initialised(global)?;
-        Ok(Arc::new(Loaded { program: Arc::new(program) }))
+        Ok(Arc::new(program))
     }
 
     fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>) {

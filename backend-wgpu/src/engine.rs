@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use wgcl_api::backend::{Action, BackendError, BackendResult, Command, CopyRegion, HostWork, Launch, Memory, Progress, Times};
+use wgcl_runtime::process;
 
 use crate::batch::Batch;
 use crate::builtin::Builtins;
@@ -17,7 +18,7 @@ use crate::launch::{BindGroups, LastArguments};
 use crate::memory::{WgpuMemory, downcast};
 use crate::prepare::Planner;
 use crate::printf::Pool;
-use crate::program::Loaded;
+use crate::program::WgpuProgram;
 use crate::retire::{After, Entry, Moment, Outcome, Retirer};
 use crate::ring::{Ring, Slot, Taken};
 use crate::stamps::{Stamp, StampPool};
@@ -161,8 +162,8 @@ impl Engine {
         };
         let is_mapped = |memory: &Arc<dyn Memory>| downcast(memory).is_ok_and(|memory| memory.mapping().is_some());
         let is_ready = |launch: &Launch| {
-            let loaded: Option<&Loaded> = launch.program.as_any().downcast_ref();
-            loaded.and_then(|loaded| loaded.program.kernel(&launch.kernel).ok()).is_some_and(|kernel| kernel.is_ready())
+            let program: Option<&WgpuProgram> = launch.program.as_any().downcast_ref();
+            program.and_then(|program| program.code.kernel(&launch.kernel).ok()).is_some_and(|kernel| kernel.is_ready())
         };
         match command {
             Command::Once(Action::Launch(launch)) => is_ready(launch),
@@ -193,7 +194,7 @@ impl Engine {
 
     /// Ends the thread's work: finishes what was submitted.
     pub(crate) fn end(mut self) {
-        if !exit::leaving() {
+        if !process::is_ending() {
             self.submit();
         }
         // Nothing here may be freed while the device uses it, and the driver's exit handlers come next.
@@ -201,7 +202,7 @@ impl Engine {
             tracing::debug!("at the end: {error}");
         }
         self.batch.idle();
-        if exit::leaving() {
+        if process::is_ending() {
             // The completion thread ends with its sender, and the process's end waits for that thread.
             self.batches = std::sync::mpsc::channel().0;
             exit::leave(self);

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
+use wgcl_runtime::process;
 
 use crate::engine::Message;
 
@@ -23,58 +24,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A driver must not be left while it works: see above.
 static FRAGILE: AtomicBool = AtomicBool::new(false);
-static LEAVING: AtomicBool = AtomicBool::new(false);
 static THREADS: Mutex<Vec<Sender<Message>>> = Mutex::new(Vec::new());
-static RUNNING: Mutex<usize> = Mutex::new(0);
-/// How many of those are inside a driver's compiler.
-static COMPILING: AtomicU32 = AtomicU32::new(0);
-static ENDED: Condvar = Condvar::new();
 /// What is left as it is, in a place where tools that look for leaks find it.
 static LEFT: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
 /// The process that has the threads.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// Whether the process is ending: leave everything as it is.
-pub(crate) fn leaving() -> bool {
-    LEAVING.load(Ordering::Acquire)
-}
-
 /// Leaves something as it is until the process is gone.
 pub(crate) fn leave(what: impl Any + Send) {
     LEFT.lock().push(Box::new(what));
-}
-
-/// Counts a thread, or something that a thread does, for which the process's end has to wait, as long as it lives.
-#[derive(Debug)]
-pub(crate) struct Running {
-    compiling: bool,
-}
-
-impl Running {
-    pub(crate) fn new() -> Self {
-        Self::start(false)
-    }
-
-    fn start(compiling: bool) -> Self {
-        *RUNNING.lock() += 1;
-        Self { compiling }
-    }
-
-    /// Of a thread that is going to be in the driver's compiler, which no exit handler may overtake either.
-    pub(crate) fn compiling() -> Self {
-        COMPILING.fetch_add(1, Ordering::AcqRel);
-        Self::start(true)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if self.compiling {
-            COMPILING.fetch_sub(1, Ordering::AcqRel);
-        }
-        *RUNNING.lock() -= 1;
-        ENDED.notify_all();
-    }
 }
 
 /// Makes the process's end wait for the thread that reads from `thread`; `fragile` if the driver below runs kernels on the CPU.
@@ -99,7 +57,7 @@ fn hook() {
     }
 
     extern "C" fn at_exit(status: c_int, _: *mut c_void) {
-        if !end_threads() && (FRAGILE.load(Ordering::Acquire) || COMPILING.load(Ordering::Acquire) > 0) {
+        if !end_threads() && (FRAGILE.load(Ordering::Acquire) || process::is_compiling()) {
             tracing::warn!("the process ends while a kernel runs on the CPU, or is compiled");
             // SAFETY: writes out all of C's streams, as exit would do next, and ends the process.
             unsafe {
@@ -129,7 +87,7 @@ fn hook() {}
 /// Ends all threads, waiting for what they are doing; whether all ended in time.
 #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has the hook"))]
 fn end_threads() -> bool {
-    LEAVING.store(true, Ordering::Release);
+    process::begin_end();
     if std::process::id() != PROCESS.load(Ordering::Acquire) {
         return true;
     }
@@ -137,12 +95,5 @@ fn end_threads() -> bool {
         // A thread that has ended already needs no message.
         let _ = thread.send(Message::Quit);
     }
-    let until = Instant::now() + PATIENCE;
-    let mut running = RUNNING.lock();
-    while *running > 0 {
-        if ENDED.wait_until(&mut running, until).timed_out() {
-            return *running == 0;
-        }
-    }
-    true
+    process::wait_for_all(Instant::now() + PATIENCE)
 }

@@ -10,6 +10,7 @@ use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::{ConstantBinding, LaunchKey, Pieces};
 use wgcl_compiler::layout::{ArgLayout, hidden};
 use wgcl_compiler::printf::BUFFER_SIZE;
+use wgcl_runtime::Program;
 
 use crate::batch::Dispatch;
 use crate::engine::{Engine, Taking};
@@ -19,7 +20,7 @@ use crate::memory::{WgpuMemory, downcast};
 use crate::pieces::{self, Window};
 use crate::pipeline::{Group, Pipeline};
 use crate::printf::{MOST_IN_FLIGHT, Output};
-use crate::program::{Kernel, Loaded, WgpuProgram};
+use crate::program::{Kernel, WgpuProgram};
 use crate::retire::After;
 use crate::ring::Slot;
 use crate::turns::{BYTES, Watch, Word};
@@ -119,15 +120,14 @@ struct Bound<'a> {
 impl Engine {
     /// Records a launch.
     pub(crate) fn launch(&mut self, launch: &Launch, profile: bool) -> BackendResult<Taking> {
-        let loaded: &Loaded =
+        let program: &WgpuProgram =
             launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("a program of another backend".to_owned()))?;
-        let program = &*loaded.program;
-        let kernel = program.kernel(&launch.kernel)?;
+        let kernel = program.code.kernel(&launch.kernel)?;
         let groups = group_counts(launch)?;
         if groups.contains(&0) {
             return Ok(Taking::Nothing);
         }
-        let mut stages = self.stages(launch, (program, kernel), groups)?;
+        let mut stages = self.stages(launch, (&program.code, kernel), groups)?;
         if launch.args.iter().any(|arg| matches!(arg, LaunchArg::Buffer(None))) {
             self.ensure_nulls()?;
         }
@@ -191,27 +191,27 @@ impl Engine {
     fn stages(
         &mut self,
         launch: &Launch,
-        (program, kernel): (&WgpuProgram, &Kernel),
+        (code, kernel): (&Program<Gpu>, &Kernel),
         groups: [u32; 3],
     ) -> BackendResult<SmallVec<[Stage; 1]>> {
         let common = launch_key(launch, kernel, &self.gpu)?;
-        if let Some(stage) = self.coarse_stage(launch, (program, kernel), &common)? {
+        if let Some(stage) = self.coarse_stage(launch, (code, kernel), &common)? {
             return Ok(smallvec::smallvec![stage]);
         }
-        let (regions, guard) = regions(launch, groups, kernel.group_blind);
+        let (regions, guard) = regions(launch, groups, kernel.group_blind());
         let mut stages = SmallVec::new();
         for region in regions {
             let Region { local_size, part } = region;
             let fits = |limits: [u32; 3]| part.fits(limits);
             let mut key = region_key(&common, &region, guard, self.planner.max_groups);
-            let mut pipeline = self.pipeline(program, kernel, &key)?;
+            let mut pipeline = self.pipeline(code, kernel, &key)?;
             let mut limits = self.planner.max_groups;
             let scratch = pipeline.scratch();
             if scratch > 0 {
                 limits = self.scratch_limits(local_size, part.groups, scratch)?;
                 if key.binding.rows || (key.binding.single_dispatch && !fits(limits)) {
                     (key.binding.single_dispatch, key.binding.rows) = (false, false);
-                    pipeline = self.pipeline(program, kernel, &key)?;
+                    pipeline = self.pipeline(code, kernel, &key)?;
                 }
             }
             let parts = split_or_rows(part, limits, key.binding.rows);
@@ -222,14 +222,14 @@ impl Engine {
     }
 
     /// The pipeline for a key. Where it has to be made, the device begins with what is recorded so far.
-    pub(crate) fn pipeline(&mut self, program: &WgpuProgram, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
-        if let Some(made) = program.made(kernel, key) {
+    pub(crate) fn pipeline(&mut self, code: &Program<Gpu>, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
+        if let Some(made) = code.made(kernel, key) {
             return made;
         }
         if self.gpu.raw.is_some() {
             self.submit();
         }
-        program.pipeline(kernel, key)
+        code.executable(kernel, key)
     }
 
     fn dispatch(
@@ -382,7 +382,7 @@ fn bind<'a>(
                 }
                 (_, Some(range)) => {
                     let read_only = matches!(
-                        kernel.params.get(index as usize),
+                        kernel.params().get(index as usize),
                         Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
                     );
                     let writes = !read_only && !matches!(binding.kind, BindingKind::Texels(_));
@@ -478,8 +478,7 @@ pub(crate) fn split_or_rows(part: Part, limits: [u32; 3], rows: bool) -> SmallVe
 /// The key of the groups of a region.
 pub(crate) fn region_key(common: &LaunchKey, region: &Region, guard: [bool; 3], max_groups: [u32; 3]) -> LaunchKey {
     let mut key = common.clone();
-    key.kernel.local_size = region.local_size;
-    key.kernel.guard = guard;
+    (key.kernel.local_size, key.kernel.guard) = (region.local_size, guard);
     (key.binding.single_dispatch, key.binding.rows) = region.part.shape(max_groups);
     key
 }
@@ -522,7 +521,7 @@ fn in_rows(Part { base, groups }: Part, limits: [u32; 3]) -> SmallVec<[Part; 1]>
 
 /// The key of a launch, but for what tells its dispatches apart.
 pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<LaunchKey> {
-    if kernel.params.len() != launch.args.len() {
+    if kernel.params().len() != launch.args.len() {
         return Err(BackendError::Other("a launch with the wrong number of arguments".to_owned()));
     }
     let mut key = LaunchKey::default();
@@ -530,7 +529,7 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> Backend
     key.kernel.enqueued_local_size = launch.local_size;
     key.kernel.zero_offset = launch.global_offset == [0; 3];
     key.binding.extra_buffers = u32::try_from(launch.extra.len()).unwrap_or(u32::MAX);
-    for (index, (param, arg)) in (0..).zip(kernel.params.iter().zip(&launch.args)) {
+    for (index, (param, arg)) in (0..).zip(kernel.params().iter().zip(&launch.args)) {
         match arg {
             LaunchArg::Buffer(None) => key.kernel.null_args.push(index),
             LaunchArg::Buffer(Some(range)) if range.start != 0 => key.binding.started_args.push(index),
@@ -550,8 +549,8 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> Backend
             _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
         }
     }
-    key.binding.pieces = pieces::find(launch, &kernel.params, &key.binding.constant_args, gpu)?;
-    key.binding.folded = fold::folded(launch, &kernel.params, &key.binding.pieces, gpu);
+    key.binding.pieces = pieces::find(launch, kernel.params(), &key.binding.constant_args, gpu)?;
+    key.binding.folded = fold::folded(launch, kernel.params(), &key.binding.pieces, gpu);
     key.binding.distinct = key.binding.folded.is_empty() && key.binding.pieces.params.is_empty() && are_distinct(launch)?;
     if gpu.approach.texels {
         key.binding.texel_args = texel_args(launch, kernel, &key)?;
@@ -574,7 +573,7 @@ fn are_distinct(launch: &Launch) -> BackendResult<bool> {
 fn texel_args(launch: &Launch, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Vec<u32>> {
     let constant = |index: usize| {
         matches!(
-            kernel.params.get(index),
+            kernel.params().get(index),
             Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
         )
     };
@@ -620,7 +619,7 @@ fn constant_binding(launch: &Launch, kernel: &Kernel, gpu: &Gpu, range: &MemoryR
         && range.offset.is_multiple_of(u64::from(gpu.limits.min_uniform_buffer_offset_alignment));
     // Constant arguments on the same memory must agree too: all of them uniform, or all storage.
     let mut shared = false;
-    for (param, arg) in kernel.params.iter().zip(&launch.args) {
+    for (param, arg) in kernel.params().iter().zip(&launch.args) {
         let LaunchArg::Buffer(Some(other)) = arg else { continue };
         let theirs = downcast(&other.memory)?;
         if theirs.id == memory.id {
@@ -659,7 +658,7 @@ fn argument_bytes(
         put(hidden::GROUP_BASE + word, &base[d].to_le_bytes())?;
     }
     put(hidden::WORK_DIM, &launch.work_dim.to_le_bytes())?;
-    for ((place, arg), _) in layout.values.iter().zip(&launch.args).zip(&kernel.params) {
+    for ((place, arg), _) in layout.values.iter().zip(&launch.args).zip(kernel.params()) {
         if let (Some((at, size)), LaunchArg::Value(value)) = (place, arg) {
             let used = value.len().min(*size as usize);
             put(*at, &value[..used])?;

@@ -11,7 +11,8 @@
 //!   many a kernel.
 //! * Memory ([`memory`]) of a device that shares the host's is mapped for its whole life, and transfers are plain copies by the host as soon as the
 //!   device's work that touches it is done. Other devices go through rings of staging memory ([`ring`], [`transfer`]).
-//! * A program ([`program`]) keeps one pipeline ([`pipeline`]) for each kernel and launch key; [`launch`] binds arguments and dispatches.
+//! * A program ([`program`]) keeps one pipeline ([`pipeline`]) for each kernel and launch key, as a variant of [`wgcl_runtime`]'s; [`launch`] binds arguments and
+//!   dispatches.
 //!
 //! # Unsafe
 //! Only in `vulkan` (raw handles and persistent mappings), `raw` and `batch` (Vulkan's commands), `host` and `copiers` (the mapped memory), `pipeline` (shaders without run-time checks), `clock`
@@ -44,13 +45,11 @@ mod raw;
 mod recorder;
 mod retire;
 mod ring;
-mod shelf;
 mod stamps;
 mod stream;
 mod transfer;
 mod turns;
 mod vulkan;
-mod workers;
 
 pub use adapters::{Settings, WgpuBackend};
 pub use device::WgpuDevice;

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 
 use wgcl_api::backend::{BackendError, BackendResult, Memory};
+use wgcl_runtime::process;
 use wgpu::BufferUsages;
 
 use crate::engine::Message;
-use crate::exit;
 use crate::gpu::{Buffer, Gpu};
 use crate::vulkan::Mapping;
 
@@ -136,7 +136,7 @@ impl WgpuMemory {
 
 impl Drop for WgpuMemory {
     fn drop(&mut self) {
-        if exit::leaving() {
+        if process::is_ending() {
             // The driver below may be gone already.
             std::mem::forget(Arc::clone(&self.gpu));
             return;

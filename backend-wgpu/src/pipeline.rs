@@ -18,16 +18,12 @@ pub(crate) struct Pipeline {
     pub(crate) compute: Arc<Compute>,
     pub(crate) bindings: Vec<Binding>,
     pub(crate) args: ArgLayout,
-    pub(crate) local_memory: u32,
-    pub(crate) private_memory: u32,
     /// Work-items of dimension 0 for which an invocation stands.
     pub(crate) coarse: u32,
     /// How to read what it prints, if it does.
     pub(crate) printf: Option<Arc<Table>>,
     /// The driver may stop its loops.
     pub(crate) watched: bool,
-    /// [`Shader::any_local_size`]
-    pub(crate) any_local_size: bool,
 }
 
 impl Pipeline {
@@ -50,7 +46,7 @@ impl Pipeline {
 
     /// Makes the pipeline of a shader for work-groups of that size. Takes long: the driver compiles.
     pub(crate) fn new(gpu: &Gpu, shader: Shader, local_size: [u32; 3]) -> BackendResult<Self> {
-        let Shader { naga, spirv, entry_point, bindings, args, local_memory, private_memory, coarse, printf, any_local_size } = shader;
+        let Shader { naga, spirv, entry_point, bindings, args, coarse, printf, .. } = shader;
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
         let watched = bindings.iter().any(|binding| binding.source == BindingSource::Turns);
         let kinds: Vec<_> = bindings.iter().map(kind).collect();
@@ -67,7 +63,7 @@ impl Pipeline {
             })??,
         };
         let compute = Arc::new(compute);
-        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, local_memory, private_memory, coarse, printf, watched, any_local_size })
+        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, coarse, printf, watched })
     }
 }
 

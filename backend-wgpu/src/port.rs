@@ -10,9 +10,9 @@ use std::sync::mpsc::{Receiver, SendError, Sender};
 
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, Command, Progress};
+use wgcl_runtime::process;
 
 use crate::engine::{Engine, Message};
-use crate::exit;
 use crate::prepare::Planner;
 use crate::retire::Retirer;
 
@@ -103,7 +103,7 @@ impl Port {
             let _ = self.send(Message::Flush);
             return;
         }
-        let _running = exit::Running::new();
+        let _running = process::Running::new();
         self.retirer.retire();
         while !done() && self.retirer.wait_for_next() {
             self.retirer.retire();

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use wgcl_api::backend::{Action, BackendResult, Command, Launch};
 use wgcl_compiler::launch::LaunchKey;
+use wgcl_runtime::workers::{self, Urgency};
 
-use crate::coarse::{Shape, settle};
+use crate::coarse::{Shape, coarse_launch};
 use crate::gpu::Gpu;
 use crate::launch::{group_counts, launch_key, region_key, regions};
-use crate::program::{Kernel, Loaded};
-use crate::workers::{self, Urgency};
+use crate::program::{Kernel, WgpuProgram};
 
 /// One for each size that groups have.
 type Keys = SmallVec<[LaunchKey; 1]>;
@@ -45,24 +45,24 @@ impl Planner {
     }
 
     fn prepare_launch(&self, launch: &Launch) {
-        let Some(Loaded { program }) = launch.program.as_any().downcast_ref() else { return };
-        let Ok(kernel) = program.kernel(&launch.kernel) else { return };
-        if kernel.is_ready() || kernel.claim() {
+        let Some(WgpuProgram { code, .. }) = launch.program.as_any().downcast_ref() else { return };
+        let Ok(kernel) = code.kernel(&launch.kernel) else { return };
+        if kernel.is_ready() || !kernel.is_first_to_begin() {
             return;
         }
         // What is wrong with a launch is reported when it is recorded.
         let Ok(Some((common, keys))) = self.keys(launch, kernel) else { return };
         let (planner, shape) = (self.clone(), Shape::of(launch));
-        let (program, kernel) = (Arc::downgrade(program), Arc::clone(kernel));
+        let (code, kernel) = (Arc::downgrade(code), Arc::clone(kernel));
         workers::spawn(Urgency::Awaited, move || {
-            let Some(program) = program.upgrade() else { return };
-            let keys = match settle(&program, &kernel, (&shape, &common), &planner) {
-                Ok(Some((key, ..))) => smallvec::smallvec![key],
+            let Some(code) = code.upgrade() else { return };
+            let keys = match coarse_launch(&code, &kernel, (&shape, &common), &planner) {
+                Ok(Some(coarse)) => smallvec::smallvec![coarse.key],
                 Ok(None) => keys,
                 Err(_) => return,
             };
             for key in keys {
-                let _ = program.make(&kernel, &key);
+                let _ = code.make_ahead(&kernel, &key);
             }
         });
     }
@@ -74,7 +74,7 @@ impl Planner {
             return Ok(None);
         }
         let common = launch_key(launch, kernel, &self.gpu)?;
-        let (regions, guard) = regions(launch, groups, kernel.group_blind);
+        let (regions, guard) = regions(launch, groups, kernel.group_blind());
         let keys = regions.iter().map(|region| region_key(&common, region, guard, self.max_groups)).collect();
         Ok(Some((common, keys)))
     }

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::emit::{Binding, Shader};
 use crate::ir::{self, Module};
-use crate::launch::LaunchKey;
 use crate::layout::ArgLayout;
 use crate::program::Program;
 use crate::reflection::KernelInfo;
@@ -38,38 +37,6 @@ struct StoredShader<'a> {
     private_memory: u32,
     coarse: u32,
     any_local_size: bool,
-}
-
-/// A launch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Launched {
-    /// The kernel.
-    pub kernel: String,
-    /// Its key.
-    pub key: LaunchKey,
-    /// Whether its shader is kept for work-groups of all sizes.
-    pub any_size: bool,
-}
-
-/// With what a program was launched, and what its kernels need.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct History {
-    /// In the order in which they were first wanted.
-    pub launches: Vec<Launched>,
-    /// Kernels, and the bytes of local and of private memory that each takes, as far as known.
-    pub needs: Vec<(String, u32, u32)>,
-    /// Kernels, and for how many work-items an invocation may stand and does.
-    pub coarse: Vec<(String, u32, u32)>,
-}
-
-/// The bytes of a history.
-pub fn encode_history(history: &History) -> Option<Vec<u8>> {
-    postcard::to_stdvec(history).ok()
-}
-
-/// The history of these bytes, if they are one.
-pub fn decode_history(bytes: &[u8]) -> Option<History> {
-    postcard::from_bytes(bytes).ok()
 }
 
 fn shallow(module: &Module) -> bool {
@@ -135,16 +102,9 @@ pub fn identify_target(target: &Target) -> Vec<u8> {
     postcard::to_stdvec(target).unwrap_or_default()
 }
 
-/// Bytes that are the same for equal keys, and for no others.
-pub fn identify_key(key: &LaunchKey) -> Vec<u8> {
-    postcard::to_stdvec(key).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{
-        History, Launched, decode_history, decode_program, decode_shader, encode_history, encode_program, encode_shader, identify,
-    };
+    use super::{decode_program, decode_shader, encode_program, encode_shader, identify};
     use crate::build::build;
     use crate::launch::LaunchKey;
     use crate::options::Source;
@@ -190,16 +150,6 @@ mod tests {
         let made = |program: &Program| specialise(&program.module, "k", &key, &target).expect("a shader").spirv;
         assert_eq!(made(&back), made(&program));
         assert!((0..bytes.len()).all(|length| decode_program(&bytes[..length]).is_none()), "a part of a program is none");
-    }
-
-    #[test]
-    fn a_history_comes_back() {
-        let key = LaunchKey::example(&program().module.functions[0], [8, 1, 1]);
-        let launch = Launched { kernel: "k".to_owned(), key, any_size: true };
-        let history = History { launches: vec![launch], needs: vec![("k".to_owned(), 64, 8)], coarse: vec![("k".to_owned(), 16, 4)] };
-        let bytes = encode_history(&history).expect("it is stored");
-        assert_eq!(decode_history(&bytes), Some(history));
-        assert_eq!(decode_history(&bytes[..bytes.len() / 2]), None);
     }
 
     #[test]

@@ -11,11 +11,11 @@ use std::thread;
 use parking_lot::Mutex;
 use wgcl_compiler::parallel;
 
-use crate::exit;
+use crate::process;
 
 /// How soon a job is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Urgency {
+pub enum Urgency {
     /// A command waits for it.
     Awaited,
     /// Something may want it.
@@ -48,7 +48,7 @@ impl Work {
 }
 
 /// Has a job done in the background.
-pub(crate) fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
+pub fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
     let starts = {
         let mut work = WORK.lock();
         match urgency {
@@ -69,8 +69,8 @@ fn run() {
     loop {
         let job = WORK.lock().next();
         let Some(job) = job else { return };
-        let _compiling = exit::Running::compiling();
-        if exit::leaving() {
+        let _compiling = process::Running::compiling();
+        if process::is_ending() {
             continue;
         }
         if catch_unwind(AssertUnwindSafe(job)).is_err() {

@@ -1,0 +1,34 @@
+//! What every backend needs that generates code for its kernels: the variants of a kernel by key, the threads that make them ahead of time, and what of
+//! them outlives the process.
+//!
+//! # From a launch to what runs
+//! A backend brings a [`Machine`], which runs kernels, and a function that compiles. A launch asks a [`Program`] for a [`Kernel`]'s variant by its
+//! [`VariantKey`]. The first who wants one makes it, and who comes second waits for the first:
+//!
+//! ```text
+//! key ── spare artifact? ── shelf (cache on disk)? ── compile ──▶ artifact ── Machine::load ──▶ executable
+//! ```
+//!
+//! # Ahead of time
+//! Variants are made by [`workers`] before a launch asks for them where it is known what it will ask for: what earlier processes have launched
+//! ([`Expected`]), what was enqueued behind something else, what the API thinks likely.
+//!
+//! Nothing here knows what an artifact is: SPIR-V for a GPU's driver, or machine code.
+
+#![forbid(unsafe_code)]
+
+mod artifact;
+mod history;
+mod kernel;
+pub mod process;
+mod program;
+mod shelf;
+#[cfg(test)]
+mod tests;
+pub mod workers;
+
+pub use artifact::{Artifact, Machine, VariantKey};
+pub use history::{History, Launched};
+pub use kernel::{Kernel, KernelFacts};
+pub use program::{Compile, Expected, Program};
+pub use shelf::Shelf;

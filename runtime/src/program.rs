@@ -1,0 +1,284 @@
+//! A program on a machine: its kernels, and what is remembered of their launches.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use wgcl_api::backend::{BackendError, BackendResult, KernelUsage};
+use wgcl_compiler::launch::LaunchError;
+
+use crate::artifact::{Artifact, KeyOf, Machine};
+use crate::history::{History, Launched};
+use crate::kernel::{Kernel, KernelFacts, Loaded, Variant};
+use crate::shelf::Shelf;
+use crate::workers::{self, Urgency};
+
+/// Makes the artifact of a kernel for a key.
+pub type Compile<A> = dyn Fn(&str, &<A as Artifact>::Key) -> BackendResult<A> + Send + Sync;
+
+/// A program on a machine.
+pub struct Program<M: Machine> {
+    machine: Arc<M>,
+    compile: Box<Compile<M::Artifact>>,
+    kernels: FxHashMap<String, Arc<Kernel<M>>>,
+    /// What outlives the process, where something does.
+    shelf: Option<Arc<Shelf<M::Artifact>>>,
+    /// What this process and earlier ones have launched. Each new variant that a launch asks for is added, and the whole written anew.
+    history: Mutex<History<KeyOf<M>>>,
+}
+
+impl<M: Machine> fmt::Debug for Program<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program").field("kernels", &self.kernels.keys()).finish_non_exhaustive()
+    }
+}
+
+impl<M: Machine> Program<M> {
+    /// Of kernels whose artifacts `compile` makes and the shelf keeps.
+    pub fn new(
+        machine: Arc<M>,
+        kernels: Vec<KernelFacts>,
+        compile: Box<Compile<M::Artifact>>,
+        shelf: Option<Arc<Shelf<M::Artifact>>>,
+    ) -> Self {
+        let kernels = kernels.into_iter().map(|facts| (facts.name.clone(), Arc::new(Kernel::new(facts)))).collect();
+        Self { machine, compile, kernels, shelf, history: Mutex::default() }
+    }
+
+    /// Takes over what was begun before it was there.
+    pub fn adopt(&mut self, expected: Expected<M>) {
+        let Expected { history, variants, .. } = expected;
+        for (name, local_memory, private_memory) in &history.usage {
+            if let Some(kernel) = self.kernels.get(name) {
+                let _ = kernel.usage.set(Ok(KernelUsage { local_memory: *local_memory, private_memory: *private_memory }));
+            }
+        }
+        for (name, question, answer) in &history.findings {
+            if let Some(kernel) = self.kernels.get(name) {
+                kernel.correct(*question, *answer);
+            }
+        }
+        for (Launched { kernel, key, .. }, variant) in history.launches.iter().zip(variants) {
+            if let Some(kernel) = self.kernels.get(kernel) {
+                kernel.adopt(key.clone(), variant);
+            }
+        }
+        *self.history.get_mut() = history;
+    }
+
+    /// The machine.
+    pub const fn machine(&self) -> &Arc<M> {
+        &self.machine
+    }
+
+    /// A kernel by its name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn kernel(&self, name: &str) -> BackendResult<&Arc<Kernel<M>>> {
+        self.kernels.get(name).ok_or_else(|| BackendError::Launch(LaunchError::NoKernel(name.to_owned())))
+    }
+
+    /// How many variants there are of all kernels.
+    pub fn variants(&self) -> usize {
+        self.kernels.values().map(|kernel| kernel.count()).sum()
+    }
+
+    /// What runs a launch of that key, if it has been made.
+    pub fn made(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> Option<BackendResult<Arc<M::Executable>>> {
+        let variant = kernel.known_variant(key)?;
+        let executable = variant.executable()?;
+        self.remember(&variant, kernel, key);
+        Some(executable)
+    }
+
+    /// What runs a launch of that key. Compiles if it was not wanted before; who comes second waits for the first.
+    ///
+    /// # Errors
+    /// Those of the compiler and of the machine: the same ones for ever.
+    pub fn executable(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<Arc<M::Executable>> {
+        let variant = kernel.variant(key);
+        let executable = self.make(&variant, kernel, key);
+        self.remember(&variant, kernel, key);
+        executable
+    }
+
+    /// Makes a variant for a launch that will come, in the calling thread.
+    ///
+    /// # Errors
+    /// As [`Program::executable`].
+    pub fn make_ahead(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<()> {
+        self.make(&kernel.variant(key), kernel, key).map(drop)
+    }
+
+    /// Begins to make a variant in the background, unless somebody has asked for it before.
+    pub fn begin(self: &Arc<Self>, kernel: &Arc<Kernel<M>>, key: KeyOf<M>, urgency: Urgency) {
+        let Some(variant) = kernel.new_variant(&key) else { return };
+        let (program, kernel) = (Arc::downgrade(self), Arc::clone(kernel));
+        workers::spawn(urgency, move || {
+            // The launch reports what goes wrong, should it come.
+            if let Some(Err(error)) = program.upgrade().map(|program| program.make(&variant, &kernel, &key)) {
+                tracing::debug!("{}: {error}", kernel.name());
+            }
+        });
+    }
+
+    /// What is to be known of a variant: from the executable where it is made, else from an artifact, which is set aside for it then.
+    ///
+    /// # Errors
+    /// Those of the compiler.
+    pub fn inspect<T>(
+        &self,
+        kernel: &Kernel<M>,
+        key: &KeyOf<M>,
+        executable: impl FnOnce(&M::Executable) -> T,
+        artifact: impl FnOnce(&M::Artifact) -> T,
+    ) -> BackendResult<T> {
+        if let Some(made) = self.made(kernel, key) {
+            return made.map(|made| executable(&made));
+        }
+        let made = self.artifact(kernel, key)?;
+        let answer = artifact(&made);
+        kernel.set_aside(key, made);
+        Ok(answer)
+    }
+
+    /// What a kernel takes. A variant that is made tells as well as any; no executable is made for this, for that is what takes long, but an artifact for the
+    /// key of a launch as it probably comes.
+    ///
+    /// # Errors
+    /// Those of the compiler.
+    pub fn usage(&self, kernel: &Kernel<M>, probable_key: impl FnOnce() -> KeyOf<M>) -> BackendResult<KernelUsage> {
+        let find = || match kernel.usage_of_any() {
+            Some(usage) => Ok(usage),
+            None => {
+                let key = probable_key();
+                let artifact = self.specialise(kernel, &key)?;
+                let usage = artifact.usage();
+                kernel.set_aside(&key, artifact);
+                Ok(usage)
+            }
+        };
+        kernel.usage.get_or_init(find).clone()
+    }
+
+    fn make(&self, variant: &Variant<M::Executable>, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<Arc<M::Executable>> {
+        let made = variant.loaded.get_or_init(|| load(&*self.machine, self.artifact(kernel, key)?, key));
+        kernel.set_ready();
+        made.as_ref().map(|loaded| Arc::clone(&loaded.executable)).map_err(Clone::clone)
+    }
+
+    /// An artifact for a key: the spare one, if it will do. One that serves groups of all sizes becomes the spare one.
+    fn artifact(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<M::Artifact> {
+        if let Some(spare) = kernel.take_spare(key) {
+            return Ok(spare);
+        }
+        let artifact = self.specialise(kernel, key)?;
+        if artifact.serves_any_group_size() {
+            kernel.set_aside(key, artifact.clone());
+        }
+        Ok(artifact)
+    }
+
+    /// An artifact from the shelf, or from the compiler and for the shelf. One is kept for all sizes of groups where it can be.
+    fn specialise(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<M::Artifact> {
+        let common = kernel.group_blind().then(|| M::Artifact::any_group_size(key));
+        let find = |shelf: &Arc<Shelf<M::Artifact>>| {
+            let for_all = common.as_ref().and_then(|common| shelf.find(kernel.name(), common));
+            for_all.filter(M::Artifact::serves_any_group_size).or_else(|| shelf.find(kernel.name(), key))
+        };
+        if let Some(mut artifact) = self.shelf.as_ref().and_then(find) {
+            if artifact.serves_any_group_size() {
+                artifact.adapt(key);
+            }
+            artifact.dump(kernel.name(), key);
+            return Ok(artifact);
+        }
+        let artifact = (self.compile)(kernel.name(), key)?;
+        artifact.dump(kernel.name(), key);
+        if let Some(shelf) = &self.shelf {
+            shelf.keep(kernel.name(), common.as_ref().filter(|_| artifact.serves_any_group_size()).unwrap_or(key), &artifact);
+        }
+        Ok(artifact)
+    }
+
+    /// Notes in the history that a launch has asked for a variant.
+    fn remember(&self, variant: &Variant<M::Executable>, kernel: &Kernel<M>, key: &KeyOf<M>) {
+        if variant.in_history.load(Ordering::Relaxed) || variant.in_history.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (Some(shelf), Some(Ok(loaded))) = (&self.shelf, variant.loaded.get()) else { return };
+        let history = {
+            let mut history = self.history.lock();
+            history.push(Launched { kernel: kernel.name().to_owned(), key: key.clone(), any_group_size: loaded.any_group_size });
+            let known = self.kernels.values().filter_map(|kernel| Some((kernel, kernel.usage.get()?.as_ref().ok()?)));
+            history.usage = known.map(|(kernel, usage)| (kernel.name().to_owned(), usage.local_memory, usage.private_memory)).collect();
+            history.findings.clear();
+            for kernel in self.kernels.values() {
+                let findings = kernel.findings().into_iter();
+                history.findings.extend(findings.map(|(question, answer)| (kernel.name().to_owned(), question, answer)));
+            }
+            history.clone()
+        };
+        shelf.keep_history(&history);
+    }
+}
+
+/// Makes an artifact executable.
+fn load<M: Machine>(machine: &M, artifact: M::Artifact, key: &KeyOf<M>) -> BackendResult<Loaded<M::Executable>> {
+    let (usage, any_group_size) = (artifact.usage(), artifact.serves_any_group_size());
+    machine.load(artifact, key).map(|executable| Loaded { executable: Arc::new(executable), usage, any_group_size })
+}
+
+/// A program that is going to be there: what earlier processes have launched of it is being made already, from what the shelf has.
+pub struct Expected<M: Machine> {
+    shelf: Arc<Shelf<M::Artifact>>,
+    history: History<KeyOf<M>>,
+    /// Those of the history's launches, in their order.
+    variants: Vec<Arc<Variant<M::Executable>>>,
+}
+
+impl<M: Machine> fmt::Debug for Expected<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Expected").field("launches", &self.variants.len()).finish_non_exhaustive()
+    }
+}
+
+impl<M: Machine> Expected<M> {
+    /// Begins with what earlier processes have launched of the shelf's program.
+    pub fn begin(machine: &Arc<M>, shelf: Arc<Shelf<M::Artifact>>) -> Self {
+        let history = shelf.history().unwrap_or_default();
+        tracing::debug!("{} launches of earlier processes", history.launches.len());
+        Self::of_history(machine, shelf, history)
+    }
+
+    pub(crate) fn of_history(machine: &Arc<M>, shelf: Arc<Shelf<M::Artifact>>, history: History<KeyOf<M>>) -> Self {
+        let begin = |launched: &Launched<KeyOf<M>>| {
+            let variant = Arc::new(Variant { loaded: OnceLock::new(), in_history: AtomicBool::new(true) });
+            let (machine, shelf, place, launched) = (Arc::clone(machine), Arc::clone(&shelf), Arc::downgrade(&variant), launched.clone());
+            workers::spawn(Urgency::Hint, move || {
+                // Who waits for the program has it; what is not on the shelf is made by the launch.
+                let Some(variant) = place.upgrade() else { return };
+                let Launched { kernel, key, any_group_size } = launched;
+                let kept_as = if any_group_size { &M::Artifact::any_group_size(&key) } else { &key };
+                let found = shelf.find(&kernel, kept_as).filter(|artifact| artifact.serves_any_group_size() == any_group_size);
+                if let Some(mut artifact) = found {
+                    if any_group_size {
+                        artifact.adapt(&key);
+                    }
+                    variant.loaded.get_or_init(|| load(&*machine, artifact, &key));
+                }
+            });
+            variant
+        };
+        let variants = history.launches.iter().map(begin).collect();
+        Self { shelf, history, variants }
+    }
+
+    /// Its shelf.
+    pub const fn shelf(&self) -> &Arc<Shelf<M::Artifact>> {
+        &self.shelf
+    }
+}

@@ -1,0 +1,185 @@
+//! Programs of a machine that only counts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use wgcl_api::backend::{BackendError, BackendResult, KernelUsage};
+
+use crate::workers::Urgency;
+use crate::{Artifact, Expected, History, KernelFacts, Launched, Machine, Program, Shelf};
+
+/// What a kernel is specialised to, and the size of its groups.
+type Key = (u32, u32);
+
+/// Code for a key. Even numbers make code that serves groups of all sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Code(Key);
+
+impl Artifact for Code {
+    type Key = Key;
+    const KIND: &'static str = "test";
+
+    fn encode(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn decode(_: &[u8]) -> Option<Self> {
+        None
+    }
+
+    fn usage(&self) -> KernelUsage {
+        KernelUsage { local_memory: self.0.0, private_memory: 1 }
+    }
+
+    fn serves_any_group_size(&self) -> bool {
+        self.0.0.is_multiple_of(2)
+    }
+
+    fn adapt(&mut self, key: &Key) {
+        self.0.1 = key.1;
+    }
+
+    fn any_group_size(key: &Key) -> Key {
+        (key.0, 0)
+    }
+}
+
+#[derive(Default)]
+struct Counter {
+    loaded: AtomicUsize,
+}
+
+impl Machine for Counter {
+    type Artifact = Code;
+    type Executable = Code;
+
+    fn load(&self, artifact: Code, key: &Key) -> BackendResult<Code> {
+        assert_eq!(artifact.0, *key);
+        self.loaded.fetch_add(1, Ordering::SeqCst);
+        Ok(artifact)
+    }
+}
+
+/// A program with one kernel, and how often it was compiled. What is specialised to 99 cannot be made.
+fn program() -> (Program<Counter>, Arc<AtomicUsize>) {
+    let facts = KernelFacts { name: "k".to_owned(), params: Vec::new(), required_group_size: None, group_blind: true };
+    let compiled = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&compiled);
+    let compile = move |_: &str, key: &Key| {
+        count.fetch_add(1, Ordering::SeqCst);
+        // Long enough for a second thread to want the same.
+        std::thread::sleep(Duration::from_millis(5));
+        if key.0 == 99 { Err(BackendError::OutOfHostMemory) } else { Ok(Code(*key)) }
+    };
+    (Program::new(Arc::default(), vec![facts], Box::new(compile), None), compiled)
+}
+
+fn loaded(program: &Program<Counter>) -> usize {
+    program.machine().loaded.load(Ordering::SeqCst)
+}
+
+#[test]
+fn a_variant_is_made_once_whoever_asks() {
+    let (program, compiled) = program();
+    let kernel = program.kernel("k").expect("it has one");
+    assert!(program.kernel("none").is_err() && program.made(kernel, &(1, 8)).is_none() && !kernel.is_ready());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(program.executable(kernel, &(1, 8)).map(|code| code.0), Ok((1, 8))));
+        }
+    });
+    assert_eq!((compiled.load(Ordering::SeqCst), loaded(&program), program.variants()), (1, 1, 1));
+    assert!(kernel.is_ready() && program.made(kernel, &(1, 8)).is_some());
+    assert_eq!(program.executable(kernel, &(1, 16)).map(|code| code.0), Ok((1, 16)));
+    assert_eq!((compiled.load(Ordering::SeqCst), loaded(&program)), (2, 2));
+}
+
+#[test]
+fn what_cannot_be_made_is_refused_each_time_and_tried_once() {
+    let (program, compiled) = program();
+    let kernel = program.kernel("k").expect("it has one");
+    for _ in 0..3 {
+        assert_eq!(program.executable(kernel, &(99, 8)).err(), Some(BackendError::OutOfHostMemory));
+    }
+    assert_eq!(compiled.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn one_artifact_serves_groups_of_all_sizes_where_it_can() {
+    let (program, compiled) = program();
+    let kernel = program.kernel("k").expect("it has one");
+    for size in [8, 16, 32] {
+        assert_eq!(program.executable(kernel, &(2, size)).map(|code| code.0), Ok((2, size)));
+    }
+    assert_eq!((compiled.load(Ordering::SeqCst), loaded(&program)), (1, 3));
+}
+
+#[test]
+fn an_artifact_that_was_looked_at_is_used() {
+    let (program, compiled) = program();
+    let kernel = program.kernel("k").expect("it has one");
+    assert_eq!(program.usage(kernel, || (3, 8)), Ok(KernelUsage { local_memory: 3, private_memory: 1 }));
+    assert_eq!(program.inspect(kernel, &(3, 8), |_| 0, |code| code.0.0), Ok(3));
+    assert_eq!((compiled.load(Ordering::SeqCst), loaded(&program)), (1, 0));
+    assert_eq!(program.executable(kernel, &(3, 8)).map(|code| code.0), Ok((3, 8)));
+    assert_eq!(program.inspect(kernel, &(3, 8), |code| code.0.1, |_| 0), Ok(8));
+    assert_eq!((compiled.load(Ordering::SeqCst), loaded(&program)), (1, 1));
+}
+
+#[test]
+fn what_is_begun_in_the_background_is_there_when_it_is_wanted() {
+    let (program, compiled) = program();
+    let program = Arc::new(program);
+    let kernel = program.kernel("k").expect("it has one");
+    for _ in 0..2 {
+        program.begin(kernel, (5, 8), Urgency::Awaited);
+    }
+    let begin = Instant::now();
+    while program.made(kernel, &(5, 8)).is_none() && begin.elapsed() < Duration::from_secs(60) {
+        std::thread::yield_now();
+    }
+    assert_eq!(program.executable(kernel, &(5, 8)).map(|code| code.0), Ok((5, 8)));
+    assert_eq!((compiled.load(Ordering::SeqCst), loaded(&program)), (1, 1));
+    assert!(kernel.is_first_to_begin() && !kernel.is_first_to_begin());
+}
+
+#[test]
+fn questions_are_answered_once_and_answers_corrected() {
+    let (program, _) = program();
+    let kernel = program.kernel("k").expect("it has one");
+    assert_eq!(kernel.find_out(16, || Err(BackendError::OutOfHostMemory)), Err(BackendError::OutOfHostMemory));
+    assert_eq!(kernel.find_out(16, || Ok(4)), Ok(4));
+    assert_eq!(kernel.find_out(16, || Ok(5)), Ok(4));
+    kernel.correct(16, 2);
+    assert_eq!(kernel.find_out(16, || Ok(5)), Ok(2));
+}
+
+#[test]
+fn a_program_takes_over_what_earlier_processes_knew() {
+    let (mut program, compiled) = program();
+    let launches = vec![Launched { kernel: "k".to_owned(), key: (7, 8), any_group_size: false }];
+    let history = History { launches, usage: vec![("k".to_owned(), 64, 8)], findings: vec![("k".to_owned(), 16, 4)] };
+    let expected = Expected::of_history(program.machine(), Arc::new(Shelf::empty()), history);
+    program.adopt(expected);
+    let kernel = program.kernel("k").expect("it has one");
+    assert_eq!(program.usage(kernel, || (7, 8)), Ok(KernelUsage { local_memory: 64, private_memory: 8 }));
+    assert_eq!(kernel.find_out(16, || Ok(1)), Ok(4));
+    // Nothing is on the shelf: the launch makes it.
+    assert_eq!(program.executable(kernel, &(7, 8)).map(|code| code.0), Ok((7, 8)));
+    assert_eq!((program.variants(), compiled.load(Ordering::SeqCst)), (1, 1));
+}
+
+#[test]
+fn a_history_comes_back_and_forgets_the_oldest() {
+    let mut history = History::<Key>::default();
+    for number in 0..100 {
+        history.push(Launched { kernel: "k".to_owned(), key: (number, 8), any_group_size: true });
+    }
+    assert_eq!((history.launches.len(), history.launches[0].key), (64, (36, 8)));
+    history.usage.push(("k".to_owned(), 64, 8));
+    history.findings.push(("k".to_owned(), 16, 4));
+    let bytes = postcard::to_stdvec(&history).expect("it is written");
+    assert_eq!(postcard::from_bytes(&bytes), Ok(history));
+    assert!(postcard::from_bytes::<History<Key>>(&bytes[..bytes.len() / 2]).is_err());
+}
