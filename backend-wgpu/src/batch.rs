@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use wgcl_api::backend::{BackendError, BackendResult, Progress};
 
-use crate::gpu::{Buffer, Gpu, Submission};
+use crate::buffer::Buffer;
+use crate::gpu::{Gpu, Submission};
 use crate::pipeline::{Compute, Group};
-use crate::recorder::{Place, Recorder};
+use crate::recorder::{Location, Recorder};
 use crate::stamps::{Queries, Stamp, StampSet};
 
 /// Commands recorded and not yet submitted.
@@ -84,7 +85,7 @@ impl Batch {
         check(to, place, size)?;
         if let Some(recorder) = self.recorder(gpu)? {
             // SAFETY: just checked.
-            return unsafe { recorder.copy(Place::new(from, at), Place::new(to, place), size) };
+            return unsafe { recorder.copy(Location::new(from, at), Location::new(to, place), size) };
         }
         self.encoder(gpu).copy_buffer_to_buffer(&from.wgpu, at, &to.wgpu, place, size);
         Ok(())
@@ -95,7 +96,7 @@ impl Batch {
         check(buffer, at, size)?;
         if let Some(recorder) = self.recorder(gpu)? {
             // SAFETY: just checked.
-            return unsafe { recorder.fill(Place::new(buffer, at), size, 0) };
+            return unsafe { recorder.fill(Location::new(buffer, at), size, 0) };
         }
         self.encoder(gpu).clear_buffer(&buffer.wgpu, at, Some(size));
         Ok(())
@@ -106,7 +107,7 @@ impl Batch {
         check(buffer, at, size)?;
         match self.recorder(gpu)? {
             // SAFETY: just checked.
-            Some(recorder) => unsafe { recorder.fill(Place::new(buffer, at), size, word) }.map(|()| true),
+            Some(recorder) => unsafe { recorder.fill(Location::new(buffer, at), size, word) }.map(|()| true),
             None => Ok(false),
         }
     }

@@ -5,10 +5,9 @@ use wgcl_api::options::Options;
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_runtime::Program;
 
-use crate::engine::Engine;
 use crate::gpu::Gpu;
-use crate::launch::{Part, Stage, split_or_rows};
-use crate::prepare::Planner;
+use crate::groups::Part;
+use crate::planner::Planner;
 use crate::program::{Kernel, KernelShader};
 
 /// Most work-items an invocation: 16 bytes of single ones.
@@ -91,11 +90,11 @@ fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
 /// A launch whose invocations stand for several work-items each.
 pub(crate) struct CoarseLaunch {
     pub(crate) key: LaunchKey,
-    groups: Part,
+    pub(crate) groups: Part,
     /// For how many work-items an invocation may stand, ...
-    most: u32,
+    pub(crate) most: u32,
     /// ... and does.
-    count: u32,
+    pub(crate) count: u32,
 }
 
 /// How a launch is coarsened; `None` where it is not. Where nobody knows yet for how many work-items an invocation of the kernel stands, shaders are
@@ -124,31 +123,6 @@ pub(crate) fn coarse_launch(
     })?;
     let (key, groups) = key(count);
     Ok((count > 1).then_some(CoarseLaunch { key, groups, most, count }))
-}
-
-impl Engine {
-    /// The stage of a launch that is coarsened; `None` for the others.
-    pub(crate) fn coarse_stage(
-        &mut self,
-        launch: &Launch,
-        (code, kernel): (&Program<Gpu>, &Kernel),
-        common: &LaunchKey,
-    ) -> BackendResult<Option<Stage>> {
-        if !kernel.is_ready() && self.gpu.raw.is_some() {
-            // The device begins with what is recorded while the shader is made.
-            self.submit();
-        }
-        let shape = Shape::of(launch);
-        while let Some(CoarseLaunch { key, groups, most, count }) = coarse_launch(code, kernel, (&shape, common), &self.planner)? {
-            let pipeline = self.pipeline(code, kernel, &key)?;
-            if pipeline.coarse == count {
-                let parts = split_or_rows(groups, self.planner.max_groups, key.binding.rows);
-                return Ok(Some(Stage { pipeline, parts, output: None, folded: key.binding.folded, pieces: key.binding.pieces }));
-            }
-            kernel.correct(most, pipeline.coarse);
-        }
-        Ok(None)
-    }
 }
 
 #[cfg(test)]

@@ -22,16 +22,18 @@ use wgcl_runtime::process;
 use wgcl_runtime::{Expected, KernelFacts};
 
 use crate::adapters::Settings;
+use crate::approach::Approach;
 use crate::clock;
-use crate::engine::{Engine, Message};
+use crate::engine::Engine;
 use crate::exit;
 use crate::gpu::Gpu;
 use crate::host::Pinned;
 use crate::memory::WgpuMemory;
+use crate::message::Message;
+use crate::planner::Planner;
 use crate::port::Port;
-use crate::prepare::Planner;
 use crate::program::{self, KernelShader, WgpuProgram};
-use crate::properties::{self, Approach};
+use crate::properties;
 use crate::retire::{self, Retirer};
 
 /// A device of wgpu's.

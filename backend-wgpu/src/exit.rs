@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use wgcl_runtime::process;
 
-use crate::engine::Message;
+use crate::message::Message;
 
 /// How long the process's end waits for commands in flight.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -49,10 +49,14 @@ pub(crate) struct Fetches {
 }
 
 impl Fetches {
-    /// Some bytes, at most [`CHUNK`], at a multiple of 8. `None` while all chunks are in use.
-    pub(crate) fn take(&mut self, gpu: &Gpu, size: u64) -> BackendResult<Option<(Arc<HostBuffer>, u64)>> {
-        // Whoever has bytes of a chunk has a reference to it.
-        let is_free = |chunk: &Arc<HostBuffer>| Arc::strong_count(chunk) == 1;
+    /// Whether there is room for so many bytes, in chunks that nothing uses or that can still be made.
+    pub(crate) fn has_room(&self, size: u64) -> bool {
+        let fits = |chunk: &Arc<HostBuffer>| is_free(chunk) || self.cursor + size <= CHUNK;
+        self.chunks.len() < CHUNKS || self.chunks.get(self.current).is_some_and(fits) || self.chunks.iter().any(is_free)
+    }
+
+    /// Some bytes, at most [`CHUNK`], at a multiple of 8. Fails while all chunks are in use: ask [`Fetches::has_room`] before.
+    pub(crate) fn take(&mut self, gpu: &Gpu, size: u64) -> BackendResult<(Arc<HostBuffer>, u64)> {
         if let Some(chunk) = self.chunks.get(self.current) {
             if is_free(chunk) {
                 self.cursor = 0;
@@ -60,7 +64,7 @@ impl Fetches {
             if self.cursor + size <= CHUNK {
                 let at = self.cursor;
                 self.cursor = (at + size).next_multiple_of(8);
-                return Ok(Some((Arc::clone(chunk), at)));
+                return Ok((Arc::clone(chunk), at));
             }
         }
         self.current = match self.chunks.iter().position(is_free) {
@@ -69,9 +73,14 @@ impl Fetches {
                 self.chunks.push(Arc::new(HostBuffer::new(gpu, CHUNK, Direction::Down)?));
                 self.chunks.len() - 1
             }
-            None => return Ok(None),
+            None => return Err(BackendError::OutOfHostMemory),
         };
         self.cursor = size.next_multiple_of(8);
-        Ok(self.chunks.get(self.current).map(|chunk| (Arc::clone(chunk), 0)))
+        self.chunks.get(self.current).map(|chunk| (Arc::clone(chunk), 0)).ok_or(BackendError::OutOfHostMemory)
     }
+}
+
+/// Whether nobody has bytes of a chunk: who has some has a reference to it.
+fn is_free(chunk: &Arc<HostBuffer>) -> bool {
+    Arc::strong_count(chunk) == 1
 }

@@ -8,9 +8,9 @@ use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, Memory, 
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::Pieces;
 
-use crate::engine::Engine;
 use crate::gpu::Gpu;
 use crate::memory::{WgpuMemory, downcast};
+use crate::recording::Recording;
 
 /// Bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer, scratch memory, the word for
 /// stopped loops.
@@ -115,33 +115,31 @@ impl Fold {
     }
 }
 
-impl Engine {
+impl Fold {
+    /// Bytes of the folded buffer.
+    pub(crate) const fn size(&self) -> u64 {
+        self.size
+    }
+
     /// Copies what the folded arguments point to into their buffer.
-    pub(crate) fn fold(&mut self, fold: &Fold, gpu: &Gpu) -> BackendResult<()> {
-        if self.folded.as_ref().is_none_or(|folded| folded.allocated < fold.size) {
-            if let Some(old) = self.folded.take() {
-                self.bind_groups.forget(old.id);
-            }
-            self.folded = Some(WgpuMemory::new(&self.gpu, fold.size, None)?);
-        }
-        self.move_pieces(fold, gpu, true)
+    pub(crate) fn copy_in(&self, recording: &mut Recording, folded: &WgpuMemory) -> BackendResult<()> {
+        self.copy(recording, folded, true)
     }
 
     /// Copies it back.
-    pub(crate) fn unfold(&mut self, fold: &Fold, gpu: &Gpu) -> BackendResult<()> {
-        self.move_pieces(fold, gpu, false)
+    pub(crate) fn copy_out(&self, recording: &mut Recording, folded: &WgpuMemory) -> BackendResult<()> {
+        self.copy(recording, folded, false)
     }
 
-    fn move_pieces(&mut self, fold: &Fold, gpu: &Gpu, into: bool) -> BackendResult<()> {
-        let Some(folded) = self.folded.clone() else { return Ok(()) };
-        folded.mark(self.serial, true);
-        for piece in &fold.pieces {
+    fn copy(&self, recording: &mut Recording, folded: &WgpuMemory, into: bool) -> BackendResult<()> {
+        folded.mark(recording.serial(), true);
+        for piece in &self.pieces {
             let memory = downcast(&piece.memory)?;
-            memory.mark(self.serial, true);
+            memory.mark(recording.serial(), true);
             let (own, size) = (memory.buffer(), piece.end - piece.start);
             let (own, common) = ((own, piece.start), (folded.buffer(), piece.at));
             let (from, to) = if into { (own, common) } else { (common, own) };
-            self.batch.copy(gpu, from, to, size)?;
+            recording.copy(from, to, size)?;
         }
         Ok(())
     }

@@ -7,38 +7,17 @@ use std::time::Instant;
 use ash::vk;
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult, DeviceKind};
+use wgcl_api::options::Options;
 
+use crate::approach::{Approach, memory, wanted_features};
+use crate::buffer::Buffer;
 use crate::copiers::Copiers;
 use crate::host_memory;
-use crate::pieces;
-use crate::properties::{Approach, memory, wanted_features};
 use crate::raw::Raw;
 use crate::vulkan::{self, Mapping};
 
 /// Bytes of an object of the host's memory from which on it is asked whether there is room.
 const LARGE: u64 = 32 << 20;
-
-/// A buffer, as wgpu and the layer below know it.
-#[derive(Debug)]
-pub(crate) struct Buffer {
-    pub(crate) wgpu: wgpu::Buffer,
-    /// Null where there is no [`Gpu::raw`].
-    pub(crate) raw: vk::Buffer,
-    /// Tells it from all that were made before, whose handle it may have.
-    pub(crate) id: u64,
-}
-
-impl Buffer {
-    pub(crate) fn new(wgpu: wgpu::Buffer, raw: vk::Buffer) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self { wgpu, raw, id: NEXT.fetch_add(1, Ordering::Relaxed) }
-    }
-
-    /// Bytes.
-    pub(crate) fn size(&self) -> u64 {
-        self.wgpu.size()
-    }
-}
 
 /// What to wait for.
 #[derive(Clone, Debug)]
@@ -46,6 +25,16 @@ pub(crate) enum Submission {
     Wgpu(wgpu::SubmissionIndex),
     /// A number of [`Raw`]'s.
     Raw(u64),
+}
+
+/// The smallest binding that `WGCL_BINDING_LIMIT` may ask for: several times what pieces share with each other.
+const SMALLEST_BINDING: u64 = 512;
+
+/// Bytes of the largest storage binding that a kernel's buffers get.
+fn binding_limit(limits: &wgpu::Limits) -> u64 {
+    let own = limits.max_storage_buffer_binding_size;
+    let asked = Options::get().binding_limit.as_deref().and_then(|text| text.parse::<u64>().ok());
+    asked.map_or(own, |asked| asked.max(SMALLEST_BINDING).min(own))
 }
 
 /// A buffer that may be freed once a batch is complete, and its bytes.
@@ -125,7 +114,7 @@ impl Gpu {
             device,
             queue,
             features,
-            binding_limit: pieces::binding_limit(&limits),
+            binding_limit: binding_limit(&limits),
             limits,
             approach,
             lost,

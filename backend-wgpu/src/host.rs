@@ -12,7 +12,8 @@ use wgcl_api::backend::{BackendError, BackendResult, HostSource, HostTarget, Mem
 use wgcl_api::host::HostRegion;
 use wgpu::BufferUsages;
 
-use crate::gpu::{Buffer, Gpu};
+use crate::buffer::Buffer;
+use crate::gpu::Gpu;
 use crate::memory::WgpuMemory;
 use crate::vulkan::Mapping;
 

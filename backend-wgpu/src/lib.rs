@@ -3,9 +3,10 @@
 //! # Shape
 //! * [`WgpuBackend`] lists the adapters worth having ([`adapters`]); an adapter becomes a `wgpu::Device` ([`gpu`]) only when memory, a program
 //!   or a command is first wanted of it.
-//! * Each open device has an [`engine`], which takes commands in order, records launches and copies into one encoder and compute pass ([`batch`]), and
-//!   submits it on a flush, when a command needs the host to see an effect, or when the batch grows. Whoever enqueues runs it, if it is free ([`port`]);
-//!   the *submission thread* does what takes longer. The *completion thread* ([`retire`]) waits for submissions for which no thread of the
+//! * Each open device has an [`engine`], which takes commands in order and hands them to who does [launches](launch) and [transfers](transfer). These record into
+//!   one encoder and compute pass ([`batch`]), which is submitted on a flush, when a command needs the host to see an effect, or when the batch grows
+//!   ([`recording`]). Which way bytes go is decided by [`route`] alone. Whoever enqueues runs the engine, if it is free ([`port`]); the *submission
+//!   thread* does what takes longer. The *completion thread* ([`retire`]) waits for submissions for which no thread of the
 //!   application waits, and tells the commands' progress in their order, with no lock held.
 //! * Commands are wgpu's, or on Vulkan the driver's own ([`raw`]): wgpu follows the state of every buffer through every command, which takes longer than
 //!   many a kernel.
@@ -15,11 +16,15 @@
 //!   dispatches.
 //!
 //! # Unsafe
-//! Only in `vulkan` (raw handles and persistent mappings), `raw` and `batch` (Vulkan's commands), `host` and `copiers` (the mapped memory), `pipeline` (shaders without run-time checks), `clock`
+//! Only in `vulkan` (raw handles and persistent mappings), `raw` and `batch` (Vulkan's commands), `host`, `host_bytes`, `stream`, `copiers`, `printf`, `turns` (the mapped memory), `pipeline` (shaders without run-time checks), `clock`
 //! and `exit` (calls of libc).
 
 mod adapters;
+mod approach;
+mod arguments;
 mod batch;
+mod bind;
+mod buffer;
 mod builtin;
 mod clock;
 mod coarse;
@@ -30,12 +35,18 @@ mod exit;
 mod fetch;
 mod fold;
 mod gpu;
+mod groups;
+mod handled;
 mod host;
+mod host_bytes;
 mod host_memory;
+mod key;
 mod launch;
 mod memory;
+mod message;
 mod pieces;
 mod pipeline;
+mod planner;
 mod port;
 mod prepare;
 mod printf;
@@ -43,8 +54,10 @@ mod program;
 mod properties;
 mod raw;
 mod recorder;
+mod recording;
 mod retire;
 mod ring;
+mod route;
 mod stamps;
 mod stream;
 mod transfer;

@@ -13,8 +13,9 @@ use wgcl_api::backend::{BackendError, BackendResult, Memory};
 use wgcl_runtime::process;
 use wgpu::BufferUsages;
 
-use crate::engine::Message;
-use crate::gpu::{Buffer, Gpu};
+use crate::buffer::Buffer;
+use crate::gpu::Gpu;
+use crate::message::Message;
 use crate::vulkan::Mapping;
 
 /// Bytes that a buffer has beyond a multiple of this are never bound.
@@ -27,7 +28,7 @@ const UNIFORM_LIMIT: u64 = 1 << 16;
 enum View {
     /// As its own.
     Mapping,
-    /// To write, where the device has a [window](crate::properties::Approach::window).
+    /// To write, where the device has a [window](crate::approach::Approach::window).
     Window,
 }
 

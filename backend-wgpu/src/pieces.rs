@@ -4,22 +4,11 @@
 //! same happens to buffers that would fit a binding, for tests: pieces then are as small as they may be without there being too many of them.
 
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
-use wgcl_api::options::Options;
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::{ConstantBinding, LaunchError, Pieces};
 
 use crate::fold::{self, OTHERS};
 use crate::gpu::Gpu;
-
-/// The smallest pieces: several times what they share with the next.
-const SMALLEST: u64 = 512;
-
-/// Bytes of the largest storage binding that a kernel's buffers get.
-pub(crate) fn binding_limit(limits: &wgpu::Limits) -> u64 {
-    let own = limits.max_storage_buffer_binding_size;
-    let asked = Options::get().binding_limit.as_deref().and_then(|text| text.parse::<u64>().ok());
-    asked.map_or(own, |asked| asked.max(SMALLEST).min(own))
-}
 
 /// The bytes of a buffer that are bound for a parameter: the first of them, and how many at most.
 pub(crate) type Window = Option<(u64, u64)>;

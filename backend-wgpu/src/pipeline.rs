@@ -8,7 +8,8 @@ use wgcl_compiler::emit::{Binding, BindingKind, BindingSource, Shader};
 use wgcl_compiler::layout::ArgLayout;
 use wgcl_compiler::printf::Table;
 
-use crate::gpu::{Buffer, Gpu};
+use crate::buffer::Buffer;
+use crate::gpu::Gpu;
 use crate::raw::{self, Kind};
 
 /// A shader on a device.

@@ -12,8 +12,9 @@ use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, Command, Progress};
 use wgcl_runtime::process;
 
-use crate::engine::{Engine, Message};
-use crate::prepare::Planner;
+use crate::engine::Engine;
+use crate::message::Message;
+use crate::planner::Planner;
 use crate::retire::Retirer;
 
 /// The way to a device's engine.
@@ -29,7 +30,7 @@ pub(crate) struct Port {
 
 impl Port {
     pub(crate) fn new(engine: Engine, thread: Sender<Message>) -> Self {
-        let (retirer, planner) = (Arc::clone(&engine.retirer), engine.planner.clone());
+        let (retirer, planner) = (Arc::clone(engine.retirer()), engine.planner().clone());
         Self { engine: Mutex::new(Some(engine)), thread, pending: AtomicUsize::new(0), retirer, planner }
     }
 
@@ -60,13 +61,16 @@ impl Port {
     pub(crate) fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>) {
         let mut parts = Some((command, profile, progress));
         let taken = self.direct(|engine| {
-            let is_quick = parts.as_ref().is_some_and(|(command, ..)| engine.is_quick(command));
+            let route = parts.as_ref().map(|(command, ..)| engine.route(command))?;
+            // What cannot be done is soon said.
+            let is_quick = route.as_ref().map_or(true, |route| route.is_quick());
             let (command, profile, progress) = if is_quick { parts.take() } else { None }?;
-            let retiring = engine.take(command, profile, progress);
-            if engine.is_full() && engine.submits_at_once() {
-                engine.submit();
+            let retiring = engine.take(command, route, profile, progress);
+            let recording = engine.recording();
+            if recording.is_full() && recording.submits_at_once() {
+                recording.submit();
             }
-            Some((retiring, engine.is_full()))
+            Some((retiring, recording.is_full()))
         });
         if let Some((retiring, is_full)) = taken.flatten() {
             if retiring {
@@ -87,7 +91,10 @@ impl Port {
 
     /// Submits what was recorded.
     pub(crate) fn flush(&self) {
-        let flushed = self.direct(|engine| engine.submits_at_once().then(|| engine.submit()));
+        let flushed = self.direct(|engine| {
+            let recording = engine.recording();
+            recording.submits_at_once().then(|| recording.submit())
+        });
         if flushed.flatten().is_none() {
             // A thread that has ended has nothing to flush.
             let _ = self.send(Message::Flush);
@@ -99,7 +106,7 @@ impl Port {
         if done() {
             return;
         }
-        if self.direct(Engine::submit_unheard).is_none() {
+        if self.direct(|engine| engine.recording().submit_unheard()).is_none() {
             let _ = self.send(Message::Flush);
             return;
         }
@@ -108,7 +115,7 @@ impl Port {
         while !done() && self.retirer.wait_for_next() {
             self.retirer.retire();
         }
-        self.direct(Engine::was_awaited);
+        self.direct(|engine| engine.recording().was_awaited());
     }
 
     /// The submission thread: serves until told to end.
@@ -119,13 +126,17 @@ impl Port {
             let Some(engine) = place.as_mut() else { return };
             let mut retiring = false;
             match message {
-                Message::Command { command, profile, progress } => retiring = engine.take(command, profile, progress),
-                Message::Flush => engine.submit(),
-                Message::Forget(id) => engine.bind_groups.forget(id),
+                Message::Command { command, profile, progress } => {
+                    // What it found when it was enqueued may have changed.
+                    let route = engine.route(&command);
+                    retiring = engine.take(command, route, profile, progress);
+                }
+                Message::Flush => engine.recording().submit(),
+                Message::Forget(id) => engine.forget(id),
                 Message::Quit => break,
             }
-            if engine.is_full() {
-                engine.submit();
+            if engine.recording().is_full() {
+                engine.recording().submit();
             }
             if counts {
                 self.pending.fetch_sub(1, Ordering::AcqRel);

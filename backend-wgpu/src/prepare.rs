@@ -12,21 +12,13 @@ use wgcl_compiler::launch::LaunchKey;
 use wgcl_runtime::workers::{self, Urgency};
 
 use crate::coarse::{Shape, coarse_launch};
-use crate::gpu::Gpu;
-use crate::launch::{group_counts, launch_key, region_key, regions};
+use crate::groups::{group_counts, regions};
+use crate::key::{launch_key, region_key};
+use crate::planner::Planner;
 use crate::program::{Kernel, WgpuProgram};
 
 /// One for each size that groups have.
 type Keys = SmallVec<[LaunchKey; 1]>;
-
-/// What the keys of launches depend upon besides the launch.
-#[derive(Clone, Debug)]
-pub(crate) struct Planner {
-    pub(crate) gpu: Arc<Gpu>,
-    pub(crate) max_groups: [u32; 3],
-    /// Invocations that keep the device busy.
-    pub(crate) enough: u64,
-}
 
 impl Planner {
     /// Begins to make in the background what the command's launches need, but for the first `skipped` of them.

@@ -7,13 +7,16 @@ use parking_lot::Mutex;
 use wgcl_api::backend::BackendResult;
 use wgcl_compiler::printf::{BUFFER_SIZE, Table};
 
-use crate::batch::Batch;
-use crate::gpu::{self, Gpu};
+use crate::buffer;
+use crate::gpu::Gpu;
 use crate::host::{Direction, HostBuffer};
 use crate::memory::WgpuMemory;
 
 /// Launches that print, in flight at the same time: what waits to be read takes memory.
 pub(crate) const MOST_IN_FLIGHT: usize = 16;
+
+/// Where a buffer counts its records: the first byte, and how many.
+pub(crate) const COUNTER: (u64, u64) = (0, 4);
 
 #[derive(Debug)]
 struct Buffer {
@@ -46,7 +49,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// A buffer for a launch; its counter is zero, or will be by [`Output::begin`].
+    /// A buffer for a launch; what it counts in begins at [`COUNTER`] and is to be zeroed first.
     pub(crate) fn new(gpu: &Arc<Gpu>, pool: &Arc<Pool>, table: &Arc<Table>) -> BackendResult<Self> {
         let free = pool.free.lock().pop();
         let buffer = match free {
@@ -67,13 +70,8 @@ impl Output {
         self.buffer.as_ref().map(|buffer| &buffer.memory)
     }
 
-    /// Zeroes the counter, before the launch.
-    pub(crate) fn begin(&self, gpu: &Gpu, batch: &mut Batch) -> BackendResult<()> {
-        self.memory().map_or(Ok(()), |memory| batch.clear(gpu, memory.buffer(), 0, 4))
-    }
-
     /// From where to where the records are copied after the launch, if the host does not read them in place.
-    pub(crate) fn copy(&self) -> Option<(&gpu::Buffer, &gpu::Buffer)> {
+    pub(crate) fn copy(&self) -> Option<(&buffer::Buffer, &buffer::Buffer)> {
         let buffer = self.buffer.as_ref()?;
         Some((buffer.memory.buffer(), &buffer.down.as_ref()?.buffer))
     }

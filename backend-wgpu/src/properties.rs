@@ -6,8 +6,8 @@ use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Language
 use wgpu::Features;
 
 use crate::adapters::Settings;
-use crate::host_memory;
-use crate::vulkan::{self, Details};
+use crate::approach::{Approach, memory};
+use crate::vulkan;
 
 /// NVIDIA's PCI vendor.
 const NVIDIA: u32 = 0x10de;
@@ -18,26 +18,6 @@ const MOST_BINDINGS: u32 = 256;
 /// What OpenCL asks for as the largest allocation of a device with 4 GiB or more (CL_DEVICE_MAX_MEM_ALLOC_SIZE).
 const ASKED_ALLOCATION: u64 = 1 << 30;
 
-/// Everything that wgcl can make use of; a device is opened with those of them that its adapter has.
-pub(crate) fn wanted_features() -> Features {
-    Features::SHADER_F64
-        | Features::SHADER_F16
-        | Features::SHADER_I16
-        | Features::SHADER_INT64
-        | Features::SHADER_INT64_ATOMIC_MIN_MAX
-        | Features::SHADER_INT64_ATOMIC_ALL_OPS
-        | Features::SHADER_FLOAT32_ATOMIC
-        | Features::SUBGROUP
-        | Features::SUBGROUP_BARRIER
-        | Features::MAPPABLE_PRIMARY_BUFFERS
-        | Features::TIMESTAMP_QUERY
-        | Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
-        | Features::TIMESTAMP_QUERY_INSIDE_PASSES
-        | Features::PIPELINE_CACHE
-        | Features::PASSTHROUGH_SHADERS
-        | Features::IMMEDIATES
-}
-
 /// The kind of a device.
 pub(crate) const fn kind(device_type: wgpu::DeviceType) -> DeviceKind {
     match device_type {
@@ -47,25 +27,6 @@ pub(crate) const fn kind(device_type: wgpu::DeviceType) -> DeviceKind {
         wgpu::DeviceType::Cpu => DeviceKind::Cpu,
         wgpu::DeviceType::Other => DeviceKind::Other,
     }
-}
-
-/// How the backend deals with a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Approach {
-    /// Buffers are made through the Vulkan layer below wgpu: mapped for good, and never cleared.
-    pub(crate) raw_buffers: bool,
-    /// SPIR-V goes to the driver as it is.
-    pub(crate) spirv: bool,
-    /// Commands go to Vulkan directly.
-    pub(crate) raw: bool,
-    /// The device's memory is the host's.
-    pub(crate) unified: bool,
-    /// The host may write all of the device's own memory, across the bus.
-    pub(crate) window: bool,
-    /// The device's timestamps are the host's monotonic clock.
-    pub(crate) host_clock: bool,
-    /// Buffers may be bound as texels, and shaders fetch these faster.
-    pub(crate) texels: bool,
 }
 
 /// Decides how to deal with an adapter.
@@ -168,15 +129,6 @@ fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
 fn max_allocation(limits: &wgpu::Limits) -> u64 {
     let bound = limits.max_storage_buffer_binding_size.max(ASKED_ALLOCATION);
     bound.min(limits.max_buffer_size).min(i32::MAX as u64) & !255
-}
-
-/// Bytes that may be allocated in all: on a CPU what the machine can spare, whatever its driver says (2 GiB, lavapipe of Mesa 22).
-pub(crate) fn memory(kind: DeviceKind, details: &Details) -> Option<u64> {
-    let share = |total: u64| total / 4 * 3;
-    match kind {
-        DeviceKind::Cpu => host_memory::total().or(details.memory).map(share),
-        _ => details.memory,
-    }
 }
 
 /// Memory in all, such that the specification's lower bound of the largest allocation, a quarter of it up to 1 GiB, is one that a binding

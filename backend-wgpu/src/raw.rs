@@ -24,8 +24,6 @@ use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
 use wgcl_compiler::emit::TexelFormat;
 
-use crate::recorder::Recorder;
-
 /// Descriptor sets that are allocated at a time.
 const SETS: u32 = 16;
 /// Queries that are reset at a time.
@@ -147,15 +145,6 @@ impl Raw {
         // SAFETY: the extension is on and both domains exist, or there is no `clock`.
         let (values, _) = unsafe { self.clock.as_ref()?.get_calibrated_timestamps(&infos) }.ok()?;
         Some((*values.first()?, *values.get(1)?))
-    }
-
-    /// The device's ticks now, as a submission of its own sees them. Only while nothing else is submitted.
-    pub(crate) fn probe(self: &Arc<Self>) -> BackendResult<u64> {
-        let mut recorder = Recorder::new(self)?;
-        let queries = Queries::new(self, 1)?;
-        recorder.stamp(&queries, 0)?;
-        recorder.submit_apart()?;
-        Ok(queries.values(1)?.first().copied().unwrap_or(0))
     }
 }
 

@@ -11,7 +11,7 @@ use ash::vk;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
 
-use crate::gpu::Buffer;
+use crate::buffer::Buffer;
 use crate::pipeline::{Compute, Group};
 use crate::raw::{Queries, RESET, Raw, error};
 
@@ -49,14 +49,14 @@ impl Kept {
 
 /// A byte of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Location {
     buffer: vk::Buffer,
     /// Tells the buffer from those that had its handle before.
     id: u64,
     at: u64,
 }
 
-impl Place {
+impl Location {
     pub(crate) const fn new(buffer: &Buffer, at: u64) -> Self {
         Self { buffer: buffer.raw, id: buffer.id, at }
     }
@@ -81,12 +81,12 @@ enum Step {
     },
     Dispatch([u32; 3]),
     Copy {
-        from: Place,
-        to: Place,
+        from: Location,
+        to: Location,
         size: u64,
     },
     Fill {
-        to: Place,
+        to: Location,
         size: u64,
         word: u32,
     },
@@ -101,6 +101,15 @@ enum Step {
         id: u64,
         query: u32,
     },
+}
+
+/// The device's ticks now, as a submission of its own sees them. Only while nothing else is submitted.
+pub(crate) fn probe(raw: &Arc<Raw>) -> BackendResult<u64> {
+    let mut recorder = Recorder::new(raw)?;
+    let queries = Queries::new(raw, 1)?;
+    recorder.stamp(&queries, 0)?;
+    recorder.submit_apart()?;
+    Ok(queries.values(1)?.first().copied().unwrap_or(0))
 }
 
 /// A command buffer that may be submitted once more.
@@ -335,7 +344,7 @@ impl Recorder {
     ///
     /// # Safety
     /// The ranges lie inside the buffers.
-    pub(crate) unsafe fn copy(&mut self, from: Place, to: Place, size: u64) -> BackendResult<()> {
+    pub(crate) unsafe fn copy(&mut self, from: Location, to: Location, size: u64) -> BackendResult<()> {
         self.begin()?;
         self.order(&[(from.buffer, false), (to.buffer, true)])?;
         self.put(Step::Copy { from, to, size })
@@ -345,7 +354,7 @@ impl Recorder {
     ///
     /// # Safety
     /// The range lies inside the buffer.
-    pub(crate) unsafe fn fill(&mut self, to: Place, size: u64, word: u32) -> BackendResult<()> {
+    pub(crate) unsafe fn fill(&mut self, to: Location, size: u64, word: u32) -> BackendResult<()> {
         self.begin()?;
         self.order(&[(to.buffer, true)])?;
         self.put(Step::Fill { to, size, word })

@@ -21,13 +21,13 @@ struct Segment {
 pub(crate) struct Ring {
     direction: Direction,
     /// Bytes of a segment: the largest slot.
-    pub(crate) segment_size: u64,
+    segment_size: u64,
     max_segments: usize,
     segments: Vec<Segment>,
     current: usize,
     cursor: u64,
     /// How often slots may have been used again since the beginning.
-    pub(crate) turn: u64,
+    turn: u64,
 }
 
 /// A piece of a ring.
@@ -37,9 +37,10 @@ pub(crate) struct Slot {
     pub(crate) offset: u64,
 }
 
-/// What a ring answers.
+/// Whether a ring has room.
 #[derive(Debug)]
-pub(crate) enum Taken {
+pub(crate) enum Room {
+    /// Here.
     Slot(Slot),
     /// Nothing is free until that batch is complete.
     After(u64),
@@ -48,6 +49,16 @@ pub(crate) enum Taken {
 impl Ring {
     pub(crate) const fn new(direction: Direction, segment_size: u64, max_segments: usize) -> Self {
         Self { direction, segment_size, max_segments, segments: Vec::new(), current: 0, cursor: 0, turn: 0 }
+    }
+
+    /// Bytes of the largest slot.
+    pub(crate) const fn segment_size(&self) -> u64 {
+        self.segment_size
+    }
+
+    /// How often slots may have been used again since the beginning.
+    pub(crate) const fn turn(&self) -> u64 {
+        self.turn
     }
 
     /// A slot is used by a later batch than the one that it was taken for.
@@ -72,7 +83,7 @@ impl Ring {
     }
 
     /// A slot for the batch `serial`, when the batches up to `completed` are complete. `size` is at most that of a segment.
-    pub(crate) fn take(&mut self, gpu: &Gpu, size: u64, align: u64, serial: u64, completed: u64) -> BackendResult<Taken> {
+    pub(crate) fn take(&mut self, gpu: &Gpu, size: u64, align: u64, serial: u64, completed: u64) -> BackendResult<Room> {
         if let Some(segment) = self.segments.get_mut(self.current) {
             if segment.last_use <= completed && self.cursor > 0 {
                 self.cursor = 0;
@@ -82,7 +93,7 @@ impl Ring {
             if offset + size <= self.segment_size {
                 self.cursor = offset + size;
                 segment.last_use = serial;
-                return Ok(Taken::Slot(Slot { memory: Arc::clone(&segment.memory), offset }));
+                return Ok(Room::Slot(Slot { memory: Arc::clone(&segment.memory), offset }));
             }
         }
         let free = self.segments.iter().position(|segment| segment.last_use <= completed);
@@ -93,13 +104,13 @@ impl Ring {
                 self.segments.push(Segment { memory, last_use: 0 });
                 self.segments.len() - 1
             }
-            None => return Ok(Taken::After(self.segments.iter().map(|segment| segment.last_use).min().unwrap_or(0))),
+            None => return Ok(Room::After(self.segments.iter().map(|segment| segment.last_use).min().unwrap_or(0))),
         };
         self.current = next;
         self.turn += 1;
         self.cursor = size;
         let segment = &mut self.segments[next];
         segment.last_use = serial;
-        Ok(Taken::Slot(Slot { memory: Arc::clone(&segment.memory), offset: 0 }))
+        Ok(Room::Slot(Slot { memory: Arc::clone(&segment.memory), offset: 0 }))
     }
 }

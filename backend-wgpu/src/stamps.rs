@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use wgcl_api::backend::{BackendError, BackendResult, Times};
 
+use crate::buffer::Buffer;
 use crate::clock;
-use crate::gpu::{Buffer, Gpu, Submission};
+use crate::gpu::{Gpu, Submission};
 use crate::host::{Direction, HostBuffer};
 use crate::raw;
+use crate::recorder;
 
 /// Queries of one set: wgpu's largest.
 const QUERIES: u32 = 4096;
@@ -182,7 +184,7 @@ fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
         let (ticks, host) = match &gpu.raw {
             Some(raw) => match raw.moment() {
                 Some((ticks, host)) => (ticks, Some(host)),
-                None => (raw.probe()?, None),
+                None => (recorder::probe(raw)?, None),
             },
             None => (probe(gpu, best)?, None),
         };

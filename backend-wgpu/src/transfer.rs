@@ -1,169 +1,227 @@
-//! Reads, writes, copies and fills.
+//! Reads, writes, copies and fills: performed the way that [`crate::route`] says.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
 use smallvec::SmallVec;
-use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Progress, Times};
+use wgcl_api::backend::{Action, BackendError, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Progress, Times};
 
 use crate::batch::Dispatch;
-use crate::builtin::{Builtin, PARAMETERS, PATTERN_BYTES, expand_pattern};
+use crate::buffer::Buffer;
+use crate::builtin::{Builtin, Builtins, PARAMETERS, PATTERN_BYTES, expand_pattern};
 use crate::clock;
-use crate::copiers::Copiers;
-use crate::engine::{Engine, Taking};
-use crate::fetch::{CHUNK, Fetch};
-use crate::gpu::{Buffer, Gpu};
-use crate::host::HostBuffer;
+use crate::fetch::{CHUNK, Fetch, Fetches};
+use crate::gpu::Gpu;
+use crate::handled::Handled;
+use crate::host::Direction;
+use crate::host_bytes::{self, check, host_part, host_part_mut};
 use crate::memory::{WgpuMemory, downcast};
+use crate::recording::Recording;
 use crate::retire::After;
-use crate::ring::Slot;
+use crate::ring::{Ring, Slot};
+use crate::route::{DeviceCopy, Effort, Facts, Kind, Route, VECTOR, WORD, device_copy, route};
 use crate::stream;
 use crate::vulkan::Mapping;
 
-/// Bytes from which on the host fills memory that it sees, even if it has to wait for the device first: it is several times quicker.
-const HOST_FILL: u64 = 1 << 16;
 /// Pieces of a read that nobody waits for.
 const FETCHED_PIECES: usize = 64;
-/// wgpu's copies take multiples of this.
-const WORD: u64 = 4;
-/// A kernel's copies do, ...
-const WIDE: u64 = 16;
-/// ... and are quicker from so many bytes on, in memory of the device's own.
-const WIDE_COPY: u64 = 1 << 18;
 /// No binding of a kernel's is limited to less.
 const SMALLEST_PART: u64 = 1 << 16;
+/// Bytes a segment of staging memory holds.
+const STAGING_SEGMENT: u64 = 8 << 20;
 
-impl Engine {
-    /// Tells that a command of the host's begins, and when. Its memory is free, but what it was told to wait for may still run on other memory: it is
-    /// not running then as far as anybody can see, and [`crate::retire`] reports it in its turn.
-    fn begin(&self, progress: &Arc<dyn Progress>) -> u64 {
-        let now = clock::now();
-        progress.submitted(now);
-        if self.batch.is_empty() && self.retirer.completed() + 1 >= self.serial {
-            progress.running();
+/// Who asked for a transfer: whether its times are wanted, and who is told of it.
+pub(crate) type Asker<'a> = (bool, &'a Arc<dyn Progress>);
+
+/// What transfers go through.
+pub(crate) struct Transfers {
+    up: Ring,
+    down: Ring,
+    fetches: Fetches,
+    builtins: Builtins,
+    /// Groups that a dispatch has at most.
+    most_groups: u32,
+}
+
+impl Transfers {
+    pub(crate) fn new(most_groups: u32) -> Self {
+        Self {
+            up: Ring::new(Direction::Up, STAGING_SEGMENT, 4),
+            down: Ring::new(Direction::Down, STAGING_SEGMENT, 2),
+            fetches: Fetches::default(),
+            builtins: Builtins::default(),
+            most_groups,
         }
-        now
+    }
+
+    /// The way of a transfer that is taken now. Fails for memory of another backend and for what is no transfer.
+    pub(crate) fn route(&self, recording: &Recording, action: &Action) -> BackendResult<Route> {
+        let busy = |memory: &WgpuMemory, writes: bool| memory.busy_until(writes) > recording.completed();
+        let facts = |kind: Kind, memory: &WgpuMemory, bytes: u64| Facts {
+            kind,
+            bytes,
+            mapped: memory.mapping().is_some(),
+            window: memory.window().is_some(),
+            busy: busy(memory, kind != Kind::Read),
+            pinned: false,
+            fetchable: false,
+            aligned: false,
+            window_reads: stream::quick(),
+        };
+        let facts = match action {
+            Action::Write { dst, src, regions } => {
+                Facts { pinned: is_pinned(recording, src.memory()), ..facts(Kind::Write, downcast(dst)?, sum(regions)) }
+            }
+            Action::Read { src, dst, regions } => Facts {
+                pinned: is_pinned(recording, dst.memory()),
+                fetchable: self.can_fetch(recording, regions),
+                ..facts(Kind::Read, downcast(src)?, sum(regions))
+            },
+            Action::Copy { src, dst, regions } => {
+                let (from, to) = (downcast(src)?, downcast(dst)?);
+                let is_aligned = |region: &CopyRegion| [region.buffer, region.host, region.size].iter().all(|n| n.is_multiple_of(WORD));
+                Facts {
+                    mapped: from.mapping().is_some() && to.mapping().is_some(),
+                    busy: busy(from, false) || busy(to, true),
+                    aligned: regions.iter().all(is_aligned),
+                    ..facts(Kind::Copy, to, sum(regions))
+                }
+            }
+            Action::Fill { dst, size, .. } => facts(Kind::Fill, downcast(dst)?, *size),
+            Action::Launch(_) => return Err(BackendError::Other("a launch among transfers".to_owned())),
+        };
+        Ok(route(&facts))
+    }
+
+    /// Records or performs a transfer that goes that way.
+    pub(crate) fn perform(&mut self, recording: &mut Recording, action: &Action, route: Route, asker: Asker<'_>) -> BackendResult<Handled> {
+        match action {
+            Action::Write { dst, src, regions } => match (route, src.memory()) {
+                (Route::Pinned, Some((memory, at))) => {
+                    let swapped: Vec<_> =
+                        regions.iter().map(|region| CopyRegion { buffer: at + region.host, host: region.buffer, ..*region }).collect();
+                    self.copy(recording, (&memory, dst), &swapped, Route::Device(Effort::Little), asker)
+                }
+                _ => self.write(recording, downcast(dst)?, (&**src, regions), route, asker.1),
+            },
+            Action::Read { src, dst, regions } => match (route, dst.memory()) {
+                (Route::Pinned, Some((memory, at))) => {
+                    let moved: Vec<_> = regions.iter().map(|region| CopyRegion { host: at + region.host, ..*region }).collect();
+                    self.copy(recording, (src, &memory), &moved, Route::Device(Effort::Little), asker)
+                }
+                _ => self.read(recording, downcast(src)?, (dst, regions), route, asker.1),
+            },
+            Action::Copy { src, dst, regions } => self.copy(recording, (src, dst), regions, route, asker),
+            Action::Fill { dst, pattern, offset, size } => self.fill(recording, downcast(dst)?, (pattern, *offset, *size), route, asker),
+            Action::Launch(_) => Err(BackendError::Other("a launch among transfers".to_owned())),
+        }
     }
 
     /// Host to device.
-    pub(crate) fn write(
+    fn write(
         &mut self,
-        dst: &Arc<dyn Memory>,
-        src: &dyn HostSource,
-        regions: &[CopyRegion],
+        recording: &mut Recording,
+        memory: &WgpuMemory,
+        (src, regions): (&dyn HostSource, &[CopyRegion]),
+        route: Route,
         progress: &Arc<dyn Progress>,
-    ) -> BackendResult<Taking> {
-        let memory = downcast(dst)?;
+    ) -> BackendResult<Handled> {
         check(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
-        if let Some(mapping) = memory.mapping() {
-            self.wait(memory.busy_until(true))?;
-            let start = self.begin(progress);
-            let mut result = Ok(());
-            src.with(&mut |bytes| result = write_mapped(&self.gpu.copiers, mapping, bytes, regions));
-            result?;
-            return Ok(Taking::Done(Times { start, end: clock::now() }));
-        }
         let mut result = Ok(());
-        if let Some(window) = self.free_window(memory) {
-            let start = self.begin(progress);
-            src.with(&mut |bytes| result = write_mapped(&self.gpu.copiers, window, bytes, regions));
+        if let Some(seen) = seen_by_host(memory, route) {
+            if matches!(route, Route::Mapped(_)) {
+                recording.wait(memory.busy_until(true))?;
+            }
+            let start = recording.begin(progress);
+            let copiers = &recording.gpu().copiers;
+            src.with(&mut |bytes| result = host_bytes::write_mapped(copiers, seen, bytes, regions));
             // Writes across the bus are gathered: they leave before anything is submitted.
             fence(Ordering::SeqCst);
-            result?;
-            return Ok(Taking::Done(Times { start, end: clock::now() }));
+            return result.map(|()| Handled::Done(Times { start, end: clock::now() }));
+        }
+        if route == Route::Nothing {
+            return Ok(Handled::Nothing);
         }
         src.with(&mut |bytes| {
-            result = regions.iter().try_for_each(|region| self.upload(memory, region.buffer, host_part(bytes, *region)?));
+            result = regions.iter().try_for_each(|region| self.upload(recording, memory, region.buffer, host_part(bytes, *region)?));
         });
-        result?;
-        if regions.iter().all(|region| region.size == 0) { Ok(Taking::Nothing) } else { Ok(Taking::Recorded(None)) }
-    }
-
-    /// Where the host can write memory of the device's now, if it can.
-    pub(crate) fn free_window(&self, memory: &WgpuMemory) -> Option<Mapping> {
-        memory.window().filter(|_| memory.busy_until(true) <= self.retirer.completed())
-    }
-
-    /// Where the host can read few bytes of the device's memory now, and sooner than the device could hand them over, if it can.
-    pub(crate) fn quick_window(&self, memory: &WgpuMemory, regions: &[CopyRegion]) -> Option<Mapping> {
-        let size = regions.iter().fold(0_u64, |sum, region| sum.saturating_add(region.size));
-        memory.window().filter(|_| size <= stream::quick() && memory.busy_until(false) <= self.retirer.completed())
+        result.map(|()| Handled::Recorded(None))
     }
 
     /// Device to host.
-    pub(crate) fn read(
+    fn read(
         &mut self,
-        src: &Arc<dyn Memory>,
-        dst: &Arc<dyn HostTarget>,
-        regions: &[CopyRegion],
+        recording: &mut Recording,
+        memory: &WgpuMemory,
+        (dst, regions): (&Arc<dyn HostTarget>, &[CopyRegion]),
+        route: Route,
         progress: &Arc<dyn Progress>,
-    ) -> BackendResult<Taking> {
-        let memory = downcast(src)?;
+    ) -> BackendResult<Handled> {
         check(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
-        if let Some(window) = self.quick_window(memory, regions) {
-            let (start, mut result) = (self.begin(progress), Ok(()));
-            dst.with_mut(&mut |bytes| result = read_window(window, bytes, regions));
-            return result.map(|()| Taking::Done(Times { start, end: clock::now() }));
-        }
-        if memory.mapping().is_none()
-            && let Some(fetch) = self.fetch(memory, dst, regions)?
-        {
-            return Ok(Taking::Followed(None, Box::new(After { fetches: vec![fetch], ..After::default() })));
-        }
-        let copiers = Arc::clone(&self.gpu);
         let mut result = Ok(());
-        let start;
-        if let Some(mapping) = memory.mapping() {
-            self.wait(memory.busy_until(false))?;
-            start = self.begin(progress);
-            dst.with_mut(&mut |bytes| result = read_mapped(&copiers.copiers, mapping, bytes, regions));
-        } else {
-            start = self.begin(progress);
-            dst.with_mut(&mut |bytes| {
-                result = regions.iter().try_for_each(|region| {
-                    let part = host_part_mut(bytes, *region)?;
-                    self.download(memory, region.buffer, part)
+        let start = match (route, seen_by_host(memory, route)) {
+            (Route::Nothing, _) => return Ok(Handled::Nothing),
+            (Route::Fetched(_), _) => {
+                let fetch = self.fetch(recording, memory, dst, regions)?;
+                return Ok(Handled::Followed(None, Box::new(After { fetches: vec![fetch], ..After::default() })));
+            }
+            (Route::Mapped(_), Some(mapping)) => {
+                recording.wait(memory.busy_until(false))?;
+                let (start, copiers) = (recording.begin(progress), &recording.gpu().copiers);
+                dst.with_mut(&mut |bytes| result = host_bytes::read_mapped(copiers, mapping, bytes, regions));
+                start
+            }
+            (_, Some(window)) => {
+                let start = recording.begin(progress);
+                dst.with_mut(&mut |bytes| result = host_bytes::read_window(window, bytes, regions));
+                start
+            }
+            (_, None) => {
+                let start = recording.begin(progress);
+                dst.with_mut(&mut |bytes| {
+                    result = regions
+                        .iter()
+                        .try_for_each(|region| self.download(recording, memory, region.buffer, host_part_mut(bytes, *region)?));
                 });
-            });
-            // What an error left.
-            self.down.release(None, self.serial);
-        }
-        result?;
-        Ok(Taking::Done(Times { start, end: clock::now() }))
+                // What an error left.
+                self.down.release(None, recording.serial());
+                start
+            }
+        };
+        result.map(|()| Handled::Done(Times { start, end: clock::now() }))
     }
 
-    /// Whether [`Engine::fetch`] can be had for a read: mappings are ours alone there.
-    pub(crate) fn can_fetch(&self, regions: &[CopyRegion]) -> bool {
+    /// Whether [`Transfers::fetch`] can be had for a read: mappings are ours alone there.
+    fn can_fetch(&self, recording: &Recording, regions: &[CopyRegion]) -> bool {
         let most = regions.iter().fold(0_u64, |sum, region| sum.saturating_add(region.size.saturating_add(2 * WORD + 8)));
-        self.gpu.raw.is_some() && most <= CHUNK && regions.len() <= FETCHED_PIECES
+        recording.gpu().raw.is_some() && most <= CHUNK && regions.len() <= FETCHED_PIECES && self.fetches.has_room(most)
     }
 
-    /// Records a read of few bytes that nobody waits for. `None` where that cannot be.
-    fn fetch(&mut self, memory: &WgpuMemory, target: &Arc<dyn HostTarget>, regions: &[CopyRegion]) -> BackendResult<Option<Fetch>> {
-        if !self.can_fetch(regions) {
-            return Ok(None);
-        }
-        let gpu = Arc::clone(&self.gpu);
+    /// Records a read of few bytes that nobody waits for.
+    fn fetch(
+        &mut self,
+        recording: &mut Recording,
+        memory: &WgpuMemory,
+        target: &Arc<dyn HostTarget>,
+        regions: &[CopyRegion],
+    ) -> BackendResult<Fetch> {
         let words = |region: &CopyRegion| (region.buffer & !(WORD - 1), (region.buffer + region.size).next_multiple_of(WORD));
         let size = regions.iter().map(words).map(|(first, last)| (last - first).next_multiple_of(8)).sum();
-        let Some((chunk, mut at)) = self.fetches.take(&gpu, size)? else { return Ok(None) };
+        let (chunk, mut at) = self.fetches.take(recording.gpu(), size)?;
         let mut pieces = SmallVec::new();
         for region in regions.iter().filter(|region| region.size > 0) {
             let (first, last) = words(region);
-            self.batch.copy(&gpu, (memory.buffer(), first), (&chunk.buffer, at), last - first)?;
+            recording.copy((memory.buffer(), first), (&chunk.buffer, at), last - first)?;
             pieces.push((at + region.buffer - first, region.host, region.size));
             at += (last - first).next_multiple_of(8);
         }
-        if pieces.is_empty() {
-            return Ok(None);
-        }
-        memory.mark(self.serial, false);
-        Ok(Some(Fetch { memory: chunk, pieces, target: Arc::clone(target) }))
+        memory.mark(recording.serial(), false);
+        Ok(Fetch { memory: chunk, pieces, target: Arc::clone(target) })
     }
 
     /// Bytes into memory that the host does not see, through the ring. A piece travels while the next one is put into the ring.
-    fn upload(&mut self, memory: &WgpuMemory, offset: u64, bytes: &[u8]) -> BackendResult<()> {
-        let segment = self.up.segment_size;
+    fn upload(&mut self, recording: &mut Recording, memory: &WgpuMemory, offset: u64, bytes: &[u8]) -> BackendResult<()> {
+        let segment = self.up.segment_size();
         let mut at = offset;
         for piece in bytes.chunks((segment - WORD) as usize) {
             let size = piece.len() as u64;
@@ -177,179 +235,172 @@ impl Engine {
                 padded.extend_from_slice(piece);
                 &padded
             };
-            let slot = self.slot(|engine| &mut engine.up, (lead + size).next_multiple_of(WORD), 16)?;
-            slot.memory.write(&self.gpu, slot.offset, source)?;
+            let slot = recording.slot(&mut self.up, (lead + size).next_multiple_of(WORD), 16)?;
+            slot.memory.write(recording.gpu(), slot.offset, source)?;
             if lead == 0 && size.is_multiple_of(WORD) {
-                let gpu = Arc::clone(&self.gpu);
-                self.batch.copy(&gpu, (&slot.memory.buffer, slot.offset), (memory.buffer(), at), size)?;
+                recording.copy((&slot.memory.buffer, slot.offset), (memory.buffer(), at), size)?;
             } else {
-                self.copy_bytes(&Source::Host(&slot.memory), slot.offset + lead, memory, at, size)?;
+                self.run_builtin(recording, Job::Copy(1, slot.offset + lead), &slot.memory.buffer, memory, (at, size))?;
                 // The copy's own slot may have begun a new batch.
-                self.up.touch(&slot, self.serial);
+                self.up.touch(&slot, recording.serial());
             }
-            memory.mark(self.serial, true);
+            memory.mark(recording.serial(), true);
             at += size;
             if at < offset + bytes.len() as u64 {
-                self.submit();
+                recording.submit();
             }
         }
         Ok(())
     }
 
     /// Bytes out of memory that the host does not see. The next piece travels while one is taken out.
-    fn download(&mut self, memory: &WgpuMemory, offset: u64, bytes: &mut [u8]) -> BackendResult<()> {
+    fn download(&mut self, recording: &mut Recording, memory: &WgpuMemory, offset: u64, bytes: &mut [u8]) -> BackendResult<()> {
         let mut pending: Option<Down<'_>> = None;
         let mut at = offset;
-        let piece = (self.down.segment_size - 2 * WORD) as usize;
+        let piece = (self.down.segment_size() - 2 * WORD) as usize;
         for part in bytes.chunks_mut(piece) {
             let size = part.len() as u64;
             let first = at & !(WORD - 1);
             let words = (at + size).next_multiple_of(WORD) - first;
-            let slot = self.slot(|engine| &mut engine.down, words, 8)?;
-            let gpu = Arc::clone(&self.gpu);
-            self.batch.copy(&gpu, (memory.buffer(), first), (&slot.memory.buffer, slot.offset), words)?;
-            memory.mark(self.serial, false);
-            let serial = self.serial;
-            self.submit();
+            let slot = recording.slot(&mut self.down, words, 8)?;
+            recording.copy((memory.buffer(), first), (&slot.memory.buffer, slot.offset), words)?;
+            memory.mark(recording.serial(), false);
+            let serial = recording.serial();
+            recording.submit();
             self.down.hold(&slot);
             if let Some(previous) = pending.replace(Down { slot, lead: (at - first) as usize, serial, target: part }) {
-                self.take_out(previous)?;
+                self.take_out(recording, previous)?;
             }
             at += size;
         }
-        pending.map_or(Ok(()), |last| self.take_out(last))
+        pending.map_or(Ok(()), |last| self.take_out(recording, last))
     }
 
-    fn take_out(&mut self, piece: Down<'_>) -> BackendResult<()> {
+    fn take_out(&mut self, recording: &mut Recording, piece: Down<'_>) -> BackendResult<()> {
         let Down { slot, lead, serial, target } = piece;
-        let result = self.wait(serial).and_then(|()| {
-            slot.memory
-                .read(&self.gpu, slot.offset, (lead + target.len()) as u64, &mut |bytes| self.gpu.copiers.copy(target, &bytes[lead..]))
+        let result = recording.wait(serial).and_then(|()| {
+            let gpu = recording.gpu();
+            slot.memory.read(gpu, slot.offset, (lead + target.len()) as u64, &mut |bytes| gpu.copiers.copy(target, &bytes[lead..]))
         });
         self.down.release(Some(&slot), serial);
         result
     }
 
     /// Device to device.
-    pub(crate) fn copy(
+    fn copy(
         &mut self,
-        src: &Arc<dyn Memory>,
-        dst: &Arc<dyn Memory>,
+        recording: &mut Recording,
+        (src, dst): (&Arc<dyn Memory>, &Arc<dyn Memory>),
         regions: &[CopyRegion],
-        (profile, progress): (bool, &Arc<dyn Progress>),
-    ) -> BackendResult<Taking> {
+        route: Route,
+        (profile, progress): Asker<'_>,
+    ) -> BackendResult<Handled> {
         let (from, to) = (downcast(src)?, downcast(dst)?);
         check(regions.iter().map(|region| (region.buffer, region.size)), from)?;
         check(regions.iter().map(|region| (region.host, region.size)), to)?;
-        let regions: Vec<_> = regions.iter().filter(|region| region.size > 0).collect();
-        if regions.is_empty() {
-            return Ok(Taking::Nothing);
+        if route == Route::Nothing {
+            return Ok(Handled::Nothing);
         }
-        let is_aligned = |region: &CopyRegion| [region.buffer, region.host, region.size].iter().all(|number| number.is_multiple_of(WORD));
-        if let (Some(source), Some(target)) = (from.mapping(), to.mapping()) {
-            let busy = from.busy_until(false).max(to.busy_until(true));
-            if busy <= self.retirer.completed() || !regions.iter().all(|region| is_aligned(region)) {
-                self.wait(busy)?;
-                let start = self.begin(progress);
-                for region in regions {
-                    copy_mapped(source, target, *region);
-                }
-                return Ok(Taking::Done(Times { start, end: clock::now() }));
+        if let (Some(source), Some(target)) = (seen_by_host(from, route), seen_by_host(to, route)) {
+            recording.wait(from.busy_until(false).max(to.busy_until(true)))?;
+            let start = recording.begin(progress);
+            for region in regions {
+                host_bytes::copy_mapped(source, target, *region);
+            }
+            return Ok(Handled::Done(Times { start, end: clock::now() }));
+        }
+        let stamp = recording.stamp(profile)?;
+        recording.begin_stamp(stamp.as_ref(), false)?;
+        for region in regions.iter().filter(|region| region.size > 0) {
+            let mut run =
+                |unit: u64| self.run_builtin(recording, Job::Copy(unit, region.buffer), from.buffer(), to, (region.host, region.size));
+            match device_copy(*region, from.id != to.id, from.mapping().is_none()) {
+                DeviceCopy::Vectors => run(VECTOR)?,
+                DeviceCopy::Bytes => run(1)?,
+                DeviceCopy::Words => recording.copy((from.buffer(), region.buffer), (to.buffer(), region.host), region.size)?,
             }
         }
-        let stamp = self.stamp(profile)?;
-        let gpu = Arc::clone(&self.gpu);
-        self.batch.begin_stamp(&gpu, stamp.as_ref(), false)?;
-        for region in regions {
-            let is_wide = [region.buffer, region.host, region.size].iter().all(|number| number.is_multiple_of(WIDE));
-            if is_wide && region.size >= WIDE_COPY && from.id != to.id && from.mapping().is_none() {
-                self.run_builtin(Job::Copy(WIDE, region.buffer), &Source::Device(from), to, (region.host, region.size))?;
-            } else if is_aligned(region) && from.id != to.id {
-                self.batch.copy(&gpu, (from.buffer(), region.buffer), (to.buffer(), region.host), region.size)?;
-            } else {
-                self.copy_bytes(&Source::Device(from), region.buffer, to, region.host, region.size)?;
-            }
-        }
-        self.batch.end_stamp(&gpu, stamp.as_ref(), false)?;
-        from.mark(self.serial, false);
-        to.mark(self.serial, true);
-        Ok(Taking::Recorded(stamp))
+        recording.end_stamp(stamp.as_ref(), false)?;
+        from.mark(recording.serial(), false);
+        to.mark(recording.serial(), true);
+        Ok(Handled::Recorded(stamp))
     }
 
-    /// Repeats a pattern.
-    pub(crate) fn fill(
+    /// Repeats a pattern in so many bytes from an offset on.
+    fn fill(
         &mut self,
-        dst: &Arc<dyn Memory>,
-        pattern: &[u8],
-        offset: u64,
-        size: u64,
-        (profile, progress): (bool, &Arc<dyn Progress>),
-    ) -> BackendResult<Taking> {
-        let memory = downcast(dst)?;
+        recording: &mut Recording,
+        memory: &WgpuMemory,
+        (pattern, offset, size): (&[u8], u64, u64),
+        route: Route,
+        (profile, progress): Asker<'_>,
+    ) -> BackendResult<Handled> {
         check(std::iter::once((offset, size)), memory)?;
         if pattern.is_empty() || pattern.len() > PATTERN_BYTES / 4 {
             return Err(BackendError::Other("a pattern of a size that OpenCL does not have".to_owned()));
         }
-        if size == 0 {
-            return Ok(Taking::Nothing);
+        if route == Route::Nothing {
+            return Ok(Handled::Nothing);
         }
-        if let Some(mapping) = memory.mapping()
-            && (size >= HOST_FILL || memory.busy_until(true) <= self.retirer.completed())
-        {
-            self.wait(memory.busy_until(true))?;
-            let start = self.begin(progress);
-            fill_mapped(mapping, offset, size, pattern);
-            return Ok(Taking::Done(Times { start, end: clock::now() }));
+        if let Some(mapping) = seen_by_host(memory, route) {
+            recording.wait(memory.busy_until(true))?;
+            let start = recording.begin(progress);
+            host_bytes::fill_mapped(mapping, offset, size, pattern);
+            return Ok(Handled::Done(Times { start, end: clock::now() }));
         }
-        let stamp = self.stamp(profile)?;
-        let gpu = Arc::clone(&self.gpu);
-        self.batch.begin_stamp(&gpu, stamp.as_ref(), false)?;
+        let stamp = recording.stamp(profile)?;
+        recording.begin_stamp(stamp.as_ref(), false)?;
         let is_aligned = offset.is_multiple_of(WORD) && size.is_multiple_of(WORD);
         let word = if is_aligned { repeated_word(pattern) } else { None };
         if word == Some(0) {
-            self.batch.clear(&gpu, memory.buffer(), offset, size)?;
+            recording.clear(memory.buffer(), offset, size)?;
         } else if let Some(word) = word
-            && self.batch.fill(&gpu, memory.buffer(), (offset, size), word)?
+            && recording.fill(memory.buffer(), (offset, size), word)?
         {
         } else {
-            self.run_builtin(Job::Fill(pattern), &Source::Device(memory), memory, (offset, size))?;
+            self.run_builtin(recording, Job::Fill(pattern), memory.buffer(), memory, (offset, size))?;
         }
-        self.batch.end_stamp(&gpu, stamp.as_ref(), false)?;
-        memory.mark(self.serial, true);
-        Ok(Taking::Recorded(stamp))
-    }
-
-    fn copy_bytes(&mut self, from: &Source<'_>, offset: u64, to: &WgpuMemory, at: u64, size: u64) -> BackendResult<()> {
-        self.run_builtin(Job::Copy(1, offset), from, to, (at, size))
+        recording.end_stamp(stamp.as_ref(), false)?;
+        memory.mark(recording.serial(), true);
+        Ok(Handled::Recorded(stamp))
     }
 
     /// Dispatches a kernel of `builtin` on so many bytes of the destination from a byte on: as many times as it takes with what a binding holds.
-    fn run_builtin(&mut self, job: Job<'_>, from: &Source<'_>, to: &WgpuMemory, (begin, size): (u64, u64)) -> BackendResult<()> {
-        let gpu = Arc::clone(&self.gpu);
-        let source = match from {
-            Source::Device(memory) => memory.buffer(),
-            Source::Host(memory) => &memory.buffer,
-        };
+    fn run_builtin(
+        &mut self,
+        recording: &mut Recording,
+        job: Job<'_>,
+        source: &Buffer,
+        to: &WgpuMemory,
+        (begin, size): (u64, u64),
+    ) -> BackendResult<()> {
         // Kernels count in 31 bits. Patterns of all sizes begin anew with each part.
-        let most = gpu.binding_limit.clamp(SMALLEST_PART, 1 << 31) - SMALLEST_PART / 2;
+        let most = recording.gpu().binding_limit.clamp(SMALLEST_PART, 1 << 31) - SMALLEST_PART / 2;
         let mut done = 0;
         while done < size {
             let part = (size - done).min(most & !(PATTERN_BYTES as u64 - 1));
-            self.run_part(job, source, to, (begin + done, part, done))?;
+            self.run_part(recording, job, source, to, (begin + done, part, done))?;
             done += part;
         }
         Ok(())
     }
 
-    /// One dispatch of [`Engine::run_builtin`], with so much done before it.
-    fn run_part(&mut self, job: Job<'_>, source: &Buffer, to: &WgpuMemory, (begin, size, done): (u64, u64, u64)) -> BackendResult<()> {
-        let gpu = Arc::clone(&self.gpu);
+    /// One dispatch of [`Transfers::run_builtin`], with so much done before it.
+    fn run_part(
+        &mut self,
+        recording: &mut Recording,
+        job: Job<'_>,
+        source: &Buffer,
+        to: &WgpuMemory,
+        (begin, size, done): (u64, u64, u64),
+    ) -> BackendResult<()> {
+        let gpu = Arc::clone(recording.gpu());
         let (builtin, units) = match job {
             Job::Copy(1, _) => (Builtin::Copy, size),
             Job::Copy(unit, _) => (Builtin::CopyWide, size / unit),
             Job::Fill(_) => (Builtin::Fill, size),
         };
-        let (groups, stride) = builtin.groups(units, self.planner.max_groups[0]);
+        let (groups, stride) = builtin.groups(units, self.most_groups);
         let (to_window, to_size) = window(&gpu, to.buffer(), begin, size);
         let mut bytes = [0; PARAMETERS as usize];
         let (from_window, from_size, numbers) = match job {
@@ -368,17 +419,32 @@ impl Engine {
         for (place, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
             *place = word.to_le_bytes();
         }
-        let align = u64::from(gpu.limits.min_uniform_buffer_offset_alignment);
-        // A wait in here leaves the open batch's commands before this one where they belong: ahead of it.
-        let slot = self.slot(|engine| &mut engine.arguments, PARAMETERS, align)?;
-        slot.memory.write(&gpu, slot.offset, &bytes)?;
+        let slot = recording.place_parameters(&bytes)?;
         let compute = &self.builtins.get(&gpu, builtin)?;
         let bound = [(0, &slot.memory.buffer, 0, PARAMETERS), (1, to.buffer(), to_window, to_size), (2, source, from_window, from_size)];
         let group = Arc::new(compute.group(&gpu, &bound)?);
         let uses = [(to.buffer().raw, true), (source.raw, false)];
         let offset = Some(slot.offset as u32);
-        let dispatch = Dispatch { id: 0, compute, group: &group, offset, uses: &uses, groups: [groups, 1, 1] };
-        self.batch.dispatch(&gpu, &dispatch)
+        recording.dispatch(&Dispatch { id: 0, compute, group: &group, offset, uses: &uses, groups: [groups, 1, 1] })
+    }
+}
+
+/// Bytes of all pieces.
+fn sum(regions: &[CopyRegion]) -> u64 {
+    regions.iter().fold(0, |sum: u64, region| sum.saturating_add(region.size))
+}
+
+/// Whether bytes of the host's are in memory that this device reaches.
+fn is_pinned(recording: &Recording, found: Option<(Arc<dyn Memory>, u64)>) -> bool {
+    found.is_some_and(|(memory, _)| downcast(&memory).is_ok_and(|memory| memory.is_of(recording.gpu())))
+}
+
+/// Where the host sees memory that a transfer reads or writes in this way, if it does.
+fn seen_by_host(memory: &WgpuMemory, route: Route) -> Option<Mapping> {
+    match route {
+        Route::Mapped(_) => memory.mapping(),
+        Route::Window(_) => memory.window(),
+        _ => None,
     }
 }
 
@@ -393,8 +459,8 @@ enum Job<'a> {
 
 /// What is bound for some bytes of a buffer: from a byte at which a binding may begin, to a whole vector.
 fn window(gpu: &Gpu, buffer: &Buffer, at: u64, size: u64) -> (u64, u64) {
-    let first = at - at % u64::from(gpu.limits.min_storage_buffer_offset_alignment).max(WIDE);
-    (first, (at + size - first).next_multiple_of(WIDE).min(buffer.size() - first))
+    let first = at - at % u64::from(gpu.limits.min_storage_buffer_offset_alignment).max(VECTOR);
+    (first, (at + size - first).next_multiple_of(VECTOR).min(buffer.size() - first))
 }
 
 /// The word that a pattern repeats from an aligned place on, if it is one.
@@ -416,106 +482,4 @@ struct Down<'a> {
     lead: usize,
     serial: u64,
     target: &'a mut [u8],
-}
-
-/// Where the byte copy reads.
-enum Source<'a> {
-    Device(&'a WgpuMemory),
-    Host(&'a HostBuffer),
-}
-
-/// Fails where a piece does not lie inside the memory: the API has checked it, this is what soundness rests upon.
-fn check(mut pieces: impl Iterator<Item = (u64, u64)>, memory: &WgpuMemory) -> BackendResult<()> {
-    if pieces.all(|(offset, size)| offset.checked_add(size).is_some_and(|end| end <= memory.allocated)) {
-        Ok(())
-    } else {
-        Err(BackendError::Other("a transfer beyond the end of a buffer".to_owned()))
-    }
-}
-
-fn outside() -> BackendError {
-    BackendError::Other("a transfer beyond the end of the host's memory".to_owned())
-}
-
-fn host_range(region: CopyRegion) -> BackendResult<std::ops::Range<usize>> {
-    let start = usize::try_from(region.host).map_err(|_| outside())?;
-    let size = usize::try_from(region.size).map_err(|_| outside())?;
-    Ok(start..start.checked_add(size).ok_or_else(outside)?)
-}
-
-fn host_part(bytes: &[u8], region: CopyRegion) -> BackendResult<&[u8]> {
-    bytes.get(host_range(region)?).ok_or_else(outside)
-}
-
-fn host_part_mut(bytes: &mut [u8], region: CopyRegion) -> BackendResult<&mut [u8]> {
-    bytes.get_mut(host_range(region)?).ok_or_else(outside)
-}
-
-/// Whether the application's memory is the mapped memory itself, or overlaps it.
-fn overlaps(mapping: Mapping, region: CopyRegion, host: &[u8]) -> bool {
-    let device = mapping.address() + region.buffer as usize;
-    let host_start = host.as_ptr() as usize;
-    host_start < device + host.len() && device < host_start + host.len()
-}
-
-fn write_mapped(copiers: &Copiers, mapping: Mapping, bytes: &[u8], regions: &[CopyRegion]) -> BackendResult<()> {
-    for region in regions {
-        let source = host_part(bytes, *region)?;
-        if overlaps(mapping, *region, source) {
-            // SAFETY: the region lies inside the buffer, as `check` saw, and the device has done with it. No reference is made to the
-            // destination, for it is the source's memory too.
-            unsafe { std::ptr::copy(source.as_ptr(), mapping.0.as_ptr().add(region.buffer as usize), source.len()) };
-        } else {
-            // SAFETY: the region lies inside the buffer, as `check` saw; the device has done with it, and the application's own accesses
-            // to mapped memory during a command on it are undefined in OpenCL.
-            copiers.copy(unsafe { mapping.bytes_mut(region.buffer, region.size) }, source);
-        }
-    }
-    Ok(())
-}
-
-fn copy_mapped(source: Mapping, target: Mapping, region: CopyRegion) {
-    // SAFETY: as in `write_mapped`, for both ends.
-    unsafe {
-        let from = source.0.as_ptr().add(region.buffer as usize);
-        std::ptr::copy(from, target.0.as_ptr().add(region.host as usize), region.size as usize);
-    }
-}
-
-fn fill_mapped(mapping: Mapping, offset: u64, size: u64, pattern: &[u8]) {
-    // SAFETY: as in `write_mapped`.
-    let bytes = unsafe { mapping.bytes_mut(offset, size) };
-    let first = pattern.len().min(bytes.len());
-    bytes[..first].copy_from_slice(&pattern[..first]);
-    // Twice as much each time, up to what the caches hold.
-    let mut done = first;
-    while done < bytes.len() {
-        let next = done.min(1 << 15).min(bytes.len() - done);
-        let step = if next == 1 << 15 { next - next % pattern.len() } else { next };
-        bytes.copy_within(..step, done);
-        done += step;
-    }
-}
-
-fn read_window(window: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
-    for region in regions {
-        let target = host_part_mut(bytes, *region)?;
-        // SAFETY: as in `write_mapped`; the device's memory is nobody's on the host.
-        stream::read(target, unsafe { window.bytes_mut(region.buffer, region.size) });
-    }
-    Ok(())
-}
-
-fn read_mapped(copiers: &Copiers, mapping: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
-    for region in regions {
-        let target = host_part_mut(bytes, *region)?;
-        if overlaps(mapping, *region, target) {
-            // SAFETY: as in `write_mapped`.
-            unsafe { std::ptr::copy(mapping.0.as_ptr().add(region.buffer as usize), target.as_mut_ptr(), target.len()) };
-        } else {
-            // SAFETY: as in `write_mapped`.
-            copiers.copy(target, unsafe { mapping.bytes_mut(region.buffer, region.size) });
-        }
-    }
-    Ok(())
 }

@@ -54,7 +54,7 @@ mod imp {
     use std::time::Duration;
 
     use super::{Details, FloatControls, Mapping, PATIENCE};
-    use crate::gpu::Buffer;
+    use crate::buffer::Buffer;
     use crate::raw::Raw;
 
     pub(crate) fn details(adapter: &wgpu::Adapter) -> Details {
@@ -512,7 +512,7 @@ pub(crate) fn texel_buffer(device: &wgpu::Device, size: u64, usage: wgpu::Buffer
     imp::texel_buffer(device, size, usage)
 }
 
-type RawBuffer = wgcl_api::backend::BackendResult<(crate::gpu::Buffer, Option<Mapping>)>;
+type RawBuffer = wgcl_api::backend::BackendResult<(crate::buffer::Buffer, Option<Mapping>)>;
 
 /// How long a thread that waits for a GPU keeps looking before it sleeps: being woken takes longer than a small kernel runs.
 const PATIENCE: std::time::Duration = std::time::Duration::from_micros(200);

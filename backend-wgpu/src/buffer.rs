@@ -1,0 +1,27 @@
+//! A buffer and its two handles.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ash::vk;
+
+/// A buffer, as wgpu and the layer below know it.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    pub(crate) wgpu: wgpu::Buffer,
+    /// Null where there is no [`Gpu::raw`](crate::gpu::Gpu::raw).
+    pub(crate) raw: vk::Buffer,
+    /// Tells it from all that were made before, whose handle it may have.
+    pub(crate) id: u64,
+}
+
+impl Buffer {
+    pub(crate) fn new(wgpu: wgpu::Buffer, raw: vk::Buffer) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { wgpu, raw, id: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// Bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.wgpu.size()
+    }
+}
