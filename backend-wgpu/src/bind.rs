@@ -120,11 +120,12 @@ pub(crate) fn bind<'a>(
         BindingSource::ConstantData => program.constants.as_ref().map(whole).ok_or_else(|| missing("constant data")),
         BindingSource::GlobalVariables => program.variables.as_ref().map(whole).ok_or_else(|| missing("global variables")),
         BindingSource::Scratch { .. } => internal.scratch.map(whole).ok_or_else(|| missing("scratch memory")),
-        // All launches write the same there, if they do: none waits for another.
-        BindingSource::Turns => internal
-            .turns
-            .map(|memory| Bound { memory: None, writes: false, ..whole(memory) })
-            .ok_or_else(|| missing("word for stopped loops")),
+        // All launches write the same there, if they do: none waits for another, unless each copies it for the host.
+        BindingSource::Turns => {
+            let memory = internal.turns.ok_or_else(|| missing("word for stopped loops"))?;
+            let bound = whole(memory);
+            Ok(if memory.mapping().is_some() { Bound { memory: None, writes: false, ..bound } } else { bound })
+        }
         BindingSource::Printf => internal.printf.map(whole).ok_or_else(|| missing("printf buffer")),
     }
 }

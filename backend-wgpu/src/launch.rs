@@ -99,7 +99,7 @@ impl Launches {
             self.ensure_nulls()?;
         }
         self.give_outputs(recording, &mut stages)?;
-        let watch = stages.iter().any(|stage| stage.pipeline.watched).then(|| self.watch(recording, &launch.kernel)).transpose()?;
+        let watch = stages.iter().any(|stage| stage.pipeline.watched).then(|| self.watch(&launch.kernel)).transpose()?;
         let fold = Fold::new(launch, stages.first().map_or(&[][..], |stage| &stage.folded), &self.planner.gpu)?;
         if let Some(fold) = &fold {
             let folded = self.fold_buffer(fold.size())?;
@@ -109,6 +109,9 @@ impl Launches {
         let stamp = recording.stamp(profile)?;
         for memory in stages.iter().filter_map(|stage| stage.output.as_ref()?.memory()) {
             recording.clear(memory.buffer(), COUNTER.0, COUNTER.1)?;
+        }
+        if let Some(word) = watch.as_ref().and_then(Watch::to_clear) {
+            recording.clear(word.buffer(), 0, BYTES)?;
         }
         recording.begin_stamp(stamp.as_ref(), true)?;
         for stage in &stages {
@@ -122,6 +125,9 @@ impl Launches {
         }
         for (from, to) in stages.iter().filter_map(|stage| stage.output.as_ref()?.copy()) {
             recording.copy((from, 0), (to, 0), u64::from(BUFFER_SIZE))?;
+        }
+        if let Some((from, to)) = watch.as_ref().and_then(Watch::copy) {
+            recording.copy((from, 0), (to, 0), BYTES)?;
         }
         let outputs: Vec<Output> = stages.into_iter().filter_map(|stage| stage.output).collect();
         let after = After { outputs, watches: watch.into_iter().collect(), fetches: Vec::new() };
@@ -142,20 +148,12 @@ impl Launches {
         Ok(())
     }
 
-    fn watch(&mut self, recording: &mut Recording, kernel: &Arc<str>) -> BackendResult<Watch> {
+    fn watch(&mut self, kernel: &Arc<str>) -> BackendResult<Watch> {
         let word = match &self.turns {
             Some(word) => word,
-            None => {
-                let word = Word::new(&self.planner.gpu)?;
-                if word.memory().mapping().is_none() {
-                    recording.clear(word.memory().buffer(), 0, BYTES)?;
-                    // Launches that bind it do not say so.
-                    recording.finish_all()?;
-                }
-                self.turns.insert(word)
-            }
+            None => self.turns.insert(Word::new(&self.planner.gpu)?),
         };
-        Ok(Watch::new(word, kernel))
+        Watch::new(word, kernel)
     }
 
     /// The pipelines and dispatches of a launch: one for each size that groups have, split where there are too many groups.

@@ -1,13 +1,17 @@
 //! Launches whose loops the driver may stop before they end (lavapipe, after 65,535 turns of a work-item): they fail then, for what they leave is wrong.
 //!
-//! Their kernels say so in one word, the same for all. While launches with such kernels are in flight it is not known which of them wrote it: all of them fail.
+//! Their kernels say so in one word, the same for all. Where the host sees the word all the time, it looks there: while launches with such kernels are in
+//! flight it is not known which of them wrote it, and all of them fail. Elsewhere each launch clears the word before it begins, and copies it for the host
+//! when it has ended.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult};
 
+use crate::buffer::Buffer;
 use crate::gpu::Gpu;
+use crate::host::{Direction, HostBuffer};
 use crate::memory::WgpuMemory;
 
 /// Bytes of the word's memory.
@@ -16,13 +20,17 @@ pub(crate) const BYTES: u64 = 16;
 /// The word of a device.
 #[derive(Debug)]
 pub(crate) struct Word {
+    gpu: Arc<Gpu>,
     memory: Arc<WgpuMemory>,
     in_flight: Mutex<usize>,
+    /// Copies that no launch uses, where the host does not see the word itself.
+    spare_copies: Mutex<Vec<HostBuffer>>,
 }
 
 impl Word {
     pub(crate) fn new(gpu: &Arc<Gpu>) -> BackendResult<Arc<Self>> {
-        let word = Self { memory: WgpuMemory::new(gpu, BYTES, None)?, in_flight: Mutex::new(0) };
+        let memory = WgpuMemory::new(gpu, BYTES, None)?;
+        let word = Self { gpu: Arc::clone(gpu), memory, in_flight: Mutex::new(0), spare_copies: Mutex::default() };
         word.clear();
         Ok(Arc::new(word))
     }
@@ -32,9 +40,10 @@ impl Word {
         &self.memory
     }
 
+    /// Whether the host sees it set.
     fn is_set(&self) -> bool {
         // SAFETY: the memory has that size, and is only ever read as bytes here; whoever wrote the word is complete when it counts.
-        self.memory.mapping().is_some_and(|mapping| unsafe { mapping.bytes_mut(0, 4) }.iter().any(|&byte| byte != 0))
+        self.memory.mapping().is_some_and(|mapping| is_any_set(unsafe { mapping.bytes_mut(0, 4) }))
     }
 
     fn clear(&self) {
@@ -43,6 +52,19 @@ impl Word {
             unsafe { mapping.bytes_mut(0, BYTES) }.fill(0);
         }
     }
+
+    /// Memory for a launch's copy, where the host does not see the word itself.
+    fn take_copy(&self) -> BackendResult<Option<HostBuffer>> {
+        if self.memory.mapping().is_some() {
+            return Ok(None);
+        }
+        let spare = self.spare_copies.lock().pop();
+        spare.map_or_else(|| HostBuffer::new(&self.gpu, BYTES, Direction::Down), Ok).map(Some)
+    }
+}
+
+fn is_any_set(bytes: &[u8]) -> bool {
+    bytes.iter().any(|&byte| byte != 0)
 }
 
 /// A launch that is watched, from when it is recorded until it is told of.
@@ -50,17 +72,35 @@ impl Word {
 pub(crate) struct Watch {
     word: Arc<Word>,
     kernel: Arc<str>,
+    /// Where the word is copied when the launch has ended.
+    copy: Option<HostBuffer>,
 }
 
 impl Watch {
-    pub(crate) fn new(word: &Arc<Word>, kernel: &Arc<str>) -> Self {
+    pub(crate) fn new(word: &Arc<Word>, kernel: &Arc<str>) -> BackendResult<Self> {
+        let copy = word.take_copy()?;
         *word.in_flight.lock() += 1;
-        Self { word: Arc::clone(word), kernel: Arc::clone(kernel) }
+        Ok(Self { word: Arc::clone(word), kernel: Arc::clone(kernel), copy })
+    }
+
+    /// What is to be cleared before the launch, if something is.
+    pub(crate) fn to_clear(&self) -> Option<&WgpuMemory> {
+        self.copy.as_ref().map(|_| &**self.word.memory())
+    }
+
+    /// From where to where the word is copied after the launch, if it is.
+    pub(crate) fn copy(&self) -> Option<(&Buffer, &Buffer)> {
+        Some((self.word.memory().buffer(), &self.copy.as_ref()?.buffer))
     }
 
     /// Whether all loops have ended by themselves, once the launch is complete.
     pub(crate) fn check(&self) -> BackendResult<()> {
-        if self.word.is_set() {
+        let mut is_set = false;
+        match &self.copy {
+            Some(copy) => copy.read(&self.word.gpu, 0, 4, &mut |bytes| is_set = is_any_set(bytes))?,
+            None => is_set = self.word.is_set(),
+        }
+        if is_set {
             return Err(BackendError::Other(format!(
                 "the driver stops loops after 65,535 turns in one work-item, and has stopped one: what {} has computed, or a kernel beside it, is wrong",
                 self.kernel
@@ -72,6 +112,9 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
+        if let Some(copy) = self.copy.take() {
+            self.word.spare_copies.lock().push(copy);
+        }
         let mut in_flight = self.word.in_flight.lock();
         *in_flight -= 1;
         if *in_flight == 0 && self.word.is_set() {

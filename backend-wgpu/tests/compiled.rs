@@ -6,10 +6,11 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{ALL, buffer, bytes, device, launch, read, run, words, write};
-use wgcl_api::backend::{Action, Device, Launch, LaunchArg, LoadedProgram};
+use common::{ALL, buffer, bytes, device, launch, read, run, start, words, write};
+use wgcl_api::backend::{Action, BackendError, Device, Launch, LaunchArg, LoadedProgram};
 use wgcl_backend_wgpu::WgpuDevice;
 use wgcl_compiler::ir::read::read_module;
+use wgcl_compiler::program::{BuildOptions, Source, build};
 
 fn load(device: &WgpuDevice, text: &str) -> Arc<dyn LoadedProgram> {
     let module = read_module(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -150,5 +151,32 @@ fn constants_and_variables_of_a_program() {
         let again = load(&device, VARIABLES);
         run(&*device, launch(&again, "next", vec![buffer(&memory)], [4, 1, 1], [4, 1, 1]));
         assert_eq!(words(&read(&*device, &memory, 0, 16)), [110, 120, 130, 140], "{settings:?}");
+    }
+}
+
+/// lavapipe stops loops after 65,535 turns of a work-item. Such a launch fails however the host gets to see what the kernel says of it, and the next one does not.
+#[test]
+fn launches_fail_whose_loops_the_driver_stops() {
+    const UNTIL: &str = "kernel void until(global float *a, uint n) {
+        float x = 0;
+        while (x < (float)n) { x += a[1 + (uint)x % 2u]; switch ((uint)x & 1u) { case 0: continue; default: break; } }
+        a[0] = x;
+    }";
+    for settings in ALL {
+        let device = device(settings);
+        let source = Source { text: UNTIL.to_owned(), ..Source::default() };
+        let built = build(&source, &BuildOptions::default(), device.target());
+        let program = device.load(built.program.expect(&built.log).module, None).unwrap();
+        let memory = device.allocate(64).unwrap();
+        for n in [1_000_u32, 1_000_000, 1_000] {
+            write(&*device, &memory, 0, &bytes(&[1_f32.to_bits(); 16]));
+            let pending = start(&*device, launch(&program, "until", vec![buffer(&memory), value(n)], [1; 3], [1; 3]), false);
+            device.flush();
+            match pending.wait() {
+                Ok(_) => assert_eq!(words(&read(&*device, &memory, 0, 4)), [(n as f32).to_bits()], "{settings:?}, {n} turns"),
+                Err(BackendError::Other(text)) => assert!(n > 65_535 && text.contains("stops loops"), "{settings:?}, {n} turns: {text}"),
+                Err(error) => panic!("{settings:?}, {n} turns: {error}"),
+            }
+        }
     }
 }
