@@ -10,25 +10,27 @@
 //! written to, nothing more is written by this process.
 //!
 //! # Size
-//! Each shard keeps to its part of the limit: who writes a file looks at the shard and removes what was used longest ago, and what writers
-//! that were killed have left. A file that is read is marked as used by its time of modification.
+//! Each shard keeps to its part of the limit (`shard`): what was used longest ago is removed. A file that is read is marked as used by its time of
+//! modification. More than the limit is there at most what is being written at that moment.
 
 mod programs;
+mod shard;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
 use crate::options::Options;
 pub(crate) use programs::{find_program, keep_program};
+use shard::Shard;
 
 /// Changes with the layout and with whatever the entries are.
 const FORMAT: &str = "v1";
@@ -37,10 +39,6 @@ const HASH: usize = 32;
 const HEADER: usize = MAGIC.len() + 2 * HASH;
 /// Folders among which the files are divided.
 const SHARDS: u8 = 32;
-/// What files are called while they are written.
-const ASIDE: &str = ".aside-";
-/// The age at which a file written aside belongs to no living writer.
-const ABANDONED: Duration = Duration::from_secs(600);
 /// A use is not noted if one was noted so long ago or less.
 const NOTED: Duration = Duration::from_secs(600);
 /// Bytes of all files, unless WGCL_CACHE_SIZE says otherwise.
@@ -91,6 +89,8 @@ pub struct Cache {
     limit: u64,
     /// Nothing can be written: it was tried.
     closed: AtomicBool,
+    /// Files that were looked at to find out how many bytes there are: the price of the limit.
+    looked: AtomicU64,
 }
 
 impl Cache {
@@ -115,7 +115,7 @@ impl Cache {
 
     /// A cache in a folder, which need not exist, of so many bytes at most.
     pub fn new(folder: &Path, limit: u64) -> Self {
-        Self { folder: folder.join(FORMAT), limit, closed: AtomicBool::new(false) }
+        Self { folder: folder.join(FORMAT), limit, closed: AtomicBool::new(false), looked: AtomicU64::new(0) }
     }
 
     fn shard(&self, key: &Key) -> PathBuf {
@@ -153,26 +153,15 @@ impl Cache {
 
     /// Keeps something under a key.
     pub fn keep(&self, key: &Key, contents: &[u8]) {
-        let size = (HEADER + contents.len()) as u64;
-        let room = self.limit / u64::from(SHARDS);
-        if size > room || self.closed.load(Ordering::Relaxed) {
+        let room = self.limit / u64::from(SHARDS) / shard::BLOCK;
+        if shard::blocks((HEADER + contents.len()) as u64) > room || self.closed.load(Ordering::Relaxed) {
             return;
         }
-        if let Err(error) = self.write(key, contents, room - size) {
+        let shard = Shard { folder: self.shard(key), room, looked: &self.looked };
+        if let Err(error) = shard.put(&key.to_string(), &[&header(key, &Key::of_contents(contents)), contents]) {
             tracing::debug!("{}: {error}; nothing more is kept", self.folder.display());
             self.closed.store(true, Ordering::Relaxed);
         }
-    }
-
-    fn write(&self, key: &Key, contents: &[u8], room: u64) -> io::Result<()> {
-        let shard = self.shard(key);
-        make_folder(&shard)?;
-        make_room(&shard, room)?;
-        let mut file = tempfile::Builder::new().prefix(ASIDE).tempfile_in(&shard)?;
-        file.write_all(&header(key, &Key::of_contents(contents)))?;
-        file.write_all(contents)?;
-        file.flush()?;
-        file.persist(shard.join(key.to_string())).map(drop).map_err(|error| error.error)
     }
 
     /// Removes what turned out to be of no use.
@@ -193,47 +182,4 @@ fn read_entry(file: &mut File, key: &Key) -> io::Result<(Vec<u8>, Key)> {
     let contents = bytes.get(HEADER..).ok_or_else(damaged)?.to_vec();
     let name = Key::of_contents(&contents);
     if bytes.starts_with(&header(key, &name)) { Ok((contents, name)) } else { Err(damaged()) }
-}
-
-/// Makes a folder that others than the user cannot look into: what is in it runs on the user's device.
-fn make_folder(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
-    builder.create(path)
-}
-
-/// Removes files of a shard, those used longest ago first, until they take `room` bytes at most, and what was left by writers that are gone.
-fn make_room(shard: &Path, room: u64) -> io::Result<()> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(shard)? {
-        // Other processes remove files as well.
-        let Ok(entry) = entry else { continue };
-        let Ok(data) = entry.metadata() else { continue };
-        let modified = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-        if entry.file_name().to_string_lossy().starts_with(ASIDE) && modified.elapsed().is_ok_and(|age| age > ABANDONED) {
-            let _ = fs::remove_file(entry.path());
-        } else {
-            files.push((modified, data.len(), entry.path()));
-        }
-    }
-    let mut sum: u64 = files.iter().map(|(_, size, _)| size).sum();
-    if sum <= room {
-        return Ok(());
-    }
-    files.sort_unstable();
-    // Some more than needed, so that not every write has to remove something.
-    for (_, size, path) in files {
-        if sum <= room / 4 * 3 {
-            break;
-        }
-        if fs::remove_file(&path).is_ok() {
-            sum -= size;
-        }
-    }
-    Ok(())
 }

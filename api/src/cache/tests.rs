@@ -1,3 +1,7 @@
+//! What is kept is found, whatever becomes of the folder. What is removed when there is too much: [`size`].
+
+mod size;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,7 +11,8 @@ use tempfile::TempDir;
 use wgcl_compiler::program::{Source, parse_options};
 use wgcl_compiler::target::Target;
 
-use super::{ASIDE, Cache, HEADER, Key, LIMIT, SHARDS, find_program, keep_program};
+use super::shard::{LEDGER, STAMP};
+use super::{Cache, HEADER, Key, LIMIT, find_program, keep_program};
 use crate::binary::Unit;
 use crate::options::Options;
 
@@ -19,17 +24,23 @@ fn key(number: u32) -> Key {
     Key::of(&[b"test", &number.to_le_bytes()])
 }
 
-/// All files below a folder.
+/// All entries below a folder, and what is being written.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.path().is_dir() {
             found.extend(files(&entry.path()));
-        } else {
+        } else if ![LEDGER, STAMP].iter().any(|name| entry.file_name() == *name) {
             found.push(entry.path());
         }
     }
     found
+}
+
+/// Makes a file as old as this.
+fn set_age(path: &Path, age: Duration) {
+    let file = fs::File::options().append(true).open(path).expect("a file");
+    file.set_modified(SystemTime::now() - age).expect("its time");
 }
 
 #[test]
@@ -90,45 +101,6 @@ fn an_entry_under_a_wrong_name_is_none() {
     fs::create_dir_all(wrong.parent().expect("a folder")).expect("a folder");
     fs::rename(path, wrong).expect("renamed");
     assert_eq!(cache.find(&key(2)), None);
-}
-
-#[test]
-fn it_keeps_to_its_size_and_to_what_is_used() {
-    let folder = folder();
-    let limit = u64::from(SHARDS) * 4096;
-    let cache = Cache::new(folder.path(), limit);
-    cache.keep(&key(0), &[1; 1000]);
-    for number in 1..1000 {
-        cache.keep(&key(number), &[0; 1000]);
-        // As if its last use were long ago by now: it is used again.
-        for path in files(folder.path()) {
-            let age = if path.ends_with(key(0).to_string()) { 1000 } else { 5000 };
-            let file = fs::File::options().append(true).open(&path).expect("a file");
-            file.set_modified(SystemTime::now() - Duration::from_secs(age)).expect("its time");
-        }
-        assert!(cache.find(&key(0)).is_some(), "{number}");
-    }
-    let sum: u64 = files(folder.path()).iter().map(|path| path.metadata().map_or(0, |data| data.len())).sum();
-    assert!(sum <= limit && sum > limit / 4, "{sum} of {limit}");
-    cache.keep(&key(5000), &[0; 5000]);
-    assert_eq!(cache.find(&key(5000)), None, "larger than its share");
-}
-
-#[test]
-fn what_a_killed_writer_left_is_removed() {
-    let folder = folder();
-    let cache = Cache::new(folder.path(), LIMIT);
-    cache.keep(&key(1), b"one");
-    let shard = cache.shard(&key(1));
-    let (old, new) = (shard.join(format!("{ASIDE}old")), shard.join(format!("{ASIDE}new")));
-    for path in [&old, &new] {
-        fs::write(path, b"half of it").expect("a file");
-    }
-    let file = fs::File::options().append(true).open(&old).expect("a file");
-    file.set_modified(SystemTime::now() - Duration::from_secs(10_000)).expect("its time");
-    cache.keep(&key(1), b"one again");
-    assert!(!old.exists() && new.exists(), "a living writer keeps its file");
-    assert_eq!(cache.find(&key(1)).as_deref(), Some(b"one again".as_slice()));
 }
 
 #[test]

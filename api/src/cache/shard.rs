@@ -1,0 +1,199 @@
+//! One shard of the cache: how much is in it, and what has to go when that is too much.
+//!
+//! # The ledger
+//! To list a folder takes as long as it has files, so that nobody does it to write one more. Every shard has a file, [`LEDGER`], whose *length* is what
+//! counts: a byte for each [`BLOCK`] bytes of each entry that was written. Who writes an entry appends to it, which any number of processes may do at once
+//! without a lock, and what it is then long is how much all of them have written. Nobody takes anything off when an entry is written again or is removed: the
+//! ledger says what is in the shard at most.
+//!
+//! # Settling
+//! When the ledger says that the shard has more than its room, or was never there, or [`INTERVAL`] after the last time, one process looks at all files: it
+//! counts them, removes those that were used longest ago until a quarter of the room is free, and makes the ledger as long as what is left. That is
+//! so much work for each quarter of the room that is written, however many entries there are. [`STAMP`] is the file that this process locks, and its time of
+//! modification is when that was done, or [`SystemTime::UNIX_EPOCH`] as long as it is not.
+//!
+//! An entry is written aside before the ledger is told of it, and looked at under that name as well: whatever somebody else writes meanwhile is
+//! seen in the folder or added to the ledger, or both. Nothing is written where the ledger is too long and somebody else settles it.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use tempfile::NamedTempFile;
+
+/// The file that is as long as the shard has blocks.
+pub(super) const LEDGER: &str = ".ledger";
+/// The file that is locked while a shard is settled, and was modified when it was settled last.
+pub(super) const STAMP: &str = ".settled";
+/// What files are called while they are written.
+pub(super) const ASIDE: &str = ".aside-";
+/// Bytes that one byte of the ledger stands for: what most file systems give out at a time, so that the limit is one of the room on disk.
+pub(super) const BLOCK: u64 = 4096;
+/// The age at which a file written aside belongs to no living writer.
+const ABANDONED: Duration = Duration::from_secs(600);
+/// A shard is settled again after this time, for what the ledger knows nothing of: what writers have left that were killed.
+pub(super) const INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A shard: a folder, which need not exist.
+pub(super) struct Shard<'a> {
+    pub(super) folder: PathBuf,
+    /// Blocks that it may have.
+    pub(super) room: u64,
+    /// Counts the files that are looked at.
+    pub(super) looked: &'a AtomicU64,
+}
+
+/// What is in a shard.
+struct Content {
+    /// Entries, those used longest ago first: when that was, their blocks.
+    entries: Vec<(SystemTime, u64, PathBuf)>,
+    /// Blocks of the entries and of what is being written.
+    blocks: u64,
+}
+
+/// The blocks that a file takes: an empty one has a name, at least.
+pub(super) const fn blocks(bytes: u64) -> u64 {
+    if bytes == 0 { 1 } else { bytes.div_ceil(BLOCK) }
+}
+
+impl Shard<'_> {
+    /// Puts a file of these bytes, in order, into the shard under a name, if there is room for it.
+    ///
+    /// # Errors
+    /// If the folder cannot be made or written to.
+    pub(super) fn put(&self, name: &str, parts: &[&[u8]]) -> io::Result<()> {
+        let mut file = self.aside()?;
+        for part in parts {
+            file.write_all(part)?;
+        }
+        file.flush()?;
+        let bytes: u64 = parts.iter().map(|part| part.len() as u64).sum();
+        let total = self.enter(blocks(bytes))?;
+        let fits = match total {
+            Some(total) if total <= self.room => {
+                if self.is_due() {
+                    self.settle()?;
+                }
+                true
+            }
+            // The file itself is among those that are looked at.
+            _ => self.settle()?.is_some_and(|total| total <= self.room),
+        };
+        if fits { file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error) } else { Ok(()) }
+    }
+
+    /// A file for an entry, under a name of no entry.
+    fn aside(&self) -> io::Result<NamedTempFile> {
+        let create = || tempfile::Builder::new().prefix(ASIDE).tempfile_in(&self.folder);
+        match create() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make_folder(&self.folder)?;
+                create()
+            }
+            result => result,
+        }
+    }
+
+    /// Adds to the ledger: how long it is now, if it is there.
+    fn enter(&self, blocks: u64) -> io::Result<Option<u64>> {
+        const BYTES: [u8; 4096] = [0; 4096];
+        let mut ledger = match File::options().append(true).open(self.folder.join(LEDGER)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            result => result?,
+        };
+        let mut rest = usize::try_from(blocks).unwrap_or(usize::MAX);
+        while rest > 0 {
+            let size = rest.min(BYTES.len());
+            ledger.write_all(&BYTES[..size])?;
+            rest -= size;
+        }
+        Ok(Some(ledger.metadata()?.len()))
+    }
+
+    /// Whether it is long since the shard was settled.
+    fn is_due(&self) -> bool {
+        let settled = fs::metadata(self.folder.join(STAMP)).and_then(|data| data.modified());
+        // A time to come is none that was noted here.
+        !settled.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < INTERVAL))
+    }
+
+    /// Looks at everything, removes what there is no room for, and corrects the ledger: the blocks that are left; nothing if another process does it.
+    fn settle(&self) -> io::Result<Option<u64>> {
+        let stamp = File::options().write(true).create(true).truncate(false).open(self.folder.join(STAMP))?;
+        match stamp.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            // A file system without locks: two that do this at once remove more than they have to.
+            Err(TryLockError::Error(error)) => tracing::debug!("{}: {error}", self.folder.display()),
+        }
+        stamp.set_modified(SystemTime::UNIX_EPOCH)?;
+        let ledger = File::options().write(true).create(true).truncate(false).open(self.folder.join(LEDGER))?;
+        let before = ledger.metadata()?.len();
+        let mut content = self.look()?;
+        if content.blocks > self.room {
+            content.shrink(self.room / 4 * 3);
+        }
+        // What was entered since then may have been seen, or not.
+        let meanwhile = ledger.metadata()?.len().saturating_sub(before);
+        ledger.set_len(content.blocks + meanwhile)?;
+        stamp.set_modified(SystemTime::now())?;
+        tracing::debug!("{} blocks are left in {}", content.blocks, self.folder.display());
+        Ok(Some(content.blocks))
+    }
+
+    /// Looks at everything, and removes what was left by writers that are gone.
+    fn look(&self) -> io::Result<Content> {
+        let (mut entries, mut sum) = (Vec::new(), 0);
+        for entry in fs::read_dir(&self.folder)? {
+            // Other processes remove files as well.
+            let Ok(entry) = entry else { continue };
+            let name = entry.file_name();
+            if name == LEDGER || name == STAMP {
+                continue;
+            }
+            self.looked.fetch_add(1, Ordering::Relaxed);
+            let Ok(data) = entry.metadata() else { continue };
+            let modified = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            let aside = name.to_string_lossy().starts_with(ASIDE);
+            if aside && modified.elapsed().is_ok_and(|age| age > ABANDONED) {
+                let _ = fs::remove_file(entry.path());
+                continue;
+            }
+            sum += blocks(data.len());
+            if !aside {
+                entries.push((modified, blocks(data.len()), entry.path()));
+            }
+        }
+        entries.sort_unstable();
+        Ok(Content { entries, blocks: sum })
+    }
+}
+
+impl Content {
+    /// Removes entries, those used longest ago first, until there are no more blocks than this.
+    fn shrink(&mut self, wanted: u64) {
+        for (_, blocks, path) in self.entries.drain(..) {
+            if self.blocks <= wanted {
+                break;
+            }
+            // What another process has removed is gone as well.
+            if fs::remove_file(&path).is_ok() || !path.exists() {
+                self.blocks -= blocks;
+            }
+        }
+    }
+}
+
+/// Makes a folder that others than the user cannot look into: what is in it runs on the user's device.
+fn make_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.create(path)
+}

@@ -1,0 +1,236 @@
+//! The limit, and what it costs to keep it: files that are looked at are counted, not seconds.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::super::shard::{ASIDE, BLOCK, INTERVAL, LEDGER, STAMP, blocks};
+use super::super::{Cache, Key, LIMIT, SHARDS};
+use super::{files, folder, key, set_age};
+
+/// Bytes that all entries take on disk.
+fn size(folder: &Path) -> u64 {
+    files(folder).iter().map(|path| blocks(path.metadata().map_or(0, |data| data.len())) * BLOCK).sum()
+}
+
+/// The files that a cache has looked at.
+fn looked(cache: &Cache) -> u64 {
+    cache.looked.load(Ordering::Relaxed)
+}
+
+/// Entries as they stand in a folder of a cache, but in a fraction of the time: names of a few files, as many as a file may have.
+fn plant(cache: &Cache, numbers: std::ops::Range<u32>) {
+    for shard in 0..SHARDS {
+        fs::create_dir_all(cache.folder.join(format!("{shard:02x}"))).expect("a folder");
+    }
+    let mut first = None;
+    for number in numbers {
+        let path = cache.shard(&key(number)).join(key(number).to_string());
+        if number % 1000 == 0 {
+            fs::write(&path, [0; 8]).expect("an entry");
+            first = Some(path);
+        } else {
+            fs::hard_link(first.as_ref().expect("an entry"), path).expect("an entry");
+        }
+    }
+}
+
+#[test]
+fn it_keeps_to_its_size_and_to_what_is_used() {
+    let folder = folder();
+    let limit = u64::from(SHARDS) * BLOCK * 4;
+    let cache = Cache::new(folder.path(), limit);
+    cache.keep(&key(0), &[1; 1000]);
+    for number in 1..1000 {
+        cache.keep(&key(number), &[0; 1000]);
+        // As if its last use were long ago by now: it is used again.
+        for path in files(folder.path()) {
+            let age = if path.ends_with(key(0).to_string()) { 1000 } else { 5000 };
+            set_age(&path, Duration::from_secs(age));
+        }
+        assert!(cache.find(&key(0)).is_some(), "{number}");
+    }
+    let sum = size(folder.path());
+    assert!(sum <= limit && sum > limit / 4, "{sum} of {limit}");
+    cache.keep(&key(5000), &[0; 4 * BLOCK as usize]);
+    assert_eq!(cache.find(&key(5000)), None, "larger than its share");
+}
+
+#[test]
+fn those_used_longest_ago_are_removed_first() {
+    let folder = folder();
+    let cache = Cache::new(folder.path(), u64::from(SHARDS) * BLOCK * 8);
+    // All in one shard.
+    let same: Vec<u32> = (0..).filter(|&number| key(number).bytes()[0].is_multiple_of(SHARDS)).take(10).collect();
+    let (last, kept) = same.split_last().expect("ten");
+    let (first, rest) = kept.split_first().expect("nine");
+    for &number in rest {
+        cache.keep(&key(number), b"an entry");
+    }
+    // The smaller the number, the longer ago.
+    for (index, &number) in rest.iter().enumerate() {
+        set_age(&cache.shard(&key(number)).join(key(number).to_string()), Duration::from_secs(9000 - 100 * index as u64));
+    }
+    assert_eq!(looked(&cache), 1, "the first writer had looked at its own entry");
+    cache.keep(&key(*first), b"one more than there is room for");
+    assert_eq!(looked(&cache), 10);
+    let found: Vec<bool> = rest.iter().map(|&number| cache.find(&key(number)).is_some()).collect();
+    assert_eq!(found, [false, false, false, true, true, true, true, true], "six of eight blocks are left, the new one among them");
+    assert!(cache.find(&key(*first)).is_some());
+    cache.keep(&key(*last), b"into what was made free");
+    assert_eq!(looked(&cache), 10, "the next writers have nothing to look for");
+}
+
+#[test]
+fn the_limit_is_kept_under_many_writes() {
+    let folder = folder();
+    let limit = 4 << 20;
+    // Four processes, as far as files can tell.
+    let caches: Vec<Cache> = (0..4).map(|_| Cache::new(folder.path(), limit)).collect();
+    let mut largest = 0;
+    for number in 0..6000u32 {
+        let cache = &caches[number as usize % caches.len()];
+        cache.keep(&key(number), &vec![0; number as usize * 37 % 10_000]);
+        assert!(cache.find(&key(number)).is_some(), "what was written last is there");
+        if number % 50 == 0 {
+            largest = largest.max(size(folder.path()));
+            assert!(largest <= limit, "{largest} bytes after {number} writes");
+        }
+    }
+    assert!(largest > limit / 2, "it was full: {largest}");
+    let price: u64 = caches.iter().map(looked).sum();
+    assert!(price < 6000 * 6, "{price} files looked at for 6000 writes");
+}
+
+#[test]
+fn threads_keep_the_limit_together() {
+    let folder = folder();
+    let limit = 1 << 20;
+    let cache = Cache::new(folder.path(), limit);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let cache = &cache;
+            scope.spawn(move || (0..1000).for_each(|number| cache.keep(&key(thread * 1000 + number), &[0; 3000])));
+        }
+    });
+    let sum = size(folder.path());
+    assert!(sum <= limit && sum > limit / 2, "{sum}");
+}
+
+/// What another process writes counts as well, though this one has never seen it.
+#[test]
+fn what_another_process_writes_is_noticed() {
+    const VARIABLE: &str = "WGCL_CACHE_TEST_OTHER";
+    let limit = 4 << 20;
+    if let Some(path) = std::env::var_os(VARIABLE) {
+        let cache = Cache::new(Path::new(&path), limit);
+        (10_000..10_700).for_each(|number| cache.keep(&key(number), &[0; 900]));
+        return;
+    }
+    let folder = folder();
+    let cache = Cache::new(folder.path(), limit);
+    (0..600).for_each(|number| cache.keep(&key(number), &[0; 900]));
+    let status = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "cache::tests::size::what_another_process_writes_is_noticed"])
+        .env(VARIABLE, folder.path())
+        .stdout(Stdio::null())
+        .status()
+        .expect("another process");
+    assert!(status.success(), "{status}");
+    assert!(cache.find(&key(10_699)).is_some(), "it has written");
+    (1000..1400).for_each(|number| cache.keep(&key(number), &[0; 900]));
+    let sum = size(folder.path());
+    assert!(sum <= limit && sum > limit / 2, "{sum} of {limit}");
+}
+
+/// A hundred thousand entries that an earlier version has left, without a ledger.
+#[test]
+fn a_write_among_many_entries_looks_at_few() {
+    const ENTRIES: u32 = 100_000;
+    // In memory where there is such a place: so many names on a busy disk take half a minute.
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| folder());
+    let roomy = Cache::new(folder.path(), LIMIT);
+    plant(&roomy, 0..ENTRIES);
+    (0..1000).for_each(|number| roomy.keep(&key(ENTRIES + number), b"one more"));
+    let once = looked(&roomy);
+    assert!(once <= u64::from(ENTRIES) + 1000, "each file was looked at once at most: {once}");
+    // Another process, which finds it counted.
+    let other = Cache::new(folder.path(), LIMIT);
+    (0..1000).for_each(|number| other.keep(&key(ENTRIES + 1000 + number), b"one more"));
+    assert_eq!(looked(&other), 0);
+
+    // A third, for which there is no room: it pays for what it writes, not for what is there.
+    let full = Cache::new(folder.path(), u64::from(ENTRIES) * BLOCK);
+    let writes = 5000;
+    (0..writes).for_each(|number| full.keep(&key(ENTRIES + 2000 + number), b"one more"));
+    let price = looked(&full);
+    assert!(price > 0 && price <= u64::from(ENTRIES + 2000 + 4 * writes), "{price}");
+    let left = files(folder.path()).len();
+    assert!(left <= ENTRIES as usize && left > ENTRIES as usize / 2, "{left}");
+}
+
+#[test]
+fn what_was_removed_makes_room() {
+    let folder = folder();
+    let limit = u64::from(SHARDS) * BLOCK * 8;
+    let cache = Cache::new(folder.path(), limit);
+    for round in 0..20 {
+        (0..100).for_each(|number| cache.keep(&key(round * 100 + number), b"an entry"));
+        match round % 4 {
+            // Whole folders, entries alone, ledgers alone: as anybody may at any time.
+            0 => fs::remove_dir_all(&cache.folder).expect("removed"),
+            1 => files(folder.path()).iter().for_each(|path| fs::remove_file(path).expect("removed")),
+            2 => (0..SHARDS).for_each(|shard| drop(fs::remove_file(cache.folder.join(format!("{shard:02x}/{LEDGER}"))))),
+            _ => (0..SHARDS).for_each(|shard| drop(fs::remove_file(cache.folder.join(format!("{shard:02x}/{STAMP}"))))),
+        }
+        let next = key(round * 100 + 99);
+        cache.keep(&next, b"the next");
+        assert_eq!(cache.find(&next).as_deref(), Some(b"the next".as_slice()), "round {round}");
+        assert!(size(folder.path()) <= limit);
+    }
+}
+
+/// What the ledger knows nothing of is found in time: here, what an earlier version has written, and what a killed writer has left.
+#[test]
+fn a_shard_is_settled_again_after_a_while() {
+    let folder = folder();
+    let cache = Cache::new(folder.path(), LIMIT);
+    cache.keep(&key(1), b"one");
+    let shard = cache.shard(&key(1));
+    let (old, new) = (shard.join(format!("{ASIDE}old")), shard.join(format!("{ASIDE}new")));
+    for path in [&old, &new] {
+        fs::write(path, b"half of it").expect("a file");
+    }
+    set_age(&old, Duration::from_secs(10_000));
+    let ledger = || fs::metadata(shard.join(LEDGER)).map_or(0, |data| data.len());
+    cache.keep(&key(1), b"one again");
+    assert_eq!((ledger(), looked(&cache)), (2, 1), "nobody looks before it is time");
+    set_age(&shard.join(STAMP), INTERVAL + Duration::from_secs(10));
+    cache.keep(&key(1), b"and again");
+    assert!(!old.exists() && new.exists(), "a living writer keeps its file");
+    assert_eq!(ledger(), 3, "the entry, what replaces it, and what the living writer writes");
+    assert_eq!(cache.find(&key(1)).as_deref(), Some(b"and again".as_slice()));
+}
+
+/// A process that was killed while it settled a shard has left no stamp of that time: the next one does it.
+#[test]
+fn who_is_killed_while_settling_is_followed_by_another() {
+    let folder = folder();
+    let cache = Cache::new(folder.path(), LIMIT);
+    cache.keep(&key(1), b"one");
+    let shard = cache.shard(&key(1));
+    fs::File::options().append(true).open(shard.join(LEDGER)).and_then(|file| file.set_len(0)).expect("a ledger that was just made");
+    let stamp = fs::File::options().append(true).open(shard.join(STAMP)).expect("the stamp");
+    stamp.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("its time");
+    let before = looked(&cache);
+    cache.keep(&key(1), b"one again");
+    assert_eq!(looked(&cache), before + 2);
+    // While another one is at it nobody waits: what there is room for is kept.
+    stamp.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("its time");
+    stamp.lock().expect("the lock");
+    cache.keep(&Key::of(&[b"other"]), b"something else");
+    cache.keep(&key(1), b"a third time");
+    assert_eq!(cache.find(&key(1)).as_deref(), Some(b"a third time".as_slice()));
+}
