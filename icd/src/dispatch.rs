@@ -1,6 +1,7 @@
 //! The dispatch table that the ICD loader calls through, and the functions of extensions by name.
 
 use std::ffi::c_void;
+use std::mem::offset_of;
 
 use crate::absent::{
     clCreateEventFromEGLSyncKHR, clCreateEventFromGLsyncKHR, clCreateFromEGLImageKHR, clCreateFromGLBuffer, clCreateFromGLRenderbuffer,
@@ -50,8 +51,9 @@ use crate::memory::{
 };
 use crate::mutable_dispatch::{clGetMutableCommandInfoKHR, clUpdateMutableCommandsKHR};
 use crate::platform::{
-    clGetExtensionFunctionAddress, clGetExtensionFunctionAddressForPlatform, clGetPlatformIDs, clGetPlatformInfo, clIcdGetPlatformIDsKHR,
-    clUnloadCompiler, clUnloadPlatformCompiler,
+    clGetExtensionFunctionAddress, clGetExtensionFunctionAddressForPlatform, clGetPlatformIDs, clGetPlatformInfo,
+    clIcdGetFunctionAddressForPlatformKHR, clIcdGetPlatformIDsKHR, clIcdSetPlatformDispatchDataKHR, clUnloadCompiler,
+    clUnloadPlatformCompiler,
 };
 use crate::program::{
     clBuildProgram, clCompileProgram, clCreateProgramWithBinary, clCreateProgramWithBuiltInKernels, clCreateProgramWithIL,
@@ -68,171 +70,220 @@ use crate::svm::{
     clSVMFree, clSetKernelArgSVMPointer, clSetKernelExecInfo,
 };
 
-/// The table. Its address is the first word of every handle.
-pub static TABLE: Table = Table(cl_icd_dispatch {
-    clGetPlatformIDs: Some(clGetPlatformIDs),
-    clGetPlatformInfo: Some(clGetPlatformInfo),
-    clGetDeviceIDs: Some(clGetDeviceIDs),
-    clGetDeviceInfo: Some(clGetDeviceInfo),
-    clCreateContext: Some(clCreateContext),
-    clCreateContextFromType: Some(clCreateContextFromType),
-    clRetainContext: Some(clRetainContext),
-    clReleaseContext: Some(clReleaseContext),
-    clGetContextInfo: Some(clGetContextInfo),
-    clCreateCommandQueue: Some(clCreateCommandQueue),
-    clRetainCommandQueue: Some(clRetainCommandQueue),
-    clReleaseCommandQueue: Some(clReleaseCommandQueue),
-    clGetCommandQueueInfo: Some(clGetCommandQueueInfo),
-    clSetCommandQueueProperty: Some(clSetCommandQueueProperty),
-    clCreateBuffer: Some(clCreateBuffer),
-    clCreateImage2D: Some(clCreateImage2D),
-    clCreateImage3D: Some(clCreateImage3D),
-    clRetainMemObject: Some(clRetainMemObject),
-    clReleaseMemObject: Some(clReleaseMemObject),
-    clGetSupportedImageFormats: Some(clGetSupportedImageFormats),
-    clGetMemObjectInfo: Some(clGetMemObjectInfo),
-    clGetImageInfo: Some(clGetImageInfo),
-    clCreateSampler: Some(clCreateSampler),
-    clRetainSampler: Some(clRetainSampler),
-    clReleaseSampler: Some(clReleaseSampler),
-    clGetSamplerInfo: Some(clGetSamplerInfo),
-    clCreateProgramWithSource: Some(clCreateProgramWithSource),
-    clCreateProgramWithBinary: Some(clCreateProgramWithBinary),
-    clRetainProgram: Some(clRetainProgram),
-    clReleaseProgram: Some(clReleaseProgram),
-    clBuildProgram: Some(clBuildProgram),
-    clUnloadCompiler: Some(clUnloadCompiler),
-    clGetProgramInfo: Some(clGetProgramInfo),
-    clGetProgramBuildInfo: Some(clGetProgramBuildInfo),
-    clCreateKernel: Some(clCreateKernel),
-    clCreateKernelsInProgram: Some(clCreateKernelsInProgram),
-    clRetainKernel: Some(clRetainKernel),
-    clReleaseKernel: Some(clReleaseKernel),
-    clSetKernelArg: Some(clSetKernelArg),
-    clGetKernelInfo: Some(clGetKernelInfo),
-    clGetKernelWorkGroupInfo: Some(clGetKernelWorkGroupInfo),
-    clWaitForEvents: Some(clWaitForEvents),
-    clGetEventInfo: Some(clGetEventInfo),
-    clRetainEvent: Some(clRetainEvent),
-    clReleaseEvent: Some(clReleaseEvent),
-    clGetEventProfilingInfo: Some(clGetEventProfilingInfo),
-    clFlush: Some(clFlush),
-    clFinish: Some(clFinish),
-    clEnqueueReadBuffer: Some(clEnqueueReadBuffer),
-    clEnqueueWriteBuffer: Some(clEnqueueWriteBuffer),
-    clEnqueueCopyBuffer: Some(clEnqueueCopyBuffer),
-    clEnqueueReadImage: Some(clEnqueueReadImage),
-    clEnqueueWriteImage: Some(clEnqueueWriteImage),
-    clEnqueueCopyImage: Some(clEnqueueCopyImage),
-    clEnqueueCopyImageToBuffer: Some(clEnqueueCopyImageToBuffer),
-    clEnqueueCopyBufferToImage: Some(clEnqueueCopyBufferToImage),
-    clEnqueueMapBuffer: Some(clEnqueueMapBuffer),
-    clEnqueueMapImage: Some(clEnqueueMapImage),
-    clEnqueueUnmapMemObject: Some(clEnqueueUnmapMemObject),
-    clEnqueueNDRangeKernel: Some(clEnqueueNDRangeKernel),
-    clEnqueueTask: Some(clEnqueueTask),
-    clEnqueueNativeKernel: Some(clEnqueueNativeKernel),
-    clEnqueueMarker: Some(clEnqueueMarker),
-    clEnqueueWaitForEvents: Some(clEnqueueWaitForEvents),
-    clEnqueueBarrier: Some(clEnqueueBarrier),
-    clGetExtensionFunctionAddress: Some(clGetExtensionFunctionAddress),
-    clCreateFromGLBuffer: Some(clCreateFromGLBuffer),
-    clCreateFromGLTexture2D: Some(clCreateFromGLTexture2D),
-    clCreateFromGLTexture3D: Some(clCreateFromGLTexture3D),
-    clCreateFromGLRenderbuffer: Some(clCreateFromGLRenderbuffer),
-    clGetGLObjectInfo: Some(clGetGLObjectInfo),
-    clGetGLTextureInfo: Some(clGetGLTextureInfo),
-    clEnqueueAcquireGLObjects: Some(clEnqueueAcquireGLObjects),
-    clEnqueueReleaseGLObjects: Some(clEnqueueReleaseGLObjects),
-    clGetGLContextInfoKHR: Some(clGetGLContextInfoKHR),
-    clGetDeviceIDsFromD3D10KHR: std::ptr::null_mut(),
-    clCreateFromD3D10BufferKHR: std::ptr::null_mut(),
-    clCreateFromD3D10Texture2DKHR: std::ptr::null_mut(),
-    clCreateFromD3D10Texture3DKHR: std::ptr::null_mut(),
-    clEnqueueAcquireD3D10ObjectsKHR: std::ptr::null_mut(),
-    clEnqueueReleaseD3D10ObjectsKHR: std::ptr::null_mut(),
-    clSetEventCallback: Some(clSetEventCallback),
-    clCreateSubBuffer: Some(clCreateSubBuffer),
-    clSetMemObjectDestructorCallback: Some(clSetMemObjectDestructorCallback),
-    clCreateUserEvent: Some(clCreateUserEvent),
-    clSetUserEventStatus: Some(clSetUserEventStatus),
-    clEnqueueReadBufferRect: Some(clEnqueueReadBufferRect),
-    clEnqueueWriteBufferRect: Some(clEnqueueWriteBufferRect),
-    clEnqueueCopyBufferRect: Some(clEnqueueCopyBufferRect),
-    clCreateSubDevicesEXT: Some(clCreateSubDevicesEXT),
-    clRetainDeviceEXT: Some(clRetainDeviceEXT),
-    clReleaseDeviceEXT: Some(clReleaseDeviceEXT),
-    clCreateEventFromGLsyncKHR: Some(clCreateEventFromGLsyncKHR),
-    clCreateSubDevices: Some(clCreateSubDevices),
-    clRetainDevice: Some(clRetainDevice),
-    clReleaseDevice: Some(clReleaseDevice),
-    clCreateImage: Some(clCreateImage),
-    clCreateProgramWithBuiltInKernels: Some(clCreateProgramWithBuiltInKernels),
-    clCompileProgram: Some(clCompileProgram),
-    clLinkProgram: Some(clLinkProgram),
-    clUnloadPlatformCompiler: Some(clUnloadPlatformCompiler),
-    clGetKernelArgInfo: Some(clGetKernelArgInfo),
-    clEnqueueFillBuffer: Some(clEnqueueFillBuffer),
-    clEnqueueFillImage: Some(clEnqueueFillImage),
-    clEnqueueMigrateMemObjects: Some(clEnqueueMigrateMemObjects),
-    clEnqueueMarkerWithWaitList: Some(clEnqueueMarkerWithWaitList),
-    clEnqueueBarrierWithWaitList: Some(clEnqueueBarrierWithWaitList),
-    clGetExtensionFunctionAddressForPlatform: Some(clGetExtensionFunctionAddressForPlatform),
-    clCreateFromGLTexture: Some(clCreateFromGLTexture),
-    clGetDeviceIDsFromD3D11KHR: std::ptr::null_mut(),
-    clCreateFromD3D11BufferKHR: std::ptr::null_mut(),
-    clCreateFromD3D11Texture2DKHR: std::ptr::null_mut(),
-    clCreateFromD3D11Texture3DKHR: std::ptr::null_mut(),
-    clCreateFromDX9MediaSurfaceKHR: std::ptr::null_mut(),
-    clEnqueueAcquireD3D11ObjectsKHR: std::ptr::null_mut(),
-    clEnqueueReleaseD3D11ObjectsKHR: std::ptr::null_mut(),
-    clGetDeviceIDsFromDX9MediaAdapterKHR: std::ptr::null_mut(),
-    clEnqueueAcquireDX9MediaSurfacesKHR: std::ptr::null_mut(),
-    clEnqueueReleaseDX9MediaSurfacesKHR: std::ptr::null_mut(),
-    clCreateFromEGLImageKHR: Some(clCreateFromEGLImageKHR),
-    clEnqueueAcquireEGLObjectsKHR: Some(clEnqueueAcquireEGLObjectsKHR),
-    clEnqueueReleaseEGLObjectsKHR: Some(clEnqueueReleaseEGLObjectsKHR),
-    clCreateEventFromEGLSyncKHR: Some(clCreateEventFromEGLSyncKHR),
-    clCreateCommandQueueWithProperties: Some(clCreateCommandQueueWithProperties),
-    clCreatePipe: Some(clCreatePipe),
-    clGetPipeInfo: Some(clGetPipeInfo),
-    clSVMAlloc: Some(clSVMAlloc),
-    clSVMFree: Some(clSVMFree),
-    clEnqueueSVMFree: Some(clEnqueueSVMFree),
-    clEnqueueSVMMemcpy: Some(clEnqueueSVMMemcpy),
-    clEnqueueSVMMemFill: Some(clEnqueueSVMMemFill),
-    clEnqueueSVMMap: Some(clEnqueueSVMMap),
-    clEnqueueSVMUnmap: Some(clEnqueueSVMUnmap),
-    clCreateSamplerWithProperties: Some(clCreateSamplerWithProperties),
-    clSetKernelArgSVMPointer: Some(clSetKernelArgSVMPointer),
-    clSetKernelExecInfo: Some(clSetKernelExecInfo),
-    clGetKernelSubGroupInfoKHR: Some(clGetKernelSubGroupInfoKHR),
-    clCloneKernel: Some(clCloneKernel),
-    clCreateProgramWithIL: Some(clCreateProgramWithIL),
-    clEnqueueSVMMigrateMem: Some(clEnqueueSVMMigrateMem),
-    clGetDeviceAndHostTimer: Some(clGetDeviceAndHostTimer),
-    clGetHostTimer: Some(clGetHostTimer),
-    clGetKernelSubGroupInfo: Some(clGetKernelSubGroupInfo),
-    clSetDefaultDeviceCommandQueue: Some(clSetDefaultDeviceCommandQueue),
-    clSetProgramReleaseCallback: Some(clSetProgramReleaseCallback),
-    clSetProgramSpecializationConstant: Some(clSetProgramSpecializationConstant),
-    clCreateBufferWithProperties: Some(clCreateBufferWithProperties),
-    clCreateImageWithProperties: Some(clCreateImageWithProperties),
-    clSetContextDestructorCallback: Some(clSetContextDestructorCallback),
-});
+/// Declares the functions that have a place in the table: the table itself, and their addresses by name.
+macro_rules! functions {
+    ($($name:ident),* $(,)?) => {
+        /// Addresses of functions and, for other systems' APIs, null pointers.
+        const FUNCTIONS: cl_icd_dispatch = cl_icd_dispatch {
+            $($name: Some($name),)*
+            clGetDeviceIDsFromD3D10KHR: std::ptr::null_mut(),
+            clCreateFromD3D10BufferKHR: std::ptr::null_mut(),
+            clCreateFromD3D10Texture2DKHR: std::ptr::null_mut(),
+            clCreateFromD3D10Texture3DKHR: std::ptr::null_mut(),
+            clEnqueueAcquireD3D10ObjectsKHR: std::ptr::null_mut(),
+            clEnqueueReleaseD3D10ObjectsKHR: std::ptr::null_mut(),
+            clGetDeviceIDsFromD3D11KHR: std::ptr::null_mut(),
+            clCreateFromD3D11BufferKHR: std::ptr::null_mut(),
+            clCreateFromD3D11Texture2DKHR: std::ptr::null_mut(),
+            clCreateFromD3D11Texture3DKHR: std::ptr::null_mut(),
+            clCreateFromDX9MediaSurfaceKHR: std::ptr::null_mut(),
+            clEnqueueAcquireD3D11ObjectsKHR: std::ptr::null_mut(),
+            clEnqueueReleaseD3D11ObjectsKHR: std::ptr::null_mut(),
+            clGetDeviceIDsFromDX9MediaAdapterKHR: std::ptr::null_mut(),
+            clEnqueueAcquireDX9MediaSurfacesKHR: std::ptr::null_mut(),
+            clEnqueueReleaseDX9MediaSurfacesKHR: std::ptr::null_mut(),
+        };
 
-/// The table as a static: it holds addresses of functions and, for other systems' APIs, null pointers.
-#[repr(transparent)]
-pub struct Table(pub cl_icd_dispatch);
+        /// The address of a function that has a place in the table.
+        fn dispatched(name: &str) -> Option<*mut c_void> {
+            match name {
+                $(stringify!($name) => Some($name as *mut c_void),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+functions! {
+    clGetPlatformIDs,
+    clGetPlatformInfo,
+    clGetDeviceIDs,
+    clGetDeviceInfo,
+    clCreateContext,
+    clCreateContextFromType,
+    clRetainContext,
+    clReleaseContext,
+    clGetContextInfo,
+    clCreateCommandQueue,
+    clRetainCommandQueue,
+    clReleaseCommandQueue,
+    clGetCommandQueueInfo,
+    clSetCommandQueueProperty,
+    clCreateBuffer,
+    clCreateImage2D,
+    clCreateImage3D,
+    clRetainMemObject,
+    clReleaseMemObject,
+    clGetSupportedImageFormats,
+    clGetMemObjectInfo,
+    clGetImageInfo,
+    clCreateSampler,
+    clRetainSampler,
+    clReleaseSampler,
+    clGetSamplerInfo,
+    clCreateProgramWithSource,
+    clCreateProgramWithBinary,
+    clRetainProgram,
+    clReleaseProgram,
+    clBuildProgram,
+    clUnloadCompiler,
+    clGetProgramInfo,
+    clGetProgramBuildInfo,
+    clCreateKernel,
+    clCreateKernelsInProgram,
+    clRetainKernel,
+    clReleaseKernel,
+    clSetKernelArg,
+    clGetKernelInfo,
+    clGetKernelWorkGroupInfo,
+    clWaitForEvents,
+    clGetEventInfo,
+    clRetainEvent,
+    clReleaseEvent,
+    clGetEventProfilingInfo,
+    clFlush,
+    clFinish,
+    clEnqueueReadBuffer,
+    clEnqueueWriteBuffer,
+    clEnqueueCopyBuffer,
+    clEnqueueReadImage,
+    clEnqueueWriteImage,
+    clEnqueueCopyImage,
+    clEnqueueCopyImageToBuffer,
+    clEnqueueCopyBufferToImage,
+    clEnqueueMapBuffer,
+    clEnqueueMapImage,
+    clEnqueueUnmapMemObject,
+    clEnqueueNDRangeKernel,
+    clEnqueueTask,
+    clEnqueueNativeKernel,
+    clEnqueueMarker,
+    clEnqueueWaitForEvents,
+    clEnqueueBarrier,
+    clGetExtensionFunctionAddress,
+    clCreateFromGLBuffer,
+    clCreateFromGLTexture2D,
+    clCreateFromGLTexture3D,
+    clCreateFromGLRenderbuffer,
+    clGetGLObjectInfo,
+    clGetGLTextureInfo,
+    clEnqueueAcquireGLObjects,
+    clEnqueueReleaseGLObjects,
+    clGetGLContextInfoKHR,
+    clSetEventCallback,
+    clCreateSubBuffer,
+    clSetMemObjectDestructorCallback,
+    clCreateUserEvent,
+    clSetUserEventStatus,
+    clEnqueueReadBufferRect,
+    clEnqueueWriteBufferRect,
+    clEnqueueCopyBufferRect,
+    clCreateSubDevicesEXT,
+    clRetainDeviceEXT,
+    clReleaseDeviceEXT,
+    clCreateEventFromGLsyncKHR,
+    clCreateSubDevices,
+    clRetainDevice,
+    clReleaseDevice,
+    clCreateImage,
+    clCreateProgramWithBuiltInKernels,
+    clCompileProgram,
+    clLinkProgram,
+    clUnloadPlatformCompiler,
+    clGetKernelArgInfo,
+    clEnqueueFillBuffer,
+    clEnqueueFillImage,
+    clEnqueueMigrateMemObjects,
+    clEnqueueMarkerWithWaitList,
+    clEnqueueBarrierWithWaitList,
+    clGetExtensionFunctionAddressForPlatform,
+    clCreateFromGLTexture,
+    clCreateFromEGLImageKHR,
+    clEnqueueAcquireEGLObjectsKHR,
+    clEnqueueReleaseEGLObjectsKHR,
+    clCreateEventFromEGLSyncKHR,
+    clCreateCommandQueueWithProperties,
+    clCreatePipe,
+    clGetPipeInfo,
+    clSVMAlloc,
+    clSVMFree,
+    clEnqueueSVMFree,
+    clEnqueueSVMMemcpy,
+    clEnqueueSVMMemFill,
+    clEnqueueSVMMap,
+    clEnqueueSVMUnmap,
+    clCreateSamplerWithProperties,
+    clSetKernelArgSVMPointer,
+    clSetKernelExecInfo,
+    clGetKernelSubGroupInfoKHR,
+    clCloneKernel,
+    clCreateProgramWithIL,
+    clEnqueueSVMMigrateMem,
+    clGetDeviceAndHostTimer,
+    clGetHostTimer,
+    clGetKernelSubGroupInfo,
+    clSetDefaultDeviceCommandQueue,
+    clSetProgramReleaseCallback,
+    clSetProgramSpecializationConstant,
+    clCreateBufferWithProperties,
+    clCreateImageWithProperties,
+    clSetContextDestructorCallback,
+}
+
+/// CL_ICD2_TAG_KHR of `cl_ext.h`: "OPENCL31", or "CL31" in 32 bits.
+const ICD2_TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 as usize } else { 0x434C_3331 };
+
+/// The table. Its address is the first word of every handle.
+///
+/// Loaders have never called clGetPlatformIDs and clUnloadCompiler through it, since nothing tells whose these are. What stands in their places tells a loader of
+/// cl_khr_icd 2 that every handle has a second word for it ([`crate::handles::set_dispatch_data`]), where it keeps a table of its own making from
+/// [`function`]; older loaders call through this one.
+pub static TABLE: Table = Table::tagged();
+
+/// The table as words, so that two of them can be what is no address of a function.
+#[repr(C)]
+pub union Table {
+    functions: cl_icd_dispatch,
+    words: [*const c_void; size_of::<cl_icd_dispatch>() / size_of::<*const c_void>()],
+}
+
+impl Table {
+    const fn tagged() -> Self {
+        let mut table = Self { functions: FUNCTIONS };
+        let places = [offset_of!(cl_icd_dispatch, clGetPlatformIDs), offset_of!(cl_icd_dispatch, clUnloadCompiler)];
+        // SAFETY: all of it is initialised, and every word is a pointer of some kind.
+        let words = unsafe { &mut table.words };
+        words[places[0] / size_of::<*const c_void>()] = std::ptr::without_provenance(ICD2_TAG);
+        words[places[1] / size_of::<*const c_void>()] = std::ptr::without_provenance(ICD2_TAG);
+        table
+    }
+}
 
 // SAFETY: nobody writes to the table, and what it holds are addresses of functions.
 unsafe impl Sync for Table {}
+
+/// The address of any function, for a loader: OpenCL's own, and those of extensions.
+pub fn function(name: &str) -> *mut c_void {
+    dispatched(name).unwrap_or_else(|| extension(name))
+}
 
 /// Functions that an application finds by name: those of extensions. None of OpenCL's own: "clGetExtensionFunctionAddress ... may not be queried for
 /// core (non-extension) functions".
 pub fn extension(name: &str) -> *mut c_void {
     match name {
         "clIcdGetPlatformIDsKHR" => clIcdGetPlatformIDsKHR as *mut c_void,
+        "clIcdGetFunctionAddressForPlatformKHR" => clIcdGetFunctionAddressForPlatformKHR as *mut c_void,
+        "clIcdSetPlatformDispatchDataKHR" => clIcdSetPlatformDispatchDataKHR as *mut c_void,
         "clCreateCommandQueueWithPropertiesKHR" => clCreateCommandQueueWithPropertiesKHR as *mut c_void,
         "clGetKernelSubGroupInfoKHR" => clGetKernelSubGroupInfoKHR as *mut c_void,
         "clGetKernelSuggestedLocalWorkSizeKHR" => clGetKernelSuggestedLocalWorkSizeKHR as *mut c_void,

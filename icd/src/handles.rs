@@ -1,7 +1,7 @@
 //! Handles: what the application holds of an object.
 //!
-//! A handle is the address of a [`Cell`], whose only content is the pointer to the dispatch table that the ICD loader wants to find there. Cells are
-//! never given back to the allocator, so that the loader may look into the handle of an object that is long gone without crashing; they are used again after
+//! A handle is the address of a [`Cell`], which only has what the ICD loader wants to find there: the pointer to the dispatch table, and a pointer of the
+//! loader's own. Cells are never given back to the allocator, so that the loader may look into the handle of an object that is long gone without crashing; they are used again after
 //! [`QUARANTINE`] others. What a handle stands for is looked up in a registry by its address: a null, foreign, released or wrong-typed handle is not
 //! found, and nothing is ever dereferenced on the application's word.
 //!
@@ -10,6 +10,9 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Weak};
 
 use once_cell::sync::Lazy;
@@ -41,6 +44,8 @@ use crate::dispatch;
 #[repr(C)]
 struct Cell {
     dispatch: &'static dispatch::Table,
+    /// Of a loader of cl_khr_icd 2: the same in all cells.
+    dispatch_data: AtomicPtr<c_void>,
 }
 
 /// Cells that must have been freed after one before it is used again.
@@ -97,26 +102,44 @@ struct Entry {
 const SHARDS: usize = 16;
 
 static REGISTRY: Lazy<[RwLock<FxHashMap<usize, Entry>>; SHARDS]> = Lazy::new(|| std::array::from_fn(|_| RwLock::default()));
-static FREE: Mutex<VecDeque<usize>> = Mutex::new(VecDeque::new());
+static CELLS: Mutex<Cells> = Mutex::new(Cells { free: VecDeque::new(), all: Vec::new(), dispatch_data: AtomicPtr::new(null_mut()) });
+
+/// All cells.
+struct Cells {
+    /// Those that stand for nothing: fresh ones in front, behind them the one that was freed first.
+    free: VecDeque<usize>,
+    all: Vec<&'static [Cell]>,
+    /// What new ones get.
+    dispatch_data: AtomicPtr<c_void>,
+}
 
 fn shard(address: usize) -> &'static RwLock<FxHashMap<usize, Entry>> {
-    // Cells are eight bytes apart.
     &REGISTRY[(address / size_of::<Cell>()) % SHARDS]
 }
 
 /// The address of a cell that stands for nothing.
 fn take_cell() -> usize {
-    let mut free = FREE.lock();
-    if free.len() <= QUARANTINE {
-        let fresh: Vec<Cell> = (0..CHUNK).map(|_| Cell { dispatch: &dispatch::TABLE }).collect();
+    let mut cells = CELLS.lock();
+    if cells.free.len() <= QUARANTINE {
+        let data = cells.dispatch_data.load(Ordering::Relaxed);
+        let fresh = (0..CHUNK).map(|_| Cell { dispatch: &dispatch::TABLE, dispatch_data: AtomicPtr::new(data) }).collect();
         // The pointers' provenance is exposed because the loader gets them as handles and reads the table through them.
-        let cells: &'static [Cell] = Vec::leak(fresh);
-        for cell in cells.iter().rev() {
-            free.push_front(std::ptr::from_ref(cell).expose_provenance());
+        let chunk: &'static [Cell] = Vec::leak(fresh);
+        for cell in chunk.iter().rev() {
+            cells.free.push_front(std::ptr::from_ref(cell).expose_provenance());
         }
+        cells.all.push(chunk);
     }
-    // Fresh cells are in front, the one that was freed first is behind them.
-    free.pop_front().unwrap_or_default()
+    cells.free.pop_front().unwrap_or_default()
+}
+
+/// Sets what a loader of cl_khr_icd 2 wants to find in every handle, those that there are and those to come: there is one platform.
+pub fn set_dispatch_data(data: *mut c_void) {
+    let cells = CELLS.lock();
+    cells.dispatch_data.store(data, Ordering::Relaxed);
+    for cell in cells.all.iter().copied().flatten() {
+        cell.dispatch_data.store(data, Ordering::Relaxed);
+    }
 }
 
 /// An object's name, kept in the object and dropped with it.
@@ -125,7 +148,7 @@ struct Name(usize);
 impl Drop for Name {
     fn drop(&mut self) {
         shard(self.0).write().remove(&self.0);
-        FREE.lock().push_back(self.0);
+        CELLS.lock().free.push_back(self.0);
     }
 }
 

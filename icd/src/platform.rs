@@ -87,6 +87,12 @@ crate::entry! {
         platform_ids(num_entries, &platforms, &num_platforms)
     }
 
+    fn clIcdSetPlatformDispatchDataKHR(platform: cl_platform_id, data: *mut c_void) {
+        handles::get::<Platform>(platform)?;
+        handles::set_dispatch_data(data);
+        Ok(())
+    }
+
     fn clGetPlatformIDs(num_entries: cl_uint, platforms: OutList<cl_platform_id>, num_platforms: Out<cl_uint>) {
         platform_ids(num_entries, &platforms, &num_platforms)
     }
@@ -118,6 +124,17 @@ crate::entry! {
     fn clUnloadCompiler() {
         Ok(())
     }
+}
+
+/// `clIcdGetFunctionAddressForPlatformKHR`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clIcdGetFunctionAddressForPlatformKHR(platform: cl_platform_id, name: <Text as FromC>::Raw) -> *mut c_void {
+    // SAFETY: an argument of a call from C.
+    let name = unsafe { Text::from_c(name) };
+    crate::ffi::pointer("clIcdGetFunctionAddressForPlatformKHR", std::ptr::null_mut(), |_| {
+        handles::get::<Platform>(platform)?;
+        Ok(dispatch::function(&name.get().unwrap_or_default()))
+    })
 }
 
 /// `clGetExtensionFunctionAddressForPlatform`

@@ -58,7 +58,7 @@ fn registry_for(library: &Path) -> Result<PathBuf, String> {
 }
 
 /// `libwgcl.so` of the profile that this test binary was built with (`target/PROFILE/deps/TEST` is the running program).
-fn library_under_test() -> Result<PathBuf, String> {
+pub fn library_under_test() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("WGCL_TEST_LIBRARY") {
         return std::path::absolute(path).map_err(|error| error.to_string());
     }

@@ -1,0 +1,183 @@
+//! What the driver promises to loaders (cl_khr_icd 2.0.0): this test is the loader, beside the installed one, through which
+//! the other tests call.
+
+mod common;
+
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::{null_mut, without_provenance_mut};
+
+use common::ffi::{CL_INVALID_PLATFORM, CL_PLATFORM_NAME, CL_SUCCESS, cl_int, cl_platform_id, cl_uint};
+use common::objects::{Context, Event};
+use common::{info_bytes, info_string, library_under_test, target};
+
+type GetExtension = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+type GetPlatforms = unsafe extern "C" fn(cl_uint, *mut cl_platform_id, *mut cl_uint) -> cl_int;
+type GetFunction = unsafe extern "C" fn(cl_platform_id, *const c_char) -> *mut c_void;
+type SetData = unsafe extern "C" fn(cl_platform_id, *mut c_void) -> cl_int;
+type GetInfo = unsafe extern "C" fn(cl_platform_id, cl_uint, usize, *mut c_void, *mut usize) -> cl_int;
+
+/// CL_ICD2_TAG_KHR
+const TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 as usize } else { 0x434C_3331 };
+/// The places of clGetPlatformIDs and clUnloadCompiler in `struct _cl_icd_dispatch`.
+const TAGGED: [usize; 2] = [0, 31];
+/// All places of OpenCL 3.0.
+const PLACES: usize = 149;
+
+const CL_PLATFORM_EXTENSIONS_WITH_VERSION: cl_uint = 0x0907;
+
+/// What a loader finds at a handle: `dispatch` and `dispatch_data`.
+fn words(handle: *mut c_void) -> [*mut c_void; 2] {
+    // SAFETY: the handle is one of the driver's, which begins with these.
+    unsafe { *handle.cast() }
+}
+
+/// The driver as a loader sees it.
+struct Driver {
+    library: libloading::Library,
+    platform: cl_platform_id,
+    function: GetFunction,
+    set: SetData,
+}
+
+impl Driver {
+    fn open() -> Self {
+        let path = library_under_test().expect("the driver");
+        // SAFETY: the library runs no code when it is loaded.
+        let library = unsafe { libloading::Library::new(path) }.expect("the driver itself, not the loader");
+        // SAFETY: these are the types of the functions of these names.
+        let (platforms, extension) = unsafe {
+            let platforms = *library.get::<GetPlatforms>(b"clIcdGetPlatformIDsKHR\0").expect("the entry point of drivers");
+            (platforms, *library.get::<GetExtension>(b"clGetExtensionFunctionAddress\0").expect("the entry point of drivers"))
+        };
+        let find = |name: &CStr| {
+            // SAFETY: the name is a text.
+            let found = unsafe { extension(name.as_ptr()) };
+            assert!(!found.is_null(), "{name:?}");
+            found
+        };
+        // SAFETY: as above.
+        let (function, set) = unsafe {
+            (
+                std::mem::transmute::<*mut c_void, GetFunction>(find(c"clIcdGetFunctionAddressForPlatformKHR")),
+                std::mem::transmute::<*mut c_void, SetData>(find(c"clIcdSetPlatformDispatchDataKHR")),
+            )
+        };
+        let mut platform = null_mut();
+        // SAFETY: there is room for one platform.
+        assert_eq!(unsafe { platforms(1, &mut platform, null_mut()) }, CL_SUCCESS);
+        Self { library, platform, function, set }
+    }
+
+    fn function(&self, platform: cl_platform_id, name: &CStr) -> *mut c_void {
+        // SAFETY: the name is a text; the platform is looked up, whatever it is.
+        unsafe { (self.function)(platform, name.as_ptr()) }
+    }
+
+    fn set(&self, platform: cl_platform_id, data: *mut c_void) -> cl_int {
+        // SAFETY: the platform is looked up, and the data is not looked at.
+        unsafe { (self.set)(platform, data) }
+    }
+}
+
+#[test]
+fn the_platform_says_that_it_is_of_version_two() {
+    if !target().is_wgcl() {
+        return;
+    }
+    let driver = Driver::open();
+    assert_eq!(driver.platform, target().platform, "loaders give out the driver's own handles");
+    // SAFETY: the table has that many places.
+    let table = unsafe { *words(driver.platform)[0].cast::<[*mut c_void; PLACES]>() };
+    for (place, function) in table.into_iter().enumerate() {
+        assert_eq!(function.addr() == TAG, TAGGED.contains(&place), "place {place}");
+    }
+    let name = driver.function(driver.platform, c"clGetPlatformInfo");
+    assert_eq!(name, table[1], "what loaders of either version call is the same");
+    let versions = info_bytes(|size, value, ret| {
+        target().cl.clGetPlatformInfo(driver.platform, CL_PLATFORM_EXTENSIONS_WITH_VERSION, size, value, ret)
+    })
+    .expect("the versions");
+    // cl_name_version: the version, and a name of 64 bytes.
+    let icd = versions.chunks(68).find(|entry| entry[4..].starts_with(b"cl_khr_icd\0")).expect("cl_khr_icd");
+    assert_eq!(u32::from_ne_bytes([icd[0], icd[1], icd[2], icd[3]]), 2 << 22);
+}
+
+#[test]
+fn functions_are_found_by_name() {
+    if !target().is_wgcl() {
+        return;
+    }
+    let driver = Driver::open();
+    for name in [
+        c"clGetPlatformIDs",
+        c"clUnloadCompiler",
+        c"clGetDeviceIDs",
+        c"clCreateContext",
+        c"clEnqueueNDRangeKernel",
+        c"clCreatePipe",
+        c"clCreateFromGLBuffer",
+        c"clSVMAlloc",
+        c"clGetExtensionFunctionAddressForPlatform",
+        c"clSetContextDestructorCallback",
+        c"clCreateCommandBufferKHR",
+        c"clIcdGetPlatformIDsKHR",
+    ] {
+        let found = driver.function(driver.platform, name);
+        // SAFETY: only the address is looked at.
+        let exported = unsafe { driver.library.get::<*mut c_void>(name.to_bytes_with_nul()).expect("it is exported").try_as_raw_ptr() };
+        assert_eq!(Some(found), exported, "{name:?}");
+    }
+    for name in [c"clCreateFromD3D10BufferKHR", c"clNoSuchFunction", c""] {
+        assert!(driver.function(driver.platform, name).is_null(), "{name:?}: the loader has a function of its own for it");
+    }
+    assert!(driver.function(null_mut(), c"clGetPlatformInfo").is_null());
+    assert!(driver.function(target().device, c"clGetPlatformInfo").is_null(), "a device is no platform");
+}
+
+#[test]
+fn every_handle_has_the_data_of_the_loader() {
+    if !target().is_wgcl() {
+        return;
+    }
+    let driver = Driver::open();
+    let earlier = Context::new();
+    let early = [driver.platform, target().device, earlier.0];
+    // A loader's table, as far as it goes here: the function that it asks the name of the platform with.
+    let table: &'static [*mut c_void] = Vec::leak(vec![null_mut(), driver.function(driver.platform, c"clGetPlatformInfo")]);
+    // That of the installed loader, if it is of version 2 as well: the tests go on calling through it.
+    let theirs = words(driver.platform)[1];
+    let data = if theirs.is_null() { table.as_ptr().cast_mut().cast::<c_void>() } else { theirs };
+    assert_eq!(driver.set(null_mut(), data), CL_INVALID_PLATFORM);
+    assert_eq!(driver.set(target().device, data), CL_INVALID_PLATFORM);
+    assert_eq!(words(driver.platform)[1], theirs, "nothing has changed");
+
+    assert_eq!(driver.set(driver.platform, data), CL_SUCCESS);
+    for handle in early {
+        assert_eq!(words(handle)[1], data);
+    }
+    let context = Context::new();
+    // More than are made at a time.
+    let events: Vec<_> = (0..2000).map(|_| Event(target().cl.clCreateUserEvent(context.0, &mut 0))).collect();
+    let (queue, buffer) = (context.queue(0), context.buffer(64));
+    let program = context.program("kernel void k(global int *a) { *a = 1; }");
+    assert_eq!(program.build(""), CL_SUCCESS);
+    let kernel = program.kernel("k");
+    let late = [context.0, queue.0, buffer.0, program.0, kernel.0];
+    for handle in late.into_iter().chain(events.iter().map(|event| event.0)) {
+        assert_eq!(words(handle), [words(driver.platform)[0], data]);
+    }
+    // SAFETY: the second word is such a table, whose second place has a function of this type.
+    let ask = unsafe { std::mem::transmute::<*mut c_void, GetInfo>(*words(driver.platform)[1].cast::<*mut c_void>().add(1)) };
+    // SAFETY: the pointers are null, or valid for that many bytes.
+    let name = info_string(|size, value, ret| unsafe { ask(driver.platform, CL_PLATFORM_NAME, size, value, ret) });
+    assert_eq!(name.as_deref(), Ok("wgcl"));
+
+    // It may be set again, to anything: nobody but the loader looks at it.
+    let other = if theirs.is_null() { without_provenance_mut(8) } else { theirs };
+    assert_eq!(driver.set(driver.platform, other), CL_SUCCESS);
+    assert_eq!(words(queue.0)[1], other);
+    queue.write(&buffer, &[0i32; 16]);
+    kernel.set_mem(0, &buffer);
+    assert_eq!(queue.launch(&kernel, &[1], None), CL_SUCCESS);
+    assert_eq!(queue.read::<i32>(&buffer, 1), [1]);
+}
