@@ -89,6 +89,13 @@ pub const SWITCHES: &[Switch] = &[
         doc: "Whether neighbouring work-items may make wide accesses to memory for each other: `0` never, `1` on every device that can.",
     },
     Switch {
+        name: "WGCL_PORTABLE",
+        kind: Kind::Text,
+        default: "0",
+        doc: "`1` uses nothing below wgpu's portable interface, as on Metal and Direct3D 12: no commands and no SPIR-V of Vulkan's own. Slower, and `float` is less exact: \
+              for tests.",
+    },
+    Switch {
         name: "WGCL_BINDING_LIMIT",
         kind: Kind::Text,
         default: "the device's",
@@ -124,6 +131,8 @@ pub struct Options {
     pub coarsen: Option<String>,
     /// `WGCL_EXCHANGE`
     pub exchange: Option<String>,
+    /// `WGCL_PORTABLE`
+    pub portable: Option<String>,
     /// `WGCL_BINDING_LIMIT`
     pub binding_limit: Option<String>,
     /// What was wrong with the configuration; logged once logging is up.
@@ -163,6 +172,7 @@ impl Options {
             cache_size: value("WGCL_CACHE_SIZE"),
             coarsen: value("WGCL_COARSEN"),
             exchange: value("WGCL_EXCHANGE"),
+            portable: value("WGCL_PORTABLE"),
             binding_limit: value("WGCL_BINDING_LIMIT"),
             complaints,
         }

@@ -254,3 +254,41 @@ impl Device for WgpuDevice {
         clock::now()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use wgcl_api::backend::Device;
+
+    use super::WgpuDevice;
+    use crate::adapters::{Settings, WgpuBackend};
+    use crate::properties::Approach;
+
+    fn first(settings: Settings) -> Arc<WgpuDevice> {
+        WgpuBackend::new(settings).open_devices().into_iter().next().expect("a Vulkan device: install mesa-vulkan-drivers")
+    }
+
+    /// What a portable device is for: whatever of the way round wgpu it took, the tests of the portable way would not be about that way.
+    #[test]
+    fn a_portable_device_takes_nothing_below_wgpu() {
+        let device = first(Settings { portable: true, ..Settings::default() });
+        let Approach { raw_buffers, spirv, raw, unified, window, host_clock: _, texels } = device.approach;
+        assert_eq!([raw_buffers, spirv, raw, unified, window, texels], [false; 6]);
+        assert!(!device.target().spirv && !device.target().texel_buffers && !device.properties().unified_memory);
+        let open = device.open().expect("an open device");
+        assert!(open.gpu.raw.is_none(), "commands of Vulkan's own");
+        let memory = device.allocate(4096).expect("memory");
+        assert!(memory.host_address().is_none(), "memory that the host sees");
+        assert!(device.host_region(4096).is_none(), "memory of the host's that the device sees");
+    }
+
+    /// And that there is such a way to be left out.
+    #[test]
+    fn a_device_of_vulkan_takes_its_own_way() {
+        let device = first(Settings::default());
+        let Approach { raw_buffers, spirv, raw, .. } = device.approach;
+        assert_eq!([raw_buffers, spirv, raw], [true; 3]);
+        assert!(device.open().expect("an open device").gpu.raw.is_some());
+    }
+}

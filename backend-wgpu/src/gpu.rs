@@ -94,7 +94,9 @@ impl Gpu {
             Some(opened) => opened?,
             None => pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| BackendError::Other(error.to_string()))?,
         };
-        tracing::debug!("{} opened in {:?}", adapter.get_info().name, begin.elapsed());
+        let commands = if approach.raw { "Vulkan's own commands" } else { "wgpu's commands" };
+        let shaders = if approach.spirv { "SPIR-V as it is" } else { "shaders by wgpu" };
+        tracing::debug!("{} opened in {:?}: {commands}, {shaders}", adapter.get_info().name, begin.elapsed());
         // A CPU's driver hands out more than there is, and the system then kills the process. GPUs' drivers know their limit.
         let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
         let budget = if is_cpu { memory(DeviceKind::Cpu, &details) } else { None };

@@ -38,7 +38,7 @@ fn backends(options: &Options) -> Vec<Box<dyn Backend>> {
     let interpreter = options.interpreter.as_deref().unwrap_or("0");
     let mut backends: Vec<Box<dyn Backend>> = Vec::new();
     if interpreter != "only" {
-        backends.push(Box::new(WgpuBackend::new(Settings::default())));
+        backends.push(Box::new(WgpuBackend::new(settings(options))));
     }
     match interpreter {
         "0" => {}
@@ -46,6 +46,19 @@ fn backends(options: &Options) -> Vec<Box<dyn Backend>> {
         other => tracing::warn!("WGCL_INTERPRETER is neither 0, 1 nor only, but `{other}`"),
     }
     backends
+}
+
+/// How the devices of wgpu are dealt with.
+fn settings(options: &Options) -> Settings {
+    let portable = match options.portable.as_deref().unwrap_or("0") {
+        "0" => false,
+        "1" => true,
+        other => {
+            tracing::warn!("WGCL_PORTABLE is neither 0 nor 1, but `{other}`");
+            false
+        }
+    };
+    Settings { portable, ..Settings::default() }
 }
 
 fn start_logging(options: &Options) {
