@@ -26,7 +26,11 @@ use crate::ir::{BinOp, CastOp, Const, Function, GroupOp, Inst, Op, Region, Scala
 use crate::launch::LaunchKey;
 
 /// The pass.
-pub const PASS: Pass = Pass::function("uniform_loads", |function, cx| Ok(run(function, cx.key, cx.target.language.max_subgroup_size)));
+pub const PASS: Pass = Pass::function("uniform_loads", |function, cx| {
+    // naga takes questions about subgroups from groups of one dimension only; of SPIR-V nobody asks it.
+    let may_ask = cx.target.shaders.spirv || cx.key.kernel.local_size[1..] == [1, 1];
+    Ok(may_ask && run(function, cx.key, cx.target.language.max_subgroup_size))
+});
 
 /// Instructions of all turns that are done at once.
 const LARGEST: usize = 1024;
