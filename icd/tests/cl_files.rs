@@ -15,6 +15,8 @@ mod directive;
 mod element;
 #[path = "cl_files/execute.rs"]
 mod execute;
+#[path = "cl_files/expected.rs"]
+mod expected;
 #[path = "cl_files/expression.rs"]
 mod expression;
 #[path = "cl_files/image.rs"]
@@ -24,6 +26,7 @@ mod record;
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -31,8 +34,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use expected::Expectations;
+
 /// Exit status of a file none of whose variants can run on the device.
 const SKIPPED: u8 = 77;
+
+/// What a line begins with by which a process says what it skips for want of which feature.
+const SKIPS: &str = "skips: ";
+
+/// The name of the device that executes on the host.
+const INTERPRETER: &str = "interpreter";
 
 /// A file that takes longer is taken for hung; `WGCL_TEST_TIMEOUT` (seconds) overrides it.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -40,14 +51,37 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 enum Outcome {
     Passed,
     Skipped,
-    Failed,
+    Failed {
+        /// The process did not end by itself: no expected failure.
+        crashed: bool,
+    },
+}
+
+/// What came of a file on a device.
+struct Ran {
+    outcome: Outcome,
+    /// Features for want of which the file, or some of its builds, were skipped.
+    skips: BTreeSet<String>,
+    report: String,
+}
+
+impl Ran {
+    fn failed(report: String) -> Self {
+        Self { outcome: Outcome::Failed { crashed: true }, skips: BTreeSet::new(), report }
+    }
+}
+
+/// What the command line asks for.
+struct Arguments {
+    /// Parts of paths.
+    filters: Vec<String>,
+    list: bool,
+    jobs: usize,
 }
 
 fn main() -> ExitCode {
-    let mut filters = Vec::new();
     let mut record = None;
-    let mut list = false;
-    let mut jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut chosen = Arguments { filters: Vec::new(), list: false, jobs: std::thread::available_parallelism().map_or(1, usize::from) };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -59,37 +93,50 @@ fn main() -> ExitCode {
                 let (path, number) = (arguments.next(), arguments.next().and_then(|text| text.parse().ok()));
                 return path.zip(number).map_or(ExitCode::FAILURE, |(path, number)| run_printing(Path::new(&path), number));
             }
-            "--list" => list = true,
-            "--jobs" | "--test-threads" => jobs = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(jobs),
+            "--expected" => return name_list(),
+            "--list" => chosen.list = true,
+            "--jobs" | "--test-threads" => chosen.jobs = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(chosen.jobs),
             // Options of the standard harness that change nothing here.
             _ if argument.starts_with('-') => {}
-            _ => filters.push(argument),
+            _ => chosen.filters.push(argument),
         }
     }
+    run_all(&chosen).unwrap_or_else(|error| {
+        println!("{error}\ntest result: FAILED. 0 passed; 1 failed; 0 ignored");
+        ExitCode::FAILURE
+    })
+}
+
+/// Runs all files that are asked for, each in processes of its own.
+fn run_all(chosen: &Arguments) -> Result<ExitCode, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cl");
     let mut files = Vec::new();
     find(&root, &mut files);
     files.sort();
     let name = |file: &Path| file.strip_prefix(&root).unwrap_or(file).display().to_string();
-    files.retain(|file| filters.is_empty() || filters.iter().any(|filter| name(file).contains(filter)));
-    if list {
+    let known: BTreeSet<String> = files.iter().map(|file| name(file)).collect();
+    files.retain(|file| chosen.filters.is_empty() || chosen.filters.iter().any(|filter| name(file).contains(filter)));
+    if chosen.list {
         files.iter().for_each(|file| println!("{}: test", name(file)));
-        return ExitCode::SUCCESS;
+        return Ok(ExitCode::SUCCESS);
     }
 
-    let both = both_devices();
+    let lists = Lists {
+        device: expectations(None, &known)?,
+        interpreter: if both_devices() { Some(expectations(Some(INTERPRETER), &known)?) } else { None },
+    };
     let next = AtomicUsize::new(0);
     let failed = Mutex::new(Vec::new());
     let (passed, skipped) = (AtomicUsize::new(0), AtomicUsize::new(0));
     println!("\nrunning {} tests", files.len());
     std::thread::scope(|scope| {
-        for _ in 0..jobs.max(1) {
+        for _ in 0..chosen.jobs.max(1) {
             scope.spawn(|| {
                 while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let begin = Instant::now();
-                    let (outcome, report) = if both { run_on_both(file) } else { run_apart(file, None, None) };
-                    let seconds = begin.elapsed().as_secs_f32();
                     let name = name(file);
+                    let Ran { outcome, report, .. } = lists.run(file, &name);
+                    let seconds = begin.elapsed().as_secs_f32();
                     match outcome {
                         Outcome::Passed => {
                             passed.fetch_add(1, Ordering::Relaxed);
@@ -99,7 +146,7 @@ fn main() -> ExitCode {
                             skipped.fetch_add(1, Ordering::Relaxed);
                             println!("test {name} ... ignored ({})", report.trim());
                         }
-                        Outcome::Failed => {
+                        Outcome::Failed { .. } => {
                             println!("test {name} ... FAILED ({seconds:.1} s)");
                             failed.lock().unwrap_or_else(PoisonError::into_inner).push((name, report));
                         }
@@ -115,7 +162,31 @@ fn main() -> ExitCode {
     }
     let verdict = if failed.is_empty() { "ok" } else { "FAILED" };
     println!("\ntest result: {verdict}. {} passed; {} failed; {} ignored", passed.into_inner(), failed.len(), skipped.into_inner());
-    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What is expected of a device (see [`run_apart`]), where there is a list for it. A process that uses OpenCL has to tell: this one must not.
+fn expectations(device: Option<&str>, known: &BTreeSet<String>) -> Result<Option<Expectations>, String> {
+    let output = command(device).and_then(|mut command| command.arg("--expected").output()).map_err(|error| error.to_string())?;
+    let told = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if !output.status.success() {
+        return Err(told);
+    }
+    if told.is_empty() { Ok(None) } else { Expectations::read(&told, known).map(Some) }
+}
+
+/// Says which list of `tests/expected` is that of the device.
+fn name_list() -> ExitCode {
+    match expected::list_of_device() {
+        Ok(list) => {
+            println!("{}", list.unwrap_or_default());
+            ExitCode::SUCCESS
+        }
+        Err(reason) => {
+            println!("{reason}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// All `.cl` files below a folder.
@@ -136,58 +207,76 @@ fn both_devices() -> bool {
     !chosen && std::env::var("WGCL_TEST_INTERPRETER").as_deref() != Ok("0")
 }
 
-/// Runs a file on the device and on the interpreter, and compares.
-fn run_on_both(file: &Path) -> (Outcome, String) {
-    let folder = match tempfile::tempdir() {
-        Ok(folder) => folder,
-        Err(error) => return (Outcome::Failed, format!("no folder for outputs: {error}")),
-    };
-    let (first, second) = (folder.path().join("device"), folder.path().join("interpreter"));
-    let (mut outcome, mut report) = run_apart(file, None, Some(&first));
-    let (interpreted, more) = run_apart(file, Some("interpreter"), Some(&second));
-    match interpreted {
-        Outcome::Failed => {
-            if !matches!(outcome, Outcome::Failed) {
-                report.clear();
+/// What is expected of the devices.
+struct Lists {
+    device: Option<Expectations>,
+    /// Where files run on the interpreter, too.
+    interpreter: Option<Option<Expectations>>,
+}
+
+impl Lists {
+    /// Runs a file on all devices and judges what came of it.
+    fn run(&self, file: &Path, name: &str) -> Ran {
+        let judge = |list: &Option<Expectations>, ran| match list {
+            Some(list) => list.judge(name, ran),
+            None => ran,
+        };
+        match &self.interpreter {
+            Some(interpreter) => {
+                run_on_both(file, |ran| judge(&self.device, ran), |ran| judge(interpreter, ran)).unwrap_or_else(Ran::failed)
             }
-            outcome = Outcome::Failed;
-            report.push_str(&format!("on the interpreter:\n{more}"));
+            None => judge(&self.device, run_apart(file, None, None)),
         }
-        Outcome::Passed if matches!(outcome, Outcome::Skipped) => {
-            outcome = Outcome::Passed;
-            report = format!("on the interpreter alone: {more}");
-        }
-        _ => {}
     }
-    if matches!(outcome, Outcome::Passed) {
+}
+
+/// Runs a file on the device and on the interpreter, judges both, and compares. What the device skips is skipped, whatever the interpreter makes of it.
+fn run_on_both(file: &Path, on_device: impl Fn(Ran) -> Ran, on_interpreter: impl Fn(Ran) -> Ran) -> Result<Ran, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("no folder for outputs: {error}"))?;
+    let (first, second) = (folder.path().join("device"), folder.path().join("interpreter"));
+    let mut ran = on_device(run_apart(file, None, Some(&first)));
+    let interpreted = on_interpreter(run_apart(file, Some(INTERPRETER), Some(&second)));
+    if let Outcome::Failed { .. } = interpreted.outcome {
+        if !matches!(ran.outcome, Outcome::Failed { .. }) {
+            ran.report.clear();
+        }
+        ran.outcome = interpreted.outcome;
+        ran.report.push_str(&format!("on the interpreter:\n{}", interpreted.report));
+    }
+    if let Outcome::Passed = ran.outcome {
         let differences = record::differences(&first, &second);
         if !differences.is_empty() {
-            return (Outcome::Failed, format!("{}\n", differences.join("\n")));
+            return Err(format!("{}\n", differences.join("\n")));
         }
     }
-    (outcome, report)
+    Ok(ran)
+}
+
+/// This program anew, for the device of that name; without one for the one that the environment names.
+fn command(device: Option<&str>) -> std::io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    if let Some(device) = device {
+        command.env("WGCL_TEST_DEVICE", device);
+    }
+    Ok(command)
 }
 
 /// Runs a file in a child process, on the device of that name, which writes the contents of buffers to `record`.
-fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> (Outcome, String) {
+fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> Ran {
     let limit = std::env::var("WGCL_TEST_TIMEOUT").ok().and_then(|text| text.parse().ok()).map_or(TIMEOUT, Duration::from_secs);
-    let child = std::env::current_exe().and_then(|program| {
-        let mut command = Command::new(program);
+    let child = command(device).and_then(|mut command| {
         if let Some(record) = record {
             command.arg("--record").arg(record);
         }
-        if let Some(device) = device {
-            command.env("WGCL_TEST_DEVICE", device);
-            if std::env::var_os("WGCL_LOG").is_none() {
-                // A fault says more than the status of a command.
-                command.env("WGCL_LOG", "error");
-            }
+        if device.is_some() && std::env::var_os("WGCL_LOG").is_none() {
+            // A fault says more than the status of a command.
+            command.env("WGCL_LOG", "error");
         }
         command.arg("--one").arg(file).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
     });
     let mut child = match child {
         Ok(child) => child,
-        Err(error) => return (Outcome::Failed, format!("cannot start the test process: {error}")),
+        Err(error) => return Ran::failed(format!("cannot start the test process: {error}")),
     };
     // Both pipes are drained while the child runs, or it would block on a full one.
     let drain = |pipe: Option<Box<dyn Read + Send>>| {
@@ -213,24 +302,31 @@ fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> (Outco
             }
         }
     };
-    let mut report = out.join().unwrap_or_default();
+    let (mut report, mut skips) = (String::new(), BTreeSet::new());
+    for line in out.join().unwrap_or_default().lines() {
+        match line.strip_prefix(SKIPS) {
+            Some(feature) => drop(skips.insert(feature.to_owned())),
+            None => report.extend([line, "\n"]),
+        }
+    }
     let errors = err.join().unwrap_or_default();
     let outcome = match status {
-        Some(status) if status.success() => return (Outcome::Passed, report),
-        Some(status) if status.code() == Some(i32::from(SKIPPED)) => return (Outcome::Skipped, report),
+        Some(status) if status.success() => return Ran { outcome: Outcome::Passed, skips, report },
+        Some(status) if status.code() == Some(i32::from(SKIPPED)) => return Ran { outcome: Outcome::Skipped, skips, report },
         Some(status) => {
-            if status.code() != Some(1) {
+            let crashed = status.code() != Some(1);
+            if crashed {
                 report.push_str(&format!("the test process ended with {status}\n"));
             }
-            Outcome::Failed
+            Outcome::Failed { crashed }
         }
         None => {
             report.push_str(&format!("no end after {} s\n", limit.as_secs()));
-            Outcome::Failed
+            Outcome::Failed { crashed: true }
         }
     };
     report.push_str(&errors);
-    (outcome, report)
+    Ran { outcome, skips, report }
 }
 
 /// Runs a variant that prints in yet another process, whose standard output is the kernels' alone, and compares that.
@@ -281,14 +377,14 @@ fn run_here(file: &Path, record: Option<&Path>) -> ExitCode {
     }
     let (mut done, mut runs, mut failed) = (0, 0, false);
     let mut recorder = record::Recorder::default();
-    let mut reasons = Vec::new();
+    let mut missing = BTreeSet::new();
     for (number, variant) in variants.iter().enumerate() {
         if variant.diagnostics.is_empty() && variant.runs.is_empty() && variant.log.is_empty() {
             println!("the file has no run, error, warning or log directive: it tests nothing");
             return ExitCode::FAILURE;
         }
-        if let Some(reason) = execute::missing_feature(variant) {
-            reasons.push(reason);
+        if let Some(feature) = execute::missing_feature(variant) {
+            missing.insert(feature);
             continue;
         }
         let problems = if variant.prints.is_empty() {
@@ -311,13 +407,15 @@ fn run_here(file: &Path, record: Option<&Path>) -> ExitCode {
     if failed {
         return ExitCode::FAILURE;
     }
-    reasons.dedup();
+    missing.iter().for_each(|feature| println!("{SKIPS}{feature}"));
+    let missing: Vec<&str> = missing.into_iter().collect();
+    let missing = format!("the device has no {}", missing.join(", no "));
     if done == 0 {
-        println!("{}", reasons.join(", "));
+        println!("{missing}");
         return ExitCode::from(SKIPPED);
     }
-    let skipped =
-        if reasons.is_empty() { String::new() } else { format!(", {} variants skipped: {}", variants.len() - done, reasons.join(", ")) };
+    let left_out = variants.len() - done;
+    let skipped = if left_out == 0 { String::new() } else { format!(", {left_out} variants skipped: {missing}") };
     println!("{done} builds, {runs} runs{skipped}");
     ExitCode::SUCCESS
 }

@@ -125,9 +125,17 @@ fn pick_device(cl: &Cl, platform: cl_platform_id) -> Result<cl_device_id, String
     if let Ok(index) = wanted.parse::<usize>() {
         return devices.get(index).copied().ok_or_else(|| format!("the platform has {count} devices, there is none of index {index}"));
     }
-    let name = |device| info_string(|size, value, ret| cl.clGetDeviceInfo(device, CL_DEVICE_NAME, size, value, ret)).unwrap_or_default();
-    let found = devices.into_iter().find(|&device| name(device).contains(&wanted));
+    let found = devices.into_iter().find(|&device| name_of(cl, device).contains(&wanted));
     found.ok_or_else(|| format!("none of the platform's {count} devices is called {wanted}"))
+}
+
+fn name_of(cl: &Cl, device: cl_device_id) -> String {
+    info_string(|size, value, ret| cl.clGetDeviceInfo(device, CL_DEVICE_NAME, size, value, ret)).unwrap_or_default()
+}
+
+/// CL_DEVICE_NAME of the device under test.
+pub fn device_name(target: &Target) -> String {
+    name_of(&target.cl, target.device)
 }
 
 /// The platform and device under test, or why there is none.
