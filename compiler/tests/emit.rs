@@ -1,6 +1,6 @@
 //! Emission of IR that is in the form that a launch's passes leave: each module is verified, legalised and emitted for Vulkan and in
-//! the strict form, which must pass full validation and print in every other language. SPIR-V is checked with `spirv-val` where it
-//! is installed. What the kernels compute is tested where there is a device.
+//! the strict form, which must pass full validation and print in every other language. SPIR-V is checked with `spirv-val`.
+//! What the kernels compute is tested where there is a device.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -44,10 +44,7 @@ fn spirv_val(words: &[u32]) {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
-    let Ok(mut child) = child else {
-        eprintln!("spirv-val is not installed: SPIR-V is not checked");
-        return;
-    };
+    let mut child = child.unwrap_or_else(|error| panic!("spirv-val does not start ({error}): `scripts/setup` installs it"));
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     child.stdin.take().expect("a pipe").write_all(&bytes).expect("spirv-val reads");
     let output = child.wait_with_output().expect("spirv-val ends");
