@@ -14,7 +14,7 @@ pub const NAME: &str = "wgcl";
 /// CL_PLATFORM_ICD_SUFFIX_KHR
 pub const SUFFIX: &str = "wgcl";
 
-/// CL_PLATFORM_VERSION: "OpenCL 3.0 wgcl <version>"
+/// CL_PLATFORM_VERSION: `OpenCL 3.0 wgcl <version>`
 pub const VERSION: &str = concat!("OpenCL 3.0 wgcl ", env!("CARGO_PKG_VERSION"));
 
 /// Extensions of the platform itself; a device's come on top of them.

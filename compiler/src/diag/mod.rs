@@ -9,7 +9,7 @@ pub use source_map::{Location, SourceMap, SourceText};
 
 use std::fmt;
 
-/// A range of bytes in the concatenation of all files of a compilation ([`SourceMap`](crate::diag::SourceMap) knows the files).
+/// A range of bytes in the concatenation of all files of a compilation ([`SourceMap`] knows the files).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// First byte.

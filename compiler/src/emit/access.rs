@@ -10,7 +10,7 @@ use crate::ir::{AtomicOp, Type, Value};
 use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, ScalarKind, Statement};
 use smallvec::SmallVec;
 
-/// Factors and constants, in bytes, of sums that are taken as they stand: see [`FunctionEmitter::index`].
+/// Factors and constants, in bytes, of sums that are taken as they stand: see [`Emitter::index`].
 const MAX_PLAIN_SCALE: u32 = 1 << 20;
 
 /// Where an access goes: an object, and the byte offset in it.

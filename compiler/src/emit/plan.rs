@@ -76,7 +76,7 @@ pub(super) struct Inputs<'a> {
     pub(super) arguments: bool,
 }
 
-/// Collects the accesses of all functions and decides on objects and views. Variables are made by [`super::bind`].
+/// Collects the accesses of all functions and decides on objects and views. Variables are made by [`bind`].
 pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
     let clean = if inputs.target.shaders.costs.texel_fetches { crate::passes::clean::loads(inputs.module) } else { FxHashSet::default() };
     let mut planner = Planner { inputs, plan: Plan { clean, ..Plan::default() }, shared: FxHashMap::default(), next_binding: 0 };

@@ -98,7 +98,7 @@ impl Counted {
         }
     }
 
-    /// Emits a bound for several turns at once: while [`Self::goes_on`] of a counter, that counter, all that are up to `spread` greater, and those of their next
+    /// Emits a bound for several turns at once: while [`Self::test`] is true of a counter, that counter, all that are up to `spread` greater, and those of their next
     /// `turns - 1` turns are below the loop's own bound, and none is beyond the numbers that its type has. Where the loop counts backwards or by so much that
     /// several turns might not fit the type, no counter is below what is returned.
     pub(super) fn limit(&self, function: &mut Function, out: &mut Vec<Inst>, span: Span, turns: u64, spread: u64) -> Value {

@@ -10,7 +10,7 @@
 //! OpenCL orders nothing between work-items but by barriers and atomics: those of a kernel that has no barriers may take turns instruction by instruction.
 //! A copy of bytes by single work-items costs a device as many instructions and invocations as a copy of `uint4` that moves sixteen times as much.
 //!
-//! Done where it is sure to pay: for kernels that cannot tell how they are grouped ([`super::group_blind`]), whose work-items take the same path (but for a guard
+//! Done where it is sure to pay: for kernels that cannot tell how they are grouped ([`super::group_blind()`]), whose work-items take the same path (but for a guard
 //! such as `if (i < n)`, which gets a second version of its body), and of whose accesses at neighbouring addresses all can be merged. [`lanes`] finds that out.
 //! The launch sees to it that the global size is a multiple of the number taken, and that enough invocations are left
 //! ([`LaunchKey::coarsen`](crate::launch::LaunchKey::coarsen)).

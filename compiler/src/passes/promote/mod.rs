@@ -10,7 +10,7 @@
 //! }
 //! %2 = load $x
 //! ```
-//! A variable is divided into [pieces](pieces): ranges of bytes that no access straddles. Each piece is an SSA value. What stays in memory:
+//! A variable is divided into [pieces]: ranges of bytes that no access straddles. Each piece is an SSA value. What stays in memory:
 //! variables whose address goes anywhere but into loads, stores and constant offsets, and those that are accessed at run-time offsets.
 //!
 //! The construction visits each instruction once. An `if`, `switch` or `loop` gets results (a loop parameters, too) for the pieces that

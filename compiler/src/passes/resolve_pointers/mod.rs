@@ -14,14 +14,14 @@
 //!
 //! * *Closed*, where every object that it may point to is known: the tag is one of this kernel's own numbers, the offset counts from the start of
 //!   the argument or variable. Nothing is needed of the host.
-//! * *Open*, where it may come from memory that others write, or was an integer: the tag is the object's [identity], the offset counts from the
+//! * *Open*, where it may come from memory that others write, or was an integer: the tag is the object's [identity](crate::launch::identity), the offset counts from the
 //!   start of the allocation (for the program's variables and constants: of the memory of all of them). An access compares the identity with those
 //!   of all objects that this launch can reach, and the offset with the range that an argument has of its allocation, for two arguments may be
 //!   parts of one. Where nothing matches, a load gives 0 and a store does nothing.
 //!
 //! Kept in memory or as an integer a pointer is `tag << 32 | offset` ([`crate::pointer`] says how on targets without 64-bit integers), of the closed form
 //! where only pointers of this kernel are ever kept there and nothing else is read from there, else of the open one. What an argument's identity,
-//! first byte and size are is asked of the argument buffer ([`WorkItem::ArgIdentity`](crate::ir::WorkItem::ArgIdentity)), and only by kernels that
+//! first byte and size are is asked of the argument buffer ([`WorkItem::ArgIdentity`]), and only by kernels that
 //! need it.
 //!
 //! Without 64-bit integers there is no room for identities: arguments have the numbers of this kernel, and what keeps pointers to buffers in buffers is
