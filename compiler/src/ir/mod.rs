@@ -31,6 +31,7 @@
 
 #![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
 
+pub mod build;
 pub mod definitions;
 pub mod image;
 pub mod names;
@@ -40,6 +41,7 @@ pub mod verify;
 pub mod visit;
 pub mod write;
 
+pub use build::{Build, Cursor};
 pub use types::{Scalar, Space, Type};
 
 use crate::diag::Span;

@@ -23,7 +23,7 @@ use super::pass::Pass;
 use super::simplify::Purity;
 use super::unroll::{Shape, copy, shape};
 use crate::diag::Span;
-use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
+use crate::ir::{Cursor, Function, Inst, Op, Region, Space, Type, Value};
 
 /// The pass.
 pub const PASS: Pass = Pass::function("batch_turns", |function, cx| Ok(run(function, cx.key.binding.distinct, cx.purity)));
@@ -91,7 +91,7 @@ impl Batch<'_> {
         let counted = Counted::of(self.function, &self.constants, &shape)?;
         self.growth += size * TURNS as usize;
         let span = inst.span;
-        let limit = counted.limit(self.function, out, span, TURNS, 0);
+        let limit = counted.limit(&mut Cursor::new(self.function, out, span), TURNS, 0);
         let fresh =
             |function: &mut Function| -> Vec<Value> { shape.params.iter().map(|&param| function.new_value(function.ty(param))).collect() };
         let (params, results) = (fresh(self.function), fresh(self.function));
@@ -105,7 +105,7 @@ impl Batch<'_> {
     fn turns(&mut self, shape: &Shape<'_>, counted: &Counted, params: &[Value], limit: Value, span: Span) -> Region {
         let end = shape.body.insts.len() - 1;
         let mut insts = Vec::new();
-        counted.test(self.function, &mut insts, span, params[counted.counter], limit, params.to_vec());
+        counted.test(&mut Cursor::new(self.function, &mut insts, span), params[counted.counter], limit, params.to_vec());
         let mut current = params.to_vec();
         for _ in 0..TURNS {
             let mut map: FxHashMap<Value, Value> = shape.params.iter().copied().zip(current).collect();

@@ -3,8 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::unroll::Shape;
-use crate::diag::Span;
-use crate::ir::{BinOp, CmpOp, Function, Inst, Op, Region, Scalar, Type, Value};
+use crate::ir::{BinOp, Build, CmpOp, Function, Op, Region, Scalar, Type, Value};
 
 /// The largest step that is a constant and understood.
 const LONGEST_STEP: u64 = 1 << 20;
@@ -91,59 +90,55 @@ impl Counted {
     }
 
     /// The step as a value.
-    pub(super) fn step(&self, function: &mut Function, out: &mut Vec<Inst>, span: Span) -> Value {
+    pub(super) fn step(&self, at: &mut impl Build) -> Value {
         match self.step {
             Step::Value(value) => value,
-            Step::Constant(bits) => function.emit_bits(out, span, self.ty, bits),
+            Step::Constant(bits) => at.bits(self.ty, bits),
         }
     }
 
-    /// Emits a bound for several turns at once: while [`Self::test`] is true of a counter, that counter, all that are up to `spread` greater, and those of their next
+    /// Emits a bound for several turns at once: while a [test](Self::test) of a counter against it holds, that counter, all that are up to `spread` greater, and those of their next
     /// `turns - 1` turns are below the loop's own bound, and none is beyond the numbers that its type has. Where the loop counts backwards or by so much that
     /// several turns might not fit the type, no counter is below what is returned.
-    pub(super) fn limit(&self, function: &mut Function, out: &mut Vec<Inst>, span: Span, turns: u64, spread: u64) -> Value {
+    pub(super) fn limit(&self, at: &mut impl Build, turns: u64, spread: u64) -> Value {
         let signed = self.compare == CmpOp::SLt;
         let subtract = if signed { BinOp::SSubSat } else { BinOp::USubSat };
         let ty = self.ty;
         let step = match self.step {
-            Step::Constant(step) => {
-                let reach = function.emit_bits(out, span, ty, step * (turns - 1) + spread);
-                return function.emit(out, span, ty, Op::Bin(subtract, self.bound, reach));
-            }
+            Step::Constant(step) => return at.bin_bits(subtract, self.bound, step * (turns - 1) + spread),
             Step::Value(step) => step,
         };
         let all = ty.scalar().map_or(0, Scalar::mask);
         let largest = if signed { all >> 1 } else { all };
         let (most, factor) = (largest.saturating_sub(spread) / (turns - 1), turns - 1);
-        let (most, factor) = (function.emit_bits(out, span, ty, most), function.emit_bits(out, span, ty, factor));
-        let spread = function.emit_bits(out, span, ty, spread);
-        let never = function.emit_bits(out, span, ty, if signed { largest + 1 } else { 0 });
-        let fits = function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::ULe, step, most));
-        let reach = function.emit(out, span, ty, Op::Bin(BinOp::Mul, step, factor));
-        let reach = function.emit(out, span, ty, Op::Bin(BinOp::Add, reach, spread));
-        let limit = function.emit(out, span, ty, Op::Bin(subtract, self.bound, reach));
-        function.emit(out, span, ty, Op::Select(fits, limit, never))
+        let (most, factor) = (at.bits(ty, most), at.bits(ty, factor));
+        let spread = at.bits(ty, spread);
+        let never = at.bits(ty, if signed { largest + 1 } else { 0 });
+        let fits = at.cmp(CmpOp::ULe, step, most);
+        let reach = at.bin(BinOp::Mul, step, factor);
+        let reach = at.bin(BinOp::Add, reach, spread);
+        let limit = at.bin(subtract, self.bound, reach);
+        at.select(fits, limit, never)
     }
 
     /// A number that is not greater than any counter.
-    pub(super) fn never(&self, function: &mut Function, out: &mut Vec<Inst>, span: Span) -> Value {
+    pub(super) fn never(&self, at: &mut impl Build) -> Value {
         let all = self.ty.scalar().map_or(0, Scalar::mask);
-        function.emit_bits(out, span, self.ty, if self.compare == CmpOp::SLt { (all >> 1) + 1 } else { 0 })
+        at.bits(self.ty, if self.compare == CmpOp::SLt { (all >> 1) + 1 } else { 0 })
     }
 
     /// Emits the end of a loop unless its counter is below a limit. It breaks with `values`.
-    pub(super) fn test(&self, function: &mut Function, out: &mut Vec<Inst>, span: Span, counter: Value, limit: Value, values: Vec<Value>) {
-        let cond = function.emit(out, span, Type::BOOL, Op::Cmp(self.compare, counter, limit));
-        let then = Region { insts: vec![Inst::effect(Op::Yield(Vec::new()), span)] };
-        let els = Region { insts: vec![Inst::effect(Op::Break(values), span)] };
-        out.push(Inst::effect(Op::If { cond, then, els }, span));
+    pub(super) fn test(&self, at: &mut impl Build, counter: Value, limit: Value, values: Vec<Value>) {
+        let cond = at.cmp(self.compare, counter, limit);
+        at.break_unless(cond, values);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Const;
+    use crate::diag::Span;
+    use crate::ir::{Const, Cursor};
     use crate::passes::simplify::eval;
 
     /// Evaluates what [`Counted::limit`] emits.
@@ -154,7 +149,7 @@ mod tests {
         let value = function.emit_bits(&mut out, Span::NONE, ty, step);
         let step = if constant { Step::Constant(step) } else { Step::Value(value) };
         let counted = Counted { at: 0, compare, counter: 0, bound, step, ty };
-        let limit = counted.limit(&mut function, &mut out, Span::NONE, turns, spread);
+        let limit = counted.limit(&mut Cursor::new(&mut function, &mut out, Span::NONE), turns, spread);
         let mut values: FxHashMap<Value, u64> = FxHashMap::default();
         for inst in &out {
             let scalar = ty.scalar().expect("a number");

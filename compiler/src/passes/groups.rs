@@ -19,8 +19,8 @@
 use super::pass::Pass;
 use crate::diag::Span;
 use crate::ir::{
-    AtomicOp, BinOp, CastOp, CmpOp, Const, Fence, Function, Global, GlobalVar, GroupOp, Inst, MathOp, Module, Op, Region, Scalar, Space,
-    Type, UnOp, Value, WorkItem,
+    AtomicOp, BinOp, Build, CastOp, CmpOp, Const, Cursor, Fence, Function, Global, GlobalVar, GroupOp, Inst, MathOp, Module, Op, Region,
+    Scalar, Space, Type, UnOp, Value, WorkItem,
 };
 use rustc_hash::FxHashMap;
 
@@ -99,6 +99,12 @@ struct Expander<'a> {
     aliases: FxHashMap<Value, Value>,
 }
 
+impl Build for Expander<'_> {
+    fn cursor(&mut self) -> Cursor<'_> {
+        Cursor::new(self.function, &mut self.out, self.span)
+    }
+}
+
 impl Expander<'_> {
     fn region(&mut self, region: &mut Region) {
         let outer = std::mem::take(&mut self.out);
@@ -121,35 +127,6 @@ impl Expander<'_> {
     }
 
     // Building
-
-    fn push(&mut self, ty: Type, op: Op) -> Value {
-        self.function.emit(&mut self.out, self.span, ty, op)
-    }
-
-    fn effect(&mut self, op: Op) {
-        self.out.push(Inst::effect(op, self.span));
-    }
-
-    fn bits(&mut self, ty: Type, bits: u64) -> Value {
-        self.function.emit_bits(&mut self.out, self.span, ty, bits)
-    }
-
-    fn word(&mut self, bits: u32) -> Value {
-        self.bits(Type::I32, u64::from(bits))
-    }
-
-    fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
-        let ty = self.function.ty(a);
-        self.push(ty, Op::Bin(op, a, b))
-    }
-
-    fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> Value {
-        self.push(Type::BOOL, Op::Cmp(op, a, b))
-    }
-
-    fn cast(&mut self, op: CastOp, a: Value, to: Type) -> Value {
-        if self.function.ty(a) == to { a } else { self.push(to, Op::Cast(op, a)) }
-    }
 
     fn barrier(&mut self) {
         self.effect(Op::Barrier(Fence { local: true, global: false, image: false }));
@@ -215,7 +192,7 @@ impl Expander<'_> {
     fn place(&mut self, array: Value, index: Value, size: u32) -> Value {
         let size = self.word(size);
         let offset = self.bin(BinOp::Mul, index, size);
-        self.push(Type::Ptr(Space::Local), Op::PtrAdd(array, offset))
+        self.ptr_add(array, offset)
     }
 
     fn store(&mut self, array: Value, index: Value, slot: Value) {
@@ -235,15 +212,15 @@ impl Expander<'_> {
         let ty = self.function.ty(value);
         let scalar = ty.scalar().unwrap_or(Scalar::I32);
         let whole = Scalar::int_of_size(scalar.size()).unwrap_or(scalar);
-        let bits = if scalar.is_float() { self.cast(CastOp::Bitcast, value, Type::Scalar(whole)) } else { value };
-        if whole.size() < 4 { self.cast(CastOp::ZExt, bits, Type::I32) } else { bits }
+        let bits = if scalar.is_float() { self.cast(CastOp::Bitcast, value, whole) } else { value };
+        if whole.size() < 4 { self.cast(CastOp::ZExt, bits, Scalar::I32) } else { bits }
     }
 
     fn of_slot(&mut self, slot: Value, ty: Type) -> Value {
         let scalar = ty.scalar().unwrap_or(Scalar::I32);
         let whole = Scalar::int_of_size(scalar.size()).unwrap_or(scalar);
-        let bits = if whole.size() < 4 { self.cast(CastOp::Trunc, slot, Type::Scalar(whole)) } else { slot };
-        if scalar.is_float() { self.cast(CastOp::Bitcast, bits, ty) } else { bits }
+        let bits = if whole.size() < 4 { self.cast(CastOp::Trunc, slot, whole) } else { slot };
+        if scalar.is_float() { self.cast(CastOp::Bitcast, bits, scalar) } else { bits }
     }
 
     /// `op(earlier, value)` with the earlier value out of a slot.
@@ -265,9 +242,9 @@ impl Expander<'_> {
         }
         Some(match op {
             GroupOp::All => {
-                let not = self.push(Type::BOOL, Op::Un(UnOp::Not, value));
+                let not = self.un(UnOp::Not, value);
                 let any = self.any(not);
-                self.push(Type::BOOL, Op::Un(UnOp::Not, any))
+                self.un(UnOp::Not, any)
             }
             GroupOp::Any => self.any(value),
             GroupOp::Broadcast => self.broadcast(value, *args.get(1)?),
@@ -459,7 +436,7 @@ impl Expander<'_> {
                 let before = self.shuffle(GroupOp::ShuffleUp, sums, Some(one));
                 let first = self.identity(op, value);
                 let is_first = self.cmp(CmpOp::Eq, lane, zero);
-                Some(self.push(ty, Op::Select(is_first, first, before)))
+                Some(self.select(is_first, first, before))
             }
             GroupOp::ActiveReduce(combine) | GroupOp::ActiveInclusive(combine) | GroupOp::ActiveExclusive(combine) => {
                 Some(self.active(op, combine, value, *args.get(1)?))
@@ -501,12 +478,12 @@ impl Expander<'_> {
             let moved = move_word(self, slot);
             return self.of_slot(moved, ty);
         }
-        let low = self.cast(CastOp::Trunc, slot, Type::I32);
+        let low = self.cast(CastOp::Trunc, slot, Scalar::I32);
         let amount = self.bits(Type::I64, 32);
         let high = self.bin(BinOp::LShr, slot, amount);
-        let high = self.cast(CastOp::Trunc, high, Type::I32);
+        let high = self.cast(CastOp::Trunc, high, Scalar::I32);
         let (low, high) = (move_word(self, low), move_word(self, high));
-        let (low, high) = (self.cast(CastOp::ZExt, low, Type::I64), self.cast(CastOp::ZExt, high, Type::I64));
+        let (low, high) = (self.cast(CastOp::ZExt, low, Scalar::I64), self.cast(CastOp::ZExt, high, Scalar::I64));
         let high = self.bin(BinOp::Shl, high, amount);
         let moved = self.bin(BinOp::Or, low, high);
         self.of_slot(moved, ty)
@@ -533,24 +510,24 @@ impl Expander<'_> {
         let (mut sum, mut link, mut step) = (value, start, 1);
         while step < most {
             let has = self.cmp(CmpOp::SGe, link, zero);
-            let from = self.push(Type::I32, Op::Select(has, link, lane));
+            let from = self.select(has, link, lane);
             let earlier = self.shuffle(GroupOp::Shuffle, sum, Some(from));
             let more = self.bin(combine, earlier, sum);
-            sum = self.push(ty, Op::Select(has, more, sum));
+            sum = self.select(has, more, sum);
             step *= 2;
             if step < most {
                 let next = self.shuffle(GroupOp::Shuffle, link, Some(from));
-                link = self.push(Type::I32, Op::Select(has, next, none));
+                link = self.select(has, next, none);
             }
         }
         match op {
             GroupOp::ActiveInclusive(_) => sum,
             GroupOp::ActiveExclusive(_) => {
                 let has = self.cmp(CmpOp::SGe, start, zero);
-                let from = self.push(Type::I32, Op::Select(has, start, lane));
+                let from = self.select(has, start, lane);
                 let before = self.shuffle(GroupOp::Shuffle, sum, Some(from));
                 let identity = self.identity(combine, value);
-                self.push(ty, Op::Select(has, before, identity))
+                self.select(has, before, identity)
             }
             _ => {
                 let last = self.highest(ballot, first, end);
@@ -563,17 +540,17 @@ impl Expander<'_> {
     fn highest(&mut self, ballot: Value, first: Value, end: Value) -> Value {
         let mut found = self.word(u32::MAX);
         for number in 0..self.lanes.div_ceil(32) {
-            let word = self.push(Type::I32, Op::Extract(ballot, number as u8));
+            let word = self.extract(ballot, number as u8);
             let (below_end, below_first) = (self.below(end, number * 32), self.below(first, number * 32));
-            let outside = self.push(Type::I32, Op::Un(UnOp::Not, below_first));
+            let outside = self.un(UnOp::Not, below_first);
             let word = self.bin(BinOp::And, word, below_end);
             let word = self.bin(BinOp::And, word, outside);
-            let zeros = self.push(Type::I32, Op::Math(MathOp::Clz, vec![word]));
+            let zeros = self.math(MathOp::Clz, word);
             let top = self.word(number * 32 + 31);
             let at = self.bin(BinOp::Sub, top, zeros);
             let zero = self.word(0);
             let any = self.cmp(CmpOp::Ne, word, zero);
-            found = self.push(Type::I32, Op::Select(any, at, found));
+            found = self.select(any, at, found);
         }
         found
     }
@@ -586,11 +563,10 @@ impl Expander<'_> {
         let bit = self.bin(BinOp::Shl, one, count);
         let some = self.bin(BinOp::Sub, bit, one);
         let all = self.cmp(CmpOp::UGe, count, width);
-        self.push(Type::I32, Op::Select(all, ones, some))
+        self.select(all, ones, some)
     }
 
     fn subgroup_scan(&mut self, op: BinOp, value: Value) -> Value {
-        let ty = self.function.ty(value);
         let lane = self.lane();
         let mut sum = value;
         let mut step = 1;
@@ -599,7 +575,7 @@ impl Expander<'_> {
             let earlier = self.shuffle(GroupOp::ShuffleUp, sum, Some(distance));
             let more = self.bin(op, earlier, sum);
             let has = self.cmp(CmpOp::UGe, lane, distance);
-            sum = self.push(ty, Op::Select(has, more, sum));
+            sum = self.select(has, more, sum);
             step *= 2;
         }
         sum

@@ -21,8 +21,7 @@ use super::exchange::flow::{Flow, Here};
 use super::lane::Lane;
 use super::pass::Pass;
 use super::unroll::{Counted, Shape, copy, counted, shape};
-use crate::diag::Span;
-use crate::ir::{BinOp, CastOp, Const, Function, GroupOp, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
+use crate::ir::{BinOp, Build, CastOp, Const, Cursor, Function, GroupOp, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
 
 /// The pass.
@@ -157,10 +156,6 @@ impl Rewrite<'_> {
         region.insts = out;
     }
 
-    fn push(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: Op) -> Value {
-        self.function.emit(out, span, ty, op)
-    }
-
     fn rewrite(&mut self, inst: &mut Inst, loads: &[usize], before: &mut Vec<Inst>) {
         let span = inst.span;
         let Some(shape) = shape(&inst.op) else { return };
@@ -168,17 +163,14 @@ impl Rewrite<'_> {
         let Some(step) = counted.step else { return };
         let counter = shape.params[counted.counter];
         let ty = self.function.ty(counter);
-        let lane = self.push(before, span, Type::I32, Op::WorkItem(WorkItem::SubgroupLocalId));
-        let lane = match ty {
-            Type::I32 => lane,
-            Type::I64 => self.push(before, span, ty, Op::Cast(CastOp::ZExt, lane)),
-            _ => return,
-        };
-        let step = self.function.emit_bits(before, span, ty, step);
-        let ahead = self.push(before, span, ty, Op::Bin(BinOp::Mul, lane, step));
+        let Type::Scalar(scalar @ (Scalar::I32 | Scalar::I64)) = ty else { return };
+        let mut code = Cursor::new(self.function, before, span);
+        let lane = code.push(Type::I32, Op::WorkItem(WorkItem::SubgroupLocalId));
+        let lane = code.cast(CastOp::ZExt, lane, scalar);
+        let ahead = code.bin_bits(BinOp::Mul, lane, step);
         let end = shape.body.insts.len() - 1;
         let mut out: Vec<Inst> = shape.body.insts[..=counted.guard].to_vec();
-        let own = self.push(&mut out, span, ty, Op::Bin(BinOp::Add, counter, ahead));
+        let own = Cursor::new(self.function, &mut out, span).bin(BinOp::Add, counter, ahead);
         let mut words = Vec::new();
         for &at in loads {
             let Op::Load { ptr, .. } = shape.body.insts[at].op else { return };
@@ -189,16 +181,17 @@ impl Rewrite<'_> {
                 out.push(copy);
             }
             let Some(value) = shape.body.insts[at].results.first().and_then(|result| map.get(result)) else { return };
-            words.push(self.words(&mut out, span, *value));
+            words.push(words_of(&mut Cursor::new(self.function, &mut out, span), *value));
         }
         let mut current = shape.params.to_vec();
         for turn in 0..self.lanes {
             let mut map: FxHashMap<Value, Value> = shape.params.iter().copied().zip(current).collect();
-            let index = self.function.emit_bits(&mut out, span, Type::I32, u64::from(turn));
+            let index = Cursor::new(self.function, &mut out, span).word(turn);
             for (at, inst) in shape.body.insts[..end].iter().enumerate().filter(|(at, _)| *at != counted.guard) {
                 match (loads.iter().position(|&load| load == at), inst.results.first()) {
                     (Some(number), Some(&result)) => {
-                        let value = self.told(&mut out, inst.span, self.function.ty(result), &words[number], index);
+                        let ty = self.function.ty(result);
+                        let value = told(&mut Cursor::new(self.function, &mut out, inst.span), ty, &words[number], index);
                         map.insert(result, value);
                     }
                     _ => {
@@ -215,33 +208,32 @@ impl Rewrite<'_> {
             *unroll = Some(1);
         }
     }
+}
 
-    /// The lanes of a value as words.
-    fn words(&mut self, out: &mut Vec<Inst>, span: Span, value: Value) -> Vec<Value> {
-        let ty = self.function.ty(value);
-        let Some(scalar) = ty.scalar() else { return Vec::new() };
-        (0..ty.lanes())
-            .map(|lane| {
-                let one = if ty.lanes() == 1 { value } else { self.push(out, span, Type::Scalar(scalar), Op::Extract(value, lane)) };
-                if scalar == Scalar::I32 { one } else { self.push(out, span, Type::I32, Op::Cast(CastOp::Bitcast, one)) }
-            })
-            .collect()
-    }
+/// The lanes of a value as words.
+fn words_of(at: &mut Cursor<'_>, value: Value) -> Vec<Value> {
+    let lanes = at.function.ty(value).lanes();
+    (0..lanes)
+        .map(|lane| {
+            let one = if lanes == 1 { value } else { at.extract(value, lane) };
+            at.cast(CastOp::Bitcast, one, Scalar::I32)
+        })
+        .collect()
+}
 
-    /// The value of which a work-item of the subgroup has these words.
-    fn told(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, words: &[Value], index: Value) -> Value {
-        let scalar = ty.scalar().unwrap_or(Scalar::I32);
-        let parts: Vec<Value> = words
-            .iter()
-            .map(|&word| {
-                let told = self.push(out, span, Type::I32, Op::Group { sub: true, op: GroupOp::Shuffle, args: vec![word, index] });
-                if scalar == Scalar::I32 { told } else { self.push(out, span, Type::Scalar(scalar), Op::Cast(CastOp::Bitcast, told)) }
-            })
-            .collect();
-        match parts[..] {
-            [one] => one,
-            [] => self.push(out, span, ty, Op::Const(Const::Undef)),
-            _ => self.push(out, span, ty, Op::Construct(parts)),
-        }
+/// The value of which a work-item of the subgroup has these words.
+fn told(at: &mut Cursor<'_>, ty: Type, words: &[Value], index: Value) -> Value {
+    let scalar = ty.scalar().unwrap_or(Scalar::I32);
+    let parts: Vec<Value> = words
+        .iter()
+        .map(|&word| {
+            let told = at.push(Type::I32, Op::Group { sub: true, op: GroupOp::Shuffle, args: vec![word, index] });
+            at.cast(CastOp::Bitcast, told, scalar)
+        })
+        .collect();
+    match parts[..] {
+        [one] => one,
+        [] => at.push(ty, Op::Const(Const::Undef)),
+        _ => at.push(ty, Op::Construct(parts)),
     }
 }

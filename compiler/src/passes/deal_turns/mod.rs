@@ -43,7 +43,7 @@ use super::pass::Pass;
 use super::simplify::Purity;
 use super::unroll::{copy, shape};
 use crate::diag::Span;
-use crate::ir::{BinOp, CastOp, CmpOp, Function, Inst, Op, Region, Type, Value, WorkItem};
+use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
 use check::Dealt;
 
@@ -105,64 +105,64 @@ struct Deal<'a> {
     made: &'a mut FxHashSet<Value>,
 }
 
+impl Build for Deal<'_> {
+    fn cursor(&mut self) -> Cursor<'_> {
+        Cursor::new(self.function, self.out, self.span)
+    }
+}
+
 impl Deal<'_> {
-    fn push(&mut self, ty: Type, op: Op) -> Value {
-        self.function.emit(self.out, self.span, ty, op)
-    }
-
-    fn bits(&mut self, ty: Type, bits: u32) -> Value {
-        self.function.emit_bits(self.out, self.span, ty, u64::from(bits))
-    }
-
     /// A word as a number of the counter's type.
     fn extend(&mut self, word: Value) -> Value {
-        if self.dealt.counted.ty == Type::I32 { word } else { self.push(self.dealt.counted.ty, Op::Cast(CastOp::ZExt, word)) }
+        self.cast(CastOp::ZExt, word, self.dealt.counted.ty.scalar().unwrap_or(Scalar::I32))
     }
 
     /// Puts loops in front of one, and says where that goes on.
     fn loops(&mut self, inst: &Inst) -> Option<Value> {
         let shape = shape(&inst.op)?;
-        let (ty, start) = (self.dealt.counted.ty, *shape.init.first()?);
+        let start = *shape.init.first()?;
         let item = self.push(Type::I32, Op::WorkItem(WorkItem::LocalId(0)));
         let own = self.extend(item);
         // The counter of the group's first item.
-        let mut first = self.push(ty, Op::Bin(BinOp::Sub, start, own));
+        let mut first = self.bin(BinOp::Sub, start, own);
         for &turns in &self.dealt.turns {
             first = self.one(inst, first, item, turns)?;
         }
-        Some(self.push(ty, Op::Bin(BinOp::Add, first, own)))
+        Some(self.bin(BinOp::Add, first, own))
     }
 
     /// A loop that does so many turns in one; the counter of the group's first item behind it.
     fn one(&mut self, inst: &Inst, start: Value, item: Value, turns: u32) -> Option<Value> {
-        let (counted, span) = (&self.dealt.counted, self.span);
+        let (dealt, span) = (self.dealt, self.span);
+        let counted = &dealt.counted;
         let ty = counted.ty;
-        let step = counted.step(self.function, self.out, span);
+        let step = counted.step(self);
         // While all items have so many turns more, if what they load then is aligned.
         let spread = u64::from(self.items - 1);
-        let limit = counted.limit(self.function, self.out, span, u64::from(turns), spread);
-        let (rest, zero) = (self.bits(ty, turns - 1), self.bits(ty, 0));
-        let both = self.push(ty, Op::Bin(BinOp::Or, start, step));
-        let both = self.push(ty, Op::Bin(BinOp::And, both, rest));
-        let even = self.push(Type::BOOL, Op::Cmp(CmpOp::Eq, both, zero));
-        let never = counted.never(self.function, self.out, span);
-        let limit = self.push(ty, Op::Select(even, limit, never));
+        let limit = counted.limit(self, u64::from(turns), spread);
+        let (rest, zero) = (self.bits(ty, u64::from(turns - 1)), self.bits(ty, 0));
+        let both = self.bin(BinOp::Or, start, step);
+        let both = self.bin(BinOp::And, both, rest);
+        let even = self.cmp(CmpOp::Eq, both, zero);
+        let never = counted.never(self);
+        let limit = self.select(even, limit, never);
         // Whose turns this item takes, and which.
-        let columns = self.bits(Type::I32, self.items / turns);
-        let row = self.push(Type::I32, Op::Bin(BinOp::UDiv, item, columns));
-        let column = self.push(Type::I32, Op::Bin(BinOp::URem, item, columns));
-        let (row, column, factor) = (self.extend(row), self.extend(column), self.bits(ty, turns));
-        let down = self.push(ty, Op::Bin(BinOp::Mul, row, step));
-        let across = self.push(ty, Op::Bin(BinOp::Mul, column, factor));
-        let own = self.push(ty, Op::Bin(BinOp::Add, down, across));
-        let stride = self.push(ty, Op::Bin(BinOp::Mul, step, factor));
+        let columns = self.word(self.items / turns);
+        let row = self.bin(BinOp::UDiv, item, columns);
+        let column = self.bin(BinOp::URem, item, columns);
+        let (row, column, factor) = (self.extend(row), self.extend(column), self.bits(ty, u64::from(turns)));
+        let down = self.bin(BinOp::Mul, row, step);
+        let across = self.bin(BinOp::Mul, column, factor);
+        let own = self.bin(BinOp::Add, down, across);
+        let stride = self.bin(BinOp::Mul, step, factor);
 
         let group = self.function.new_value(ty);
         let mut insts = Vec::new();
-        counted.test(self.function, &mut insts, span, group, limit, vec![group]);
-        let first = self.function.emit(&mut insts, span, ty, Op::Bin(BinOp::Add, group, own));
+        let mut inside = Cursor::new(self.function, &mut insts, span);
+        counted.test(&mut inside, group, limit, vec![group]);
+        let first = inside.bin(BinOp::Add, group, own);
         self.turns(inst, first, turns, &mut insts)?;
-        let next = self.function.emit(&mut insts, span, ty, Op::Bin(BinOp::Add, group, stride));
+        let next = Cursor::new(self.function, &mut insts, span).bin(BinOp::Add, group, stride);
         insts.push(Inst::effect(Op::Continue(vec![next]), span));
         let end = self.function.new_value(ty);
         let op = Op::Loop { init: vec![start], params: vec![group], body: Region { insts }, unroll: Some(1) };
@@ -174,13 +174,12 @@ impl Deal<'_> {
     /// The body for so many counters from one on.
     fn turns(&mut self, inst: &Inst, first: Value, turns: u32, out: &mut Vec<Inst>) -> Option<()> {
         let shape = shape(&inst.op)?;
-        let (ty, span) = (self.dealt.counted.ty, self.span);
+        let span = self.span;
         let end = shape.body.insts.len() - 1;
         // What each merged load gives, by turn.
         let mut loaded: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
         for turn in 0..turns {
-            let number = self.function.emit_bits(out, span, ty, u64::from(turn));
-            let counter = self.function.emit(out, span, ty, Op::Bin(BinOp::Add, first, number));
+            let counter = Cursor::new(self.function, out, span).bin_bits(BinOp::Add, first, u64::from(turn));
             let mut map: FxHashMap<Value, Value> = std::iter::once((*shape.params.first()?, counter)).collect();
             for (index, inst) in shape.body.insts[..end].iter().enumerate() {
                 if index == self.dealt.counted.at {

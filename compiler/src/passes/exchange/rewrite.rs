@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::{PART, Shared};
 use crate::diag::Span;
 use crate::ir::definitions::Linear;
-use crate::ir::{BinOp, CastOp, CmpOp, Function, GroupOp, Inst, Op, Region, Scalar, Type, Value, WorkItem};
+use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, GroupOp, Inst, Op, Region, Scalar, Type, Value, WorkItem};
 
 const WORDS: Type = Type::Vector(Scalar::I32, 4);
 
@@ -41,26 +41,17 @@ struct Writer<'a> {
     defined: FxHashSet<Value>,
 }
 
+impl Build for Writer<'_> {
+    fn cursor(&mut self) -> Cursor<'_> {
+        Cursor::new(self.function, &mut self.out, self.span)
+    }
+}
+
 impl Writer<'_> {
-    fn emit(&mut self, ty: Type, op: Op) -> Value {
-        self.function.emit(&mut self.out, self.span, ty, op)
-    }
-
-    fn word(&mut self, bits: u32) -> Value {
-        self.function.emit_bits(&mut self.out, self.span, Type::I32, u64::from(bits))
-    }
-
-    fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
-        let ty = self.function.ty(a);
-        self.emit(ty, Op::Bin(op, a, b))
-    }
-
     /// Whether the lane's index has a bit.
     fn side(&mut self, bit: u32) -> Value {
-        let mask = self.word(bit);
-        let bits = self.bin(BinOp::And, self.lane, mask);
-        let zero = self.word(0);
-        self.emit(Type::BOOL, Op::Cmp(CmpOp::Ne, bits, zero))
+        let bits = self.bin_bits(BinOp::And, self.lane, u64::from(bit));
+        self.cmp_bits(CmpOp::Ne, bits, 0)
     }
 
     fn region(&mut self, region: &mut Region) {
@@ -105,15 +96,11 @@ impl Writer<'_> {
     fn sum(&mut self, linear: &Linear) -> Option<Value> {
         let mut total = (linear.constant != 0).then(|| self.word(linear.constant));
         for &(value, scale) in &linear.terms {
-            let value = if self.function.ty(value) == Type::I64 { self.emit(Type::I32, Op::Cast(CastOp::Trunc, value)) } else { value };
-            let term = if scale == 1 {
-                value
-            } else if scale.is_power_of_two() {
-                let amount = self.word(scale.trailing_zeros());
-                self.bin(BinOp::Shl, value, amount)
-            } else {
-                let factor = self.word(scale);
-                self.bin(BinOp::Mul, value, factor)
+            let value = self.cast(CastOp::Trunc, value, Scalar::I32);
+            let term = match scale {
+                1 => value,
+                _ if scale.is_power_of_two() => self.bin_bits(BinOp::Shl, value, u64::from(scale.trailing_zeros())),
+                _ => self.bin_bits(BinOp::Mul, value, u64::from(scale)),
             };
             total = Some(total.map_or(term, |total| self.bin(BinOp::Add, total, term)));
         }
@@ -121,7 +108,7 @@ impl Writer<'_> {
     }
 
     fn shuffle(&mut self, op: GroupOp, value: Value, other: Value) -> Value {
-        self.emit(Type::I32, Op::Group { sub: true, op, args: vec![value, other] })
+        self.push(Type::I32, Op::Group { sub: true, op, args: vec![value, other] })
     }
 
     /// The offsets of `lanes` lanes that make accesses together, in their order, each where this lane's part of the access begins.
@@ -130,19 +117,16 @@ impl Writer<'_> {
             return rows.clone();
         }
         let offset = self.sum(own).unwrap_or_else(|| self.word(0));
-        let mask = self.word(lanes - 1);
-        let place = self.bin(BinOp::And, self.lane, mask);
-        let shift = self.word(PART.trailing_zeros());
-        let part = self.bin(BinOp::Shl, place, shift);
+        let place = self.bin_bits(BinOp::And, self.lane, u64::from(lanes - 1));
+        let part = self.bin_bits(BinOp::Shl, place, u64::from(PART.trailing_zeros()));
         let rows: Vec<Value> = if let (2, Some(odd)) = (lanes, self.sides[0]) {
             let one = self.word(1);
             let other = self.shuffle(GroupOp::ShuffleXor, offset, one);
-            [(other, offset), (offset, other)].map(|(odds, evens)| self.emit(Type::I32, Op::Select(odd, odds, evens))).to_vec()
+            [(other, offset), (offset, other)].map(|(odds, evens)| self.select(odd, odds, evens)).to_vec()
         } else {
             let first = self.bin(BinOp::Xor, self.lane, place);
             let lane = |this: &mut Self, index: u32| {
-                let index = this.word(index);
-                let from = this.bin(BinOp::Or, first, index);
+                let from = this.bin_bits(BinOp::Or, first, u64::from(index));
                 this.shuffle(GroupOp::Shuffle, offset, from)
             };
             (0..lanes).map(|index| lane(self, index)).collect()
@@ -156,7 +140,6 @@ impl Writer<'_> {
     fn pointers(&mut self, shared: &Shared, parts: u32) -> Vec<Vec<Value>> {
         let lanes = shared.lanes();
         let rows = self.rows(&shared.own, lanes);
-        let ty = self.function.ty(shared.param);
         let mut common = shared.common.clone();
         (0..parts / lanes)
             .map(|_| {
@@ -164,7 +147,7 @@ impl Writer<'_> {
                 common.constant = common.constant.wrapping_add(lanes * PART);
                 let pointer = |this: &mut Self, row: Value| {
                     let offset = more.map_or(row, |more| this.bin(BinOp::Add, row, more));
-                    this.emit(ty, Op::PtrAdd(shared.param, offset))
+                    this.ptr_add(shared.param, offset)
                 };
                 rows.iter().map(|&row| pointer(self, row)).collect()
             })
@@ -179,16 +162,16 @@ impl Writer<'_> {
             let by = self.word(bit as u32);
             for low in (0..parts.len()).filter(|index| index & bit == 0) {
                 let (Some(&a), Some(&b)) = (parts.get(low), parts.get(low | bit)) else { continue };
-                let given = self.emit(WORDS, Op::Select(side, a, b));
+                let given = self.select(side, a, b);
                 let words: Vec<Value> = (0..4_u8)
                     .map(|word| {
-                        let word = self.emit(Type::I32, Op::Extract(given, word));
+                        let word = self.extract(given, word);
                         self.shuffle(GroupOp::ShuffleXor, word, by)
                     })
                     .collect();
-                let taken = self.emit(WORDS, Op::Construct(words));
-                parts[low] = self.emit(WORDS, Op::Select(side, taken, a));
-                parts[low | bit] = self.emit(WORDS, Op::Select(side, b, taken));
+                let taken = self.push(WORDS, Op::Construct(words));
+                parts[low] = self.select(side, taken, a);
+                parts[low | bit] = self.select(side, b, taken);
             }
         }
         parts
@@ -202,16 +185,16 @@ impl Writer<'_> {
         let mut pieces = Vec::new();
         for pointers in self.pointers(shared, parts) {
             let loaded: Vec<Value> =
-                pointers.into_iter().map(|ptr| self.emit(WORDS, Op::Load { ptr, align: PART, volatile: false })).collect();
+                pointers.into_iter().map(|ptr| self.push(WORDS, Op::Load { ptr, align: PART, volatile: false })).collect();
             pieces.extend(self.transpose(&loaded));
         }
         let mut lanes = (PART / scalar.size()) as u8;
         if scalar != Scalar::I32 {
-            pieces = pieces.into_iter().map(|piece| self.emit(Type::Vector(scalar, lanes), Op::Cast(CastOp::Bitcast, piece))).collect();
+            pieces = pieces.into_iter().map(|piece| self.push(Type::Vector(scalar, lanes), Op::Cast(CastOp::Bitcast, piece))).collect();
         }
         while pieces.len() > 2 {
             lanes *= 2;
-            let joined = |this: &mut Self, pair: &[Value]| this.emit(Type::Vector(scalar, lanes), join(pair, lanes));
+            let joined = |this: &mut Self, pair: &[Value]| this.push(Type::Vector(scalar, lanes), join(pair, lanes));
             pieces = pieces.chunks(2).map(|pair| joined(self, pair)).collect();
         }
         // The last step defines what the load did.
@@ -226,8 +209,8 @@ impl Writer<'_> {
         let pieces: Vec<Value> = (0..parts)
             .map(|part| {
                 let which = (0..lanes).map(|lane| Some(part * lanes + lane)).collect();
-                let piece = self.emit(Type::Vector(scalar, lanes), Op::Shuffle(value, value, which));
-                if scalar == Scalar::I32 { piece } else { self.emit(WORDS, Op::Cast(CastOp::Bitcast, piece)) }
+                let piece = self.push(Type::Vector(scalar, lanes), Op::Shuffle(value, value, which));
+                if scalar == Scalar::I32 { piece } else { self.push(WORDS, Op::Cast(CastOp::Bitcast, piece)) }
             })
             .collect();
         let rows = self.pointers(shared, u32::from(parts));

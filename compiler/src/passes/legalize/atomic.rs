@@ -1,7 +1,7 @@
 //! Atomics on floats: exchanges as integers, arithmetic by compare-and-exchange.
 
 use super::Lower;
-use crate::ir::{AtomicOp, BinOp, CastOp, CmpOp, Inst, Op, Region, Scalar, Space, Type, Value};
+use crate::ir::{AtomicOp, BinOp, Build, CastOp, CmpOp, Inst, Op, Region, Scalar, Space, Type, Value};
 
 impl Lower<'_> {
     /// The result of an atomic operation, where it has to be rewritten.

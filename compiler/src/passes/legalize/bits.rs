@@ -1,16 +1,16 @@
 //! Bit counts of widths that devices do not count: narrow ones in 32 bits, 64 bits by halves.
 
 use super::Lower;
-use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, Value};
+use crate::ir::{BinOp, Build, CastOp, CmpOp, MathOp, Scalar, Value};
 
 impl Lower<'_> {
     /// The value of an integer `math` operation, where it has to be rewritten.
-    pub(super) fn bits(&mut self, op: MathOp, a: Value) -> Option<Value> {
+    pub(super) fn bit_function(&mut self, op: MathOp, a: Value) -> Option<Value> {
         let scalar = self.ty(a).scalar()?;
         match op {
             MathOp::SAbs => {
                 let ty = self.ty(a);
-                let zero = self.bits_of(ty, 0);
+                let zero = self.bits(ty, 0);
                 let negative = self.bin(BinOp::Sub, zero, a);
                 // The least value stays as it is, which is right as an unsigned one.
                 Some(self.bin(BinOp::SMax, a, negative))

@@ -10,7 +10,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lower;
-use crate::ir::{BinOp, CastOp, CmpOp, Op, Region, Scalar, Type, Value};
+use crate::ir::{BinOp, Build, CastOp, CmpOp, Op, Region, Scalar, Type, Value};
 
 /// What is divided by what for both quotient and remainder, both with or without signs. Constants are no matter: what devices make of them is little, and shared.
 pub(super) fn pairs(body: &Region, known: &FxHashMap<Value, u64>) -> FxHashSet<(Value, Value)> {
@@ -78,7 +78,7 @@ impl Lower<'_> {
         let multiplier = ((1_u128 << (64 + shift)) / u128::from(scale)) as u64;
         let ty = self.ty(a);
         let (low, high) = self.halves(Scalar::I64, a);
-        let (below, above) = (self.bits_of(ty, multiplier & 0xffff_ffff), self.bits_of(ty, multiplier >> 32));
+        let (below, above) = (self.bits(ty, multiplier & 0xffff_ffff), self.bits(ty, multiplier >> 32));
         let product = self.bin(BinOp::Mul, high, above);
         let [x, y] = [(high, below), (low, above)].map(|(x, y)| {
             let product = self.bin(BinOp::Mul, x, y);
@@ -119,7 +119,7 @@ impl Lower<'_> {
         let rest = self.bin(BinOp::Sub, a, product);
         // The remainder by zero is that by one, as everywhere: the quotient is.
         let is_zero = self.cmp_bits(CmpOp::Eq, b, 0);
-        let zero = self.bits_of(self.ty(b), 0);
+        let zero = self.bits(self.ty(b), 0);
         self.select(is_zero, zero, rest)
     }
 
@@ -129,12 +129,12 @@ impl Lower<'_> {
             short_magic(divisor, 64).map(|found| (0, found)).or_else(|| short_magic(divisor >> twos, 64 - twos).map(|found| (twos, found)));
         if let Some((before, (multiplier, shift))) = short {
             let a = if before == 0 { a } else { self.bin_bits(BinOp::LShr, a, u64::from(before)) };
-            let factor = self.bits_of(Type::I64, multiplier);
+            let factor = self.bits(Type::I64, multiplier);
             let high = self.integer(BinOp::UMulHi, a, factor)?;
             return Some(if shift == 0 { high } else { self.bin_bits(BinOp::LShr, high, u64::from(shift)) });
         }
         let (multiplier, shift) = magic(divisor);
-        let factor = self.bits_of(Type::I64, multiplier);
+        let factor = self.bits(Type::I64, multiplier);
         let high = self.integer(BinOp::UMulHi, a, factor)?;
         let rest = self.bin(BinOp::Sub, a, high);
         let half = self.bin_bits(BinOp::LShr, rest, 1);

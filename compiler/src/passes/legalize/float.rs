@@ -6,7 +6,7 @@
 //! wider type has more than twice as many bits and two. Where there is none, [`super::fma`] does it.
 
 use super::Lower;
-use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Op, Scalar, Type, Value};
+use crate::ir::{BinOp, Build, CastOp, CmpOp, MathOp, Op, Scalar, Type, Value};
 
 impl Lower<'_> {
     /// The value of `fma`, where the device's own is not fused.
@@ -76,7 +76,7 @@ impl Lower<'_> {
         let a_part = self.bin(BinOp::FSub, sum, b_part);
         let (a_error, b_error) = (self.bin(BinOp::FSub, a, a_part), self.bin(BinOp::FSub, b, b_part));
         let error = self.bin(BinOp::FAdd, a_error, b_error);
-        let zero = self.bits_of(float, 0);
+        let zero = self.bits(float, 0);
         // Comparisons are false for the NaN that the error of an infinite sum is.
         let (below, above) = (self.cmp(CmpOp::FLt, error, zero), self.cmp(CmpOp::FGt, error, zero));
         self.odd(sum, below, above, integer)
@@ -103,9 +103,9 @@ impl Lower<'_> {
         // Towards the error: away from zero where it has the sum's sign.
         let inwards = self.bin(BinOp::Xor, negative, below);
         let integers = self.ty(bits);
-        let (up, down) = (self.bits_of(integers, 1), self.bits_of(integers, u64::MAX));
+        let (up, down) = (self.bits(integers, 1), self.bits(integers, u64::MAX));
         let step = self.select(inwards, down, up);
-        let none = self.bits_of(integers, 0);
+        let none = self.bits(integers, 0);
         let step = self.select(adjust, step, none);
         let bits = self.bin(BinOp::Add, bits, step);
         let Some(scalar) = float.scalar() else { return bits };

@@ -6,7 +6,7 @@
 
 use super::Lower;
 use crate::diag::Span;
-use crate::ir::{BinOp, CastOp, CmpOp, Function, Inst, Op, Region, Scalar, Type, UnOp, Value};
+use crate::ir::{BinOp, Build, CastOp, CmpOp, Function, Inst, Op, Region, Scalar, Type, UnOp, Value};
 use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -205,7 +205,7 @@ impl Fma<'_, '_> {
         let unbiased = self.l.bin_bits(BinOp::Sub, biased, self.format.bias as u64);
         let exponent = self.l.bin(BinOp::Add, unbiased, scale);
         // Bits that the result, as a denormal, has fewer than `hi`.
-        let least = self.l.bits_of(Type::I32, (1 - self.format.bias) as u64);
+        let least = self.l.bits(Type::I32, (1 - self.format.bias) as u64);
         let lost = self.l.bin(BinOp::Sub, least, exponent);
         let denormal = self.l.cmp_bits(CmpOp::SGt, lost, 0);
         let one_lost = self.l.cmp_bits(CmpOp::Eq, lost, 1);
@@ -224,7 +224,7 @@ impl Fma<'_, '_> {
         let differ = self.l.bin(BinOp::Xor, raw, lo_raw);
         let opposite = self.l.cmp_bits(CmpOp::SLt, differ, 0);
         let integer = self.integer();
-        let (up, down, none) = (self.l.bits_of(integer, 1), self.l.bits_of(integer, u64::MAX), self.l.bits_of(integer, 0));
+        let (up, down, none) = (self.l.bits(integer, 1), self.l.bits(integer, u64::MAX), self.l.bits(integer, 0));
         let step = self.l.select(opposite, down, up);
         let step = self.l.select(adjust, step, none);
         let raw = self.l.bin(BinOp::Add, raw, step);

@@ -1,7 +1,7 @@
 //! High halves of products, saturation, rotation.
 
 use super::Lower;
-use crate::ir::{BinOp, CastOp, CmpOp, Scalar, Value};
+use crate::ir::{BinOp, Build, CastOp, CmpOp, Scalar, Value};
 
 impl Lower<'_> {
     /// The value of a derived integer operation.
@@ -16,14 +16,14 @@ impl Lower<'_> {
                 let sum = self.bin(BinOp::Add, a, b);
                 let carried = self.cmp(CmpOp::ULt, sum, a);
                 let ty = self.ty(a);
-                let most = self.bits_of(ty, u64::MAX);
+                let most = self.bits(ty, u64::MAX);
                 self.select(carried, most, sum)
             }
             BinOp::USubSat => {
                 let difference = self.bin(BinOp::Sub, a, b);
                 let borrowed = self.cmp(CmpOp::ULt, a, b);
                 let ty = self.ty(a);
-                let zero = self.bits_of(ty, 0);
+                let zero = self.bits(ty, 0);
                 self.select(borrowed, zero, difference)
             }
             BinOp::SAddSat => {
@@ -41,9 +41,9 @@ impl Lower<'_> {
                 let ty = self.ty(a);
                 // Amounts are modulo the width, so the other shift is by the negative amount.
                 let back = if let Some(&amount) = self.known.get(&b) {
-                    self.bits_of(ty, u64::from(bits).wrapping_sub(amount) % u64::from(bits))
+                    self.bits(ty, u64::from(bits).wrapping_sub(amount) % u64::from(bits))
                 } else {
-                    let zero = self.bits_of(ty, 0);
+                    let zero = self.bits(ty, 0);
                     self.bin(BinOp::Sub, zero, b)
                 };
                 let (high, low) = (self.bin(BinOp::Shl, a, b), self.bin(BinOp::LShr, a, back));
@@ -111,7 +111,7 @@ impl Lower<'_> {
         let mask = (1_u64 << half) - 1;
         if let Some(&bits) = self.known.get(&x) {
             let ty = self.ty(x);
-            return (self.bits_of(ty, bits & mask), self.bits_of(ty, bits >> half));
+            return (self.bits(ty, bits & mask), self.bits(ty, bits >> half));
         }
         if scalar != Scalar::I64 {
             return (self.bin_bits(BinOp::And, x, mask), self.bin_bits(BinOp::LShr, x, half));

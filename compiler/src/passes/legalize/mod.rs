@@ -23,7 +23,7 @@ mod zeros;
 
 use super::pass::Pass;
 use crate::diag::Span;
-use crate::ir::{BinOp, CastOp, CmpOp, Const, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
+use crate::ir::{BinOp, Build, CastOp, Const, Cursor, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
 use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -185,69 +185,27 @@ impl Lower<'_> {
             },
             Op::Math(MathOp::RSqrt, args) => self.reciprocal_sqrt(*args.first()?).map(Some),
             Op::Cast(CastOp::FToF, x) if self.is_double_to_half(inst, *x) => Some(Some(self.double_to_half(*x))),
-            Op::Math(op, args) => self.bits(*op, *args.first()?).map(Some),
+            Op::Math(op, args) => self.bit_function(*op, *args.first()?).map(Some),
             Op::Atomic { op, ptr, value, ty } => self.atomic(*op, *ptr, *value, *ty),
             Op::CmpXchg { ptr, expected, desired, ty } => self.compare_exchange(*ptr, *expected, *desired, *ty).map(Some),
             _ => None,
         }
     }
 
-    // Building
-
     fn ty(&self, value: Value) -> Type {
         self.function.ty(value)
     }
+}
 
-    fn push(&mut self, ty: Type, op: Op) -> Value {
-        self.function.emit(&mut self.out, self.span, ty, op)
+impl Build for Lower<'_> {
+    fn cursor(&mut self) -> Cursor<'_> {
+        Cursor::new(self.function, &mut self.out, self.span)
     }
 
-    fn effect(&mut self, op: Op) {
-        self.out.push(Inst::effect(op, self.span));
-    }
-
-    fn bits_of(&mut self, ty: Type, bits: u64) -> Value {
-        let value = self.function.emit_bits(&mut self.out, self.span, ty, bits);
+    fn bits(&mut self, ty: Type, bits: u64) -> Value {
+        let value = self.cursor().bits(ty, bits);
         self.known.insert(value, bits & ty.scalar().map_or(u64::MAX, Scalar::mask));
         value
-    }
-
-    fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
-        let ty = self.ty(a);
-        self.push(ty, Op::Bin(op, a, b))
-    }
-
-    /// An operation with a constant of the operand's type.
-    fn bin_bits(&mut self, op: BinOp, a: Value, bits: u64) -> Value {
-        let ty = self.ty(a);
-        let b = self.bits_of(ty, bits);
-        self.bin(op, a, b)
-    }
-
-    fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> Value {
-        let ty = self.ty(a).with_scalar(Scalar::Bool);
-        self.push(ty, Op::Cmp(op, a, b))
-    }
-
-    fn cmp_bits(&mut self, op: CmpOp, a: Value, bits: u64) -> Value {
-        let ty = self.ty(a);
-        let b = self.bits_of(ty, bits);
-        self.cmp(op, a, b)
-    }
-
-    fn cast(&mut self, op: CastOp, a: Value, scalar: Scalar) -> Value {
-        let ty = self.ty(a).with_scalar(scalar);
-        self.push(ty, Op::Cast(op, a))
-    }
-
-    fn select(&mut self, condition: Value, a: Value, b: Value) -> Value {
-        let ty = self.ty(a);
-        self.push(ty, Op::Select(condition, a, b))
-    }
-
-    fn math(&mut self, op: MathOp, a: Value) -> Value {
-        let ty = self.ty(a);
-        self.push(ty, Op::Math(op, vec![a]))
     }
 }
 

@@ -23,8 +23,7 @@ mod pieces;
 use super::addresses::Addresses;
 use super::pass::Pass;
 use crate::diag::Span;
-use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Type, Value, Var};
-use access::Site;
+use crate::ir::{CastOp, Const, Cursor, Function, Inst, Op, Region, Type, Value, Var};
 use pieces::{Access, Pieces};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -330,7 +329,7 @@ impl Promote<'_> {
         let size = ty.access_size(self.ptr_size);
         let mut get =
             |function: &mut Function, piece: usize| value_of(function, current, undefined, undefined_insts, (piece, pieces.list[piece].ty));
-        Site { function, out, span }.read(pieces, var, offset, (ty, size), &mut get)
+        pieces.read(&mut Cursor::new(function, out, span), var, offset, (ty, size), &mut get)
     }
 
     fn store(&mut self, out: &mut Vec<Inst>, span: Span, var: Var, offset: u32, value: Value) {
@@ -338,7 +337,7 @@ impl Promote<'_> {
         let size = function.ty(value).access_size(self.ptr_size);
         let mut get =
             |function: &mut Function, piece: usize| value_of(function, current, undefined, undefined_insts, (piece, pieces.list[piece].ty));
-        let changed = Site { function, out, span }.write(pieces, var, offset, (value, size), &mut get);
+        let changed = pieces.write(&mut Cursor::new(function, out, span), var, offset, (value, size), &mut get);
         for (piece, value) in changed {
             self.current[piece] = Some(value);
         }

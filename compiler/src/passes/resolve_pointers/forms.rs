@@ -3,7 +3,9 @@
 use super::roots::{Root, Roots, first_of};
 use super::{Resolver, Tag};
 use crate::diag::Span;
-use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, GlobalVar, Inst, KernelParam, Op, Region, Space, Type, UnOp, Value, WorkItem};
+use crate::ir::{
+    BinOp, Build, CastOp, CmpOp, Const, Function, GlobalVar, Inst, KernelParam, Op, Region, Space, Type, UnOp, Value, WorkItem,
+};
 use crate::layout::ProgramLayout;
 use crate::pointer::{FIRST_OWN_32, TAG_BITS_32, identity, program_identity};
 
@@ -92,7 +94,7 @@ impl Resolver<'_> {
         match (a == zero, b == zero) {
             (true, _) => b,
             (_, true) => a,
-            _ => self.function.emit(out, span, Type::I32, Op::Bin(BinOp::Add, a, b)),
+            _ => self.at(out, span).bin(BinOp::Add, a, b),
         }
     }
 
@@ -117,10 +119,10 @@ impl Resolver<'_> {
                     }
                     let (own_tag, own_base) = self.identity(root);
                     let number = self.constant(Type::I32, number);
-                    let here = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, closed, number));
-                    tag = self.function.emit(out, span, Type::I32, Op::Select(here, own_tag, tag));
+                    let here = self.at(out, span).cmp(CmpOp::Eq, closed, number);
+                    tag = self.at(out, span).select(here, own_tag, tag);
                     if own_base != base {
-                        base = self.function.emit(out, span, Type::I32, Op::Select(here, own_base, base));
+                        base = self.at(out, span).select(here, own_base, base);
                     }
                 }
                 let offset = self.sum(out, span, base, parts.offset);
@@ -144,10 +146,10 @@ impl Resolver<'_> {
         } else {
             self.check_tags();
             let mask = self.constant(ty, (1 << shift) - 1);
-            offset = self.function.emit(out, span, ty, Op::Bin(BinOp::And, offset, mask));
+            offset = self.at(out, span).bin(BinOp::And, offset, mask);
         }
         let amount = self.constant(ty, u64::from(shift));
-        let high = self.function.emit(out, span, ty, Op::Bin(BinOp::Shl, tag, amount));
+        let high = self.at(out, span).bin(BinOp::Shl, tag, amount);
         let value = into.unwrap_or_else(|| self.function.new_value(ty));
         out.push(Inst { op: Op::Bin(BinOp::Or, high, offset), results: vec![value], span });
         value
@@ -164,14 +166,14 @@ impl Resolver<'_> {
         let ty = self.integer();
         let shift = if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
         let amount = self.constant(ty, u64::from(shift));
-        let mut tag = self.function.emit(out, span, ty, Op::Bin(BinOp::LShr, bits, amount));
+        let mut tag = self.at(out, span).bin(BinOp::LShr, bits, amount);
         let offset = if self.ptr_size == 8 {
             tag = self.function.emit(out, span, Type::I32, Op::Cast(CastOp::Trunc, tag));
             self.function.emit(out, span, Type::I32, Op::Cast(CastOp::Trunc, bits))
         } else {
             self.check_tags();
             let mask = self.constant(ty, (1 << shift) - 1);
-            self.function.emit(out, span, ty, Op::Bin(BinOp::And, bits, mask))
+            self.at(out, span).bin(BinOp::And, bits, mask)
         };
         let tag = if self.roots.is_open(ptr) { Tag::Open(tag) } else { Tag::Value(tag) };
         self.define(ptr, tag, offset);
@@ -212,7 +214,7 @@ impl Resolver<'_> {
             }
             Tag::Open(tag) if narrows && self.ptr_size == 8 && to == Some(Space::Global) => {
                 let last = self.constant(Type::I32, u64::from(identity::VARIABLES));
-                let here = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::ULe, tag, last));
+                let here = self.at(out, span).cmp(CmpOp::ULe, tag, last);
                 Tag::Open(self.choose(out, span, here, tag))
             }
             Tag::Open(tag) if narrows => {
@@ -227,7 +229,7 @@ impl Resolver<'_> {
 
     fn choose(&mut self, out: &mut Vec<Inst>, span: Span, here: Value, tag: Value) -> Value {
         let null = self.constant(Type::I32, 0);
-        self.function.emit(out, span, Type::I32, Op::Select(here, tag, null))
+        self.at(out, span).select(here, tag, null)
     }
 
     /// Whether a tag is that of one of some roots.
@@ -236,8 +238,8 @@ impl Resolver<'_> {
         let mut first = true;
         for &root in roots {
             let number = if open { self.identity(root).0 } else { self.constant(Type::I32, self.numbers.tags[root]) };
-            let here = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, tag, number));
-            result = if first { here } else { self.function.emit(out, span, Type::BOOL, Op::Bin(BinOp::Or, result, here)) };
+            let here = self.at(out, span).cmp(CmpOp::Eq, tag, number);
+            result = if first { here } else { self.at(out, span).bin(BinOp::Or, result, here) };
             first = false;
         }
         result
@@ -284,18 +286,17 @@ impl Resolver<'_> {
             _ if open => (self.open_form(out, span, a), self.open_form(out, span, b)),
             _ => ((self.tag_value(x.tag), x.offset), (self.tag_value(y.tag), y.offset)),
         };
-        let same = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, p.0, q.0));
-        let offsets =
-            |kind: CmpOp, pass: &mut Self, out: &mut Vec<Inst>| pass.function.emit(out, span, Type::BOOL, Op::Cmp(kind, p.1, q.1));
+        let same = self.at(out, span).cmp(CmpOp::Eq, p.0, q.0);
+        let offsets = |kind: CmpOp, pass: &mut Self, out: &mut Vec<Inst>| pass.at(out, span).cmp(kind, p.1, q.1);
         let last = match kind {
             CmpOp::Eq => Op::Bin(BinOp::And, same, offsets(CmpOp::Eq, self, out)),
             CmpOp::Ne => {
                 let equal = offsets(CmpOp::Eq, self, out);
-                Op::Un(UnOp::Not, self.function.emit(out, span, Type::BOOL, Op::Bin(BinOp::And, same, equal)))
+                Op::Un(UnOp::Not, self.at(out, span).bin(BinOp::And, same, equal))
             }
             _ => {
                 let offsets = offsets(kind, self, out);
-                let objects = self.function.emit(out, span, Type::BOOL, Op::Cmp(kind, p.0, q.0));
+                let objects = self.at(out, span).cmp(kind, p.0, q.0);
                 Op::Select(same, offsets, objects)
             }
         };
@@ -311,13 +312,13 @@ impl Resolver<'_> {
         let mut found = Vec::with_capacity(roots.len());
         for root in roots {
             let (own, base) = self.identity(root);
-            let mut here = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, tag, own));
+            let mut here = self.at(out, span).cmp(CmpOp::Eq, tag, own);
             let mut relative = offset;
             if let Some(index) = self.numbers.argument(root) {
-                relative = self.function.emit(out, span, Type::I32, Op::Bin(BinOp::Sub, offset, base));
+                relative = self.at(out, span).bin(BinOp::Sub, offset, base);
                 let size = self.hidden(WorkItem::ArgSize(index));
-                let inside = self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::ULt, relative, size));
-                here = self.function.emit(out, span, Type::BOOL, Op::Bin(BinOp::And, here, inside));
+                let inside = self.at(out, span).cmp(CmpOp::ULt, relative, size);
+                here = self.at(out, span).bin(BinOp::And, here, inside);
             }
             found.push((root, here, relative));
         }
@@ -332,7 +333,7 @@ impl Resolver<'_> {
             let mut cases = Vec::with_capacity(found.len());
             for (number, (root, here, relative)) in (1_u64..).zip(found) {
                 let constant = self.constant(Type::I32, number);
-                selector = self.function.emit(out, span, Type::I32, Op::Select(here, constant, selector));
+                selector = self.at(out, span).select(here, constant, selector);
                 cases.push((vec![number], self.case(&inst, root, relative)));
             }
             Op::Switch { selector, cases, default: nothing }

@@ -38,7 +38,9 @@ mod roots;
 use super::PassError;
 use super::pass::Pass;
 use crate::diag::Span;
-use crate::ir::{AtomicOp, BinOp, CastOp, CmpOp, Const, Function, GlobalVar, Inst, Op, Region, Space, Type, Value, WorkItem};
+use crate::ir::{
+    AtomicOp, BinOp, Build, CastOp, CmpOp, Const, Cursor, Function, GlobalVar, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem,
+};
 use crate::layout::ProgramLayout;
 use forms::Numbers;
 use roots::{Root, Roots};
@@ -152,6 +154,11 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
+    /// The end of a list of instructions.
+    fn at<'c>(&'c mut self, out: &'c mut Vec<Inst>, span: Span) -> Cursor<'c> {
+        Cursor::new(self.function, out, span)
+    }
+
     fn constant(&mut self, ty: Type, bits: u64) -> Value {
         let Self { constants, function, entry, .. } = self;
         *constants.entry((ty, bits)).or_insert_with(|| function.emit_bits(entry, Span::NONE, ty, bits))
@@ -408,19 +415,19 @@ impl Resolver<'_> {
         } else if self.function.ty(added) == Type::I32 {
             added
         } else {
-            self.function.emit(out, span, Type::I32, Op::Cast(CastOp::Trunc, added))
+            self.at(out, span).cast(CastOp::Trunc, added, Scalar::I32)
         };
         if base == self.constant(Type::I32, 0) {
             return added;
         }
-        self.function.emit(out, span, Type::I32, Op::Bin(BinOp::Add, base, added))
+        self.at(out, span).bin(BinOp::Add, base, added)
     }
 
     fn select(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, cond: Value, yes: Value, no: Value) {
         if self.roots.is_open(result) {
             let (yes, no) = (self.open_form(out, span, yes), self.open_form(out, span, no));
-            let tag = self.function.emit(out, span, Type::I32, Op::Select(cond, yes.0, no.0));
-            let offset = self.function.emit(out, span, Type::I32, Op::Select(cond, yes.1, no.1));
+            let tag = self.at(out, span).select(cond, yes.0, no.0);
+            let offset = self.at(out, span).select(cond, yes.1, no.1);
             self.define(result, Tag::Open(tag), offset);
             return;
         }
@@ -429,13 +436,9 @@ impl Resolver<'_> {
             yes.tag
         } else {
             let (yes, no) = (self.tag_value(yes.tag), self.tag_value(no.tag));
-            Tag::Value(self.function.emit(out, span, Type::I32, Op::Select(cond, yes, no)))
+            Tag::Value(self.at(out, span).select(cond, yes, no))
         };
-        let offset = if yes.offset == no.offset {
-            yes.offset
-        } else {
-            self.function.emit(out, span, Type::I32, Op::Select(cond, yes.offset, no.offset))
-        };
+        let offset = if yes.offset == no.offset { yes.offset } else { self.at(out, span).select(cond, yes.offset, no.offset) };
         self.define(result, tag, offset);
     }
 
