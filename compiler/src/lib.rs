@@ -5,6 +5,7 @@
 //! ```
 //! Everything up to the IR happens when a program is built; [`specialise::specialise`] makes a shader when a kernel is launched.
 
+pub mod analysis;
 pub mod ast;
 pub mod build;
 pub mod builtins;

@@ -5,7 +5,7 @@ use super::builder::{Expr, Val, single};
 use super::function::Emitter;
 use super::vector::Scalars;
 use super::views::{Backing, Kind, Object, Rule, Shape, Variable, ViewKey, naga_u16};
-use crate::ir::definitions::{Linear, Root};
+use crate::analysis::definitions::{Linear, Root};
 use crate::ir::{AtomicOp, Type, Value};
 use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, ScalarKind, Statement};
 use smallvec::SmallVec;
@@ -32,19 +32,17 @@ enum Index {
 impl<'a> Emitter<'a, '_> {
     /// What a pointer leads to.
     fn address(&mut self, pointer: Value) -> Result<Address, EmitError> {
-        let (root, offset) = self
-            .defs
-            .pointer(self.function, pointer)
-            .ok_or_else(|| EmitError::Internal(format!("access through {pointer}, which has no root")))?;
+        let (root, offset) =
+            self.defs.pointer(pointer).ok_or_else(|| EmitError::Internal(format!("access through {pointer}, which has no root")))?;
         let place = *self.cx.plan.places.get(&root).ok_or_else(|| EmitError::Internal(format!("root {root:?} is not planned")))?;
         let mut linear = Linear { constant: place.base, ..Linear::default() };
         let mut variable = None;
         if let Some(offset) = offset {
-            if let Some(bits) = self.defs.constant(offset) {
+            if let Some(bits) = self.defs.scalar(offset) {
                 linear.constant = linear.constant.wrapping_add(bits as u32);
             } else {
                 variable = Some(offset);
-                let sum = self.defs.linear(self.function, offset);
+                let sum = self.defs.linear(offset);
                 linear = Linear { constant: linear.constant.wrapping_add(sum.constant), terms: sum.terms };
             }
         }
@@ -218,11 +216,11 @@ impl<'a> Emitter<'a, '_> {
 
     /// The value of a load from a constant global at a known offset.
     fn constant_load(&mut self, pointer: Value, ty: Type) -> Result<Option<Val>, EmitError> {
-        let Some((Root::Global(global), offset)) = self.defs.pointer(self.function, pointer) else { return Ok(None) };
+        let Some((Root::Global(global), offset)) = self.defs.pointer(pointer) else { return Ok(None) };
         let Some(data) = self.cx.globals.get(global.index()).filter(|data| data.space == crate::ir::Space::Constant) else {
             return Ok(None);
         };
-        let Some(offset) = offset.map_or(Some(0), |offset| self.defs.constant(offset)) else { return Ok(None) };
+        let Some(offset) = offset.map_or(Some(0), |offset| self.defs.scalar(offset)) else { return Ok(None) };
         let Some(scalar) = ty.scalar() else { return Ok(None) };
         let size = scalar.size() as usize;
         let start = offset as u32 as usize;

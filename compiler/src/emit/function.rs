@@ -9,7 +9,7 @@ use super::builder::{Builder, Expr, Shared, Val, chunk_count, chunk_lanes, regis
 use super::items::Item;
 use super::plan::Plan;
 use super::views::ViewKey;
-use crate::ir::definitions::Definitions;
+use crate::analysis::definitions::Definitions;
 use crate::ir::{self, Const, Inst, Op, Region, Type, Value};
 use crate::launch::LaunchKey;
 use crate::layout::ArgLayout;

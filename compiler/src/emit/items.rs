@@ -7,7 +7,7 @@ use super::builder::{Expr, Shared, global};
 use super::function::Emitter;
 use super::plan::Plan;
 use super::views::{Backing, Rule};
-use crate::ir::definitions::Root;
+use crate::analysis::definitions::Root;
 use crate::ir::{self, Op, Type, WorkItem};
 use crate::launch::LaunchKey;
 use crate::layout::hidden;

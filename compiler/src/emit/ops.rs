@@ -169,7 +169,7 @@ impl Emitter<'_, '_> {
     fn divide(&mut self, op: BinOp, a: Value, b: Value) -> Result<Val, EmitError> {
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
         let operator = if matches!(op, BinOp::SDiv | BinOp::UDiv) { BinaryOperator::Divide } else { BinaryOperator::Modulo };
-        let divisor = self.defs.constant(b);
+        let divisor = self.defs.scalar(b);
         self.map2(a, b, |e, lanes, x, y| {
             let safe = divisor.is_some_and(|bits| bits != 0 && (!signed || bits != lanes.scalar.mask()));
             let one = |e: &mut Self, scalar: Scalar| e.b.same(scalar, 1, lanes.count);
@@ -208,7 +208,7 @@ impl Emitter<'_, '_> {
     }
 
     fn shift(&mut self, op: BinOp, a: Value, b: Value) -> Result<Val, EmitError> {
-        let constant = self.defs.constant(b);
+        let constant = self.defs.scalar(b);
         self.map2(a, b, |e, lanes, x, y| {
             let amount_mask = u64::from(lanes.bits() - 1);
             let amount = match constant {

@@ -7,7 +7,7 @@
 use super::EmitError;
 use super::shader::{Binding, BindingKind, BindingSource};
 use super::views::{Backing, Kind, Object, Rule, Shape, Variable, View, ViewKey, single_view};
-use crate::ir::definitions::{Definitions, Root};
+use crate::analysis::definitions::{Definitions, Root};
 use crate::ir::{Function, Global, KernelParam, Module, Op, Space, Type, Value};
 use crate::launch::{ConstantBinding, LaunchKey};
 use crate::layout::{ArgLayout, ProgramLayout};
@@ -133,7 +133,7 @@ impl Planner<'_> {
                 _ => {}
             }
             let Some((pointer, shape)) = access(function, inst, pointer_size) else { return };
-            let Some((root, _)) = definitions.pointer(function, pointer) else {
+            let Some((root, _)) = definitions.pointer(pointer) else {
                 failed = Some(EmitError::Internal(format!("access through {pointer}, which has no root")));
                 return;
             };

@@ -32,7 +32,6 @@
 #![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
 
 pub mod build;
-pub mod definitions;
 pub mod image;
 pub mod names;
 pub mod read;

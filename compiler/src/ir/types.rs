@@ -81,6 +81,12 @@ impl Scalar {
         }
     }
 
+    /// The number that bits, zero-extended, are as a signed integer of this width.
+    pub const fn sign_extend(self, bits: u64) -> i64 {
+        let unused = 64 - self.bits();
+        (bits << unused).cast_signed() >> unused
+    }
+
     /// All-ones mask of the scalar's width.
     pub const fn mask(self) -> u64 {
         match self.bits() {

@@ -5,7 +5,6 @@
 
 use super::{CmpOp, Const, Function, Inst, Op, Region, Scalar, Space, Type, Value};
 use crate::diag::Span;
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 impl Op {
@@ -259,17 +258,6 @@ impl Region {
         }
     }
 
-    /// The bits of scalar constants.
-    pub fn constants(&self) -> FxHashMap<Value, u64> {
-        let mut found = FxHashMap::default();
-        self.walk(&mut |inst| {
-            if let (Op::Const(Const::Bits(bits)), Some(&result)) = (&inst.op, inst.results.first()) {
-                found.insert(result, *bits);
-            }
-        });
-        found
-    }
-
     /// Number of instructions, nested ones included.
     pub fn size(&self) -> usize {
         let mut count = 0;
@@ -323,6 +311,15 @@ impl Function {
 }
 
 impl Const {
+    /// The bits of a scalar, or those that all lanes of a vector have.
+    pub fn bits(&self) -> Option<u64> {
+        match self {
+            Self::Bits(bits) => Some(*bits),
+            Self::Lanes(lanes) => lanes.first().copied().filter(|first| lanes.iter().all(|lane| lane == first)),
+            Self::Null | Self::Undef => None,
+        }
+    }
+
     /// The constant of a scalar or vector type with `bits`, cut to the scalar's width, in every lane.
     pub fn splat(ty: Type, bits: u64) -> Self {
         let bits = bits & ty.scalar().map_or(u64::MAX, Scalar::mask);

@@ -11,8 +11,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::simplify::Purity;
+use crate::analysis::addresses::Addresses;
+use crate::analysis::definitions::Root;
 use crate::diag::Span;
-use crate::ir::definitions::Root;
 use crate::ir::{Function, Inst, KernelParam, Op, Region, Value};
 
 /// What memory an instruction changes.
@@ -28,7 +29,7 @@ pub(super) enum Effect {
 
 /// The roots of all pointers of a function, and what is known of their memory.
 pub(super) struct Memory<'a> {
-    roots: Vec<Option<Root>>,
+    addresses: Addresses,
     params: Vec<KernelParam>,
     distinct: bool,
     purity: &'a Purity,
@@ -37,26 +38,13 @@ pub(super) struct Memory<'a> {
 impl<'a> Memory<'a> {
     /// Looks at the body of a function. `distinct`: see [`LaunchKey::distinct`](crate::launch::LaunchKey::distinct).
     pub(super) fn of(function: &Function, body: &Region, distinct: bool, purity: &'a Purity) -> Self {
-        let mut roots = vec![None; function.values.len()];
         let params = function.kernel.as_ref().map(|kernel| kernel.params.clone()).unwrap_or_default();
-        for (index, param) in (0..).zip(function.params.iter().take(params.len())) {
-            roots[param.index()] = Some(Root::Param(index));
-        }
-        body.walk(&mut |inst| {
-            let Some(&result) = inst.results.first() else { return };
-            match inst.op {
-                Op::VarAddr(var) => roots[result.index()] = Some(Root::Var(0, var)),
-                Op::GlobalAddr(global) => roots[result.index()] = Some(Root::Global(global)),
-                Op::PtrAdd(base, _) => roots[result.index()] = roots[base.index()],
-                _ => {}
-            }
-        });
-        Self { roots, params, distinct, purity }
+        Self { addresses: Addresses::of(function, body), params, distinct, purity }
     }
 
     /// The root of a pointer.
     pub(super) fn root(&self, pointer: Value) -> Option<Root> {
-        self.roots.get(pointer.index()).copied().flatten()
+        self.addresses.root(pointer)
     }
 
     /// The kernel's parameter that a root is.

@@ -7,9 +7,8 @@
 //! `vload4` promises no more than the alignment of a lane. Buffers begin at multiples of what devices and sub-buffers ask for, so the zero bits at the end of an
 //! offset say more: a word or a vector instead of its lanes one by one. Expects the form that `resolve_pointers` and `narrow` leave.
 
-use rustc_hash::FxHashMap;
-
 use super::pass::Pass;
+use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value, WorkItem};
 
 /// The pass.
@@ -44,7 +43,7 @@ pub(super) fn zeros_of_turns(function: &Function, body: &Region, counter: Value,
 fn walk(function: &Function, body: &Region, count: u32, known: Option<(Value, u8)>) -> Option<Vec<u8>> {
     let kernel = function.kernel.as_ref()?;
     let ids = count.trailing_zeros() as u8;
-    let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: body.constants(), ids, known, function };
+    let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: Constants::of(body), ids, known, function };
     if let Some((value, bits)) = known {
         zeros.zeros[value.index()] = bits;
     }
@@ -58,7 +57,7 @@ fn walk(function: &Function, body: &Region, count: u32, known: Option<(Value, u8
 /// Zero bits at the end of values.
 struct Zeros<'f> {
     zeros: Vec<u8>,
-    constants: FxHashMap<Value, u64>,
+    constants: Constants,
     /// Those of global ids of dimension 0.
     ids: u8,
     /// A parameter of a loop, and the zeros that it is known to have.
@@ -137,6 +136,6 @@ impl Zeros<'_> {
 
     /// By how much a value shifts, if that is a constant: its own zeros do not tell.
     fn amount(&self, value: Value) -> u8 {
-        self.constants.get(&value).map_or(0, |bits| (bits % 32) as u8)
+        self.constants.bits(value).map_or(0, |bits| (bits % 32) as u8)
     }
 }

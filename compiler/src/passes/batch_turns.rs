@@ -22,6 +22,7 @@ use super::counted::Counted;
 use super::pass::Pass;
 use super::simplify::Purity;
 use super::unroll::{Shape, copy, shape};
+use crate::analysis::definitions::Constants;
 use crate::diag::Span;
 use crate::ir::{Cursor, Function, Inst, Op, Region, Space, Type, Value};
 
@@ -37,7 +38,7 @@ const GROWTH: usize = 4096;
 
 /// Rewrites the innermost loops that are worth it. Returns whether there were any. `distinct`: see [`LaunchKey::distinct`](crate::launch::LaunchKey::distinct).
 pub fn run(function: &mut Function, distinct: bool, purity: &Purity) -> bool {
-    let constants = function.body.constants();
+    let constants = Constants::of(&function.body);
     let mut body = std::mem::take(&mut function.body);
     let mut pass = Batch { function, constants, growth: 0, made: FxHashSet::default() };
     pass.region(&mut body);
@@ -55,7 +56,7 @@ pub fn run(function: &mut Function, distinct: bool, purity: &Purity) -> bool {
 
 struct Batch<'a> {
     function: &'a mut Function,
-    constants: FxHashMap<Value, u64>,
+    constants: Constants,
     growth: usize,
     /// The first parameters of the loops that were made.
     made: FxHashSet<Value>,

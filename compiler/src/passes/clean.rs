@@ -5,8 +5,8 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::definitions::{Definitions, Root};
-use crate::ir::{Function, Module, Op, Region, Value};
+use crate::analysis::definitions::{Definitions, Root};
+use crate::ir::{Module, Op, Region, Value};
 
 /// What may have been stored so far.
 #[derive(Clone, Default)]
@@ -24,7 +24,6 @@ impl Stored {
 }
 
 struct Pass<'a> {
-    function: &'a Function,
     definitions: Definitions<'a>,
     /// By function, whether a call of it may store anything or wait for others.
     effects: Vec<bool>,
@@ -52,7 +51,7 @@ pub(crate) fn loads(module: &Module) -> FxHashSet<Value> {
         }
     }
     let definitions = Definitions::new(kernel, 0);
-    let mut pass = Pass { function: kernel, definitions, effects, written: Stored::default(), clean: FxHashSet::default() };
+    let mut pass = Pass { definitions, effects, written: Stored::default(), clean: FxHashSet::default() };
     let mut written = Stored::default();
     pass.stores(&kernel.body, &mut written);
     // A barrier alone changes nothing that nobody stores.
@@ -63,7 +62,7 @@ pub(crate) fn loads(module: &Module) -> FxHashSet<Value> {
 
 impl Pass<'_> {
     fn root(&self, pointer: Value) -> Option<Root> {
-        self.definitions.pointer(self.function, pointer).map(|(root, _)| root)
+        self.definitions.pointer(pointer).map(|(root, _)| root)
     }
 
     /// What one instruction stores, without its regions.

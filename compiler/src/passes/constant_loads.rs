@@ -7,8 +7,9 @@
 
 use super::constant_arrays::is_table;
 use super::pass::Pass;
-use crate::ir::{Const, Function, Global, GlobalVar, Op, Region, Scalar, Type, Value};
-use rustc_hash::FxHashMap;
+use crate::analysis::addresses::{Address, Addresses};
+use crate::analysis::definitions::Root;
+use crate::ir::{Const, Function, GlobalVar, Op, Scalar, Type, Value};
 
 /// The pass.
 pub const PASS: Pass = Pass::function("constant_loads", |function, cx| {
@@ -22,57 +23,28 @@ pub fn run(function: &mut Function, globals: &[GlobalVar]) {
         return;
     }
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = Folding { function, globals, places: FxHashMap::default(), numbers: FxHashMap::default() };
-    pass.region(&mut body);
+    let addresses = Addresses::of(function, &body);
+    let tables = Tables { globals, addresses };
+    body.walk_mut(&mut |inst| {
+        if let (&Op::Load { ptr, volatile: false, .. }, &[result]) = (&inst.op, inst.results.as_slice())
+            && let Some(constant) = tables.read(ptr, function.ty(result))
+        {
+            inst.op = Op::Const(constant);
+        }
+    });
     function.body = body;
 }
 
-struct Folding<'a> {
-    function: &'a Function,
+struct Tables<'a> {
     globals: &'a [GlobalVar],
-    /// Pointers to known places.
-    places: FxHashMap<Value, (Global, i64)>,
-    /// Integer constants, with their sign.
-    numbers: FxHashMap<Value, i64>,
+    addresses: Addresses,
 }
 
-impl Folding<'_> {
-    fn region(&mut self, region: &mut Region) {
-        for inst in &mut region.insts {
-            if let &[result] = inst.results.as_slice() {
-                match inst.op {
-                    Op::Const(Const::Bits(bits)) => {
-                        let number = match self.function.ty(result) {
-                            Type::Scalar(Scalar::I32) => i64::from((bits as u32).cast_signed()),
-                            _ => bits.cast_signed(),
-                        };
-                        self.numbers.insert(result, number);
-                    }
-                    Op::GlobalAddr(global) if self.globals.get(global.index()).is_some_and(is_table) => {
-                        self.places.insert(result, (global, 0));
-                    }
-                    Op::PtrAdd(base, offset) => {
-                        if let (Some(&(global, at)), Some(offset)) = (self.places.get(&base), self.numbers.get(&offset)) {
-                            self.places.insert(result, (global, at.wrapping_add(*offset)));
-                        }
-                    }
-                    Op::Load { ptr, volatile: false, .. } => {
-                        if let Some(constant) = self.read(ptr, self.function.ty(result)) {
-                            inst.op = Op::Const(constant);
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            for nested in inst.op.regions_mut() {
-                self.region(nested);
-            }
-        }
-    }
-
+impl Tables<'_> {
+    /// What a load from a pointer of known place gives.
     fn read(&self, ptr: Value, ty: Type) -> Option<Const> {
-        let &(global, at) = self.places.get(&ptr)?;
-        let bytes = self.globals.get(global.index())?.init.as_ref()?;
+        let Address { root: Root::Global(global), offset: Some(at) } = self.addresses.get(ptr)? else { return None };
+        let bytes = self.globals.get(global.index()).filter(|global| is_table(global))?.init.as_ref()?;
         let scalar = ty.scalar()?;
         if scalar == Scalar::Bool {
             return None;

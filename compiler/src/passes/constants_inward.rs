@@ -14,6 +14,7 @@
 use rustc_hash::FxHashMap;
 
 use super::pass::Pass;
+use crate::analysis::definitions::{Constants, Uses};
 use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Type, Value};
 
 /// The pass.
@@ -24,12 +25,10 @@ const DEEPEST: usize = 6;
 
 /// Rewrites a function. Returns whether there was anything. What is not needed any more stays.
 pub fn run(function: &mut Function) -> bool {
-    let mut uses = vec![0_u32; function.values.len()];
-    function.body.walk(&mut |inst| inst.op.for_each_operand(|value| uses[value.index()] += 1));
     let mut finder = Finder {
         function,
-        constants: function.body.constants(),
-        uses,
+        constants: Constants::of(&function.body),
+        uses: Uses::of(function),
         sums: FxHashMap::default(),
         with: FxHashMap::default(),
         undo: Vec::new(),
@@ -64,8 +63,8 @@ struct Sum {
 
 struct Finder<'f> {
     function: &'f Function,
-    constants: FxHashMap<Value, u64>,
-    uses: Vec<u32>,
+    constants: Constants,
+    uses: Uses,
     sums: FxHashMap<Value, Sum>,
     /// Values with constants, as far as they were computed here or further out: what both make, and the constant.
     with: FxHashMap<Value, (Value, u64)>,
@@ -81,9 +80,9 @@ impl Finder<'_> {
             inst.op.regions().iter().for_each(|nested| self.region(nested));
             let (&Op::Bin(BinOp::Add, a, b), &[result]) = (&inst.op, inst.results.as_slice()) else { continue };
             let Some(mask) = self.mask(result) else { continue };
-            match (self.constants.get(&a), self.constants.get(&b)) {
-                (None, Some(&bits)) => self.outside(result, (a, bits), mask),
-                (Some(&bits), None) => self.outside(result, (b, bits), mask),
+            match (self.constants.bits(a), self.constants.bits(b)) {
+                (None, Some(bits)) => self.outside(result, (a, bits), mask),
+                (Some(bits), None) => self.outside(result, (b, bits), mask),
                 (None, None) => {
                     let parts = [a, b];
                     self.sums.insert(result, Sum { parts, with: parts.map(|part| self.with.get(&part).copied()) });
@@ -124,7 +123,7 @@ impl Finder<'_> {
         // A part of a part has another one.
         let mut next = sum;
         for _ in 0..DEEPEST {
-            let Some(Sum { parts, with }) = self.sums.get(&next).filter(|_| self.uses[next.index()] == 1) else { return };
+            let Some(Sum { parts, with }) = self.sums.get(&next).filter(|_| self.uses.count(next) == 1) else { return };
             let &[x, y] = parts;
             let taken = with[0].map(|with| (with, y)).or_else(|| with[1].map(|with| (with, x)));
             if let Some(((both, other), rest)) = taken {
@@ -132,7 +131,7 @@ impl Finder<'_> {
                 self.found.constants.insert(result, (sum, bits.wrapping_sub(other) & mask));
                 return;
             }
-            let is_open = |value: &Value| self.uses[value.index()] == 1 && self.sums.contains_key(value);
+            let is_open = |value: &Value| self.uses.count(*value) == 1 && self.sums.contains_key(value);
             let Some(&part) = parts.iter().find(|part| is_open(part)) else { return };
             next = part;
         }

@@ -1,8 +1,9 @@
 //! Loops that count: their test, and how far several of their turns reach.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::unroll::Shape;
+use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, Build, CmpOp, Function, Op, Region, Scalar, Type, Value};
 
 /// The largest step that is a constant and understood.
@@ -33,7 +34,7 @@ enum Step {
 
 impl Counted {
     /// Whether a loop is one. `constants` are those of the function.
-    pub(super) fn of(function: &Function, constants: &FxHashMap<Value, u64>, shape: &Shape<'_>) -> Option<Self> {
+    pub(super) fn of(function: &Function, constants: &Constants, shape: &Shape<'_>) -> Option<Self> {
         let (at, guard) = shape.body.insts.iter().enumerate().find(|(_, inst)| !inst.op.is_pure())?;
         let Op::If { cond, then, els } = &guard.op else { return None };
         let only = |region: &Region, wanted: fn(&Op) -> bool| matches!(&region.insts[..], [inst] if wanted(&inst.op));
@@ -72,8 +73,8 @@ impl Counted {
             (false, true) => x,
             _ => return None,
         };
-        let step = match constants.get(&added) {
-            Some(&bits) if (1..=LONGEST_STEP).contains(&bits) => Step::Constant(bits),
+        let step = match constants.bits(added) {
+            Some(bits) if (1..=LONGEST_STEP).contains(&bits) => Step::Constant(bits),
             None if !inside.contains(&added) => Step::Value(added),
             _ => return None,
         };
@@ -140,6 +141,7 @@ mod tests {
     use crate::diag::Span;
     use crate::ir::{Const, Cursor};
     use crate::passes::simplify::eval;
+    use rustc_hash::FxHashMap;
 
     /// Evaluates what [`Counted::limit`] emits.
     fn limit(compare: CmpOp, ty: Type, (bound, step, turns, spread): (u64, u64, u64, u64), constant: bool) -> u64 {

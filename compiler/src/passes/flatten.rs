@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 
 use super::clean;
 use super::pass::Pass;
-use crate::ir::definitions::{Definitions, Root};
+use crate::analysis::definitions::{Definitions, Root};
 use crate::ir::{Inst, Module, Op, Region, Value};
 use crate::launch::LaunchKey;
 
@@ -43,7 +43,7 @@ fn fetched(module: &Module, key: &LaunchKey) -> FxHashSet<Value> {
     kernel.body.walk(&mut |inst| {
         if let (Op::Load { ptr, .. }, [result]) = (&inst.op, &inst.results[..])
             && clean.contains(result)
-            && let Some((Root::Param(index), _)) = definitions.pointer(kernel, *ptr)
+            && let Some((Root::Param(index), _)) = definitions.pointer(*ptr)
             && key.binding.texel_args.contains(&index)
         {
             found.insert(*result);

@@ -17,10 +17,11 @@
 //! Runs at launch, when the group's size is known.
 
 use super::pass::Pass;
+use crate::analysis::definitions::Constants;
 use crate::diag::Span;
 use crate::ir::{
-    AtomicOp, BinOp, Build, CastOp, CmpOp, Const, Cursor, Fence, Function, Global, GlobalVar, GroupOp, Inst, MathOp, Module, Op, Region,
-    Scalar, Space, Type, UnOp, Value, WorkItem,
+    AtomicOp, BinOp, Build, CastOp, CmpOp, Cursor, Fence, Function, Global, GlobalVar, GroupOp, Inst, MathOp, Module, Op, Region, Scalar,
+    Space, Type, UnOp, Value, WorkItem,
 };
 use rustc_hash::FxHashMap;
 
@@ -51,12 +52,6 @@ pub fn run(module: &mut Module, local_size: [u32; 3], lanes: u32) {
         }
         let function = &mut module.functions[index];
         let mut body = std::mem::take(&mut function.body);
-        let mut sizes = FxHashMap::default();
-        body.walk(&mut |inst| {
-            if let (Op::Const(Const::Bits(bits)), &[result]) = (&inst.op, inst.results.as_slice()) {
-                sizes.insert(result, *bits);
-            }
-        });
         let mut pass = Expander {
             function,
             globals: &mut module.globals,
@@ -64,7 +59,7 @@ pub fn run(module: &mut Module, local_size: [u32; 3], lanes: u32) {
             local_size,
             items,
             lanes: lanes.min(items.next_power_of_two()),
-            sizes,
+            constants: Constants::of(&body),
             out: Vec::new(),
             span: Span::NONE,
             aliases: FxHashMap::default(),
@@ -91,8 +86,7 @@ struct Expander<'a> {
     items: u32,
     /// Most work-items that a subgroup can have here.
     lanes: u32,
-    /// Constants of the function.
-    sizes: FxHashMap<Value, u64>,
+    constants: Constants,
     out: Vec<Inst>,
     span: Span,
     /// Results of expanded operations, and what takes their place.
@@ -492,7 +486,7 @@ impl Expander<'_> {
     /// A reduction or scan of the active work-items of each cluster.
     fn active(&mut self, op: GroupOp, combine: BinOp, value: Value, cluster: Value) -> Value {
         let ty = self.function.ty(value);
-        let known = self.sizes.get(&cluster).and_then(|&size| u32::try_from(size).ok());
+        let known = self.constants.bits(cluster).and_then(|size| u32::try_from(size).ok());
         let most = known.map_or(self.lanes, |size| size.min(self.lanes));
         if let Some(native) = native(op, combine, ty).filter(|_| known.is_some_and(|size| size >= self.lanes)) {
             return self.sub(native, vec![value], ty);

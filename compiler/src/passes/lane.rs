@@ -1,7 +1,6 @@
 //! How a value differs from one work-item to the next.
 
-use rustc_hash::FxHashMap;
-
+use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, Function, Op, Type, Value};
 
 /// A value from one work-item to the next of dimension 0.
@@ -38,17 +37,17 @@ impl Lane {
         if stride == 0 { Self::Uniform } else { Self::Stride(stride) }
     }
 
-    /// The result of an operation that keeps strides, where those of its operands say what it is. `bits`: the function's constants.
-    pub(super) fn of_sum(op: &Op, function: &Function, bits: &FxHashMap<Value, u64>, lane: impl Fn(Value) -> Self) -> Option<Self> {
+    /// The result of an operation that keeps strides, where those of its operands say what it is. `constants`: those of the function.
+    pub(super) fn of_sum(op: &Op, function: &Function, constants: &Constants, lane: impl Fn(Value) -> Self) -> Option<Self> {
         let stride = |value: Value| lane(value).stride().filter(|_| function.ty(value) == Type::I32);
         match *op {
             Op::Bin(BinOp::Add, a, b) => Some(Self::of_stride(stride(a)?.wrapping_add(stride(b)?))),
             Op::Bin(BinOp::Sub, a, b) => Some(Self::of_stride(stride(a)?.wrapping_sub(stride(b)?))),
             Op::Bin(BinOp::Mul, a, b) => {
-                let scaled = |x: Value, factor: Value| Some(Self::of_stride(stride(x)?.wrapping_mul(*bits.get(&factor)? as u32)));
+                let scaled = |x: Value, factor: Value| Some(Self::of_stride(stride(x)?.wrapping_mul(constants.bits(factor)? as u32)));
                 scaled(a, b).or_else(|| scaled(b, a))
             }
-            Op::Bin(BinOp::Shl, a, b) => Some(Self::of_stride(stride(a)?.wrapping_shl((bits.get(&b)? % 32) as u32))),
+            Op::Bin(BinOp::Shl, a, b) => Some(Self::of_stride(stride(a)?.wrapping_shl((constants.bits(b)? % 32) as u32))),
             Op::PtrAdd(base, offset) if lane(base) == Self::Uniform => Some(lane(offset)),
             _ => None,
         }

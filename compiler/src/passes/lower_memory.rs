@@ -9,8 +9,8 @@
 //! What is copied from or to a private variable goes in the pieces in which the variable is accessed elsewhere, so that `promote` can take it apart.
 //! Long blocks become loops.
 
-use super::addresses::Addresses;
 use super::pass::Pass;
+use crate::analysis::addresses::Addresses;
 use crate::diag::Span;
 use crate::ir::{BinOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value, Var};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub fn run(function: &mut Function, ptr_size: u32) {
     if blocks.is_empty() {
         return;
     }
-    let addresses = Addresses::of(function);
+    let addresses = Addresses::of(function, &function.body);
     let mut fields = vec![Fields::new(); function.vars.len()];
     find_fields(function, &addresses, ptr_size, &mut fields);
     // A few rounds carry the fields along chains of temporaries.

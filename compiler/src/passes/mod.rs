@@ -15,7 +15,6 @@
 //! lavapipe: `uniform_loads` and `unroll_partial` `nbody` and `sgemm`, `flatten` with texel fetches `private_arrays` and stencils. `fold` and `pieces` are for kernels that
 //! would not run otherwise.
 
-pub mod addresses;
 mod alias;
 pub mod align;
 pub mod batch_turns;
@@ -34,7 +33,6 @@ pub mod exchange;
 pub mod extra_buffers;
 pub mod flatten;
 pub mod fold;
-mod group_blind;
 pub mod groups;
 pub mod inline;
 mod lane;
@@ -56,6 +54,7 @@ pub mod unroll;
 
 use std::sync::{Mutex, PoisonError};
 
+pub use crate::analysis::group_blind;
 use crate::ir::{self, Func};
 use crate::launch::{self, LaunchError};
 use crate::parallel;
@@ -64,7 +63,6 @@ use Step::{Each, Kernel, On, Rounds, Steps, Then};
 pub(crate) use calls::{call_order, functions, subset};
 use driver::take;
 pub use driver::{Driver, Left, Watch};
-pub use group_blind::group_blind;
 pub use pass::{Changed, Cx, Pass, PassResult, Run, Step};
 
 /// Why the passes gave up.

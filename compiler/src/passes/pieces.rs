@@ -17,6 +17,7 @@
 use rustc_hash::FxHashMap;
 
 use super::pass::Pass;
+use crate::analysis::definitions::Constants;
 use crate::diag::Span;
 use crate::ir::{BinOp, Function, Inst, KernelParam, Op, Region, Space, Type, Value};
 use crate::launch::Pieces;
@@ -54,7 +55,7 @@ pub fn run(function: &mut Function, pieces: &Pieces) {
             pointers.insert(result, (buffer, *offset));
         }
     });
-    let constants = function.body.constants();
+    let constants = Constants::of(&function.body);
     let mut body = std::mem::take(&mut function.body);
     Chooser { function, pieces, buffers, pointers, constants, known: FxHashMap::default() }.region(&mut body);
     function.body = body;
@@ -67,7 +68,7 @@ struct Chooser<'a> {
     buffers: Vec<Vec<Value>>,
     /// Addresses in them: which buffer, and the offset.
     pointers: FxHashMap<Value, (usize, Value)>,
-    constants: FxHashMap<Value, u64>,
+    constants: Constants,
     /// The pieces of offsets, as far as they have been asked for in the regions around.
     known: FxHashMap<Value, Value>,
 }
@@ -95,7 +96,7 @@ impl Chooser<'_> {
     fn access(&mut self, mut inst: Inst, buffer: usize, offset: Value, out: &mut Vec<Inst>, asked: &mut Vec<Value>) {
         let span = inst.span;
         let last = self.buffers[buffer].len() - 1;
-        if let Some(&bits) = self.constants.get(&offset) {
+        if let Some(bits) = self.constants.bits(offset) {
             // What is beyond the last piece is beyond the buffer.
             let piece = ((bits & u64::from(u32::MAX)) / u64::from(self.pieces.step())).min(last as u64) as usize;
             self.go_to(&mut inst.op, buffer, piece, offset, span, out);
@@ -143,7 +144,7 @@ impl Chooser<'_> {
     fn go_to(&mut self, op: &mut Op, buffer: usize, piece: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
         let (Some(&base), Some(ptr), true) = (self.buffers[buffer].get(piece), pointer(op), piece > 0) else { return };
         let begin = piece as u64 * u64::from(self.pieces.step());
-        let relative = match self.constants.get(&offset) {
+        let relative = match self.constants.bits(offset) {
             Some(bits) => self.function.emit_bits(out, span, Type::I32, bits.wrapping_sub(begin)),
             None => {
                 let begin = self.function.emit_bits(out, span, Type::I32, begin);

@@ -17,7 +17,7 @@ use super::alias::{Effect, Memory};
 use super::pass::Pass;
 use super::simplify::Purity;
 use super::{align, exchange};
-use crate::ir::definitions::{Definitions, Linear, Root};
+use crate::analysis::definitions::{Definitions, Linear, Root};
 use crate::ir::{Const, Function, Inst, Op, Region, Space, Type, Value};
 
 /// The pass.
@@ -87,7 +87,7 @@ fn offsets(body: &Region) -> FxHashMap<Value, (Value, Value)> {
 }
 
 fn find(function: &Function, distinct: bool, purity: &Purity, widest: u32) -> Option<Vec<Joined>> {
-    let definitions = Definitions::new(function, 0);
+    let definitions = Definitions::of(function);
     let zeros = align::zeros(function, &function.body, 1)?;
     let memory = Memory::of(function, &function.body, distinct, purity);
     let mut finder = Finder { function, definitions, zeros, memory, widest, next: 0, joined: Vec::new() };
@@ -167,8 +167,8 @@ impl Finder<'_> {
     fn key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
         bytes(ty)?;
         let is_buffer = matches!(self.function.ty(ptr), Type::Ptr(Space::Global | Space::Constant));
-        let (root @ Root::Param(_), offset) = self.definitions.pointer(self.function, ptr).filter(|_| is_buffer)? else { return None };
-        let Linear { constant, mut terms } = offset.map_or_else(Linear::default, |offset| self.definitions.linear(self.function, offset));
+        let (root @ Root::Param(_), offset) = self.definitions.pointer(ptr).filter(|_| is_buffer)? else { return None };
+        let Linear { constant, mut terms } = offset.map_or_else(Linear::default, |offset| self.definitions.linear(offset));
         terms.sort_unstable();
         Some(((root, terms, ty), constant))
     }

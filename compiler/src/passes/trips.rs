@@ -15,8 +15,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::addresses::sign_extend;
-use super::narrow::{Defs, guards};
+use super::narrow::guards;
+use crate::analysis::definitions::Definitions;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Op, Region, Scalar, Type, Value};
 
 /// How deep expressions are looked into.
@@ -63,7 +63,7 @@ enum Step {
 #[derive(Debug)]
 pub struct Trips<'f> {
     function: &'f Function,
-    defs: Defs,
+    defs: Definitions<'f>,
     ranges: FxHashMap<Value, Range>,
     turns: FxHashMap<Value, u64>,
     total: Option<u64>,
@@ -72,7 +72,8 @@ pub struct Trips<'f> {
 impl<'f> Trips<'f> {
     /// Looks at all loops of a function.
     pub fn of(function: &'f Function) -> Self {
-        let mut trips = Self { function, defs: Defs::of(function), ranges: FxHashMap::default(), turns: FxHashMap::default(), total: None };
+        let mut trips =
+            Self { function, defs: Definitions::of(function), ranges: FxHashMap::default(), turns: FxHashMap::default(), total: None };
         trips.total = trips.region(&function.body);
         trips
     }
@@ -174,7 +175,7 @@ impl<'f> Trips<'f> {
         }
         let get = |value: Value| self.range(value, depth + 1);
         match *self.defs.get(value)? {
-            Op::Const(Const::Bits(bits)) => Some(sign_extend(bits, scalar)).map(|value| Range { low: value, high: value }),
+            Op::Const(Const::Bits(bits)) => Some(scalar.sign_extend(bits)).map(|value| Range { low: value, high: value }),
             Op::Select(_, a, b) => Some(get(a)?.hull(get(b)?)),
             Op::Cast(CastOp::SExt, a) => get(a).or_else(|| Some(Range::of(self.function.ty(a).scalar()?))),
             Op::Cast(CastOp::ZExt, a) => get(a).filter(|range| range.low >= 0).or_else(|| {

@@ -21,6 +21,7 @@ use super::exchange::flow::{Flow, Here};
 use super::lane::Lane;
 use super::pass::Pass;
 use super::unroll::{Counted, Shape, copy, counted, shape};
+use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, Build, CastOp, Const, Cursor, Function, GroupOp, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
 
@@ -39,7 +40,7 @@ pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
     if lanes < 2 || !key.kernel.local_size[0].is_multiple_of(lanes) || key.kernel.guard != [false; 3] || !loads_local(function) {
         return false;
     }
-    let constants = function.body.constants();
+    let constants = Constants::of(&function.body);
     let flow = Flow::of(function, key.kernel.local_size);
     let mut found: FxHashMap<Value, Vec<usize>> = FxHashMap::default();
     flow.walk(&function.body, (true, None), &mut |inst, here| {
@@ -133,7 +134,7 @@ fn chain(shape: &Shape<'_>, counter: usize, pointer: Value) -> Option<Vec<usize>
 
 struct Rewrite<'f> {
     function: &'f mut Function,
-    constants: FxHashMap<Value, u64>,
+    constants: Constants,
     /// By a loop's first parameter: the loads in its body.
     found: FxHashMap<Value, Vec<usize>>,
     lanes: u32,

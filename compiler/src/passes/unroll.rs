@@ -15,10 +15,11 @@
 //! Only innermost loops are looked at, and only those that go on in one place, at the end of their body; writing a loop out makes the one
 //! around it innermost for the next time.
 
-use super::addresses::sign_extend;
 use super::pass::Pass;
 use super::simplify::eval;
 use super::trips::Trips;
+use crate::analysis::addresses::Addresses;
+use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Space, Type, Value, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -69,21 +70,13 @@ pub const SEVERAL: Pass = Pass::function("unroll_partial", |function, _| Ok(run(
 
 /// Unrolls the innermost loops that are worth it. Returns whether there were any.
 pub fn run(function: &mut Function, mode: Mode) -> bool {
-    let constants = function.body.constants();
+    let constants = Constants::of(&function.body);
     let turns = if mode == Mode::Partial { Trips::of(function).into_turns() } else { FxHashMap::default() };
-    let mut private = vec![None; function.values.len()];
-    function.body.walk(&mut |inst| {
-        let Some(&result) = inst.results.first() else { return };
-        match &inst.op {
-            Op::VarAddr(var) => private[result.index()] = Some(*var),
-            Op::PtrAdd(base, _) => private[result.index()] = private[base.index()],
-            _ => {}
-        }
-    });
+    let addresses = Addresses::of(function, &function.body);
     let mut body = std::mem::take(&mut function.body);
     let mut pass =
-        Unroll { function, mode, constants, turns, private, stay: FxHashSet::default(), growth: 0, replaced: FxHashMap::default() };
-    if mode != Mode::Partial && pass.private.iter().any(Option::is_some) {
+        Unroll { function, mode, constants, turns, addresses, stay: FxHashSet::default(), growth: 0, replaced: FxHashMap::default() };
+    if mode != Mode::Partial && !pass.function.vars.is_empty() {
         pass.stay = pass.stay(&body);
     }
     pass.region(&mut body);
@@ -95,11 +88,10 @@ pub fn run(function: &mut Function, mode: Mode) -> bool {
 struct Unroll<'a> {
     function: &'a mut Function,
     mode: Mode,
-    constants: FxHashMap<Value, u64>,
+    constants: Constants,
     /// How many turns loops do at most, by their first parameter, in [`Mode::Partial`].
     turns: FxHashMap<Value, u64>,
-    /// Which private variable each pointer leads into.
-    private: Vec<Option<Var>>,
+    addresses: Addresses,
     /// Private variables that stay in memory whatever is written out: they are indexed by something else than counters.
     stay: FxHashSet<Var>,
     growth: usize,
@@ -264,8 +256,8 @@ impl Unroll<'_> {
         let mut found = false;
         shape.body.walk(&mut |inst| {
             if let Op::PtrAdd(base, offset) = &inst.op {
-                let promoted = self.private.get(base.index()).copied().flatten().is_some_and(|var| !self.stay.contains(&var));
-                found |= promoted && !self.constants.contains_key(offset);
+                let promoted = self.addresses.variable(*base).is_some_and(|(var, _)| !self.stay.contains(&var));
+                found |= promoted && self.constants.bits(*offset).is_none();
             }
         });
         found
@@ -278,7 +270,7 @@ impl Unroll<'_> {
         let mut stay = FxHashSet::default();
         body.walk(&mut |inst| {
             if let Op::PtrAdd(base, offset) = &inst.op
-                && let Some(var) = self.private.get(base.index()).copied().flatten()
+                && let Some((var, _)) = self.addresses.variable(*base)
                 && !known[offset.index()]
             {
                 stay.insert(var);
@@ -346,7 +338,7 @@ impl Unroll<'_> {
 }
 
 /// How many turns a loop does, if that is certain and no other `break` ends it earlier.
-pub(super) fn counted<'s>(function: &Function, constants: &FxHashMap<Value, u64>, shape: &Shape<'s>) -> Option<Counted<'s>> {
+pub(super) fn counted<'s>(function: &Function, constants: &Constants, shape: &Shape<'s>) -> Option<Counted<'s>> {
     let (guard, inst) = shape.body.insts.iter().enumerate().find(|(_, inst)| !inst.op.is_pure())?;
     let Op::If { cond, then, els } = &inst.op else { return None };
     let only = |region: &'s Region| match &region.insts[..] {
@@ -374,7 +366,7 @@ pub(super) fn counted<'s>(function: &Function, constants: &FxHashMap<Value, u64>
         _ => return None,
     };
     let Type::Scalar(scalar) = function.ty(shape.params[counter]) else { return None };
-    let (start, bound) = (*constants.get(&shape.init[counter])?, *constants.get(&bound)?);
+    let (start, bound) = (constants.bits(shape.init[counter])?, constants.bits(bound)?);
     let &Op::Bin(op, x, y) = define(shape.next[counter])? else { return None };
     let step = if x == shape.params[counter] { y } else { x };
     let either = match op {
@@ -385,7 +377,7 @@ pub(super) fn counted<'s>(function: &Function, constants: &FxHashMap<Value, u64>
     if (x != shape.params[counter]) && (y != shape.params[counter] || !either) {
         return None;
     }
-    let step = *constants.get(&step)?;
+    let step = constants.bits(step)?;
     let turns = turns(scalar, (start, bound, step), op, |value| {
         let (left, right) = if swapped { (bound, value) } else { (value, bound) };
         eval::compare(kind, scalar, left, right).map(|result| result == holds)
@@ -409,8 +401,8 @@ fn turns(scalar: Scalar, (start, bound, step): (u64, u64, u64), op: BinOp, goes_
     // Nothing that is written out has more.
     let limit = u64::try_from(LARGE).unwrap_or(u64::MAX);
     // A bound far away needs no counting.
-    let distance = sign_extend(bound, scalar).wrapping_sub(sign_extend(start, scalar)).unsigned_abs();
-    let stride = sign_extend(step, scalar).unsigned_abs().max(1);
+    let distance = scalar.sign_extend(bound).wrapping_sub(scalar.sign_extend(start)).unsigned_abs();
+    let stride = scalar.sign_extend(step).unsigned_abs().max(1);
     if matches!(op, BinOp::Add | BinOp::Sub) && distance / stride > limit {
         return None;
     }
@@ -426,7 +418,7 @@ fn turns(scalar: Scalar, (start, bound, step): (u64, u64, u64), op: BinOp, goes_
 
 /// Does so many turns of a loop that goes on in one place in one, or about as many where the number of turns is known to be a multiple of that: then there is
 /// one test for all of them.
-pub(super) fn repeat(function: &mut Function, constants: &FxHashMap<Value, u64>, inst: &mut Inst, copies: usize) {
+pub(super) fn repeat(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) {
     let Some(shape) = shape(&inst.op) else { return };
     let counted = counted(function, constants, &shape);
     let divisor = counted.as_ref().and_then(|counted| (copies / 2 + 1..=copies).rev().find(|&copies| counted.turns % copies as u64 == 0));

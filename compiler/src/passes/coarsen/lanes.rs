@@ -1,8 +1,7 @@
 //! How values differ between neighbouring work-items, and whether a kernel is worth coarsening.
 
-use rustc_hash::FxHashMap;
-
 use super::{WIDEST, element};
+use crate::analysis::definitions::Constants;
 use crate::ir::{Function, Inst, Op, Region, Type, Value, WorkItem};
 use crate::passes::align;
 use crate::passes::lane::Lane;
@@ -73,7 +72,7 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, Type)> {
 struct Lanes<'f> {
     function: &'f Function,
     lanes: Vec<Lane>,
-    bits: FxHashMap<Value, u64>,
+    constants: Constants,
     /// How many enclosing conditions differ between work-items.
     divergence: usize,
 }
@@ -87,7 +86,7 @@ struct Targets<'a> {
 
 impl<'f> Lanes<'f> {
     fn of(function: &'f Function, body: &Region) -> Option<Vec<Lane>> {
-        let mut this = Self { function, lanes: vec![Lane::Unknown; function.values.len()], bits: body.constants(), divergence: 0 };
+        let mut this = Self { function, lanes: vec![Lane::Unknown; function.values.len()], constants: Constants::of(body), divergence: 0 };
         for param in &function.params {
             this.lanes[param.index()] = Lane::Uniform;
         }
@@ -161,7 +160,7 @@ impl<'f> Lanes<'f> {
         let mut uniform = true;
         op.for_each_operand(|value| uniform &= lane(value) == Lane::Uniform);
         let otherwise = if uniform { Lane::Uniform } else { Lane::Varying };
-        if let Some(lane) = Lane::of_sum(op, self.function, &self.bits, lane) {
+        if let Some(lane) = Lane::of_sum(op, self.function, &self.constants, lane) {
             return Some(lane);
         }
         Some(match *op {

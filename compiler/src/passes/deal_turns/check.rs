@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::LARGEST;
-use crate::ir::definitions::Root;
+use crate::analysis::definitions::{Constants, Root, Uses};
 use crate::ir::{AtomicOp, BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Scalar, Space, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
 use crate::passes::alias::{Effect, Memory};
@@ -72,21 +72,18 @@ pub(super) fn find(function: &Function, key: &LaunchKey, purity: &Purity, widths
         key,
         widths,
         memory,
-        constants: function.body.constants(),
-        uses: vec![0; function.values.len()],
+        constants: Constants::of(&function.body),
+        uses: Uses::of(function),
         changed: Vec::new(),
         left: MOST,
         lanes: vec![Lane::Varying; function.values.len()],
     };
     let mut anything = false;
-    function.body.walk(&mut |inst| {
-        inst.op.for_each_operand(|value| kernel.uses[value.index()] += 1);
-        match kernel.memory.effect(inst) {
-            Effect::Nothing | Effect::Waits => {}
-            Effect::Root(root) if kernel.changed.contains(&root) => {}
-            Effect::Root(root) => kernel.changed.push(root),
-            Effect::Anything => anything = true,
-        }
+    function.body.walk(&mut |inst| match kernel.memory.effect(inst) {
+        Effect::Nothing | Effect::Waits => {}
+        Effect::Root(root) if kernel.changed.contains(&root) => {}
+        Effect::Root(root) => kernel.changed.push(root),
+        Effect::Anything => anything = true,
     });
     if anything {
         return Vec::new();
@@ -119,9 +116,9 @@ struct Kernel<'f> {
     key: &'f LaunchKey,
     widths: &'f [u32],
     memory: Memory<'f>,
-    constants: FxHashMap<Value, u64>,
+    constants: Constants,
     /// How often each value is used.
-    uses: Vec<u32>,
+    uses: Uses,
     /// All memory that the kernel changes.
     changed: Vec<Root>,
     /// Loops that may still be looked at closely.
@@ -153,13 +150,13 @@ impl Kernel<'_> {
             },
             Op::Bin(BinOp::Mul, a, b) if counts => {
                 let scaled = |x: Value, factor: Value| {
-                    let factor = *self.constants.get(&factor)?;
+                    let factor = self.constants.bits(factor)?;
                     of(x).stride().map(|stride| Lane::of_stride(stride.wrapping_mul(factor), ty))
                 };
                 scaled(a, b).or_else(|| scaled(b, a)).unwrap_or(otherwise)
             }
-            Op::Bin(BinOp::Shl, a, b) if counts => match (of(a).stride(), self.constants.get(&b)) {
-                (Some(stride), Some(&amount)) if amount < u64::from(ty.scalar().map_or(0, Scalar::bits)) => {
+            Op::Bin(BinOp::Shl, a, b) if counts => match (of(a).stride(), self.constants.bits(b)) {
+                (Some(stride), Some(amount)) if amount < u64::from(ty.scalar().map_or(0, Scalar::bits)) => {
                     Lane::of_stride(stride << amount, ty)
                 }
                 _ => otherwise,
@@ -204,7 +201,7 @@ impl Kernel<'_> {
 
     /// A loop of the outermost region, if it is to be dealt out.
     fn candidate(&mut self, at: usize, inst: &Inst) -> Option<Dealt> {
-        if matches!(inst.op, Op::Loop { unroll: Some(1), .. }) || inst.results.iter().any(|result| self.uses[result.index()] > 0) {
+        if matches!(inst.op, Op::Loop { unroll: Some(1), .. }) || inst.results.iter().any(|result| self.uses.count(*result) > 0) {
             return None;
         }
         let shape = shape(&inst.op)?;
@@ -261,7 +258,7 @@ impl Kernel<'_> {
 
     /// Whether no result of an instruction is used.
     fn is_forgotten(&self, inst: &Inst) -> bool {
-        inst.results.iter().all(|result| self.uses[result.index()] == 0)
+        inst.results.iter().all(|result| self.uses.count(*result) == 0)
     }
 
     /// The root of an access to memory; the inner `None` for one that is not known.

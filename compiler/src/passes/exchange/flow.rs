@@ -1,7 +1,6 @@
 //! What is the same for all work-items of a group, and what they do together.
 
-use rustc_hash::FxHashMap;
-
+use crate::analysis::definitions::Constants;
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value, WorkItem};
 use crate::passes::lane::Lane;
 
@@ -9,7 +8,7 @@ use crate::passes::lane::Lane;
 pub(in crate::passes) struct Flow<'f> {
     function: &'f Function,
     local_size: [u32; 3],
-    bits: FxHashMap<Value, u64>,
+    constants: Constants,
     /// From one work-item to the next of dimension 0.
     lanes: Vec<Lane>,
     /// Whether a value may differ between work-items of a group.
@@ -70,7 +69,7 @@ impl<'f> Flow<'f> {
     pub(in crate::passes) fn of(function: &'f Function, local_size: [u32; 3]) -> Self {
         let count = function.values.len();
         let (lanes, differs) = (vec![Lane::Unknown; count], vec![false; count]);
-        let mut this = Self { function, local_size, bits: function.body.constants(), lanes, differs };
+        let mut this = Self { function, local_size, constants: Constants::of(&function.body), lanes, differs };
         for param in &function.params {
             this.lanes[param.index()] = Lane::Uniform;
         }
@@ -237,7 +236,7 @@ impl<'f> Flow<'f> {
             }
             Op::VarAddr(_) | Op::GlobalAddr(_) => (Lane::Uniform, false),
             ref pure if pure.is_pure() => {
-                let lane = Lane::of_sum(pure, self.function, &self.bits, |value| self.lane(value));
+                let lane = Lane::of_sum(pure, self.function, &self.constants, |value| self.lane(value));
                 (lane.unwrap_or(if same_lane { Lane::Uniform } else { Lane::Varying }), differs)
             }
             _ => (Lane::Varying, true),

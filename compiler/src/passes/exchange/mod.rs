@@ -27,7 +27,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::pass::Pass;
 use super::{align, lane::Lane};
-use crate::ir::definitions::{Definitions, Linear, Root};
+use crate::analysis::definitions::{Definitions, Linear, Root};
 use crate::ir::{Function, Inst, KernelParam, Op, Space, Type, Value};
 use crate::launch::LaunchKey;
 use flow::{Flow, Here};
@@ -143,7 +143,7 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
 /// What becomes of each load and store, in the order of the function's text. `None` where nothing is known of some access. `full`: whether work-items begin in
 /// complete subgroups; `complete`: see [`versions::make`].
 fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Shared>>> {
-    let definitions = Definitions::new(function, 0);
+    let definitions = Definitions::of(function);
     let zeros = align::zeros(function, &function.body, 1)?;
     let flow = Flow::of(function, key.kernel.local_size);
     let mut sites = Vec::new();
@@ -152,7 +152,7 @@ fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value
     let mut is_known = true;
     flow.walk(&function.body, (full, complete), &mut |inst, here| {
         let class_of = |ptr: Value| -> Option<(u32, Option<u32>, Option<Value>)> {
-            let (Root::Param(param), offset) = definitions.pointer(function, ptr)? else { return None };
+            let (Root::Param(param), offset) = definitions.pointer(ptr)? else { return None };
             Some((param, Some(param).filter(|_| is_distinct(function, key, param)), offset))
         };
         match &inst.op {
@@ -164,7 +164,7 @@ fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value
                     return;
                 }
                 // Objects of the program are no buffers.
-                if matches!(definitions.pointer(function, *ptr), Some((Root::Global(_), _))) {
+                if matches!(definitions.pointer(*ptr), Some((Root::Global(_), _))) {
                     return;
                 }
                 let Some((param, class, offset)) = class_of(*ptr) else {
@@ -216,7 +216,7 @@ fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value
     };
     let shared = |site: &Site| -> Option<Shared> {
         allowed(site)?;
-        let mut sum = site.offset.map_or_else(Linear::default, |offset| definitions.linear(function, offset));
+        let mut sum = site.offset.map_or_else(Linear::default, |offset| definitions.linear(offset));
         let common = sum.terms.iter().copied().filter(|(value, _)| flow.is_same(*value)).collect();
         sum.terms.retain(|(value, _)| !flow.is_same(*value));
         sum.terms.sort_unstable();

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashSet;
 
 use super::{PART, Shared};
+use crate::analysis::definitions::Linear;
 use crate::diag::Span;
-use crate::ir::definitions::Linear;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, GroupOp, Inst, Op, Region, Scalar, Type, Value, WorkItem};
 
 const WORDS: Type = Type::Vector(Scalar::I32, 4);

@@ -7,19 +7,20 @@
 //! Half of all divisors need a multiplier of 64 bits only: where `m d - 2^(64+s) <= 2^s` for `m = floor(2^(64+s) / d) + 1`, the quotient is the high half of
 //! `m n`, divided by `2^s` (theorem 4.2 there). Of even divisors the factors of 2 are shifted out first, where that helps.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::Lower;
+use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Op, Region, Scalar, Type, Value};
 
 /// What is divided by what for both quotient and remainder, both with or without signs. Constants are no matter: what devices make of them is little, and shared.
-pub(super) fn pairs(body: &Region, known: &FxHashMap<Value, u64>) -> FxHashSet<(Value, Value)> {
+pub(super) fn pairs(body: &Region, known: &Constants) -> FxHashSet<(Value, Value)> {
     let (mut quotients, mut remainders) = (FxHashSet::default(), FxHashSet::default());
     body.walk(&mut |inst| match inst.op {
-        Op::Bin(op @ (BinOp::UDiv | BinOp::SDiv), a, b) if !known.contains_key(&b) => {
+        Op::Bin(op @ (BinOp::UDiv | BinOp::SDiv), a, b) if known.bits(b).is_none() => {
             quotients.insert((op == BinOp::SDiv, a, b));
         }
-        Op::Bin(op @ (BinOp::URem | BinOp::SRem), a, b) if !known.contains_key(&b) => {
+        Op::Bin(op @ (BinOp::URem | BinOp::SRem), a, b) if known.bits(b).is_none() => {
             remainders.insert((op == BinOp::SRem, a, b));
         }
         _ => {}
@@ -53,7 +54,7 @@ impl Lower<'_> {
         if self.ty(b) != Type::I64 || !matches!(op, BinOp::UDiv | BinOp::URem) {
             return None;
         }
-        let divisor = *self.known.get(&b)?;
+        let divisor = self.known.bits(b)?;
         if divisor < 3 || divisor.is_power_of_two() {
             return None;
         }

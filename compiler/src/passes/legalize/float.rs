@@ -17,7 +17,7 @@ impl Lower<'_> {
         }
         // A product with zero is exact.
         let sign = 1 << (scalar.bits() - 1);
-        if [a, b].iter().any(|factor| self.known.get(factor).is_some_and(|bits| bits & !sign == 0)) {
+        if [a, b].iter().any(|factor| self.known.bits(*factor).is_some_and(|bits| bits & !sign == 0)) {
             let product = self.bin(BinOp::FMul, a, b);
             return Some(self.bin(BinOp::FAdd, product, c));
         }

@@ -5,6 +5,7 @@
 //! bits, the unrounded sum is prepared so that the last scaling is the only rounding.
 
 use super::Lower;
+use crate::analysis::definitions::Constants;
 use crate::diag::Span;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Function, Inst, Op, Region, Scalar, Type, UnOp, Value};
 use crate::target::Target;
@@ -45,7 +46,7 @@ pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
         span: Span::default(),
         aliases: FxHashMap::default(),
         helpers: [None; 2],
-        known: FxHashMap::default(),
+        known: Constants::default(),
         pairs: FxHashSet::default(),
         quotients: FxHashMap::default(),
     };

@@ -40,7 +40,7 @@ impl Lower<'_> {
             BinOp::Rotate => {
                 let ty = self.ty(a);
                 // Amounts are modulo the width, so the other shift is by the negative amount.
-                let back = if let Some(&amount) = self.known.get(&b) {
+                let back = if let Some(amount) = self.known.bits(b) {
                     self.bits(ty, u64::from(bits).wrapping_sub(amount) % u64::from(bits))
                 } else {
                     let zero = self.bits(ty, 0);
@@ -109,7 +109,7 @@ impl Lower<'_> {
     pub(super) fn halves(&mut self, scalar: Scalar, x: Value) -> (Value, Value) {
         let half = u64::from(scalar.bits()) / 2;
         let mask = (1_u64 << half) - 1;
-        if let Some(&bits) = self.known.get(&x) {
+        if let Some(bits) = self.known.bits(x) {
             let ty = self.ty(x);
             return (self.bits(ty, bits & mask), self.bits(ty, bits >> half));
         }

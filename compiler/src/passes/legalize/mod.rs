@@ -22,8 +22,9 @@ mod unroll;
 mod zeros;
 
 use super::pass::Pass;
+use crate::analysis::definitions::Constants;
 use crate::diag::Span;
-use crate::ir::{BinOp, Build, CastOp, Const, Cursor, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
+use crate::ir::{BinOp, Build, CastOp, Cursor, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
 use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -38,7 +39,7 @@ pub fn run(module: &mut Module, target: &Target) {
     let helpers = helpers(module, target);
     for function in &mut module.functions {
         let mut body = std::mem::take(&mut function.body);
-        let known = constants(&body);
+        let known = Constants::of(&body);
         let pairs = divide::pairs(&body, &known);
         let mut lower = Lower {
             function,
@@ -111,7 +112,7 @@ struct Lower<'a> {
     /// The functions for `fma` in `float` and in `double`.
     helpers: [Option<Func>; 2],
     /// The bits of constants, of vectors those with the same in every lane.
-    known: FxHashMap<Value, u64>,
+    known: Constants,
     /// What is divided by what, for both quotient and remainder.
     pairs: FxHashSet<(Value, Value)>,
     /// Quotients of these that are known here: of signed or unsigned integers.
@@ -148,7 +149,7 @@ impl Lower<'_> {
     fn concerns(&self, inst: &Inst) -> bool {
         match &inst.op {
             Op::Bin(BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem, a, b) => {
-                (self.ty(*b) == Type::I64 && self.known.contains_key(b)) || self.pairs.contains(&(*a, *b))
+                (self.ty(*b) == Type::I64 && self.known.bits(*b).is_some()) || self.pairs.contains(&(*a, *b))
             }
             Op::Bin(op, ..) => is_derived(*op),
             Op::Math(op, _) => {
@@ -204,25 +205,9 @@ impl Build for Lower<'_> {
 
     fn bits(&mut self, ty: Type, bits: u64) -> Value {
         let value = self.cursor().bits(ty, bits);
-        self.known.insert(value, bits & ty.scalar().map_or(u64::MAX, Scalar::mask));
+        self.known.add(value, bits & ty.scalar().map_or(u64::MAX, Scalar::mask));
         value
     }
-}
-
-/// The bits of a body's constants.
-fn constants(body: &Region) -> FxHashMap<Value, u64> {
-    let mut found = FxHashMap::default();
-    body.walk(&mut |inst| {
-        let bits = match &inst.op {
-            Op::Const(Const::Bits(bits)) => Some(*bits),
-            Op::Const(Const::Lanes(lanes)) => lanes.first().copied().filter(|first| lanes.iter().all(|lane| lane == first)),
-            _ => None,
-        };
-        if let (Some(bits), Some(&result)) = (bits, inst.results.first()) {
-            found.insert(result, bits);
-        }
-    });
-    found
 }
 
 /// Whether emission knows an operation only in terms of others.

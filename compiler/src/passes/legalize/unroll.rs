@@ -11,6 +11,7 @@
 //! ```
 //! That moves the limit away, but does not lift it. Where the number of turns is known to be a multiple, one test is enough.
 
+use crate::analysis::definitions::Constants;
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 use crate::passes::trips::Trips;
 use crate::passes::unroll::repeat;
@@ -31,7 +32,7 @@ const VERY_FEW: u64 = 16;
 /// Repeats the bodies of a function's innermost loops.
 pub(super) fn run(function: &mut Function) {
     let turns = Trips::of(function).into_turns();
-    let constants = function.body.constants();
+    let constants = Constants::of(&function.body);
     let mut body = std::mem::take(&mut function.body);
     Unroll { function, constants, turns }.region(&mut body, Some(1));
     function.body = body;
@@ -39,7 +40,7 @@ pub(super) fn run(function: &mut Function) {
 
 struct Unroll<'f> {
     function: &'f mut Function,
-    constants: FxHashMap<Value, u64>,
+    constants: Constants,
     /// How many turns loops do at most, by their first parameter.
     turns: FxHashMap<Value, u64>,
 }

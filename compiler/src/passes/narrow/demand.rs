@@ -1,7 +1,7 @@
 //! Which bits of 64-bit integers are needed: none, the low 32, or all. Where the rest follows from the low half, that half is enough.
 
-use super::Defs;
 use super::ranges::Ranges;
+use crate::analysis::definitions::Definitions;
 use crate::ir::{BinOp, CastOp, Function, Op, Region, Scalar, Type, Value};
 
 /// How much of a value is needed.
@@ -20,7 +20,7 @@ pub enum Demand {
 const MAX_WALKS: usize = 12;
 
 /// The demand on each value.
-pub fn of(function: &Function, defs: &Defs, ranges: &Ranges) -> Vec<Demand> {
+pub fn of(function: &Function, defs: &Definitions<'_>, ranges: &Ranges) -> Vec<Demand> {
     let mut solver = Solver { function, defs, ranges, demand: vec![Demand::None; function.values.len()], changed: true };
     for _ in 0..MAX_WALKS {
         if !solver.changed {
@@ -34,7 +34,7 @@ pub fn of(function: &Function, defs: &Defs, ranges: &Ranges) -> Vec<Demand> {
 
 struct Solver<'a> {
     function: &'a Function,
-    defs: &'a Defs,
+    defs: &'a Definitions<'a>,
     ranges: &'a Ranges,
     demand: Vec<Demand>,
     changed: bool,

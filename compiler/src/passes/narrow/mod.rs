@@ -16,6 +16,7 @@ mod demand;
 mod ranges;
 
 use super::pass::Pass;
+use crate::analysis::definitions::{Constants, Definitions};
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value};
 use demand::Demand;
@@ -29,47 +30,27 @@ pub const PASS: Pass = Pass::function("narrow", |function, _| {
     Ok(true)
 });
 
-/// The pure operations that define values.
-#[derive(Debug)]
-pub struct Defs(Vec<Option<Op>>);
-
-impl Defs {
-    pub(super) fn of(function: &Function) -> Self {
-        let mut defs = vec![None; function.values.len()];
-        function.body.walk(&mut |inst| {
-            if let ([result], true) = (&inst.results[..], inst.op.is_pure()) {
-                defs[result.index()] = Some(inst.op.clone());
-            }
-        });
-        Self(defs)
-    }
-
-    /// The operation that defines a value.
-    pub fn get(&self, value: Value) -> Option<&Op> {
-        self.0.get(value.index()).and_then(Option::as_ref)
-    }
-
-    /// The bits of a constant, the same in every lane.
-    pub fn bits(&self, value: Value) -> Option<u64> {
-        match self.get(value)? {
-            Op::Const(Const::Bits(bits)) => Some(*bits),
-            Op::Const(Const::Lanes(lanes)) => lanes.first().copied().filter(|first| lanes.iter().all(|lane| lane == first)),
-            _ => None,
-        }
-    }
-}
-
 /// Narrows what can be narrowed. Leaves conversions behind that `simplify` merges.
 pub fn run(function: &mut Function) {
     if !function.values.iter().any(|value| value.ty.scalar() == Some(Scalar::I64)) {
         return;
     }
-    let defs = Defs::of(function);
-    let ranges = Ranges::of(function, &defs);
-    let demand = demand::of(function, &defs, &ranges);
+    let definitions = Definitions::of(function);
+    let ranges = Ranges::of(function, &definitions);
+    let demand = demand::of(function, &definitions, &ranges);
+    let constants = Constants::of(&function.body);
     let mut body = std::mem::take(&mut function.body);
     let count = function.values.len();
-    let mut pass = Narrow { low: vec![None; count], replaced: FxHashMap::default(), owners: Vec::new(), defs, demand, ranges, function };
+    let mut pass = Narrow {
+        low: vec![None; count],
+        sources: FxHashMap::default(),
+        replaced: FxHashMap::default(),
+        owners: Vec::new(),
+        constants,
+        demand,
+        ranges,
+        function,
+    };
     pass.region(&mut body);
     function.body = body;
 }
@@ -83,9 +64,11 @@ struct Owner {
 
 struct Narrow<'a> {
     function: &'a mut Function,
-    defs: Defs,
+    constants: Constants,
     demand: Vec<Demand>,
     ranges: Ranges,
+    /// For each constant and each extension of 64 bits so far, what its low half is.
+    sources: FxHashMap<Value, Op>,
     /// For each value that is computed in 32 bits, its low half; the value itself is then not defined.
     low: Vec<Option<Value>>,
     /// What stands for 32-bit values that were cut out of wide ones.
@@ -121,20 +104,26 @@ impl Narrow<'_> {
             return low;
         }
         let ty = self.narrow_type(value);
-        let op = match self.defs.get(value) {
-            Some(Op::Const(Const::Bits(bits))) => Op::Const(Const::Bits(bits & u64::from(u32::MAX))),
-            Some(Op::Const(Const::Lanes(lanes))) => Op::Const(Const::Lanes(lanes.iter().map(|lane| lane & u64::from(u32::MAX)).collect())),
-            Some(Op::Const(Const::Undef)) => Op::Const(Const::Undef),
-            Some(&Op::Cast(kind @ (CastOp::ZExt | CastOp::SExt), inner)) => {
-                let inner = self.replaced.get(&inner).copied().unwrap_or(inner);
-                if self.function.ty(inner) == ty {
-                    return inner;
-                }
-                Op::Cast(kind, inner)
-            }
-            _ => Op::Cast(CastOp::Trunc, value),
+        let op = match self.sources.get(&value) {
+            Some(&Op::Cast(_, inner)) if self.function.ty(inner) == ty => return inner,
+            Some(op) => op.clone(),
+            None => Op::Cast(CastOp::Trunc, value),
         };
         self.function.emit(out, span, ty, op)
+    }
+
+    /// Notes what the low half of a wide constant or extension is.
+    fn note_source(&mut self, value: Value, op: &Op) {
+        let half = u64::from(u32::MAX);
+        let source = match op {
+            _ if !self.is_wide(value) => return,
+            Op::Const(Const::Bits(bits)) => Op::Const(Const::Bits(bits & half)),
+            Op::Const(Const::Lanes(lanes)) => Op::Const(Const::Lanes(lanes.iter().map(|lane| lane & half).collect())),
+            Op::Const(Const::Undef) => Op::Const(Const::Undef),
+            Op::Cast(kind @ (CastOp::ZExt | CastOp::SExt), inner) => Op::Cast(*kind, *inner),
+            _ => return,
+        };
+        self.sources.insert(value, source);
     }
 
     /// The whole value, at the end of `out`.
@@ -220,6 +209,7 @@ impl Narrow<'_> {
                 self.low[result.index()] = Some(low);
                 return;
             }
+            self.note_source(result, &inst.op);
             if let Some(op) = self.narrow_use(out, span, &inst.op) {
                 out.push(Inst { op, results: inst.results, span });
                 return;
@@ -280,8 +270,8 @@ impl Narrow<'_> {
         let kind = match kind {
             BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::And | BinOp::Or | BinOp::Xor => kind,
             // 32-bit shifts take their amount modulo 32.
-            BinOp::Shl if self.defs.bits(b).is_some_and(|bits| bits < 32) => kind,
-            BinOp::LShr | BinOp::AShr if self.defs.bits(b).is_some_and(|bits| bits < 32) => {
+            BinOp::Shl if self.constants.bits(b).is_some_and(|bits| bits < 32) => kind,
+            BinOp::LShr | BinOp::AShr if self.constants.bits(b).is_some_and(|bits| bits < 32) => {
                 if self.is_u32(a) {
                     BinOp::LShr
                 } else if kind == BinOp::AShr && self.is_i32(a) {

@@ -1,8 +1,7 @@
 //! Between which bounds integers stay. Bounds are those of the signed value for 64-bit integers, of the unsigned one for narrower ones.
 
-use super::Defs;
+use crate::analysis::definitions::Definitions;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value};
-use crate::passes::addresses::sign_extend;
 
 /// Inclusive bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +40,7 @@ pub struct Ranges(Vec<Option<Range>>);
 
 impl Ranges {
     /// Finds them in one walk.
-    pub fn of(function: &Function, defs: &Defs) -> Self {
+    pub fn of(function: &Function, defs: &Definitions<'_>) -> Self {
         let mut ranges = Self(vec![None; function.values.len()]);
         ranges.region(function, defs, &function.body);
         ranges
@@ -58,7 +57,7 @@ impl Ranges {
         }
     }
 
-    fn region(&mut self, function: &Function, defs: &Defs, region: &Region) {
+    fn region(&mut self, function: &Function, defs: &Definitions<'_>, region: &Region) {
         for inst in &region.insts {
             match &inst.op {
                 Op::Loop { init, params, body, .. } => {
@@ -115,7 +114,7 @@ impl Ranges {
         };
         match op {
             Op::Const(Const::Bits(bits)) => {
-                let value = if scalar == Scalar::I64 { i128::from(sign_extend(*bits, scalar)) } else { i128::from(*bits) };
+                let value = if scalar == Scalar::I64 { i128::from(scalar.sign_extend(*bits)) } else { i128::from(*bits) };
                 Some(Range { low: value, high: value })
             }
             Op::Cast(CastOp::ZExt, a) => Some(get(*a)).filter(|range| range.low >= 0),
@@ -142,7 +141,13 @@ impl Ranges {
     }
 
     /// A loop's parameter that is compared with a bound at the beginning of each turn and then goes on in one direction.
-    fn counter(&self, function: &Function, defs: &Defs, body: &Region, (index, start, param): (usize, Value, Value)) -> Option<Range> {
+    fn counter(
+        &self,
+        function: &Function,
+        defs: &Definitions<'_>,
+        body: &Region,
+        (index, start, param): (usize, Value, Value),
+    ) -> Option<Range> {
         let bounds = guards(body, defs, param);
         let first = self.get(function, start);
         let mut steps: Option<Range> = None;
@@ -185,7 +190,7 @@ impl Ranges {
 }
 
 /// What holds of a value wherever the loop goes on: what guards say before the first `continue`.
-pub(in crate::passes) fn guards(body: &Region, defs: &Defs, param: Value) -> Vec<(CmpOp, Value)> {
+pub(in crate::passes) fn guards(body: &Region, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
     let mut bounds = Vec::new();
     for inst in &body.insts {
         let mut goes_on = matches!(inst.op, Op::Continue(_));
@@ -203,7 +208,7 @@ pub(in crate::passes) fn guards(body: &Region, defs: &Defs, param: Value) -> Vec
 }
 
 /// What holds of a value behind `if condition { yield } else { break }`: comparisons with bounds.
-fn guard_bounds(guard: &Inst, defs: &Defs, param: Value) -> Vec<(CmpOp, Value)> {
+fn guard_bounds(guard: &Inst, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
     let Op::If { cond, then, els } = &guard.op else { return Vec::new() };
     let leaves = |region: &Region| {
         matches!(region.terminator(), Some(Op::Break(_))) && region.insts.iter().rev().skip(1).all(|inst| inst.op.is_pure())

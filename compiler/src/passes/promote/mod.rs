@@ -20,8 +20,8 @@
 mod access;
 mod pieces;
 
-use super::addresses::Addresses;
 use super::pass::Pass;
+use crate::analysis::addresses::Addresses;
 use crate::diag::Span;
 use crate::ir::{CastOp, Const, Cursor, Function, Inst, Op, Region, Type, Value, Var};
 use pieces::{Access, Pieces};
@@ -35,7 +35,7 @@ pub fn run(function: &mut Function, ptr_size: u32) -> bool {
     if function.vars.is_empty() {
         return false;
     }
-    let addresses = Addresses::of(function);
+    let addresses = Addresses::of(function, &function.body);
     let pieces = Pieces::new(accesses(function, &addresses, ptr_size));
     if pieces.list.is_empty() {
         return false;
@@ -73,23 +73,23 @@ fn accesses(function: &Function, addresses: &Addresses, ptr_size: u32) -> Vec<Op
         let access = match &inst.op {
             Op::VarAddr(_) => return,
             Op::Cast(CastOp::SpaceCast, ptr) => {
-                if addresses.get(*ptr).is_some_and(|address| address.offset.is_some()) {
+                if addresses.fixed(*ptr).is_some() {
                     return;
                 }
                 None
             }
             Op::PtrAdd(ptr, _) => {
                 let dynamic =
-                    inst.results.first().and_then(|&result| addresses.get(result)).is_some_and(|address| address.offset.is_none());
-                if addresses.get(*ptr).is_some() && !dynamic {
+                    inst.results.first().and_then(|&result| addresses.variable(result)).is_some_and(|(_, offset)| offset.is_none());
+                if addresses.variable(*ptr).is_some() && !dynamic {
                     return;
                 }
                 None
             }
             Op::Load { ptr, .. } => inst.results.first().map(|&result| (*ptr, function.ty(result))),
             Op::Store { ptr, value, .. } => {
-                if let Some(address) = addresses.get(*value) {
-                    list[address.var.index()] = None;
+                if let Some((var, _)) = addresses.variable(*value) {
+                    list[var.index()] = None;
                 }
                 Some((*ptr, function.ty(*value)))
             }
@@ -97,18 +97,17 @@ fn accesses(function: &Function, addresses: &Addresses, ptr_size: u32) -> Vec<Op
         };
         let Some((ptr, ty)) = access else {
             inst.op.for_each_operand(|value| {
-                if let Some(address) = addresses.get(value) {
-                    list[address.var.index()] = None;
+                if let Some((var, _)) = addresses.variable(value) {
+                    list[var.index()] = None;
                 }
             });
             return;
         };
-        let Some(address) = addresses.get(ptr) else { return };
-        let entry = &mut list[address.var.index()];
+        let Some((var, offset)) = addresses.variable(ptr) else { return };
+        let entry = &mut list[var.index()];
         let size = ty.access_size(ptr_size);
-        let offset = address.offset.and_then(|offset| u32::try_from(offset).ok());
-        let inside =
-            offset.filter(|offset| size > 0 && offset.checked_add(size).is_some_and(|end| end <= function.vars[address.var.index()].size));
+        let offset = offset.and_then(|offset| u32::try_from(offset).ok());
+        let inside = offset.filter(|offset| size > 0 && offset.checked_add(size).is_some_and(|end| end <= function.vars[var.index()].size));
         match (inside, entry.as_mut()) {
             (Some(offset), Some(accesses)) => accesses.push(Access { offset, size, ty }),
             _ => *entry = None,

@@ -37,6 +37,7 @@ mod roots;
 
 use super::PassError;
 use super::pass::Pass;
+use crate::analysis::definitions::Constants;
 use crate::diag::Span;
 use crate::ir::{
     AtomicOp, BinOp, Build, CastOp, CmpOp, Const, Cursor, Function, GlobalVar, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem,
@@ -70,7 +71,7 @@ pub fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32) -> Res
         parts: vec![None; count],
         differences: FxHashMap::default(),
         constants: FxHashMap::default(),
-        known: FxHashMap::default(),
+        known: Constants::of(&body),
         root_values: vec![None; roots.list.len()],
         entry: Vec::new(),
         owners: Vec::new(),
@@ -146,7 +147,7 @@ struct Resolver<'a> {
     differences: FxHashMap<Value, Parts>,
     constants: FxHashMap<(Type, u64), Value>,
     /// Scalar constants of the source.
-    known: FxHashMap<Value, i64>,
+    known: Constants,
     root_values: Vec<Option<Value>>,
     entry: Vec<Inst>,
     owners: Vec<Owner>,
@@ -268,14 +269,11 @@ impl Resolver<'_> {
         let span = inst.span;
         let result = inst.results.first().copied();
         match (&mut inst.op, result) {
-            (Op::Const(constant), Some(result)) => {
+            (Op::Const(_), Some(result)) => {
                 if self.is_pointer(result) {
                     let zero = self.constant(Type::I32, 0);
                     self.define(result, Tag::Fixed(None), zero);
                     return;
-                }
-                if let (Const::Bits(bits), Some(scalar)) = (constant, self.function.ty(result).scalar()) {
-                    self.known.insert(result, super::addresses::sign_extend(*bits, scalar));
                 }
                 out.push(inst);
             }
@@ -410,8 +408,8 @@ impl Resolver<'_> {
 
     /// The sum of an offset and what is added to a pointer, in 32 bits.
     fn offset(&mut self, out: &mut Vec<Inst>, span: Span, base: Value, added: Value) -> Value {
-        let added = if let Some(&known) = self.known.get(&added) {
-            self.constant(Type::I32, known.cast_unsigned() & 0xffff_ffff)
+        let added = if let Some(bits) = self.known.bits(added) {
+            self.constant(Type::I32, bits & 0xffff_ffff)
         } else if self.function.ty(added) == Type::I32 {
             added
         } else {

@@ -4,7 +4,6 @@
 //! operands and results.
 
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
-use crate::passes::addresses::sign_extend;
 use half::f16;
 
 /// A float as a double, which holds every value of the narrower types. `None` for NaNs and denormals.
@@ -53,7 +52,7 @@ pub fn binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
     if scalar.is_float() {
         return float_binary(op, scalar, a, b);
     }
-    let (sa, sb) = (sign_extend(a, scalar), sign_extend(b, scalar));
+    let (sa, sb) = (scalar.sign_extend(a), scalar.sign_extend(b));
     let amount = || u32::try_from(b % u64::from(bits)).unwrap_or(0);
     let saturated = |value: i128| {
         let (low, high) = (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1);
@@ -112,7 +111,7 @@ fn float_binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
 
 /// Comparison.
 pub fn compare(op: CmpOp, scalar: Scalar, a: u64, b: u64) -> Option<bool> {
-    let (sa, sb) = if scalar.is_float() { (0, 0) } else { (sign_extend(a, scalar), sign_extend(b, scalar)) };
+    let (sa, sb) = if scalar.is_float() { (0, 0) } else { (scalar.sign_extend(a), scalar.sign_extend(b)) };
     Some(match op {
         CmpOp::Eq => a == b,
         CmpOp::Ne => a != b,
@@ -148,7 +147,7 @@ pub fn compare(op: CmpOp, scalar: Scalar, a: u64, b: u64) -> Option<bool> {
 pub fn cast(op: CastOp, from: Scalar, to: Scalar, a: u64) -> Option<u64> {
     match op {
         CastOp::Trunc | CastOp::ZExt => Some(a & to.mask()),
-        CastOp::SExt => Some(sign_extend(a, from).cast_unsigned() & to.mask()),
+        CastOp::SExt => Some(from.sign_extend(a).cast_unsigned() & to.mask()),
         CastOp::Bitcast => (from.size() == to.size()).then_some(a),
         CastOp::FToF => float_bits(to, float(from, a)?),
         CastOp::FToS => {
@@ -162,7 +161,7 @@ pub fn cast(op: CastOp, from: Scalar, to: Scalar, a: u64) -> Option<u64> {
             let bound = 2.0_f64.powi(to.bits().cast_signed());
             (value >= 0.0 && value < bound).then(|| value as u64 & to.mask())
         }
-        CastOp::SToF => int_to_float(to, i128::from(sign_extend(a, from))),
+        CastOp::SToF => int_to_float(to, i128::from(from.sign_extend(a))),
         CastOp::UToF => int_to_float(to, i128::from(a)),
         CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => None,
         #[allow(unreachable_patterns, reason = "conversions that are added later are left alone")]
@@ -192,7 +191,7 @@ pub fn math(op: MathOp, scalar: Scalar, args: &[u64]) -> Option<u64> {
         MathOp::Ceil => float_bits(scalar, float(scalar, a)?.ceil())?,
         MathOp::FTrunc => float_bits(scalar, float(scalar, a)?.trunc())?,
         MathOp::Rint => float_bits(scalar, float(scalar, a)?.round_ties_even())?,
-        MathOp::SAbs => sign_extend(a, scalar).unsigned_abs() & scalar.mask(),
+        MathOp::SAbs => scalar.sign_extend(a).unsigned_abs() & scalar.mask(),
         MathOp::Clz => u64::from(a.leading_zeros() - (64 - bits)),
         MathOp::Ctz => u64::from(a.trailing_zeros().min(bits)),
         MathOp::Popcount => u64::from(a.count_ones()),

@@ -330,9 +330,7 @@ impl Walk<'_> {
         let Some(&Op::PtrAdd(inner, first)) = self.def(base) else { return None };
         let (second, third) = (self.bits(offset), self.bits(first));
         let (Some(second), Some(third)) = (second, third) else { return None };
-        let signed = |walk: &Self, value: Value, bits: u64| {
-            walk.ty(value).scalar().map(|scalar| crate::passes::addresses::sign_extend(bits, scalar))
-        };
+        let signed = |walk: &Self, value: Value, bits: u64| walk.ty(value).scalar().map(|scalar| scalar.sign_extend(bits));
         let sum = signed(self, offset, second)?.wrapping_add(signed(self, first, third)?);
         let ty = if i32::try_from(sum).is_ok() { Type::I32 } else { Type::I64 };
         let sum = self.splat(ty, sum.cast_unsigned());

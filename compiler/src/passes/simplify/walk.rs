@@ -148,14 +148,7 @@ impl<'a> Walk<'a> {
 
     /// The bits of a scalar constant, or those that all lanes of a vector constant have.
     pub fn bits(&self, value: Value) -> Option<u64> {
-        match self.constant_of(value)? {
-            Const::Bits(bits) => Some(*bits),
-            Const::Lanes(lanes) => {
-                let first = *lanes.first()?;
-                lanes.iter().all(|&lane| lane == first).then_some(first)
-            }
-            Const::Null | Const::Undef => None,
-        }
+        self.constant_of(value)?.bits()
     }
 
     /// The bits of each lane of a constant.

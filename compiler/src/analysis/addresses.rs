@@ -1,0 +1,100 @@
+//! Which object each pointer of a function leads into, and to which byte of it.
+//!
+//! ```text
+//! %1 = var_addr $x            $x, byte 0
+//! %3 = ptr_add %1, %2         $x, byte 8              (where %2 is 8)
+//! %5 = ptr_add %3, %4         $x, some byte
+//! ```
+//! Pointers that control flow or memory give have no object here: those are `passes::resolve_pointers`' concern. One walk, one table.
+
+use super::definitions::Root;
+use crate::ir::{CastOp, Const, Function, Op, Region, Type, Value, Var};
+
+/// An address in an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The object.
+    pub root: Root,
+    /// Byte offset; `None` where it is known at run time only.
+    pub offset: Option<i64>,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug)]
+enum Known {
+    Nothing,
+    /// A constant integer, with its sign.
+    Number(i64),
+    Address(Address),
+}
+
+/// Addresses of a function, by value.
+#[derive(Debug)]
+pub struct Addresses(Vec<Known>);
+
+impl Addresses {
+    /// Those of a function whose body is `body`. Private variables have the function's index 0 in their [`Root`].
+    pub fn of(function: &Function, body: &Region) -> Self {
+        let mut addresses = Self(vec![Known::Nothing; function.values.len()]);
+        let count = function.kernel.as_ref().map_or(0, |kernel| kernel.params.len());
+        for (index, param) in (0..).zip(function.params.iter().take(count)) {
+            addresses.0[param.index()] = Known::Address(Address { root: Root::Param(index), offset: Some(0) });
+        }
+        body.walk(&mut |inst| {
+            if let [result] = inst.results[..] {
+                addresses.0[result.index()] = addresses.operation(&inst.op, function.ty(result));
+            }
+        });
+        addresses
+    }
+
+    fn operation(&self, op: &Op, ty: Type) -> Known {
+        let start = |root: Root| Known::Address(Address { root, offset: Some(0) });
+        match *op {
+            Op::Const(Const::Bits(bits)) => match ty {
+                Type::Scalar(scalar) => Known::Number(scalar.sign_extend(bits)),
+                _ => Known::Nothing,
+            },
+            Op::VarAddr(var) => start(Root::Var(0, var)),
+            Op::GlobalAddr(global) => start(Root::Global(global)),
+            Op::PtrAdd(pointer, offset) => match self.get(pointer) {
+                Some(Address { root, offset: from }) => {
+                    let by = match self.0.get(offset.index()) {
+                        Some(&Known::Number(by)) => Some(by),
+                        _ => None,
+                    };
+                    Known::Address(Address { root, offset: from.zip(by).map(|(from, by)| from.wrapping_add(by)) })
+                }
+                None => Known::Nothing,
+            },
+            Op::Cast(CastOp::SpaceCast, pointer) => self.get(pointer).map_or(Known::Nothing, Known::Address),
+            _ => Known::Nothing,
+        }
+    }
+
+    /// The object and offset of a pointer, where it is known which object.
+    pub fn get(&self, pointer: Value) -> Option<Address> {
+        match self.0.get(pointer.index()) {
+            Some(&Known::Address(address)) => Some(address),
+            _ => None,
+        }
+    }
+
+    /// The object of a pointer.
+    pub fn root(&self, pointer: Value) -> Option<Root> {
+        self.get(pointer).map(|address| address.root)
+    }
+
+    /// The private variable that a pointer leads into, and the offset.
+    pub fn variable(&self, pointer: Value) -> Option<(Var, Option<i64>)> {
+        match self.get(pointer)? {
+            Address { root: Root::Var(_, var), offset } => Some((var, offset)),
+            _ => None,
+        }
+    }
+
+    /// The private variable and the offset, if that is known.
+    pub fn fixed(&self, pointer: Value) -> Option<(Var, i64)> {
+        self.variable(pointer).and_then(|(var, offset)| Some((var, offset?)))
+    }
+}

@@ -1,0 +1,106 @@
+//! Functions in the order of their calls.
+
+use crate::ir::{Func, Function, Module, Op};
+
+/// Why functions have no order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// A function calls itself, perhaps through others. This one closes the circle.
+    #[error("function {0} is recursive")]
+    Recursive(Func),
+    /// A function is called, or asked for, that the module does not have.
+    #[error("a call of function {0}, which is not there")]
+    Missing(Func),
+}
+
+/// Functions that a function calls, each once, in the order of their first calls.
+pub fn callees(function: &Function) -> Vec<Func> {
+    let mut list = Vec::new();
+    function.body.walk(&mut |inst| {
+        if let Op::Call(callee, _) = inst.op
+            && !list.contains(&callee)
+        {
+            list.push(callee);
+        }
+    });
+    list
+}
+
+/// The functions that `roots` need, those included, each once and after those that it calls.
+///
+/// # Errors
+/// Where there is no such order.
+pub fn callees_first(module: &Module, roots: impl IntoIterator<Item = Func>) -> Result<Vec<Func>, CallError> {
+    #[derive(Clone, Copy)]
+    enum State {
+        New,
+        /// Its callees are being looked at.
+        Open,
+        Done,
+    }
+    let mut states = vec![State::New; module.functions.len()];
+    let mut order = Vec::new();
+    for root in roots {
+        // Who is looked at, and which of its callees is next: a stack of our own, for chains of calls may be long.
+        let mut stack: Vec<(Func, Vec<Func>, usize)> = Vec::new();
+        let mut entered = Some(root);
+        loop {
+            if let Some(func) = entered.take() {
+                let function = module.functions.get(func.index()).ok_or(CallError::Missing(func))?;
+                match states[func.index()] {
+                    State::New => {
+                        states[func.index()] = State::Open;
+                        stack.push((func, callees(function), 0));
+                    }
+                    State::Open => return Err(CallError::Recursive(stack.last().map_or(func, |caller| caller.0))),
+                    State::Done => {}
+                }
+            }
+            let Some((func, callees, next)) = stack.last_mut() else { break };
+            if let Some(&callee) = callees.get(*next) {
+                *next += 1;
+                entered = Some(callee);
+            } else {
+                states[func.index()] = State::Done;
+                order.push(*func);
+                stack.pop();
+            }
+        }
+    }
+    Ok(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallError, callees_first};
+    use crate::ir::{Func, Function, Inst, Module, Op, Region, Type};
+
+    /// A module whose functions call those of these numbers.
+    fn module(calls: &[&[u32]]) -> Module {
+        let functions = calls
+            .iter()
+            .map(|calls| {
+                let insts = calls.iter().map(|&callee| Inst::effect(Op::Call(Func(callee), Vec::new()), crate::diag::Span::NONE));
+                Function { body: Region { insts: insts.collect() }, ..Function::new("f", Type::Void) }
+            })
+            .collect();
+        Module { functions, globals: Vec::new() }
+    }
+
+    fn order(calls: &[&[u32]], root: u32) -> Result<Vec<u32>, CallError> {
+        callees_first(&module(calls), [Func(root)]).map(|order| order.iter().map(|func| func.0).collect())
+    }
+
+    #[test]
+    fn callees_come_before_their_callers() {
+        assert_eq!(order(&[&[2, 1, 2], &[3], &[3], &[], &[0]], 0), Ok(vec![3, 2, 1, 0]));
+        assert_eq!(order(&[&[2, 1, 2], &[3], &[3], &[], &[0]], 3), Ok(vec![3]));
+    }
+
+    #[test]
+    fn circles_and_strangers_are_refused() {
+        assert_eq!(order(&[&[1], &[2], &[1]], 0), Err(CallError::Recursive(Func(2))));
+        assert_eq!(order(&[&[0]], 0), Err(CallError::Recursive(Func(0))));
+        assert_eq!(order(&[&[7]], 0), Err(CallError::Missing(Func(7))));
+    }
+}

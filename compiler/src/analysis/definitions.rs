@@ -1,0 +1,210 @@
+//! What defines the values of a function, which of them are constants, and how often they are used.
+//!
+//! [`Definitions`] borrows the operations and answers everything. [`Constants`] is the part of it that a pass may keep while it rewrites; both mean the same by
+//! the bits of a constant ([`Const::bits`](crate::ir::Const::bits)).
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::ir::{BinOp, CastOp, Const, Function, Global, Op, Region, Scalar, Type, Value, Var};
+
+/// How far the sum that a byte offset is made of is looked into.
+const MAX_TERMS: usize = 8;
+const MAX_DEPTH: usize = 32;
+
+/// What an access starts from, after `passes::resolve_pointers`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Root {
+    /// A parameter of the kernel.
+    Param(u32),
+    /// A module-level object.
+    Global(Global),
+    /// A private variable of the function with that index.
+    Var(u32, Var),
+}
+
+/// A byte offset as a sum: `constant + sum(value * scale)`, modulo 2^32.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Linear {
+    /// What is known.
+    pub constant: u32,
+    /// Values (of 32 or 64 bits, of which the low 32 count) and their factors.
+    pub terms: SmallVec<[(Value, u32); 4]>,
+}
+
+/// What defines each value of a function.
+#[derive(Clone, Debug)]
+pub struct Definitions<'f> {
+    function: &'f Function,
+    ops: Vec<Option<&'f Op>>,
+    index: u32,
+}
+
+impl<'f> Definitions<'f> {
+    /// Those of a function, which has that index in its module.
+    pub fn new(function: &'f Function, index: u32) -> Self {
+        Self::of_body(function, &function.body, index)
+    }
+
+    /// Those of a function in a pass, where indices of functions do not matter.
+    pub fn of(function: &'f Function) -> Self {
+        Self::new(function, 0)
+    }
+
+    /// Those of a function whose body is another one than it has.
+    pub fn of_body(function: &'f Function, body: &'f Region, index: u32) -> Self {
+        let mut ops = vec![None; function.values.len()];
+        collect(body, &mut ops);
+        Self { function, ops, index }
+    }
+
+    /// The operation without regions that defines a value. `None` for parameters of functions and loops and for the results of `if`, `switch` and `loop`.
+    pub fn get(&self, value: Value) -> Option<&'f Op> {
+        self.ops.get(value.index()).copied().flatten()
+    }
+
+    /// The bits of a scalar constant, or those that all lanes of a vector constant have.
+    pub fn bits(&self, value: Value) -> Option<u64> {
+        match self.get(value) {
+            Some(Op::Const(constant)) => constant.bits(),
+            _ => None,
+        }
+    }
+
+    /// The bits of a scalar constant.
+    pub fn scalar(&self, value: Value) -> Option<u64> {
+        match self.get(value) {
+            Some(Op::Const(Const::Bits(bits))) => Some(*bits),
+            _ => None,
+        }
+    }
+
+    /// Root and byte offset of a pointer, in the form that `passes::resolve_pointers` leaves.
+    pub fn pointer(&self, pointer: Value) -> Option<(Root, Option<Value>)> {
+        match self.get(pointer) {
+            Some(Op::PtrAdd(base, offset)) => self.root(*base).map(|root| (root, Some(*offset))),
+            _ => self.root(pointer).map(|root| (root, None)),
+        }
+    }
+
+    fn root(&self, value: Value) -> Option<Root> {
+        match self.get(value) {
+            Some(Op::VarAddr(var)) => Some(Root::Var(self.index, *var)),
+            Some(Op::GlobalAddr(global)) => Some(Root::Global(*global)),
+            Some(_) => None,
+            None => {
+                self.function.kernel.as_ref()?;
+                self.function.params.iter().position(|&param| param == value).map(|index| Root::Param(index as u32))
+            }
+        }
+    }
+
+    /// A byte offset as a sum: a single term where it is one of too many.
+    pub fn linear(&self, offset: Value) -> Linear {
+        let mut sum = Linear::default();
+        if !self.add(offset, 1, &mut sum, 0) {
+            sum = Linear::default();
+            sum.terms.push((offset, 1));
+        }
+        sum
+    }
+
+    /// Adds `value * scale` to a sum, looking through additions and multiplications by constants. False if there are too many terms.
+    fn add(&self, value: Value, scale: u32, sum: &mut Linear, depth: usize) -> bool {
+        if let Some(bits) = self.scalar(value) {
+            sum.constant = sum.constant.wrapping_add((bits as u32).wrapping_mul(scale));
+            return true;
+        }
+        // Sums of narrower integers wrap earlier.
+        let wide = matches!(self.function.ty(value), Type::I32 | Type::I64);
+        let op = if wide && depth < MAX_DEPTH { self.get(value) } else { None };
+        let mut add = |value: Value, scale: u32| self.add(value, scale, sum, depth + 1);
+        match op {
+            Some(Op::Bin(BinOp::Add, a, b)) => return add(*a, scale) && add(*b, scale),
+            Some(Op::Bin(BinOp::Sub, a, b)) if self.scalar(*b).is_some() => return add(*a, scale) && add(*b, scale.wrapping_neg()),
+            Some(Op::Bin(BinOp::Shl, a, b)) => {
+                let width = self.function.ty(value).scalar().map_or(32, Scalar::bits) as u64;
+                if let Some(amount) = self.scalar(*b).map(|bits| bits & (width - 1)).filter(|&amount| amount < 32) {
+                    return add(*a, scale.wrapping_shl(amount as u32));
+                }
+            }
+            Some(Op::Bin(BinOp::Mul, a, b)) => {
+                if let Some(factor) = self.scalar(*b) {
+                    return add(*a, scale.wrapping_mul(factor as u32));
+                }
+                if let Some(factor) = self.scalar(*a) {
+                    return add(*b, scale.wrapping_mul(factor as u32));
+                }
+            }
+            // Only the low 32 bits matter.
+            Some(Op::Cast(CastOp::Trunc, a)) if self.function.ty(*a) == Type::I64 && self.function.ty(value) == Type::I32 => {
+                return add(*a, scale);
+            }
+            Some(Op::Cast(CastOp::ZExt | CastOp::SExt, a)) if self.function.ty(*a) == Type::I32 => return add(*a, scale),
+            _ => {}
+        }
+        sum.terms.push((value, scale));
+        sum.terms.len() <= MAX_TERMS
+    }
+}
+
+fn collect<'f>(region: &'f Region, ops: &mut [Option<&'f Op>]) {
+    for inst in &region.insts {
+        if let [result] = inst.results[..]
+            && let Some(slot) = ops.get_mut(result.index())
+            && !matches!(inst.op, Op::If { .. } | Op::Loop { .. } | Op::Switch { .. })
+        {
+            *slot = Some(&inst.op);
+        }
+        for nested in inst.op.regions() {
+            collect(nested, ops);
+        }
+    }
+}
+
+/// The bits of the constants of a function: scalars, and vectors with the same in every lane.
+#[derive(Clone, Debug, Default)]
+pub struct Constants(FxHashMap<Value, u64>);
+
+impl Constants {
+    /// Those of a body.
+    pub fn of(body: &Region) -> Self {
+        let mut constants = Self::default();
+        body.walk(&mut |inst| {
+            if let (Op::Const(constant), &[result]) = (&inst.op, inst.results.as_slice())
+                && let Some(bits) = constant.bits()
+            {
+                constants.add(result, bits);
+            }
+        });
+        constants
+    }
+
+    /// The bits of a constant.
+    pub fn bits(&self, value: Value) -> Option<u64> {
+        self.0.get(&value).copied()
+    }
+
+    /// Notes a constant that a pass has made.
+    pub fn add(&mut self, value: Value, bits: u64) {
+        self.0.insert(value, bits);
+    }
+}
+
+/// How often each value of a function is used.
+#[derive(Clone, Debug)]
+pub struct Uses(Vec<u32>);
+
+impl Uses {
+    /// Counts the operands of all instructions.
+    pub fn of(function: &Function) -> Self {
+        let mut uses = vec![0_u32; function.values.len()];
+        function.body.walk(&mut |inst| inst.op.for_each_operand(|value| uses[value.index()] += 1));
+        Self(uses)
+    }
+
+    /// How often a value is an operand.
+    pub fn count(&self, value: Value) -> u32 {
+        self.0.get(value.index()).copied().unwrap_or(0)
+    }
+}

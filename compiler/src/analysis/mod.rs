@@ -1,0 +1,17 @@
+//! What is known of a function without changing it: each question is answered here once, for all passes and for emission.
+//!
+//! * [`definitions`]: what defines a value, which constant it is, how often it is used; byte offsets as sums.
+//! * [`addresses`]: which object a pointer leads into, and to which byte of it.
+//! * [`calls`]: functions in the order of their calls.
+//! * [`group_blind`](mod@group_blind): whether a kernel can tell how its NDRange is divided into groups.
+//!
+//! This room imports [`ir`](crate::ir) alone (and [`Span`](crate::diag::Span)); nothing in `ir` imports it. An analysis is made when it is asked for and holds for
+//! the function as it was then: those that borrow the function cannot be kept while it changes, the others ([`Constants`](definitions::Constants),
+//! [`Addresses`](addresses::Addresses)) stay true of the values that they know as long as a pass only adds to it.
+
+pub mod addresses;
+pub mod calls;
+pub mod definitions;
+pub mod group_blind;
+
+pub use group_blind::group_blind;
