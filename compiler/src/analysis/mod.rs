@@ -2,6 +2,7 @@
 //!
 //! * [`definitions`]: what defines a value, which constant it is, how often it is used; byte offsets as sums.
 //! * [`addresses`]: which object a pointer leads into, and to which byte of it.
+//! * [`divergence`]: how values differ between work-items, and who gets where together.
 //! * [`calls`]: functions in the order of their calls.
 //! * [`group_blind`](mod@group_blind): whether a kernel can tell how its NDRange is divided into groups.
 //!
@@ -12,6 +13,7 @@
 pub mod addresses;
 pub mod calls;
 pub mod definitions;
+pub mod divergence;
 pub mod group_blind;
 
 pub use group_blind::group_blind;

@@ -35,7 +35,6 @@ pub mod flatten;
 pub mod fold;
 pub mod groups;
 pub mod inline;
-mod lane;
 pub mod legalize;
 pub mod lower_memory;
 pub mod merge_exits;

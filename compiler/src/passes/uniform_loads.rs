@@ -13,15 +13,14 @@
 //!                                                 }
 //! ```
 //! What is loaded stays the same: the loop's number of turns is a known multiple of the subgroup's work-items, each turn makes the load, and nothing is stored in
-//! between. All work-items of the group must get to the loop together ([`Flow`]), in subgroups that are complete and have one row of the group's work-items each.
+//! between. All work-items of the group must get to the loop together ([`Divergence`]), in subgroups that are complete and have one row of the group's work-items each.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::exchange::flow::{Flow, Here};
-use super::lane::Lane;
 use super::pass::Pass;
 use super::unroll::{Counted, Shape, copy, counted, shape};
 use crate::analysis::definitions::Constants;
+use crate::analysis::divergence::{Divergence, Question, StableLoads, Together, Variation};
 use crate::ir::{BinOp, Build, CastOp, Const, Cursor, Function, GroupOp, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
 
@@ -41,16 +40,17 @@ pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
         return false;
     }
     let constants = Constants::of(&function.body);
-    let flow = Flow::of(function, key.kernel.local_size);
+    let question = Question { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant };
+    let divergence = Divergence::of(function, &function.body, question);
     let mut found: FxHashMap<Value, Vec<usize>> = FxHashMap::default();
-    flow.walk(&function.body, (true, None), &mut |inst, here| {
-        if here == Here::Together
-            && !flow.splits(inst)
+    divergence.walk(&function.body, (true, None), &mut |inst, here| {
+        if here == Together::Group
+            && !divergence.splits(inst)
             && let Some(shape) = shape(&inst.op)
             && let Some(&param) = shape.params.first()
             && let Some(counted) = counted(function, &constants, &shape)
         {
-            let loads = loads(function, &flow, &shape, &counted, lanes);
+            let loads = loads(function, &divergence, &shape, &counted, lanes);
             if !loads.is_empty() {
                 found.insert(param, loads);
             }
@@ -72,7 +72,7 @@ fn loads_local(function: &Function) -> bool {
 }
 
 /// Where in a loop's body the loads are that are made this way.
-fn loads(function: &Function, flow: &Flow<'_>, shape: &Shape<'_>, counted: &Counted<'_>, lanes: u32) -> Vec<usize> {
+fn loads(function: &Function, divergence: &Divergence<'_>, shape: &Shape<'_>, counted: &Counted<'_>, lanes: u32) -> Vec<usize> {
     let turns = u64::from(lanes);
     let fits = counted.turns >= turns && counted.turns.is_multiple_of(turns) && shape.body.size() * lanes as usize <= LARGEST;
     if counted.step.is_none() || !fits || !is_plain(function, shape.body) {
@@ -85,7 +85,7 @@ fn loads(function: &Function, flow: &Flow<'_>, shape: &Shape<'_>, counted: &Coun
             (&Op::Load { ptr, volatile: false, .. }, &[result]) => {
                 function.ty(ptr) == Type::Ptr(Space::Local)
                     && is_word(function.ty(result))
-                    && flow.lane(ptr) == Lane::Uniform
+                    && divergence.variation(ptr) == Variation::Uniform
                     && chain(shape, counted.counter, ptr).is_some_and(|chain| !chain.is_empty())
             }
             _ => false,

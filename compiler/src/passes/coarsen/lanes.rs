@@ -1,29 +1,28 @@
 //! How values differ between neighbouring work-items, and whether a kernel is worth coarsening.
 
 use super::{WIDEST, element};
-use crate::analysis::definitions::Constants;
+use crate::analysis::divergence::{Divergence, Question, StableLoads, Variation};
 use crate::ir::{Function, Inst, Op, Region, Type, Value, WorkItem};
 use crate::passes::align;
-use crate::passes::lane::Lane;
 
 /// What is known of a kernel that is to be coarsened.
 pub(super) struct Found {
     /// Work-items an invocation, a power of two.
     pub(super) count: u32,
-    lanes: Vec<Lane>,
+    variations: Vec<Variation>,
     zeros: Vec<u8>,
 }
 
 impl Found {
     /// Whether work-items have values of their own.
     pub(super) fn differs(&self, value: Value) -> bool {
-        self.lanes.get(value.index()).is_some_and(|lane| *lane != Lane::Uniform)
+        self.variations.get(value.index()).is_some_and(|variation| *variation != Variation::Uniform)
     }
 
     /// Whether accesses of that type through a pointer become one.
     pub(super) fn merges(&self, pointer: Value, ty: Type) -> bool {
         let Some(size) = element(ty) else { return false };
-        self.lanes.get(pointer.index()) == Some(&Lane::Stride(size))
+        self.variations.get(pointer.index()) == Some(&Variation::Stride(u64::from(size)))
             && size * self.count <= WIDEST
             && self.zeros.get(pointer.index()).is_some_and(|zeros| u32::from(*zeros) >= (size * self.count).trailing_zeros())
     }
@@ -32,11 +31,15 @@ impl Found {
 /// Looks at a kernel. `None` where it is better left alone.
 pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Found> {
     let mut sizes = (u32::MAX, 0);
-    let lanes = Lanes::of(function, body)?;
+    let question = Question { group: [most, 1, 1], zero_offset: false, stable: StableLoads::Unordered };
+    let divergence = Divergence::of(function, body, question);
+    if !(Coarse { divergence: &divergence }).takes(body, false) {
+        return None;
+    }
     body.walk(&mut |inst| {
         if let Some((pointer, ty)) = access(function, inst)
-            && let (Lane::Stride(stride), Some(size)) = (lanes[pointer.index()], element(ty))
-            && stride == size
+            && let (Variation::Stride(stride), Some(size)) = (divergence.variation(pointer), element(ty))
+            && stride == u64::from(size)
         {
             sizes = (sizes.0.min(size), sizes.1.max(size));
         }
@@ -49,12 +52,12 @@ pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Foun
     if count < 2 || count * smallest < 4 {
         return None;
     }
-    let found = Found { count, lanes, zeros: align::zeros(function, body, count)? };
+    let found = Found { count, variations: divergence.into_variations(), zeros: align::zeros(function, body, count)? };
     let mut apart = false;
     body.walk(&mut |inst| {
         if let Some((pointer, ty)) = access(function, inst) {
             // Neighbours that cannot be merged would be further apart than before: a device reads whole lines.
-            apart |= matches!(found.lanes[pointer.index()], Lane::Stride(_)) && !found.merges(pointer, ty);
+            apart |= matches!(found.variations[pointer.index()], Variation::Stride(_)) && !found.merges(pointer, ty);
         }
     });
     (!apart).then_some(found)
@@ -69,104 +72,33 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, Type)> {
     }
 }
 
-struct Lanes<'f> {
-    function: &'f Function,
-    lanes: Vec<Lane>,
-    constants: Constants,
-    /// How many enclosing conditions differ between work-items.
-    divergence: usize,
+/// Whether work-items may take turns instruction by instruction, and take the same path: but for conditions without loops and jumps.
+struct Coarse<'d> {
+    divergence: &'d Divergence<'d>,
 }
 
-/// What the jumps out of a region give.
-struct Targets<'a> {
-    yields: &'a [Value],
-    breaks: &'a [Value],
-    continues: &'a [Value],
-}
-
-impl<'f> Lanes<'f> {
-    fn of(function: &'f Function, body: &Region) -> Option<Vec<Lane>> {
-        let mut this = Self { function, lanes: vec![Lane::Unknown; function.values.len()], constants: Constants::of(body), divergence: 0 };
-        for param in &function.params {
-            this.lanes[param.index()] = Lane::Uniform;
-        }
-        this.region(body, &Targets { yields: &[], breaks: &[], continues: &[] })?;
-        Some(this.lanes)
-    }
-
-    /// Adds what a jump gives to what its target has.
-    fn give(&mut self, from: &[Value], to: &[Value]) {
-        for (from, to) in from.iter().zip(to) {
-            self.lanes[to.index()] = self.lanes[to.index()].join(self.lanes[from.index()]);
-        }
-    }
-
-    fn region(&mut self, region: &Region, targets: &Targets<'_>) -> Option<()> {
-        for inst in &region.insts {
-            self.inst(inst, targets)?;
-        }
-        Some(())
-    }
-
-    /// `None` for what keeps a kernel from being coarsened.
-    fn inst(&mut self, inst: &Inst, targets: &Targets<'_>) -> Option<()> {
-        match &inst.op {
+impl Coarse<'_> {
+    /// `apart`: whether not all of the neighbours get here.
+    fn takes(&self, region: &Region, apart: bool) -> bool {
+        region.insts.iter().all(|inst| match &inst.op {
             Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
-                let differs = self.lanes[selector.index()] != Lane::Uniform;
-                self.divergence += usize::from(differs);
-                for nested in inst.op.regions() {
-                    self.region(nested, &Targets { yields: &inst.results, ..*targets })?;
-                }
-                self.divergence -= usize::from(differs);
-                for &result in inst.results.iter().filter(|_| differs) {
-                    self.lanes[result.index()] = Lane::Varying;
-                }
+                let apart = apart || self.divergence.variation(*selector) != Variation::Uniform;
+                inst.op.regions().into_iter().all(|nested| self.takes(nested, apart))
             }
-            Op::Loop { init, params, body, .. } => {
-                if self.divergence > 0 {
-                    return None;
-                }
-                self.give(init, params);
-                loop {
-                    let before: Vec<_> = params.iter().map(|param| self.lanes[param.index()]).collect();
-                    self.region(body, &Targets { yields: &[], breaks: &inst.results, continues: params })?;
-                    if params.iter().map(|param| self.lanes[param.index()]).eq(before) {
-                        break;
-                    }
-                }
-            }
-            Op::Yield(values) => self.give(values, targets.yields),
-            Op::Break(values) | Op::Continue(values) => {
-                if self.divergence > 0 {
-                    return None;
-                }
-                self.give(values, if matches!(inst.op, Op::Break(_)) { targets.breaks } else { targets.continues });
-            }
-            Op::Return(_) if self.divergence > 0 => return None,
-            Op::Return(_) | Op::Unreachable => {}
-            op => {
-                let lane = self.op(op)?;
-                for &result in &inst.results {
-                    self.lanes[result.index()] = lane;
-                }
-            }
-        }
-        Some(())
+            Op::Loop { body, .. } => !apart && self.takes(body, false),
+            Op::Break(_) | Op::Continue(_) | Op::Return(_) => !apart,
+            Op::Yield(_) | Op::Unreachable => true,
+            op => can_repeat(op),
+        })
     }
+}
 
-    /// How the result of an operation without regions differs.
-    fn op(&self, op: &Op) -> Option<Lane> {
-        let lane = |value: Value| self.lanes[value.index()];
-        let mut uniform = true;
-        op.for_each_operand(|value| uniform &= lane(value) == Lane::Uniform);
-        let otherwise = if uniform { Lane::Uniform } else { Lane::Varying };
-        if let Some(lane) = Lane::of_sum(op, self.function, &self.constants, lane) {
-            return Some(lane);
-        }
-        Some(match *op {
-            Op::WorkItem(WorkItem::GlobalId(0)) => Lane::Stride(1),
-            Op::WorkItem(
-                WorkItem::GlobalId(_)
+/// Whether an operation without regions can be done once for each work-item, or for all, and is the same whatever the groups are.
+const fn can_repeat(op: &Op) -> bool {
+    match op {
+        Op::WorkItem(question) => matches!(
+            question,
+            WorkItem::GlobalId(_)
                 | WorkItem::GlobalSize(_)
                 | WorkItem::GlobalOffset(_)
                 | WorkItem::WorkDim
@@ -175,13 +107,11 @@ impl<'f> Lanes<'f> {
                 | WorkItem::ArgSize(_)
                 | WorkItem::ArgFold(_)
                 | WorkItem::ArgStart(_)
-                | WorkItem::ArgImage { .. },
-            ) => Lane::Uniform,
-            Op::Load { volatile: false, .. } => otherwise,
-            // Once for each work-item, whatever they are given.
-            Op::Store { volatile: false, .. } | Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Call(..) => Lane::Varying,
-            ref pure if pure.is_pure() && !matches!(pure, Op::WorkItem(_) | Op::VarAddr(_)) => otherwise,
-            _ => return None,
-        })
+                | WorkItem::ArgImage { .. }
+        ),
+        Op::VarAddr(_) => false,
+        Op::Load { volatile, .. } | Op::Store { volatile, .. } => !*volatile,
+        Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Call(..) => true,
+        op => op.is_pure(),
     }
 }

@@ -4,7 +4,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::LARGEST;
 use crate::analysis::definitions::{Constants, Root, Uses};
-use crate::ir::{AtomicOp, BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Scalar, Space, Type, Value, WorkItem};
+use crate::analysis::divergence::{Divergence, Question, StableLoads, Variation};
+use crate::ir::{AtomicOp, Function, Inst, KernelParam, Op, Region, Scalar, Space, Type, Value};
 use crate::launch::LaunchKey;
 use crate::passes::alias::{Effect, Memory};
 use crate::passes::align;
@@ -30,33 +31,6 @@ pub(super) struct Dealt {
     pub(super) merged: FxHashSet<Value>,
 }
 
-/// How a value differs between the work-items of a group or, within the loop, from one counter to the next. Counters may have 64 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lane {
-    /// Not at all.
-    Uniform,
-    /// It is more by so much, which is not 0, modulo two to the power of the type's width.
-    Stride(u64),
-    /// Anyhow.
-    Varying,
-}
-
-impl Lane {
-    const fn stride(self) -> Option<u64> {
-        match self {
-            Self::Uniform => Some(0),
-            Self::Stride(stride) => Some(stride),
-            Self::Varying => None,
-        }
-    }
-
-    /// Of a number, or an address, of that type.
-    fn of_stride(stride: u64, ty: Type) -> Self {
-        let stride = stride & if ty == Type::I64 { u64::MAX } else { u64::from(u32::MAX) };
-        if stride == 0 { Self::Uniform } else { Self::Stride(stride) }
-    }
-}
-
 /// All loops of a kernel that are to be dealt out.
 pub(super) fn find(function: &Function, key: &LaunchKey, purity: &Purity, widths: &[u32]) -> Vec<Dealt> {
     let group = key.kernel.local_size[1] <= 1 && key.kernel.local_size[2] <= 1 && key.kernel.local_size[0].is_multiple_of(4);
@@ -67,30 +41,34 @@ pub(super) fn find(function: &Function, key: &LaunchKey, purity: &Purity, widths
         return Vec::new();
     }
     let memory = Memory::of(function, &function.body, key.binding.distinct, purity);
-    let mut kernel = Kernel {
-        function,
-        key,
-        widths,
-        memory,
-        constants: Constants::of(&function.body),
-        uses: Uses::of(function),
-        changed: Vec::new(),
-        left: MOST,
-        lanes: vec![Lane::Varying; function.values.len()],
-    };
+    let mut changed = Vec::new();
     let mut anything = false;
-    function.body.walk(&mut |inst| match kernel.memory.effect(inst) {
+    function.body.walk(&mut |inst| match memory.effect(inst) {
         Effect::Nothing | Effect::Waits => {}
-        Effect::Root(root) if kernel.changed.contains(&root) => {}
-        Effect::Root(root) => kernel.changed.push(root),
+        Effect::Root(root) if changed.contains(&root) => {}
+        Effect::Root(root) => changed.push(root),
         Effect::Anything => anything = true,
     });
     if anything {
         return Vec::new();
     }
-    for param in &function.params {
-        kernel.lanes[param.index()] = Lane::Uniform;
-    }
+    let never_changes = |pointer: Value| {
+        let shared = matches!(function.ty(pointer), Type::Ptr(Space::Global | Space::Constant));
+        shared && memory.root(pointer).is_some_and(|root| changed.iter().all(|&other| memory.apart(root, other)))
+    };
+    let question =
+        Question { group: key.kernel.local_size, zero_offset: key.kernel.zero_offset, stable: StableLoads::Through(&never_changes) };
+    let mut kernel = Kernel {
+        function,
+        key,
+        widths,
+        memory: &memory,
+        divergence: Divergence::of(function, &function.body, question),
+        never_changes: &never_changes,
+        constants: Constants::of(&function.body),
+        uses: Uses::of(function),
+        left: MOST,
+    };
     let mut found = Vec::new();
     for (at, inst) in function.body.insts.iter().enumerate() {
         // Who has returned does not take the others' turns.
@@ -102,11 +80,6 @@ pub(super) fn find(function: &Function, key: &LaunchKey, purity: &Purity, widths
             break;
         }
         found.extend(kernel.candidate(at, inst));
-        if inst.op.regions().is_empty()
-            && let [result] = inst.results[..]
-        {
-            kernel.lanes[result.index()] = kernel.lane(inst, result, &FxHashMap::default()).unwrap_or(Lane::Varying);
-        }
     }
     found
 }
@@ -115,90 +88,17 @@ struct Kernel<'f> {
     function: &'f Function,
     key: &'f LaunchKey,
     widths: &'f [u32],
-    memory: Memory<'f>,
+    memory: &'f Memory<'f>,
+    divergence: Divergence<'f>,
+    /// Whether nothing in the kernel changes the memory that a pointer leads to.
+    never_changes: &'f dyn Fn(Value) -> bool,
     constants: Constants,
-    /// How often each value is used.
     uses: Uses,
-    /// All memory that the kernel changes.
-    changed: Vec<Root>,
     /// Loops that may still be looked at closely.
     left: usize,
-    /// How the values of the outermost region differ between work-items.
-    lanes: Vec<Lane>,
 }
 
 impl Kernel<'_> {
-    /// How the result of an instruction without regions differs. `own` are the values of a loop's body, where it is one of those; all others are then the same
-    /// for all work-items. `None` for what a turn must not do.
-    fn lane(&self, inst: &Inst, result: Value, own: &FxHashMap<Value, Lane>) -> Option<Lane> {
-        let of = |value: Value| own.get(&value).copied().unwrap_or(self.lanes[value.index()]);
-        let ty = self.function.ty(result);
-        let mut uniform = true;
-        inst.op.for_each_operand(|value| uniform &= of(value) == Lane::Uniform);
-        let otherwise = if uniform { Lane::Uniform } else { Lane::Varying };
-        let counts = matches!(ty, Type::I32 | Type::I64);
-        Some(match inst.op {
-            Op::WorkItem(WorkItem::GlobalId(0) | WorkItem::LocalId(0)) => Lane::Stride(1),
-            Op::WorkItem(WorkItem::SubgroupLocalId | WorkItem::SubgroupId | WorkItem::SubgroupSize | WorkItem::NumSubgroups) => {
-                Lane::Varying
-            }
-            // The other dimensions have one item a group.
-            Op::WorkItem(_) => Lane::Uniform,
-            Op::Bin(op @ (BinOp::Add | BinOp::Sub), a, b) if counts => match (of(a).stride(), of(b).stride()) {
-                (Some(a), Some(b)) => Lane::of_stride(if op == BinOp::Add { a.wrapping_add(b) } else { a.wrapping_sub(b) }, ty),
-                _ => otherwise,
-            },
-            Op::Bin(BinOp::Mul, a, b) if counts => {
-                let scaled = |x: Value, factor: Value| {
-                    let factor = self.constants.bits(factor)?;
-                    of(x).stride().map(|stride| Lane::of_stride(stride.wrapping_mul(factor), ty))
-                };
-                scaled(a, b).or_else(|| scaled(b, a)).unwrap_or(otherwise)
-            }
-            Op::Bin(BinOp::Shl, a, b) if counts => match (of(a).stride(), self.constants.bits(b)) {
-                (Some(stride), Some(amount)) if amount < u64::from(ty.scalar().map_or(0, Scalar::bits)) => {
-                    Lane::of_stride(stride << amount, ty)
-                }
-                _ => otherwise,
-            },
-            Op::Cast(CastOp::Trunc, a) if ty == Type::I32 && self.function.ty(a) == Type::I64 => {
-                of(a).stride().map_or(otherwise, |stride| Lane::of_stride(stride, ty))
-            }
-            Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && of(a) == Lane::Stride(1) && self.is_id(a) => Lane::Stride(1),
-            Op::PtrAdd(base, offset) => match (of(base).stride(), of(offset).stride()) {
-                // Addresses have 32 bits here.
-                (Some(base), Some(offset)) => Lane::of_stride(base.wrapping_add(offset), Type::I32),
-                _ => Lane::Varying,
-            },
-            // Every work-item has private memory of its own.
-            Op::VarAddr(_) => return None,
-            Op::Const(Const::Undef) => Lane::Varying,
-            Op::Load { ptr, volatile: false, .. } => {
-                self.never_changes(ptr)?;
-                otherwise
-            }
-            ref op if op.is_pure() => otherwise,
-            _ => return None,
-        })
-    }
-
-    /// Whether a value is an id that, without the global offset, does not wrap within a group.
-    fn is_id(&self, value: Value) -> bool {
-        let define = self.function.body.insts.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op);
-        match define {
-            Some(Op::WorkItem(WorkItem::LocalId(_))) => true,
-            Some(Op::WorkItem(WorkItem::GlobalId(_))) => self.key.kernel.zero_offset,
-            _ => false,
-        }
-    }
-
-    /// Nothing in the kernel changes the memory that a pointer leads to.
-    fn never_changes(&self, pointer: Value) -> Option<()> {
-        let root = self.memory.root(pointer)?;
-        let shared = matches!(self.function.ty(pointer), Type::Ptr(Space::Global | Space::Constant));
-        (shared && self.changed.iter().all(|&other| self.memory.apart(root, other))).then_some(())
-    }
-
     /// A loop of the outermost region, if it is to be dealt out.
     fn candidate(&mut self, at: usize, inst: &Inst) -> Option<Dealt> {
         if matches!(inst.op, Op::Loop { unroll: Some(1), .. }) || inst.results.iter().any(|result| self.uses.count(*result) > 0) {
@@ -207,11 +107,12 @@ impl Kernel<'_> {
         let shape = shape(&inst.op)?;
         let counted = Counted::of(self.function, &self.constants, &shape)?;
         let (&[start], &[counter]) = (shape.init, shape.params) else { return None };
-        if self.lanes[start.index()] != Lane::Stride(1) || counted.outside().any(|value| self.lanes[value.index()] != Lane::Uniform) {
+        let variation = |value: Value| self.divergence.variation(value);
+        if variation(start) != Variation::Stride(1) || counted.outside().any(|value| variation(value) != Variation::Uniform) {
             return None;
         }
         let mut turn =
-            Turn { kernel: self, lanes: std::iter::once((counter, Lane::Stride(1))).collect(), loads: Vec::new(), counts: Vec::new() };
+            Turn { kernel: self, own: std::iter::once((counter, Variation::Stride(1))).collect(), loads: Vec::new(), counts: Vec::new() };
         turn.body(&shape, counted.at)?;
         if turn.loads.is_empty() {
             return None;
@@ -307,7 +208,7 @@ type Count = (Root, AtomicOp, Scalar, Space);
 struct Turn<'k> {
     kernel: &'k Kernel<'k>,
     /// How what the turn computes differs from one counter to the next.
-    lanes: FxHashMap<Value, Lane>,
+    own: FxHashMap<Value, Variation>,
     /// Results and pointers of loads from addresses that follow the counter.
     loads: Vec<(Value, Value)>,
     counts: Vec<Count>,
@@ -323,10 +224,11 @@ impl Turn<'_> {
         matches!(end.op, Op::Continue(_)).then_some(())
     }
 
-    fn of(&self, value: Value) -> Option<Lane> {
-        match self.lanes.get(&value) {
-            Some(&lane) => Some(lane),
-            None => Some(self.kernel.lanes[value.index()]).filter(|lane| *lane == Lane::Uniform),
+    /// How a value differs from one counter to the next. `None` for what is not the same for all work-items before the loop.
+    fn of(&self, value: Value) -> Option<Variation> {
+        match self.own.get(&value) {
+            Some(&variation) => Some(variation),
+            None => Some(self.kernel.divergence.variation(value)).filter(|variation| *variation == Variation::Uniform),
         }
     }
 
@@ -342,7 +244,7 @@ impl Turn<'_> {
                 for region in inst.op.regions() {
                     self.region(region)?;
                 }
-                self.lanes.extend(inst.results.iter().map(|&result| (result, Lane::Varying)));
+                self.own.extend(inst.results.iter().map(|&result| (result, Variation::Varying)));
             }
             Op::Yield(_) => {}
             &Op::Atomic { op, ptr, value: Some(_), ty } => {
@@ -359,7 +261,7 @@ impl Turn<'_> {
                         | AtomicOp::UMax
                 );
                 // Neighbours that count side by side would do so apart.
-                let apart = matches!(self.of(ptr), Some(Lane::Stride(_)));
+                let apart = matches!(self.of(ptr), Some(Variation::Stride(_)));
                 if !commutes || apart || ty.is_float() || !self.kernel.is_forgotten(inst) {
                     return None;
                 }
@@ -377,12 +279,19 @@ impl Turn<'_> {
             }
             op => {
                 let [result] = inst.results[..] else { return None };
-                let lane = self.kernel.lane(inst, result, &self.lanes)?;
-                if matches!(op, Op::WorkItem(_)) && lane != Lane::Uniform {
+                let allowed = match *op {
+                    // Every work-item has private memory of its own.
+                    Op::VarAddr(_) => false,
+                    Op::Load { ptr, volatile, .. } => !volatile && (self.kernel.never_changes)(ptr),
+                    ref op => op.is_pure(),
+                };
+                let of = |value: Value| self.of(value).unwrap_or(Variation::Varying);
+                let variation = self.kernel.divergence.operation(op, result, &of);
+                if !allowed || (matches!(op, Op::WorkItem(_)) && variation != Variation::Uniform) {
                     return None;
                 }
                 if let &Op::Load { ptr, .. } = op
-                    && let Some(Lane::Stride(stride)) = self.of(ptr)
+                    && let Some(Variation::Stride(stride)) = self.of(ptr)
                 {
                     // All or nothing: what is not merged would be further apart than before.
                     let side_by_side = element(self.kernel.function.ty(result)).is_some_and(|size| u64::from(size) == stride);
@@ -391,7 +300,7 @@ impl Turn<'_> {
                     }
                     self.loads.push((result, ptr));
                 }
-                self.lanes.insert(result, lane);
+                self.own.insert(result, variation);
             }
         }
         Some(())

@@ -12,25 +12,24 @@
 //! # Why it is the same
 //! Which lanes of a subgroup are next to each other is not for a shader to know, and it does not matter: lanes tell each other their addresses as well. It does matter
 //!
-//! * that all of them are there: the group consists of full subgroups, and what decides whether the access is made is the same for the whole group ([`flow`]).
+//! * that all of them are there: the group consists of full subgroups, and what decides whether the access is made is the same for the whole group ([`divergence`](crate::analysis::divergence)).
 //!   What some work-items may not get to, as behind `if (i < n)`, there is twice: for complete subgroups and as it stands ([`versions`]);
 //! * that no work-item notices another one making its accesses. Where a buffer is only read nothing can be noticed. Where it is written (and nothing else may lead to its memory),
 //!   all accesses to it are made this way, with one width and aligned to it: then it is always the same lane that accesses a given byte for a given
 //!   work-item, in the work-item's order: always, or always in a complete subgroup. Barriers are the same for the whole group; fences and atomics are not, and where a kernel has any it keeps
 //!   its stores.
 
-pub(super) mod flow;
 mod rewrite;
 mod versions;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::align;
 use super::pass::Pass;
-use super::{align, lane::Lane};
 use crate::analysis::definitions::{Definitions, Linear, Root};
+use crate::analysis::divergence::{Divergence, Question, StableLoads, Together, Variation};
 use crate::ir::{Function, Inst, KernelParam, Op, Space, Type, Value};
 use crate::launch::LaunchKey;
-use flow::{Flow, Here};
 
 /// The pass.
 pub const PASS: Pass = Pass::function("exchange", |function, cx| Ok(run(function, cx.key, cx.target.language.max_subgroup_size)));
@@ -145,12 +144,16 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
 fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Shared>>> {
     let definitions = Definitions::of(function);
     let zeros = align::zeros(function, &function.body, 1)?;
-    let flow = Flow::of(function, key.kernel.local_size);
+    let divergence = Divergence::of(
+        function,
+        &function.body,
+        Question { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant },
+    );
     let mut sites = Vec::new();
     let mut classes: FxHashMap<Option<u32>, Class> = FxHashMap::default();
     let mut is_ordered = false;
     let mut is_known = true;
-    flow.walk(&function.body, (full, complete), &mut |inst, here| {
+    divergence.walk(&function.body, (full, complete), &mut |inst, here| {
         let class_of = |ptr: Value| -> Option<(u32, Option<u32>, Option<Value>)> {
             let (Root::Param(param), offset) = definitions.pointer(ptr)? else { return None };
             Some((param, Some(param).filter(|_| is_distinct(function, key, param)), offset))
@@ -172,18 +175,18 @@ fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value
                     return;
                 };
                 let entry = classes.entry(class).or_default();
-                if here == Here::Instead {
+                if here == Together::Rest {
                     entry.instead = true;
                     return;
                 }
                 let multiple = |value: Value| zeros.get(value.index()).map_or(1, |&zeros| 1_u64 << zeros.min(16));
-                let together = matches!(here, Here::Together | Here::Complete)
+                let together = matches!(here, Together::Group | Together::Subgroup)
                     && !*volatile
                     && [2 * PART, 4 * PART, WIDEST].contains(&bytes)
                     && *align >= PART
-                    && flow.lane(*ptr) == Lane::Stride(bytes);
+                    && divergence.variation(*ptr) == Variation::Stride(u64::from(bytes));
                 let whole = offset.is_none_or(|offset| multiple(offset) >= u64::from(bytes)) || *align >= bytes;
-                entry.outside |= here != Here::Complete;
+                entry.outside |= here != Together::Subgroup;
                 entry.stored |= store;
                 entry.widths.insert(bytes);
                 entry.apart |= !together || !whole;
@@ -217,8 +220,8 @@ fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value
     let shared = |site: &Site| -> Option<Shared> {
         allowed(site)?;
         let mut sum = site.offset.map_or_else(Linear::default, |offset| definitions.linear(offset));
-        let common = sum.terms.iter().copied().filter(|(value, _)| flow.is_same(*value)).collect();
-        sum.terms.retain(|(value, _)| !flow.is_same(*value));
+        let common = sum.terms.iter().copied().filter(|(value, _)| divergence.is_same(*value)).collect();
+        sum.terms.retain(|(value, _)| !divergence.is_same(*value));
         sum.terms.sort_unstable();
         Some(Shared {
             param: *function.params.get(site.param as usize)?,

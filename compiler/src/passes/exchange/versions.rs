@@ -12,8 +12,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::flow::Flow;
 use super::is_wide;
+use crate::analysis::divergence::{Divergence, Question, StableLoads};
 use crate::diag::Span;
 use crate::ir::{CmpOp, Const, Function, GroupOp, Inst, Op, Region, Scalar, Type, Value};
 use crate::passes::unroll::copy;
@@ -33,7 +33,9 @@ pub(super) fn make(function: &mut Function, local_size: [u32; 3], (full, lanes):
         return None;
     }
     let mut way = Vec::new();
-    let first = seek(&Flow::of(function, local_size), function, &function.body, full, &mut way)?;
+    let question = Question { group: local_size, zero_offset: false, stable: StableLoads::Constant };
+    let divergence = Divergence::of(function, &function.body, question);
+    let first = seek(&divergence, function, &function.body, full, &mut way)?;
     let place = Place { way, first };
     let mut body = std::mem::take(&mut function.body);
     let complete = split(function, &mut body, &place, lanes);
@@ -42,7 +44,13 @@ pub(super) fn make(function: &mut Function, local_size: [u32; 3], (full, lanes):
 }
 
 /// Finds the place; `way` leads to the region.
-fn seek(flow: &Flow<'_>, function: &Function, region: &Region, mut together: bool, way: &mut Vec<(usize, usize)>) -> Option<usize> {
+fn seek(
+    divergence: &Divergence<'_>,
+    function: &Function,
+    region: &Region,
+    mut together: bool,
+    way: &mut Vec<(usize, usize)>,
+) -> Option<usize> {
     let is_worth_it = |first: usize| {
         let rest = region.insts.get(first..)?;
         let (mut size, mut waits) = (0, false);
@@ -63,13 +71,13 @@ fn seek(flow: &Flow<'_>, function: &Function, region: &Region, mut together: boo
         if !matches!(inst.op, Op::Loop { .. }) {
             for (which, nested) in inst.op.regions().iter().enumerate() {
                 way.push((index, which));
-                if let Some(first) = seek(flow, function, nested, !flow.splits(inst), way) {
+                if let Some(first) = seek(divergence, function, nested, !divergence.splits(inst), way) {
                     return Some(first);
                 }
                 way.pop();
             }
         }
-        together &= !flow.leaves(inst);
+        together &= !divergence.leaves(inst);
         if !together {
             return is_worth_it(index + 1);
         }

@@ -1,0 +1,405 @@
+//! How values differ between work-items, and which work-items get to an instruction together.
+//!
+//! ```text
+//! %1 = workitem.local_id 0        more by 1 from one work-item to the next
+//! %2 = shl %1, 2                   more by 4
+//! %3 = ptr_add %p, %2              more by 4 bytes
+//! %4 = workitem.group_id 0        the same for a group
+//! %5 = mul %1, %1                  anyhow
+//! if ult %1, %n { ... }            not all of a group get in
+//! ```
+//! # The lattice
+//! Two things are known of each value; both begin with the best and get worse until nothing changes.
+//!
+//! * [`Variation`], from one work-item to the next of dimension 0: not computed yet; then the same, or more by a stride (each number a point of its own); then
+//!   anyhow. Integers of 32 and 64 bits have strides, modulo two to the power of their width, and so have addresses, in bytes modulo 2^32.
+//! * [`Scope`], among which work-items it is the same: the launch, a group, a subgroup, none but itself. In a group of several rows a value may be the same along
+//!   dimension 0 and yet not be for the group.
+//!
+//! Both speak of the work-items that compute the value together, in the same turn of each loop.
+//!
+//! # Transfer
+//! * Operations without effects are the same where their operands are. Sums, differences, products with constants and shifts by constants keep strides.
+//! * What a load gives is the same where the address is, if nobody may have changed what is there between the loads of two work-items: which loads those are is
+//!   part of the [`Question`].
+//! * What control flow gives is the join of what may come. Where not all of a group take the same way it may be anything for the group: `if` and `switch` whose
+//!   selector is not the same for the group; loops that some work-items leave earlier than others, whose parameters also are not the same for the group then, as
+//!   who is in which turn is not for us to know.
+//!
+//! # Cost
+//! A walk looks at each instruction once, and at the bodies of loops once more for each loop around them. Walks are repeated until nothing changes: values can get
+//! worse a few times each, in practice there are two or three walks.
+//!
+//! A vectoriser asks the same: what is the same for a vector's work-items stays a scalar, what has a stride of one element is a vector access, and where work-items
+//! [split](Divergence::splits) there are masks.
+
+mod control;
+
+use super::definitions::Definitions;
+use crate::ir::{BinOp, CastOp, Function, GroupOp, Op, Region, Scalar, Space, Type, Value, WorkItem};
+pub use control::Together;
+
+/// A value from one work-item to the next of dimension 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variation {
+    /// Not computed yet, or never.
+    Unknown,
+    /// The same.
+    Uniform,
+    /// More by so much, which is not 0.
+    Stride(u64),
+    /// Anything.
+    Varying,
+}
+
+/// Among which work-items a value is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// None but itself.
+    Item,
+    /// Those of a subgroup.
+    Subgroup,
+    /// Those of a group.
+    Group,
+    /// All.
+    Launch,
+}
+
+/// What is asked.
+#[derive(Clone, Copy)]
+pub struct Question<'q> {
+    /// Work-items of a group, in each dimension. A pass that puts neighbours of the NDRange together may take them for a group.
+    pub group: [u32; 3],
+    /// Whether the launch has no global offset: no global id wraps around within a group then.
+    pub zero_offset: bool,
+    /// Which loads from one address give all work-items the same, whenever each of them makes it.
+    pub stable: StableLoads<'q>,
+}
+
+/// Loads that may be taken to give two work-items the same from one address. Volatile ones never are, nor are those from private memory.
+#[derive(Clone, Copy)]
+pub enum StableLoads<'q> {
+    /// Those from constant memory, which nothing writes.
+    Constant,
+    /// All: no work-item waits for another, so each may see what is there before or after the others.
+    Unordered,
+    /// Those through pointers of which a pass knows that nothing changes what they lead to.
+    Through(&'q dyn Fn(Value) -> bool),
+}
+
+/// How the values of a kernel differ.
+pub struct Divergence<'f> {
+    function: &'f Function,
+    definitions: Definitions<'f>,
+    question: Question<'f>,
+    variations: Vec<Variation>,
+    scopes: Vec<Scope>,
+    changed: bool,
+}
+
+/// What the jumps out of a region give.
+#[derive(Clone, Copy)]
+struct Targets<'a> {
+    yields: &'a [Value],
+    breaks: &'a [Value],
+    continues: &'a [Value],
+}
+
+impl Variation {
+    fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unknown, variation) | (variation, Self::Unknown) => variation,
+            (a, b) if a == b => a,
+            _ => Self::Varying,
+        }
+    }
+
+    /// By how much it is more; 0 where it is the same.
+    const fn stride(self) -> Option<u64> {
+        match self {
+            Self::Uniform => Some(0),
+            Self::Stride(stride) => Some(stride),
+            Self::Unknown | Self::Varying => None,
+        }
+    }
+
+    /// Of a number or an address of that type.
+    fn of_stride(stride: u64, ty: Type) -> Self {
+        let stride = stride & if ty == Type::I64 { u64::MAX } else { u64::from(u32::MAX) };
+        if stride == 0 { Self::Uniform } else { Self::Stride(stride) }
+    }
+}
+
+impl<'f> Divergence<'f> {
+    /// Looks at a kernel whose body is `body`.
+    pub fn of(function: &'f Function, body: &'f Region, question: Question<'f>) -> Self {
+        let count = function.values.len();
+        let mut this = Self {
+            function,
+            definitions: Definitions::of_body(function, body, 0),
+            question,
+            variations: vec![Variation::Unknown; count],
+            scopes: vec![Scope::Launch; count],
+            changed: true,
+        };
+        let known = if function.kernel.is_some() { (Variation::Uniform, Scope::Launch) } else { (Variation::Varying, Scope::Item) };
+        for &param in &function.params {
+            this.lower(param, known);
+        }
+        while std::mem::take(&mut this.changed) {
+            this.region(body, Targets { yields: &[], breaks: &[], continues: &[] });
+        }
+        this
+    }
+
+    /// How a value differs from one work-item to the next.
+    pub fn variation(&self, value: Value) -> Variation {
+        self.variations.get(value.index()).copied().unwrap_or(Variation::Varying)
+    }
+
+    /// How each value differs, by its number: what a pass may keep while it rewrites.
+    pub fn into_variations(self) -> Vec<Variation> {
+        self.variations
+    }
+
+    /// Among which work-items a value is the same, of those that compute it together.
+    pub fn scope(&self, value: Value) -> Scope {
+        self.scopes.get(value.index()).copied().unwrap_or(Scope::Item)
+    }
+
+    /// Whether a value is the same for all work-items of a group, of those that compute it together.
+    pub fn is_same(&self, value: Value) -> bool {
+        self.scope(value) >= Scope::Group
+    }
+
+    /// Makes what is known of a value worse.
+    fn lower(&mut self, value: Value, (variation, scope): (Variation, Scope)) {
+        let (old, known) = (self.variation(value), self.scope(value));
+        let new = (old.join(variation), known.min(scope));
+        self.changed |= new != (old, known);
+        (self.variations[value.index()], self.scopes[value.index()]) = new;
+    }
+
+    fn give(&mut self, from: &[Value], to: &[Value]) {
+        for (&from, &to) in from.iter().zip(to) {
+            self.lower(to, (self.variation(from), self.scope(from)));
+        }
+    }
+
+    /// What comes out where only those of a scope go the same way.
+    fn part(&mut self, results: &[Value], scope: Scope) {
+        let variation = if scope < Scope::Group { Variation::Varying } else { Variation::Unknown };
+        results.iter().for_each(|&result| self.lower(result, (variation, scope)));
+    }
+
+    fn region(&mut self, region: &Region, targets: Targets<'_>) {
+        for inst in &region.insts {
+            match &inst.op {
+                Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
+                    for nested in inst.op.regions() {
+                        self.region(nested, Targets { yields: &inst.results, ..targets });
+                    }
+                    self.part(&inst.results, self.scope(*selector));
+                }
+                Op::Loop { init, params, body, .. } => {
+                    self.give(init, params);
+                    self.region(body, Targets { yields: &[], breaks: &inst.results, continues: params });
+                    let scope = self.split_scope(inst);
+                    self.part(&inst.results, scope);
+                    params.iter().for_each(|&param| self.lower(param, (Variation::Unknown, scope)));
+                }
+                Op::Yield(values) => self.give(values, targets.yields),
+                Op::Break(values) => self.give(values, targets.breaks),
+                Op::Continue(values) => self.give(values, targets.continues),
+                op => {
+                    for &result in &inst.results {
+                        let variation = self.operation(op, result, &|value| self.variation(value));
+                        self.lower(result, (variation, self.scope_of(op)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether what comes out of an operation depends on its operands alone.
+    fn is_function(&self, op: &Op) -> bool {
+        match *op {
+            Op::Load { ptr, volatile: false, .. } => {
+                let Type::Ptr(space) = self.function.ty(ptr) else { return false };
+                match self.question.stable {
+                    StableLoads::Constant => space == Space::Constant,
+                    StableLoads::Unordered => space != Space::Private,
+                    StableLoads::Through(is_stable) => space != Space::Private && is_stable(ptr),
+                }
+            }
+            Op::WorkItem(_) => false,
+            ref op => op.is_pure(),
+        }
+    }
+
+    /// How the result of an operation without regions varies, if its operands vary as `of` says.
+    pub fn operation(&self, op: &Op, result: Value, of: &dyn Fn(Value) -> Variation) -> Variation {
+        if let &Op::WorkItem(question) = op {
+            return self.answer(question);
+        }
+        if !self.is_function(op) {
+            return Variation::Varying;
+        }
+        let mut uniform = true;
+        op.for_each_operand(|value| uniform &= of(value) == Variation::Uniform);
+        let otherwise = if uniform { Variation::Uniform } else { Variation::Varying };
+        self.sum(op, self.function.ty(result), of).unwrap_or(otherwise)
+    }
+
+    /// The result of an operation that keeps strides, where those of its operands say what it is.
+    fn sum(&self, op: &Op, ty: Type, of: &dyn Fn(Value) -> Variation) -> Option<Variation> {
+        let counts = matches!(ty, Type::I32 | Type::I64);
+        let stride = |value: Value| of(value).stride();
+        let sum = match *op {
+            Op::Bin(BinOp::Add, a, b) if counts => stride(a)?.wrapping_add(stride(b)?),
+            Op::Bin(BinOp::Sub, a, b) if counts => stride(a)?.wrapping_sub(stride(b)?),
+            Op::Bin(BinOp::Mul, a, b) if counts => {
+                let scaled = |x: Value, factor: Value| Some(stride(x)?.wrapping_mul(self.definitions.scalar(factor)?));
+                scaled(a, b).or_else(|| scaled(b, a))?
+            }
+            Op::Bin(BinOp::Shl, a, b) if counts => {
+                let width = u64::from(ty.scalar().map_or(32, Scalar::bits));
+                stride(a)? << (self.definitions.scalar(b)? % width)
+            }
+            Op::Cast(CastOp::Trunc, a) if ty == Type::I32 => stride(a).filter(|_| self.function.ty(a) == Type::I64)?,
+            Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_small_id(a) => stride(a).filter(|&stride| stride == 1)?,
+            Op::PtrAdd(base, offset) => stride(base)?.wrapping_add(stride(offset)?),
+            _ => return None,
+        };
+        Some(Variation::of_stride(sum, ty))
+    }
+
+    /// Whether a value is an id that does not wrap around within a group.
+    fn is_small_id(&self, value: Value) -> bool {
+        match self.definitions.get(value) {
+            Some(Op::WorkItem(WorkItem::LocalId(_))) => true,
+            Some(Op::WorkItem(WorkItem::GlobalId(_))) => self.question.zero_offset,
+            _ => false,
+        }
+    }
+
+    /// Whether a group has but one work-item in a dimension.
+    fn is_alone(&self, dimension: u8) -> bool {
+        self.question.group.get(usize::from(dimension)).is_some_and(|&size| size <= 1)
+    }
+
+    fn answer(&self, question: WorkItem) -> Variation {
+        match question {
+            WorkItem::GlobalId(0) | WorkItem::LocalId(0) if !self.is_alone(0) => Variation::Stride(1),
+            WorkItem::SubgroupLocalId | WorkItem::SubgroupId => Variation::Varying,
+            _ => Variation::Uniform,
+        }
+    }
+
+    /// Among which work-items the result of an operation without regions is the same.
+    fn scope_of(&self, op: &Op) -> Scope {
+        match op {
+            Op::WorkItem(question) => match question {
+                WorkItem::LocalId(dimension) if self.is_alone(*dimension) => Scope::Launch,
+                WorkItem::GlobalId(dimension) if self.is_alone(*dimension) => Scope::Group,
+                WorkItem::GlobalId(_) | WorkItem::LocalId(_) | WorkItem::SubgroupLocalId => Scope::Item,
+                WorkItem::SubgroupId => Scope::Subgroup,
+                WorkItem::GroupId(_) | WorkItem::LocalSize(_) | WorkItem::SubgroupSize | WorkItem::NumSubgroups => Scope::Group,
+                _ => Scope::Launch,
+            },
+            Op::Group { sub: true, op: told, .. } => match told {
+                GroupOp::All | GroupOp::Any | GroupOp::Broadcast | GroupOp::Reduce(_) | GroupOp::BroadcastFirst | GroupOp::Ballot => {
+                    Scope::Subgroup
+                }
+                _ => Scope::Item,
+            },
+            op if self.is_function(op) => {
+                let mut scope = Scope::Launch;
+                op.for_each_operand(|value| scope = scope.min(self.scope(value)));
+                scope
+            }
+            _ => Scope::Item,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Divergence, Question, Scope, StableLoads, Variation};
+    use crate::ir::Value;
+    use crate::ir::read::read_module;
+
+    /// What is known of some values of a kernel with the parameters `%0: ptr.global`, `%1: ptr.constant` and `%2: i32`, in groups of that size.
+    fn known(body: &str, group: [u32; 3], values: &[u32]) -> Vec<(Variation, Scope)> {
+        let text = format!("kernel @f0 \"k\" (%0: ptr.global buffer, %1: ptr.constant buffer, %2: i32 value) {{\n{body}\n  return\n}}\n");
+        let module = read_module(&text).expect("the text is IR");
+        let function = &module.functions[0];
+        let divergence = Divergence::of(function, &function.body, Question { group, zero_offset: true, stable: StableLoads::Constant });
+        values.iter().map(|&value| (divergence.variation(Value(value)), divergence.scope(Value(value)))).collect()
+    }
+
+    #[test]
+    fn sums_keep_strides() {
+        let body = "%3: i32 = workitem.local_id 0\n%4: i32 = const 12\n%5: i32 = mul %3, %4\n%6: ptr.global = ptr_add %0, %5
+            %7: i64 = zext %3\n%8: i64 = const 33\n%9: i64 = shl %7, %8\n%10: i32 = trunc %9\n%11: i32 = sub %5, %5\n%12: i32 = mul %3, %3";
+        assert_eq!(
+            known(body, [64, 1, 1], &[3, 5, 6, 7, 9, 10, 11, 12]),
+            [
+                (Variation::Stride(1), Scope::Item),
+                (Variation::Stride(12), Scope::Item),
+                (Variation::Stride(12), Scope::Item),
+                (Variation::Stride(1), Scope::Item),
+                (Variation::Stride(1 << 33), Scope::Item),
+                (Variation::Uniform, Scope::Item),
+                (Variation::Uniform, Scope::Item),
+                (Variation::Varying, Scope::Item),
+            ]
+        );
+    }
+
+    #[test]
+    fn rows_of_a_group_differ() {
+        let body = "%3: i32 = workitem.local_id 1\n%4: i32 = workitem.group_id 0\n%5: i32 = add %3, %4\n%6: i32 = add %2, %2";
+        let row = (Variation::Uniform, Scope::Item);
+        let launch = (Variation::Uniform, Scope::Launch);
+        let group = (Variation::Uniform, Scope::Group);
+        assert_eq!(known(body, [8, 8, 1], &[3, 4, 5, 6]), [row, group, row, launch]);
+        assert_eq!(known(body, [64, 1, 1], &[3, 5]), [launch, group]);
+    }
+
+    #[test]
+    fn loads_are_the_same_where_nobody_writes() {
+        let body = "%3: i32 = load %0 align 4\n%4: i32 = load %1 align 4";
+        assert_eq!(known(body, [64, 1, 1], &[3, 4]), [(Variation::Varying, Scope::Item), (Variation::Uniform, Scope::Launch)]);
+    }
+
+    #[test]
+    fn some_leave_a_loop_earlier() {
+        let looped = |bound: &str| {
+            format!(
+                "%3: i32 = const 0\n%4: i32 = const 1\n%5: i32 = workitem.local_id 0
+                %6: i32 = loop (%7: i32 = %3) {{
+                    %8: bool = ult %7, {bound}
+                    if %8 {{ yield }} else {{ break %7 }}
+                    %9: i32 = add %7, %4
+                    continue %9
+                }}"
+            )
+        };
+        assert_eq!(known(&looped("%2"), [64, 1, 1], &[6, 7]), [(Variation::Uniform, Scope::Launch); 2]);
+        assert_eq!(known(&looped("%5"), [64, 1, 1], &[6, 7]), [(Variation::Varying, Scope::Item), (Variation::Uniform, Scope::Item)]);
+    }
+
+    #[test]
+    fn branches_give_what_their_selector_is() {
+        let body = |selector: &str| {
+            format!(
+                "%3: i32 = const 4\n%4: i32 = const 5\n%5: i32 = workitem.local_id 0
+                %6: bool = ult {selector}, %3
+                %7: i32 = if %6 {{ yield %3 }} else {{ yield %3 }}"
+            )
+        };
+        assert_eq!(known(&body("%2"), [64, 1, 1], &[7]), [(Variation::Uniform, Scope::Launch)]);
+        assert_eq!(known(&body("%5"), [64, 1, 1], &[7]), [(Variation::Varying, Scope::Item)]);
+    }
+}
