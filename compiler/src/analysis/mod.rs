@@ -3,6 +3,8 @@
 //! * [`definitions`]: what defines a value, which constant it is, how often it is used; byte offsets as sums.
 //! * [`addresses`]: which object a pointer leads into, and to which byte of it.
 //! * [`divergence`]: how values differ between work-items, and who gets where together.
+//! * [`loops`]: which loops count, how often they go on, and what their tests promise; [`ranges`]: between which bounds integers stay.
+//! * [`eval`]: what operations on constants give.
 //! * [`calls`]: functions in the order of their calls.
 //! * [`group_blind`](mod@group_blind): whether a kernel can tell how its NDRange is divided into groups.
 //!
@@ -14,6 +16,9 @@ pub mod addresses;
 pub mod calls;
 pub mod definitions;
 pub mod divergence;
+pub mod eval;
 pub mod group_blind;
+pub mod loops;
+pub mod ranges;
 
 pub use group_blind::group_blind;

@@ -17,8 +17,8 @@ use super::function::Emitter;
 #[cfg(doc)]
 use super::shader::BindingSource;
 use super::views::{Kind, Shape};
+use crate::analysis::loops::trips::Trips;
 use crate::ir::{Module, Op};
-use crate::passes::trips::Trips;
 use crate::target::Target;
 use naga::{AddressSpace, BinaryOperator, Block, GlobalVariable, Handle, Scalar, Statement};
 

@@ -15,14 +15,14 @@
 //!
 //! Expects the form that `resolve_pointers` and `narrow` leave.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::alias::Memory;
-use super::counted::Counted;
 use super::pass::Pass;
+use super::several_turns::{Ahead, turn};
 use super::simplify::Purity;
-use super::unroll::{Shape, copy, shape};
 use crate::analysis::definitions::Constants;
+use crate::analysis::loops::PlainLoop;
 use crate::diag::Span;
 use crate::ir::{Cursor, Function, Inst, Op, Region, Space, Type, Value};
 
@@ -84,39 +84,31 @@ impl Batch<'_> {
         if matches!(inst.op, Op::Loop { unroll: Some(1), .. }) {
             return None;
         }
-        let shape = shape(&inst.op)?;
-        let size = shape.body.size();
-        if size > LARGEST || self.growth + size * TURNS as usize > GROWTH || !self.is_plain(shape.body) {
+        let plain = PlainLoop::of(&inst.op)?;
+        let size = plain.body.size();
+        if size > LARGEST || self.growth + size * TURNS as usize > GROWTH || !self.is_plain(plain.body) {
             return None;
         }
-        let counted = Counted::of(self.function, &self.constants, &shape)?;
+        let counted = Ahead::of(self.function, &self.constants, &plain)?;
         self.growth += size * TURNS as usize;
         let span = inst.span;
         let limit = counted.limit(&mut Cursor::new(self.function, out, span), TURNS, 0);
         let fresh =
-            |function: &mut Function| -> Vec<Value> { shape.params.iter().map(|&param| function.new_value(function.ty(param))).collect() };
+            |function: &mut Function| -> Vec<Value> { plain.params.iter().map(|&param| function.new_value(function.ty(param))).collect() };
         let (params, results) = (fresh(self.function), fresh(self.function));
         self.made.extend(params.first());
-        let body = self.turns(&shape, &counted, &params, limit, span);
-        let op = Op::Loop { init: shape.init.to_vec(), params, body, unroll: Some(1) };
+        let body = self.turns(&plain, &counted, &params, limit, span);
+        let op = Op::Loop { init: plain.init.to_vec(), params, body, unroll: Some(1) };
         out.push(Inst { op, results: results.clone(), span });
         Some(results)
     }
 
-    fn turns(&mut self, shape: &Shape<'_>, counted: &Counted, params: &[Value], limit: Value, span: Span) -> Region {
-        let end = shape.body.insts.len() - 1;
+    fn turns(&mut self, plain: &PlainLoop<'_>, counted: &Ahead, params: &[Value], limit: Value, span: Span) -> Region {
         let mut insts = Vec::new();
         counted.test(&mut Cursor::new(self.function, &mut insts, span), params[counted.counter], limit, params.to_vec());
         let mut current = params.to_vec();
         for _ in 0..TURNS {
-            let mut map: FxHashMap<Value, Value> = shape.params.iter().copied().zip(current).collect();
-            for (index, inst) in shape.body.insts[..end].iter().enumerate() {
-                if index != counted.at {
-                    let copy = copy(self.function, inst, &mut map);
-                    insts.push(copy);
-                }
-            }
-            current = shape.next.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect();
+            current = turn(self.function, plain, current, Some(counted.test), &mut insts);
         }
         insts.push(Inst::effect(Op::Continue(current), span));
         Region { insts }

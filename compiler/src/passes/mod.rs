@@ -25,7 +25,6 @@ pub mod compact;
 pub mod constant_arrays;
 pub mod constant_loads;
 pub mod constants_inward;
-mod counted;
 pub mod dce;
 pub mod deal_turns;
 mod driver;
@@ -43,11 +42,11 @@ mod pass;
 pub mod pieces;
 pub mod promote;
 pub mod resolve_pointers;
+mod several_turns;
 pub mod side_by_side;
 pub mod simplify;
 pub mod specialise_key;
 pub mod structure_returns;
-pub mod trips;
 pub mod uniform_loads;
 pub mod unroll;
 
@@ -180,8 +179,11 @@ pub const SHADER: &[Step] = &[
 ];
 
 /// At last: what remains is what emission knows.
-pub const LEGALIZE: &[Step] =
-    &[Step::Pass(&legalize::PASS), On(|target| target.shaders.costs.texel_fetches, &[Step::Pass(&flatten::PASS)])];
+pub const LEGALIZE: &[Step] = &[
+    Step::Pass(&legalize::PASS),
+    On(|target| target.shaders.defects.loop_turns.is_some(), &[Each(&[Step::Pass(&unroll::LAST)])]),
+    On(|target| target.shaders.costs.texel_fetches, &[Step::Pass(&flatten::PASS)]),
+];
 
 /// All lists by name, for tests and tools.
 pub const LISTS: &[(&str, &[Step])] = &[

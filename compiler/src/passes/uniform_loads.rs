@@ -18,9 +18,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::pass::Pass;
-use super::unroll::{Counted, Shape, copy, counted, shape};
+use super::several_turns::copy;
+use super::unroll::MOST_TURNS;
 use crate::analysis::definitions::Constants;
 use crate::analysis::divergence::{Divergence, Question, StableLoads, Together, Variation};
+use crate::analysis::loops::{Counted, PlainLoop};
 use crate::ir::{BinOp, Build, CastOp, Const, Cursor, Function, GroupOp, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
 
@@ -46,11 +48,11 @@ pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
     divergence.walk(&function.body, (true, None), &mut |inst, here| {
         if here == Together::Group
             && !divergence.splits(inst)
-            && let Some(shape) = shape(&inst.op)
-            && let Some(&param) = shape.params.first()
-            && let Some(counted) = counted(function, &constants, &shape)
+            && let Some(plain) = PlainLoop::of(&inst.op)
+            && let Some(&param) = plain.params.first()
+            && let Some((counted, turns)) = Counted::fixed(function, &plain, &constants, MOST_TURNS)
         {
-            let loads = loads(function, &divergence, &shape, &counted, lanes);
+            let loads = loads(function, &divergence, &plain, (&counted, turns), lanes);
             if !loads.is_empty() {
                 found.insert(param, loads);
             }
@@ -72,21 +74,28 @@ fn loads_local(function: &Function) -> bool {
 }
 
 /// Where in a loop's body the loads are that are made this way.
-fn loads(function: &Function, divergence: &Divergence<'_>, shape: &Shape<'_>, counted: &Counted<'_>, lanes: u32) -> Vec<usize> {
+fn loads(
+    function: &Function,
+    divergence: &Divergence<'_>,
+    plain: &PlainLoop<'_>,
+    (counted, count): (&Counted<'_>, u64),
+    lanes: u32,
+) -> Vec<usize> {
     let turns = u64::from(lanes);
-    let fits = counted.turns >= turns && counted.turns.is_multiple_of(turns) && shape.body.size() * lanes as usize <= LARGEST;
-    if counted.step.is_none() || !fits || !is_plain(function, shape.body) {
+    let fits = count >= turns && count.is_multiple_of(turns) && plain.body.size() * lanes as usize <= LARGEST;
+    let adds = matches!(counted.step.0, BinOp::Add | BinOp::Sub);
+    if !adds || !fits || !is_plain(function, plain.body) {
         return Vec::new();
     }
     let is_word = |ty: Type| ty.scalar().is_some_and(|scalar| scalar.size() == 4 && scalar != Scalar::Bool);
-    let insts = shape.body.insts.iter().enumerate().skip(counted.guard + 1);
+    let insts = plain.body.insts.iter().enumerate().skip(counted.test + 1);
     insts
         .filter(|(_, inst)| match (&inst.op, &inst.results[..]) {
             (&Op::Load { ptr, volatile: false, .. }, &[result]) => {
                 function.ty(ptr) == Type::Ptr(Space::Local)
                     && is_word(function.ty(result))
                     && divergence.variation(ptr) == Variation::Uniform
-                    && chain(shape, counted.counter, ptr).is_some_and(|chain| !chain.is_empty())
+                    && chain(plain, counted.counter, ptr).is_some_and(|chain| !chain.is_empty())
             }
             _ => false,
         })
@@ -109,21 +118,21 @@ fn is_plain(function: &Function, body: &Region) -> bool {
 }
 
 /// What a pointer is made of within a body, in order: operations on the counter and what is defined outside. `None` where it is made of anything else.
-fn chain(shape: &Shape<'_>, counter: usize, pointer: Value) -> Option<Vec<usize>> {
+fn chain(plain: &PlainLoop<'_>, counter: usize, pointer: Value) -> Option<Vec<usize>> {
     let places: FxHashMap<Value, usize> =
-        shape.body.insts.iter().enumerate().flat_map(|(at, inst)| inst.results.iter().map(move |&result| (result, at))).collect();
+        plain.body.insts.iter().enumerate().flat_map(|(at, inst)| inst.results.iter().map(move |&result| (result, at))).collect();
     let mut wanted = vec![pointer];
     let mut found = FxHashSet::default();
     while let Some(value) = wanted.pop() {
         if let Some(&at) = places.get(&value) {
-            let op = &shape.body.insts[at].op;
+            let op = &plain.body.insts[at].op;
             if !op.is_pure() || !op.regions().is_empty() {
                 return None;
             }
             if found.insert(at) {
                 op.for_each_operand(|operand| wanted.push(operand));
             }
-        } else if shape.params.iter().enumerate().any(|(index, &param)| param == value && index != counter) {
+        } else if plain.params.iter().enumerate().any(|(index, &param)| param == value && index != counter) {
             return None;
         }
     }
@@ -159,36 +168,35 @@ impl Rewrite<'_> {
 
     fn rewrite(&mut self, inst: &mut Inst, loads: &[usize], before: &mut Vec<Inst>) {
         let span = inst.span;
-        let Some(shape) = shape(&inst.op) else { return };
-        let Some(counted) = counted(self.function, &self.constants, &shape) else { return };
-        let Some(step) = counted.step else { return };
-        let counter = shape.params[counted.counter];
+        let Some(plain) = PlainLoop::of(&inst.op) else { return };
+        let Some(counted) = Counted::of(self.function, &plain) else { return };
+        let Some(step) = counted.added(&self.constants) else { return };
+        let counter = plain.params[counted.counter];
         let ty = self.function.ty(counter);
         let Type::Scalar(scalar @ (Scalar::I32 | Scalar::I64)) = ty else { return };
         let mut code = Cursor::new(self.function, before, span);
         let lane = code.push(Type::I32, Op::WorkItem(WorkItem::SubgroupLocalId));
         let lane = code.cast(CastOp::ZExt, lane, scalar);
         let ahead = code.bin_bits(BinOp::Mul, lane, step);
-        let end = shape.body.insts.len() - 1;
-        let mut out: Vec<Inst> = shape.body.insts[..=counted.guard].to_vec();
+        let mut out: Vec<Inst> = plain.body.insts[..=counted.test].to_vec();
         let own = Cursor::new(self.function, &mut out, span).bin(BinOp::Add, counter, ahead);
         let mut words = Vec::new();
         for &at in loads {
-            let Op::Load { ptr, .. } = shape.body.insts[at].op else { return };
-            let Some(chain) = chain(&shape, counted.counter, ptr) else { return };
+            let Op::Load { ptr, .. } = plain.body.insts[at].op else { return };
+            let Some(chain) = chain(&plain, counted.counter, ptr) else { return };
             let mut map: FxHashMap<Value, Value> = std::iter::once((counter, own)).collect();
             for at in chain.into_iter().chain([at]) {
-                let copy = copy(self.function, &shape.body.insts[at], &mut map);
+                let copy = copy(self.function, &plain.body.insts[at], &mut map);
                 out.push(copy);
             }
-            let Some(value) = shape.body.insts[at].results.first().and_then(|result| map.get(result)) else { return };
+            let Some(value) = plain.body.insts[at].results.first().and_then(|result| map.get(result)) else { return };
             words.push(words_of(&mut Cursor::new(self.function, &mut out, span), *value));
         }
-        let mut current = shape.params.to_vec();
+        let mut current = plain.params.to_vec();
         for turn in 0..self.lanes {
-            let mut map: FxHashMap<Value, Value> = shape.params.iter().copied().zip(current).collect();
+            let mut map: FxHashMap<Value, Value> = plain.params.iter().copied().zip(current).collect();
             let index = Cursor::new(self.function, &mut out, span).word(turn);
-            for (at, inst) in shape.body.insts[..end].iter().enumerate().filter(|(at, _)| *at != counted.guard) {
+            for (at, inst) in plain.insts().iter().enumerate().filter(|(at, _)| *at != counted.test) {
                 match (loads.iter().position(|&load| load == at), inst.results.first()) {
                     (Some(number), Some(&result)) => {
                         let ty = self.function.ty(result);
@@ -201,7 +209,7 @@ impl Rewrite<'_> {
                     }
                 }
             }
-            current = shape.next.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect();
+            current = plain.next.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect();
         }
         out.push(Inst::effect(Op::Continue(current), span));
         if let Op::Loop { body, unroll, .. } = &mut inst.op {

@@ -10,17 +10,28 @@
 //! * A loop whose number of turns is known is written out if that stays small, or if it indexes a private array that is only indexed by counters of such
 //!   loops: `promote` then makes values of the array. `opencl_unroll_hint` raises the limit or forbids it.
 //! * On a device that stops loops after some number of turns ([`Defects::loop_turns`](crate::target::Defects::loop_turns)), or takes long for their tests, a loop of many or
-//!   unknown turns does several in one, each with its own tests, or with one for all where their number is known to be a multiple.
+//!   unknown turns does several in one, each with its own tests, or with one for all where their number is known to be a multiple:
+//!
+//! ```text
+//! loop (%p = %a) {              loop (%p = %a) {
+//!   if f(%p) { break }            if f(%p) { break }
+//!   continue g(%p)                %q = g(%p)
+//! }                               if f(%q) { break }
+//!                                 continue g(%q)
+//!                               }
+//! ```
+//!   That moves the limit away, but does not lift it.
 //!
 //! Only innermost loops are looked at, and only those that go on in one place, at the end of their body; writing a loop out makes the one
 //! around it innermost for the next time.
 
 use super::pass::Pass;
-use super::simplify::eval;
-use super::trips::Trips;
+use super::several_turns::{copy, turn};
 use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Constants;
-use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Space, Type, Value, Var};
+use crate::analysis::loops::trips::Trips;
+use crate::analysis::loops::{Counted, PlainLoop};
+use crate::ir::{Function, Inst, Op, Region, Space, Type, Value, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Instructions of a loop that is written out without a special reason.
@@ -39,14 +50,11 @@ const LARGE: usize = 8192;
 /// All unrolling together adds no more instructions to a function.
 const GROWTH: usize = 16_384;
 
-/// Turns in one where the device limits them.
-const FACTOR: usize = 8;
+/// Turns of a loop that is written out: each has an instruction at least.
+pub(super) const MOST_TURNS: u64 = LARGE as u64;
 
-/// Loops that are known to do no more turns are left alone where the device limits them: turns that are done in vain would cost as much as is gained.
-const FEW_TURNS: u64 = 64;
-
-/// Instructions of a body that is repeated [`FACTOR`] times.
-const REPEATED: usize = 120;
+/// Copies of a body that is repeated, at most.
+const COPIES: usize = 8;
 
 /// Which unrolling to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +63,60 @@ pub enum Mode {
     Full,
     /// Those of more turns too, for devices whose drivers compile long code quickly.
     Generous,
-    /// Several turns in one, for a device with a limit.
+    /// Several turns in one, for a device with a limit: while what they have in common can still be found.
     Partial,
+    /// The same of what is short when all else is done.
+    Last,
+}
+
+impl Mode {
+    /// What is repeated, in the modes that do that.
+    const fn limits(self) -> Option<Limits> {
+        match self {
+            Self::Full | Self::Generous => None,
+            Self::Partial => Some(Limits {
+                body: 120,
+                all: usize::MAX,
+                private_access: 1,
+                few: 64,
+                few_in_all: None,
+                barrier: false,
+                hints: true,
+                growth: GROWTH,
+            }),
+            Self::Last => Some(Limits {
+                body: usize::MAX,
+                all: 192,
+                private_access: 24,
+                few: 16,
+                few_in_all: Some(4096),
+                barrier: true,
+                hints: false,
+                growth: usize::MAX,
+            }),
+        }
+    }
+}
+
+/// Which bodies are repeated, and how often.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Instructions of a body.
+    body: usize,
+    /// Instructions that all copies of a body have together, roughly.
+    all: usize,
+    /// What an access to private memory counts: lavapipe makes one for each work-item that it does at a time.
+    private_access: usize,
+    /// A loop that is known to do no more turns is left alone: turns that are done in vain would cost as much as is gained.
+    few: u64,
+    /// So is one that does no more of them together with those of the loops around it.
+    few_in_all: Option<u64>,
+    /// But not one with a barrier, as reductions have: lavapipe takes less for eight barriers in the code than for as many turns, and more for sixteen.
+    barrier: bool,
+    /// Whether the source may forbid it: what passes have batched forbids the same.
+    hints: bool,
+    /// Instructions that are added to a function.
+    growth: usize,
 }
 
 /// The pass that writes loops out, as long ones as the device's driver compiles quickly.
@@ -68,15 +128,25 @@ pub const PASS: Pass = Pass::function("unroll", |function, cx| {
 /// The pass that does several turns in one.
 pub const SEVERAL: Pass = Pass::function("unroll_partial", |function, _| Ok(run(function, Mode::Partial)));
 
+/// The pass that does several turns of short loops in one, when all else is done.
+pub const LAST: Pass = Pass::function("unroll_last", |function, _| Ok(run(function, Mode::Last)));
+
 /// Unrolls the innermost loops that are worth it. Returns whether there were any.
 pub fn run(function: &mut Function, mode: Mode) -> bool {
     let constants = Constants::of(&function.body);
-    let turns = if mode == Mode::Partial { Trips::of(function).into_turns() } else { FxHashMap::default() };
+    if let Some(limits) = mode.limits() {
+        let turns = Trips::of(function).into_turns();
+        let mut body = std::mem::take(&mut function.body);
+        let mut pass = Repeat { function, constants, turns, limits, growth: 0 };
+        pass.region(&mut body, Some(1));
+        let changed = pass.growth > 0;
+        function.body = body;
+        return changed;
+    }
     let addresses = Addresses::of(function, &function.body);
     let mut body = std::mem::take(&mut function.body);
-    let mut pass =
-        Unroll { function, mode, constants, turns, addresses, stay: FxHashSet::default(), growth: 0, replaced: FxHashMap::default() };
-    if mode != Mode::Partial && !pass.function.vars.is_empty() {
+    let mut pass = WriteOut { function, mode, constants, addresses, stay: FxHashSet::default(), growth: 0, replaced: FxHashMap::default() };
+    if !pass.function.vars.is_empty() {
         pass.stay = pass.stay(&body);
     }
     pass.region(&mut body);
@@ -85,12 +155,10 @@ pub fn run(function: &mut Function, mode: Mode) -> bool {
     changed
 }
 
-struct Unroll<'a> {
+struct WriteOut<'a> {
     function: &'a mut Function,
     mode: Mode,
     constants: Constants,
-    /// How many turns loops do at most, by their first parameter, in [`Mode::Partial`].
-    turns: FxHashMap<Value, u64>,
     addresses: Addresses,
     /// Private variables that stay in memory whatever is written out: they are indexed by something else than counters.
     stay: FxHashSet<Var>,
@@ -99,52 +167,21 @@ struct Unroll<'a> {
     replaced: FxHashMap<Value, Value>,
 }
 
-/// A loop that goes on in one place.
-pub(super) struct Shape<'a> {
-    pub(super) init: &'a [Value],
-    pub(super) params: &'a [Value],
-    pub(super) body: &'a Region,
-    /// What the one `continue` gives.
-    pub(super) next: &'a [Value],
-}
-
-/// `if compare(%counter, bound) { yield } else { break ... }` at the beginning of a body, with a constant start, step and bound. The step is added, or
-/// a factor, a divisor or a shift.
-pub(super) struct Counted<'a> {
-    pub(super) turns: u64,
-    /// Where the guard is in the body.
-    pub(super) guard: usize,
-    /// The index of the parameter that counts.
-    pub(super) counter: usize,
-    /// What is added to it, where something is added or subtracted.
-    pub(super) step: Option<u64>,
-    /// What it breaks with.
-    broken: &'a [Value],
-}
-
-impl Unroll<'_> {
+impl WriteOut<'_> {
     fn region(&mut self, region: &mut Region) {
         let mut out = Vec::with_capacity(region.insts.len());
         for mut inst in std::mem::take(&mut region.insts) {
             self.rename(&mut inst);
-            let has_loops = |region: &Region| {
-                let mut found = false;
-                region.walk(&mut |inst| found |= matches!(inst.op, Op::Loop { .. }));
-                found
-            };
             if let Op::Loop { body, .. } = &inst.op
-                && !has_loops(body)
+                && !has_loop(body)
             {
                 // Names that were replaced inside are replaced now; nothing in there unrolls any more.
                 if let Op::Loop { body, .. } = &mut inst.op {
                     self.rename_all(body);
                 }
-                if self.mode == Mode::Partial {
-                    self.repeat(&mut inst);
-                } else if self.write_out(&inst, &mut out) {
-                    continue;
+                if !self.write_out(&inst, &mut out) {
+                    out.push(inst);
                 }
-                out.push(inst);
                 continue;
             }
             for nested in inst.op.regions_mut() {
@@ -173,20 +210,20 @@ impl Unroll<'_> {
         if *unroll == Some(1) {
             return false;
         }
-        let Some(shape) = shape(&inst.op) else { return false };
-        let Some(counted) = counted(self.function, &self.constants, &shape) else { return false };
+        let Some(plain) = PlainLoop::of(&inst.op) else { return false };
+        let Some((counted, turns)) = Counted::fixed(self.function, &plain, &self.constants, MOST_TURNS) else { return false };
         // lavapipe takes longer for each barrier in the code than for another turn: what is known to be quicker written out is the rest.
-        if self.mode == Mode::Full && counted.step.is_none() && has_barriers(shape.body) {
+        if self.mode == Mode::Full && counted.added(&self.constants).is_none() && barriers(plain.body) > 0 {
             return false;
         }
-        let size = shape.body.size().max(1);
-        let turns = usize::try_from(counted.turns).unwrap_or(usize::MAX);
+        let size = plain.body.size().max(1);
+        let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         let total = size.saturating_mul(turns);
-        let limit = if unroll.is_some() || self.indexes_private(&shape) {
+        let limit = if unroll.is_some() || self.indexes_private(plain.body) {
             LARGE
         } else if self.mode == Mode::Generous {
             MEDIUM
-        } else if self.loads_local(&shape) {
+        } else if self.loads_local(plain.body) {
             LOCAL
         } else {
             SMALL
@@ -195,66 +232,33 @@ impl Unroll<'_> {
             return false;
         }
         self.growth += total.max(1);
-        let mut current: Vec<Value> = shape.init.to_vec();
-        let end = shape.body.insts.len() - 1;
-        for turn in 0..=turns {
-            let mut map: FxHashMap<Value, Value> = shape.params.iter().copied().zip(current.iter().copied()).collect();
-            let last = turn == turns;
-            for (index, inst) in shape.body.insts[..end].iter().enumerate() {
-                if index == counted.guard {
-                    if last {
-                        break;
-                    }
-                    continue;
-                }
-                let copy = self.copy(inst, &mut map);
-                out.push(copy);
-            }
-            let source = if last { counted.broken } else { shape.next };
-            let mapped: Vec<Value> = source.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect();
-            if last {
-                for (&result, value) in inst.results.iter().zip(mapped) {
-                    self.replaced.insert(result, value);
-                }
-                break;
-            }
-            current = mapped;
+        let mut current = plain.init.to_vec();
+        for _ in 0..turns {
+            current = turn(self.function, &plain, current, Some(counted.test), out);
+        }
+        // What comes before the test is done once more.
+        let mut map: FxHashMap<Value, Value> = plain.params.iter().copied().zip(current).collect();
+        for inst in &plain.body.insts[..counted.test] {
+            let copy = copy(self.function, inst, &mut map);
+            out.push(copy);
+        }
+        for (&result, value) in inst.results.iter().zip(counted.broken) {
+            self.replaced.insert(result, map.get(value).copied().unwrap_or(*value));
         }
         true
     }
 
-    /// Does several turns in one.
-    fn repeat(&mut self, inst: &mut Inst) {
-        let Op::Loop { unroll, .. } = &inst.op else { return };
-        if *unroll == Some(1) {
-            return;
-        }
-        let Some(shape) = shape(&inst.op) else { return };
-        let size = shape.body.size();
-        let few = shape.params.first().and_then(|param| self.turns.get(param)).is_some_and(|&turns| turns <= FEW_TURNS);
-        if few || size > REPEATED || self.growth + size * FACTOR > GROWTH {
-            return;
-        }
-        self.growth += size * FACTOR;
-        repeat(self.function, &self.constants, inst, FACTOR);
-    }
-
-    /// A copy with new values for all that it defines.
-    fn copy(&mut self, inst: &Inst, map: &mut FxHashMap<Value, Value>) -> Inst {
-        copy(self.function, inst, map)
-    }
-
     /// Whether the body loads from local memory.
-    fn loads_local(&self, shape: &Shape) -> bool {
+    fn loads_local(&self, body: &Region) -> bool {
         let mut found = false;
-        shape.body.walk(&mut |inst| found |= matches!(inst.op, Op::Load { ptr, .. } if self.function.ty(ptr) == Type::Ptr(Space::Local)));
+        body.walk(&mut |inst| found |= matches!(inst.op, Op::Load { ptr, .. } if self.function.ty(ptr) == Type::Ptr(Space::Local)));
         found
     }
 
     /// Whether the body accesses a private variable at a place that is not constant, where writing loops out makes it so.
-    fn indexes_private(&self, shape: &Shape) -> bool {
+    fn indexes_private(&self, body: &Region) -> bool {
         let mut found = false;
-        shape.body.walk(&mut |inst| {
+        body.walk(&mut |inst| {
             if let Op::PtrAdd(base, offset) = &inst.op {
                 let promoted = self.addresses.variable(*base).is_some_and(|(var, _)| !self.stay.contains(&var));
                 found |= promoted && self.constants.bits(*offset).is_none();
@@ -266,7 +270,7 @@ impl Unroll<'_> {
     /// Private variables that are indexed by what is not constant once all counted loops are written out.
     fn stay(&self, body: &Region) -> FxHashSet<Var> {
         let mut known = vec![false; self.function.values.len()];
-        self.settle(body, &mut known);
+        self.find_known(body, &mut known);
         let mut stay = FxHashSet::default();
         body.walk(&mut |inst| {
             if let Op::PtrAdd(base, offset) = &inst.op
@@ -280,17 +284,18 @@ impl Unroll<'_> {
     }
 
     /// Notes which values are constant once all counted loops are written out.
-    fn settle(&self, region: &Region, known: &mut Vec<bool>) {
+    fn find_known(&self, region: &Region, known: &mut Vec<bool>) {
         for inst in &region.insts {
             if let Op::Loop { init, params, body, .. } = &inst.op {
-                let shape = shape(&inst.op).filter(|shape| counted(self.function, &self.constants, shape).is_some());
+                let plain =
+                    PlainLoop::of(&inst.op).filter(|plain| Counted::fixed(self.function, plain, &self.constants, MOST_TURNS).is_some());
                 for (&param, start) in params.iter().zip(init) {
-                    known[param.index()] = shape.is_some() && known[start.index()];
+                    known[param.index()] = plain.is_some() && known[start.index()];
                 }
                 // What goes on with something unknown is not known in the next turn.
                 loop {
-                    self.settle(body, known);
-                    let next = shape.as_ref().map_or(&[][..], |shape| shape.next);
+                    self.find_known(body, known);
+                    let next = plain.as_ref().map_or(&[][..], |plain| plain.next);
                     let lost: Vec<Value> = params
                         .iter()
                         .zip(next)
@@ -307,7 +312,7 @@ impl Unroll<'_> {
                 continue;
             }
             for nested in inst.op.regions() {
-                self.settle(nested, known);
+                self.find_known(nested, known);
             }
             let mut all = match &inst.op {
                 Op::If { .. } | Op::Switch { .. } => {
@@ -337,145 +342,90 @@ impl Unroll<'_> {
     }
 }
 
-/// How many turns a loop does, if that is certain and no other `break` ends it earlier.
-pub(super) fn counted<'s>(function: &Function, constants: &Constants, shape: &Shape<'s>) -> Option<Counted<'s>> {
-    let (guard, inst) = shape.body.insts.iter().enumerate().find(|(_, inst)| !inst.op.is_pure())?;
-    let Op::If { cond, then, els } = &inst.op else { return None };
-    let only = |region: &'s Region| match &region.insts[..] {
-        [Inst { op, .. }] => Some(op),
-        _ => None,
-    };
-    let (holds, broken) = match (only(then)?, only(els)?) {
-        (Op::Yield(_), Op::Break(values)) => (true, values),
-        (Op::Break(values), Op::Yield(_)) => (false, values),
-        _ => return None,
-    };
-    let mut breaks = 0;
-    shape.body.for_each_jump(&mut |op| breaks += usize::from(matches!(op, Op::Break(_))));
-    let mut returns = false;
-    shape.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
-    if breaks != 1 || returns || !inst.results.is_empty() {
-        return None;
-    }
-    let define = |value: Value| shape.body.insts.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op);
-    let &Op::Cmp(kind, a, b) = define(*cond)? else { return None };
-    let position = |value: Value| shape.params.iter().position(|&param| param == value);
-    let (counter, bound, swapped) = match (position(a), position(b)) {
-        (Some(index), None) => (index, b, false),
-        (None, Some(index)) => (index, a, true),
-        _ => return None,
-    };
-    let Type::Scalar(scalar) = function.ty(shape.params[counter]) else { return None };
-    let (start, bound) = (constants.bits(shape.init[counter])?, constants.bits(bound)?);
-    let &Op::Bin(op, x, y) = define(shape.next[counter])? else { return None };
-    let step = if x == shape.params[counter] { y } else { x };
-    let either = match op {
-        BinOp::Add | BinOp::Mul => true,
-        BinOp::Sub | BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::UDiv | BinOp::SDiv => false,
-        _ => return None,
-    };
-    if (x != shape.params[counter]) && (y != shape.params[counter] || !either) {
-        return None;
-    }
-    let step = constants.bits(step)?;
-    let turns = turns(scalar, (start, bound, step), op, |value| {
-        let (left, right) = if swapped { (bound, value) } else { (value, bound) };
-        eval::compare(kind, scalar, left, right).map(|result| result == holds)
-    })?;
-    let step = match op {
-        BinOp::Add => Some(step),
-        BinOp::Sub => Some(step.wrapping_neg() & scalar.mask()),
-        _ => None,
-    };
-    Some(Counted { turns, guard, counter, step, broken })
+/// Does several turns of loops in one.
+struct Repeat<'a> {
+    function: &'a mut Function,
+    constants: Constants,
+    /// How many turns loops do at most, by their first parameter.
+    turns: FxHashMap<Value, u64>,
+    limits: Limits,
+    growth: usize,
 }
 
-fn has_barriers(region: &Region) -> bool {
-    let mut found = false;
-    region.walk(&mut |inst| found |= matches!(inst.op, Op::Barrier(_)));
-    found
-}
-
-/// Counts turns one by one.
-fn turns(scalar: Scalar, (start, bound, step): (u64, u64, u64), op: BinOp, goes_on: impl Fn(u64) -> Option<bool>) -> Option<u64> {
-    // Nothing that is written out has more.
-    let limit = u64::try_from(LARGE).unwrap_or(u64::MAX);
-    // A bound far away needs no counting.
-    let distance = scalar.sign_extend(bound).wrapping_sub(scalar.sign_extend(start)).unsigned_abs();
-    let stride = scalar.sign_extend(step).unsigned_abs().max(1);
-    if matches!(op, BinOp::Add | BinOp::Sub) && distance / stride > limit {
-        return None;
-    }
-    let mut value = start;
-    for turn in 0..=limit {
-        if !goes_on(value)? {
-            return Some(turn);
+impl Repeat<'_> {
+    /// `times` is how often the region runs at most, where that is known.
+    fn region(&mut self, region: &mut Region, times: Option<u64>) {
+        for inst in &mut region.insts {
+            let Op::Loop { params, body, .. } = &mut inst.op else {
+                inst.op.regions_mut().into_iter().for_each(|nested| self.region(nested, times));
+                continue;
+            };
+            let turns = params.first().and_then(|param| self.turns.get(param)).copied();
+            let in_all = turns.zip(times).map(|(inner, outer)| inner.saturating_mul(outer));
+            if has_loop(body) {
+                self.region(body, in_all);
+                continue;
+            }
+            let few = turns.is_some_and(|turns| turns <= self.limits.few)
+                || self.limits.few_in_all.is_some_and(|few| in_all.is_some_and(|turns| turns <= few));
+            if !few || (self.limits.barrier && barriers(body) == 1) {
+                self.repeat(inst);
+            }
         }
-        value = eval::binary(op, scalar, value, step)?;
     }
-    None
+
+    fn repeat(&mut self, inst: &mut Inst) {
+        let Op::Loop { unroll, body, .. } = &inst.op else { return };
+        if self.limits.hints && *unroll == Some(1) {
+            return;
+        }
+        let mut size = 0;
+        body.walk(&mut |inst| {
+            size += match &inst.op {
+                Op::Load { ptr, .. } | Op::Store { ptr, .. } if self.function.ty(*ptr) == Type::Ptr(Space::Private) => {
+                    self.limits.private_access
+                }
+                _ => 1,
+            };
+        });
+        let copies = (self.limits.all / (size + 1)).min(COPIES);
+        if copies < 2 || size > self.limits.body || self.growth + size * COPIES > self.limits.growth {
+            return;
+        }
+        if repeat(self.function, &self.constants, inst, copies) {
+            self.growth += size * COPIES;
+        }
+    }
 }
 
 /// Does so many turns of a loop that goes on in one place in one, or about as many where the number of turns is known to be a multiple of that: then there is
-/// one test for all of them.
-pub(super) fn repeat(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) {
-    let Some(shape) = shape(&inst.op) else { return };
-    let counted = counted(function, constants, &shape);
-    let divisor = counted.as_ref().and_then(|counted| (copies / 2 + 1..=copies).rev().find(|&copies| counted.turns % copies as u64 == 0));
-    let tested = if divisor.is_none() { None } else { counted.map(|counted| counted.guard) };
-    let end = shape.body.insts.len() - 1;
-    let span = shape.body.insts[end].span;
-    let mut insts = shape.body.insts[..end].to_vec();
-    let mut current = shape.next.to_vec();
-    for _ in 1..divisor.unwrap_or(copies) {
-        let mut map: FxHashMap<Value, Value> = shape.params.iter().copied().zip(current.iter().copied()).collect();
-        for (index, inst) in shape.body.insts[..end].iter().enumerate() {
-            if Some(index) != tested {
-                let copy = copy(function, inst, &mut map);
-                insts.push(copy);
-            }
-        }
-        current = shape.next.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect();
+/// one test for all of them. False for other loops.
+fn repeat(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) -> bool {
+    let Some(plain) = PlainLoop::of(&inst.op) else { return false };
+    let exact = Counted::fixed(function, &plain, constants, MOST_TURNS)
+        .and_then(|(counted, turns)| Some((counted.test, (copies / 2 + 1..=copies).rev().find(|&copies| turns % copies as u64 == 0)?)));
+    let (tested, copies) = exact.map_or((None, copies), |(test, copies)| (Some(test), copies));
+    let span = plain.body.insts.last().map_or(inst.span, |end| end.span);
+    let mut insts = plain.insts().to_vec();
+    let mut current = plain.next.to_vec();
+    for _ in 1..copies {
+        current = turn(function, &plain, current, tested, &mut insts);
     }
     insts.push(Inst::effect(Op::Continue(current), span));
     if let Op::Loop { body, .. } = &mut inst.op {
         body.insts = insts;
     }
+    true
 }
 
-/// A copy of an instruction, with new values for all that it defines.
-pub(super) fn copy(function: &mut Function, inst: &Inst, map: &mut FxHashMap<Value, Value>) -> Inst {
-    let mut copy = inst.clone();
-    renew(function, &mut copy, map);
-    copy
+fn barriers(region: &Region) -> usize {
+    let mut count = 0;
+    region.walk(&mut |inst| count += usize::from(matches!(inst.op, Op::Barrier(_))));
+    count
 }
 
-fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Value>) {
-    inst.op.map_operands(|value| {
-        if let Some(&new) = map.get(value) {
-            *value = new;
-        }
-    });
-    let mut define = |value: &mut Value| {
-        let new = function.new_value(function.ty(*value));
-        map.insert(*value, new);
-        *value = new;
-    };
-    if let Op::Loop { params, .. } = &mut inst.op {
-        params.iter_mut().for_each(&mut define);
-    }
-    inst.results.iter_mut().for_each(define);
-    for region in inst.op.regions_mut() {
-        for inst in &mut region.insts {
-            renew(function, inst, map);
-        }
-    }
-}
-
-pub(super) fn shape(op: &Op) -> Option<Shape<'_>> {
-    let Op::Loop { init, params, body, .. } = op else { return None };
-    let Some(Op::Continue(next)) = body.terminator() else { return None };
-    let mut continues = 0;
-    body.for_each_jump(&mut |op| continues += usize::from(matches!(op, Op::Continue(_))));
-    (continues == 1).then_some(Shape { init, params, body, next })
+fn has_loop(region: &Region) -> bool {
+    let mut found = false;
+    region.walk(&mut |inst| found |= matches!(inst.op, Op::Loop { .. }));
+    found
 }

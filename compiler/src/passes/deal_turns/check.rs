@@ -5,14 +5,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::LARGEST;
 use crate::analysis::definitions::{Constants, Root, Uses};
 use crate::analysis::divergence::{Divergence, Question, StableLoads, Variation};
+use crate::analysis::loops::PlainLoop;
 use crate::ir::{AtomicOp, Function, Inst, KernelParam, Op, Region, Scalar, Space, Type, Value};
 use crate::launch::LaunchKey;
 use crate::passes::alias::{Effect, Memory};
 use crate::passes::align;
 use crate::passes::coarsen::element;
-use crate::passes::counted::Counted;
+use crate::passes::several_turns::Ahead;
 use crate::passes::simplify::Purity;
-use crate::passes::unroll::{Shape, shape};
 
 /// Bytes of elements that are worth it: larger ones are words already.
 const NARROW: u32 = 2;
@@ -24,7 +24,7 @@ const MOST: usize = 16;
 pub(super) struct Dealt {
     /// Where it is in the kernel's body.
     pub(super) at: usize,
-    pub(super) counted: Counted,
+    pub(super) counted: Ahead,
     /// The turns that each of the loops before it does at once, as powers of two that divide the group, falling.
     pub(super) turns: Vec<u32>,
     /// Results of the loads that become one for all these turns.
@@ -104,16 +104,16 @@ impl Kernel<'_> {
         if matches!(inst.op, Op::Loop { unroll: Some(1), .. }) || inst.results.iter().any(|result| self.uses.count(*result) > 0) {
             return None;
         }
-        let shape = shape(&inst.op)?;
-        let counted = Counted::of(self.function, &self.constants, &shape)?;
-        let (&[start], &[counter]) = (shape.init, shape.params) else { return None };
+        let plain = PlainLoop::of(&inst.op)?;
+        let counted = Ahead::of(self.function, &self.constants, &plain)?;
+        let (&[start], &[counter]) = (plain.init, plain.params) else { return None };
         let variation = |value: Value| self.divergence.variation(value);
         if variation(start) != Variation::Stride(1) || counted.outside().any(|value| variation(value) != Variation::Uniform) {
             return None;
         }
         let mut turn =
             Turn { kernel: self, own: std::iter::once((counter, Variation::Stride(1))).collect(), loads: Vec::new(), counts: Vec::new() };
-        turn.body(&shape, counted.at)?;
+        turn.body(&plain, counted.test)?;
         if turn.loads.is_empty() {
             return None;
         }
@@ -122,7 +122,7 @@ impl Kernel<'_> {
         for &(root, ..) in &counts {
             self.unseen(at, root, &counts)?;
         }
-        let turns = self.turns(&shape, counter, &loads)?;
+        let turns = self.turns(&plain, counter, &loads)?;
         Some(Dealt { at, counted, turns, merged: loads.into_iter().map(|(result, _)| result).collect() })
     }
 
@@ -175,7 +175,7 @@ impl Kernel<'_> {
     }
 
     /// How many turns to do at once. `loads` are the loads whose addresses follow the counter, all of which become one then.
-    fn turns(&self, shape: &Shape<'_>, counter: Value, loads: &[(Value, Value)]) -> Option<Vec<u32>> {
+    fn turns(&self, plain: &PlainLoop<'_>, counter: Value, loads: &[(Value, Value)]) -> Option<Vec<u32>> {
         let sizes: Option<Vec<u32>> = loads.iter().map(|&(result, _)| element(self.function.ty(result))).collect();
         let sizes = sizes?;
         let (smallest, largest) = (*sizes.iter().min()?, *sizes.iter().max()?);
@@ -186,7 +186,7 @@ impl Kernel<'_> {
         for &width in self.widths {
             let turns = width / largest;
             let fits = turns >= 2 && turns * smallest >= 4 && self.key.kernel.local_size[0].is_multiple_of(turns);
-            if !fits || shape.body.size().saturating_mul(turns as usize) > LARGEST {
+            if !fits || plain.body.size().saturating_mul(turns as usize) > LARGEST {
                 continue;
             }
             let zeros = align::zeros_of_turns(self.function, &self.function.body, counter, turns)?;
@@ -216,8 +216,8 @@ struct Turn<'k> {
 
 impl Turn<'_> {
     /// The body of the loop, but for its test and its end.
-    fn body(&mut self, shape: &Shape<'_>, test: usize) -> Option<()> {
-        let (end, insts) = shape.body.insts.split_last()?;
+    fn body(&mut self, plain: &PlainLoop<'_>, test: usize) -> Option<()> {
+        let (end, insts) = plain.body.insts.split_last()?;
         for (_, inst) in insts.iter().enumerate().filter(|(index, _)| *index != test) {
             self.inst(inst, true)?;
         }

@@ -11,7 +11,7 @@
 //! ```
 //! With L work-items in a group and T turns (T divides L), work-item l takes the turn `l / (L / T)` of the T items from `T * (l % (L / T))` on: T counters one after
 //! the other, for which an array of bytes has one word, or 16 bytes for T = 16. All T turns of all L items are taken, each once, and neighbours still load side by
-//! side. This goes on while all items of the group have T more turns ([`Counted::limit`](super::counted::Counted::limit) is exact, wrapping counters included); what is left is done by the loop
+//! side. This goes on while all items of the group have T more turns ([`Ahead::limit`](super::several_turns::Ahead::limit) is exact, wrapping counters included); what is left is done by the loop
 //! as it was, by everyone for himself. Whether the first counter and the step are multiples of T, so that what is loaded is aligned, is tested before the loop.
 //!
 //! # Why nobody can tell
@@ -40,8 +40,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::alias::Memory;
 use super::coarsen::wide;
 use super::pass::Pass;
+use super::several_turns::copy;
 use super::simplify::Purity;
-use super::unroll::{copy, shape};
+use crate::analysis::loops::PlainLoop;
 use crate::diag::Span;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
@@ -119,8 +120,8 @@ impl Deal<'_> {
 
     /// Puts loops in front of one, and says where that goes on.
     fn loops(&mut self, inst: &Inst) -> Option<Value> {
-        let shape = shape(&inst.op)?;
-        let start = *shape.init.first()?;
+        let plain = PlainLoop::of(&inst.op)?;
+        let start = *plain.init.first()?;
         let item = self.push(Type::I32, Op::WorkItem(WorkItem::LocalId(0)));
         let own = self.extend(item);
         // The counter of the group's first item.
@@ -173,16 +174,15 @@ impl Deal<'_> {
 
     /// The body for so many counters from one on.
     fn turns(&mut self, inst: &Inst, first: Value, turns: u32, out: &mut Vec<Inst>) -> Option<()> {
-        let shape = shape(&inst.op)?;
+        let plain = PlainLoop::of(&inst.op)?;
         let span = self.span;
-        let end = shape.body.insts.len() - 1;
         // What each merged load gives, by turn.
         let mut loaded: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
         for turn in 0..turns {
             let counter = Cursor::new(self.function, out, span).bin_bits(BinOp::Add, first, u64::from(turn));
-            let mut map: FxHashMap<Value, Value> = std::iter::once((*shape.params.first()?, counter)).collect();
-            for (index, inst) in shape.body.insts[..end].iter().enumerate() {
-                if index == self.dealt.counted.at {
+            let mut map: FxHashMap<Value, Value> = std::iter::once((*plain.params.first()?, counter)).collect();
+            for (index, inst) in plain.insts().iter().enumerate() {
+                if index == self.dealt.counted.test {
                     continue;
                 }
                 let merged = inst.results.first().copied().filter(|result| self.dealt.merged.contains(result));

@@ -16,7 +16,7 @@ use super::is_wide;
 use crate::analysis::divergence::{Divergence, Question, StableLoads};
 use crate::diag::Span;
 use crate::ir::{CmpOp, Const, Function, GroupOp, Inst, Op, Region, Scalar, Type, Value};
-use crate::passes::unroll::copy;
+use crate::passes::several_turns::copy;
 
 /// Instructions that there may be twice.
 const LARGEST: usize = 512;

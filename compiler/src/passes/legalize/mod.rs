@@ -18,7 +18,6 @@ mod divide;
 mod float;
 mod fma;
 mod integer;
-mod unroll;
 mod zeros;
 
 use super::pass::Pass;
@@ -66,9 +65,6 @@ pub fn run(module: &mut Module, target: &Target) {
         function.body = body;
         if target.shaders.defects.float_zeros {
             zeros::run(function);
-        }
-        if target.shaders.defects.loop_turns.is_some() {
-            unroll::run(function);
         }
     }
 }

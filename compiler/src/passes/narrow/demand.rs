@@ -1,7 +1,7 @@
 //! Which bits of 64-bit integers are needed: none, the low 32, or all. Where the rest follows from the low half, that half is enough.
 
-use super::ranges::Ranges;
 use crate::analysis::definitions::Definitions;
+use crate::analysis::ranges::Ranges;
 use crate::ir::{BinOp, CastOp, Function, Op, Region, Scalar, Type, Value};
 
 /// How much of a value is needed.

@@ -9,19 +9,17 @@
 //! %8 = ptr_add %p, %7
 //! ```
 //! `size_t` has 64 bits, but most of it ends in the 32-bit offset of an address ([demand]), and most of what is compared or divided is known to fit
-//! 32 bits ([ranges]): work-item ids, loop counters with a 32-bit bound. A value is computed in 32 bits if its low half is a function of
+//! 32 bits ([`ranges`](crate::analysis::ranges)): work-item ids, loop counters with a 32-bit bound. A value is computed in 32 bits if its low half is a function of
 //! its operands' low halves, and either the low half alone is needed or the rest follows from it by zero or sign extension.
 
 mod demand;
-mod ranges;
 
 use super::pass::Pass;
 use crate::analysis::definitions::{Constants, Definitions};
+use crate::analysis::ranges::Ranges;
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value};
 use demand::Demand;
-use ranges::Ranges;
-pub(super) use ranges::guards;
 use rustc_hash::FxHashMap;
 
 /// The pass.

@@ -10,7 +10,7 @@
 //! a few times at most. In a walk:
 //!
 //! * constants move to the beginning of the function, one of each;
-//! * operations on constants are evaluated ([eval]), others rewritten by identities that are exact for every value ([rules]);
+//! * operations on constants are evaluated ([`eval`](crate::analysis::eval)), others rewritten by identities that are exact for every value ([rules]);
 //! * an operation that was done before on the same operands is not done again, nor is a load with no store between, or one of a lane of what was loaded;
 //! * what does not change in a loop moves before it;
 //! * conditions known to be true or false choose their region; an `if` of a few cheap operations becomes a `select`; a
@@ -19,7 +19,6 @@
 //! Each instruction is looked at once a walk, whatever its nesting.
 
 mod equal;
-pub mod eval;
 mod flow;
 mod identities;
 mod lanes;

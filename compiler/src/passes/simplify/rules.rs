@@ -3,8 +3,8 @@
 //! A rule either gives the value that the operation has, or changes the operation into a better one in place. Rules are exact for
 //! every value of the operands, and always lead to fewer, cheaper or canonical operations (constants stand on the right), so that they end.
 
-use super::eval;
 use super::walk::Walk;
+use crate::analysis::eval;
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Inst, MathOp, Op, Scalar, Space, Type, UnOp, Value};
 

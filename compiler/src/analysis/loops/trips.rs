@@ -15,44 +15,18 @@
 
 use rustc_hash::FxHashMap;
 
-use super::narrow::guards;
+use super::guards::guards;
 use crate::analysis::definitions::Definitions;
+use crate::analysis::ranges::{Range, arithmetic};
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Op, Region, Scalar, Type, Value};
 
 /// How deep expressions are looked into.
 const MAX_DEPTH: usize = 16;
 
-/// Inclusive bounds of a signed integer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
-    low: i64,
-    high: i64,
-}
-
-impl Range {
-    /// Of all integers of a type.
-    fn of(scalar: Scalar) -> Self {
-        let high = i64::MAX >> (64 - scalar.bits().clamp(1, 64));
-        Self { low: -high - 1, high }
-    }
-
-    const fn hull(self, other: Self) -> Self {
-        let low = if self.low < other.low { self.low } else { other.low };
-        let high = if self.high > other.high { self.high } else { other.high };
-        Self { low, high }
-    }
-
-    /// Itself where all of it is in the type.
-    fn fit(self, scalar: Scalar) -> Option<Self> {
-        let whole = Self::of(scalar);
-        (self.low >= whole.low && self.high <= whole.high).then_some(self)
-    }
-}
-
 /// What becomes of a counter from one turn to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    Add(i64),
+    Add(i128),
     /// At least twice as much, and at most so many bits more.
     Double(u32),
     /// At most half of it; whether zeros come in from above.
@@ -120,7 +94,7 @@ impl<'f> Trips<'f> {
             let (Some(start), Some(step)) = (self.range(start, 0), self.step(next, param)) else { continue };
             for (tested, is_next) in [(param, false), (next, true)] {
                 for (kind, bound) in guards(body, &self.defs, tested) {
-                    let bound = self.range(bound, 0).unwrap_or(Range::of(scalar));
+                    let bound = self.range(bound, 0).unwrap_or(Range::signed(scalar));
                     if let Some((turns, range)) = count(kind, scalar, start, bound, step, is_next) {
                         least = Some(least.map_or(turns, |least| least.min(turns)));
                         self.ranges.insert(param, range);
@@ -132,20 +106,20 @@ impl<'f> Trips<'f> {
     }
 
     fn step(&self, next: Value, param: Value) -> Option<Step> {
-        let constant = |value: Value| self.range(value, 0).filter(|range| range.low == range.high).map(|range| range.low);
+        let constant = |value: Value| self.range(value, 0).and_then(Range::number);
         if let Some(&Op::Bin(op, a, b)) = self.defs.get(next)
             && a == param
         {
             match (op, constant(b)) {
                 (BinOp::Shl, Some(bits @ 1..=8)) => return Some(Step::Double(bits as u32)),
-                (BinOp::Mul, Some(factor @ 2..=256)) => return Some(Step::Double(64 - (factor - 1).leading_zeros())),
+                (BinOp::Mul, Some(factor @ 2..=256)) => return Some(Step::Double(128 - (factor - 1).leading_zeros())),
                 (BinOp::LShr, Some(1..=31)) | (BinOp::UDiv, Some(2..)) => return Some(Step::Halve(true)),
                 (BinOp::AShr, Some(1..=31)) | (BinOp::SDiv, Some(2..)) => return Some(Step::Halve(false)),
                 _ => {}
             }
         }
         // Loops that do several turns in one add several times.
-        let (mut value, mut sum) = (next, 0_i64);
+        let (mut value, mut sum) = (next, 0_i128);
         for _ in 0..MAX_DEPTH {
             let (rest, by) = match *self.defs.get(value)? {
                 Op::Bin(BinOp::Add, a, b) => match (constant(a), constant(b)) {
@@ -153,10 +127,10 @@ impl<'f> Trips<'f> {
                     (Some(by), _) => (b, by),
                     _ => return None,
                 },
-                Op::Bin(BinOp::Sub, a, b) => (a, constant(b)?.checked_neg()?),
+                Op::Bin(BinOp::Sub, a, b) => (a, -constant(b)?),
                 _ => return None,
             };
-            sum = sum.checked_add(by)?;
+            sum += by;
             if rest == param {
                 return (sum != 0).then_some(Step::Add(sum));
             }
@@ -175,43 +149,38 @@ impl<'f> Trips<'f> {
         }
         let get = |value: Value| self.range(value, depth + 1);
         match *self.defs.get(value)? {
-            Op::Const(Const::Bits(bits)) => Some(scalar.sign_extend(bits)).map(|value| Range { low: value, high: value }),
+            Op::Const(Const::Bits(bits)) => Some(Range::exact(i128::from(scalar.sign_extend(bits)))),
             Op::Select(_, a, b) => Some(get(a)?.hull(get(b)?)),
-            Op::Cast(CastOp::SExt, a) => get(a).or_else(|| Some(Range::of(self.function.ty(a).scalar()?))),
+            Op::Cast(CastOp::SExt, a) => get(a).or_else(|| Some(Range::signed(self.function.ty(a).scalar()?))),
             Op::Cast(CastOp::ZExt, a) => get(a).filter(|range| range.low >= 0).or_else(|| {
                 let from = self.function.ty(a).scalar().filter(|from| from.bits() < 64)?;
-                Some(Range { low: 0, high: from.mask().cast_signed() })
+                Some(Range { low: 0, high: i128::from(from.mask()) })
             }),
-            Op::Cast(CastOp::Trunc, a) => get(a)?.fit(scalar),
-            Op::Bin(BinOp::And, a, b) => {
-                let bound = |value: Value| get(value).filter(|range| range.low >= 0).map(|range| range.high);
-                let high = match (bound(a), bound(b)) {
-                    (Some(a), Some(b)) => a.min(b),
-                    (a, b) => a.or(b)?,
-                };
-                Some(Range { low: 0, high })
-            }
-            Op::Bin(op, a, b) => {
-                let by = get(b)?;
-                let amount = || (by.low == by.high && by.low >= 0 && by.low < i64::from(scalar.bits())).then_some(by.low as u32);
-                match op {
-                    BinOp::URem | BinOp::SRem if by.low > 0 => {
-                        let from = get(a).filter(|range| range.low >= 0);
-                        let most = by.high - 1;
-                        match from {
-                            Some(range) => Some(Range { low: 0, high: range.high.min(most) }),
-                            None if op == BinOp::URem => Some(Range { low: 0, high: most }),
-                            None => Some(Range { low: -most, high: most }),
-                        }
-                    }
-                    BinOp::LShr if amount()? > 0 && get(a).is_none_or(|range| range.low < 0) => {
-                        Some(Range { low: 0, high: (scalar.mask() >> amount()?).cast_signed() })
-                    }
-                    _ => arithmetic(op, get(a)?, by, amount())?.fit(scalar),
-                }
-            }
+            Op::Cast(CastOp::Trunc, a) => get(a)?.within(Range::signed(scalar)),
+            Op::Bin(op, a, b) => self.binary(op, (get(a), get(b)), scalar),
             _ => None,
         }
+    }
+
+    /// The range of a result; `None` for operands of which nothing is known.
+    fn binary(&self, op: BinOp, (x, y): (Option<Range>, Option<Range>), scalar: Scalar) -> Option<Range> {
+        let whole = Range::signed(scalar);
+        // Some results are bounded by one operand alone.
+        let (x, y) = match op {
+            BinOp::And => (x.unwrap_or(whole), y.unwrap_or(whole)),
+            BinOp::LShr => (x.unwrap_or(whole), y?),
+            BinOp::URem | BinOp::SRem => {
+                let (x, by) = (x.filter(|x| x.low >= 0), y.filter(|by| by.low > 0)?);
+                let most = by.high - 1;
+                return Some(match (x, op) {
+                    (Some(x), _) => Range { low: 0, high: x.high.min(most) },
+                    (None, BinOp::URem) => Range { low: 0, high: most },
+                    (None, _) => Range { low: -most, high: most },
+                });
+            }
+            _ => (x?, y?),
+        };
+        arithmetic(op, x, y, scalar, true)?.within(whole)
     }
 }
 
@@ -219,62 +188,41 @@ fn add(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     a.zip(b).map(|(a, b)| a.saturating_add(b))
 }
 
-/// The bounds of a result, before it is known to fit its type.
-fn arithmetic(op: BinOp, x: Range, y: Range, amount: Option<u32>) -> Option<Range> {
-    let positive = x.low >= 0 && y.low >= 0;
-    Some(match op {
-        BinOp::Add => Range { low: x.low.checked_add(y.low)?, high: x.high.checked_add(y.high)? },
-        BinOp::Sub => Range { low: x.low.checked_sub(y.high)?, high: x.high.checked_sub(y.low)? },
-        BinOp::Mul if positive => Range { low: x.low.checked_mul(y.low)?, high: x.high.checked_mul(y.high)? },
-        BinOp::Shl => {
-            let factor = 1_i64.checked_shl(amount?.min(62))?;
-            Range { low: x.low.checked_mul(factor)?, high: x.high.checked_mul(factor)? }
-        }
-        BinOp::LShr | BinOp::AShr if positive => Range { low: x.low >> amount?, high: x.high >> amount? },
-        BinOp::UDiv | BinOp::SDiv if positive && y.low > 0 => Range { low: x.low / y.high, high: x.high / y.low },
-        BinOp::SMin => Range { low: x.low.min(y.low), high: x.high.min(y.high) },
-        BinOp::SMax => Range { low: x.low.max(y.low), high: x.high.max(y.high) },
-        BinOp::UMin if positive => Range { low: x.low.min(y.low), high: x.high.min(y.high) },
-        BinOp::UMax if positive => Range { low: x.low.max(y.low), high: x.high.max(y.high) },
-        _ => return None,
-    })
-}
-
 /// How many turns a loop does at most that goes on while `kind(counter, bound)`, or while that holds of the counter's next value; and the counter's range.
 fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is_next: bool) -> Option<(u64, Range)> {
-    let whole = Range::of(scalar);
+    let whole = Range::signed(scalar);
     let unsigned = matches!(kind, CmpOp::ULt | CmpOp::ULe | CmpOp::UGt | CmpOp::UGe);
     // Of what has no sign, only what is the same with one is understood.
     if unsigned && (start.low < 0 || bound.low < 0) {
         return None;
     }
     let least = if unsigned { 0 } else { whole.low };
-    let is_exact = bound.low == bound.high;
-    let turns = |from: i64, to: i64, by: i64| (i128::from(to) - i128::from(from)).max(0) as u64 / by.unsigned_abs().max(1) + 2;
+    let is_exact = bound.number().is_some();
+    let turns = |from: i128, to: i128, by: i128| ((to - from).max(0).unsigned_abs() / by.unsigned_abs().max(1)) as u64 + 2;
     match (step, kind) {
         (Step::Add(by @ 1..), CmpOp::SLt | CmpOp::SLe | CmpOp::ULt | CmpOp::ULe) => {
             // Nowhere does it wrap.
-            let last = bound.high.checked_add(by).filter(|&last| last <= whole.high)?;
-            let first = start.high.checked_add(by).filter(|&first| first <= whole.high || !is_next)?;
+            let last = Some(bound.high + by).filter(|&last| last <= whole.high)?;
+            let first = Some(start.high + by).filter(|&first| first <= whole.high || !is_next)?;
             let high = if is_next { last.max(first) } else { last.max(start.high) };
             Some((turns(start.low, bound.high, by), Range { low: start.low, high }))
         }
         (Step::Add(by @ ..=-1), CmpOp::SGt | CmpOp::SGe | CmpOp::UGt | CmpOp::UGe) => {
-            let reached = bound.low.checked_add(i64::from(matches!(kind, CmpOp::SGt | CmpOp::UGt)))?;
-            let last = reached.checked_add(by).filter(|&last| last >= least)?;
-            let first = start.low.checked_add(by).filter(|&first| first >= least || !is_next)?;
+            let reached = bound.low + i128::from(matches!(kind, CmpOp::SGt | CmpOp::UGt));
+            let last = Some(reached + by).filter(|&last| last >= least)?;
+            let first = Some(start.low + by).filter(|&first| first >= least || !is_next)?;
             let low = if is_next { last.min(first) } else { last.min(start.low) };
             Some((turns(bound.low, start.high, by), Range { low, high: start.high }))
         }
-        (Step::Add(1), CmpOp::Ne) if is_exact && start.high.saturating_add(i64::from(is_next)) <= bound.low => {
+        (Step::Add(1), CmpOp::Ne) if is_exact && start.high + i128::from(is_next) <= bound.low => {
             Some((turns(start.low, bound.low, 1), Range { low: start.low, high: bound.low }))
         }
-        (Step::Add(-1), CmpOp::Ne) if is_exact && start.low.saturating_sub(i64::from(is_next)) >= bound.low => {
+        (Step::Add(-1), CmpOp::Ne) if is_exact && start.low - i128::from(is_next) >= bound.low => {
             Some((turns(bound.low, start.high, 1), Range { low: bound.low, high: start.high }))
         }
         (Step::Double(bits), CmpOp::SLt | CmpOp::SLe | CmpOp::ULt | CmpOp::ULe) if start.low > 0 => {
             let most = bound.high.max(start.high).max(0);
-            let high = most.checked_mul(1 << bits).filter(|&high| high <= whole.high)?;
+            let high = Some(most << bits).filter(|&high| high <= whole.high)?;
             Some((bits_of(most / start.low) + 2, Range { low: start.low, high }))
         }
         (Step::Halve(_), CmpOp::SGt | CmpOp::UGt | CmpOp::Ne) | (Step::Halve(_), CmpOp::SGe | CmpOp::UGe)
@@ -291,8 +239,8 @@ fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is
 }
 
 /// Bits of a number that is not negative.
-const fn bits_of(number: i64) -> u64 {
-    64 - number.leading_zeros() as u64
+const fn bits_of(number: i128) -> u64 {
+    128 - number.leading_zeros() as u64
 }
 
 /// Whether a counter of zero ends the loop.

@@ -1,18 +1,18 @@
-//! Loops that count: their test, and how far several of their turns reach.
+//! How far several turns of a loop reach that counts to a bound which is known at run time only, and copies of turns.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::unroll::Shape;
 use crate::analysis::definitions::Constants;
-use crate::ir::{BinOp, Build, CmpOp, Function, Op, Region, Scalar, Type, Value};
+use crate::analysis::loops::{Counted, PlainLoop};
+use crate::ir::{BinOp, Build, CmpOp, Function, Inst, Op, Scalar, Type, Value};
 
 /// The largest step that is a constant and understood.
 const LONGEST_STEP: u64 = 1 << 20;
 
-/// A loop that goes on while `compare(counter, bound)`, and ends nowhere else. Neither the bound nor the step of the counter changes in the loop.
-pub(super) struct Counted {
+/// A loop that goes on while `counter < bound`. Neither the bound nor what is added to the counter in each turn changes in the loop.
+pub(super) struct Ahead {
     /// Where the test is in the body.
-    pub(super) at: usize,
+    pub(super) test: usize,
     /// `<`, signed or unsigned.
     compare: CmpOp,
     /// The index of the parameter that counts.
@@ -32,53 +32,24 @@ enum Step {
     Value(Value),
 }
 
-impl Counted {
+impl Ahead {
     /// Whether a loop is one. `constants` are those of the function.
-    pub(super) fn of(function: &Function, constants: &Constants, shape: &Shape<'_>) -> Option<Self> {
-        let (at, guard) = shape.body.insts.iter().enumerate().find(|(_, inst)| !inst.op.is_pure())?;
-        let Op::If { cond, then, els } = &guard.op else { return None };
-        let only = |region: &Region, wanted: fn(&Op) -> bool| matches!(&region.insts[..], [inst] if wanted(&inst.op));
-        let (yields, breaks) = (|op: &Op| matches!(op, Op::Yield(_)), |op: &Op| matches!(op, Op::Break(_)));
-        let holds = if only(then, yields) && only(els, breaks) {
-            true
-        } else if only(then, breaks) && only(els, yields) {
-            false
-        } else {
+    pub(super) fn of(function: &Function, constants: &Constants, plain: &PlainLoop<'_>) -> Option<Self> {
+        let Counted { test, counter, ty, compare, bound, step: (BinOp::Add, added), .. } = Counted::of(function, plain)? else {
             return None;
         };
-        let mut count = 0;
-        shape.body.for_each_jump(&mut |op| count += usize::from(matches!(op, Op::Break(_))));
-        if count != 1 || !guard.results.is_empty() {
-            return None;
-        }
-        let define = |value: Value| shape.body.insts.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op);
-        let &Op::Cmp(kind, a, b) = define(*cond)? else { return None };
-        let position = |value: Value| shape.params.iter().position(|&param| param == value);
-        let (counter, bound, kind) = match (position(a), position(b)) {
-            (Some(index), None) => (index, b, kind),
-            (None, Some(index)) => (index, a, kind.mirrored()),
-            _ => return None,
-        };
-        let compare = if holds { kind } else { kind.inverse()? };
-        let ty = function.ty(bound);
         // With `<=` a saturated limit would still let the smallest number in.
-        if !matches!(compare, CmpOp::SLt | CmpOp::ULt) || !matches!(ty, Type::Scalar(Scalar::I32 | Scalar::I64)) {
+        if !matches!(compare, CmpOp::SLt | CmpOp::ULt) || !matches!(ty, Type::I32 | Type::I64) {
             return None;
         }
-        let mut inside: FxHashSet<Value> = shape.params.iter().copied().collect();
-        shape.body.walk(&mut |inst| inside.extend(inst.results.iter().copied()));
-        let &Op::Bin(BinOp::Add, x, y) = define(shape.next[counter])? else { return None };
-        let added = match (position(x) == Some(counter), position(y) == Some(counter)) {
-            (true, false) => y,
-            (false, true) => x,
-            _ => return None,
-        };
+        let mut inside: FxHashSet<Value> = plain.params.iter().copied().collect();
+        plain.body.walk(&mut |inst| inside.extend(inst.results.iter().copied()));
         let step = match constants.bits(added) {
             Some(bits) if (1..=LONGEST_STEP).contains(&bits) => Step::Constant(bits),
             None if !inside.contains(&added) => Step::Value(added),
             _ => return None,
         };
-        (!inside.contains(&bound)).then_some(Self { at, compare, counter, bound, step, ty })
+        (!inside.contains(&bound)).then_some(Self { test, compare, counter, bound, step, ty })
     }
 
     /// The values outside of the loop that its test and step use.
@@ -135,22 +106,68 @@ impl Counted {
     }
 }
 
+/// A copy of an instruction, with new values for all that it defines.
+pub(super) fn copy(function: &mut Function, inst: &Inst, map: &mut FxHashMap<Value, Value>) -> Inst {
+    let mut copy = inst.clone();
+    renew(function, &mut copy, map);
+    copy
+}
+
+fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Value>) {
+    inst.op.map_operands(|value| {
+        if let Some(&new) = map.get(value) {
+            *value = new;
+        }
+    });
+    let mut define = |value: &mut Value| {
+        let new = function.new_value(function.ty(*value));
+        map.insert(*value, new);
+        *value = new;
+    };
+    if let Op::Loop { params, .. } = &mut inst.op {
+        params.iter_mut().for_each(&mut define);
+    }
+    inst.results.iter_mut().for_each(define);
+    for region in inst.op.regions_mut() {
+        for inst in &mut region.insts {
+            renew(function, inst, map);
+        }
+    }
+}
+
+/// Appends a copy of a turn that begins with those parameters, without the instruction at `skipped`, and says with what the next one begins.
+pub(super) fn turn(
+    function: &mut Function,
+    plain: &PlainLoop<'_>,
+    params: Vec<Value>,
+    skipped: Option<usize>,
+    out: &mut Vec<Inst>,
+) -> Vec<Value> {
+    let mut map: FxHashMap<Value, Value> = plain.params.iter().copied().zip(params).collect();
+    for (index, inst) in plain.insts().iter().enumerate() {
+        if Some(index) != skipped {
+            let copy = copy(function, inst, &mut map);
+            out.push(copy);
+        }
+    }
+    plain.next.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::eval;
     use crate::diag::Span;
     use crate::ir::{Const, Cursor};
-    use crate::passes::simplify::eval;
-    use rustc_hash::FxHashMap;
 
-    /// Evaluates what [`Counted::limit`] emits.
+    /// Evaluates what [`Ahead::limit`] emits.
     fn limit(compare: CmpOp, ty: Type, (bound, step, turns, spread): (u64, u64, u64, u64), constant: bool) -> u64 {
         let mut function = Function::new("limit", Type::Void);
         let mut out = Vec::new();
         let bound = function.emit_bits(&mut out, Span::NONE, ty, bound);
         let value = function.emit_bits(&mut out, Span::NONE, ty, step);
         let step = if constant { Step::Constant(step) } else { Step::Value(value) };
-        let counted = Counted { at: 0, compare, counter: 0, bound, step, ty };
+        let counted = Ahead { test: 0, compare, counter: 0, bound, step, ty };
         let limit = counted.limit(&mut Cursor::new(&mut function, &mut out, Span::NONE), turns, spread);
         let mut values: FxHashMap<Value, u64> = FxHashMap::default();
         for inst in &out {

@@ -1,7 +1,11 @@
-//! Between which bounds integers stay. Bounds are those of the signed value for 64-bit integers, of the unsigned one for narrower ones.
+//! Between which bounds integers stay.
+//!
+//! One [`Range`] for all; what its bounds are bounds of is up to who asks. [`Ranges`] takes the signed value of 64-bit integers and the unsigned one of narrower
+//! ones, for that is what 64-bit numbers made of them need; [`loops::trips`](super::loops::trips) the signed value of all.
 
-use crate::analysis::definitions::Definitions;
-use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value};
+use super::definitions::Definitions;
+use super::loops::guards::guards;
+use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Op, Region, Scalar, Type, Value};
 
 /// Inclusive bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +23,30 @@ impl Range {
         if low < Self::WIDE.low || high > Self::WIDE.high { Self::WIDE } else { Self { low, high } }
     }
 
-    fn hull(self, other: Self) -> Self {
+    /// A number.
+    pub const fn exact(number: i128) -> Self {
+        Self { low: number, high: number }
+    }
+
+    /// The number that it is, if it is but one.
+    pub fn number(self) -> Option<i128> {
+        (self.low == self.high).then_some(self.low)
+    }
+
+    /// All signed values of a type.
+    pub fn signed(scalar: Scalar) -> Self {
+        let half = 1_i128 << (scalar.bits() - 1);
+        Self { low: -half, high: half - 1 }
+    }
+
+    /// What holds both.
+    pub fn hull(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// Itself where all of it is in another one.
+    pub fn within(self, whole: Self) -> Option<Self> {
+        (self.low >= whole.low && self.high <= whole.high).then_some(self)
     }
 
     /// Whether zero extension of the low 32 bits gives the value back.
@@ -110,12 +136,11 @@ impl Ranges {
         let get = |value: Value| self.get(function, value);
         let fit = |range: Range| {
             let whole = if scalar == Scalar::I64 { Range::WIDE } else { Range { low: 0, high: i128::from(scalar.mask()) } };
-            (range.low >= whole.low && range.high <= whole.high).then_some(range)
+            range.within(whole)
         };
         match op {
             Op::Const(Const::Bits(bits)) => {
-                let value = if scalar == Scalar::I64 { i128::from(scalar.sign_extend(*bits)) } else { i128::from(*bits) };
-                Some(Range { low: value, high: value })
+                Some(Range::exact(if scalar == Scalar::I64 { i128::from(scalar.sign_extend(*bits)) } else { i128::from(*bits) }))
             }
             Op::Cast(CastOp::ZExt, a) => Some(get(*a)).filter(|range| range.low >= 0),
             Op::Cast(CastOp::SExt, a) => {
@@ -134,7 +159,7 @@ impl Ranges {
             Op::Select(_, a, b) => Some(get(*a).hull(get(*b))),
             Op::Bin(op, a, b) => {
                 let (x, y) = (get(*a), get(*b));
-                fit(arithmetic(*op, x, y, scalar)?)
+                fit(arithmetic(*op, x, y, scalar, scalar == Scalar::I64)?)
             }
             _ => None,
         }
@@ -189,65 +214,10 @@ impl Ranges {
     }
 }
 
-/// What holds of a value wherever the loop goes on: what guards say before the first `continue`.
-pub(in crate::passes) fn guards(body: &Region, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
-    let mut bounds = Vec::new();
-    for inst in &body.insts {
-        let mut goes_on = matches!(inst.op, Op::Continue(_));
-        if !matches!(inst.op, Op::Loop { .. }) {
-            for region in inst.op.regions() {
-                region.for_each_jump(&mut |op| goes_on |= matches!(op, Op::Continue(_)));
-            }
-        }
-        if goes_on {
-            break;
-        }
-        bounds.extend(guard_bounds(inst, defs, param));
-    }
-    bounds
-}
-
-/// What holds of a value behind `if condition { yield } else { break }`: comparisons with bounds.
-fn guard_bounds(guard: &Inst, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
-    let Op::If { cond, then, els } = &guard.op else { return Vec::new() };
-    let leaves = |region: &Region| {
-        matches!(region.terminator(), Some(Op::Break(_))) && region.insts.iter().rev().skip(1).all(|inst| inst.op.is_pure())
-    };
-    let goes_on = |region: &Region| region.yields();
-    let mut found = Vec::new();
-    let mut conditions = Vec::new();
-    if goes_on(then) && leaves(els) {
-        conditions.push((*cond, true));
-    } else if leaves(then) && goes_on(els) {
-        conditions.push((*cond, false));
-    }
-    while let Some((cond, holds)) = conditions.pop() {
-        match defs.get(cond) {
-            Some(&Op::Bin(BinOp::And, a, b)) if holds => conditions.extend([(a, true), (b, true)]),
-            Some(&Op::Bin(BinOp::Or, a, b)) if !holds => conditions.extend([(a, false), (b, false)]),
-            Some(&Op::Un(crate::ir::UnOp::Not, a)) => conditions.push((a, !holds)),
-            Some(&Op::Cmp(kind, a, b)) => {
-                let kind = if holds { Some(kind) } else { kind.inverse() };
-                let Some(kind) = kind else { continue };
-                if a == param {
-                    found.push((kind, b));
-                } else if b == param {
-                    found.push((kind.mirrored(), a));
-                }
-            }
-            _ => {}
-        }
-        if found.len() + conditions.len() > 8 {
-            break;
-        }
-    }
-    found
-}
-
-/// The range of a result, before it is known to fit the type. Both operands are in their type's range.
-fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar) -> Option<Range> {
+/// The range of a result, before it is known to fit the type. Both operands are in their type's range. `signed`: whether bounds are those of signed values.
+pub fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar, signed: bool) -> Option<Range> {
     let positive = x.low >= 0 && y.low >= 0;
-    let amount = || (y.low == y.high && y.low >= 0 && y.low < i128::from(scalar.bits())).then_some(y.low);
+    let amount = || y.number().filter(|amount| (0..i128::from(scalar.bits())).contains(amount));
     Some(match op {
         BinOp::Add => Range { low: x.low + y.low, high: x.high + y.high },
         BinOp::Sub => Range { low: x.low - y.high, high: x.high - y.low },
@@ -261,21 +231,21 @@ fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar) -> Option<Range> {
             Range { low: x.low * factor, high: x.high * factor }
         }
         BinOp::LShr if x.low >= 0 => Range { low: x.low >> amount()?, high: x.high >> amount()? },
-        BinOp::LShr if scalar == Scalar::I64 && amount()? > 0 => Range { low: 0, high: i128::from(u64::MAX) >> amount()? },
-        BinOp::AShr if scalar == Scalar::I64 => Range { low: x.low >> amount()?, high: x.high >> amount()? },
+        BinOp::LShr if signed && amount()? > 0 => Range { low: 0, high: i128::from(scalar.mask()) >> amount()? },
+        BinOp::AShr if signed => Range { low: x.low >> amount()?, high: x.high >> amount()? },
         BinOp::And if x.low >= 0 || y.low >= 0 => {
             let bound = |range: Range| if range.low >= 0 { range.high } else { i128::MAX };
             Range { low: 0, high: bound(x).min(bound(y)) }
         }
         BinOp::Or | BinOp::Xor if positive => Range { low: 0, high: u128_mask(x.high.max(y.high)) },
         BinOp::UDiv if positive && y.low > 0 => Range { low: x.low / y.high, high: x.high / y.low },
-        BinOp::SDiv if positive && y.low > 0 && scalar == Scalar::I64 => Range { low: x.low / y.high, high: x.high / y.low },
+        BinOp::SDiv if positive && y.low > 0 && signed => Range { low: x.low / y.high, high: x.high / y.low },
         BinOp::URem if positive && y.low > 0 => Range { low: 0, high: x.high.min(y.high - 1) },
-        BinOp::SRem if positive && y.low > 0 && scalar == Scalar::I64 => Range { low: 0, high: x.high.min(y.high - 1) },
+        BinOp::SRem if positive && y.low > 0 && signed => Range { low: 0, high: x.high.min(y.high - 1) },
         BinOp::UMin if positive => Range { low: x.low.min(y.low), high: x.high.min(y.high) },
         BinOp::UMax if positive => Range { low: x.low.max(y.low), high: x.high.max(y.high) },
-        BinOp::SMin if scalar == Scalar::I64 => Range { low: x.low.min(y.low), high: x.high.min(y.high) },
-        BinOp::SMax if scalar == Scalar::I64 => Range { low: x.low.max(y.low), high: x.high.max(y.high) },
+        BinOp::SMin if signed => Range { low: x.low.min(y.low), high: x.high.min(y.high) },
+        BinOp::SMax if signed => Range { low: x.low.max(y.low), high: x.high.max(y.high) },
         _ => return None,
     })
 }

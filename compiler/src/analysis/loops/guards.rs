@@ -1,0 +1,59 @@
+//! What the tests of a loop promise of a value in it.
+
+use crate::analysis::definitions::Definitions;
+use crate::ir::{BinOp, CmpOp, Inst, Op, Region, UnOp, Value};
+
+/// What holds of a value wherever the loop goes on: what guards say before the first `continue`.
+pub fn guards(body: &Region, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
+    let mut bounds = Vec::new();
+    for inst in &body.insts {
+        let mut goes_on = matches!(inst.op, Op::Continue(_));
+        if !matches!(inst.op, Op::Loop { .. }) {
+            for region in inst.op.regions() {
+                region.for_each_jump(&mut |op| goes_on |= matches!(op, Op::Continue(_)));
+            }
+        }
+        if goes_on {
+            break;
+        }
+        bounds.extend(guard_bounds(inst, defs, param));
+    }
+    bounds
+}
+
+/// What holds of a value behind `if condition { yield } else { break }`: comparisons with bounds.
+fn guard_bounds(guard: &Inst, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
+    let Op::If { cond, then, els } = &guard.op else { return Vec::new() };
+    let leaves = |region: &Region| {
+        matches!(region.terminator(), Some(Op::Break(_))) && region.insts.iter().rev().skip(1).all(|inst| inst.op.is_pure())
+    };
+    let goes_on = |region: &Region| region.yields();
+    let mut found = Vec::new();
+    let mut conditions = Vec::new();
+    if goes_on(then) && leaves(els) {
+        conditions.push((*cond, true));
+    } else if leaves(then) && goes_on(els) {
+        conditions.push((*cond, false));
+    }
+    while let Some((cond, holds)) = conditions.pop() {
+        match defs.get(cond) {
+            Some(&Op::Bin(BinOp::And, a, b)) if holds => conditions.extend([(a, true), (b, true)]),
+            Some(&Op::Bin(BinOp::Or, a, b)) if !holds => conditions.extend([(a, false), (b, false)]),
+            Some(&Op::Un(UnOp::Not, a)) => conditions.push((a, !holds)),
+            Some(&Op::Cmp(kind, a, b)) => {
+                let kind = if holds { Some(kind) } else { kind.inverse() };
+                let Some(kind) = kind else { continue };
+                if a == param {
+                    found.push((kind, b));
+                } else if b == param {
+                    found.push((kind.mirrored(), a));
+                }
+            }
+            _ => {}
+        }
+        if found.len() + conditions.len() > 8 {
+            break;
+        }
+    }
+    found
+}

@@ -1,0 +1,161 @@
+//! Loops that go on in one place, and those of them that count.
+//!
+//! ```text
+//! %r = loop (%i = %a, %s = %x) {
+//!   %c = slt %i, %n
+//!   if %c { yield } else { break %s }       the test: goes on while slt(%i, %n)
+//!   ...
+//!   %j = add %i, %b                         the step: add %b
+//!   continue %j, %t
+//! }
+//! ```
+//! [`PlainLoop`] is the shape that can be repeated or written out, [`Counted`] one that ends at one test of a counter. How often it goes on is known exactly where
+//! start, bound and step are constants ([`Counted::turns`]); [`trips`] has the most turns that loops of any shape do, from the ranges of what they count with.
+
+pub mod guards;
+pub mod trips;
+
+use super::definitions::Constants;
+use super::eval;
+use crate::ir::{BinOp, CmpOp, Function, Inst, Op, Region, Scalar, Type, Value};
+
+/// A loop that goes on in one place, at the end of its body.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainLoop<'a> {
+    /// What its parameters start from.
+    pub init: &'a [Value],
+    /// Its parameters.
+    pub params: &'a [Value],
+    /// Its body.
+    pub body: &'a Region,
+    /// What the one `continue` gives.
+    pub next: &'a [Value],
+}
+
+impl<'a> PlainLoop<'a> {
+    /// Whether an operation is one.
+    pub fn of(op: &'a Op) -> Option<Self> {
+        let Op::Loop { init, params, body, .. } = op else { return None };
+        let Some(Op::Continue(next)) = body.terminator() else { return None };
+        let mut continues = 0;
+        body.for_each_jump(&mut |op| continues += usize::from(matches!(op, Op::Continue(_))));
+        (continues == 1).then_some(Self { init, params, body, next })
+    }
+
+    /// The body without the `continue` at its end.
+    pub fn insts(&self) -> &'a [Inst] {
+        self.body.insts.split_last().map_or(&[][..], |(_, insts)| insts)
+    }
+
+    /// The operation that defines a value in the body itself, not in a region within.
+    fn define(&self, value: Value) -> Option<&'a Op> {
+        self.body.insts.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op)
+    }
+
+    fn param(&self, value: Value) -> Option<usize> {
+        self.params.iter().position(|&param| param == value)
+    }
+}
+
+/// A loop that goes on while `compare(counter, bound)`, tested at the beginning of each turn, and ends nowhere else but by a `return`. The counter's next value is
+/// `step.0(counter, step.1)`, or the operation the other way round where that is the same. Integers all.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted<'a> {
+    /// Where the test is in the body: an `if` that only yields or breaks.
+    pub test: usize,
+    /// The index of the parameter that counts.
+    pub counter: usize,
+    /// Its type.
+    pub ty: Type,
+    /// What holds of the counter while the loop goes on.
+    pub compare: CmpOp,
+    /// What it is compared with: no parameter.
+    pub bound: Value,
+    /// What is done to it in a turn.
+    pub step: (BinOp, Value),
+    /// What the test breaks with.
+    pub broken: &'a [Value],
+}
+
+impl<'a> Counted<'a> {
+    /// Whether a loop is one.
+    pub fn of(function: &Function, plain: &PlainLoop<'a>) -> Option<Self> {
+        let (test, inst) = plain.body.insts.iter().enumerate().find(|(_, inst)| !inst.op.is_pure())?;
+        let Op::If { cond, then, els } = &inst.op else { return None };
+        let only = |region: &'a Region| match &region.insts[..] {
+            [Inst { op, .. }] => Some(op),
+            _ => None,
+        };
+        let (holds, broken) = match (only(then)?, only(els)?) {
+            (Op::Yield(_), Op::Break(values)) => (true, values),
+            (Op::Break(values), Op::Yield(_)) => (false, values),
+            _ => return None,
+        };
+        let mut breaks = 0;
+        plain.body.for_each_jump(&mut |op| breaks += usize::from(matches!(op, Op::Break(_))));
+        if breaks != 1 || !inst.results.is_empty() {
+            return None;
+        }
+        let &Op::Cmp(kind, a, b) = plain.define(*cond)? else { return None };
+        let (counter, bound, kind) = match (plain.param(a), plain.param(b)) {
+            (Some(index), None) => (index, b, kind),
+            (None, Some(index)) => (index, a, kind.mirrored()),
+            _ => return None,
+        };
+        let compare = if holds { kind } else { kind.inverse()? };
+        let ty = function.ty(bound);
+        if !matches!(ty, Type::Scalar(scalar) if scalar.is_int()) {
+            return None;
+        }
+        let &Op::Bin(op, x, y) = plain.define(*plain.next.get(counter)?)? else { return None };
+        let commutes = matches!(op, BinOp::Add | BinOp::Mul);
+        let by = match (plain.param(x) == Some(counter), plain.param(y) == Some(counter)) {
+            (true, _) => y,
+            (false, true) if commutes => x,
+            _ => return None,
+        };
+        Some(Self { test, counter, ty, compare, bound, step: (op, by), broken })
+    }
+
+    /// How many turns it does, `most` at most, where start, bound and step are constants and nothing returns from it.
+    pub fn turns(&self, plain: &PlainLoop<'_>, constants: &Constants, most: u64) -> Option<u64> {
+        let mut returns = false;
+        plain.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
+        let scalar = self.ty.scalar().filter(|_| !returns)?;
+        let (op, step) = self.step;
+        let steps = matches!(op, BinOp::Add | BinOp::Mul | BinOp::Sub | BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::UDiv | BinOp::SDiv);
+        let start = constants.bits(*plain.init.get(self.counter)?).filter(|_| steps)?;
+        let (bound, step) = (constants.bits(self.bound)?, constants.bits(step)?);
+        // A bound far away needs no counting.
+        let distance = scalar.sign_extend(bound).wrapping_sub(scalar.sign_extend(start)).unsigned_abs();
+        let stride = scalar.sign_extend(step).unsigned_abs().max(1);
+        if matches!(op, BinOp::Add | BinOp::Sub) && distance / stride > most {
+            return None;
+        }
+        let mut value = start;
+        for turn in 0..=most {
+            if !eval::compare(self.compare, scalar, value, bound)? {
+                return Some(turn);
+            }
+            value = eval::binary(op, scalar, value, step)?;
+        }
+        None
+    }
+
+    /// A loop whose number of turns is known, and that number: see [`Self::turns`].
+    pub fn fixed(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, most: u64) -> Option<(Self, u64)> {
+        let counted = Self::of(function, plain)?;
+        let turns = counted.turns(plain, constants, most)?;
+        Some((counted, turns))
+    }
+
+    /// What is added to the counter in a turn, where that is a constant: modulo two to the power of its width.
+    pub fn added(&self, constants: &Constants) -> Option<u64> {
+        let bits = constants.bits(self.step.1)?;
+        match self.step.0 {
+            BinOp::Add => Some(bits),
+            BinOp::Sub => Some(bits.wrapping_neg() & self.ty.scalar().map_or(u64::MAX, Scalar::mask)),
+            _ => None,
+        }
+    }
+}
