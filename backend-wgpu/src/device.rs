@@ -263,7 +263,7 @@ mod tests {
 
     use super::WgpuDevice;
     use crate::adapters::{Settings, WgpuBackend};
-    use crate::properties::Approach;
+    use crate::approach::Approach;
 
     fn first(settings: Settings) -> Arc<WgpuDevice> {
         WgpuBackend::new(settings).open_devices().into_iter().next().expect("a Vulkan device: install mesa-vulkan-drivers")
@@ -275,7 +275,7 @@ mod tests {
         let device = first(Settings { portable: true, ..Settings::default() });
         let Approach { raw_buffers, spirv, raw, unified, window, host_clock: _, texels } = device.approach;
         assert_eq!([raw_buffers, spirv, raw, unified, window, texels], [false; 6]);
-        assert!(!device.target().spirv && !device.target().texel_buffers && !device.properties().unified_memory);
+        assert!(!device.target().shaders.spirv && !device.target().shaders.costs.texel_fetches && !device.properties().unified_memory);
         let open = device.open().expect("an open device");
         assert!(open.gpu.raw.is_none(), "commands of Vulkan's own");
         let memory = device.allocate(4096).expect("memory");

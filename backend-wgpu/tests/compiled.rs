@@ -9,8 +9,8 @@ use std::sync::Arc;
 use common::{ALL, buffer, bytes, device, launch, read, run, start, words, write};
 use wgcl_api::backend::{Action, BackendError, Device, Launch, LaunchArg, LoadedProgram};
 use wgcl_backend_wgpu::WgpuDevice;
-use wgcl_compiler::ir::read::read_module;
 use wgcl_compiler::build::build;
+use wgcl_compiler::ir::read::read_module;
 use wgcl_compiler::program::{BuildOptions, Source};
 
 fn load(device: &WgpuDevice, text: &str) -> Arc<dyn LoadedProgram> {

@@ -14,9 +14,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wgcl_compiler::build::build_with;
 use wgcl_compiler::emit::{Format, print};
 use wgcl_compiler::ir::Function;
-use wgcl_compiler::launch::{LaunchKey, specialise};
+use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::options;
 use wgcl_compiler::program::Source;
+use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
 
 /// Stack of a thread that compiles: sources may nest deeply.
@@ -118,7 +119,7 @@ fn jobs() -> Vec<Job> {
 
 /// A launch as most are: no memory is bound twice.
 fn key(function: &Function, local_size: [u32; 3]) -> LaunchKey {
-    LaunchKey { distinct: true, ..LaunchKey::example(function, local_size) }
+    LaunchKey::example(function, local_size).changed(|key| key.binding.distinct = true)
 }
 
 /// Takes every kernel of a source through all languages; returns how many shaders were made.
@@ -156,7 +157,7 @@ fn run(job: &Job, target: &Target, fail: &dyn Fn(&str, String)) -> usize {
 fn all_failures(listed: &Failures) -> (Failures, usize) {
     let jobs = jobs();
     // How many buffers can be bound is the device's affair.
-    let target = Target { spirv: false, max_storage_buffers: 256, ..Target::full() }.with_extensions();
+    let target = Target::portable().changed(|target| target.shaders.limits.storage_buffers = 256);
     let (next, made, failures) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
