@@ -5,6 +5,8 @@
 //! ```
 //! Everything up to the IR happens when a program is built; [`specialise::specialise`] makes a shader when a kernel is launched.
 
+#![forbid(unsafe_code)]
+
 pub mod analysis;
 pub mod ast;
 pub mod build;

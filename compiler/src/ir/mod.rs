@@ -408,7 +408,7 @@ pub enum WorkItem {
     SubgroupLocalId,
     SubgroupId,
     NumSubgroups,
-    /// The identity of the buffer that a kernel's parameter of that index was given (see `launch::identity`).
+    /// The identity of the buffer that a kernel's parameter of that index was given (see `crate::pointer::identity`).
     ArgIdentity(u32),
     /// The byte of that buffer's allocation at which the argument starts.
     ArgBase(u32),

@@ -14,7 +14,7 @@
 //!
 //! * *Closed*, where every object that it may point to is known: the tag is one of this kernel's own numbers, the offset counts from the start of
 //!   the argument or variable. Nothing is needed of the host.
-//! * *Open*, where it may come from memory that others write, or was an integer: the tag is the object's [identity](crate::launch::identity), the offset counts from the
+//! * *Open*, where it may come from memory that others write, or was an integer: the tag is the object's [identity](crate::pointer::identity), the offset counts from the
 //!   start of the allocation (for the program's variables and constants: of the memory of all of them). An access compares the identity with those
 //!   of all objects that this launch can reach, and the offset with the range that an argument has of its allocation, for two arguments may be
 //!   parts of one. Where nothing matches, a load gives 0 and a store does nothing.
