@@ -307,12 +307,11 @@ impl<'f> Divergence<'f> {
                 WorkItem::GroupId(_) | WorkItem::LocalSize(_) | WorkItem::SubgroupSize | WorkItem::NumSubgroups => Scope::Group,
                 _ => Scope::Launch,
             },
-            Op::Group { sub: true, op: told, .. } => match told {
-                GroupOp::All | GroupOp::Any | GroupOp::Broadcast | GroupOp::Reduce(_) | GroupOp::BroadcastFirst | GroupOp::Ballot => {
-                    Scope::Subgroup
-                }
-                _ => Scope::Item,
-            },
+            Op::Group {
+                sub: true,
+                op: GroupOp::All | GroupOp::Any | GroupOp::Broadcast | GroupOp::Reduce(_) | GroupOp::BroadcastFirst | GroupOp::Ballot,
+                ..
+            } => Scope::Subgroup,
             op if self.is_function(op) => {
                 let mut scope = Scope::Launch;
                 op.for_each_operand(|value| scope = scope.min(self.scope(value)));
