@@ -145,4 +145,33 @@ mod tests {
         });
         assert!(wrong.join().is_err(), "taking them the other way round is noticed");
     }
+    /// All ranks, outermost first. Hardly any two locks are held at once, so that no other test would notice two ranks turned round.
+    const ORDER: [Rank; 9] = [
+        Rank::Program,
+        Rank::CommandBuffer,
+        Rank::Kernel,
+        Rank::Queue,
+        Rank::Event,
+        Rank::Maps,
+        Rank::Residency,
+        Rank::Svm,
+        Rank::Callbacks,
+    ];
+
+    #[test]
+    fn every_rank_has_its_place() {
+        let locks = ORDER.map(|rank| Mutex::new(rank, ()));
+        let held: Vec<_> = locks.iter().map(Mutex::lock).collect();
+        drop(held);
+        for (position, inner) in ORDER.iter().enumerate() {
+            for &outer in &ORDER[position..] {
+                let (outer, inner) = (Mutex::new(outer, ()), Mutex::new(*inner, ()));
+                let wrong = std::thread::spawn(move || {
+                    let _outer = outer.lock();
+                    drop(inner.lock());
+                });
+                assert!(wrong.join().is_err(), "{inner:?} within a rank that is not lower", inner = ORDER[position]);
+            }
+        }
+    }
 }
