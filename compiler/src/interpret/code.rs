@@ -161,6 +161,12 @@ pub(super) enum Inst {
     Barrier,
     /// An operation of the whole group, of [`Code::collectives`].
     Group,
+    /// The same of those of a subgroup that are here.
+    Subgroup,
+    /// Counts a turn of a loop.
+    Count {
+        turns: Register,
+    },
     /// Appends a record whose arguments are in `list`, to what is printed.
     Printf {
         site: u32,
@@ -199,25 +205,37 @@ pub(super) enum Inst {
     },
 }
 
-/// What a group does with the values of its work-items.
+/// What a group, or the active work-items of a subgroup, do with their values.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fold {
+    /// They wait for each other.
+    Barrier,
     /// The value of the work-item of that index.
     Broadcast { index: Register },
+    /// The value of the first.
+    First,
     /// All values; the same for all.
     Reduce(Binary),
     /// The values up to this one.
     Inclusive(Binary),
     /// The values before this one, from a first one on.
     Exclusive(Binary, u64),
+    /// Whose value is true: four words.
+    Ballot,
+    /// The value of the work-item whose index `from` makes of this one's and the register's; `otherwise` where that is not active.
+    Shuffle { by: Register, from: fn(u32, u32) -> u32, otherwise: u64 },
 }
 
-/// An operation of all work-items of a group.
+/// An operation of all work-items of a group, or of the active ones of a subgroup.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Collective {
     pub(super) fold: Fold,
     pub(super) value: Register,
     pub(super) to: Slot,
+    /// Work-items among which each so many do it for themselves.
+    pub(super) cluster: Option<Register>,
+    /// Whether all work-items of a subgroup must do it.
+    pub(super) whole: bool,
 }
 
 /// The targets of a `switch`.
@@ -252,5 +270,7 @@ pub(super) struct Code {
     pub(super) tables: Vec<Table>,
     /// By the instruction at which the group does it.
     pub(super) collectives: Vec<(u32, Collective)>,
+    /// The loops around operations of subgroups, and around calls: by the instruction, where each begins and where its turns are counted, the outermost first.
+    pub(super) around: Vec<(u32, Vec<(u32, Register)>)>,
     pub(super) texts: Vec<String>,
 }

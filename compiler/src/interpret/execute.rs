@@ -20,6 +20,8 @@ const SLICE: u64 = 1 << 14;
 pub(super) enum Stop {
     Done,
     Barrier,
+    /// At an operation of its subgroup.
+    Subgroup,
     /// It ran for long.
     Turn,
 }
@@ -55,6 +57,9 @@ pub(super) struct Group<'a> {
     pub(super) globals: Vec<u64>,
     /// Of each argument that is a buffer: its object, where in it it starts, and its bytes.
     pub(super) buffers: Vec<[u32; 3]>,
+    /// Of each argument, the byte at which it points into what is given for it, and the byte of the common buffer at which it is folded; 0 where there is none.
+    pub(super) starts: Vec<u32>,
+    pub(super) folds: Vec<u32>,
     /// Of each argument, what an image is like; empty where there are no images.
     pub(super) images: Vec<[u32; WORDS as usize]>,
     pub(super) spaces: Spaces<'a>,
@@ -126,6 +131,28 @@ impl Item {
         Some((code.name.clone(), span))
     }
 
+    /// Where it stopped, in the order in which work-items of a subgroup get there: for each call the loops around it, by their beginnings and the number of
+    /// turns, and the instruction.
+    pub(super) fn position(&self, program: &Program) -> Vec<u64> {
+        let mut position = Vec::new();
+        for frame in &self.frames {
+            let Some(code) = program.functions.get(frame.func as usize) else { break };
+            let at = frame.next.saturating_sub(1);
+            if let Ok(found) = code.around.binary_search_by_key(&at, |(at, _)| *at) {
+                for &(begin, turns) in &code.around[found].1 {
+                    position.extend([u64::from(begin), self.registers[(frame.base + turns) as usize]]);
+                }
+            }
+            position.push(u64::from(at));
+        }
+        position
+    }
+
+    /// Whether it stopped at what all work-items of its subgroup must do.
+    pub(super) fn needs_all(&mut self, program: &Program) -> bool {
+        self.collective(program).is_some_and(|(collective, _)| collective.whole)
+    }
+
     /// The operation of the group at which it stopped, if that is no barrier, and its registers.
     fn collective(&mut self, program: &Program) -> Option<(Collective, &mut [u64])> {
         let frame = self.frames.last()?;
@@ -191,38 +218,77 @@ impl Item {
     }
 }
 
-/// Does what all work-items of a group, in the order of their numbers, stopped for.
-pub(super) fn meet(program: &Program, items: &mut [Item]) {
-    let Some((Collective { fold, value, to }, _)) = items.first_mut().and_then(|item| item.collective(program)) else { return };
-    for lane in 0..usize::from(to.lanes) {
-        let mut values: Vec<u64> = Vec::with_capacity(items.len());
-        let mut chosen = 0;
-        for item in items.iter_mut() {
-            let Some((_, registers)) = item.collective(program) else { return };
-            values.push(registers[value as usize + lane]);
-            if let Fold::Broadcast { index } = fold {
-                chosen = registers[index as usize] as usize;
-            }
+/// What a work-item brings to an operation of a group.
+#[derive(Clone, Copy)]
+struct Member {
+    /// Its index in the group.
+    index: u32,
+    value: u64,
+    /// The other operand.
+    other: u64,
+    /// The number of its cluster.
+    cluster: u32,
+}
+
+/// Does what work-items, in the order of their numbers, stopped for: those of a group, or the active ones of a subgroup of so many `lanes`.
+pub(super) fn meet(program: &Program, items: &mut [&mut Item], lanes: u32) {
+    let Some((Collective { fold, value, to, cluster, .. }, _)) = items.first_mut().and_then(|item| item.collective(program)) else {
+        return;
+    };
+    let other = match fold {
+        Fold::Broadcast { index: by } | Fold::Shuffle { by, .. } => Some(by),
+        _ => None,
+    };
+    let members: Vec<Member> = items
+        .iter_mut()
+        .filter_map(|item| {
+            let index = item.ids.linear % lanes;
+            let (_, registers) = item.collective(program)?;
+            let of = |register: Option<u32>| register.map_or(0, |register| registers[register as usize]);
+            let size = of(cluster) as u32;
+            Some(Member { index, value: of(Some(value)), other: of(other), cluster: index.checked_div(size).unwrap_or(0) })
+        })
+        .collect();
+    let mut results: Vec<[u64; 4]> = Vec::with_capacity(members.len());
+    for members in members.chunk_by(|a, b| a.cluster == b.cluster) {
+        folded(fold, members, &mut results);
+    }
+    for (item, result) in items.iter_mut().zip(results) {
+        if let Some((_, registers)) = item.collective(program) {
+            let lanes = usize::from(to.lanes);
+            registers[to.at as usize..][..lanes].copy_from_slice(&result[..lanes]);
         }
-        let results: Vec<u64> = match fold {
-            Fold::Broadcast { .. } => vec![values.get(chosen).copied().unwrap_or_default(); values.len()],
-            Fold::Reduce(f) => vec![values.iter().copied().reduce(f).unwrap_or_default(); values.len()],
-            Fold::Inclusive(f) => {
-                let sums = values.iter().scan(None, |sum: &mut Option<u64>, &value| {
-                    *sum = Some(sum.map_or(value, |sum| f(sum, value)));
-                    *sum
-                });
-                sums.collect()
+    }
+}
+
+/// Appends each member's result.
+fn folded(fold: Fold, members: &[Member], results: &mut Vec<[u64; 4]>) {
+    let values = || members.iter().map(|member| member.value);
+    let one = |value: u64| [value, 0, 0, 0];
+    let mut all = |value: [u64; 4]| results.extend(members.iter().map(|_| value));
+    let of = |index: u32| members.iter().find(|member| member.index == index).map(|member| member.value);
+    match fold {
+        Fold::Barrier => all([0; 4]),
+        // The index is the same for all.
+        Fold::Broadcast { .. } => all(one(members.last().and_then(|member| of(member.other as u32)).unwrap_or_default())),
+        Fold::First => all(one(values().next().unwrap_or_default())),
+        Fold::Reduce(f) => all(one(values().reduce(f).unwrap_or_default())),
+        Fold::Inclusive(f) => results.extend(values().scan(None, |sum: &mut Option<u64>, value| {
+            *sum = Some(sum.map_or(value, |sum| f(sum, value)));
+            sum.map(one)
+        })),
+        Fold::Exclusive(f, first) => results.extend(values().scan(first, |sum, value| Some(one(std::mem::replace(sum, f(*sum, value)))))),
+        Fold::Ballot => {
+            let mut words = [0; 4];
+            for member in members.iter().filter(|member| member.value != 0) {
+                if let Some(word) = words.get_mut(member.index as usize / 32) {
+                    *word |= 1 << (member.index % 32);
+                }
             }
-            Fold::Exclusive(f, first) => {
-                let sums = values.iter().scan(first, |sum, &value| Some(std::mem::replace(sum, f(*sum, value))));
-                sums.collect()
-            }
-        };
-        for (item, result) in items.iter_mut().zip(results) {
-            if let Some((_, registers)) = item.collective(program) {
-                registers[to.at as usize + lane] = result;
-            }
+            all(words);
+        }
+        Fold::Shuffle { from, otherwise, .. } => {
+            results.extend(members.iter().map(|member| one(of(from(member.index, member.other as u32)).unwrap_or(otherwise))));
         }
     }
 }
@@ -363,6 +429,11 @@ fn segment(
                 frame.next = next as u32;
                 return Ok(Change::Stop(Stop::Barrier));
             }
+            Inst::Subgroup => {
+                frame.next = next as u32;
+                return Ok(Change::Stop(Stop::Subgroup));
+            }
+            Inst::Count { turns } => r[turns as usize] += 1,
             Inst::Printf { site, list, to } => {
                 let mut record = vec![site];
                 for &(at, shape, is_pointer) in &code.printed[list as usize] {
@@ -426,6 +497,7 @@ fn update(group: &mut Group<'_>, private: &mut Private, pointer: u64, size: u8, 
 fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
     let of = |sizes: &[u32; 3], dimension: u8, beyond: u32| sizes.get(usize::from(dimension)).copied().unwrap_or(beyond);
     let of_buffer = |index: u32, word: usize| group.buffers.get(index as usize).map_or(0, |buffer| buffer[word]);
+    let lanes = group.program.settings.lanes;
     match question {
         WorkItem::GlobalId(dimension) => of(&ids.global, dimension, 0),
         WorkItem::LocalId(dimension) => of(&ids.local, dimension, 0),
@@ -436,20 +508,17 @@ fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
         WorkItem::NumGroups(dimension) => of(&group.num_groups, dimension, 1),
         WorkItem::GlobalOffset(dimension) => of(&group.global_offset, dimension, 0),
         WorkItem::WorkDim => group.work_dim,
-        // Every work-item is a subgroup of its own.
-        WorkItem::SubgroupSize => 1,
-        WorkItem::SubgroupLocalId => 0,
-        WorkItem::SubgroupId => ids.linear,
-        WorkItem::NumSubgroups => group.local_size.iter().product(),
+        WorkItem::SubgroupSize => lanes,
+        WorkItem::SubgroupLocalId => ids.linear % lanes,
+        WorkItem::SubgroupId => ids.linear / lanes,
+        WorkItem::NumSubgroups => group.local_size.iter().product::<u32>().div_ceil(lanes),
         WorkItem::ArgIdentity(index) => of_buffer(index, 0),
         WorkItem::ArgBase(index) => of_buffer(index, 1),
         WorkItem::ArgSize(index) => of_buffer(index, 2),
-        // Arguments begin here where they point.
-        WorkItem::ArgStart(_) => 0,
+        WorkItem::ArgStart(index) => group.starts.get(index as usize).copied().unwrap_or_default(),
         WorkItem::ArgImage { param, word } => {
             group.images.get(param as usize).and_then(|words| words.get(usize::from(word))).copied().unwrap_or_default()
         }
-        // What a launch folds is not interpreted.
-        WorkItem::ArgFold(_) => 0,
+        WorkItem::ArgFold(index) => group.folds.get(index as usize).copied().unwrap_or_default(),
     }
 }

@@ -51,6 +51,20 @@ impl NdRange {
     }
 }
 
+/// What a module that is made for a launch expects of it, besides arguments and range, as its [`LaunchKey`](crate::launch::LaunchKey) says. How many work-items an
+/// invocation stands for says the kernel itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dispatch {
+    /// Dimensions in which the last groups are as large as the others: work-items that are not in the range end at once.
+    pub guard: [bool; 3],
+    /// The first group, and the one behind the last in each dimension; `None` for all groups.
+    pub part: Option<[[u32; 3]; 2]>,
+    /// By argument: the byte of what is given for it at which it points. Those that are not here point to the first.
+    pub starts: Vec<u32>,
+    /// By argument: the byte at which it is in the first argument that is folded.
+    pub folds: Vec<u32>,
+}
+
 /// The memory of a program on a device: its variables and constants have names.
 #[derive(Clone, Debug, Default)]
 pub struct Instance {
@@ -132,25 +146,56 @@ impl Program {
         memory: &mut Memory,
         output: &mut Vec<u8>,
     ) -> Result<(), Fault> {
+        self.dispatch(instance, kernel, arguments, (range, &Dispatch::default()), memory, output)
+    }
+
+    /// Runs a part of a launch of a kernel that was made for it.
+    ///
+    /// # Errors
+    /// See [`Self::launch`].
+    pub fn dispatch(
+        &self,
+        instance: &Instance,
+        kernel: &str,
+        arguments: &[Argument],
+        (range, dispatch): (&NdRange, &Dispatch),
+        memory: &mut Memory,
+        output: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
         let (func, code, kernel) = self.kernel(kernel)?;
+        let coarse = kernel.coarse;
         let (mut group, registers, locals) = self.prepare(instance, code, Some(kernel), arguments, range, memory)?;
-        let result = self.groups(&mut group, func, &registers, &locals);
+        (group.starts, group.folds) = (dispatch.starts.clone(), dispatch.folds.clone());
+        let result = self.groups(&mut group, (func, coarse), &registers, &locals, dispatch);
         let words = [group.printed.len() as u32].into_iter().chain(group.printed);
         output.extend(self.printf.text(&words.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()));
         result
     }
 
-    fn groups(&self, group: &mut Group<'_>, func: usize, registers: &[u64], locals: &[u32]) -> Result<(), Fault> {
+    fn groups(
+        &self,
+        group: &mut Group<'_>,
+        (func, coarse): (usize, u8),
+        registers: &[u64],
+        locals: &[u32],
+        dispatch: &Dispatch,
+    ) -> Result<(), Fault> {
         let mut items = Items::default();
-        for id in steps(group.num_groups) {
+        let mut invocations = group.global_size;
+        invocations[0] >>= coarse;
+        group.num_groups = std::array::from_fn(|d| invocations[d].div_ceil(group.enqueued_local_size[d]));
+        let [first, end] = dispatch.part.unwrap_or([[0; 3], group.num_groups]);
+        for id in steps(std::array::from_fn(|d| end[d].saturating_sub(first[d]))) {
+            let id = std::array::from_fn(|d| first[d] + id[d]);
             group.group = id;
-            let left = |d: usize| group.global_size[d].saturating_sub(id[d].saturating_mul(group.enqueued_local_size[d]));
-            group.local_size = std::array::from_fn(|d| group.enqueued_local_size[d].min(left(d)));
+            let left: [u32; 3] = std::array::from_fn(|d| invocations[d].saturating_sub(id[d].saturating_mul(group.enqueued_local_size[d])));
+            let size = |d: usize| if dispatch.guard[d] { group.enqueued_local_size[d] } else { group.enqueued_local_size[d].min(left[d]) };
+            group.local_size = std::array::from_fn(size);
             for (memory, &size) in group.spaces.local.iter_mut().zip(locals) {
                 memory.clear();
                 memory.resize(size as usize, self.settings.undefined);
             }
-            items.run(group, func, registers)?;
+            items.run(group, func, registers, left)?;
         }
         Ok(())
     }
@@ -254,17 +299,15 @@ impl Program {
                 }
             }
         }
-        let mut num_groups = [1; 3];
-        for ((count, &size), &local) in num_groups.iter_mut().zip(&range.global_size).zip(&range.local_size) {
-            if local == 0 {
-                return Err(FaultKind::Launch(format!("local size {:?}", range.local_size)));
-            }
-            *count = size.div_ceil(local);
+        if range.local_size.contains(&0) {
+            return Err(FaultKind::Launch(format!("local size {:?}", range.local_size)));
         }
         let group = Group {
             program: self,
             globals,
             buffers,
+            starts: Vec::new(),
+            folds: Vec::new(),
             images,
             spaces: Spaces { global: memory, local: locals.iter().map(|_| Vec::new()).collect(), arguments: structs },
             work_dim: range.work_dim,
@@ -272,7 +315,7 @@ impl Program {
             global_offset: range.global_offset,
             local_size: range.local_size,
             enqueued_local_size: range.local_size,
-            num_groups,
+            num_groups: [1; 3],
             group: [0; 3],
             fuel: self.settings.fuel,
             printed: Vec::new(),
@@ -287,53 +330,92 @@ struct Items {
     free: Vec<Item>,
 }
 
-/// The work-items of a group by what stopped them last.
-#[derive(Default)]
-struct Stopped {
-    ended: usize,
-    barrier: Vec<Item>,
-    /// Their turn was over.
-    turns: Vec<Item>,
-}
+/// A work-item that has not ended, and what stopped it last.
+type Stopped = Option<(Stop, Item)>;
 
 impl Items {
     /// Runs one work-item until something stops it.
-    fn turn(&mut self, mut item: Item, group: &mut Group<'_>, of: &mut Stopped) -> Result<(), Fault> {
-        match item.run(group)? {
-            Stop::Done => {
-                of.ended += 1;
-                self.free.push(item);
-            }
-            Stop::Barrier => of.barrier.push(item),
-            Stop::Turn => of.turns.push(item),
+    fn turn(&mut self, mut item: Item, group: &mut Group<'_>) -> Result<Stopped, Fault> {
+        let stop = item.run(group)?;
+        if stop == Stop::Done {
+            self.free.push(item);
+            return Ok(None);
         }
-        Ok(())
+        Ok(Some((stop, item)))
     }
 
-    /// Runs a group to its end.
-    fn run(&mut self, group: &mut Group<'_>, func: usize, registers: &[u64]) -> Result<(), Fault> {
+    /// Runs a group to its end. Work-items whose local ids are not below `left` are not in the range.
+    fn run(&mut self, group: &mut Group<'_>, func: usize, registers: &[u64], left: [u32; 3]) -> Result<(), Fault> {
         let (local, enqueued) = (group.local_size, group.enqueued_local_size);
-        let mut of = Stopped::default();
+        let mut items: Vec<Stopped> = Vec::new();
         for (linear, id) in (0..).zip(steps(local)) {
+            if (0..3).any(|d| id[d] >= left[d]) {
+                items.push(None);
+                continue;
+            }
             let mut item = self.free.pop().unwrap_or_default();
             let global = std::array::from_fn(|d| group.global_offset[d].wrapping_add(group.group[d] * enqueued[d]).wrapping_add(id[d]));
             item.begin(group, func, registers, Ids { global, local: id, linear });
-            self.turn(item, group, &mut of)?;
+            items.push(self.turn(item, group)?);
         }
         loop {
-            while !of.turns.is_empty() {
-                for item in std::mem::take(&mut of.turns) {
-                    self.turn(item, group, &mut of)?;
+            let mut went_on = false;
+            for place in &mut items {
+                if let Some((_, item)) = place.take_if(|(stop, _)| *stop == Stop::Turn) {
+                    *place = self.turn(item, group)?;
+                    went_on = true;
                 }
             }
-            let Some((first, others)) = of.barrier.split_first() else { return Ok(()) };
-            if of.ended > 0 || !others.iter().all(|other| other.is_where(first)) {
-                return Err(Fault { kind: FaultKind::Divergence, function: first.place(group.program), item: Some(first.ids.global) });
+            let lanes = group.program.settings.lanes;
+            for subgroup in items.chunks_mut(lanes as usize) {
+                went_on |= meet_in_subgroup(group.program, subgroup, lanes)?;
             }
-            // In the order of their numbers again.
-            of.barrier.sort_by_key(|item| item.ids.linear);
-            meet(group.program, &mut of.barrier);
-            of.turns = std::mem::take(&mut of.barrier);
+            if !went_on && !meet_at_barrier(group.program, &mut items)? {
+                return Ok(());
+            }
         }
     }
+}
+
+/// Does what the first of a subgroup's work-items stand at, if none of them can go on alone. Whether there was anything.
+fn meet_in_subgroup(program: &Program, items: &mut [Stopped], lanes: u32) -> Result<bool, Fault> {
+    if items.iter().flatten().any(|(stop, _)| *stop == Stop::Turn) {
+        return Ok(false);
+    }
+    let count = items.len();
+    let waits = items.iter_mut().flatten().filter(|(stop, _)| *stop == Stop::Subgroup);
+    let mut waiting: Vec<_> = waits.map(|(stop, item)| (item.position(program), stop, item)).collect();
+    let Some(first) = waiting.iter().map(|(position, ..)| position.clone()).min() else { return Ok(false) };
+    waiting.retain(|(position, ..)| *position == first);
+    let missing = waiting.len() < count;
+    if let Some((_, _, item)) = waiting.first_mut()
+        && missing
+        && item.needs_all(program)
+    {
+        return Err(Fault { kind: FaultKind::Apart, function: item.place(program), item: Some(item.ids.global) });
+    }
+    let mut active = Vec::new();
+    for (_, stop, item) in waiting {
+        *stop = Stop::Turn;
+        active.push(item);
+    }
+    meet(program, &mut active, lanes);
+    Ok(true)
+}
+
+/// Lets the work-items of a group go on that all stand at one barrier, or operation of the group. Whether there were any.
+fn meet_at_barrier(program: &Program, items: &mut [Stopped]) -> Result<bool, Fault> {
+    let count = items.len();
+    let (mut stops, mut waiting) = (Vec::new(), Vec::new());
+    for (stop, item) in items.iter_mut().flatten() {
+        stops.push(stop);
+        waiting.push(item);
+    }
+    let Some((first, others)) = waiting.split_first() else { return Ok(false) };
+    if waiting.len() < count || !others.iter().all(|other| other.is_where(first)) {
+        return Err(Fault { kind: FaultKind::Divergence, function: first.place(program), item: Some(first.ids.global) });
+    }
+    meet(program, &mut waiting, u32::MAX);
+    stops.into_iter().for_each(|stop| *stop = Stop::Turn);
+    Ok(true)
 }

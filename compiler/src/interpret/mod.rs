@@ -15,6 +15,12 @@
 //! Work-items of a group run one after the other up to the next barrier, groups one after the other: one of the orders that OpenCL C allows,
 //! always the same. A work-item that waits for another one in a loop gets its turn taken away now and then, so that such programs end.
 //!
+//! # Subgroups
+//! A subgroup has [`Settings::lanes`] work-items, the last one of a group perhaps fewer. When none of them can go on alone, those that stand at the first place of
+//! the program's order, in the same turns of the loops around it, do together what stands there: they are the active ones. So work-items that part in a
+//! condition meet again behind it, as structured control flow promises (`execute::Item::position`). What asks for the whole subgroup and
+//! does not get it is a fault; a shuffle from a work-item that is not active gives an undefined value.
+//!
 //! # Values that OpenCL C leaves open
 //! Memory that nothing was stored to, and [`Const::Undef`](crate::ir::Const::Undef), are a byte of the caller's choice repeated: running twice
 //! with different bytes tells whether anything depends on them. Quotients by zero, and floats that do not fit an integer, are always
@@ -31,7 +37,7 @@ mod number;
 mod tests;
 mod translate;
 
-pub use launch::{Argument, Instance, NdRange, Place};
+pub use launch::{Argument, Dispatch, Instance, NdRange, Place};
 pub use memory::{Memory, ObjectId};
 
 use crate::diag::Span;
@@ -63,12 +69,14 @@ pub struct Settings {
     pub undefined: u8,
     /// How many turns of loops, and calls, one launch may take in all.
     pub fuel: u64,
+    /// Work-items of a subgroup: a power of two, 128 at most.
+    pub lanes: u32,
 }
 
 impl Settings {
-    /// For a device.
+    /// For a device, whose subgroups have one work-item each.
     pub const fn new(stage: Stage, target: &Target) -> Self {
-        Self { stage, fused: target.language.fused_fma, undefined: 0xcd, fuel: u64::MAX }
+        Self { stage, fused: target.language.fused_fma, undefined: 0xcd, fuel: u64::MAX, lanes: 1 }
     }
 
     /// Eight undefined bytes.
@@ -116,6 +124,9 @@ pub enum FaultKind {
     /// Some work-items wait at a barrier which others do not come to.
     #[error("work-items of one group wait at different barriers, or some have ended while others wait")]
     Divergence,
+    /// Some work-items of a subgroup do not come to what all of them must do together.
+    #[error("not all work-items of a subgroup come to what they must do together")]
+    Apart,
     /// Calls nest too deep.
     #[error("calls nest too deep")]
     TooDeep,
@@ -188,9 +199,11 @@ impl Program {
             relocs: global.relocs.iter().map(|reloc| (reloc.at, reloc.target.0, reloc.addend)).collect(),
         });
         let printf = printf::Table::new(module, u32::from(translate::POINTER));
+        let meets = settings.lanes > 1 && module.functions.iter().any(translate::meets);
+        let translated = |function| translate::translate(module, function, (&printf, meets), &settings);
         Self {
             settings,
-            functions: module.functions.iter().map(|function| translate::translate(module, function, &printf, &settings)).collect(),
+            functions: module.functions.iter().map(translated).collect(),
             kernels: module.functions.iter().map(|function| function.kernel.clone()).collect(),
             globals: globals.collect(),
             printf,

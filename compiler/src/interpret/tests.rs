@@ -120,3 +120,60 @@ kernel @f0 "k" (%0: ptr.global buffer) {
 }"#;
     assert_eq!(run(text, 1, &[0], Settings { undefined: 0x5a, ..settings() }), Ok(vec![0x5a5a_5a5a]));
 }
+
+/// A kernel that stores a word for each of its work-items, which stands in `%9` after `body`; `%1` is the index in the group, `%2` to `%8` are 0 to 6.
+fn each(body: &str) -> String {
+    let constants: String = (0..7).map(|n| format!("%{}: i32 = const {n}\n", n + 2)).collect();
+    format!(
+        "kernel @f0 \"k\" (%0: ptr.global buffer) {{\n%1: i32 = workitem.local_id 0\n{constants}{body}\n%90: i32 = shl %1, %4\n%91: ptr.global = ptr_add %0, %90\nstore %91, %9 align 4\nreturn\n}}"
+    )
+}
+
+fn lanes(body: &str, items: u32, lanes: u32) -> Result<Vec<u32>, FaultKind> {
+    run(&each(body), items, &vec![99; items as usize], Settings { lanes, ..settings() }).map_err(|fault| fault.kind)
+}
+
+#[test]
+fn subgroups_have_lanes() {
+    // The last subgroup has two work-items.
+    assert_eq!(lanes("%10: i32 = group sub scan_inclusive add, %1 %9: i32 = add %10, %2", 6, 4), Ok(vec![0, 1, 3, 6, 4, 9]));
+    assert_eq!(lanes("%9: i32 = group sub scan_exclusive smax, %1", 6, 4).map(|words| words[5]), Ok(4));
+    assert_eq!(lanes("%9: i32 = group sub shuffle_xor, %1, %3", 6, 4), Ok(vec![1, 0, 3, 2, 5, 4]));
+    assert_eq!(lanes("%9: i32 = group sub shuffle_down, %1, %4", 6, 4), Ok(vec![2, 3, 0xcdcd_cdcd, 0xcdcd_cdcd, 0xcdcd_cdcd, 0xcdcd_cdcd]));
+    assert_eq!(lanes("%9: i32 = workitem.subgroup_id", 6, 4), Ok(vec![0, 0, 0, 0, 1, 1]));
+    assert_eq!(lanes("%9: i32 = workitem.num_subgroups", 6, 4), Ok(vec![2; 6]));
+    let odd = "%10: i32 = and %1, %3 %11: bool = ne %10, %2 ";
+    let ballot = format!("{odd} %12: i32x4 = group sub ballot, %11 %9: i32 = extract %12, 0");
+    assert_eq!(lanes(&ballot, 6, 4), Ok(vec![0b1010, 0b1010, 0b1010, 0b1010, 0b10, 0b10]));
+    assert_eq!(lanes(&ballot, 6, 1), Ok(vec![0, 1, 0, 1, 0, 1]));
+    // By pairs.
+    let clustered = "%9: i32 = group sub active_reduce add, %1, %4";
+    assert_eq!(lanes(clustered, 6, 4), Ok(vec![1, 1, 5, 5, 9, 9]));
+}
+
+#[test]
+fn work_items_of_a_subgroup_part_and_meet_again() {
+    let odd = "%10: i32 = and %1, %3 %11: bool = ne %10, %2 ";
+    let apart = format!(
+        "{odd} %12: i32 = if %11 {{ %13: i32 = group sub broadcast_first, %1 yield %13 }} else {{ yield %8 }}
+         %14: i32 = group sub active_reduce add, %12, %8 %9: i32 = add %14, %2"
+    );
+    assert_eq!(lanes(&apart, 4, 4), Ok(vec![14; 4]), "twice 1 and twice 6");
+    // As many turns as the index says, with a vote in each.
+    let turns = "%10: i32 = loop (%11: i32 = %2, %12: i32 = %2) {
+        %13: bool = ule %11, %1
+        if %13 { yield } else { break %12 }
+        %14: i32 = group sub active_reduce add, %3, %8
+        %15: i32 = add %12, %14
+        %16: i32 = add %11, %3
+        continue %16, %15
+      }
+      %17: i32 = group sub active_reduce add, %3, %8 %9: i32 = add %10, %17";
+    assert_eq!(lanes(turns, 4, 4), Ok(vec![8, 11, 13, 14]));
+    let some = format!("{odd} if %11 {{ group sub barrier yield }} else {{ yield }} %9: i32 = add %1, %2");
+    assert_eq!(lanes(&some, 4, 4), Err(FaultKind::Apart));
+    let sum = format!("{odd} %9: i32 = if %11 {{ %13: i32 = group sub reduce add, %1 yield %13 }} else {{ yield %1 }}");
+    assert_eq!(lanes(&sum, 4, 4), Err(FaultKind::Apart));
+    let launched = run(&each(&sum), 4, &[9; 4], Settings { lanes: 4, ..Settings::new(Stage::Launched, &Target::full()) });
+    assert_eq!(launched.map_err(|fault| fault.kind), Ok(vec![0, 4, 2, 4]), "of the active ones");
+}

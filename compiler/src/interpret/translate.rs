@@ -6,10 +6,10 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::Settings;
 use super::code::{Code, Collective, Fold, Inst, Register, Shape, Slot, Table};
 use super::memory::{Home, within};
 use super::number::{self, Binary, Math, Unary};
+use super::{Settings, Stage};
 use crate::diag::Span;
 use crate::ir::{AtomicOp, BinOp, CastOp, Const, Function, GroupOp, Inst as IrInst, Module, Op, Region, Scalar, Space, Type, Value};
 use crate::printf::{self, resolved};
@@ -43,13 +43,21 @@ fn identity(op: BinOp, scalar: Scalar) -> u64 {
     }
 }
 
-/// Makes the code of a function.
-pub(super) fn translate(module: &Module, function: &Function, table: &printf::Table, settings: &Settings) -> Code {
+/// Whether a function has operations of subgroups.
+pub(super) fn meets(function: &Function) -> bool {
+    let mut found = false;
+    function.body.walk(&mut |inst| found |= matches!(inst.op, Op::Group { sub: true, .. }));
+    found
+}
+
+/// Makes the code of a function. `meets`: whether work-items of subgroups meet anywhere in the module, so that their turns of loops are counted.
+pub(super) fn translate(module: &Module, function: &Function, (table, meets): (&printf::Table, bool), settings: &Settings) -> Code {
     let mut translator = Translator {
         module,
         function,
         table,
         settings,
+        meets,
         code: Code { name: function.name.clone(), ..Code::default() },
         slots: vec![Slot { at: 0, lanes: 1 }; function.values.len()],
         top: 0,
@@ -78,6 +86,8 @@ struct Loop {
     results: SmallVec<[Slot; 4]>,
     begin: u32,
     breaks: Vec<Hole>,
+    /// Where its turns are counted, if they are.
+    turns: Option<Register>,
 }
 
 struct Translator<'a> {
@@ -86,6 +96,8 @@ struct Translator<'a> {
     /// Calls of `printf`.
     table: &'a printf::Table,
     settings: &'a Settings,
+    /// Whether turns of loops are counted.
+    meets: bool,
     code: Code,
     slots: Vec<Slot>,
     /// The first register that is free.
@@ -159,6 +171,9 @@ impl Translator<'_> {
     /// Gives every constant its registers; equal scalars share one.
     fn constants(&mut self) {
         let function = self.function;
+        if self.meets {
+            self.constant(&[0]);
+        }
         function.body.walk(&mut |inst| {
             let [result] = inst.results.as_slice() else { return };
             let ty = function.ty(*result);
@@ -172,7 +187,7 @@ impl Translator<'_> {
                     };
                     self.alias(*result, at);
                 }
-                Op::Group { sub: true, op: GroupOp::ScanExclusive(op) | GroupOp::ActiveExclusive(op), .. } => {
+                Op::Group { sub: true, op: GroupOp::ScanExclusive(op) | GroupOp::ActiveExclusive(op), .. } if self.settings.lanes == 1 => {
                     let first = ty.scalar().map_or(0, |scalar| identity(*op, scalar));
                     let at = self.constant(&vec![first; usize::from(ty.lanes())]);
                     self.alias(*result, at);
@@ -259,8 +274,13 @@ impl Translator<'_> {
                 let results = self.results(inst);
                 let params: SmallVec<[Slot; 4]> = params.iter().map(|&param| self.define(param)).collect();
                 self.give(init, &params);
+                let turns = self.known.get(&0).copied().filter(|_| self.meets).map(|zero| {
+                    let turns = self.allocate(1);
+                    self.push(Inst::Move { from: zero, to: turns });
+                    turns.at
+                });
                 let begin = self.here();
-                self.loops.push(Loop { params, results, begin, breaks: Vec::new() });
+                self.loops.push(Loop { params, results, begin, breaks: Vec::new(), turns });
                 self.region(body, &[]);
                 for hole in self.loops.pop().map(|open| open.breaks).unwrap_or_default() {
                     self.land(hole);
@@ -297,8 +317,13 @@ impl Translator<'_> {
                 }
             }
             Op::Continue(values) => {
-                let Some((params, begin)) = self.loops.last().map(|open| (open.params.clone(), open.begin)) else { return };
+                let Some((params, begin, turns)) = self.loops.last().map(|open| (open.params.clone(), open.begin, open.turns)) else {
+                    return;
+                };
                 self.give(values, &params);
+                if let Some(turns) = turns {
+                    self.push(Inst::Count { turns });
+                }
                 self.push(Inst::Again { to: begin });
             }
             Op::Return(value) => {
@@ -336,7 +361,8 @@ impl Translator<'_> {
                 let args = args.iter().map(|&arg| self.slot(arg)).collect();
                 self.code.lists.push(args);
                 let to = result.map_or(self.top, |result| self.define(result).at);
-                self.push(Inst::Call { func: func.0, list, to });
+                let here = self.push(Inst::Call { func: func.0, list, to });
+                self.around(here);
             }
             (Op::Printf { format, args }, Some(result)) => {
                 let types: Vec<Type> = args.iter().map(|&arg| resolved(self.function.ty(arg), u32::from(POINTER))).collect();
@@ -520,39 +546,69 @@ impl Translator<'_> {
         }
     }
 
-    /// Every work-item is a subgroup of its own, whose operations have little to do.
-    fn group(&mut self, sub: bool, op: GroupOp, args: &[Value], result: Option<Value>) {
-        let (Some(result), Some(&value)) = (result, args.first()) else { return };
-        let at = self.at(value);
-        if sub {
-            match op {
-                GroupOp::ScanExclusive(_) | GroupOp::ActiveExclusive(_) => {}
-                GroupOp::Ballot => {
-                    let zero = self.known.get(&0).copied().unwrap_or(at);
-                    let to = self.define(result);
-                    for lane in 0..u32::from(to.lanes) {
-                        self.push(Inst::Move { from: if lane == 0 { at } else { zero }, to: Slot { at: to.at + lane, lanes: 1 } });
-                    }
-                }
-                _ => self.alias(result, at),
-            }
-            return;
+    /// Notes the loops around an instruction at which work-items of a subgroup may have to be told apart.
+    fn around(&mut self, here: Hole) {
+        if self.meets {
+            let loops = self.loops.iter().filter_map(|open| Some((open.begin, open.turns?))).collect();
+            self.code.around.push((here as u32, loops));
         }
-        let scalar = self.scalar(value);
+    }
+
+    fn group(&mut self, sub: bool, op: GroupOp, args: &[Value], result: Option<Value>) {
+        if sub && self.settings.lanes == 1 {
+            return self.alone(op, args, result);
+        }
+        let scalar = args.first().map_or(Scalar::I32, |&value| self.scalar(value));
         let f = |op| number::binary(op, scalar);
+        let exclusive = |op| f(op).map(|f| Fold::Exclusive(f, identity(op, scalar)));
+        let by = args.get(1).map(|&by| self.at(by));
+        let otherwise = self.settings.undefined_bits() & scalar.mask();
+        let shuffle = |from| by.map(|by| Fold::Shuffle { by, from, otherwise });
         let fold = match op {
             GroupOp::All => f(BinOp::And).map(Fold::Reduce),
             GroupOp::Any => f(BinOp::Or).map(Fold::Reduce),
-            GroupOp::Broadcast => args.get(1).map(|&index| Fold::Broadcast { index: self.at(index) }),
-            GroupOp::Reduce(op) => f(op).map(Fold::Reduce),
-            GroupOp::ScanInclusive(op) => f(op).map(Fold::Inclusive),
-            GroupOp::ScanExclusive(op) => f(op).map(|f| Fold::Exclusive(f, identity(op, scalar))),
-            _ => None,
+            GroupOp::Broadcast if sub => shuffle(|_, by| by),
+            GroupOp::Broadcast => by.map(|index| Fold::Broadcast { index }),
+            GroupOp::Reduce(op) | GroupOp::ActiveReduce(op) => f(op).map(Fold::Reduce),
+            GroupOp::ScanInclusive(op) | GroupOp::ActiveInclusive(op) => f(op).map(Fold::Inclusive),
+            GroupOp::ScanExclusive(op) | GroupOp::ActiveExclusive(op) => exclusive(op),
+            GroupOp::BroadcastFirst => Some(Fold::First),
+            GroupOp::Ballot => Some(Fold::Ballot),
+            GroupOp::Shuffle => shuffle(|_, by| by),
+            GroupOp::ShuffleXor => shuffle(|lane, by| lane ^ by),
+            GroupOp::ShuffleUp => shuffle(u32::wrapping_sub),
+            GroupOp::ShuffleDown => shuffle(u32::wrapping_add),
+            GroupOp::Barrier => Some(Fold::Barrier),
         };
-        let Some(fold) = fold else { return self.unsupported(format!("{op:?} of a work-group")) };
-        let to = self.define(result);
-        let here = self.push(Inst::Group) as u32;
-        self.code.collectives.push((here, Collective { fold, value: at, to }));
+        let Some(fold) = fold else { return self.unsupported(format!("{op:?} of a group")) };
+        let cluster = by.filter(|_| matches!(op, GroupOp::ActiveReduce(_) | GroupOp::ActiveInclusive(_) | GroupOp::ActiveExclusive(_)));
+        // For a launch, operations of the active work-items become these (`passes::groups`).
+        let arithmetic = matches!(op, GroupOp::Reduce(_) | GroupOp::ScanInclusive(_) | GroupOp::ScanExclusive(_));
+        let whole = matches!(op, GroupOp::Broadcast | GroupOp::Barrier) || (arithmetic && self.settings.stage != Stage::Launched);
+        let value = args.first().map_or(0, |&value| self.at(value));
+        let to = result.map_or(Slot { at: 0, lanes: 0 }, |result| self.define(result));
+        let here = self.push(if sub { Inst::Subgroup } else { Inst::Group });
+        self.code.collectives.push((here as u32, Collective { fold, value, to, cluster, whole }));
+        if sub {
+            self.around(here);
+        }
+    }
+
+    /// An operation of a subgroup that has one work-item.
+    fn alone(&mut self, op: GroupOp, args: &[Value], result: Option<Value>) {
+        let (Some(result), Some(&value)) = (result, args.first()) else { return };
+        let at = self.at(value);
+        match op {
+            GroupOp::ScanExclusive(_) | GroupOp::ActiveExclusive(_) => {}
+            GroupOp::Ballot => {
+                let zero = self.known.get(&0).copied().unwrap_or(at);
+                let to = self.define(result);
+                for lane in 0..u32::from(to.lanes) {
+                    self.push(Inst::Move { from: if lane == 0 { at } else { zero }, to: Slot { at: to.at + lane, lanes: 1 } });
+                }
+            }
+            _ => self.alias(result, at),
+        }
     }
 
     fn atomic(&mut self, op: AtomicOp, pointer: Value, value: Option<Value>, ty: Scalar, result: Option<Value>) {
