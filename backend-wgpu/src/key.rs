@@ -34,7 +34,8 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> Backend
     key.kernel.local_size = launch.local_size;
     key.kernel.enqueued_local_size = launch.local_size;
     key.kernel.zero_offset = launch.global_offset == [0; 3];
-    key.binding.extra_buffers = u32::try_from(launch.extra.len()).unwrap_or(u32::MAX);
+    let extra = u32::try_from(launch.extra.len());
+    key.binding.extra_buffers = extra.map_err(|_| BackendError::Other("more buffers than a kernel can have".to_owned()))?;
     for (index, (param, arg)) in (0..).zip(kernel.params().iter().zip(&launch.args)) {
         match arg {
             LaunchArg::Buffer(None) => key.kernel.null_args.push(index),

@@ -14,6 +14,7 @@ pub mod builtins;
 pub mod diag;
 pub mod emit;
 pub mod image;
+mod internal;
 pub mod interpret;
 pub mod ir;
 pub mod launch;

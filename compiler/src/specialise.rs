@@ -123,7 +123,7 @@ fn of_kernel(module: &ir::Module, kernel: &str) -> LaunchResult<ir::Module> {
     let root = passes::functions(module)
         .find(|func| module.functions[func.index()].kernel.is_some() && module.functions[func.index()].name == kernel)
         .ok_or_else(|| LaunchError::NoKernel(kernel.to_owned()))?;
-    Ok(passes::subset(module, &[root]))
+    passes::subset(module, &[root]).map_err(|error| error.for_launch(kernel))
 }
 
 fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {

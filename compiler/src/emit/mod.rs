@@ -29,6 +29,7 @@ mod words;
 pub use print::{Format, print};
 pub use shader::{Binding, BindingKind, BindingSource, Shader, TexelFormat};
 
+use crate::internal::Defect;
 use crate::ir::{self, KernelParam};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
 use crate::layout::{ProgramLayout, arg_layout};
@@ -51,6 +52,12 @@ enum EmitError {
     Unsupported(String),
     Internal(String),
     Limit { what: &'static str, needed: u64, limit: u64 },
+}
+
+impl From<Defect> for EmitError {
+    fn from(defect: Defect) -> Self {
+        Self::Internal(defect.to_string())
+    }
 }
 
 impl EmitError {

@@ -8,6 +8,7 @@ use super::EmitError;
 use super::shader::{Binding, BindingKind, BindingSource};
 use super::views::{Backing, Kind, Object, Rule, Shape, Variable, View, ViewKey, single_view};
 use crate::analysis::definitions::{Definitions, Root};
+use crate::internal::internal;
 use crate::ir::{Function, Global, KernelParam, Module, Op, Space, Type, Value};
 use crate::launch::{ConstantBinding, LaunchKey};
 use crate::layout::{ArgLayout, ProgramLayout};
@@ -234,7 +235,7 @@ impl Planner<'_> {
 
     fn global(&mut self, global: Global) -> Result<Place, EmitError> {
         let data = self.inputs.module.globals.get(global.index()).ok_or_else(|| EmitError::Internal(format!("no global {global}")))?;
-        let base = self.inputs.layout.offsets.get(global.index()).copied().unwrap_or_default();
+        let base = self.inputs.layout.offsets.get(global.index()).copied().ok_or_else(|| internal!("no place for global {global}"))?;
         let (source, size) = match data.space {
             Space::Local => return Ok(Place { object: self.object(data.name.clone(), Backing::Workgroup, data.size), base: 0 }),
             Space::Constant => (BindingSource::ConstantData, self.inputs.layout.constant_size),

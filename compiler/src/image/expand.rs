@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::library::{self, Variant};
 use super::{FORMAT_WORD, ImageFormat};
 use crate::diag::Span;
+use crate::internal::{Defect, internal};
 use crate::ir::image::{Coordinates, ImageCall};
 use crate::ir::{Const, Func, Function, Global, GlobalVar, Inst, KernelParam, Module, Op, Region, Space, Type, Value, WorkItem};
 use crate::passes::{Pass, PassError, inline};
@@ -52,8 +53,8 @@ fn run(module: &mut Module, formats: &[ImageFormat], samplers: &[u32], target: &
     let first = u32::try_from(module.functions.len()).unwrap_or(u32::MAX);
     let mut kernel = std::mem::replace(&mut module.functions[0], Function::new("", Type::Void));
     let mut body = std::mem::take(&mut kernel.body);
-    let mut expansion = Expansion::new(&mut kernel, &module.globals, (formats, samplers), target, first);
-    let result = expansion.region(&mut body);
+    let mut expansion = Expansion::new(&mut kernel, &module.globals, target, first);
+    let result = expansion.know(formats, samplers).and_then(|()| expansion.region(&mut body));
     let Expansion { functions, entry, .. } = expansion;
     body.insts.splice(0..0, entry);
     kernel.body = body;
@@ -83,36 +84,44 @@ struct Expansion<'a> {
 }
 
 impl<'a> Expansion<'a> {
-    fn new(function: &'a mut Function, globals: &'a [GlobalVar], known: (&[ImageFormat], &[u32]), target: &'a Target, first: u32) -> Self {
-        let mut images = FxHashMap::default();
-        let mut constants = FxHashMap::default();
-        let (mut formats, mut samplers) = (known.0.iter(), known.1.iter());
-        let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
-        for (index, (passing, &value)) in (0..).zip(params.iter().zip(&function.params)) {
-            match passing {
-                KernelParam::Image => {
-                    images.insert(value, (index, formats.next().copied().unwrap_or_default()));
-                }
-                KernelParam::Sampler => {
-                    constants.insert(value, samplers.next().copied().unwrap_or_default());
-                }
-                _ => {}
-            }
-        }
-        let numbers = FxHashMap::default();
+    fn new(function: &'a mut Function, globals: &'a [GlobalVar], target: &'a Target, first: u32) -> Self {
         Self {
             function,
             globals,
             target,
-            images,
+            images: FxHashMap::default(),
             addresses: FxHashMap::default(),
-            constants,
+            constants: FxHashMap::default(),
             entry: Vec::new(),
             words: FxHashMap::default(),
-            numbers,
+            numbers: FxHashMap::default(),
             functions: Vec::new(),
             first,
         }
+    }
+
+    /// Notes what the launch says of the kernel's images and samplers.
+    fn know(&mut self, formats: &[ImageFormat], samplers: &[u32]) -> Result<(), PassError> {
+        let (mut formats, mut samplers) = (formats.iter(), samplers.iter());
+        let params = self.function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
+        for (index, (passing, &value)) in (0..).zip(params.iter().zip(&self.function.params)) {
+            match passing {
+                KernelParam::Image => {
+                    let format = formats.next().ok_or_else(|| self.defect(internal!("no format for the image of parameter {index}")))?;
+                    self.images.insert(value, (index, *format));
+                }
+                KernelParam::Sampler => {
+                    let sampler = samplers.next().ok_or_else(|| self.defect(internal!("no value for the sampler of parameter {index}")))?;
+                    self.constants.insert(value, *sampler);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn defect(&self, defect: Defect) -> PassError {
+        defect.in_pass("images", &self.function.name)
     }
 
     fn region(&mut self, region: &mut Region) -> Result<(), PassError> {
@@ -176,7 +185,7 @@ impl<'a> Expansion<'a> {
 
     /// A call of the library's function.
     fn access(&mut self, call: ImageCall, args: &[Value]) -> Result<Op, PassError> {
-        let image = args.first().copied().unwrap_or(Value(0));
+        let image = *args.first().ok_or_else(|| self.defect(internal!("{} of no image", call.name())))?;
         let (param, format) = self.image(image)?;
         let mut rest = args.get(1..).unwrap_or_default();
         let mut sampler = None;

@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use crate::diag::Span;
+use crate::internal::{Defect, internal};
 use crate::ir::{self, Func, Global, Op};
 use crate::lower::{Instance, LowerError, lower_unit};
 use crate::options::BuildOptions;
@@ -104,9 +105,13 @@ fn join(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult
     if linker.errors.is_empty() && output == Output::Executable {
         let reached = linker.reach();
         if linker.errors.is_empty() {
-            let mut module = linker.merge(&reached);
-            match passes::build(&mut module, target) {
-                Ok(()) => {
+            let merged = linker.merge(&reached).map_err(|defect| format!("internal compiler error in link: {defect}"));
+            let built = merged.and_then(|mut module| match passes::build(&mut module, target) {
+                Ok(()) => Ok(module),
+                Err(error) => Err(error.to_string()),
+            });
+            match built {
+                Ok(module) => {
                     let mut kernels: Vec<KernelInfo> = units.iter().flat_map(|unit| unit.kernels.iter().cloned()).collect();
                     // "If the program was created using clLinkProgram, then all input programs must support non-uniform work-groups."
                     let non_uniform = units.iter().all(|unit| unit.non_uniform_groups);
@@ -117,7 +122,7 @@ fn join(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult
                         Err(what) => linker.errors.push(what),
                     }
                 }
-                Err(error) => linker.errors.push(error.to_string()),
+                Err(error) => linker.errors.push(error),
             }
         }
     }
@@ -275,7 +280,10 @@ impl<'a> Linker<'a> {
     }
 
     /// One module of everything that was reached.
-    fn merge(&self, reached: &[Item]) -> ir::Module {
+    ///
+    /// # Errors
+    /// A defect of ours: something refers to what was not reached.
+    fn merge(&self, reached: &[Item]) -> Result<ir::Module, Defect> {
         let mut numbers: FxHashMap<Item, u32> = FxHashMap::default();
         let (mut functions, mut globals) = (0, 0);
         for &item in reached {
@@ -283,7 +291,14 @@ impl<'a> Linker<'a> {
             numbers.insert(item, *next);
             *next += 1;
         }
-        let number = |item: Item| self.resolve(item).and_then(|found| numbers.get(&found)).copied().unwrap_or(u32::MAX);
+        let mut missing = None;
+        let mut number = |item: Item| {
+            let found = self.resolve(item).and_then(|found| numbers.get(&found)).copied();
+            if found.is_none() {
+                missing = Some(internal!("{item:?} was not reached"));
+            }
+            found.unwrap_or_default()
+        };
         let mut module = ir::Module::default();
         for &item in reached {
             match item {
@@ -313,7 +328,7 @@ impl<'a> Linker<'a> {
                 }
             }
         }
-        module
+        missing.map_or(Ok(module), Err)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Who calls whom.
 
+use rustc_hash::FxHashMap;
+
 use super::PassError;
+use crate::internal::internal;
 use crate::ir::{self, Func};
 
 /// The numbers of all functions.
@@ -67,32 +70,34 @@ pub(crate) fn call_order(module: &ir::Module, roots: impl Iterator<Item = Func>)
 }
 
 /// A copy of some functions of a module and what they call, callers before the called, with all globals.
-pub(crate) fn subset(module: &ir::Module, roots: &[Func]) -> ir::Module {
+///
+/// # Errors
+/// A call of a function that is not there: a defect of ours.
+pub(crate) fn subset(module: &ir::Module, roots: &[Func]) -> Result<ir::Module, PassError> {
     let mut list: Vec<Func> = roots.to_vec();
-    let mut next = 0;
-    while let Some(&func) = list.get(next) {
-        for callee in callees(&module.functions[func.index()]) {
+    let mut functions = Vec::new();
+    while let Some(&func) = list.get(functions.len()) {
+        let Some(function) = module.functions.get(func.index()) else {
+            let caller = functions.last().map_or_else(String::new, |caller: &ir::Function| caller.name.clone());
+            return Err(internal!("there is no function {func}").in_pass("subset", &caller));
+        };
+        for callee in callees(function) {
             if !list.contains(&callee) {
                 list.push(callee);
             }
         }
-        next += 1;
+        functions.push(function.clone());
     }
-    let mut numbers = vec![None; module.functions.len()];
-    for (number, func) in (0..).zip(&list) {
-        numbers[func.index()] = Some(Func(number));
+    let numbers: FxHashMap<Func, Func> = list.iter().copied().zip((0..).map(Func)).collect();
+    for function in &mut functions {
+        function.body.walk_mut(&mut |inst| {
+            // Whatever is called is in the list.
+            if let ir::Op::Call(callee, _) = &mut inst.op
+                && let Some(&number) = numbers.get(callee)
+            {
+                *callee = number;
+            }
+        });
     }
-    let functions = list
-        .iter()
-        .map(|func| {
-            let mut function = module.functions[func.index()].clone();
-            function.body.walk_mut(&mut |inst| {
-                if let ir::Op::Call(callee, _) = &mut inst.op {
-                    *callee = numbers.get(callee.index()).copied().flatten().unwrap_or(*callee);
-                }
-            });
-            function
-        })
-        .collect();
-    ir::Module { functions, globals: module.globals.clone() }
+    Ok(ir::Module { functions, globals: module.globals.clone() })
 }

@@ -240,7 +240,7 @@ pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Wa
         }
     }
     let kernels: Vec<Func> = functions(module).filter(|func| module.functions[func.index()].kernel.is_some()).collect();
-    *module = subset(module, &kernels);
+    *module = subset(module, &kernels)?;
     Ok(())
 }
 
