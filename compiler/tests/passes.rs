@@ -1,55 +1,34 @@
 //! Runs passes on IR in text form: `tests/passes/*.ir`.
 //!
-//! A file names the passes in its first line (`; pass: promote simplify`), then has a module, a line `; =>`, and the module that must come out.
-//! With `WGCL_BLESS=1` in the environment the expected part is rewritten; read the difference before you keep it.
+//! A file's first line names passes, or lists of passes, and says for which launch and device they run; then comes a module, a line `; =>`, and the module that must
+//! come out. Each of the kernels is a module of its own where `alone` stands among the passes. With `WGCL_BLESS=1` in the environment the expected part is rewritten; read the difference before you keep it.
+//!
+//! ```text
+//! ; pass: exchange compact target=nvidia local=64x1x1 key.distinct=true
+//! ; run: global=128 bytes=8192 values=7,100
+//! ```
+//! A line `; run:` lets the interpreter execute every kernel of the file before and after, with the same arguments: both must leave the same. Buffers have so
+//! many bytes, whose words look random (`below=8`: and are less than that).
 
+#[path = "common/launches.rs"]
+mod launches;
+#[path = "passes/options.rs"]
+mod options;
+
+use launches::{Case, Given, Made, bytes_of, difference, outcome, run_parts, run_whole};
+use options::Options;
 use std::path::Path;
-use wgcl_compiler::ir::{Func, Module, read::read_module, verify::verify};
+use wgcl_compiler::interpret::{NdRange, Stage};
+use wgcl_compiler::ir::{Func, Function, KernelParam, Module, read::read_module, verify::verify};
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::passes::{self, Driver, Step};
-use wgcl_compiler::specialise::Specialised;
-use wgcl_compiler::target::Target;
 
 const SEPARATOR: &str = "; =>\n";
 
-/// The launch and the device that a pass is tested for.
-fn settings(module: &Module, pass: &str) -> Result<(LaunchKey, Target), String> {
-    let kernel = module.functions.first().ok_or("no function")?;
-    let local_size = if pass == "groups" { [6, 1, 1] } else { [64, 1, 1] };
-    let key = LaunchKey::example(kernel, local_size).changed(|key| {
-        key.binding.distinct = matches!(pass, "deal_turns" | "exchange" | "batch_turns" | "side_by_side");
-        key.binding.coarsen = 16;
-        match pass {
-            "null_argument" => key.kernel.null_args = vec![0],
-            "started_argument" => key.binding.started_args = vec![0],
-            _ => {}
-        }
-    });
-    let target = Target::full().changed(|target| {
-        target.shaders.costs.long_code = pass == "unroll";
-        target.shaders.costs.lanes_exchange = pass == "side_by_side";
-        target.language.max_subgroup_size = match pass {
-            "exchange" => 32,
-            "uniform_loads" => 4,
-            _ => 128,
-        };
-    });
-    Ok((key, target))
-}
-
-fn apply(module: &mut Module, pass: &str) -> Result<(), String> {
-    let (mut key, target) = settings(module, pass)?;
-    let driver = |key| Driver::new(&target, key, None);
-    let steps: &[Step] = match pass {
-        "build" => return passes::build(module, &target).map_err(|error| error.to_string()),
-        "launch" => {
-            key.binding.coarsen = 1;
-            let name = module.functions.first().map(|kernel| kernel.name.clone()).unwrap_or_default();
-            let mut made = Specialised::new(module, &name, &key, &target, None).map_err(|error| error.to_string())?;
-            made.bind().map_err(|error| error.to_string())?;
-            *module = made.module;
-            return Ok(());
-        }
+fn apply(module: &mut Module, pass: &str, options: &Options) -> Result<(), String> {
+    let key = options.key(module.functions.first().ok_or("no function")?)?;
+    match pass {
+        "build" => return passes::build(module, &options.target).map_err(|error| error.to_string()),
         // Callees have the larger numbers, and are made before what calls them.
         "inline" => {
             let mut policy = passes::inline::Policy::new(module);
@@ -60,46 +39,94 @@ fn apply(module: &mut Module, pass: &str) -> Result<(), String> {
             }
             return Ok(());
         }
-        // Every function as if it were the kernel.
-        "coarsen" => {
-            for function in &mut module.functions {
-                passes::coarsen::run(function, 16);
-            }
-            return Ok(());
-        }
-        "null_argument" => &[Step::Pass(&passes::specialise_key::PASS)],
-        "started_argument" => &[Step::Pass(&passes::specialise_key::START)],
-        "unroll_generous" => &[Step::Pass(&passes::unroll::PASS)],
-        _ => {
-            let pass = passes::find(pass).ok_or_else(|| format!("no pass is called `{pass}`"))?;
-            return driver(&key).run(module, &[Step::Pass(pass)]).map(drop).map_err(|error| error.to_string());
-        }
+        _ => {}
+    }
+    let driver = Driver::new(&options.target, &key, None);
+    let made = match (passes::find(pass), passes::LISTS.iter().find(|(name, _)| *name == pass)) {
+        (Some(pass), _) => driver.run(module, &[Step::Pass(pass)]),
+        (None, Some((_, steps))) => driver.run(module, steps),
+        (None, None) => return Err(format!("no pass is called `{pass}`")),
     };
-    driver(&key).run(module, steps).map(drop).map_err(|error| error.to_string())
+    made.map(drop).map_err(|error| error.to_string())
 }
 
-fn transform(text: &str) -> Result<String, String> {
-    let (first, _) = text.split_once('\n').ok_or("an empty file")?;
-    let list = first.strip_prefix("; pass:").ok_or("the first line names no passes")?;
-    let mut module = read_module(text).map_err(|error| error.to_string())?;
+/// The module before and after the passes.
+fn transform(text: &str, options: &Options) -> Result<(Module, Module), String> {
+    let before = read_module(text).map_err(|error| error.to_string())?;
     let verified = |module: &Module, when: &str| {
         verify(module).map_err(|errors| {
             let list: Vec<String> = errors.iter().map(ToString::to_string).collect();
             format!("{when}: {}\n{module}", list.join("\n"))
         })
     };
-    verified(&module, "the input")?;
-    for pass in list.split_whitespace() {
-        apply(&mut module, pass)?;
+    verified(&before, "the input")?;
+    let mut module = before.clone();
+    for pass in &options.passes {
+        if options.alone {
+            for number in 0..module.functions.len() {
+                let mut one = Module { functions: vec![module.functions[number].clone()], globals: module.globals.clone() };
+                apply(&mut one, pass, options)?;
+                module.functions[number] = one.functions.swap_remove(0);
+            }
+        } else {
+            apply(&mut module, pass, options)?;
+        }
         verified(&module, pass)?;
     }
-    Ok(module.to_string())
+    Ok((before, module))
+}
+
+/// The launch of a kernel that a line `; run:` asks for.
+fn case(kernel: &Function, options: &Options, run: &options::Run) -> Result<Case, String> {
+    let key: LaunchKey = options.key(kernel)?;
+    let (mut memory, mut args, mut folds) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut common, mut values) = (0, run.values.iter());
+    for (index, (param, &value)) in (0_u32..).zip(kernel.kernel.iter().flat_map(|data| &data.params).zip(&kernel.params)) {
+        folds.push(if key.binding.folded.contains(&index) { common } else { 0 });
+        args.push(match param {
+            KernelParam::Buffer { .. } if key.kernel.null_args.contains(&index) => Given::Buffer(None),
+            KernelParam::Buffer { .. } => {
+                let number = memory.len();
+                let word = |at: u32| (at * 8 + index).wrapping_mul(0x9e37_79b1) >> 3;
+                let words = (0..run.bytes.div_ceil(4)).map(|at| word(at).checked_rem(run.below).unwrap_or(word(at)));
+                memory.push(words.flat_map(u32::to_le_bytes).collect());
+                common += if key.binding.folded.contains(&index) { run.bytes.next_multiple_of(256) } else { 0 };
+                Given::Buffer(Some((number, if key.binding.started_args.contains(&index) { 128 } else { 0 })))
+            }
+            KernelParam::Local { .. } => Given::Local(4096),
+            _ => Given::Value(bytes_of(kernel.ty(value), values.next().copied().unwrap_or(3))),
+        });
+    }
+    let range = NdRange { work_dim: 3, global_offset: [0; 3], global_size: run.global, local_size: key.kernel.enqueued_local_size };
+    let target = options.target.clone();
+    Ok(Case { profile: "test", kernel: kernel.name.clone(), target, range, memory, args, key, folds, common, blind: false, cut: 0 })
+}
+
+/// Runs all kernels before and after the passes.
+fn compare(before: &Module, after: &Module, options: &Options, run: &options::Run) -> Result<(), String> {
+    for kernel in before.functions.iter().filter(|function| function.kernel.is_some()) {
+        let case = case(kernel, options, run)?;
+        let fail = |error: String| format!("{}: {error}", kernel.name);
+        let expected = outcome(&case, |undefined| run_whole(&case, before, Stage::Built, undefined)).map_err(fail)?;
+        let made = [Made { module: after.clone(), key: case.key.clone(), part: None }];
+        let result =
+            outcome(&case, |undefined| run_parts(&case, &made, undefined)).map_err(|error| fail(format!("after the passes {error}")))?;
+        if result != expected {
+            return Err(fail(format!("the outcome differs in {}", difference(&case, &expected, &result))));
+        }
+    }
+    Ok(())
 }
 
 fn check(path: &Path, bless: bool) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let (input, expected) = text.split_once(SEPARATOR).unwrap_or((&text, ""));
-    let output = transform(input)?;
+    let options = Options::read(input)?;
+    let (before, after) = transform(input, &options)?;
+    if let Some(run) = &options.run {
+        compare(&before, &after, &options, run)?;
+    }
+    let output = after.to_string();
     if output == expected {
         return Ok(());
     }

@@ -1,0 +1,250 @@
+//! Launches as a driver makes them, run on the interpreter: of a program as it is built, and of what is made of it for a launch.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use wgcl_compiler::interpret::{Argument, Dispatch, Fault, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
+use wgcl_compiler::ir::{Module, Scalar, Type};
+use wgcl_compiler::launch::LaunchKey;
+use wgcl_compiler::target::Target;
+
+/// An argument.
+#[derive(Clone, Debug)]
+pub enum Given {
+    /// The number of a memory object, and the byte of it.
+    Buffer(Option<(usize, u32)>),
+    Value(Vec<u8>),
+    Local(u32),
+}
+
+/// A launch.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub profile: &'static str,
+    /// The kernel's name.
+    pub kernel: String,
+    pub target: Target,
+    pub range: NdRange,
+    /// The memory objects.
+    pub memory: Vec<Vec<u8>>,
+    /// By parameter.
+    pub args: Vec<Given>,
+    /// The key, but for what tells parts apart.
+    pub key: LaunchKey,
+    /// By parameter, where it is in the common buffer of those that are folded.
+    pub folds: Vec<u32>,
+    /// Bytes of that.
+    pub common: u32,
+    pub blind: bool,
+    /// Groups of dimension 0 in the first of two dispatches; all where 0.
+    pub cut: u32,
+}
+
+/// Groups of one size in one dispatch: the first, and the one behind the last.
+pub type Part = [[u32; 3]; 2];
+
+impl Case {
+    /// One more than the largest number `id 0 + size 0 * (id 1 + size 1 * id 2)` of a work-item.
+    pub fn span(&self) -> u32 {
+        let ids: [u32; 3] = std::array::from_fn(|d| self.range.global_offset[d] + self.range.global_size[d] - 1);
+        let [width, height, _] = self.range.global_size;
+        1 + ids[0] + width * (ids[1] + height * ids[2])
+    }
+
+    /// In short, for messages.
+    pub fn describe(&self) -> String {
+        let Self { profile, range, key, target, .. } = self;
+        format!("for {profile} with subgroups of {}, {range:?}, {key:?}, {:?}", target.language.max_subgroup_size, self.args)
+    }
+
+    /// The groups by their sizes and dispatches, each with its key, where an invocation stands for `count` work-items.
+    pub fn parts(&self, count: u32) -> Vec<(LaunchKey, Part)> {
+        let local = self.range.local_size;
+        let mut invocations = self.range.global_size;
+        invocations[0] /= count;
+        let groups: [u32; 3] = std::array::from_fn(|d| invocations[d].div_ceil(local[d]));
+        let rest: [u32; 3] = std::array::from_fn(|d| invocations[d] % local[d]);
+        let whole = self.key.clone().changed(|key| {
+            key.kernel.guard = if self.blind { rest.map(|rest| rest != 0) } else { [false; 3] };
+            key.binding.coarsen = if count > 1 { key.binding.coarsen } else { 1 };
+            key.binding.rows = self.cut == 0 && self.range.work_dim == 1 && !key.binding.single_dispatch;
+        });
+        let mut parts = vec![(whole, [[0; 3], groups])];
+        for d in (0..3).filter(|&d| rest[d] != 0 && !self.blind) {
+            for index in 0..parts.len() {
+                let (mut key, mut edge) = parts[index].clone();
+                key.kernel.local_size[d] = rest[d];
+                edge[0][d] = groups[d] - 1;
+                parts[index].1[1][d] -= 1;
+                parts.push((key, edge));
+            }
+        }
+        let end = parts[0].1[1][0];
+        if (1..end).contains(&self.cut) {
+            let (key, mut second) = parts[0].clone();
+            second[0][0] = self.cut;
+            parts[0].1[1][0] = self.cut;
+            parts.push((key, second));
+        }
+        parts.retain(|(_, [first, end])| (0..3).all(|d| first[d] < end[d]));
+        parts
+    }
+}
+
+/// Turns of loops, and calls, of a work-item after which a program is given up.
+const FUEL: u64 = 10_000;
+
+/// A module that was made for a part of a launch.
+#[derive(Clone, Debug)]
+pub struct Made {
+    pub module: Module,
+    pub key: LaunchKey,
+    /// All groups where there is none.
+    pub part: Option<Part>,
+}
+
+/// What a program leaves in its buffers, if it does nothing wrong and nothing depends on undefined values.
+pub fn outcome(case: &Case, run: impl Fn(u8) -> Result<Vec<Vec<u8>>, Fault>) -> Result<Vec<Vec<u8>>, String> {
+    let first = run(0x5a).map_err(|fault| fault.to_string())?;
+    let second = run(0x31).map_err(|fault| fault.to_string())?;
+    if second == first { Ok(first) } else { Err(format!("the outcome depends on undefined values: {}", difference(case, &first, &second))) }
+}
+
+/// Where contents of memory differ.
+pub fn difference(case: &Case, one: &[Vec<u8>], other: &[Vec<u8>]) -> String {
+    for (object, (one, other)) in one.iter().zip(other).enumerate() {
+        if let Some(byte) = one.iter().zip(other).position(|(one, other)| one != other) {
+            return format!("byte {byte} of object {object} of {}: {} and {}", case.memory.len(), one[byte], other[byte]);
+        }
+    }
+    String::new()
+}
+
+fn settings(case: &Case, stage: Stage, undefined: u8) -> Settings {
+    let items: u64 = case.range.global_size.iter().map(|&size| u64::from(size)).product();
+    let lanes = case.target.language.max_subgroup_size;
+    Settings { fuel: FUEL * items, undefined, fused: false, lanes, ..Settings::new(stage, &case.target) }
+}
+
+/// Names of objects.
+fn names() -> impl FnMut() -> Option<ObjectId> {
+    let mut last = 0;
+    move || {
+        last += 1;
+        ObjectId::new(last)
+    }
+}
+
+/// Runs kernel 0 of a module that knows nothing of the launch.
+pub fn run_whole(case: &Case, module: &Module, stage: Stage, undefined: u8) -> Result<Vec<Vec<u8>>, Fault> {
+    let program = Program::new(module, settings(case, stage, undefined));
+    let (mut memory, mut name) = (Memory::default(), names());
+    let objects: Vec<ObjectId> = case.memory.iter().filter_map(|_| name()).collect();
+    for (&object, bytes) in objects.iter().zip(&case.memory) {
+        memory.insert(object, bytes.clone(), false);
+    }
+    let instance = program.instantiate(&mut memory, &mut name).unwrap_or_default();
+    let arguments: Vec<Argument> = case.args.iter().map(|given| argument(given, &objects)).collect();
+    program.launch(&instance, &case.kernel, &arguments, &case.range, &mut memory, &mut Vec::new())?;
+    Ok(objects.into_iter().filter_map(|object| memory.remove(object)).collect())
+}
+
+fn argument(given: &Given, objects: &[ObjectId]) -> Argument {
+    match given {
+        Given::Buffer(None) => Argument::Buffer(None),
+        &Given::Buffer(Some((object, start))) => Argument::Buffer(Some(Place { object: objects[object], offset: start.into() })),
+        Given::Value(bytes) => Argument::Value(bytes.clone()),
+        &Given::Local(bytes) => Argument::Local(bytes),
+    }
+}
+
+/// Runs what was made for the parts of a launch, one after the other.
+pub fn run_parts(case: &Case, parts: &[Made], undefined: u8) -> Result<Vec<Vec<u8>>, Fault> {
+    let (mut memory, mut name) = (Memory::default(), names());
+    let objects: Vec<ObjectId> = case.memory.iter().filter_map(|_| name()).collect();
+    for (&object, bytes) in objects.iter().zip(&case.memory) {
+        memory.insert(object, bytes.clone(), false);
+    }
+    let common = name();
+    for made in parts {
+        let program = Program::new(&made.module, settings(case, Stage::Launched, undefined));
+        let instance = program.instantiate(&mut memory, &mut name).unwrap_or_default();
+        let (arguments, starts) = bound(case, made, &objects, common);
+        let dispatch = Dispatch { guard: made.key.kernel.guard, part: made.part, starts, folds: case.folds.clone() };
+        let range = NdRange { local_size: made.key.kernel.enqueued_local_size, ..case.range };
+        if let (Some(common), false) = (common, made.key.binding.folded.is_empty()) {
+            memory.insert(common, vec![undefined; case.common as usize], false);
+            copy_folded(case, made, &objects, common, &mut memory, true);
+        }
+        program.dispatch(&instance, &case.kernel, &arguments, (&range, &dispatch), &mut memory, &mut Vec::new())?;
+        if let (Some(common), false) = (common, made.key.binding.folded.is_empty()) {
+            copy_folded(case, made, &objects, common, &mut memory, false);
+        }
+        for (object, _) in instance.objects() {
+            memory.remove(object);
+        }
+    }
+    Ok(objects.into_iter().filter_map(|object| memory.remove(object)).collect())
+}
+
+/// The arguments of a part, and where in what is bound for them those point that have a start.
+fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId>) -> (Vec<Argument>, Vec<u32>) {
+    let (mut arguments, mut starts) = (Vec::new(), vec![0; case.args.len()]);
+    for (index, given) in (0_u32..).zip(&case.args) {
+        let mut given = argument(given, objects);
+        if let Argument::Buffer(Some(place)) = &mut given
+            && made.key.binding.started_args.contains(&index)
+        {
+            starts[index as usize] = std::mem::take(&mut place.offset) as u32;
+        }
+        if let Some(position) = made.key.binding.folded.iter().position(|&folded| folded == index) {
+            // The first is bound for all of them.
+            given = Argument::Buffer(common.filter(|_| position == 0).map(|object| Place { object, offset: 0 }));
+        }
+        arguments.push(given);
+    }
+    let kernel = made.module.functions.iter().find(|function| function.name == case.kernel).and_then(|function| function.kernel.as_ref());
+    let params = kernel.map_or(&[][..], |kernel| &kernel.params);
+    let pieces = &made.key.binding.pieces;
+    for _ in 0..made.key.binding.extra_buffers {
+        arguments.push(Argument::Buffer(None));
+    }
+    for (param, piece) in pieces.added().take(params.len().saturating_sub(arguments.len())) {
+        let offset = u64::from(piece) * u64::from(pieces.step());
+        let place = match case.args[param as usize] {
+            Given::Buffer(Some((object, start))) => {
+                // What begins elsewhere is bound from the first byte on.
+                let start = if made.key.binding.started_args.contains(&param) { 0 } else { start };
+                Some(Place { object: objects[object], offset: offset + u64::from(start) })
+            }
+            _ => None,
+        };
+        arguments.push(Argument::Buffer(place));
+    }
+    // Before they are added, and while a module is on its way, there may be none of them.
+    arguments.truncate(params.len().max(case.args.len()));
+    (arguments, starts)
+}
+
+/// Copies what folded arguments point to into the common buffer, or back.
+fn copy_folded(case: &Case, made: &Made, objects: &[ObjectId], common: ObjectId, memory: &mut Memory, into: bool) {
+    let mut shared = memory.remove(common).unwrap_or_default();
+    for &index in &made.key.binding.folded {
+        if let Given::Buffer(Some((object, _))) = case.args[index as usize] {
+            let mut own = memory.remove(objects[object]).unwrap_or_default();
+            let place = &mut shared[case.folds[index as usize] as usize..][..own.len()];
+            if into {
+                place.copy_from_slice(&own)
+            } else {
+                own.copy_from_slice(place)
+            }
+            memory.insert(objects[object], own, false);
+        }
+    }
+    memory.insert(common, shared, false);
+}
+
+/// A number as a value of a type, the same in all lanes.
+pub fn bytes_of(ty: Type, bits: u64) -> Vec<u8> {
+    let size = ty.scalar().map_or(8, Scalar::size) as usize;
+    bits.to_le_bytes()[..size].repeat(usize::from(ty.lanes()))
+}

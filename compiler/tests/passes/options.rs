@@ -1,0 +1,115 @@
+//! What the first lines of a test of passes say.
+
+use wgcl_compiler::ir::Function;
+use wgcl_compiler::launch::{LaunchKey, Pieces};
+use wgcl_compiler::target::Target;
+
+/// A launch of every kernel.
+pub struct Run {
+    pub global: [u32; 3],
+    /// Of each buffer.
+    pub bytes: u32,
+    /// Of the parameters that are values, in their order.
+    pub values: Vec<u64>,
+    /// What the words in buffers are less than; any where it is 0.
+    pub below: u32,
+}
+
+/// Which passes run, for which launch and device.
+pub struct Options {
+    pub passes: Vec<String>,
+    /// Whether each kernel of the file is a module of its own.
+    pub alone: bool,
+    pub target: Target,
+    local: [u32; 3],
+    /// Names and values of what is different in the key.
+    key: Vec<(String, String)>,
+    pub run: Option<Run>,
+}
+
+impl Options {
+    /// Reads them from the beginning of a file.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut lines = text.lines();
+        let list = lines.next().and_then(|line| line.strip_prefix("; pass:")).ok_or("the first line names no passes")?;
+        let mut options = Self { passes: Vec::new(), alone: false, target: Target::full(), local: [64, 1, 1], key: Vec::new(), run: None };
+        let mut lanes = None;
+        for word in list.split_whitespace() {
+            match word.split_once('=') {
+                None if word == "alone" => options.alone = true,
+                None => options.passes.push(word.to_owned()),
+                Some(("target", name)) => options.target = Target::profile(name).ok_or_else(|| format!("no profile is called `{name}`"))?,
+                Some(("local", size)) => options.local = sizes(size)?,
+                Some(("lanes", count)) => lanes = Some(number(count)?),
+                Some((name, value)) => {
+                    let name = name.strip_prefix("key.").ok_or_else(|| format!("no option is called `{name}`"))?;
+                    options.key.push((name.to_owned(), value.to_owned()));
+                }
+            }
+        }
+        if let Some(lanes) = lanes {
+            options.target = options.target.changed(|target| target.language.max_subgroup_size = lanes);
+        }
+        options.run = lines.next().and_then(|line| line.strip_prefix("; run:")).map(read_run).transpose()?;
+        Ok(options)
+    }
+
+    /// The key of a kernel's launch.
+    pub fn key(&self, kernel: &Function) -> Result<LaunchKey, String> {
+        let mut key = LaunchKey::example(kernel, self.local);
+        for (name, value) in &self.key {
+            match name.as_str() {
+                "distinct" => key.binding.distinct = value == "true",
+                "coarsen" => key.binding.coarsen = number(value)?,
+                "extra" => key.binding.extra_buffers = number(value)?,
+                "offset" => key.kernel.zero_offset = value != "true",
+                "null" => key.kernel.null_args = list(value)?,
+                "started" => key.binding.started_args = list(value)?,
+                "folded" => key.binding.folded = list(value)?,
+                "texels" => key.binding.texel_args = list(value)?,
+                "pieces" => key.binding.pieces = pieces(value)?,
+                name => return Err(format!("no option is called `key.{name}`")),
+            }
+        }
+        Ok(key)
+    }
+}
+
+fn read_run(text: &str) -> Result<Run, String> {
+    let mut run = Run { global: [64, 1, 1], bytes: 4096, values: Vec::new(), below: 0 };
+    for word in text.split_whitespace() {
+        match word.split_once('=') {
+            Some(("global", size)) => run.global = sizes(size)?,
+            Some(("bytes", count)) => run.bytes = number(count)?,
+            Some(("values", values)) => run.values = list(values)?,
+            Some(("below", limit)) => run.below = number(limit)?,
+            _ => return Err(format!("a run has no `{word}`")),
+        }
+    }
+    Ok(run)
+}
+
+/// `0:3,1:2/9`: parameters and how many pieces each has, and the bytes of a piece as a power of two.
+fn pieces(text: &str) -> Result<Pieces, String> {
+    let (params, shift) = text.split_once('/').ok_or("pieces have a size")?;
+    let param = |text: &str| {
+        let (param, count) = text.split_once(':').ok_or_else(|| format!("no number of pieces in `{text}`"))?;
+        Ok((number(param)?, number(count)?))
+    };
+    let params = params.split(',').map(param).collect::<Result<_, String>>()?;
+    Ok(Pieces { params, shift: number(shift)?, overlap: Pieces::WIDEST })
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("`{text}` is no number"))
+}
+
+fn list<T: std::str::FromStr>(text: &str) -> Result<Vec<T>, String> {
+    text.split(',').map(number).collect()
+}
+
+/// `8x4`: 1 in dimensions that are not named.
+fn sizes(text: &str) -> Result<[u32; 3], String> {
+    let named: Vec<u32> = text.split('x').map(number).collect::<Result<_, _>>()?;
+    Ok(std::array::from_fn(|d| named.get(d).copied().unwrap_or(1)))
+}
