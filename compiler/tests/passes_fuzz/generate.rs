@@ -1,5 +1,6 @@
 //! Makes random programs in memory form, as the front end would: variables, nested control flow, pointers, helper functions.
 
+use crate::case::Wants;
 use crate::random::Random;
 use wgcl_compiler::diag::Span;
 use wgcl_compiler::ir::{
@@ -7,7 +8,10 @@ use wgcl_compiler::ir::{
     WorkItem,
 };
 
-/// A program with a kernel of two buffers of 256 bytes and two `i32`s, and two helpers.
+/// What the programs want: parts of 256 bytes of each buffer.
+pub const WANTS: Wants = Wants { stride: 256, linear: false, may_alias: true, times: 1, local: 0, items: 16, nullable: None, device: None };
+
+/// A program with a kernel of two buffers and two `i32`s, and two helpers.
 pub fn module(seed: u64) -> Module {
     let mut random = Random::new(seed);
     let init = (0..64).map(|_| (random.next() & 0xff) as u8).collect();
@@ -52,6 +56,8 @@ struct Writer<'a> {
     bytes: Var,
     pointer: Var,
     pointers: Var,
+    /// Buffers, of which a kernel uses a part of its own.
+    buffers: Vec<Value>,
     /// How many of the helpers may be called.
     callable: usize,
     budget: usize,
@@ -70,7 +76,10 @@ impl<'a> Writer<'a> {
         let bytes = function.new_var("u", 8, 8);
         let pointer = function.new_var("p", 8, 8);
         let pointers = function.new_var("pp", 32, 8);
+        let is_buffer = |param: &Value| function.ty(*param) == Type::Ptr(Space::Global);
+        let buffers = function.params.iter().copied().filter(is_buffer).collect();
         Self {
+            buffers,
             function,
             random,
             out: Vec::new(),
@@ -131,8 +140,7 @@ impl<'a> Writer<'a> {
 
     /// A pointer to at least 64 bytes of a buffer.
     fn buffer(&mut self) -> Value {
-        let buffers: Vec<Value> =
-            self.function.params.iter().copied().filter(|&param| self.function.ty(param) == Type::Ptr(Space::Global)).collect();
+        let buffers = self.buffers.clone();
         match self.random.below(5) {
             0 => {
                 let address = self.address(self.pointer);
@@ -416,8 +424,7 @@ impl<'a> Writer<'a> {
 
     /// A pointer that is sure to have 128 bytes behind it: some parameter, or parameter and 16 bytes.
     fn buffer_root(&mut self, _value: Value) -> Value {
-        let buffers: Vec<Value> =
-            self.function.params.iter().copied().filter(|&param| self.function.ty(param) == Type::Ptr(Space::Global)).collect();
+        let buffers = self.buffers.clone();
         let base = buffers[self.random.below(buffers.len())];
         if self.random.below(2) == 0 {
             return base;
@@ -502,7 +509,26 @@ impl<'a> Writer<'a> {
         self.store(address, result);
     }
 
+    /// Lets a work-item of a kernel keep to its own part of each buffer.
+    fn own_parts(&mut self) {
+        let mut number = self.emit(Type::I32, Op::WorkItem(WorkItem::GlobalId(2)));
+        for dimension in [1, 0] {
+            let size = self.emit(Type::I32, Op::WorkItem(WorkItem::GlobalSize(dimension)));
+            let rows = self.emit(Type::I32, Op::Bin(BinOp::Mul, number, size));
+            let id = self.emit(Type::I32, Op::WorkItem(WorkItem::GlobalId(dimension)));
+            number = self.emit(Type::I32, Op::Bin(BinOp::Add, rows, id));
+        }
+        let stride = self.int(WANTS.stride.into());
+        let offset = self.emit(Type::I32, Op::Bin(BinOp::Mul, number, stride));
+        for index in 0..self.buffers.len() {
+            self.buffers[index] = self.emit(Type::Ptr(Space::Global), Op::PtrAdd(self.buffers[index], offset));
+        }
+    }
+
     fn body(mut self) -> Region {
+        if self.function.kernel.is_some() {
+            self.own_parts();
+        }
         // Every variable has a value from the beginning.
         for var in self.ints.clone() {
             let bits = self.random.next();
@@ -520,7 +546,7 @@ impl<'a> Writer<'a> {
             let dst = self.address(var);
             self.effect(Op::Zero { dst, size, align: 4 });
         }
-        let first = self.function.params[0];
+        let first = self.buffers[0];
         let address = self.address(self.pointer);
         self.store(address, first);
         for index in 0..4 {
@@ -547,7 +573,7 @@ impl<'a> Writer<'a> {
                     let address = self.address(var);
                     let value = self.load(address, ty);
                     let offset = self.int(128 + index * 8);
-                    let base = self.function.params[1];
+                    let base = self.buffers[1];
                     let place = self.emit(Type::Ptr(Space::Global), Op::PtrAdd(base, offset));
                     self.store(place, value);
                 }

@@ -1,94 +1,91 @@
-//! Random programs do the same before and after the passes: programs made as IR, and programs in OpenCL C.
+//! Random programs do the same before and after the passes: programs made as IR, programs in OpenCL C, and kernels of the shapes that passes look for, each for a
+//! random launch on a device of one of the profiles.
 
+mod case;
 mod generate;
-mod interpret;
+#[path = "../common/launches.rs"]
+mod launches;
+mod pipeline;
 mod random;
+mod rows;
+mod shapes;
 mod shrink;
 mod source;
 
-use std::sync::Mutex;
+use case::Wants;
+use launches::{Case, difference, outcome, run_parts, run_whole};
+use pipeline::Changes;
 use wgcl_compiler::diag::render::{RenderOptions, render};
 use wgcl_compiler::diag::{Diagnostics, SourceMap};
-use wgcl_compiler::interpret::Stage;
+use wgcl_compiler::interpret::{Fault, Stage};
 use wgcl_compiler::ir::Module;
 use wgcl_compiler::ir::verify::verify;
-use wgcl_compiler::launch::LaunchKey;
-use wgcl_compiler::passes::{self, Left};
+use wgcl_compiler::launch::LaunchError;
+use wgcl_compiler::passes;
 use wgcl_compiler::program::{BuildOptions, CStd, Source};
-use wgcl_compiler::specialise::Specialised;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::{lower, parse, preprocess, sema};
 
-/// What a program leaves in its buffers, if it does nothing wrong and nothing depends on undefined values.
-fn outcome(module: &Module, stage: Stage) -> Result<Vec<Vec<u8>>, String> {
-    let buffers: Vec<Vec<u8>> =
-        (0..2_u16).map(|buffer| (0..512_u16).map(|byte| (byte.wrapping_mul(37).wrapping_add(buffer) & 0xff) as u8).collect()).collect();
-    let run = |undefined: u8| interpret::run(module, stage, &buffers, &[5, 0xffff_fff0], undefined).map_err(|fault| fault.to_string());
-    let first = run(0x5a)?;
-    if run(0x31)? == first { Ok(first) } else { Err("the outcome depends on undefined values".to_owned()) }
+/// A program and what it wants of its launch.
+struct Program {
+    module: Module,
+    wants: Wants,
+    seed: u64,
+    /// Whether it is random IR: it may take too long, and is shown if it fails.
+    is_ir: bool,
 }
 
-fn key(module: &Module) -> LaunchKey {
-    LaunchKey::example(&module.functions[0], [interpret::ITEMS, 1, 1])
-}
+impl Program {
+    fn ir(seed: u64) -> Self {
+        Self { module: generate::module(seed), wants: generate::WANTS, seed, is_ir: true }
+    }
 
-/// Whether the program ran to its end at first.
-fn check(seed: u64) -> Result<bool, String> {
-    check_module(generate::module(seed), seed, true)
-}
+    fn of_source(text: &str, wants: Wants, seed: u64) -> Result<Self, String> {
+        Ok(Self { module: lowered(text)?, wants, seed, is_ir: false })
+    }
 
-/// The same of a program in OpenCL C.
-fn check_source(seed: u64) -> Result<bool, String> {
-    let text = source::program(seed);
-    let module = lowered(&text).map_err(|error| format!("seed {seed}: {error}\n{text}"))?;
-    check_module(module, seed, false).map_err(|error| format!("{error}\n{text}"))
-}
+    fn fail<T>(&self, what: &str, message: impl std::fmt::Display) -> Result<T, String> {
+        let module = if self.is_ir { self.module.to_string() } else { String::new() };
+        Err(format!("seed {}, {what}: {message}\n{module}", self.seed))
+    }
 
-/// Runs a module as it is, after `build`, after `launch`, with its buffers in pieces, and after `legalize`; with `explain` a difference is traced to a pass.
-fn check_module(mut module: Module, seed: u64, explain: bool) -> Result<bool, String> {
-    let fail = |what: &str, message: String, module: &Module| {
-        let module = if explain { module.to_string() } else { String::new() };
-        format!("seed {seed}, {what}: {message}\n{module}")
-    };
-    verify(&module).map_err(|errors| fail("the program", errors.iter().map(|error| format!("{error}\n")).collect(), &module))?;
-    let expected = match outcome(&module, Stage::Lowered) {
-        Ok(expected) => expected,
-        Err(_) if explain => return Ok(false),
-        Err(error) => return Err(fail("lowered", error, &module)),
-    };
-    let before = module.clone();
-    let target = Target::full();
-    passes::build(&mut module, &target).map_err(|error| fail("build", error.to_string(), &before))?;
-    let built = outcome(&module, Stage::Built).map_err(|error| fail("built", format!("{error}\n{module}"), &before))?;
-    if built != expected {
-        let difference = if explain { first_difference(&before, &expected) } else { String::new() };
-        return Err(fail("build", format!("a different outcome {difference}"), &before));
+    /// Runs it as it is, after `build`, and as it is made for a launch. Whether it ran to its end at first. With `explain` a difference is traced to a pass.
+    fn check(&self, changes: &mut Changes, explain: bool) -> Result<bool, String> {
+        if let Err(errors) = verify(&self.module) {
+            return self.fail("the program", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
+        }
+        let mut built = self.module.clone();
+        if let Err(error) = passes::build(&mut built, &Target::full()) {
+            return self.fail("build", error);
+        }
+        let case = Case::random(&built, self.wants, self.seed);
+        let expected = match outcome(&case, |undefined| run_whole(&case, &self.module, Stage::Lowered, undefined)) {
+            Ok(expected) => expected,
+            Err(_) if self.is_ir => return Ok(false),
+            Err(error) => return self.fail("lowered", error),
+        };
+        if let Err(error) = self.compare(&case, &expected, |undefined| run_whole(&case, &built, Stage::Built, undefined)) {
+            let pass = if explain { pipeline::first_of_build(&self.module, &case, &expected) } else { String::new() };
+            return self.fail("build", format!("{error}\n{pass}"));
+        }
+        let made = match pipeline::parts(&built, &case, changes) {
+            // Kernels that keep pointers cannot be folded.
+            Err(LaunchError::Unsupported { what, .. }) if what.contains("more pointer arguments") => return Ok(true),
+            Err(error) => return self.fail("launch", format!("{error}\n{}", case.describe())),
+            Ok(made) => made,
+        };
+        if let Err(error) = self.compare(&case, &expected, |undefined| run_parts(&case, &made, undefined)) {
+            let pass = if explain { pipeline::first_of_launch(&built, &case, &made, &expected) } else { String::new() };
+            return self.fail("launch", format!("{error}\n{}\n{pass}", case.describe()));
+        }
+        Ok(true)
     }
-    let key = key(&module);
-    // Every other program for a device that limits loops.
-    let target = if seed.is_multiple_of(2) { Target::lavapipe() } else { target }.changed(|target| {
-        target.shaders.int16 = !seed.is_multiple_of(3);
-        target.language.fused_fma = seed.is_multiple_of(5);
-    });
-    let mut launched = bound(&module, &key, &target).map_err(|error| fail("launch", error, &module))?;
-    let result = outcome(&launched, Stage::Launched).map_err(|error| fail("launched", format!("{error}\n{launched}"), &module))?;
-    if result != expected {
-        let difference = if explain { first_launch_difference(&module, &key, &target, &expected) } else { String::new() };
-        return Err(fail("launch", format!("a different outcome {difference}"), &module));
+
+    /// Why an outcome is not the expected one, if it is not.
+    fn compare(&self, case: &Case, expected: &[Vec<u8>], run: impl Fn(u8) -> Result<Vec<Vec<u8>>, Fault>) -> Result<(), String> {
+        let result = outcome(case, run)?;
+        if result == expected { Ok(()) } else { Err(difference(case, expected, &result)) }
     }
-    passes::pieces::run(&mut launched.functions[0], &interpret::pieces());
-    verify(&launched).map_err(|errors| fail("pieces", format!("{errors:?}"), &module))?;
-    let result = outcome(&launched, Stage::Launched).map_err(|error| fail("in pieces", format!("{error}\n{launched}"), &module))?;
-    if result != expected {
-        return Err(fail("in pieces", "a different outcome".to_owned(), &module));
-    }
-    passes::legalize::run(&mut launched, &target);
-    verify(&launched).map_err(|errors| fail("legalize", format!("{errors:?}"), &module))?;
-    let result = outcome(&launched, Stage::Launched).map_err(|error| fail("legalized", format!("{error}\n{launched}"), &module))?;
-    if result != expected {
-        return Err(fail("legalize", "a different outcome".to_owned(), &module));
-    }
-    Ok(true)
 }
 
 /// A source as the front end lowers it.
@@ -104,10 +101,16 @@ fn lowered(text: &str) -> Result<Module, String> {
     lower::lower(&checked, &options, &target).map_err(|error| error.message)
 }
 
+/// A program in OpenCL C.
+fn check_text(text: &str, wants: Wants, seed: u64, changes: &mut Changes, explain: bool) -> Result<bool, String> {
+    let program = Program::of_source(text, wants, seed).map_err(|error| format!("seed {seed}: {error}\n{text}"))?;
+    program.check(changes, explain).map_err(|error| format!("{error}\n{text}"))
+}
+
 /// Takes lines out of a source as long as it fails in the same stage.
-fn smaller(text: &str, seed: u64) -> String {
+fn smaller(text: &str, wants: Wants, seed: u64) -> String {
     let stage = |text: &str| {
-        let error = lowered(text).and_then(|module| check_module(module, seed, false)).err()?;
+        let error = check_text(text, wants, seed, &mut Changes::new(), false).err()?;
         error.split(':').next().map(str::to_owned)
     };
     let wanted = stage(text);
@@ -125,104 +128,106 @@ fn smaller(text: &str, seed: u64) -> String {
     lines.join("\n")
 }
 
-/// What comes out after all passes.
-fn final_outcome(module: &Module) -> Result<Vec<Vec<u8>>, String> {
-    let mut module = module.clone();
-    let target = Target::full();
-    passes::build(&mut module, &target).map_err(|error| error.to_string())?;
-    let key = key(&module);
-    let module = bound(&module, &key, &target)?;
-    outcome(&module, Stage::Launched)
-}
-
-/// The kernel for a launch, before it is legalised.
-fn bound(module: &Module, key: &LaunchKey, target: &Target) -> Result<Module, String> {
-    let mut made = Specialised::new(module, "k", key, target, None).map_err(|error| error.to_string())?;
-    made.bind().map_err(|error| error.to_string())?;
-    Ok(made.module)
-}
-
-/// Looks at the IR after every pass, and keeps what the first one has left after which the outcome differs.
-struct Search<'e> {
-    stage: Stage,
-    expected: &'e [Vec<u8>],
-    before: Mutex<Module>,
-    found: Mutex<Option<String>>,
-}
-
-impl Search<'_> {
-    fn look(&self, left: &Left<'_>) {
-        let (mut found, mut before) = (self.found.lock().unwrap(), self.before.lock().unwrap());
-        let module = left.module();
-        if found.is_none() && outcome(&module, self.stage).as_deref() != Ok(self.expected) {
-            *found = Some(format!("after {}:\n{before}\n=>\n{module}", left.pass));
-        }
-        *before = module;
-    }
-
-    /// The pass, if the run came to one, and the program before and after it.
-    fn finish(self) -> String {
-        self.found.into_inner().unwrap().unwrap_or_else(|| "in no pass".to_owned())
-    }
-}
-
-/// Names the first pass of `build` after which the outcome differs, with the program before and after it.
-fn first_difference(module: &Module, expected: &[Vec<u8>]) -> String {
-    let search = Search { stage: Stage::Built, expected, before: Mutex::new(module.clone()), found: Mutex::default() };
-    let built = passes::build_watched(&mut module.clone(), &Target::full(), Some(&|left: &Left<'_>| search.look(left)));
-    built.map_or_else(|error| error.to_string(), |()| search.finish())
-}
-
-/// The same for what a launch goes through.
-fn first_launch_difference(module: &Module, key: &LaunchKey, target: &Target, expected: &[Vec<u8>]) -> String {
-    let search = Search { stage: Stage::Launched, expected, before: Mutex::new(module.clone()), found: Mutex::default() };
-    let watch = |left: &Left<'_>| search.look(left);
-    let made = Specialised::new(module, "k", key, target, Some(&watch)).map_err(|error| error.to_string());
-    let bound = made.and_then(|mut made| made.bind().map_err(|error| error.to_string()));
-    bound.map_or_else(|error| error, |()| search.finish())
-}
-
 fn from_env(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// Checks programs of many seeds; `WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT` say which. How many ran to their end, and how many there were.
-fn check_many(count: u64, check: impl Fn(u64) -> Result<bool, String>) -> (u64, u64) {
-    let (first, count) = (from_env("WGCL_FUZZ_SEED").unwrap_or(1), from_env("WGCL_FUZZ_COUNT").unwrap_or(count));
-    let mut finished = 0;
-    let mut failures = Vec::new();
+/// Checks programs of many seeds; `WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT` say which. All must be right, `finished` of a hundred must run to their end, and each of the
+/// passes must have changed some of them.
+fn check_many(count: u64, finished: u64, passes: &[&'static str], check: impl Fn(u64, &mut Changes, bool) -> Result<bool, String>) {
+    let first = from_env("WGCL_FUZZ_SEED").unwrap_or(1);
+    let (count, is_short) = from_env("WGCL_FUZZ_COUNT").map_or((count, false), |asked| (asked, asked < count));
+    let (mut ran, mut failures, mut changes) = (0, Vec::new(), Changes::new());
     for seed in first..first + count {
-        match check(seed) {
-            Ok(true) => finished += 1,
-            Ok(false) => {}
-            Err(message) => failures.push(message),
+        match check(seed, &mut changes, false) {
+            Ok(done) => ran += u64::from(done),
+            Err(message) => failures.push((message.len(), seed)),
         }
     }
-    let count_of_failures = failures.len();
+    println!("{ran} of {count} programs ran to their end; of so many made for a launch each pass changed something: {changes:?}");
     // The shortest is the easiest to understand.
-    let shortest = failures.into_iter().min_by_key(String::len).unwrap_or_default();
-    assert!(count_of_failures == 0, "{count_of_failures} of {count} programs fail; {shortest}");
-    (finished, count)
+    if let Some(&(_, seed)) = failures.iter().min() {
+        let message = check(seed, &mut Changes::new(), true).err().unwrap_or_default();
+        panic!("{} of {count} programs fail, the first is {}; {message}", failures.len(), failures[0].1);
+    }
+    assert!(ran * 100 >= finished * count, "{ran} of {count} programs ran to their end");
+    for pass in passes {
+        let changed = changes.get(pass).copied().unwrap_or(0);
+        assert!(is_short || changed >= LEAST, "{pass} changed {changed} programs of {count}");
+    }
 }
+
+/// Passes that change programs of every kind.
+const PASSES_OF_ALL: [&str; 7] = ["align", "compact", "extra_buffers", "legalize", "narrow", "pieces", "resolve_pointers"];
+
+/// How many programs a pass must have changed for a run to say anything of it.
+const LEAST: u64 = 10;
 
 #[test]
 fn random_programs_keep_their_meaning() {
     if let Some(seed) = from_env("WGCL_FUZZ_SHRINK") {
         let module = generate::module(seed);
-        let mut small = shrink::shrink(&module, &|module| {
-            outcome(module, Stage::Lowered).is_ok_and(|expected| final_outcome(module).as_ref() != Ok(&expected))
-        });
+        let fails = |module: &Module| {
+            Program { module: module.clone(), ..Program::ir(seed) }
+                .check(&mut Changes::new(), false)
+                .is_err_and(|error| error.contains("launch:"))
+        };
+        let mut small = shrink::shrink(&module, &fails);
         small.functions.iter_mut().for_each(passes::compact::run);
-        println!("{small}\n{:?}\n{:?}", outcome(&small, Stage::Lowered), final_outcome(&small));
+        println!("{:?}", Program { module: small, ..Program::ir(seed) }.check(&mut Changes::new(), true));
     }
-    let (finished, count) = check_many(400, check);
-    assert!(count < 100 || finished * 2 > count, "{finished} of {count} programs ran to their end");
+    check_many(2500, 50, &PASSES_OF_ALL, |seed, changes, explain| Program::ir(seed).check(changes, explain));
 }
 
 #[test]
 fn random_sources_keep_their_meaning() {
     if let Some(seed) = from_env("WGCL_FUZZ_SHRINK") {
-        println!("{}", smaller(&source::program(seed), seed));
+        println!("{}", smaller(&source::program(seed), source::WANTS, seed));
     }
-    check_many(60, check_source);
+    check_many(1000, 100, &PASSES_OF_ALL, |seed, changes, explain| {
+        check_text(&source::program(seed), source::WANTS, seed, changes, explain)
+    });
+}
+
+#[test]
+fn rows_of_all_widths_keep_their_meaning() {
+    let passes = ["coarsen", "deal_turns", "exchange", "fold", "pieces", "side_by_side"];
+    check_many(6000, 100, &passes, |seed, changes, explain| {
+        let (module, wants) = rows::module(seed)?;
+        Program { module, wants, seed, is_ir: true }.check(changes, explain)
+    });
+}
+
+#[test]
+fn kernels_of_all_shapes_keep_their_meaning() {
+    if let Some(seed) = from_env("WGCL_FUZZ_SHRINK") {
+        let shape = shapes::program(seed);
+        println!("{}", smaller(&shape.text, shape.wants, seed));
+    }
+    let passes = [
+        "align",
+        "batch_turns",
+        "coarsen",
+        "constants_inward",
+        "deal_turns",
+        "exchange",
+        "extra_buffers",
+        "flatten",
+        "fold",
+        "groups",
+        "legalize",
+        "merge_exits",
+        "narrow",
+        "pieces",
+        "side_by_side",
+        "specialise_key",
+        "start_parameters",
+        "uniform_loads",
+        "unroll",
+        "unroll_partial",
+    ];
+    check_many(9000, 100, &passes, |seed, changes, explain| {
+        let shape = shapes::program(seed);
+        check_text(&shape.text, shape.wants, seed, changes, explain)
+    });
 }

@@ -1,6 +1,7 @@
 //! Makes random programs in OpenCL C that do nothing undefined: indices are masked, divisors are not zero, loops are counted, work-items keep to
 //! their own parts of buffers and meet at barriers before they read what others wrote.
 
+use crate::case::Wants;
 use crate::random::Random;
 use std::fmt::Write;
 
@@ -24,7 +25,10 @@ struct Writer {
     kernel: bool,
 }
 
-/// A program with a kernel `k(global int *a, global int *b, int x, int y)`, for one group of four work-items and buffers of 512 bytes.
+/// What the programs want: parts of 128 bytes of each buffer, groups of 16 work-items at most.
+pub const WANTS: Wants = Wants { stride: 128, linear: false, may_alias: true, times: 1, local: 0, items: 16, nullable: None, device: None };
+
+/// A program with a kernel `k(global int *a, global int *b, int x, int y)`.
 pub fn program(seed: u64) -> String {
     let mut w =
         Writer { random: Random::new(seed ^ 0x5eed_0000), text: String::new(), indent: 0, budget: 0, loops: 0, counters: 0, kernel: false };
@@ -47,14 +51,14 @@ pub fn program(seed: u64) -> String {
     w.line(&format!("*s = t; return {result};"));
     w.close();
     w.line("kernel void k(global int *a, global int *b, int x, int y) {");
-    w.line("local int room[4]; local S shared;");
-    w.line("a += 16 * get_global_id(0); b += 32 * get_global_id(0);");
+    w.line("local int room[16]; local S shared;");
+    w.line("uint id = get_local_linear_id(), items = get_local_size(0) * get_local_size(1) * get_local_size(2);");
+    w.line("size_t own = get_global_id(0) + get_global_size(0) * (get_global_id(1) + get_global_size(1) * get_global_id(2));");
+    w.line("a += 32 * own; b += 32 * own;");
     w.locals(&[]);
     w.line("S s = { 1, { 2, 3, 4, x }, 5, 6, (uchar4)(7, 8, 9, 10) }, t = s; int *p = arr; global int *g = a;");
     w.line("int *pp[2] = { arr, t.v }; int **way = &p; global int *gg[2] = { a, b }; struct { global int *g; int *p; } held = { b, arr };");
-    w.line(
-        "local int other[4]; local int *lp = room; room[get_local_id(0)] = x; other[get_local_id(0)] = y; barrier(CLK_LOCAL_MEM_FENCE);",
-    );
+    w.line("local int other[16]; local int *lp = room; room[id] = x; other[id] = y; barrier(CLK_LOCAL_MEM_FENCE);");
     w.line("i0 = x; i1 = y; u0 = get_global_id(0);");
     w.kernel = true;
     for _ in 0..3 {
@@ -62,8 +66,8 @@ pub fn program(seed: u64) -> String {
         w.statements_with_pointers();
         if w.random.below(2) == 0 {
             let value = w.integer("int", 2);
-            w.line(&format!("room[get_local_id(0)] = {value}; barrier(CLK_LOCAL_MEM_FENCE);"));
-            w.line("i1 += room[(get_local_id(0) + 1) & 3]; barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
+            w.line(&format!("room[id] = {value}; barrier(CLK_LOCAL_MEM_FENCE);"));
+            w.line("i1 += room[(id + 1) % items]; barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
         }
         if w.random.below(4) == 0 {
             let f = w.pick(&["reduce_add", "scan_inclusive_add", "scan_exclusive_max", "reduce_min"]);
@@ -71,17 +75,17 @@ pub fn program(seed: u64) -> String {
             let value = w.integer(ty, 2);
             w.line(&format!("{name} = work_group_{f}({value});"));
             let condition = w.condition();
-            w.line(&format!("i1 += work_group_any({condition}) + work_group_broadcast(i0, 2);"));
+            w.line(&format!("i1 += work_group_any({condition}) + work_group_broadcast(i0, 0);"));
         }
         if w.random.below(4) == 0 {
             let value = w.integer("int", 2);
             w.line("for (int turn = 1; turn < 4; turn++) {");
-            w.line(&format!("room[get_local_id(0)] = {value} + turn; barrier(CLK_LOCAL_MEM_FENCE);"));
-            w.line("i0 ^= room[(get_local_id(0) + turn) & 3]; barrier(CLK_LOCAL_MEM_FENCE);");
+            w.line(&format!("room[id] = {value} + turn; barrier(CLK_LOCAL_MEM_FENCE);"));
+            w.line("i0 ^= room[(id + turn) % items]; barrier(CLK_LOCAL_MEM_FENCE);");
             w.close();
         }
         if w.random.below(3) == 0 {
-            w.line("if (get_local_id(0) == 0) shared = s; barrier(CLK_LOCAL_MEM_FENCE);");
+            w.line("if (id == 0) shared = s; barrier(CLK_LOCAL_MEM_FENCE);");
             w.line("t = shared; barrier(CLK_LOCAL_MEM_FENCE);");
         }
     }
@@ -235,7 +239,7 @@ impl Writer {
                 let (first, index) = (self.index(2), self.index(8));
                 (format!("gg[{first}][{index}]"), "int")
             }
-            _ => ("lp[get_local_id(0)]".to_owned(), "int"),
+            _ => ("lp[id]".to_owned(), "int"),
         }
     }
 

@@ -1,0 +1,212 @@
+//! Random launches: sizes, arguments, and what a driver tells the compiler of them in the launch key, for the devices that there are profiles of.
+
+use crate::launches::{Case, Given, bytes_of};
+use crate::random::Random;
+use wgcl_compiler::interpret::NdRange;
+use wgcl_compiler::ir::{Func, Function, KernelParam, Module, Space};
+use wgcl_compiler::launch::{ConstantBinding, LaunchKey, Pieces};
+use wgcl_compiler::passes;
+use wgcl_compiler::target::Target;
+use wgcl_compiler::target::profiles::PROFILES;
+
+/// What a program needs of its launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Wants {
+    /// Bytes of every buffer for each of the numbers from 0 to the last that work-items have (see [`Case::span`]).
+    pub stride: u32,
+    /// Whether it knows one dimension only.
+    pub linear: bool,
+    /// Whether work-items keep to their own parts of buffers even where these are the same.
+    pub may_alias: bool,
+    /// The first value is up to so many times the span. The second one is the span.
+    pub times: u32,
+    /// Bytes of each local argument.
+    pub local: u32,
+    /// Most work-items of a group.
+    pub items: u32,
+    /// The index of a pointer that may be null.
+    pub nullable: Option<u32>,
+    /// The device that it is made for, mostly.
+    pub device: Option<&'static str>,
+}
+
+impl Default for Wants {
+    fn default() -> Self {
+        Self { stride: 64, linear: false, may_alias: false, times: 1, local: 256, items: 64, nullable: None, device: None }
+    }
+}
+
+/// A device by the number of its profile. Subgroups may be smaller than the device's, so that small groups have several.
+fn target(number: usize, random: &mut Random) -> (&'static str, Target) {
+    let (name, profile) = PROFILES[number % PROFILES.len()];
+    let target = profile();
+    let lanes = [4, 8, 8, 16, 32][random.below(5)].min(target.language.max_subgroup_size);
+    (name, target.changed(|target| target.language.max_subgroup_size = lanes))
+}
+
+/// Work-items of groups.
+const LOCAL_SIZES: [[u32; 3]; 16] = [
+    [4, 1, 1],
+    [8, 1, 1],
+    [8, 1, 1],
+    [16, 1, 1],
+    [32, 1, 1],
+    [32, 1, 1],
+    [64, 1, 1],
+    [64, 1, 1],
+    [12, 1, 1],
+    [7, 1, 1],
+    [4, 2, 1],
+    [8, 4, 1],
+    [4, 4, 2],
+    [2, 2, 2],
+    [16, 2, 1],
+    [1, 8, 1],
+];
+
+impl Case {
+    /// A launch of kernel 0 of a module that was built for the target.
+    pub fn random(module: &Module, wants: Wants, seed: u64) -> Self {
+        let mut random = Random::new(seed ^ 0x00ca_5e00);
+        let kernel = &module.functions[0];
+        let any = random.below(PROFILES.len());
+        let wanted = PROFILES.iter().position(|(name, _)| Some(*name) == wants.device);
+        let (profile, target) = target(wanted.filter(|_| random.below(4) > 0).unwrap_or(any), &mut random);
+        let blind = passes::group_blind(module, Func(0));
+        let local = loop {
+            let size = LOCAL_SIZES[random.below(LOCAL_SIZES.len())];
+            if size.iter().product::<u32>() <= wants.items && (!wants.linear || size[1] * size[2] == 1) {
+                break size;
+            }
+        };
+        let groups: [u32; 3] = std::array::from_fn(|d| if local[d] == 1 { 1 } else { 1 + random.below(if d == 0 { 3 } else { 2 }) as u32 });
+        let mut global: [u32; 3] = std::array::from_fn(|d| groups[d] * local[d]);
+        if random.below(4) == 0 {
+            // The last groups are not full.
+            global = std::array::from_fn(|d| global[d] - random.below(local[d] as usize) as u32);
+        }
+        let mut key = LaunchKey::example(kernel, local);
+        let mut offset = [0; 3];
+        if blind && random.below(3) > 0 {
+            key.binding.coarsen = 2 << random.below(4);
+            if !global[0].is_multiple_of(key.binding.coarsen) && random.below(4) > 0 {
+                global[0] = global[0].next_multiple_of(key.binding.coarsen);
+            }
+            while !global[0].is_multiple_of(key.binding.coarsen) {
+                key.binding.coarsen /= 2;
+            }
+        } else if random.below(4) == 0 {
+            offset = [random.below(70) as u32, random.below(3) as u32, random.below(3) as u32];
+            if wants.linear {
+                offset = [offset[0], 0, 0];
+            }
+        }
+        key.kernel.zero_offset = offset == [0; 3];
+        let work_dim = if global[2] > 1 || offset[2] > 0 { 3 } else { 1 + u32::from(global[1] > 1 || offset[1] > 0) };
+        let range = NdRange { work_dim, global_offset: offset, global_size: global, local_size: local };
+        key.binding.single_dispatch = random.below(4) > 0;
+        let cut = if key.binding.single_dispatch { 0 } else { random.below(3) as u32 };
+        let (memory, args, folds) = (Vec::new(), Vec::new(), Vec::new());
+        let name = kernel.name.clone();
+        let mut case = Self { profile, kernel: name, target, range, memory, args, key, folds, common: 0, blind, cut };
+        case.arguments(kernel, wants, &mut random);
+        case
+    }
+
+    fn arguments(&mut self, kernel: &Function, wants: Wants, random: &mut Random) {
+        let params = kernel.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
+        let span = self.span();
+        let first = match random.below(4) {
+            0 => span * wants.times,
+            1 => span * wants.times / 2,
+            _ => random.below((span * wants.times) as usize + 1) as u32,
+        };
+        let mut values = [u64::from(first), u64::from(span)].into_iter();
+        let is_buffer = |param: &KernelParam| matches!(param, KernelParam::Buffer { space: Space::Global, .. });
+        self.key.binding.distinct = random.below(4) > 0;
+        let alias = wants.may_alias && !self.key.binding.distinct && random.below(2) == 0;
+        for (index, (param, &value)) in (0..).zip(params.iter().zip(&kernel.params)) {
+            self.args.push(match param {
+                KernelParam::Buffer { .. } if wants.nullable == Some(index) && random.below(2) == 0 => {
+                    self.key.kernel.null_args.push(index);
+                    Given::Buffer(None)
+                }
+                KernelParam::Buffer { .. } if alias && !self.memory.is_empty() && is_buffer(param) => self.args[0].clone(),
+                KernelParam::Buffer { .. } => {
+                    let start = if random.below(8) == 0 { 128 * (1 + random.below(2)) as u32 } else { 0 };
+                    let bytes = start + wants.stride * span + 64;
+                    self.memory.push((0..bytes).map(|_| (random.next() >> 20) as u8).collect());
+                    Given::Buffer(Some((self.memory.len() - 1, start)))
+                }
+                KernelParam::Local { .. } => Given::Local(wants.local),
+                _ => Given::Value(bytes_of(kernel.ty(value), values.next().unwrap_or_else(|| random.next() & 0xff))),
+            });
+        }
+        let starts = |given: &Given| matches!(given, Given::Buffer(Some((_, 1..))));
+        self.key.binding.started_args = (0..).zip(&self.args).filter(|(_, given)| starts(given)).map(|(index, _)| index).collect();
+        self.key.kernel.local_args.fill(wants.local);
+        for binding in &mut self.key.binding.constant_args {
+            let size = wants.stride * span + 64 + 256;
+            *binding =
+                if random.below(2) == 0 { ConstantBinding::Storage } else { ConstantBinding::Uniform(size.next_power_of_two().max(256)) };
+        }
+        self.key.binding.extra_buffers = u32::from(random.below(16) == 0);
+        let buffers: Vec<u32> = (0..)
+            .zip(params.iter().zip(&self.args))
+            .filter(|(_, (param, given))| is_buffer(param) && matches!(given, Given::Buffer(Some(_))))
+            .map(|(index, _)| index)
+            .collect();
+        self.key.binding.texel_args = (0..).zip(params).filter(|(_, param)| read_only(param)).map(|(index, _)| index).collect();
+        if !alias && (buffers.len() > 4 && random.below(4) > 0 || (buffers.len() > 1 && random.below(8) == 0)) {
+            self.fold(&buffers, random);
+        } else if !buffers.is_empty() && !alias && random.below(6) == 0 {
+            self.divide(&buffers, random);
+        }
+    }
+
+    /// Folds some of the buffers into one.
+    fn fold(&mut self, buffers: &[u32], random: &mut Random) {
+        let first = random.below(buffers.len() - 1);
+        self.key.binding.folded = buffers[first..].to_vec();
+        self.folds = vec![0; self.args.len()];
+        for &index in &self.key.binding.folded {
+            if let Given::Buffer(Some((object, start))) = self.args[index as usize] {
+                // Pieces start at the same byte of so many as in their own memory.
+                self.folds[index as usize] = self.common;
+                self.common = (self.common + self.memory[object].len() as u32 - start).next_multiple_of(256);
+                // What is folded points to its first byte.
+                self.args[index as usize] = Given::Buffer(Some((object, 0)));
+                self.memory[object].drain(..start as usize);
+            }
+        }
+        self.key.binding.started_args.retain(|index| !self.key.binding.folded.contains(index));
+    }
+
+    /// Binds some of the buffers in pieces.
+    fn divide(&mut self, buffers: &[u32], random: &mut Random) {
+        let least = buffers.iter().map(|&index| self.bound(index)).min().unwrap_or(0);
+        let shift = (least / 2).max(512).ilog2() + random.below(2) as u32;
+        let mut pieces = Pieces { params: Vec::new(), shift, overlap: Pieces::WIDEST };
+        for &index in buffers {
+            let count = pieces.count(self.bound(index).into()) as u32;
+            if count > 1 && count * Pieces::WIDEST < 1 << shift {
+                pieces.params.push((index, count));
+            }
+        }
+        if !pieces.params.is_empty() {
+            self.key.binding.pieces = pieces;
+        }
+    }
+
+    /// Bytes that are bound for a buffer.
+    fn bound(&self, index: u32) -> u32 {
+        match self.args[index as usize] {
+            Given::Buffer(Some((object, _))) => self.memory[object].len() as u32,
+            _ => 0,
+        }
+    }
+}
+
+const fn read_only(param: &KernelParam) -> bool {
+    matches!(param, KernelParam::Buffer { read_only: true, .. })
+}

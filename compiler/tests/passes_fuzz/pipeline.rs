@@ -1,0 +1,140 @@
+//! What the compiler makes of a program for a launch: which passes change anything, and which one goes wrong.
+
+use crate::launches::{Case, Made, outcome, run_parts, run_whole};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use wgcl_compiler::interpret::Stage;
+use wgcl_compiler::ir::{Module, Region};
+use wgcl_compiler::launch::{LaunchError, LaunchKey};
+use wgcl_compiler::passes::{self, Left};
+use wgcl_compiler::specialise::launched;
+use wgcl_compiler::target::Target;
+
+/// How many modules each pass has changed.
+pub type Changes = BTreeMap<&'static str, u64>;
+
+/// What of a module a pass may change.
+type Look = Vec<(usize, usize, Region)>;
+
+fn look(module: &Module) -> Look {
+    module.functions.iter().map(|function| (function.params.len(), function.vars.len(), function.body.clone())).collect()
+}
+
+/// Makes a built module for a launch, and counts the passes that have changed it.
+fn specialise(module: &Module, key: &LaunchKey, case: &Case, changes: &mut Changes) -> Result<Module, LaunchError> {
+    let seen = Mutex::new((look(module), Changes::new()));
+    let watch = |left: &Left<'_>| {
+        let mut seen = seen.lock().expect("no other thread");
+        let now = look(&left.module());
+        if now != seen.0 {
+            seen.1.insert(left.pass, 1);
+            seen.0 = now;
+        }
+    };
+    let made = launched(module, &case.kernel, key, &case.target, Some(&watch))?;
+    for (pass, count) in seen.into_inner().expect("no other thread").1 {
+        *changes.entry(pass).or_default() += count;
+    }
+    Ok(made)
+}
+
+/// The modules for all parts of a launch.
+pub fn parts(module: &Module, case: &Case, changes: &mut Changes) -> Result<Vec<Made>, LaunchError> {
+    let mut count = case.key.binding.coarsen;
+    loop {
+        let mut made: Vec<Made> = Vec::new();
+        for (key, part) in case.parts(count) {
+            let known = made.iter().find(|made| made.key == key).map(|made| made.module.clone());
+            let module = match known {
+                Some(module) => module,
+                None => specialise(module, &key, case, changes)?,
+            };
+            made.push(Made { module, key, part: Some(part) });
+        }
+        let kernel = made.first().and_then(|made| made.module.functions[0].kernel.as_ref());
+        let found = kernel.map_or(1, |kernel| 1 << kernel.coarse);
+        if found == count {
+            return Ok(made);
+        }
+        // As a driver does: the key says how many it may be, and how the groups are laid out for as many as it was.
+        count = found;
+    }
+}
+
+/// What each pass has left of a module, until one fails.
+fn snapshots(module: &Module, run: impl FnOnce(&(dyn Fn(&Left<'_>) + Sync)) -> Result<(), String>) -> Vec<(&'static str, Module)> {
+    let list = Mutex::new(vec![("nothing", module.clone())]);
+    let failed = run(&|left: &Left<'_>| list.lock().expect("no other thread").push((left.pass, left.module())));
+    let mut list = list.into_inner().expect("no other thread");
+    if failed.is_err() {
+        list.push(("a pass that fails", module.clone()));
+    }
+    list
+}
+
+/// Names the first pass after which something is wrong, with the module before and after it.
+fn first(list: &[(&'static str, Module)], is_wrong: impl Fn(usize, &Module) -> bool) -> Option<String> {
+    let wrong = list.iter().enumerate().position(|(index, (_, module))| is_wrong(index, module))?;
+    let (pass, after) = &list[wrong];
+    let before = wrong.checked_sub(1).map(|index| &list[index].1);
+    let before = before.map(|module| format!("{module}=>\n")).unwrap_or_default();
+    Some(format!("after {pass} the outcome is wrong:\n{before}{after}"))
+}
+
+/// The pass of a build that goes wrong.
+pub fn first_of_build(module: &Module, case: &Case, expected: &[Vec<u8>]) -> String {
+    let list = snapshots(module, |watch| {
+        passes::build_watched(&mut module.clone(), &Target::full(), Some(watch)).map_err(|error| error.to_string())
+    });
+    let is_wrong =
+        |_, module: &Module| outcome(case, |undefined| run_whole(case, module, Stage::Built, undefined)).as_deref() != Ok(expected);
+    first(&list, is_wrong).unwrap_or_else(|| "no pass of the build goes wrong".to_owned())
+}
+
+/// The pass of a specialisation that goes wrong, in whichever part of the launch.
+pub fn first_of_launch(module: &Module, case: &Case, made: &[Made], expected: &[Vec<u8>]) -> String {
+    let neutral = |key: &LaunchKey| {
+        key.clone().changed(|key| {
+            key.binding.folded.clear();
+            key.binding.started_args.clear();
+            key.binding.extra_buffers = 0;
+            key.binding.pieces.params.clear();
+        })
+    };
+    for (number, part) in made.iter().enumerate() {
+        let list = snapshots(module, |watch| {
+            launched(module, &case.kernel, &part.key, &case.target, Some(watch)).map(drop).map_err(|error| error.to_string())
+        });
+        let is_wrong = |index: usize, module_now: &Module| {
+            let has_run = |pass: &str| list[..=index].iter().any(|(name, _)| *name == pass);
+            // What a pass has not done yet must not be done by who launches.
+            let mut key = part.key.clone();
+            if !has_run("fold") {
+                key.binding.folded.clear();
+            }
+            if !has_run("start_parameters") {
+                key.binding.started_args.clear();
+            }
+            if !has_run("extra_buffers") {
+                key.binding.extra_buffers = 0;
+            }
+            let is_coarse = |module: &Module| module.functions[0].kernel.as_ref().is_some_and(|kernel| kernel.coarse > 0);
+            let now = |made: &Made| Made { module: module_now.clone(), key: key.clone(), part: made.part };
+            let parts: Vec<Made> = match (is_coarse(&part.module), is_coarse(module_now)) {
+                // All parts are of one module; until it is coarse its groups are others.
+                (true, true) => made.iter().map(now).collect(),
+                (true, false) => vec![Made { part: None, ..now(part) }],
+                // All other parts are as they were built.
+                (false, _) => {
+                    let built = |made: &Made| Made { module: module.clone(), key: neutral(&made.key), part: made.part };
+                    made.iter().enumerate().map(|(other, made)| if other == number { now(made) } else { built(made) }).collect()
+                }
+            };
+            outcome(case, |undefined| run_parts(case, &parts, undefined)).as_deref() != Ok(expected)
+        };
+        if let Some(found) = first(&list, is_wrong) {
+            return found;
+        }
+    }
+    "no pass of the launch goes wrong by itself".to_owned()
+}
