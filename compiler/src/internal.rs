@@ -1,7 +1,5 @@
 //! What cannot be unless the compiler has a defect: an error that names the place in the compiler, instead of a plausible value that goes on as if all were well.
 
-use crate::passes::PassError;
-
 /// A defect of the compiler, found where something is missing that must be there.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{message} ({file}:{line})")]
@@ -18,11 +16,6 @@ impl Defect {
     pub(crate) const fn new(message: String, file: &'static str, line: u32) -> Self {
         Self { message, file, line }
     }
-
-    /// As the error of a pass that works on a function.
-    pub(crate) fn in_pass(self, pass: &'static str, function: &str) -> PassError {
-        PassError::Internal { function: function.to_owned(), pass, message: self.to_string() }
-    }
 }
 
 /// The [`Defect`] of the place where this stands; what is wrong is said as `format!` takes it.
@@ -36,8 +29,6 @@ pub(crate) use internal;
 
 #[cfg(test)]
 mod tests {
-    use super::internal;
-
     #[test]
     fn a_defect_names_its_place() {
         let error = internal!("no {} here", "value").in_pass("images", "k").to_string();

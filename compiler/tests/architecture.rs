@@ -37,7 +37,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn the_places_that_it_names_are_there() {
     let text = read(&root().join("ARCHITECTURE.md"));
-    let bases = [root(), root().join("compiler/src"), root().join("compiler")];
+    let bases = [root(), root().join("compiler/src"), root().join("compiler"), root().join("backend-wgpu/src")];
     let is_path = |word: &&str| word.ends_with(".rs") || word.ends_with(".md") || (word.contains('/') && !word.contains(' '));
     let missing: Vec<&str> =
         quoted(&text).filter(is_path).filter(|word| !word.contains('*') && !bases.iter().any(|base| base.join(word).exists())).collect();
@@ -55,7 +55,9 @@ fn unsafe_code_is_where_it_is_named() {
     let mut used = BTreeSet::new();
     for path in sources(&root().join("backend-wgpu/src")) {
         // As code, not in lints and prose.
-        let has = |line: &str| !line.trim_start().starts_with("//") && ["unsafe {", "unsafe fn", "unsafe impl"].iter().any(|word| line.contains(word));
+        let has = |line: &str| {
+            !line.trim_start().starts_with("//") && ["unsafe {", "unsafe fn", "unsafe impl"].iter().any(|word| line.contains(word))
+        };
         if read(&path).lines().any(has) {
             used.insert(path.strip_prefix(root()).unwrap().to_owned());
         }

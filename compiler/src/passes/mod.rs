@@ -53,6 +53,7 @@ pub mod unroll;
 use std::sync::{Mutex, PoisonError};
 
 pub use crate::analysis::group_blind;
+use crate::internal::Defect;
 use crate::ir::{self, Func};
 use crate::launch::{self, LaunchError};
 use crate::parallel;
@@ -270,6 +271,13 @@ pub fn build_alone(module: &mut ir::Module, root: Func, target: &Target) -> Resu
         driver.policy.inline[func.index()] = true;
     }
     Ok(())
+}
+
+impl Defect {
+    /// As the error of a pass that works on a function.
+    pub(crate) fn in_pass(self, pass: &'static str, function: &str) -> PassError {
+        PassError::Internal { function: function.to_owned(), pass, message: self.to_string() }
+    }
 }
 
 impl PassError {

@@ -1,7 +1,6 @@
 //! Makes random programs in OpenCL C that do nothing undefined: indices are masked, divisors are not zero, loops are counted, work-items keep to
 //! their own parts of buffers and meet at barriers before they read what others wrote.
 
-use crate::case::Wants;
 use crate::random::Random;
 use std::fmt::Write;
 
@@ -24,9 +23,6 @@ struct Writer {
     /// In the kernel, rather than in a helper.
     kernel: bool,
 }
-
-/// What the programs want: parts of 128 bytes of each buffer, groups of 16 work-items at most.
-pub const WANTS: Wants = Wants { stride: 128, linear: false, may_alias: true, times: 1, local: 0, items: 16, nullable: None, device: None };
 
 /// A program with a kernel `k(global int *a, global int *b, int x, int y)`.
 pub fn program(seed: u64) -> String {

@@ -32,7 +32,11 @@ use crate::ir::{Function, Inst, KernelParam, Op, Space, Type, Value};
 use crate::launch::LaunchKey;
 
 /// The pass.
-pub const PASS: Pass = Pass::function("exchange", |function, cx| Ok(run(function, cx.key, cx.target.language.max_subgroup_size)));
+pub const PASS: Pass = Pass::function("exchange", |function, cx| {
+    // naga takes questions about subgroups from groups of one dimension only; of SPIR-V nobody asks it.
+    let may_ask = cx.target.shaders.spirv || cx.key.kernel.local_size[1..] == [1, 1];
+    Ok(may_ask && run(function, cx.key, cx.target.language.max_subgroup_size))
+});
 
 /// Bytes of an access that needs no others beside it.
 const PART: u32 = 16;
