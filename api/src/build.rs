@@ -16,7 +16,7 @@ use crate::error::{Error, Result, ensure};
 use crate::program::Executable;
 
 /// What the compiler made of translation units, in their order; `None` where that is not known yet.
-pub type Units = Vec<Option<Arc<CompiledUnit>>>;
+pub(crate) type Units = Vec<Option<Arc<CompiledUnit>>>;
 
 /// What the compiler said.
 #[derive(Clone, Debug)]

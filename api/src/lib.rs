@@ -11,6 +11,7 @@
 //! - Nothing polls.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub)]
 
 pub mod backend;
 pub mod binary;

@@ -39,7 +39,7 @@ pub(crate) struct MapRecord {
 
 impl MapRecord {
     /// Whether all bytes of the span are mapped.
-    pub fn is_dense(&self) -> bool {
+    pub(crate) fn is_dense(&self) -> bool {
         self.pieces.len() == 1
     }
 }

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 /// Bytes, as sorted ranges that neither touch nor overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RangeSet(Vec<Range<u64>>);
+pub(crate) struct RangeSet(Vec<Range<u64>>);
 
 impl RangeSet {
     /// Adds bytes.
-    pub fn insert(&mut self, range: Range<u64>) {
+    pub(crate) fn insert(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;
         }
@@ -20,7 +20,7 @@ impl RangeSet {
     }
 
     /// Takes bytes away.
-    pub fn remove(&mut self, range: &Range<u64>) {
+    pub(crate) fn remove(&mut self, range: &Range<u64>) {
         if range.is_empty() {
             return;
         }
@@ -32,7 +32,7 @@ impl RangeSet {
     }
 
     /// The bytes of `range` that are in the set.
-    pub fn intersection(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+    pub(crate) fn intersection(&self, range: &Range<u64>) -> Vec<Range<u64>> {
         self.0.iter().map(|r| r.start.max(range.start)..r.end.min(range.end)).filter(|r| !r.is_empty()).collect()
     }
 }

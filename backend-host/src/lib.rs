@@ -7,6 +7,7 @@
 //! Commands are run as they come by one thread a device. Memory is a vector of bytes each, which a launch takes for as long as it runs.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub)]
 
 mod cache;
 mod device;

@@ -6,8 +6,9 @@
 //! Everything up to the IR happens when a program is built; [`specialise::specialise`] makes a shader when a kernel is launched.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub)]
 
-pub mod analysis;
+pub(crate) mod analysis;
 pub mod ast;
 pub mod build;
 pub mod builtins;

@@ -151,7 +151,7 @@ crate::entry! {
 
 /// A handle that a callback gives back to the application.
 #[derive(Clone, Copy)]
-pub struct UserHandle<T>(pub *mut T);
+pub(crate) struct UserHandle<T>(pub *mut T);
 
 // SAFETY: handles are numbers to everybody but the registry.
 unsafe impl<T> Send for UserHandle<T> {}

@@ -218,7 +218,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
 }
 
 /// A device type as C gives it.
-pub fn parse_type(bits: cl_device_type) -> Result<DeviceType> {
+pub(crate) fn parse_type(bits: cl_device_type) -> Result<DeviceType> {
     if bits == u64::from(CL_DEVICE_TYPE_ALL) {
         return Ok(DeviceType::ANY);
     }
@@ -229,7 +229,7 @@ pub fn parse_type(bits: cl_device_type) -> Result<DeviceType> {
 }
 
 /// The devices of a type.
-pub fn devices_of(bits: cl_device_type) -> Result<Vec<std::sync::Arc<Device>>> {
+pub(crate) fn devices_of(bits: cl_device_type) -> Result<Vec<std::sync::Arc<Device>>> {
     let devices = platform().devices_of(parse_type(bits)?);
     // "CL_DEVICE_NOT_FOUND if no OpenCL devices that matched device_type were found."
     check!(!devices.is_empty(), DeviceNotFound, "there is no device of type {bits:#x}");

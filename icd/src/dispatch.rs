@@ -248,11 +248,11 @@ const ICD2_TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 a
 /// Loaders have never called clGetPlatformIDs and clUnloadCompiler through it, since nothing tells whose these are. What stands in their places tells a loader of
 /// cl_khr_icd 2 that every handle has a second word for it ([`crate::handles::set_dispatch_data`]), where it keeps a table of its own making from
 /// [`function`]; older loaders call through this one.
-pub static TABLE: Table = Table::tagged();
+pub(crate) static TABLE: Table = Table::tagged();
 
 /// The table as words, so that two of them can be what is no address of a function.
 #[repr(C)]
-pub union Table {
+pub(crate) union Table {
     functions: cl_icd_dispatch,
     words: [*const c_void; size_of::<cl_icd_dispatch>() / size_of::<*const c_void>()],
 }
@@ -273,13 +273,13 @@ impl Table {
 unsafe impl Sync for Table {}
 
 /// The address of any function, for a loader: OpenCL's own, and those of extensions.
-pub fn function(name: &str) -> *mut c_void {
+pub(crate) fn function(name: &str) -> *mut c_void {
     dispatched(name).unwrap_or_else(|| extension(name))
 }
 
 /// Functions that an application finds by name: those of extensions. None of OpenCL's own: "clGetExtensionFunctionAddress ... may not be queried for
 /// core (non-extension) functions".
-pub fn extension(name: &str) -> *mut c_void {
+pub(crate) fn extension(name: &str) -> *mut c_void {
     match name {
         "clIcdGetPlatformIDsKHR" => clIcdGetPlatformIDsKHR as *mut c_void,
         "clIcdGetFunctionAddressForPlatformKHR" => clIcdGetFunctionAddressForPlatformKHR as *mut c_void,

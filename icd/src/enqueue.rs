@@ -23,7 +23,7 @@ use crate::handles;
 use crate::kernel::NativeKernelFn;
 
 /// Three numbers.
-pub fn triple(list: &List<usize>) -> Result<[u64; 3]> {
+pub(crate) fn triple(list: &List<usize>) -> Result<[u64; 3]> {
     match list.get(3).as_slice() {
         &[x, y, z] => Ok([x as u64, y as u64, z as u64]),
         _ => Err(Error::InvalidValue("an origin or a region is null".into())),
@@ -31,7 +31,7 @@ pub fn triple(list: &List<usize>) -> Result<[u64; 3]> {
 }
 
 /// The arguments of a rectangular command, in the order of the C functions: origins, region, pitches.
-pub fn rect(origins: [&List<usize>; 2], region: &List<usize>, [row, slice, host_row, host_slice]: [usize; 4]) -> Result<RectArgs> {
+pub(crate) fn rect(origins: [&List<usize>; 2], region: &List<usize>, [row, slice, host_row, host_slice]: [usize; 4]) -> Result<RectArgs> {
     // "CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL."
     Ok(RectArgs {
         buffer_origin: triple(origins[0])?,
@@ -356,7 +356,7 @@ crate::entry! {
 
 /// `clEnqueueMapBuffer`: it returns an address, not an object.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clEnqueueMapBuffer(
+pub(crate) unsafe extern "C" fn clEnqueueMapBuffer(
     queue: cl_command_queue,
     buffer: cl_mem,
     blocking: cl_bool,

@@ -25,7 +25,7 @@ type EventFn = unsafe extern "C" fn(cl_event, cl_int, *mut c_void);
 /// # Errors
 /// "CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or event_wait_list is not NULL and
 /// num_events_in_wait_list is 0, or if event objects in event_wait_list are not valid events."
-pub fn wait_list(count: cl_uint, events: &List<cl_event>) -> Result<Vec<Arc<Event>>> {
+pub(crate) fn wait_list(count: cl_uint, events: &List<cl_event>) -> Result<Vec<Arc<Event>>> {
     check!(
         (count == 0) == events.is_null(),
         InvalidEventWaitList,
@@ -36,7 +36,7 @@ pub fn wait_list(count: cl_uint, events: &List<cl_event>) -> Result<Vec<Arc<Even
 }
 
 /// Gives an event to the application, if it wants it.
-pub fn give(out: &Out<cl_event>, event: Arc<Event>) {
+pub(crate) fn give(out: &Out<cl_event>, event: Arc<Event>) {
     if !out.is_null() {
         out.set(handles::give(event));
     }

@@ -17,7 +17,7 @@ use wgcl_api::host::HostRegion;
 use crate::bindings::{CL_OUT_OF_HOST_MEMORY, CL_SUCCESS, cl_int};
 
 /// A value made from an argument of a C function.
-pub trait FromC {
+pub(crate) trait FromC {
     /// The type in C.
     type Raw;
 
@@ -52,7 +52,7 @@ impl<T> FromC for *mut T {
 }
 
 /// A pointer to one value to be filled in, which may be null.
-pub struct Out<T>(*mut T);
+pub(crate) struct Out<T>(*mut T);
 
 impl<T> FromC for Out<T> {
     type Raw = *mut T;
@@ -64,12 +64,12 @@ impl<T> FromC for Out<T> {
 
 impl<T> Out<T> {
     /// Whether the application does not want it.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
     /// Fills it in.
-    pub fn set(&self, value: T) {
+    pub(crate) fn set(&self, value: T) {
         if !self.0.is_null() {
             // SAFETY: the pointer is valid for a value of this type, by the contract of `from_c`; applications may pass unaligned ones.
             unsafe { self.0.write_unaligned(value) };
@@ -78,7 +78,7 @@ impl<T> Out<T> {
 }
 
 /// A pointer to an array to be filled in, which may be null.
-pub struct OutList<T>(*mut T);
+pub(crate) struct OutList<T>(*mut T);
 
 impl<T> FromC for OutList<T> {
     type Raw = *mut T;
@@ -90,17 +90,17 @@ impl<T> FromC for OutList<T> {
 
 impl<T: Copy> OutList<T> {
     /// Whether the application does not want it.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
     /// The first `count` elements, for arrays that are only read although C's type lets them be written.
-    pub fn get(&self, count: usize) -> Vec<T> {
+    pub(crate) fn get(&self, count: usize) -> Vec<T> {
         List(self.0.cast_const()).get(count)
     }
 
     /// Fills in the first elements.
-    pub fn set(&self, values: &[T]) {
+    pub(crate) fn set(&self, values: &[T]) {
         if !self.0.is_null() {
             // SAFETY: the pointer is valid for as many elements as the call says, by the contract of `from_c`; callers have compared that number.
             unsafe { ptr::copy_nonoverlapping(values.as_ptr(), self.0, values.len()) };
@@ -109,12 +109,12 @@ impl<T: Copy> OutList<T> {
 }
 
 /// A list of properties: its names and values, and the list as it was given, with the zero at its end.
-pub type Properties<T> = (Vec<(T, T)>, Vec<T>);
+pub(crate) type Properties<T> = (Vec<(T, T)>, Vec<T>);
 
 /// A pointer to an array that is read, which may be null. In structures that the application passes, too.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct List<T>(*const T);
+pub(crate) struct List<T>(*const T);
 
 impl<T> FromC for List<T> {
     type Raw = *const T;
@@ -126,12 +126,12 @@ impl<T> FromC for List<T> {
 
 impl<T: Copy> List<T> {
     /// Whether there is none.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
     /// The first `count` elements, which must be as many as the call says; none for a null pointer.
-    pub fn get(&self, count: usize) -> Vec<T> {
+    pub(crate) fn get(&self, count: usize) -> Vec<T> {
         if self.0.is_null() {
             return Vec::new();
         }
@@ -144,7 +144,7 @@ impl<T: Copy> List<T> {
     ///
     /// # Errors
     /// What the check says.
-    pub fn checked_properties(&self, mut check: impl FnMut(T, T) -> Result<()>) -> Result<Option<Vec<T>>>
+    pub(crate) fn checked_properties(&self, mut check: impl FnMut(T, T) -> Result<()>) -> Result<Option<Vec<T>>>
     where
         T: Default + PartialEq,
     {
@@ -167,7 +167,7 @@ impl<T: Copy> List<T> {
     }
 
     /// The pairs of a list of properties that ends with a zero, and the list as it is, with that zero.
-    pub fn properties(&self) -> Option<Properties<T>>
+    pub(crate) fn properties(&self) -> Option<Properties<T>>
     where
         T: Default + PartialEq,
     {
@@ -191,7 +191,7 @@ impl<T: Copy> List<T> {
 }
 
 /// A string that ends with a zero, or a null pointer.
-pub struct Text(*const c_char);
+pub(crate) struct Text(*const c_char);
 
 impl FromC for Text {
     type Raw = *const c_char;
@@ -203,7 +203,7 @@ impl FromC for Text {
 
 impl Text {
     /// The text; `None` for a null pointer. Bytes that are not UTF-8 become replacement characters.
-    pub fn get(&self) -> Option<String> {
+    pub(crate) fn get(&self) -> Option<String> {
         if self.0.is_null() {
             return None;
         }
@@ -213,7 +213,7 @@ impl Text {
 }
 
 /// An array of strings with or without lengths.
-pub struct Texts(*const *const c_char);
+pub(crate) struct Texts(*const *const c_char);
 
 impl FromC for Texts {
     type Raw = *mut *const c_char;
@@ -225,7 +225,7 @@ impl FromC for Texts {
 
 impl Texts {
     /// Each string's bytes, as long as `lengths` says: 0 and no length mean "up to the zero". `None` if a pointer is null.
-    pub fn get(&self, count: usize, lengths: &[usize]) -> Option<Vec<Vec<u8>>> {
+    pub(crate) fn get(&self, count: usize, lengths: &[usize]) -> Option<Vec<Vec<u8>>> {
         List(self.0)
             .get(count)
             .into_iter()
@@ -242,7 +242,7 @@ impl Texts {
 }
 
 /// An array of arrays of bytes.
-pub struct Blobs(*const *const u8);
+pub(crate) struct Blobs(*const *const u8);
 
 impl FromC for Blobs {
     type Raw = *mut *const u8;
@@ -254,12 +254,12 @@ impl FromC for Blobs {
 
 impl Blobs {
     /// Whether there is none.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
     /// Each array's bytes; `None` where a pointer is null or the length zero.
-    pub fn get(&self, lengths: &[usize]) -> Vec<Option<Vec<u8>>> {
+    pub(crate) fn get(&self, lengths: &[usize]) -> Vec<Option<Vec<u8>>> {
         List(self.0)
             .get(lengths.len())
             .into_iter()
@@ -274,7 +274,7 @@ impl Blobs {
 }
 
 /// A function of the application, which may be null.
-pub struct Callback<F>(Option<F>);
+pub(crate) struct Callback<F>(Option<F>);
 
 impl<F> FromC for Callback<F> {
     type Raw = Option<F>;
@@ -286,14 +286,14 @@ impl<F> FromC for Callback<F> {
 
 impl<F: Copy> Callback<F> {
     /// The function.
-    pub fn get(&self) -> Option<F> {
+    pub(crate) fn get(&self) -> Option<F> {
         self.0
     }
 }
 
 /// What the application wants to get back in a callback. It is only handed through.
 #[derive(Clone, Copy)]
-pub struct UserData(*mut c_void);
+pub(crate) struct UserData(*mut c_void);
 
 // SAFETY: the pointer is never dereferenced here, and the specification lets callbacks come on any thread.
 unsafe impl Send for UserData {}
@@ -310,12 +310,12 @@ impl FromC for UserData {
 
 impl UserData {
     /// As it came.
-    pub fn get(self) -> *mut c_void {
+    pub(crate) fn get(self) -> *mut c_void {
         self.0
     }
 
     /// Whether it is null.
-    pub fn is_null(self) -> bool {
+    pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }
 }
@@ -323,7 +323,7 @@ impl UserData {
 /// Bytes that are read: a value of an argument, a pattern, or the source of a command. May be null.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct Bytes(*const c_void);
+pub(crate) struct Bytes(*const c_void);
 
 impl FromC for Bytes {
     type Raw = *const c_void;
@@ -335,17 +335,17 @@ impl FromC for Bytes {
 
 impl Bytes {
     /// As a number.
-    pub fn address(self) -> usize {
+    pub(crate) fn address(self) -> usize {
         self.0.addr()
     }
 
     /// Whether there are none.
-    pub fn is_null(self) -> bool {
+    pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }
 
     /// The first `size` bytes, which must be as many as the call says.
-    pub fn get(self, size: usize) -> Vec<u8> {
+    pub(crate) fn get(self, size: usize) -> Vec<u8> {
         if self.0.is_null() || size == 0 {
             return Vec::new();
         }
@@ -354,12 +354,12 @@ impl Bytes {
     }
 
     /// As an array of what the call says that they are.
-    pub fn list<T>(self) -> List<T> {
+    pub(crate) fn list<T>(self) -> List<T> {
         List(self.0.cast())
     }
 
     /// The same, as the value of an argument.
-    pub fn value(self, size: usize) -> ValueBytes {
+    pub(crate) fn value(self, size: usize) -> ValueBytes {
         if self.0.is_null() || size == 0 {
             return ValueBytes::new();
         }
@@ -368,7 +368,7 @@ impl Bytes {
     }
 
     /// Two numbers: cl_buffer_region, which C passes as bytes. `None` for a null pointer.
-    pub fn pair(self) -> Option<(usize, usize)> {
+    pub(crate) fn pair(self) -> Option<(usize, usize)> {
         match List(self.0.cast::<usize>()).get(2).as_slice() {
             &[first, second] => Some((first, second)),
             _ => None,
@@ -379,7 +379,7 @@ impl Bytes {
     ///
     /// # Errors
     /// If there is no memory for the copy.
-    pub fn try_get(self, size: usize) -> Result<Vec<u8>> {
+    pub(crate) fn try_get(self, size: usize) -> Result<Vec<u8>> {
         let mut copy = Vec::new();
         copy.try_reserve_exact(size).map_err(|_| Error::OutOfHostMemory(format!("{size} bytes to copy").into()))?;
         // SAFETY: the pointer is valid for `size` bytes, by the contract of `from_c`; callers have checked that it is not null.
@@ -388,14 +388,14 @@ impl Bytes {
     }
 
     /// The source of a command, which may be read until the command is done.
-    pub fn source(self, size: u64) -> Result<Arc<dyn HostSource>> {
+    pub(crate) fn source(self, size: u64) -> Result<Arc<dyn HostSource>> {
         Ok(Arc::new(HostBytes::new(self.0.cast_mut(), size)?))
     }
 }
 
 /// Bytes that are written: the target of a command or of a query, or memory that a buffer uses. May be null.
 #[derive(Clone, Copy)]
-pub struct BytesMut(*mut c_void);
+pub(crate) struct BytesMut(*mut c_void);
 
 impl FromC for BytesMut {
     type Raw = *mut c_void;
@@ -407,17 +407,17 @@ impl FromC for BytesMut {
 
 impl BytesMut {
     /// Whether there are none.
-    pub fn is_null(self) -> bool {
+    pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }
 
     /// As a number.
-    pub fn address(self) -> usize {
+    pub(crate) fn address(self) -> usize {
         self.0.addr()
     }
 
     /// Writes to the beginning; there must be room, as the call says.
-    pub fn set(self, bytes: &[u8]) {
+    pub(crate) fn set(self, bytes: &[u8]) {
         if !self.0.is_null() {
             // SAFETY: the pointer is valid for writes of that many bytes, by the contract of `from_c`: the caller has compared the size.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.0.cast::<u8>(), bytes.len()) };
@@ -425,22 +425,22 @@ impl BytesMut {
     }
 
     /// The pointers that are stored in it.
-    pub fn pointers(self, count: usize) -> Vec<Self> {
+    pub(crate) fn pointers(self, count: usize) -> Vec<Self> {
         List(self.0.cast::<*mut c_void>().cast_const()).get(count).into_iter().map(Self).collect()
     }
 
     /// The same memory, to be read.
-    pub fn as_bytes(self) -> Bytes {
+    pub(crate) fn as_bytes(self) -> Bytes {
         Bytes(self.0)
     }
 
     /// The target of a command, which may be written until the command is done.
-    pub fn target(self, size: u64) -> Result<Arc<dyn HostTarget>> {
+    pub(crate) fn target(self, size: u64) -> Result<Arc<dyn HostTarget>> {
         Ok(Arc::new(HostBytes::new(self.0, size)?))
     }
 
     /// Memory that a buffer uses as long as it lives.
-    pub fn region(self, size: u64) -> Result<Arc<dyn HostRegion>> {
+    pub(crate) fn region(self, size: u64) -> Result<Arc<dyn HostRegion>> {
         Ok(Arc::new(HostBytes::new(self.0, size)?))
     }
 }
@@ -528,7 +528,7 @@ fn guarded<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T,
 }
 
 /// Runs an entry point that returns a code.
-pub fn status(name: &'static str, body: impl FnOnce() -> Result<()>) -> cl_int {
+pub(crate) fn status(name: &'static str, body: impl FnOnce() -> Result<()>) -> cl_int {
     match guarded(name, body) {
         Ok(()) => CL_SUCCESS as cl_int,
         Err(code) => code,
@@ -536,7 +536,7 @@ pub fn status(name: &'static str, body: impl FnOnce() -> Result<()>) -> cl_int {
 }
 
 /// Runs an entry point that returns a pointer, and its code through a pointer. The body gets the latter for calls that return both.
-pub fn pointer<T>(name: &'static str, errcode_ret: *mut cl_int, body: impl FnOnce(&Out<cl_int>) -> Result<*mut T>) -> *mut T {
+pub(crate) fn pointer<T>(name: &'static str, errcode_ret: *mut cl_int, body: impl FnOnce(&Out<cl_int>) -> Result<*mut T>) -> *mut T {
     let code = Out(errcode_ret);
     code.set(CL_SUCCESS as cl_int);
     match guarded(name, || body(&code)) {
@@ -576,6 +576,7 @@ macro_rules! entry {
         $(#[$meta])*
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
+        #[allow(unreachable_pub, reason = "exported by its C name")]
         pub unsafe extern "C" fn $name($($arg: <$ty as $crate::ffi::FromC>::Raw),*) -> $crate::bindings::cl_int {
             fn body($($arg: $ty),*) -> wgcl_api::error::Result<()> $body
             // SAFETY: these are arguments of a call from C, which keeps to the specification.
@@ -591,6 +592,7 @@ macro_rules! entry {
         $(#[$meta])*
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
+        #[allow(unreachable_pub, reason = "exported by its C name")]
         pub unsafe extern "C" fn $name(
             $($arg: <$ty as $crate::ffi::FromC>::Raw,)*
             errcode_ret: *mut $crate::bindings::cl_int,

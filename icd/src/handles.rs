@@ -55,7 +55,7 @@ const QUARANTINE: usize = 4096;
 const CHUNK: usize = 256;
 
 /// A kind of object that has handles.
-pub trait Named: Object + Sized {
+pub(crate) trait Named: Object + Sized {
     /// What the handle points to, in C.
     type Raw;
 
@@ -134,7 +134,7 @@ fn take_cell() -> usize {
 }
 
 /// Sets what a loader of cl_khr_icd 2 wants to find in every handle, those that there are and those to come: there is one platform.
-pub fn set_dispatch_data(data: *mut c_void) {
+pub(crate) fn set_dispatch_data(data: *mut c_void) {
     let cells = CELLS.lock();
     cells.dispatch_data.store(data, Ordering::Relaxed);
     for cell in cells.all.iter().copied().flatten() {
@@ -168,12 +168,12 @@ fn to_raw<T: Named>(address: usize) -> *mut T::Raw {
 }
 
 /// The handle of an object, for queries: the application gets no reference.
-pub fn name<T: Named>(object: &Arc<T>) -> *mut T::Raw {
+pub(crate) fn name<T: Named>(object: &Arc<T>) -> *mut T::Raw {
     to_raw::<T>(address_of(object))
 }
 
 /// The handle of an object, with a reference for the application.
-pub fn give<T: Named>(object: Arc<T>) -> *mut T::Raw {
+pub(crate) fn give<T: Named>(object: Arc<T>) -> *mut T::Raw {
     let address = address_of(&object);
     if let Some(entry) = shard(address).write().get_mut(&address) {
         entry.count += 1;
@@ -186,7 +186,7 @@ pub fn give<T: Named>(object: Arc<T>) -> *mut T::Raw {
 ///
 /// # Errors
 /// CL_INVALID_... of the wanted kind if it is not one.
-pub fn get<T: Named>(handle: *mut T::Raw) -> Result<Arc<T>> {
+pub(crate) fn get<T: Named>(handle: *mut T::Raw) -> Result<Arc<T>> {
     let address = handle.addr();
     if address == 0 {
         return Err(T::invalid("the handle is null"));
@@ -200,7 +200,7 @@ pub fn get<T: Named>(handle: *mut T::Raw) -> Result<Arc<T>> {
 ///
 /// # Errors
 /// As [`get`].
-pub fn get_all<T: Named>(handles: &[*mut T::Raw]) -> Result<Vec<Arc<T>>> {
+pub(crate) fn get_all<T: Named>(handles: &[*mut T::Raw]) -> Result<Vec<Arc<T>>> {
     handles.iter().map(|&handle| get(handle)).collect()
 }
 
@@ -208,12 +208,12 @@ pub fn get_all<T: Named>(handles: &[*mut T::Raw]) -> Result<Vec<Arc<T>>> {
 ///
 /// # Errors
 /// As [`get`].
-pub fn get_memory(handle: *mut _cl_mem) -> Result<MemObject> {
+pub(crate) fn get_memory(handle: *mut _cl_mem) -> Result<MemObject> {
     get::<Buffer>(handle).map(MemObject::Buffer).or_else(|_| get::<Image>(handle).map(MemObject::Image))
 }
 
 /// The handle of a memory object, for queries.
-pub fn name_memory(object: &MemObject) -> *mut _cl_mem {
+pub(crate) fn name_memory(object: &MemObject) -> *mut _cl_mem {
     match object {
         MemObject::Buffer(buffer) => name(buffer),
         MemObject::Image(image) => name(image),
@@ -224,7 +224,7 @@ pub fn name_memory(object: &MemObject) -> *mut _cl_mem {
 ///
 /// # Errors
 /// As [`get`].
-pub fn retain<T: Named>(handle: *mut T::Raw) -> Result<()> {
+pub(crate) fn retain<T: Named>(handle: *mut T::Raw) -> Result<()> {
     let object = get::<T>(handle)?;
     give(object);
     Ok(())
@@ -234,7 +234,7 @@ pub fn retain<T: Named>(handle: *mut T::Raw) -> Result<()> {
 ///
 /// # Errors
 /// As [`get`], and if the application holds none.
-pub fn release<T: Named>(handle: *mut T::Raw) -> Result<Option<Arc<T>>> {
+pub(crate) fn release<T: Named>(handle: *mut T::Raw) -> Result<Option<Arc<T>>> {
     let object = get::<T>(handle)?;
     let address = handle.addr();
     let held = {
@@ -255,7 +255,7 @@ pub fn release<T: Named>(handle: *mut T::Raw) -> Result<Option<Arc<T>>> {
 }
 
 /// CL_..._REFERENCE_COUNT: what the application holds, at least 1 for what is alive.
-pub fn count<T: Named>(object: &Arc<T>) -> u32 {
+pub(crate) fn count<T: Named>(object: &Arc<T>) -> u32 {
     let address = address_of(object);
     shard(address).read().get(&address).map_or(1, |entry| entry.count.max(1))
 }

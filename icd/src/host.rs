@@ -14,7 +14,7 @@ const fn alignment(size: usize) -> usize {
 }
 
 /// Makes memory for maps.
-pub struct Allocator;
+pub(crate) struct Allocator;
 
 impl HostAllocator for Allocator {
     fn allocate(&self, size: u64) -> Option<Arc<dyn HostRegion>> {

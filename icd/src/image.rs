@@ -108,7 +108,7 @@ fn format_use(flags: cl_mem_flags) -> Result<FormatUse> {
 }
 
 /// An image's handle, checked.
-pub fn get(handle: cl_mem) -> Result<Arc<Image>> {
+pub(crate) fn get(handle: cl_mem) -> Result<Arc<Image>> {
     handles::get::<Image>(handle)
 }
 

@@ -17,7 +17,7 @@ use crate::handles;
 use crate::image;
 
 /// "CL_INVALID_VALUE if origin or region is NULL."
-pub fn image_box(origin: &List<usize>, region: &List<usize>) -> Result<ImageBox, Error> {
+pub(crate) fn image_box(origin: &List<usize>, region: &List<usize>) -> Result<ImageBox, Error> {
     Ok(ImageBox { origin: triple(origin)?, region: triple(region)? })
 }
 
@@ -140,7 +140,7 @@ crate::entry! {
 
 /// `clEnqueueMapImage`: it returns an address, not an object.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clEnqueueMapImage(
+pub(crate) unsafe extern "C" fn clEnqueueMapImage(
     queue: cl_command_queue,
     image: cl_mem,
     blocking: cl_bool,

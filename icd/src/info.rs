@@ -7,7 +7,7 @@ use crate::bindings::CL_NAME_VERSION_MAX_NAME_SIZE;
 use crate::ffi::{BytesMut, Out};
 
 /// A value in the form in which C sees it.
-pub trait Encode {
+pub(crate) trait Encode {
     /// Appends its bytes.
     fn encode(&self, out: &mut Vec<u8>);
 }
@@ -94,7 +94,7 @@ impl Encode for NameVersion {
 }
 
 /// Where an answer goes: param_value_size, param_value and param_value_size_ret.
-pub struct Query {
+pub(crate) struct Query {
     size: usize,
     value: BytesMut,
     size_ret: Out<usize>,
@@ -102,12 +102,12 @@ pub struct Query {
 
 impl Query {
     /// Of the three arguments.
-    pub fn new(size: usize, value: BytesMut, size_ret: Out<usize>) -> Self {
+    pub(crate) fn new(size: usize, value: BytesMut, size_ret: Out<usize>) -> Self {
         Self { size, value, size_ret }
     }
 
     /// Bytes that the application has room for.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.size
     }
 
@@ -115,7 +115,7 @@ impl Query {
     ///
     /// # Errors
     /// "CL_INVALID_VALUE ... if size in bytes specified by param_value_size is < size of return type and param_value is not NULL."
-    pub fn put(&self, value: impl Encode) -> Result<()> {
+    pub(crate) fn put(&self, value: impl Encode) -> Result<()> {
         let mut bytes = Vec::new();
         value.encode(&mut bytes);
         if !self.value.is_null() {
@@ -132,12 +132,12 @@ impl Query {
     ///
     /// # Errors
     /// Always: "CL_INVALID_VALUE if param_name is not valid."
-    pub fn unknown(&self, param: u32) -> Result<()> {
+    pub(crate) fn unknown(&self, param: u32) -> Result<()> {
         Err(Error::InvalidValue(format!("query {param:#x} is unknown").into()))
     }
 
     /// The buffer and its size, for the one query whose answer is written elsewhere (CL_PROGRAM_BINARIES).
-    pub fn pointers(&self, count: usize) -> Result<Option<BytesMut>> {
+    pub(crate) fn pointers(&self, count: usize) -> Result<Option<BytesMut>> {
         let bytes = count * size_of::<usize>();
         self.size_ret.set(bytes);
         if self.value.is_null() {

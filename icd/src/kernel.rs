@@ -304,4 +304,4 @@ crate::entry! {
 }
 
 /// A function of the host that a command runs.
-pub type NativeKernelFn = unsafe extern "C" fn(*mut c_void);
+pub(crate) type NativeKernelFn = unsafe extern "C" fn(*mut c_void);

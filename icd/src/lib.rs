@@ -8,6 +8,7 @@
 //!
 //! Loading the library does nothing. The platform is made by the first call for it, devices are looked for by the first call for them.
 
+#![warn(unreachable_pub)]
 #![allow(non_snake_case, reason = "the functions' names are the specification's")]
 #![allow(clippy::missing_safety_doc, reason = "the contract of every entry point is the OpenCL specification")]
 #![allow(clippy::too_many_arguments, reason = "the functions' parameters are the specification's")]
@@ -21,6 +22,7 @@ mod absent;
     non_upper_case_globals,
     dead_code,
     unnameable_types,
+    unreachable_pub,
     reason = "generated from the Khronos headers; tests/bindings.rs compares"
 )]
 mod bindings;

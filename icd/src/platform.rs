@@ -25,7 +25,7 @@ use crate::info::Query;
 static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
 
 /// The platform of this process, with logging as the options want it.
-pub fn platform() -> &'static Arc<Platform> {
+pub(crate) fn platform() -> &'static Arc<Platform> {
     PLATFORM.get_or_init(|| {
         let options = Options::get();
         start_logging(options);
@@ -141,7 +141,7 @@ crate::entry! {
 
 /// `clIcdGetFunctionAddressForPlatformKHR`
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clIcdGetFunctionAddressForPlatformKHR(platform: cl_platform_id, name: <Text as FromC>::Raw) -> *mut c_void {
+pub(crate) unsafe extern "C" fn clIcdGetFunctionAddressForPlatformKHR(platform: cl_platform_id, name: <Text as FromC>::Raw) -> *mut c_void {
     // SAFETY: an argument of a call from C.
     let name = unsafe { Text::from_c(name) };
     crate::ffi::pointer("clIcdGetFunctionAddressForPlatformKHR", std::ptr::null_mut(), |_| {
@@ -152,7 +152,10 @@ pub unsafe extern "C" fn clIcdGetFunctionAddressForPlatformKHR(platform: cl_plat
 
 /// `clGetExtensionFunctionAddressForPlatform`
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(platform: cl_platform_id, name: <Text as FromC>::Raw) -> *mut c_void {
+pub(crate) unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(
+    platform: cl_platform_id,
+    name: <Text as FromC>::Raw,
+) -> *mut c_void {
     // SAFETY: an argument of a call from C.
     let name = unsafe { Text::from_c(name) };
     crate::ffi::pointer("clGetExtensionFunctionAddressForPlatform", std::ptr::null_mut(), |_| {
@@ -163,7 +166,7 @@ pub unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(platform: cl_p
 
 /// `clGetExtensionFunctionAddress`
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: <Text as FromC>::Raw) -> *mut c_void {
+pub(crate) unsafe extern "C" fn clGetExtensionFunctionAddress(name: <Text as FromC>::Raw) -> *mut c_void {
     // SAFETY: an argument of a call from C.
     let name = unsafe { Text::from_c(name) };
     crate::ffi::pointer("clGetExtensionFunctionAddress", std::ptr::null_mut(), |_| Ok(dispatch::extension(&name.get().unwrap_or_default())))

@@ -228,7 +228,7 @@ crate::entry! {
 
 /// `clLinkProgram`: unlike other functions that make an object it returns one with an error code, so that the application can read the log.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clLinkProgram(
+pub(crate) unsafe extern "C" fn clLinkProgram(
     context: cl_context,
     num_devices: cl_uint,
     device_list: *const cl_device_id,

@@ -58,13 +58,13 @@ fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: c
 
 /// `clSVMAlloc`
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clSVMAlloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint) -> *mut c_void {
+pub(crate) unsafe extern "C" fn clSVMAlloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint) -> *mut c_void {
     crate::ffi::pointer("clSVMAlloc", std::ptr::null_mut(), |_| alloc(context, flags, size, alignment))
 }
 
 /// `clSVMFree`
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clSVMFree(context: cl_context, pointer: *mut c_void) {
+pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, pointer: *mut c_void) {
     let _ = crate::ffi::status("clSVMFree", || {
         handles::get::<Context>(context)?.svm_free(pointer.addr());
         Ok(())

@@ -16,6 +16,7 @@
 //! Nothing here knows what an artifact is: SPIR-V for a GPU's driver, or machine code.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub)]
 
 mod artifact;
 mod history;

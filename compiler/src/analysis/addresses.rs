@@ -12,7 +12,7 @@ use crate::ir::{CastOp, Const, Function, Op, Region, Type, Value, Var};
 
 /// An address in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Address {
+pub(crate) struct Address {
     /// The object.
     pub root: Root,
     /// Byte offset; `None` where it is known at run time only.
@@ -30,11 +30,11 @@ enum Known {
 
 /// Addresses of a function, by value.
 #[derive(Debug)]
-pub struct Addresses(Vec<Known>);
+pub(crate) struct Addresses(Vec<Known>);
 
 impl Addresses {
     /// Those of a function whose body is `body`. Private variables have the function's index 0 in their [`Root`].
-    pub fn of(function: &Function, body: &Region) -> Self {
+    pub(crate) fn of(function: &Function, body: &Region) -> Self {
         let mut addresses = Self(vec![Known::Nothing; function.values.len()]);
         let count = function.kernel.as_ref().map_or(0, |kernel| kernel.params.len());
         for (index, param) in (0..).zip(function.params.iter().take(count)) {
@@ -73,7 +73,7 @@ impl Addresses {
     }
 
     /// The object and offset of a pointer, where it is known which object.
-    pub fn get(&self, pointer: Value) -> Option<Address> {
+    pub(crate) fn get(&self, pointer: Value) -> Option<Address> {
         match self.0.get(pointer.index()) {
             Some(&Known::Address(address)) => Some(address),
             _ => None,
@@ -81,12 +81,12 @@ impl Addresses {
     }
 
     /// The object of a pointer.
-    pub fn root(&self, pointer: Value) -> Option<Root> {
+    pub(crate) fn root(&self, pointer: Value) -> Option<Root> {
         self.get(pointer).map(|address| address.root)
     }
 
     /// The private variable that a pointer leads into, and the offset.
-    pub fn variable(&self, pointer: Value) -> Option<(Var, Option<i64>)> {
+    pub(crate) fn variable(&self, pointer: Value) -> Option<(Var, Option<i64>)> {
         match self.get(pointer)? {
             Address { root: Root::Var(_, var), offset } => Some((var, offset)),
             _ => None,
@@ -94,7 +94,7 @@ impl Addresses {
     }
 
     /// The private variable and the offset, if that is known.
-    pub fn fixed(&self, pointer: Value) -> Option<(Var, i64)> {
+    pub(crate) fn fixed(&self, pointer: Value) -> Option<(Var, i64)> {
         self.variable(pointer).and_then(|(var, offset)| Some((var, offset?)))
     }
 }

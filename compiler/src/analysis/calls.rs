@@ -4,7 +4,7 @@ use crate::ir::{Func, Function, Module, Op};
 
 /// Why functions have no order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CallError {
+pub(crate) enum CallError {
     /// A function calls itself, perhaps through others. This one closes the circle.
     #[error("function {0} is recursive")]
     Recursive(Func),
@@ -14,7 +14,7 @@ pub enum CallError {
 }
 
 /// Functions that a function calls, each once, in the order of their first calls.
-pub fn callees(function: &Function) -> Vec<Func> {
+pub(crate) fn callees(function: &Function) -> Vec<Func> {
     let mut list = Vec::new();
     function.body.walk(&mut |inst| {
         if let Op::Call(callee, _) = inst.op
@@ -30,7 +30,7 @@ pub fn callees(function: &Function) -> Vec<Func> {
 ///
 /// # Errors
 /// Where there is no such order.
-pub fn callees_first(module: &Module, roots: impl IntoIterator<Item = Func>) -> Result<Vec<Func>, CallError> {
+pub(crate) fn callees_first(module: &Module, roots: impl IntoIterator<Item = Func>) -> Result<Vec<Func>, CallError> {
     #[derive(Clone, Copy)]
     enum State {
         New,

@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 32;
 
 /// What an access starts from, after `passes::resolve_pointers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Root {
+pub(crate) enum Root {
     /// A parameter of the kernel.
     Param(u32),
     /// A module-level object.
@@ -25,7 +25,7 @@ pub enum Root {
 
 /// A byte offset as a sum: `constant + sum(value * scale)`, modulo 2^32.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Linear {
+pub(crate) struct Linear {
     /// What is known.
     pub constant: u32,
     /// Values (of 32 or 64 bits, of which the low 32 count) and their factors.
@@ -34,7 +34,7 @@ pub struct Linear {
 
 /// What defines each value of a function.
 #[derive(Clone, Debug)]
-pub struct Definitions<'f> {
+pub(crate) struct Definitions<'f> {
     function: &'f Function,
     ops: Vec<Option<&'f Op>>,
     index: u32,
@@ -42,29 +42,29 @@ pub struct Definitions<'f> {
 
 impl<'f> Definitions<'f> {
     /// Those of a function, which has that index in its module.
-    pub fn new(function: &'f Function, index: u32) -> Self {
+    pub(crate) fn new(function: &'f Function, index: u32) -> Self {
         Self::of_body(function, &function.body, index)
     }
 
     /// Those of a function in a pass, where indices of functions do not matter.
-    pub fn of(function: &'f Function) -> Self {
+    pub(crate) fn of(function: &'f Function) -> Self {
         Self::new(function, 0)
     }
 
     /// Those of a function whose body is another one than it has.
-    pub fn of_body(function: &'f Function, body: &'f Region, index: u32) -> Self {
+    pub(crate) fn of_body(function: &'f Function, body: &'f Region, index: u32) -> Self {
         let mut ops = vec![None; function.values.len()];
         collect(body, &mut ops);
         Self { function, ops, index }
     }
 
     /// The operation without regions that defines a value. `None` for parameters of functions and loops and for the results of `if`, `switch` and `loop`.
-    pub fn get(&self, value: Value) -> Option<&'f Op> {
+    pub(crate) fn get(&self, value: Value) -> Option<&'f Op> {
         self.ops.get(value.index()).copied().flatten()
     }
 
     /// The bits of a scalar constant, or those that all lanes of a vector constant have.
-    pub fn bits(&self, value: Value) -> Option<u64> {
+    pub(crate) fn bits(&self, value: Value) -> Option<u64> {
         match self.get(value) {
             Some(Op::Const(constant)) => constant.bits(),
             _ => None,
@@ -72,7 +72,7 @@ impl<'f> Definitions<'f> {
     }
 
     /// The bits of a scalar constant.
-    pub fn scalar(&self, value: Value) -> Option<u64> {
+    pub(crate) fn scalar(&self, value: Value) -> Option<u64> {
         match self.get(value) {
             Some(Op::Const(Const::Bits(bits))) => Some(*bits),
             _ => None,
@@ -80,7 +80,7 @@ impl<'f> Definitions<'f> {
     }
 
     /// Root and byte offset of a pointer, in the form that `passes::resolve_pointers` leaves.
-    pub fn pointer(&self, pointer: Value) -> Option<(Root, Option<Value>)> {
+    pub(crate) fn pointer(&self, pointer: Value) -> Option<(Root, Option<Value>)> {
         match self.get(pointer) {
             Some(Op::PtrAdd(base, offset)) => self.root(*base).map(|root| (root, Some(*offset))),
             _ => self.root(pointer).map(|root| (root, None)),
@@ -100,7 +100,7 @@ impl<'f> Definitions<'f> {
     }
 
     /// A byte offset as a sum: a single term where it is one of too many.
-    pub fn linear(&self, offset: Value) -> Linear {
+    pub(crate) fn linear(&self, offset: Value) -> Linear {
         let mut sum = Linear::default();
         if !self.add(offset, 1, &mut sum, 0) {
             sum = Linear::default();
@@ -164,11 +164,11 @@ fn collect<'f>(region: &'f Region, ops: &mut [Option<&'f Op>]) {
 
 /// The bits of the constants of a function: scalars, and vectors with the same in every lane.
 #[derive(Clone, Debug, Default)]
-pub struct Constants(FxHashMap<Value, u64>);
+pub(crate) struct Constants(FxHashMap<Value, u64>);
 
 impl Constants {
     /// Those of a body.
-    pub fn of(body: &Region) -> Self {
+    pub(crate) fn of(body: &Region) -> Self {
         let mut constants = Self::default();
         body.walk(&mut |inst| {
             if let (Op::Const(constant), &[result]) = (&inst.op, inst.results.as_slice())
@@ -181,30 +181,30 @@ impl Constants {
     }
 
     /// The bits of a constant.
-    pub fn bits(&self, value: Value) -> Option<u64> {
+    pub(crate) fn bits(&self, value: Value) -> Option<u64> {
         self.0.get(&value).copied()
     }
 
     /// Notes a constant that a pass has made.
-    pub fn add(&mut self, value: Value, bits: u64) {
+    pub(crate) fn add(&mut self, value: Value, bits: u64) {
         self.0.insert(value, bits);
     }
 }
 
 /// How often each value of a function is used.
 #[derive(Clone, Debug)]
-pub struct Uses(Vec<u32>);
+pub(crate) struct Uses(Vec<u32>);
 
 impl Uses {
     /// Counts the operands of all instructions.
-    pub fn of(function: &Function) -> Self {
+    pub(crate) fn of(function: &Function) -> Self {
         let mut uses = vec![0_u32; function.values.len()];
         function.body.walk(&mut |inst| inst.op.for_each_operand(|value| uses[value.index()] += 1));
         Self(uses)
     }
 
     /// How often a value is an operand.
-    pub fn count(&self, value: Value) -> u32 {
+    pub(crate) fn count(&self, value: Value) -> u32 {
         self.0.get(value.index()).copied().unwrap_or(0)
     }
 }

@@ -38,7 +38,7 @@ fn float_bits(scalar: Scalar, value: f64) -> Option<u64> {
 }
 
 /// One operand.
-pub fn unary(op: UnOp, scalar: Scalar, a: u64) -> Option<u64> {
+pub(crate) fn unary(op: UnOp, scalar: Scalar, a: u64) -> Option<u64> {
     Some(match op {
         UnOp::Not => !a & scalar.mask(),
         UnOp::Neg => a.wrapping_neg() & scalar.mask(),
@@ -47,7 +47,7 @@ pub fn unary(op: UnOp, scalar: Scalar, a: u64) -> Option<u64> {
 }
 
 /// Two operands of one type. `None` where the result is unspecified or differs between devices.
-pub fn binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
+pub(crate) fn binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
     let (mask, bits) = (scalar.mask(), scalar.bits());
     if scalar.is_float() {
         return float_binary(op, scalar, a, b);
@@ -110,7 +110,7 @@ fn float_binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
 }
 
 /// Comparison.
-pub fn compare(op: CmpOp, scalar: Scalar, a: u64, b: u64) -> Option<bool> {
+pub(crate) fn compare(op: CmpOp, scalar: Scalar, a: u64, b: u64) -> Option<bool> {
     let (sa, sb) = if scalar.is_float() { (0, 0) } else { (scalar.sign_extend(a), scalar.sign_extend(b)) };
     Some(match op {
         CmpOp::Eq => a == b,
@@ -144,7 +144,7 @@ pub fn compare(op: CmpOp, scalar: Scalar, a: u64, b: u64) -> Option<bool> {
     clippy::cast_precision_loss,
     reason = "checked to fit, or rounding is meant"
 )]
-pub fn cast(op: CastOp, from: Scalar, to: Scalar, a: u64) -> Option<u64> {
+pub(crate) fn cast(op: CastOp, from: Scalar, to: Scalar, a: u64) -> Option<u64> {
     match op {
         CastOp::Trunc | CastOp::ZExt => Some(a & to.mask()),
         CastOp::SExt => Some(from.sign_extend(a).cast_unsigned() & to.mask()),
@@ -182,7 +182,7 @@ fn int_to_float(to: Scalar, value: i128) -> Option<u64> {
 }
 
 /// Mathematical functions that are exact, or correctly rounded everywhere.
-pub fn math(op: MathOp, scalar: Scalar, args: &[u64]) -> Option<u64> {
+pub(crate) fn math(op: MathOp, scalar: Scalar, args: &[u64]) -> Option<u64> {
     let (&a, bits) = (args.first()?, scalar.bits());
     let sign = 1_u64 << (bits - 1);
     Some(match op {

@@ -12,13 +12,13 @@
 //! the function as it was then: those that borrow the function cannot be kept while it changes, the others ([`Constants`](definitions::Constants),
 //! [`Addresses`](addresses::Addresses)) stay true of the values that they know as long as a pass only adds to it.
 
-pub mod addresses;
-pub mod calls;
-pub mod definitions;
-pub mod divergence;
-pub mod eval;
+pub(crate) mod addresses;
+pub(crate) mod calls;
+pub(crate) mod definitions;
+pub(crate) mod divergence;
+pub(crate) mod eval;
 pub mod group_blind;
-pub mod loops;
-pub mod ranges;
+pub(crate) mod loops;
+pub(crate) mod ranges;
 
 pub use group_blind::group_blind;

@@ -9,7 +9,7 @@ use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Op, Region, Scalar, Type,
 
 /// Inclusive bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
+pub(crate) struct Range {
     /// Least value.
     pub low: i128,
     /// Greatest value.
@@ -24,56 +24,56 @@ impl Range {
     }
 
     /// A number.
-    pub const fn exact(number: i128) -> Self {
+    pub(crate) const fn exact(number: i128) -> Self {
         Self { low: number, high: number }
     }
 
     /// The number that it is, if it is but one.
-    pub fn number(self) -> Option<i128> {
+    pub(crate) fn number(self) -> Option<i128> {
         (self.low == self.high).then_some(self.low)
     }
 
     /// All signed values of a type.
-    pub fn signed(scalar: Scalar) -> Self {
+    pub(crate) fn signed(scalar: Scalar) -> Self {
         let half = 1_i128 << (scalar.bits() - 1);
         Self { low: -half, high: half - 1 }
     }
 
     /// What holds both.
-    pub fn hull(self, other: Self) -> Self {
+    pub(crate) fn hull(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
     /// Itself where all of it is in another one.
-    pub fn within(self, whole: Self) -> Option<Self> {
+    pub(crate) fn within(self, whole: Self) -> Option<Self> {
         (self.low >= whole.low && self.high <= whole.high).then_some(self)
     }
 
     /// Whether zero extension of the low 32 bits gives the value back.
-    pub fn is_u32(self) -> bool {
+    pub(crate) fn is_u32(self) -> bool {
         self.low >= 0 && self.high <= i128::from(u32::MAX)
     }
 
     /// Whether sign extension of the low 32 bits gives the value back.
-    pub fn is_i32(self) -> bool {
+    pub(crate) fn is_i32(self) -> bool {
         self.low >= i128::from(i32::MIN) && self.high <= i128::from(i32::MAX)
     }
 }
 
 /// Ranges of a function's scalar integers, indexed by value.
 #[derive(Debug)]
-pub struct Ranges(Vec<Option<Range>>);
+pub(crate) struct Ranges(Vec<Option<Range>>);
 
 impl Ranges {
     /// Finds them in one walk.
-    pub fn of(function: &Function, defs: &Definitions<'_>) -> Self {
+    pub(crate) fn of(function: &Function, defs: &Definitions<'_>) -> Self {
         let mut ranges = Self(vec![None; function.values.len()]);
         ranges.region(function, defs, &function.body);
         ranges
     }
 
     /// The range of a value; the whole type where nothing is known.
-    pub fn get(&self, function: &Function, value: Value) -> Range {
+    pub(crate) fn get(&self, function: &Function, value: Value) -> Range {
         if let Some(range) = self.0[value.index()] {
             return range;
         }
@@ -215,7 +215,7 @@ impl Ranges {
 }
 
 /// The range of a result, before it is known to fit the type. Both operands are in their type's range. `signed`: whether bounds are those of signed values.
-pub fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar, signed: bool) -> Option<Range> {
+pub(crate) fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar, signed: bool) -> Option<Range> {
     let positive = x.low >= 0 && y.low >= 0;
     let amount = || y.number().filter(|amount| (0..i128::from(scalar.bits())).contains(amount));
     Some(match op {

@@ -29,6 +29,7 @@ mod words;
 pub use print::{Format, print};
 pub use shader::{Binding, BindingKind, BindingSource, Shader, TexelFormat};
 
+use crate::analysis::calls::{CallError, callees_first};
 use crate::internal::Defect;
 use crate::ir::{self, KernelParam};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
@@ -208,7 +209,7 @@ fn functions(
     printf: &crate::printf::Table,
     (shared, patches): (&mut Shared, Patches),
 ) -> Result<naga::Function, EmitError> {
-    let order = callees_first(module)?;
+    let order = emission_order(module)?;
     let items = |index: usize| {
         let mut all = work.items[index].clone();
         all.extend(items::used_by_memory(plan, index as u32));
@@ -254,50 +255,12 @@ fn functions(
 }
 
 /// Functions that the kernel reaches, each after those that it calls; the kernel (function 0) is the last.
-fn callees_first(module: &ir::Module) -> Result<Vec<usize>, EmitError> {
-    let calls: Vec<Vec<usize>> = module
-        .functions
-        .iter()
-        .map(|function| {
-            let mut calls = Vec::new();
-            function.body.walk(&mut |inst| {
-                if let ir::Op::Call(callee, _) = inst.op {
-                    calls.push(callee.index());
-                }
-            });
-            calls
-        })
-        .collect();
-    // An explicit stack of functions and how many of their calls are done.
-    let mut order = Vec::new();
-    let mut state = vec![0_u8; calls.len()];
-    let mut stack = vec![(0_usize, 0_usize)];
-    if let Some(first) = state.first_mut() {
-        *first = 1;
-    }
-    while let Some((function, next)) = stack.pop() {
-        match calls.get(function).and_then(|list| list.get(next)) {
-            Some(&callee) => {
-                stack.push((function, next + 1));
-                match state.get_mut(callee) {
-                    None => return Err(EmitError::Internal(format!("a call of function {callee}, which is not there"))),
-                    Some(1) => return Err(EmitError::unsupported("recursion")),
-                    Some(seen @ 0) => {
-                        *seen = 1;
-                        stack.push((callee, 0));
-                    }
-                    Some(_) => {}
-                }
-            }
-            None => {
-                if let Some(seen) = state.get_mut(function) {
-                    *seen = 2;
-                }
-                order.push(function);
-            }
-        }
-    }
-    Ok(order)
+fn emission_order(module: &ir::Module) -> Result<Vec<usize>, EmitError> {
+    let order = callees_first(module, [ir::Func(0)]).map_err(|error| match error {
+        CallError::Recursive(_) => EmitError::unsupported("recursion"),
+        CallError::Missing(_) => EmitError::Internal(error.to_string()),
+    })?;
+    Ok(order.into_iter().map(ir::Func::index).collect())
 }
 
 /// Refuses types that the device lacks.

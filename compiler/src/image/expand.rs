@@ -24,7 +24,7 @@ use crate::target::Target;
 const SIZES: u8 = 6;
 
 /// The pass: puts the accesses to images in the place of their functions.
-pub const PASS: Pass = Pass::module("images", |module, cx| {
+pub(crate) const PASS: Pass = Pass::module("images", |module, cx| {
     let added = run(module, &cx.key.kernel.images, &cx.key.kernel.samplers, cx.target)?;
     let Some(first) = added.first() else { return Ok(false) };
     let mut policy = inline::Policy::new(module);

@@ -5,7 +5,7 @@
 //! texture bindings. The format of each image and the value of each sampler are part of the launch key, so that only the
 //! conversion which is needed remains; sizes and pitches are words of the argument buffer.
 
-pub mod expand;
+pub(crate) mod expand;
 mod library;
 
 pub use crate::ir::image::{FORMAT_WORD, ImageDescriptor, ImageFormat, WORDS};

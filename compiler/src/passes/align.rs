@@ -12,7 +12,7 @@ use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value, WorkItem};
 
 /// The pass.
-pub const PASS: Pass = Pass::function("align", |function, _| {
+pub(crate) const PASS: Pass = Pass::function("align", |function, _| {
     run(function);
     Ok(true)
 });
@@ -21,7 +21,7 @@ pub const PASS: Pass = Pass::function("align", |function, _| {
 const BUFFER: u8 = 4;
 
 /// Raises the alignments of accesses.
-pub fn run(function: &mut Function) {
+pub(crate) fn run(function: &mut Function) {
     let Some(zeros) = zeros(function, &function.body, 1) else { return };
     function.body.walk_mut(&mut |inst| {
         if let Op::Load { ptr, align, .. } | Op::Store { ptr, align, .. } = &mut inst.op {

@@ -27,7 +27,7 @@ use crate::diag::Span;
 use crate::ir::{Cursor, Function, Inst, Op, Region, Space, Type, Value};
 
 /// The pass.
-pub const PASS: Pass = Pass::function("batch_turns", |function, cx| Ok(run(function, cx.key.binding.distinct, cx.purity)));
+pub(crate) const PASS: Pass = Pass::function("batch_turns", |function, cx| Ok(run(function, cx.key.binding.distinct, cx.purity)));
 
 /// Turns behind one test.
 const TURNS: u64 = 4;
@@ -37,7 +37,7 @@ const LARGEST: usize = 48;
 const GROWTH: usize = 4096;
 
 /// Rewrites the innermost loops that are worth it. Returns whether there were any. `distinct`: see [`LaunchKey::distinct`](crate::launch::LaunchKey::distinct).
-pub fn run(function: &mut Function, distinct: bool, purity: &Purity) -> bool {
+pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> bool {
     let constants = Constants::of(&function.body);
     let mut body = std::mem::take(&mut function.body);
     let mut pass = Batch { function, constants, growth: 0, made: FxHashSet::default() };

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::PassError;
+use crate::analysis::calls::{CallError, callees, callees_first};
 use crate::internal::internal;
 use crate::ir::{self, Func};
 
@@ -11,62 +12,12 @@ pub(crate) fn functions(module: &ir::Module) -> impl DoubleEndedIterator<Item = 
     (0..u32::try_from(module.functions.len()).unwrap_or(u32::MAX)).map(Func)
 }
 
-/// Functions that a function calls, each once.
-fn callees(function: &ir::Function) -> Vec<Func> {
-    let mut list = Vec::new();
-    function.body.walk(&mut |inst| {
-        if let ir::Op::Call(callee, _) = inst.op
-            && !list.contains(&callee)
-        {
-            list.push(callee);
-        }
-    });
-    list
-}
-
 /// The functions that some need, those included, each after those that it calls.
 pub(crate) fn call_order(module: &ir::Module, roots: impl Iterator<Item = Func>) -> Result<Vec<Func>, PassError> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum State {
-        New,
-        Open,
-        Done,
-    }
-    let mut states = vec![State::New; module.functions.len()];
-    let mut order = Vec::new();
-    for root in roots {
-        let mut stack = vec![(root, None::<Vec<Func>>)];
-        while let Some((func, rest)) = stack.last_mut() {
-            let func = *func;
-            let Some(function) = module.functions.get(func.index()) else {
-                stack.pop();
-                continue;
-            };
-            let todo = rest.get_or_insert_with(|| {
-                if states[func.index()] == State::New {
-                    states[func.index()] = State::Open;
-                    callees(function)
-                } else {
-                    Vec::new()
-                }
-            });
-            match todo.pop() {
-                Some(callee) => match states.get(callee.index()) {
-                    Some(State::New) => stack.push((callee, None)),
-                    Some(State::Open) => return Err(PassError::Recursive { function: function.name.clone() }),
-                    Some(State::Done) | None => {}
-                },
-                None => {
-                    if states[func.index()] == State::Open {
-                        states[func.index()] = State::Done;
-                        order.push(func);
-                    }
-                    stack.pop();
-                }
-            }
-        }
-    }
-    Ok(order)
+    callees_first(module, roots).map_err(|error| match error {
+        CallError::Recursive(func) => PassError::Recursive { function: module.functions[func.index()].name.clone() },
+        CallError::Missing(_) => internal!("{error}").in_pass("build", ""),
+    })
 }
 
 /// A copy of some functions of a module and what they call, callers before the called, with all globals.

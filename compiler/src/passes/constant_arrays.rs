@@ -13,7 +13,7 @@ use crate::ir::{Function, Global, GlobalVar, Op, Region, Space, Type, Value, Var
 use rustc_hash::FxHashMap;
 
 /// The pass.
-pub const PASS: Pass = Pass::function("constant_arrays", |function, cx| {
+pub(crate) const PASS: Pass = Pass::function("constant_arrays", |function, cx| {
     run(function, &cx.module.globals);
     Ok(true)
 });
@@ -28,7 +28,7 @@ enum Contents {
 }
 
 /// Replaces such variables of a function by their tables.
-pub fn run(function: &mut Function, globals: &[GlobalVar]) {
+pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) {
     let mut copies = false;
     function.body.walk(&mut |inst| copies |= matches!(inst.op, Op::Copy { .. }));
     if !copies {

@@ -12,13 +12,13 @@ use crate::analysis::definitions::Root;
 use crate::ir::{Const, Function, GlobalVar, Op, Scalar, Type, Value};
 
 /// The pass.
-pub const PASS: Pass = Pass::function("constant_loads", |function, cx| {
+pub(crate) const PASS: Pass = Pass::function("constant_loads", |function, cx| {
     run(function, &cx.module.globals);
     Ok(true)
 });
 
 /// Replaces the loads of a function from known places in constants of known contents.
-pub fn run(function: &mut Function, globals: &[GlobalVar]) {
+pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) {
     if !globals.iter().any(is_table) {
         return;
     }

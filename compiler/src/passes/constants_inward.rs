@@ -18,13 +18,13 @@ use crate::analysis::definitions::{Constants, Uses};
 use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Type, Value};
 
 /// The pass.
-pub const PASS: Pass = Pass::function("constants_inward", |function, _| Ok(run(function)));
+pub(crate) const PASS: Pass = Pass::function("constants_inward", |function, _| Ok(run(function)));
 
 /// Sums within a sum that are looked into.
 const DEEPEST: usize = 6;
 
 /// Rewrites a function. Returns whether there was anything. What is not needed any more stays.
-pub fn run(function: &mut Function) -> bool {
+pub(crate) fn run(function: &mut Function) -> bool {
     let mut finder = Finder {
         function,
         constants: Constants::of(&function.body),

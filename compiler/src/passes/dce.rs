@@ -17,10 +17,10 @@ use super::simplify::Purity;
 use crate::ir::{CastOp, Function, Inst, Op, Region, Type, Value, Var};
 
 /// The pass.
-pub const PASS: Pass = Pass::function("dce", |function, cx| Ok(run(function, cx.purity)));
+pub(crate) const PASS: Pass = Pass::function("dce", |function, cx| Ok(run(function, cx.purity)));
 
 /// Removes dead code. Returns whether there was any.
-pub fn run(function: &mut Function, purity: &Purity) -> bool {
+pub(crate) fn run(function: &mut Function, purity: &Purity) -> bool {
     let read = variables_read(function);
     let mut marker = Marker::new(function, purity, &read);
     marker.collect(&function.body, None, None);

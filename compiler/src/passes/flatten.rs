@@ -20,7 +20,7 @@ use crate::ir::{Inst, Module, Op, Region, Value};
 use crate::launch::LaunchKey;
 
 /// The pass.
-pub const PASS: Pass = Pass::module("flatten", |module, cx| {
+pub(crate) const PASS: Pass = Pass::module("flatten", |module, cx| {
     run(module, cx.key);
     Ok(true)
 });

@@ -26,7 +26,7 @@ use crate::ir::{
 use rustc_hash::FxHashMap;
 
 /// The pass.
-pub const PASS: Pass = Pass::module("groups", |module, cx| {
+pub(crate) const PASS: Pass = Pass::module("groups", |module, cx| {
     run(module, cx.key.kernel.local_size, cx.target.language.max_subgroup_size);
     Ok(true)
 });
@@ -41,7 +41,7 @@ struct Memory {
 
 /// Expands the operations in every function of a module for groups of that size.
 /// `lanes`: work-items of the largest subgroup.
-pub fn run(module: &mut Module, local_size: [u32; 3], lanes: u32) {
+pub(crate) fn run(module: &mut Module, local_size: [u32; 3], lanes: u32) {
     let items = local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size.max(1)));
     let mut memory = Memory::default();
     for index in 0..module.functions.len() {

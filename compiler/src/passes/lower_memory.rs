@@ -16,7 +16,7 @@ use crate::ir::{BinOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, V
 use std::collections::BTreeMap;
 
 /// The pass.
-pub const PASS: Pass = Pass::function("lower_memory", |function, cx| {
+pub(crate) const PASS: Pass = Pass::function("lower_memory", |function, cx| {
     run(function, cx.pointer_size());
     Ok(true)
 });
@@ -31,7 +31,7 @@ const INLINE_OTHER: u32 = 64;
 type Fields = BTreeMap<u32, Type>;
 
 /// Expands every [`Op::Copy`] and [`Op::Zero`] of a function. `ptr_size` is the size of a pointer in bytes.
-pub fn run(function: &mut Function, ptr_size: u32) {
+pub(crate) fn run(function: &mut Function, ptr_size: u32) {
     let mut blocks = Vec::new();
     function.body.walk(&mut |inst| match inst.op {
         Op::Copy { dst, src, size, .. } => blocks.push((dst, Some(src), size)),

@@ -13,7 +13,7 @@ use crate::diag::Span;
 use crate::ir::{BinOp, Function, Inst, Op, Region, Type, UnOp, Value};
 
 /// The pass.
-pub const PASS: Pass = Pass::function("merge_exits", |function, _| {
+pub(crate) const PASS: Pass = Pass::function("merge_exits", |function, _| {
     run(function);
     Ok(true)
 });
@@ -22,7 +22,7 @@ pub const PASS: Pass = Pass::function("merge_exits", |function, _| {
 const BETWEEN: usize = 8;
 
 /// Merges the exits of every loop of a function.
-pub fn run(function: &mut Function) {
+pub(crate) fn run(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
     region(function, &mut body);
     function.body = body;

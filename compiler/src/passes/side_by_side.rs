@@ -21,13 +21,13 @@ use crate::analysis::definitions::{Definitions, Linear, Root};
 use crate::ir::{Const, Function, Inst, Op, Region, Space, Type, Value};
 
 /// The pass.
-pub const PASS: Pass = Pass::function("side_by_side", |function, cx| {
+pub(crate) const PASS: Pass = Pass::function("side_by_side", |function, cx| {
     let widest = if cx.target.shaders.costs.lanes_exchange { exchange::SHARED } else { WIDE };
     Ok(run(function, cx.key.binding.distinct, cx.purity, widest))
 });
 
 /// Bytes of the widest access that a device makes at once.
-pub const WIDE: u32 = 16;
+pub(crate) const WIDE: u32 = 16;
 
 /// Groups of accesses that are followed at a time: every store looks at all of them.
 const MOST_OPEN: usize = 64;
@@ -54,7 +54,7 @@ struct Joined {
 type Open = FxHashMap<Key, Vec<Member>>;
 
 /// Rewrites a kernel. `widest`: bytes of the accesses that come out, at most. Returns whether there was anything.
-pub fn run(function: &mut Function, distinct: bool, purity: &Purity, widest: u32) -> bool {
+pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity, widest: u32) -> bool {
     let Some(joined) = find(function, distinct, purity, widest) else { return false };
     if joined.is_empty() {
         return false;

@@ -15,19 +15,19 @@ use crate::ir::{Const, Function, Inst, Op, Type, Value, WorkItem};
 use crate::launch::{KernelKey, LaunchKey};
 
 /// The pass that moves parameters, see [`start_parameters`].
-pub const START: Pass = Pass::function("start_parameters", |function, cx| {
+pub(crate) const START: Pass = Pass::function("start_parameters", |function, cx| {
     start_parameters(function, cx.key);
     Ok(!cx.key.binding.started_args.is_empty())
 });
 
 /// The pass.
-pub const PASS: Pass = Pass::function("specialise_key", |function, cx| {
+pub(crate) const PASS: Pass = Pass::function("specialise_key", |function, cx| {
     run(function, &cx.key.kernel);
     Ok(true)
 });
 
 /// Replaces the questions whose answer the key has.
-pub fn run(function: &mut Function, key: &KernelKey) {
+pub(crate) fn run(function: &mut Function, key: &KernelKey) {
     for &index in &key.null_args {
         null_parameter(function, index);
     }
@@ -48,7 +48,7 @@ pub fn run(function: &mut Function, key: &KernelKey) {
 }
 
 /// Makes pointer parameters point to where the host says: those of the key that do not point to the first byte of what is bound for them.
-pub fn start_parameters(function: &mut Function, key: &LaunchKey) {
+pub(crate) fn start_parameters(function: &mut Function, key: &LaunchKey) {
     for &index in &key.binding.started_args {
         move_parameter(function, index);
     }

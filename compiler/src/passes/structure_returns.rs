@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// The pass.
-pub const PASS: Pass = Pass::function("structure_returns", |function, cx| {
+pub(crate) const PASS: Pass = Pass::function("structure_returns", |function, cx| {
     run(function, cx.pointer_size());
     Ok(true)
 });
@@ -32,7 +32,7 @@ pub const PASS: Pass = Pass::function("structure_returns", |function, cx| {
 const MAX_MOVES: usize = 24;
 
 /// Brings `function` into the form described above; does nothing if it has it already. `ptr_size` is the size of a pointer in bytes.
-pub fn run(function: &mut Function, ptr_size: u32) {
+pub(crate) fn run(function: &mut Function, ptr_size: u32) {
     let mut returns = 0;
     function.body.walk(&mut |inst| returns += usize::from(matches!(inst.op, Op::Return(_))));
     let last = function.body.insts.last();

@@ -27,7 +27,7 @@ use crate::ir::{BinOp, Build, CastOp, Const, Cursor, Function, GroupOp, Inst, Op
 use crate::launch::LaunchKey;
 
 /// The pass.
-pub const PASS: Pass = Pass::function("uniform_loads", |function, cx| {
+pub(crate) const PASS: Pass = Pass::function("uniform_loads", |function, cx| {
     // naga takes questions about subgroups from groups of one dimension only; of SPIR-V nobody asks it.
     let may_ask = cx.target.shaders.spirv || cx.key.kernel.local_size[1..] == [1, 1];
     Ok(may_ask && run(function, cx.key, cx.target.language.max_subgroup_size))
@@ -37,7 +37,7 @@ pub const PASS: Pass = Pass::function("uniform_loads", |function, cx| {
 const LARGEST: usize = 1024;
 
 /// Rewrites the loops of a kernel where that can be done. `lanes` are the work-items of a subgroup. Returns whether there were any.
-pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
+pub(crate) fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
     if lanes < 2 || !key.kernel.local_size[0].is_multiple_of(lanes) || key.kernel.guard != [false; 3] || !loads_local(function) {
         return false;
     }

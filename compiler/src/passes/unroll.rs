@@ -58,7 +58,7 @@ const COPIES: usize = 8;
 
 /// Which unrolling to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// Write out loops of few turns.
     Full,
     /// Those of more turns too, for devices whose drivers compile long code quickly.
@@ -120,19 +120,19 @@ struct Limits {
 }
 
 /// The pass that writes loops out, as long ones as the device's driver compiles quickly.
-pub const PASS: Pass = Pass::function("unroll", |function, cx| {
+pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| {
     let mode = if cx.target.shaders.costs.long_code { Mode::Full } else { Mode::Generous };
     Ok(run(function, mode))
 });
 
 /// The pass that does several turns in one.
-pub const SEVERAL: Pass = Pass::function("unroll_partial", |function, _| Ok(run(function, Mode::Partial)));
+pub(crate) const SEVERAL: Pass = Pass::function("unroll_partial", |function, _| Ok(run(function, Mode::Partial)));
 
 /// The pass that does several turns of short loops in one, when all else is done.
-pub const LAST: Pass = Pass::function("unroll_last", |function, _| Ok(run(function, Mode::Last)));
+pub(crate) const LAST: Pass = Pass::function("unroll_last", |function, _| Ok(run(function, Mode::Last)));
 
 /// Unrolls the innermost loops that are worth it. Returns whether there were any.
-pub fn run(function: &mut Function, mode: Mode) -> bool {
+pub(crate) fn run(function: &mut Function, mode: Mode) -> bool {
     let constants = Constants::of(&function.body);
     if let Some(limits) = mode.limits() {
         let turns = Trips::of(function).into_turns();

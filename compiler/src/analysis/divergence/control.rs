@@ -5,7 +5,7 @@ use crate::ir::{Inst, Op, Region, Value};
 
 /// Who gets to an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Together {
+pub(crate) enum Together {
     /// All work-items of a group.
     Group,
     /// All of a subgroup, where other subgroups are [`Together::Rest`].
@@ -44,7 +44,7 @@ impl Exits {
 impl Divergence<'_> {
     /// Shows all instructions, in the order of the text, and for each who gets there. `full`: whether work-items begin in complete subgroups;
     /// `complete`: what tells those that are, where a pass has made two versions.
-    pub fn walk(&self, region: &Region, (full, complete): (bool, Option<Value>), show: &mut dyn FnMut(&Inst, Together)) {
+    pub(crate) fn walk(&self, region: &Region, (full, complete): (bool, Option<Value>), show: &mut dyn FnMut(&Inst, Together)) {
         self.show(region, (if full { Together::Group } else { Together::Some }, complete), show);
     }
 
@@ -69,12 +69,12 @@ impl Divergence<'_> {
     }
 
     /// Whether work-items of a group may not all get to the regions of an instruction, or not all as often.
-    pub fn splits(&self, inst: &Inst) -> bool {
+    pub(crate) fn splits(&self, inst: &Inst) -> bool {
         self.split_scope(inst) < Scope::Group
     }
 
     /// Among which work-items all get to the regions of an instruction, and as often.
-    pub fn split_scope(&self, inst: &Inst) -> Scope {
+    pub(crate) fn split_scope(&self, inst: &Inst) -> Scope {
         match &inst.op {
             Op::If { cond: selector, .. } | Op::Switch { selector, .. } => self.scope(*selector),
             Op::Loop { body, .. } => {
@@ -87,7 +87,7 @@ impl Divergence<'_> {
 
     /// Whether some work-items of a group may go on elsewhere than behind an instruction: behind a jump that some have made the others are alone to the end of
     /// the loop, which [splits](Self::splits) as a whole, or of the kernel.
-    pub fn leaves(&self, inst: &Inst) -> bool {
+    pub(crate) fn leaves(&self, inst: &Inst) -> bool {
         let is_loop = matches!(inst.op, Op::Loop { .. });
         let here = self.split_scope(inst);
         inst.op.regions().iter().any(|nested| {

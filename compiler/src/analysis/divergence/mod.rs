@@ -37,11 +37,11 @@ mod control;
 
 use super::definitions::Definitions;
 use crate::ir::{BinOp, CastOp, Function, GroupOp, Op, Region, Scalar, Space, Type, Value, WorkItem};
-pub use control::Together;
+pub(crate) use control::Together;
 
 /// A value from one work-item to the next of dimension 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variation {
+pub(crate) enum Variation {
     /// Not computed yet, or never.
     Unknown,
     /// The same.
@@ -54,7 +54,7 @@ pub enum Variation {
 
 /// Among which work-items a value is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// None but itself.
     Item,
     /// Those of a subgroup.
@@ -67,7 +67,7 @@ pub enum Scope {
 
 /// What is asked.
 #[derive(Clone, Copy)]
-pub struct Question<'q> {
+pub(crate) struct Question<'q> {
     /// Work-items of a group, in each dimension. A pass that puts neighbours of the NDRange together may take them for a group.
     pub group: [u32; 3],
     /// Whether the launch has no global offset: no global id wraps around within a group then.
@@ -78,7 +78,7 @@ pub struct Question<'q> {
 
 /// Loads that may be taken to give two work-items the same from one address. Volatile ones never are, nor are those from private memory.
 #[derive(Clone, Copy)]
-pub enum StableLoads<'q> {
+pub(crate) enum StableLoads<'q> {
     /// Those from constant memory, which nothing writes.
     Constant,
     /// All: no work-item waits for another, so each may see what is there before or after the others.
@@ -88,7 +88,7 @@ pub enum StableLoads<'q> {
 }
 
 /// How the values of a kernel differ.
-pub struct Divergence<'f> {
+pub(crate) struct Divergence<'f> {
     function: &'f Function,
     definitions: Definitions<'f>,
     question: Question<'f>,
@@ -132,7 +132,7 @@ impl Variation {
 
 impl<'f> Divergence<'f> {
     /// Looks at a kernel whose body is `body`.
-    pub fn of(function: &'f Function, body: &'f Region, question: Question<'f>) -> Self {
+    pub(crate) fn of(function: &'f Function, body: &'f Region, question: Question<'f>) -> Self {
         let count = function.values.len();
         let mut this = Self {
             function,
@@ -153,22 +153,22 @@ impl<'f> Divergence<'f> {
     }
 
     /// How a value differs from one work-item to the next.
-    pub fn variation(&self, value: Value) -> Variation {
+    pub(crate) fn variation(&self, value: Value) -> Variation {
         self.variations.get(value.index()).copied().unwrap_or(Variation::Varying)
     }
 
     /// How each value differs, by its number: what a pass may keep while it rewrites.
-    pub fn into_variations(self) -> Vec<Variation> {
+    pub(crate) fn into_variations(self) -> Vec<Variation> {
         self.variations
     }
 
     /// Among which work-items a value is the same, of those that compute it together.
-    pub fn scope(&self, value: Value) -> Scope {
+    pub(crate) fn scope(&self, value: Value) -> Scope {
         self.scopes.get(value.index()).copied().unwrap_or(Scope::Item)
     }
 
     /// Whether a value is the same for all work-items of a group, of those that compute it together.
-    pub fn is_same(&self, value: Value) -> bool {
+    pub(crate) fn is_same(&self, value: Value) -> bool {
         self.scope(value) >= Scope::Group
     }
 
@@ -238,7 +238,7 @@ impl<'f> Divergence<'f> {
     }
 
     /// How the result of an operation without regions varies, if its operands vary as `of` says.
-    pub fn operation(&self, op: &Op, result: Value, of: &dyn Fn(Value) -> Variation) -> Variation {
+    pub(crate) fn operation(&self, op: &Op, result: Value, of: &dyn Fn(Value) -> Variation) -> Variation {
         if let &Op::WorkItem(question) = op {
             return self.answer(question);
         }

@@ -4,7 +4,7 @@ use crate::analysis::definitions::Definitions;
 use crate::ir::{BinOp, CmpOp, Inst, Op, Region, UnOp, Value};
 
 /// What holds of a value wherever the loop goes on: what guards say before the first `continue`.
-pub fn guards(body: &Region, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
+pub(crate) fn guards(body: &Region, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
     let mut bounds = Vec::new();
     for inst in &body.insts {
         let mut goes_on = matches!(inst.op, Op::Continue(_));

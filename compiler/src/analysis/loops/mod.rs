@@ -12,8 +12,8 @@
 //! [`PlainLoop`] is the shape that can be repeated or written out, [`Counted`] one that ends at one test of a counter. How often it goes on is known exactly where
 //! start, bound and step are constants ([`Counted::turns`]); [`trips`] has the most turns that loops of any shape do, from the ranges of what they count with.
 
-pub mod guards;
-pub mod trips;
+pub(crate) mod guards;
+pub(crate) mod trips;
 
 use super::definitions::Constants;
 use super::eval;
@@ -21,7 +21,7 @@ use crate::ir::{BinOp, CmpOp, Function, Inst, Op, Region, Scalar, Type, Value};
 
 /// A loop that goes on in one place, at the end of its body.
 #[derive(Clone, Copy, Debug)]
-pub struct PlainLoop<'a> {
+pub(crate) struct PlainLoop<'a> {
     /// What its parameters start from.
     pub init: &'a [Value],
     /// Its parameters.
@@ -34,7 +34,7 @@ pub struct PlainLoop<'a> {
 
 impl<'a> PlainLoop<'a> {
     /// Whether an operation is one.
-    pub fn of(op: &'a Op) -> Option<Self> {
+    pub(crate) fn of(op: &'a Op) -> Option<Self> {
         let Op::Loop { init, params, body, .. } = op else { return None };
         let Some(Op::Continue(next)) = body.terminator() else { return None };
         let mut continues = 0;
@@ -43,7 +43,7 @@ impl<'a> PlainLoop<'a> {
     }
 
     /// The body without the `continue` at its end.
-    pub fn insts(&self) -> &'a [Inst] {
+    pub(crate) fn insts(&self) -> &'a [Inst] {
         self.body.insts.split_last().map_or(&[][..], |(_, insts)| insts)
     }
 
@@ -60,7 +60,7 @@ impl<'a> PlainLoop<'a> {
 /// A loop that goes on while `compare(counter, bound)`, tested at the beginning of each turn, and ends nowhere else but by a `return`. The counter's next value is
 /// `step.0(counter, step.1)`, or the operation the other way round where that is the same. Integers all.
 #[derive(Clone, Copy, Debug)]
-pub struct Counted<'a> {
+pub(crate) struct Counted<'a> {
     /// Where the test is in the body: an `if` that only yields or breaks.
     pub test: usize,
     /// The index of the parameter that counts.
@@ -79,7 +79,7 @@ pub struct Counted<'a> {
 
 impl<'a> Counted<'a> {
     /// Whether a loop is one.
-    pub fn of(function: &Function, plain: &PlainLoop<'a>) -> Option<Self> {
+    pub(crate) fn of(function: &Function, plain: &PlainLoop<'a>) -> Option<Self> {
         let (test, inst) = plain.body.insts.iter().enumerate().find(|(_, inst)| !inst.op.is_pure())?;
         let Op::If { cond, then, els } = &inst.op else { return None };
         let only = |region: &'a Region| match &region.insts[..] {
@@ -118,7 +118,7 @@ impl<'a> Counted<'a> {
     }
 
     /// How many turns it does, `most` at most, where start, bound and step are constants and nothing returns from it.
-    pub fn turns(&self, plain: &PlainLoop<'_>, constants: &Constants, most: u64) -> Option<u64> {
+    pub(crate) fn turns(&self, plain: &PlainLoop<'_>, constants: &Constants, most: u64) -> Option<u64> {
         let mut returns = false;
         plain.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
         let scalar = self.ty.scalar().filter(|_| !returns)?;
@@ -143,14 +143,14 @@ impl<'a> Counted<'a> {
     }
 
     /// A loop whose number of turns is known, and that number: see [`Self::turns`].
-    pub fn fixed(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, most: u64) -> Option<(Self, u64)> {
+    pub(crate) fn fixed(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, most: u64) -> Option<(Self, u64)> {
         let counted = Self::of(function, plain)?;
         let turns = counted.turns(plain, constants, most)?;
         Some((counted, turns))
     }
 
     /// What is added to the counter in a turn, where that is a constant: modulo two to the power of its width.
-    pub fn added(&self, constants: &Constants) -> Option<u64> {
+    pub(crate) fn added(&self, constants: &Constants) -> Option<u64> {
         let bits = constants.bits(self.step.1)?;
         match self.step.0 {
             BinOp::Add => Some(bits),

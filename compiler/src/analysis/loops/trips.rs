@@ -35,7 +35,7 @@ enum Step {
 
 /// The most turns of a function's loops.
 #[derive(Debug)]
-pub struct Trips<'f> {
+pub(crate) struct Trips<'f> {
     function: &'f Function,
     defs: Definitions<'f>,
     ranges: FxHashMap<Value, Range>,
@@ -45,7 +45,7 @@ pub struct Trips<'f> {
 
 impl<'f> Trips<'f> {
     /// Looks at all loops of a function.
-    pub fn of(function: &'f Function) -> Self {
+    pub(crate) fn of(function: &'f Function) -> Self {
         let mut trips =
             Self { function, defs: Definitions::of(function), ranges: FxHashMap::default(), turns: FxHashMap::default(), total: None };
         trips.total = trips.region(&function.body);
@@ -53,12 +53,12 @@ impl<'f> Trips<'f> {
     }
 
     /// How many turns all loops of the function do together at most, where that is known.
-    pub const fn total(&self) -> Option<u64> {
+    pub(crate) const fn total(&self) -> Option<u64> {
         self.total
     }
 
     /// How many turns one execution of each loop does at most, where that is known, by the loop's first parameter.
-    pub fn into_turns(self) -> FxHashMap<Value, u64> {
+    pub(crate) fn into_turns(self) -> FxHashMap<Value, u64> {
         self.turns
     }
 

@@ -49,19 +49,19 @@ use crate::launch::LaunchKey;
 use check::Dealt;
 
 /// The pass.
-pub const PASS: Pass = Pass::function("deal_turns", |function, cx| {
+pub(crate) const PASS: Pass = Pass::function("deal_turns", |function, cx| {
     let widths = if cx.target.shaders.costs.long_code { &WIDTHS[..1] } else { WIDTHS };
     Ok(run(function, cx.key, cx.purity, widths))
 });
 
 /// Bytes of what is loaded at once, the widest first: what a loop leaves, the next one may take.
-pub const WIDTHS: &[u32] = &[16, 4];
+pub(crate) const WIDTHS: &[u32] = &[16, 4];
 
 /// Instructions of all turns that are done at once.
 const LARGEST: usize = 512;
 
 /// Rewrites the loops of a kernel that are worth it, for some of the [`WIDTHS`]. Returns whether there were any.
-pub fn run(function: &mut Function, key: &LaunchKey, purity: &Purity, widths: &[u32]) -> bool {
+pub(crate) fn run(function: &mut Function, key: &LaunchKey, purity: &Purity, widths: &[u32]) -> bool {
     let found = check::find(function, key, purity, widths);
     if found.is_empty() {
         return false;

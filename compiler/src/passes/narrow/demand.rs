@@ -6,7 +6,7 @@ use crate::ir::{BinOp, CastOp, Function, Op, Region, Scalar, Type, Value};
 
 /// How much of a value is needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Demand {
+pub(super) enum Demand {
     /// Nothing.
     #[default]
     None,
@@ -20,7 +20,7 @@ pub enum Demand {
 const MAX_WALKS: usize = 12;
 
 /// The demand on each value.
-pub fn of(function: &Function, defs: &Definitions<'_>, ranges: &Ranges) -> Vec<Demand> {
+pub(super) fn of(function: &Function, defs: &Definitions<'_>, ranges: &Ranges) -> Vec<Demand> {
     let mut solver = Solver { function, defs, ranges, demand: vec![Demand::None; function.values.len()], changed: true };
     for _ in 0..MAX_WALKS {
         if !solver.changed {

@@ -23,13 +23,13 @@ use demand::Demand;
 use rustc_hash::FxHashMap;
 
 /// The pass.
-pub const PASS: Pass = Pass::function("narrow", |function, _| {
+pub(crate) const PASS: Pass = Pass::function("narrow", |function, _| {
     run(function);
     Ok(true)
 });
 
 /// Narrows what can be narrowed. Leaves conversions behind that `simplify` merges.
-pub fn run(function: &mut Function) {
+pub(crate) fn run(function: &mut Function) {
     if !function.values.iter().any(|value| value.ty.scalar() == Some(Scalar::I64)) {
         return;
     }

@@ -20,7 +20,7 @@ fn convert(at: &mut Cursor<'_>, value: Value, to: Type) -> Value {
 
 impl Pieces {
     /// The value that a load of type `ty` at `offset` gives. `current` has the values of the pieces.
-    pub fn read(
+    pub(super) fn read(
         &self,
         at: &mut Cursor<'_>,
         var: Var,
@@ -88,7 +88,7 @@ impl Pieces {
     }
 
     /// The new values of the pieces that a store of `value` at `offset` changes.
-    pub fn write(
+    pub(super) fn write(
         &self,
         at: &mut Cursor<'_>,
         var: Var,

@@ -28,10 +28,10 @@ use pieces::{Access, Pieces};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The pass.
-pub const PASS: Pass = Pass::function("promote", |function, cx| Ok(run(function, cx.pointer_size())));
+pub(crate) const PASS: Pass = Pass::function("promote", |function, cx| Ok(run(function, cx.pointer_size())));
 
 /// Promotes every private variable that can be. `ptr_size` is the size of a pointer in bytes. Returns whether anything changed.
-pub fn run(function: &mut Function, ptr_size: u32) -> bool {
+pub(crate) fn run(function: &mut Function, ptr_size: u32) -> bool {
     if function.vars.is_empty() {
         return false;
     }

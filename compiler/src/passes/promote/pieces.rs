@@ -4,7 +4,7 @@ use crate::ir::{Scalar, Space, Type, Var};
 
 /// A range of a variable's bytes that becomes an SSA value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub(super) struct Piece {
     /// First byte in the variable.
     pub offset: u32,
     /// Bytes.
@@ -15,7 +15,7 @@ pub struct Piece {
 
 /// A load or store at a known place of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Access {
+pub(super) struct Access {
     /// First byte in the variable.
     pub offset: u32,
     /// Bytes.
@@ -29,7 +29,7 @@ const MAX_PIECES: usize = 256;
 
 /// All pieces of a function's variables, numbered through.
 #[derive(Debug, Default)]
-pub struct Pieces {
+pub(super) struct Pieces {
     /// Every piece.
     pub list: Vec<Piece>,
     /// For each variable, the range of its pieces in `list`, in order of their offsets; empty where it stays in memory.
@@ -38,7 +38,7 @@ pub struct Pieces {
 
 impl Pieces {
     /// Divides each variable; `accesses` has an entry a variable, `None` where it has to stay in memory.
-    pub fn new(accesses: Vec<Option<Vec<Access>>>) -> Self {
+    pub(super) fn new(accesses: Vec<Option<Vec<Access>>>) -> Self {
         let mut pieces = Self::default();
         for accesses in accesses {
             let start = pieces.list.len();
@@ -53,12 +53,12 @@ impl Pieces {
     }
 
     /// Whether the variable has become values.
-    pub fn promoted(&self, var: Var) -> bool {
+    pub(super) fn promoted(&self, var: Var) -> bool {
         self.ranges.get(var.index()).is_some_and(|range| !range.is_empty())
     }
 
     /// The numbers of the pieces that a range of bytes touches.
-    pub fn touched(&self, var: Var, offset: u32, size: u32) -> std::ops::Range<usize> {
+    pub(super) fn touched(&self, var: Var, offset: u32, size: u32) -> std::ops::Range<usize> {
         let Some(range) = self.ranges.get(var.index()) else { return 0..0 };
         let list = &self.list[range.clone()];
         let first = list.partition_point(|piece| piece.offset + piece.size <= offset);

@@ -48,7 +48,7 @@ use roots::{Root, Roots};
 use rustc_hash::FxHashMap;
 
 /// The pass.
-pub const PASS: Pass = Pass::function("resolve_pointers", |function, cx| {
+pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| {
     run(function, &cx.module.globals, cx.pointer_size())?;
     Ok(true)
 });
@@ -57,7 +57,7 @@ pub const PASS: Pass = Pass::function("resolve_pointers", |function, cx| {
 ///
 /// # Errors
 /// [`PassError::Unsupported`] for what cannot take part: pointers returned or passed to functions, and with 32 bits more objects than tags.
-pub fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32) -> Result<(), PassError> {
+pub(crate) fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32) -> Result<(), PassError> {
     let has_pointers = function.values.iter().any(|value| matches!(value.ty, Type::Ptr(_)));
     if !has_pointers {
         return Ok(());

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 /// A memory object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Root {
+pub(super) enum Root {
     /// What a kernel's parameter of that index points to.
     Param(u32),
     /// A program-scope or local variable.
@@ -17,7 +17,7 @@ pub enum Root {
 
 /// A set of roots, and of null (bit 0); the root of number `n` is bit `n + 1`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Set(SmallVec<[u64; 2]>);
+pub(super) struct Set(SmallVec<[u64; 2]>);
 
 impl Set {
     fn add(&mut self, bit: usize) -> bool {
@@ -49,12 +49,12 @@ impl Set {
     }
 
     /// How many there are, null included.
-    pub fn len(&self) -> u32 {
+    pub(super) fn len(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
     /// The roots' numbers, in order, without null.
-    pub fn roots(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn roots(&self) -> impl Iterator<Item = usize> + '_ {
         self.0
             .iter()
             .enumerate()
@@ -65,7 +65,7 @@ impl Set {
 
 /// Every root that a function names, and what each pointer may point to.
 #[derive(Debug)]
-pub struct Roots {
+pub(super) struct Roots {
     /// All roots; numbers are indices.
     pub list: Vec<Root>,
     /// Space of each.
@@ -99,7 +99,7 @@ enum Rule {
 
 impl Roots {
     /// Finds the roots and solves what each pointer may be.
-    pub fn of(function: &Function, globals: &[GlobalVar]) -> Self {
+    pub(super) fn of(function: &Function, globals: &[GlobalVar]) -> Self {
         let count = function.values.len();
         let mut roots = Self {
             list: Vec::new(),
@@ -165,17 +165,17 @@ impl Roots {
     }
 
     /// What a pointer may point to.
-    pub fn set(&self, ptr: Value) -> &Set {
+    pub(super) fn set(&self, ptr: Value) -> &Set {
         &self.sets[ptr.index()]
     }
 
     /// Whether a pointer may come from memory that others write.
-    pub fn is_open(&self, ptr: Value) -> bool {
+    pub(super) fn is_open(&self, ptr: Value) -> bool {
         self.open[ptr.index()]
     }
 
     /// Whether pointers that are kept where `ptr` points to are of the open form.
-    pub fn keeps_open(&self, ptr: Value) -> bool {
+    pub(super) fn keeps_open(&self, ptr: Value) -> bool {
         self.set(ptr).roots().any(|root| self.open_memory[root])
     }
 
@@ -230,7 +230,7 @@ impl Roots {
 }
 
 /// The first global of a space: the memory of all of them begins with it.
-pub fn first_of(globals: &[GlobalVar], space: Space) -> Option<Global> {
+pub(super) fn first_of(globals: &[GlobalVar], space: Space) -> Option<Global> {
     globals.iter().position(|global| global.space == space).and_then(|index| u32::try_from(index).ok()).map(Global)
 }
 

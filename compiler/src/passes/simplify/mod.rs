@@ -31,7 +31,7 @@ use super::pass::Pass;
 use crate::ir::{Function, Op, Region};
 
 /// The pass.
-pub const PASS: Pass = Pass::function("simplify", |function, cx| {
+pub(crate) const PASS: Pass = Pass::function("simplify", |function, cx| {
     run(function, cx.purity);
     Ok(true)
 });
@@ -89,7 +89,7 @@ impl Purity {
 const MAX_WALKS: usize = 4;
 
 /// Simplifies a function and removes what is dead in it.
-pub fn run(function: &mut Function, purity: &Purity) {
+pub(crate) fn run(function: &mut Function, purity: &Purity) {
     for _ in 0..MAX_WALKS {
         let changed = walk::run(function, purity);
         let removed = dce::run(function, purity);

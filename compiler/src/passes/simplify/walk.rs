@@ -7,7 +7,7 @@ use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Space, Type, Value, V
 use rustc_hash::FxHashMap;
 
 /// Walks a function once. Returns whether a rule applied.
-pub fn run(function: &mut Function, purity: &Purity) -> bool {
+pub(super) fn run(function: &mut Function, purity: &Purity) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let mut walk = Walk::new(function, purity);
     walk.region(&mut body);
@@ -130,16 +130,16 @@ impl<'a> Walk<'a> {
     }
 
     /// The pure operation that defines a value.
-    pub fn def(&self, value: Value) -> Option<&Op> {
+    pub(super) fn def(&self, value: Value) -> Option<&Op> {
         self.defs.get(value.index()).and_then(Option::as_ref)
     }
 
-    pub fn ty(&self, value: Value) -> Type {
+    pub(super) fn ty(&self, value: Value) -> Type {
         self.function.ty(value)
     }
 
     /// The constant that a value is.
-    pub fn constant_of(&self, value: Value) -> Option<&Const> {
+    pub(super) fn constant_of(&self, value: Value) -> Option<&Const> {
         match self.def(value) {
             Some(Op::Const(constant)) => Some(constant),
             _ => None,
@@ -147,12 +147,12 @@ impl<'a> Walk<'a> {
     }
 
     /// The bits of a scalar constant, or those that all lanes of a vector constant have.
-    pub fn bits(&self, value: Value) -> Option<u64> {
+    pub(super) fn bits(&self, value: Value) -> Option<u64> {
         self.constant_of(value)?.bits()
     }
 
     /// The bits of each lane of a constant.
-    pub fn lanes(&self, value: Value) -> Option<Vec<u64>> {
+    pub(super) fn lanes(&self, value: Value) -> Option<Vec<u64>> {
         match self.constant_of(value)? {
             Const::Bits(bits) => Some(vec![*bits]),
             Const::Lanes(lanes) => Some(lanes.clone()),
@@ -161,7 +161,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What stands for a value here.
-    pub fn resolve(&mut self, value: Value) -> Value {
+    pub(super) fn resolve(&mut self, value: Value) -> Value {
         let mut current = value;
         while let Some(Some(next)) = self.replaced.get(current.index()) {
             current = *next;
@@ -181,7 +181,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Lets another value stand for one.
-    pub fn replace(&mut self, old: Value, new: Value) {
+    pub(super) fn replace(&mut self, old: Value, new: Value) {
         if old != new {
             self.replaced[old.index()] = Some(new);
         }
@@ -198,7 +198,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A constant, at the beginning of the function.
-    pub fn constant(&mut self, ty: Type, constant: Const) -> Value {
+    pub(super) fn constant(&mut self, ty: Type, constant: Const) -> Value {
         if let Some(&value) = self.constants.get(&(ty, constant.clone())) {
             return value;
         }
@@ -210,12 +210,12 @@ impl<'a> Walk<'a> {
     }
 
     /// A constant with the same bits in every lane.
-    pub fn splat(&mut self, ty: Type, bits: u64) -> Value {
+    pub(super) fn splat(&mut self, ty: Type, bits: u64) -> Value {
         self.constant(ty, Const::splat(ty, bits))
     }
 
     /// A constant given by its lanes.
-    pub fn constant_lanes(&mut self, ty: Type, lanes: Vec<u64>) -> Value {
+    pub(super) fn constant_lanes(&mut self, ty: Type, lanes: Vec<u64>) -> Value {
         let constant = match (ty, lanes.first()) {
             (Type::Vector(..), _) | (_, None) => Const::Lanes(lanes),
             (_, Some(&bits)) => Const::Bits(bits),
@@ -224,34 +224,34 @@ impl<'a> Walk<'a> {
     }
 
     /// Now, to compare with [`Self::is_older`].
-    pub const fn now(&self) -> u32 {
+    pub(super) const fn now(&self) -> u32 {
         self.clock
     }
 
     /// Whether a value was defined before a time (so that it is visible wherever that time's place is).
-    pub fn is_older(&self, value: Value, time: u32) -> bool {
+    pub(super) fn is_older(&self, value: Value, time: u32) -> bool {
         self.born[value.index()] <= time
     }
 
     /// Notes that a value is defined here.
-    pub fn define(&mut self, value: Value) {
+    pub(super) fn define(&mut self, value: Value) {
         self.grow();
         self.clock += 1;
         self.born[value.index()] = self.clock;
         self.depth[value.index()] = u32::try_from(self.loops.len()).unwrap_or(u32::MAX);
     }
 
-    pub fn open_scope(&mut self) {
+    pub(super) fn open_scope(&mut self) {
         self.scopes.push(Vec::new());
     }
 
-    pub fn close_scope(&mut self) {
+    pub(super) fn close_scope(&mut self) {
         for key in self.scopes.pop().unwrap_or_default() {
             self.table.remove(&key);
         }
     }
 
-    pub fn scope(&self) -> usize {
+    pub(super) fn scope(&self) -> usize {
         self.scopes.len()
     }
 
@@ -286,7 +286,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The value of a pure operation: an older one, a simpler one, or a new instruction whose result is `into` if that is given.
-    pub fn pure(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, mut op: Op, into: Option<Value>) -> Value {
+    pub(super) fn pure(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, mut op: Op, into: Option<Value>) -> Value {
         if self.nesting < 8 {
             self.nesting += 1;
             let simpler = self.rewrite(out, span, ty, &mut op);
@@ -324,12 +324,12 @@ impl<'a> Walk<'a> {
     }
 
     /// A pure operation as part of a rule.
-    pub fn make(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: Op) -> Value {
+    pub(super) fn make(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: Op) -> Value {
         self.pure(out, span, ty, op, None)
     }
 
     /// Whether a value changes in more loops than another.
-    pub fn is_deeper(&self, value: Value, other: Value) -> bool {
+    pub(super) fn is_deeper(&self, value: Value, other: Value) -> bool {
         self.depth[value.index()] > self.depth[other.index()]
     }
 
@@ -362,7 +362,7 @@ impl<'a> Walk<'a> {
         (level < self.loops.len()).then_some(level)
     }
 
-    pub fn region(&mut self, region: &mut Region) {
+    pub(super) fn region(&mut self, region: &mut Region) {
         self.open_scope();
         let mut out = Vec::with_capacity(region.insts.len());
         let mut work = std::mem::take(&mut region.insts);
@@ -523,7 +523,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What a region that is not walked yet may change. Addresses that it computes itself have no known root yet: they may be anywhere.
-    pub fn clobbers_in(&self, region: &Region) -> Clobbers {
+    pub(super) fn clobbers_in(&self, region: &Region) -> Clobbers {
         let mut clobbers = Clobbers::default();
         for inst in &region.insts {
             self.add_clobbers(&inst.op, &mut clobbers);
@@ -532,7 +532,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Forgets what memory holds.
-    pub fn clobber(&mut self, clobbers: &Clobbers) {
+    pub(super) fn clobber(&mut self, clobbers: &Clobbers) {
         self.next_state += 1;
         let state = self.next_state;
         if clobbers.all {
@@ -550,13 +550,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes back to an earlier state of memory (at the beginning of another region of the same `if`).
-    pub fn go_back(&mut self, memory: Memory) {
+    pub(super) fn go_back(&mut self, memory: Memory) {
         self.memory = memory;
         self.next_state += 1;
     }
 
     /// The state behind regions that were entered with `before` and left with `after`.
-    pub fn join(&mut self, before: &Memory, after: &[Memory]) {
+    pub(super) fn join(&mut self, before: &Memory, after: &[Memory]) {
         self.next_state += 1;
         let state = self.next_state;
         let mut joined = before.clone();
