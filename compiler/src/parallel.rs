@@ -51,6 +51,21 @@ pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     done.into_iter().map(|(_, made)| made).collect()
 }
 
+/// Runs a build on a thread with a deep stack. The error is a log.
+pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, String> {
+    scope(|scope| {
+        let thread = Builder::new().name("wgcl build".to_owned()).stack_size(STACK);
+        match thread.spawn_scoped(scope, job).map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(panic)) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+                Err(format!("error: internal compiler error: {}\n", text.unwrap_or("unknown panic")))
+            }
+            Err(error) => Err(format!("error: no thread for the compiler: {error}\n")),
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::map;
@@ -66,19 +81,4 @@ mod tests {
         let caught = std::panic::catch_unwind(|| map(100, |number| assert!(number != 57)));
         assert!(caught.is_err());
     }
-}
-
-/// Runs a build on a thread with a deep stack. The error is a log.
-pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, String> {
-    scope(|scope| {
-        let thread = Builder::new().name("wgcl build".to_owned()).stack_size(STACK);
-        match thread.spawn_scoped(scope, job).map(std::thread::ScopedJoinHandle::join) {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(panic)) => {
-                let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-                Err(format!("error: internal compiler error: {}\n", text.unwrap_or("unknown panic")))
-            }
-            Err(error) => Err(format!("error: no thread for the compiler: {error}\n")),
-        }
-    })
 }

@@ -18,8 +18,11 @@ const LAVAPIPE_CONDITIONS: u32 = 78;
 /// Turns that a work-item may do on lavapipe in all loops together.
 const LAVAPIPE_TURNS: u32 = 65_535;
 
+/// A name and how the target of that name is made.
+pub type Profile = (&'static str, fn() -> Target);
+
 /// The profiles by the names that `wgclc --device` and tests use.
-pub const PROFILES: &[(&str, fn() -> Target)] =
+pub const PROFILES: &[Profile] =
     &[("full", Target::full), ("nvidia", Target::nvidia), ("lavapipe", Target::lavapipe), ("portable", Target::portable)];
 
 impl Target {
