@@ -150,10 +150,9 @@ fn check_many(count: u64, finished: u64, passes: &[&'static str], check: impl Fn
     }
     println!("{ran} of {count} programs ran to their end; of so many made for a launch each pass changed something: {changes:?}");
     // The shortest is the easiest to understand.
-    if let Some(&(_, seed)) = failures.iter().min() {
-        let message = check(seed, &mut Changes::new(), true).err().unwrap_or_default();
-        panic!("{} of {count} programs fail, the first is {}; {message}", failures.len(), failures[0].1);
-    }
+    let explained = failures.iter().min().and_then(|&(_, seed)| check(seed, &mut Changes::new(), true).err()).unwrap_or_default();
+    let first = failures.first().map(|(_, seed)| *seed);
+    assert!(failures.is_empty(), "{} of {count} programs fail, the first is {first:?}; {explained}", failures.len());
     assert!(ran * 100 >= finished * count, "{ran} of {count} programs ran to their end");
     for pass in passes {
         let changed = changes.get(pass).copied().unwrap_or(0);
