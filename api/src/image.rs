@@ -141,7 +141,7 @@ pub type HostImage<'a> = &'a dyn Fn(MemFlags, u64) -> Result<HostData>;
 
 /// The form of an image: what its dimensions and pitches are, in a form that is the same for all types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shape {
+struct ImageExtent {
     kind: ImageType,
     element: u64,
     /// As regions of commands count: width, height or images of a 1D array, depth or images of a 2D array. 1 where there is no such dimension.
@@ -151,7 +151,7 @@ struct Shape {
     slice_pitch: u64,
 }
 
-impl Shape {
+impl ImageExtent {
     /// Bytes from one index to the next in the second and third dimension of `extent`.
     fn strides(&self) -> [u64; 2] {
         match self.kind {
@@ -178,7 +178,7 @@ pub struct Image {
     context: Arc<Context>,
     flags: MemFlags,
     format: ImageFormat,
-    shape: Shape,
+    shape: ImageExtent,
     size: u64,
     descriptor: ImageDescriptor,
     property_list: Option<Vec<u64>>,
@@ -415,7 +415,7 @@ pub(crate) fn check_support(context: &Context) -> Result<()> {
 }
 
 /// Checks a description and fills in its pitches.
-fn shape(context: &Context, desc: &ImageDesc, element: u64, has_host: bool) -> Result<Shape> {
+fn shape(context: &Context, desc: &ImageDesc, element: u64, has_host: bool) -> Result<ImageExtent> {
     let kind = ImageType::from_raw(desc.image_type)
         .ok_or_else(|| Error::InvalidImageDescriptor(format!("image type {:#x} is unknown", desc.image_type).into()))?;
     ensure!(desc.num_mip_levels == 0, InvalidImageDescriptor, "{} mip levels", desc.num_mip_levels);
@@ -487,11 +487,11 @@ fn shape(context: &Context, desc: &ImageDesc, element: u64, has_host: bool) -> R
         ImageType::Image2dArray => [desc.width, height, array],
         _ => [desc.width, height, depth],
     };
-    Ok(Shape { kind, element, extent, row_pitch, slice_pitch })
+    Ok(ImageExtent { kind, element, extent, row_pitch, slice_pitch })
 }
 
 /// Checks an image against the memory object that it is made from.
-fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat, shape: &Shape, size: u64) -> Result<()> {
+fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat, shape: &ImageExtent, size: u64) -> Result<()> {
     ensure!(Arc::ptr_eq(source.context(), context), InvalidContext, "the memory object is of another context");
     match source {
         MemObject::Buffer(buffer) => {
@@ -517,7 +517,7 @@ fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat,
 }
 
 /// What kernels are told.
-fn descriptor(shape: &Shape, format: ImageFormat) -> Result<ImageDescriptor> {
+fn descriptor(shape: &ImageExtent, format: ImageFormat) -> Result<ImageDescriptor> {
     let narrow =
         |number: u64| u32::try_from(number).map_err(|_| Error::MemObjectAllocationFailure(format!("{number} does not fit 32 bits").into()));
     let [second, third] = [narrow(shape.extent[1])?, narrow(shape.extent[2])?];

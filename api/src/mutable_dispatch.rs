@@ -161,13 +161,13 @@ impl MutableCommand {
 
 /// The NDRange of a launch, kept.
 #[derive(Clone, Debug, Default)]
-struct Shape {
+struct KeptRange {
     offset: Option<Vec<usize>>,
     global: Option<Vec<usize>>,
     local: Option<Vec<usize>>,
 }
 
-impl Shape {
+impl KeptRange {
     fn range(&self, work_dim: u32) -> NdRange<'_> {
         NdRange { work_dim, global_offset: self.offset.as_deref(), global_size: self.global.as_deref(), local_size: self.local.as_deref() }
     }
@@ -188,7 +188,7 @@ pub(crate) struct Dispatch {
     step: usize,
     /// A copy of the application's kernel, with the arguments of this launch.
     kernel: Arc<Kernel>,
-    shape: Shape,
+    shape: KeptRange,
     /// Kept alive for its handle.
     _command: Arc<MutableCommand>,
 }
@@ -198,7 +198,7 @@ impl Dispatch {
     pub(crate) fn new(step: usize, kernel: Arc<Kernel>, range: &NdRange<'_>, command: Arc<MutableCommand>) -> Self {
         let [offset, global, local] =
             [range.global_offset, range.global_size, range.local_size].map(|values| values.map(<[usize]>::to_vec));
-        Self { step, kernel, shape: Shape { offset, global, local }, _command: command }
+        Self { step, kernel, shape: KeptRange { offset, global, local }, _command: command }
     }
 }
 
@@ -255,7 +255,7 @@ impl DispatchUpdate {
 struct Draft {
     index: usize,
     kernel: Arc<Kernel>,
-    shape: Shape,
+    shape: KeptRange,
     work_dim: u32,
     was_uniform: bool,
 }

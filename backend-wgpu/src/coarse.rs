@@ -36,13 +36,13 @@ pub(crate) fn enough(properties: &DeviceProperties) -> u64 {
 
 /// What of a launch decides.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
+pub(crate) struct LaunchSizes {
     global_offset: [u64; 3],
     global_size: [u64; 3],
     local_size: [u32; 3],
 }
 
-impl Shape {
+impl LaunchSizes {
     pub(crate) const fn of(launch: &Launch) -> Self {
         Self { global_offset: launch.global_offset, global_size: launch.global_size, local_size: launch.local_size }
     }
@@ -102,7 +102,7 @@ pub(crate) struct CoarseLaunch {
 pub(crate) fn coarse_launch(
     code: &Program<Gpu>,
     kernel: &Kernel,
-    (shape, common): (&Shape, &LaunchKey),
+    (shape, common): (&LaunchSizes, &LaunchKey),
     planner: &Planner,
 ) -> BackendResult<Option<CoarseLaunch>> {
     let most = shape.most(kernel, planner);

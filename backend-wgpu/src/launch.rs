@@ -10,7 +10,7 @@ use wgcl_runtime::Program;
 
 use crate::batch::Dispatch;
 use crate::bind::{BindGroups, Bound, InternalMemory, Ranges, VIEW, argument_bytes, bind};
-use crate::coarse::{CoarseLaunch, Shape, coarse_launch};
+use crate::coarse::{CoarseLaunch, LaunchSizes, coarse_launch};
 use crate::fold::Fold;
 use crate::gpu::Gpu;
 use crate::groups::{Part, Region, group_counts, regions, split_or_rows};
@@ -203,7 +203,7 @@ impl Launches {
             // The device begins with what is recorded while the shader is made.
             recording.submit();
         }
-        let shape = Shape::of(launch);
+        let shape = LaunchSizes::of(launch);
         while let Some(CoarseLaunch { key, groups, most, count }) = coarse_launch(code, kernel, (&shape, common), &self.planner)? {
             let pipeline = pipeline(recording, code, kernel, &key)?;
             if pipeline.coarse == count {

@@ -11,7 +11,7 @@ use wgcl_api::backend::{Action, BackendResult, Command, Launch};
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_runtime::workers::{self, Urgency};
 
-use crate::coarse::{Shape, coarse_launch};
+use crate::coarse::{LaunchSizes, coarse_launch};
 use crate::groups::{group_counts, regions};
 use crate::key::{launch_key, region_key};
 use crate::planner::Planner;
@@ -44,7 +44,7 @@ impl Planner {
         }
         // What is wrong with a launch is reported when it is recorded.
         let Ok(Some((common, keys))) = self.keys(launch, kernel) else { return };
-        let (planner, shape) = (self.clone(), Shape::of(launch));
+        let (planner, shape) = (self.clone(), LaunchSizes::of(launch));
         let (code, kernel) = (Arc::downgrade(code), Arc::clone(kernel));
         workers::spawn(Urgency::Awaited, move || {
             let Some(code) = code.upgrade() else { return };

@@ -4,7 +4,7 @@ use super::EmitError;
 use super::builder::{Expr, Val, single};
 use super::function::Emitter;
 use super::vector::Scalars;
-use super::views::{Backing, Kind, Object, Rule, Shape, Variable, ViewKey, naga_u16};
+use super::views::{AccessShape, Backing, Kind, Object, Rule, Variable, ViewKey, naga_u16};
 use crate::analysis::definitions::{Linear, Root};
 use crate::ir::{AtomicOp, Type, Value};
 use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, ScalarKind, Statement};
@@ -206,7 +206,7 @@ impl<'a> Emitter<'a, '_> {
         }
         let object = self.object(address.object)?;
         let clean = self.is_kernel && result.is_some_and(|result| self.cx.plan.clean.contains(&result));
-        let shape = Shape::new(ty, align, object.load_kind(clean), volatile, self.cx.target.pointer_size());
+        let shape = AccessShape::new(ty, align, object.load_kind(clean), volatile, self.cx.target.pointer_size());
         if let Some(key) = object.natural(shape, self.cx.target) {
             return self.load_natural(&address, key, ty);
         }
@@ -280,7 +280,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// A load by words; the result is raw lanes.
-    fn load_raw(&mut self, address: &Address, shape: Shape) -> Result<Scalars, EmitError> {
+    fn load_raw(&mut self, address: &Address, shape: AccessShape) -> Result<Scalars, EmitError> {
         let piece = u32::from(shape.piece());
         let bytes = shape.bytes();
         let mut pieces = Scalars::new();
@@ -383,7 +383,7 @@ impl<'a> Emitter<'a, '_> {
     /// Words of the argument buffer, for by-value parameters and hidden values.
     pub(super) fn load_argument(&mut self, object: usize, offset: u32, ty: Type) -> Result<Val, EmitError> {
         let align = ty.scalar().map_or(1, crate::ir::Scalar::size) * u32::from(ty.lanes());
-        let shape = Shape::new(ty, align.max(1).next_power_of_two(), Kind::Load, false, self.cx.target.pointer_size());
+        let shape = AccessShape::new(ty, align.max(1).next_power_of_two(), Kind::Load, false, self.cx.target.pointer_size());
         let address = Address { object, linear: Linear { constant: offset, terms: SmallVec::new() }, offset: None, base: offset };
         let raw = self.load_raw(&address, shape)?;
         self.lanes_of_raw(&raw, ty)
@@ -397,7 +397,7 @@ impl<'a> Emitter<'a, '_> {
             return Err(EmitError::unsupported("a pointer kept in memory"));
         }
         let address = self.address(pointer)?;
-        let shape = Shape::new(ty, align, Kind::Store, volatile, self.cx.target.pointer_size());
+        let shape = AccessShape::new(ty, align, Kind::Store, volatile, self.cx.target.pointer_size());
         let object = self.object(address.object)?;
         let chunks = self.value(value)?;
         if let Some(key) = object.natural(shape, self.cx.target) {
@@ -440,7 +440,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// A store by words of raw lanes.
-    fn store_raw(&mut self, address: &Address, shape: Shape, raw: &[Expr]) -> Result<(), EmitError> {
+    fn store_raw(&mut self, address: &Address, shape: AccessShape, raw: &[Expr]) -> Result<(), EmitError> {
         let piece = u32::from(shape.piece());
         let size = u32::from(shape.size);
         let pieces = self.split(raw, size, piece);
@@ -520,7 +520,7 @@ impl<'a> Emitter<'a, '_> {
 
     pub(super) fn atomic(&mut self, op: AtomicOp, pointer: Value, value: Option<Value>, ty: Type) -> Result<Val, EmitError> {
         let address = self.address(pointer)?;
-        let shape = Shape::new(ty, 8, Kind::of(op), false, self.cx.target.pointer_size());
+        let shape = AccessShape::new(ty, 8, Kind::of(op), false, self.cx.target.pointer_size());
         let operand = value.map(|value| self.one(value)).transpose()?;
         let need = || EmitError::Internal(format!("atomic {op:?} without a value"));
         let object = self.object(address.object)?;
@@ -609,7 +609,7 @@ impl<'a> Emitter<'a, '_> {
         self.b.element_at(result, 0)
     }
 
-    fn atomic_place(&mut self, address: &Address, shape: Shape) -> Result<(ViewKey, Expr), EmitError> {
+    fn atomic_place(&mut self, address: &Address, shape: AccessShape) -> Result<(ViewKey, Expr), EmitError> {
         let key = self
             .object(address.object)?
             .atomic(shape)
@@ -621,7 +621,7 @@ impl<'a> Emitter<'a, '_> {
 
     pub(super) fn compare_exchange(&mut self, pointer: Value, expected: Value, desired: Value, ty: Type) -> Result<Val, EmitError> {
         let address = self.address(pointer)?;
-        let shape = Shape::new(ty, 8, Kind::Atomic, false, self.cx.target.pointer_size());
+        let shape = AccessShape::new(ty, 8, Kind::Atomic, false, self.cx.target.pointer_size());
         let (expected, desired) = (self.one(expected)?, self.one(desired)?);
         let object = self.object(address.object)?;
         if matches!(object.backing, Backing::Function(_) | Backing::WorkgroupShare | Backing::Scratch { .. }) {
@@ -638,7 +638,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Memory of one work-item needs no atomicity.
-    fn private_atomic(&mut self, op: AtomicOp, address: &Address, shape: Shape, operand: Option<Expr>) -> Result<Val, EmitError> {
+    fn private_atomic(&mut self, op: AtomicOp, address: &Address, shape: AccessShape, operand: Option<Expr>) -> Result<Val, EmitError> {
         if op == AtomicOp::Store {
             let value = operand.ok_or_else(|| EmitError::Internal("atomic store without a value".to_owned()))?;
             self.store_raw_any(address, shape, value)?;
@@ -669,8 +669,8 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// One integer of private memory, however its view is.
-    fn load_raw_any(&mut self, address: &Address, shape: Shape) -> Result<Expr, EmitError> {
-        let plain = Shape { kind: Kind::Load, ..shape };
+    fn load_raw_any(&mut self, address: &Address, shape: AccessShape) -> Result<Expr, EmitError> {
+        let plain = AccessShape { kind: Kind::Load, ..shape };
         let object = self.object(address.object)?;
         if let Some(key) = object.natural(plain, self.cx.target) {
             let index = self.index(address, key.stride())?;
@@ -682,8 +682,8 @@ impl<'a> Emitter<'a, '_> {
         raw.first().copied().ok_or_else(|| EmitError::Internal("an empty load".to_owned()))
     }
 
-    fn store_raw_any(&mut self, address: &Address, shape: Shape, value: Expr) -> Result<(), EmitError> {
-        let plain = Shape { kind: Kind::Store, ..shape };
+    fn store_raw_any(&mut self, address: &Address, shape: AccessShape, value: Expr) -> Result<(), EmitError> {
+        let plain = AccessShape { kind: Kind::Store, ..shape };
         let object = self.object(address.object)?;
         if let Some(key) = object.natural(plain, self.cx.target) {
             let index = self.index(address, key.stride())?;

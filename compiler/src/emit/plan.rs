@@ -6,7 +6,7 @@
 
 use super::EmitError;
 use super::shader::{Binding, BindingKind, BindingSource};
-use super::views::{Backing, Kind, Object, Rule, Shape, Variable, View, ViewKey, single_view};
+use super::views::{AccessShape, Backing, Kind, Object, Rule, Variable, View, ViewKey, single_view};
 use crate::analysis::definitions::{Definitions, Root};
 use crate::internal::internal;
 use crate::ir::{Function, Global, KernelParam, Module, Op, Space, Type, Value};
@@ -21,7 +21,7 @@ const MOST_TEXEL_BUFFERS: usize = 16;
 
 /// A root's memory: an object, and where in it the root starts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct RootPlace {
     pub(super) object: usize,
     pub(super) base: u32,
 }
@@ -30,7 +30,7 @@ pub(super) struct Place {
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) objects: Vec<Object>,
-    pub(super) places: FxHashMap<Root, Place>,
+    pub(super) places: FxHashMap<Root, RootPlace>,
     pub(super) bindings: Vec<Binding>,
     /// The object that is the argument buffer.
     pub(super) arguments: Option<usize>,
@@ -51,17 +51,17 @@ pub(super) struct Plan {
 }
 
 /// The pointer and shape of an instruction that accesses memory.
-fn access(function: &Function, inst: &crate::ir::Inst, pointer_size: u32) -> Option<(Value, Shape)> {
+fn access(function: &Function, inst: &crate::ir::Inst, pointer_size: u32) -> Option<(Value, AccessShape)> {
     match &inst.op {
         Op::Load { ptr, align, volatile } => {
             let ty = function.ty(*inst.results.first()?);
-            Some((*ptr, Shape::new(ty, *align, Kind::Load, *volatile, pointer_size)))
+            Some((*ptr, AccessShape::new(ty, *align, Kind::Load, *volatile, pointer_size)))
         }
         Op::Store { ptr, value, align, volatile } => {
-            Some((*ptr, Shape::new(function.ty(*value), *align, Kind::Store, *volatile, pointer_size)))
+            Some((*ptr, AccessShape::new(function.ty(*value), *align, Kind::Store, *volatile, pointer_size)))
         }
-        Op::Atomic { op, ptr, ty, .. } => Some((*ptr, Shape::new(Type::Scalar(*ty), ty.size(), Kind::of(*op), false, pointer_size))),
-        Op::CmpXchg { ptr, ty, .. } => Some((*ptr, Shape::new(Type::Scalar(*ty), ty.size(), Kind::Atomic, false, pointer_size))),
+        Op::Atomic { op, ptr, ty, .. } => Some((*ptr, AccessShape::new(Type::Scalar(*ty), ty.size(), Kind::of(*op), false, pointer_size))),
+        Op::CmpXchg { ptr, ty, .. } => Some((*ptr, AccessShape::new(Type::Scalar(*ty), ty.size(), Kind::Atomic, false, pointer_size))),
         _ => None,
     }
 }
@@ -142,7 +142,7 @@ impl Planner<'_> {
                 Ok(place) => {
                     let object = &mut self.plan.objects[place.object];
                     let clean = index == 0 && inst.results.first().is_some_and(|result| self.plan.clean.contains(result));
-                    let shape = if clean { Shape { kind: object.load_kind(true), ..shape } } else { shape };
+                    let shape = if clean { AccessShape { kind: object.load_kind(true), ..shape } } else { shape };
                     let shapes = &mut object.shapes;
                     if !shapes.contains(&shape) {
                         shapes.push(shape);
@@ -154,7 +154,7 @@ impl Planner<'_> {
         failed.map_or(Ok(()), Err)
     }
 
-    fn place(&mut self, function: &Function, root: Root) -> Result<Place, EmitError> {
+    fn place(&mut self, function: &Function, root: Root) -> Result<RootPlace, EmitError> {
         if let Some(&place) = self.plan.places.get(&root) {
             return Ok(place);
         }
@@ -162,7 +162,7 @@ impl Planner<'_> {
             Root::Var(index, var) => {
                 let data = function.vars.get(var.index()).ok_or_else(|| EmitError::Internal(format!("no variable {var}")))?;
                 let name = if data.name.is_empty() { format!("v{}", var.0) } else { data.name.clone() };
-                Place { object: self.object(name, Backing::Function(index), data.size), base: 0 }
+                RootPlace { object: self.object(name, Backing::Function(index), data.size), base: 0 }
             }
             Root::Global(global) => self.global(global)?,
             Root::Param(index) => self.param(function, index)?,
@@ -228,21 +228,21 @@ impl Planner<'_> {
             return;
         }
         let object = self.storage("printf", crate::printf::BUFFER_SIZE, BindingSource::Printf);
-        let shape = |kind| Shape { size: 4, lanes: 1, align: 4, kind, volatile: false };
+        let shape = |kind| AccessShape { size: 4, lanes: 1, align: 4, kind, volatile: false };
         self.plan.objects[object].shapes = vec![shape(Kind::Atomic), shape(Kind::Store)];
         self.plan.printf = Some(object);
     }
 
-    fn global(&mut self, global: Global) -> Result<Place, EmitError> {
+    fn global(&mut self, global: Global) -> Result<RootPlace, EmitError> {
         let data = self.inputs.module.globals.get(global.index()).ok_or_else(|| EmitError::Internal(format!("no global {global}")))?;
         let base = self.inputs.layout.offsets.get(global.index()).copied().ok_or_else(|| internal!("no place for global {global}"))?;
         let (source, size) = match data.space {
-            Space::Local => return Ok(Place { object: self.object(data.name.clone(), Backing::Workgroup, data.size), base: 0 }),
+            Space::Local => return Ok(RootPlace { object: self.object(data.name.clone(), Backing::Workgroup, data.size), base: 0 }),
             Space::Constant => (BindingSource::ConstantData, self.inputs.layout.constant_size),
             _ => (BindingSource::GlobalVariables, self.inputs.layout.global_size),
         };
         if let Some(&object) = self.shared.get(&source) {
-            return Ok(Place { object, base });
+            return Ok(RootPlace { object, base });
         }
         let object = if source == BindingSource::ConstantData && size <= self.inputs.target.shaders.limits.uniform_size {
             self.uniform("constants", size, source)
@@ -254,10 +254,10 @@ impl Planner<'_> {
             self.storage("variables", size, source)
         };
         self.shared.insert(source, object);
-        Ok(Place { object, base })
+        Ok(RootPlace { object, base })
     }
 
-    fn param(&mut self, function: &Function, index: u32) -> Result<Place, EmitError> {
+    fn param(&mut self, function: &Function, index: u32) -> Result<RootPlace, EmitError> {
         let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
         let name = format!("arg{index}");
         let source = BindingSource::Param(index);
@@ -266,7 +266,7 @@ impl Planner<'_> {
         match params.get(index as usize) {
             Some(KernelParam::Bytes { .. }) => {
                 let base = self.inputs.args.values.get(index as usize).copied().flatten().ok_or_else(missing)?.0;
-                Ok(Place { object: self.arguments(), base })
+                Ok(RootPlace { object: self.arguments(), base })
             }
             Some(KernelParam::Buffer { space: Space::Constant, .. }) => {
                 let ordinal = earlier.iter().filter(|param| matches!(param, KernelParam::Buffer { space: Space::Constant, .. })).count();
@@ -279,24 +279,24 @@ impl Planner<'_> {
                         object
                     }
                 };
-                Ok(Place { object, base: 0 })
+                Ok(RootPlace { object, base: 0 })
             }
             Some(KernelParam::Buffer { restrict, .. }) => {
                 let object = self.storage(&name, 0, source);
                 self.plan.objects[object].unaliased = *restrict || self.inputs.key.binding.distinct;
                 self.plan.objects[object].texels = self.texels(index);
-                Ok(Place { object, base: 0 })
+                Ok(RootPlace { object, base: 0 })
             }
             Some(KernelParam::Local { .. }) => {
                 let ordinal = earlier.iter().filter(|param| matches!(param, KernelParam::Local { .. })).count();
                 let size = *self.inputs.key.kernel.local_args.get(ordinal).ok_or_else(missing)?;
-                Ok(Place { object: self.object(name, Backing::Workgroup, size), base: 0 })
+                Ok(RootPlace { object: self.object(name, Backing::Workgroup, size), base: 0 })
             }
             Some(KernelParam::Image) => {
                 let object = self.storage(&name, 0, source);
                 self.plan.objects[object].unaliased = self.inputs.key.binding.distinct;
                 self.plan.objects[object].texels = self.texels(index);
-                Ok(Place { object, base: 0 })
+                Ok(RootPlace { object, base: 0 })
             }
             Some(KernelParam::Value | KernelParam::Sampler) | None => {
                 Err(EmitError::Internal(format!("access through parameter {index}, which is no pointer")))

@@ -3,7 +3,7 @@
 use super::EmitError;
 use super::builder::{Expr, Val, single};
 use super::function::Emitter;
-use super::views::{Kind, Shape, ViewKey};
+use super::views::{AccessShape, Kind, ViewKey};
 use crate::ir::{Global, Value};
 use crate::printf::CAPACITY;
 use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, Statement};
@@ -79,7 +79,7 @@ impl Emitter<'_, '_> {
     /// The buffer as counters and as words.
     fn printf_views(&mut self, object: usize) -> Result<(Expr, Expr), EmitError> {
         let data = self.object(object)?;
-        let shape = |kind| Shape { size: 4, lanes: 1, align: 4, kind, volatile: false };
+        let shape = |kind| AccessShape { size: 4, lanes: 1, align: 4, kind, volatile: false };
         let keys = (data.atomic(shape(Kind::Atomic)), data.natural(shape(Kind::Store), self.cx.target));
         let (Some(count), Some(plain)) = keys else { return Err(EmitError::Internal("a printf buffer without views".to_owned())) };
         Ok((self.view_pointer(object, count)?, self.view_pointer(object, plain)?))

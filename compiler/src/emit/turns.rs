@@ -16,7 +16,7 @@ use super::builder::{Expr, Shared, global};
 use super::function::Emitter;
 #[cfg(doc)]
 use super::shader::BindingSource;
-use super::views::{Kind, Shape};
+use super::views::{AccessShape, Kind};
 use crate::analysis::loops::trips::Trips;
 use crate::ir::{Module, Op};
 use crate::target::Target;
@@ -26,9 +26,9 @@ use naga::{AddressSpace, BinaryOperator, Block, GlobalVariable, Handle, Scalar, 
 pub(super) const BYTES: u32 = 8;
 
 /// How the words are loaded and stored.
-pub(super) const SHAPES: [Shape; 2] = [
-    Shape { size: 4, lanes: 1, align: 4, kind: Kind::Store, volatile: false },
-    Shape { size: 4, lanes: 1, align: 4, kind: Kind::Load, volatile: false },
+pub(super) const SHAPES: [AccessShape; 2] = [
+    AccessShape { size: 4, lanes: 1, align: 4, kind: Kind::Store, volatile: false },
+    AccessShape { size: 4, lanes: 1, align: 4, kind: Kind::Load, volatile: false },
 ];
 
 /// Whether the driver may stop a loop of the kernel.

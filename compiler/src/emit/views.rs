@@ -48,7 +48,7 @@ impl Kind {
 
 /// The form of an access, without its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
+pub(super) struct AccessShape {
     /// Bytes of one lane.
     pub(super) size: u8,
     pub(super) lanes: u8,
@@ -58,7 +58,7 @@ pub(super) struct Shape {
     pub(super) volatile: bool,
 }
 
-impl Shape {
+impl AccessShape {
     pub(super) fn new(ty: Type, align: u32, kind: Kind, volatile: bool, pointer_size: u32) -> Self {
         let size = ty.scalar().map_or(pointer_size, crate::ir::Scalar::size);
         Self { size: size as u8, lanes: ty.lanes(), align: align.clamp(1, 32) as u8, kind, volatile }
@@ -191,7 +191,7 @@ pub(super) struct Object {
     pub(super) backing: Backing,
     /// Bytes; 0 where only the host knows.
     pub(super) size: u32,
-    pub(super) shapes: Vec<Shape>,
+    pub(super) shapes: Vec<AccessShape>,
     pub(super) rule: Rule,
     pub(super) views: Vec<View>,
     /// No other object shares the memory: `restrict`, or the launch key says so.
@@ -207,7 +207,7 @@ impl Object {
     }
 
     /// The view for a shape that is an element (or several whole ones) of it, and otherwise `None`: then words are the way.
-    pub(super) fn natural(&self, shape: Shape, target: &Target) -> Option<ViewKey> {
+    pub(super) fn natural(&self, shape: AccessShape, target: &Target) -> Option<ViewKey> {
         match self.rule {
             Rule::Uniform => None,
             Rule::One(key) => {
@@ -238,7 +238,7 @@ impl Object {
 
     /// Whether it may be said never to be written: drivers read such buffers through other caches. An H100 is slower then with loads of more than 16 bytes.
     pub(super) fn is_only_read(&self) -> bool {
-        let is_read = |shape: &Shape| matches!(shape.kind, Kind::Load | Kind::Fetch) && shape.size * shape.lanes <= 16;
+        let is_read = |shape: &AccessShape| matches!(shape.kind, Kind::Load | Kind::Fetch) && shape.size * shape.lanes <= 16;
         self.unaliased && self.shapes.iter().all(is_read)
     }
 
@@ -247,7 +247,7 @@ impl Object {
     }
 
     /// The view for an atomic operation.
-    pub(super) fn atomic(&self, shape: Shape) -> Option<ViewKey> {
+    pub(super) fn atomic(&self, shape: AccessShape) -> Option<ViewKey> {
         match self.rule {
             Rule::Uniform => None,
             Rule::One(key) => (key.atomic && key.width == shape.size).then_some(key),
@@ -331,8 +331,8 @@ pub(super) const fn naga_u16() -> Scalar {
     Scalar { kind: ScalarKind::Uint, width: 2 }
 }
 
-/// As [`Shape::natural_lanes`], where a byte or half word may be widened and so is always aligned enough within its element.
-fn natural_lanes_in(shape: Shape, key: ViewKey) -> Option<u8> {
+/// As [`AccessShape::natural_lanes`], where a byte or half word may be widened and so is always aligned enough within its element.
+fn natural_lanes_in(shape: AccessShape, key: ViewKey) -> Option<u8> {
     let lanes = shape.natural_lanes()?;
     Some(if key.lanes == 1 { 1 } else { lanes })
 }

@@ -19,13 +19,13 @@ pub(super) struct Slot {
 
 /// How lanes are in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct Lanes {
     /// Bytes of a lane.
     pub(super) size: u8,
     pub(super) lanes: u8,
 }
 
-impl Shape {
+impl Lanes {
     pub(super) const fn bytes(self) -> usize {
         self.size as usize * self.lanes as usize
     }
@@ -97,9 +97,9 @@ pub(super) enum Inst {
     /// The same bytes as other lanes.
     Regroup {
         from: Register,
-        had: Shape,
+        had: Lanes,
         to: Register,
-        has: Shape,
+        has: Lanes,
     },
     WorkItem {
         question: WorkItem,
@@ -123,13 +123,13 @@ pub(super) enum Inst {
     Load {
         pointer: Register,
         to: Register,
-        shape: Shape,
+        shape: Lanes,
         align: u32,
     },
     Store {
         pointer: Register,
         from: Register,
-        shape: Shape,
+        shape: Lanes,
         align: u32,
     },
     Copy {
@@ -266,7 +266,7 @@ pub(super) struct Code {
     /// Arguments of calls.
     pub(super) lists: Vec<Vec<Slot>>,
     /// Arguments of `printf`: their registers, how they are in memory, whether they are pointers.
-    pub(super) printed: Vec<Vec<(Register, Shape, bool)>>,
+    pub(super) printed: Vec<Vec<(Register, Lanes, bool)>>,
     pub(super) tables: Vec<Table>,
     /// By the instruction at which the group does it.
     pub(super) collectives: Vec<(u32, Collective)>,

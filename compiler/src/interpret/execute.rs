@@ -1,6 +1,6 @@
 //! A work-item: registers, private memory and a stack of calls, so that it can stop anywhere and go on later.
 
-use super::code::{Code, Collective, Fold, Inst, Shape};
+use super::code::{Code, Collective, Fold, Inst, Lanes};
 use super::memory::{Home, Private, Spaces, load, pointer, split, store};
 use super::{Fault, FaultKind, Program};
 use crate::diag::Span;
@@ -486,7 +486,7 @@ fn segment(
 /// Changes a number in memory and gives the old one.
 fn update(group: &mut Group<'_>, private: &mut Private, pointer: u64, size: u8, change: impl FnOnce(u64) -> u64) -> Result<u64, FaultKind> {
     aligned(pointer, u32::from(size))?;
-    let shape = Shape { size, lanes: 1 };
+    let shape = Lanes { size, lanes: 1 };
     let bytes = group.spaces.write(private, pointer, shape.bytes())?;
     let mut old = [0];
     load(bytes, size, &mut old);

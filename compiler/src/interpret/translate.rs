@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::code::{Code, Collective, Fold, Inst, Register, Shape, Slot, Table};
+use super::code::{Code, Collective, Fold, Inst, Lanes, Register, Slot, Table};
 use super::memory::{Home, within};
 use super::number::{self, Binary, Math, Unary};
 use super::{Settings, Stage};
@@ -163,9 +163,9 @@ impl Translator<'_> {
         self.function.ty(value).scalar().unwrap_or(Scalar::I64)
     }
 
-    fn shape(&self, ty: Type) -> Shape {
+    fn shape(&self, ty: Type) -> Lanes {
         let size = ty.scalar().map_or(POINTER, |scalar| scalar.size() as u8);
-        Shape { size, lanes: ty.lanes() }
+        Lanes { size, lanes: ty.lanes() }
     }
 
     /// Gives every constant its registers; equal scalars share one.

@@ -28,15 +28,15 @@ pub(super) enum Effect {
 }
 
 /// The roots of all pointers of a function, and what is known of their memory.
-pub(super) struct Memory<'a> {
+pub(super) struct MemoryUse<'a> {
     addresses: Addresses,
     params: Vec<KernelParam>,
     distinct: bool,
     purity: &'a Purity,
 }
 
-impl<'a> Memory<'a> {
-    /// Looks at the body of a function. `distinct`: see [`LaunchKey::distinct`](crate::launch::LaunchKey::distinct).
+impl<'a> MemoryUse<'a> {
+    /// Looks at the body of a function. `distinct`: see [`BindingKey::distinct`](crate::launch::BindingKey::distinct).
     pub(super) fn of(function: &Function, body: &Region, distinct: bool, purity: &'a Purity) -> Self {
         let params = function.kernel.as_ref().map(|kernel| kernel.params.clone()).unwrap_or_default();
         Self { addresses: Addresses::of(function, body), params, distinct, purity }

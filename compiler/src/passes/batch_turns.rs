@@ -17,7 +17,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::alias::Memory;
+use super::alias::MemoryUse;
 use super::pass::Pass;
 use super::several_turns::{Ahead, turn};
 use super::simplify::Purity;
@@ -36,7 +36,7 @@ const LARGEST: usize = 48;
 /// All repetitions together add no more to a function.
 const GROWTH: usize = 4096;
 
-/// Rewrites the innermost loops that are worth it. Returns whether there were any. `distinct`: see [`LaunchKey::distinct`](crate::launch::LaunchKey::distinct).
+/// Rewrites the innermost loops that are worth it. Returns whether there were any. `distinct`: see [`BindingKey::distinct`](crate::launch::BindingKey::distinct).
 pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> bool {
     let constants = Constants::of(&function.body);
     let mut body = std::mem::take(&mut function.body);
@@ -44,7 +44,7 @@ pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> b
     pass.region(&mut body);
     let (changed, made) = (pass.growth > 0, pass.made);
     if changed {
-        let memory = Memory::of(function, &body, distinct, purity);
+        let memory = MemoryUse::of(function, &body, distinct, purity);
         body.walk_mut(&mut |inst| match &mut inst.op {
             Op::Loop { params, body, .. } if params.first().is_some_and(|param| made.contains(param)) => memory.loads_first(body),
             _ => {}

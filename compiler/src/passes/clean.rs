@@ -1,5 +1,5 @@
 //! Loads of a kernel that come before anything the kernel stores in the same place: what they read was there when the launch began. Where nothing else
-//! writes it either (`LaunchKey::texel_args`), they may be fetched as texels, which are not ordered with stores.
+//! writes it either (`BindingKey::texel_args`), they may be fetched as texels, which are not ordered with stores.
 //!
 //! Stores of other work-items are seen only after a barrier or a fence of global memory, or through atomics, whose order is relaxed without one.
 

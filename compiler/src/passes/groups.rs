@@ -31,9 +31,9 @@ pub(crate) const PASS: Pass = Pass::module("groups", |module, cx| {
     Ok(true)
 });
 
-/// Memory of the operations of one kernel, made when first needed.
+/// GroupSlots of the operations of one kernel, made when first needed.
 #[derive(Default)]
-struct Memory {
+struct GroupSlots {
     /// For slots of 4 and of 8 bytes.
     slots: [Option<Global>; 2],
     vote: Option<Global>,
@@ -43,7 +43,7 @@ struct Memory {
 /// `lanes`: work-items of the largest subgroup.
 pub(crate) fn run(module: &mut Module, local_size: [u32; 3], lanes: u32) {
     let items = local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size.max(1)));
-    let mut memory = Memory::default();
+    let mut memory = GroupSlots::default();
     for index in 0..module.functions.len() {
         let mut used = false;
         module.functions[index].body.walk(&mut |inst| used |= matches!(inst.op, Op::Group { .. }));
@@ -80,7 +80,7 @@ pub(crate) fn run(module: &mut Module, local_size: [u32; 3], lanes: u32) {
 struct Expander<'a> {
     function: &'a mut Function,
     globals: &'a mut Vec<GlobalVar>,
-    memory: &'a mut Memory,
+    memory: &'a mut GroupSlots,
     local_size: [u32; 3],
     /// Work-items a group.
     items: u32,
@@ -158,7 +158,7 @@ impl Expander<'_> {
         index
     }
 
-    // Memory
+    // GroupSlots
 
     fn object(&mut self, name: &str, size: u32, align: u32) -> Global {
         let number = u32::try_from(self.globals.len()).unwrap_or(u32::MAX);

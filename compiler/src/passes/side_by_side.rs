@@ -13,7 +13,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::alias::{Effect, Memory};
+use super::alias::{Effect, MemoryUse};
 use super::pass::Pass;
 use super::simplify::Purity;
 use super::{align, exchange};
@@ -89,7 +89,7 @@ fn offsets(body: &Region) -> FxHashMap<Value, (Value, Value)> {
 fn find(function: &Function, distinct: bool, purity: &Purity, widest: u32) -> Option<Vec<Joined>> {
     let definitions = Definitions::of(function);
     let zeros = align::zeros(function, &function.body, 1)?;
-    let memory = Memory::of(function, &function.body, distinct, purity);
+    let memory = MemoryUse::of(function, &function.body, distinct, purity);
     let mut finder = Finder { function, definitions, zeros, memory, widest, next: 0, joined: Vec::new() };
     finder.region(&function.body);
     Some(finder.joined)
@@ -99,7 +99,7 @@ struct Finder<'f> {
     function: &'f Function,
     definitions: Definitions<'f>,
     zeros: Vec<u8>,
-    memory: Memory<'f>,
+    memory: MemoryUse<'f>,
     widest: u32,
     /// Loads and stores so far.
     next: usize,
@@ -127,7 +127,7 @@ impl Finder<'_> {
                 }
                 Op::Store { ptr, value, volatile: false, .. } => {
                     let root = self.memory.root(ptr);
-                    let meets = |memory: &Memory<'_>, other: Root| root.is_none_or(|root| !memory.apart(root, other));
+                    let meets = |memory: &MemoryUse<'_>, other: Root| root.is_none_or(|root| !memory.apart(root, other));
                     self.close(&mut loads, meets);
                     let own = self.key(ptr, self.function.ty(value));
                     let kept = own.as_ref().and_then(|(key, at)| {
@@ -145,7 +145,7 @@ impl Finder<'_> {
                 _ => match self.memory.effect(inst) {
                     Effect::Nothing if inst.op.regions().is_empty() && !inst.op.is_terminator() => {}
                     Effect::Root(root) => {
-                        let meets = |memory: &Memory<'_>, other: Root| !memory.apart(root, other);
+                        let meets = |memory: &MemoryUse<'_>, other: Root| !memory.apart(root, other);
                         self.close(&mut loads, meets);
                         self.close(&mut stores, meets);
                     }
@@ -174,7 +174,7 @@ impl Finder<'_> {
     }
 
     /// Ends the groups of those roots.
-    fn close(&mut self, open: &mut Open, meets: impl Fn(&Memory<'_>, Root) -> bool) {
+    fn close(&mut self, open: &mut Open, meets: impl Fn(&MemoryUse<'_>, Root) -> bool) {
         let mut closed: Vec<(Key, Vec<Member>)> = open.extract_if(|key, _| meets(&self.memory, key.0)).collect();
         // In an order that does not depend on hashes.
         closed.sort_unstable_by_key(|(_, members)| members.first().map(|member| member.place));

@@ -13,7 +13,7 @@
 //! Done where it is sure to pay: for kernels that cannot tell how they are grouped ([`super::group_blind()`]), whose work-items take the same path (but for a guard
 //! such as `if (i < n)`, which gets a second version of its body), and of whose accesses at neighbouring addresses all can be merged. [`lanes`] finds that out.
 //! The launch sees to it that the global size is a multiple of the number taken, and that enough invocations are left
-//! ([`LaunchKey::coarsen`](crate::launch::LaunchKey::coarsen)).
+//! ([`BindingKey::coarsen`](crate::launch::BindingKey::coarsen)).
 
 mod jam;
 mod lanes;

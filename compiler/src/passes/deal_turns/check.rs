@@ -8,7 +8,7 @@ use crate::analysis::divergence::{Divergence, Question, StableLoads, Variation};
 use crate::analysis::loops::PlainLoop;
 use crate::ir::{AtomicOp, Function, Inst, KernelParam, Op, Region, Scalar, Space, Type, Value};
 use crate::launch::LaunchKey;
-use crate::passes::alias::{Effect, Memory};
+use crate::passes::alias::{Effect, MemoryUse};
 use crate::passes::align;
 use crate::passes::coarsen::element;
 use crate::passes::several_turns::Ahead;
@@ -40,7 +40,7 @@ pub(super) fn find(function: &Function, key: &LaunchKey, purity: &Purity, widths
     if !function.body.insts.iter().any(|inst| matches!(inst.op, Op::Loop { .. })) {
         return Vec::new();
     }
-    let memory = Memory::of(function, &function.body, key.binding.distinct, purity);
+    let memory = MemoryUse::of(function, &function.body, key.binding.distinct, purity);
     let mut changed = Vec::new();
     let mut anything = false;
     function.body.walk(&mut |inst| match memory.effect(inst) {
@@ -88,7 +88,7 @@ struct Kernel<'f> {
     function: &'f Function,
     key: &'f LaunchKey,
     widths: &'f [u32],
-    memory: &'f Memory<'f>,
+    memory: &'f MemoryUse<'f>,
     divergence: Divergence<'f>,
     /// Whether nothing in the kernel changes the memory that a pointer leads to.
     never_changes: &'f dyn Fn(Value) -> bool,

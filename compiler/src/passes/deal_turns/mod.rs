@@ -37,7 +37,7 @@ mod check;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::alias::Memory;
+use super::alias::MemoryUse;
 use super::coarsen::wide;
 use super::pass::Pass;
 use super::several_turns::copy;
@@ -82,7 +82,7 @@ pub(crate) fn run(function: &mut Function, key: &LaunchKey, purity: &Purity, wid
         out.push(inst);
     }
     body.insts = out;
-    let memory = Memory::of(function, &body, key.binding.distinct, purity);
+    let memory = MemoryUse::of(function, &body, key.binding.distinct, purity);
     for inst in &mut body.insts {
         if let Op::Loop { params, body, .. } = &mut inst.op
             && params.first().is_some_and(|param| made.contains(param))

@@ -22,7 +22,7 @@ use crate::passes::several_turns::copy;
 const LARGEST: usize = 512;
 
 /// Where the versions begin: the way there, as indices of instructions and of their regions, and the index of the first instruction.
-struct Place {
+struct VersionsStart {
     way: Vec<(usize, usize)>,
     first: usize,
 }
@@ -36,7 +36,7 @@ pub(super) fn make(function: &mut Function, local_size: [u32; 3], (full, lanes):
     let question = Question { group: local_size, zero_offset: false, stable: StableLoads::Constant };
     let divergence = Divergence::of(function, &function.body, question);
     let first = seek(&divergence, function, &function.body, full, &mut way)?;
-    let place = Place { way, first };
+    let place = VersionsStart { way, first };
     let mut body = std::mem::take(&mut function.body);
     let complete = split(function, &mut body, &place, lanes);
     function.body = body;
@@ -86,7 +86,7 @@ fn seek(
 }
 
 /// Makes the versions at a place.
-fn split(function: &mut Function, body: &mut Region, place: &Place, lanes: u32) -> Option<Value> {
+fn split(function: &mut Function, body: &mut Region, place: &VersionsStart, lanes: u32) -> Option<Value> {
     let mut region = body;
     for &(inst, which) in &place.way {
         region = region.insts.get_mut(inst)?.op.regions_mut().into_iter().nth(which)?;

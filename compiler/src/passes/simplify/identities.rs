@@ -1,11 +1,11 @@
 //! Rules for operations of two operands.
 
-use super::rules::Place;
+use super::rules::Output;
 use super::walk::Walk;
 use crate::ir::{BinOp, CastOp, MathOp, Op, Scalar, Type, UnOp, Value};
 
 impl Walk<'_> {
-    pub(super) fn binary_rules(&mut self, at: &mut Place, op: &mut Op) -> Option<Value> {
+    pub(super) fn binary_rules(&mut self, at: &mut Output, op: &mut Op) -> Option<Value> {
         let Op::Bin(kind, a, b) = op else { return None };
         if is_commutative(*kind) && self.constant_of(*a).is_some() && self.constant_of(*b).is_none() {
             std::mem::swap(a, b);
@@ -37,7 +37,7 @@ impl Walk<'_> {
         }
     }
 
-    fn same_operands(&mut self, at: &mut Place, kind: BinOp, a: Value) -> Option<Value> {
+    fn same_operands(&mut self, at: &mut Output, kind: BinOp, a: Value) -> Option<Value> {
         match kind {
             BinOp::And | BinOp::Or | BinOp::SMin | BinOp::UMin | BinOp::SMax | BinOp::UMax => Some(a),
             BinOp::Sub | BinOp::Xor | BinOp::SSubSat | BinOp::USubSat => Some(self.splat(at.ty, 0)),
@@ -46,7 +46,7 @@ impl Walk<'_> {
     }
 
     /// `a op c` for an integer constant `c` (the same in every lane).
-    fn constant_operand(&mut self, at: &mut Place, kind: BinOp, a: Value, bits: u64, scalar: Scalar) -> Option<Value> {
+    fn constant_operand(&mut self, at: &mut Output, kind: BinOp, a: Value, bits: u64, scalar: Scalar) -> Option<Value> {
         let ones = scalar.mask();
         let amount = bits % u64::from(scalar.bits());
         match kind {
@@ -83,7 +83,7 @@ impl Walk<'_> {
     }
 
     /// `(x op c1) op c2`.
-    fn constants_meet(&mut self, at: &mut Place, kind: BinOp, a: Value, bits: u64, scalar: Scalar) -> Option<Value> {
+    fn constants_meet(&mut self, at: &mut Output, kind: BinOp, a: Value, bits: u64, scalar: Scalar) -> Option<Value> {
         let width = u64::from(scalar.bits());
         match self.def(a).cloned()? {
             Op::Bin(inner, x, c) => {
@@ -133,7 +133,7 @@ impl Walk<'_> {
     }
 
     /// `(x + c) * n`, where only `x` changes in the loop, as `x * n` and a multiple of `n` from before the loop: the products of several turns meet in one.
-    fn step_outward(&mut self, at: &mut Place, a: Value, b: Value) -> Option<Value> {
+    fn step_outward(&mut self, at: &mut Output, a: Value, b: Value) -> Option<Value> {
         [(a, b), (b, a)].into_iter().find_map(|(sum, factor)| {
             let Some(&Op::Bin(BinOp::Add, x, c)) = self.def(sum) else { return None };
             let bits = self.bits(c)?;
@@ -148,7 +148,7 @@ impl Walk<'_> {
     }
 
     /// `(x + c) + y` and `x - (y + c)` with the constant outside.
-    fn constant_outward(&mut self, at: &mut Place, kind: BinOp, a: Value, b: Value) -> Option<Value> {
+    fn constant_outward(&mut self, at: &mut Output, kind: BinOp, a: Value, b: Value) -> Option<Value> {
         let parts = |walk: &Self, value: Value| match walk.def(value) {
             Some(&Op::Bin(BinOp::Add, x, c)) => walk.bits(c).map(|bits| (x, bits)),
             _ => None,
@@ -183,7 +183,7 @@ impl Walk<'_> {
     }
 
     /// Only what holds for NaNs, infinities and negative zero, whatever the device does to denormals.
-    fn float_rules(&mut self, at: &mut Place, kind: BinOp, a: Value, b: Value, scalar: Scalar) -> Option<Value> {
+    fn float_rules(&mut self, at: &mut Output, kind: BinOp, a: Value, b: Value, scalar: Scalar) -> Option<Value> {
         let bits = self.bits(b)?;
         let sign = sign_bit(scalar);
         let one = one(scalar);
@@ -202,7 +202,7 @@ impl Walk<'_> {
     }
 
     /// `a b + c`, fused or not, where the product is exact anyway or nothing is added.
-    pub(super) fn multiply_add_rules(&mut self, at: &mut Place, op: &mut Op) -> Option<Value> {
+    pub(super) fn multiply_add_rules(&mut self, at: &mut Output, op: &mut Op) -> Option<Value> {
         let Op::Math(_, args) = op else { return None };
         let &[a, b, c] = args.as_slice() else { return None };
         let scalar = at.ty.scalar()?;

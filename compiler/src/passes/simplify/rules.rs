@@ -9,7 +9,7 @@ use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Inst, MathOp, Op, Scalar, Space, Type, UnOp, Value};
 
 /// Where a rule may put the operations that it needs.
-pub(super) struct Place<'a> {
+pub(super) struct Output<'a> {
     pub out: &'a mut Vec<Inst>,
     pub span: Span,
     pub ty: Type,
@@ -18,7 +18,7 @@ pub(super) struct Place<'a> {
 impl Walk<'_> {
     /// Applies rules to an operation of type `ty` until none fits.
     pub(super) fn rewrite(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: &mut Op) -> Option<Value> {
-        let mut at = Place { out, span, ty };
+        let mut at = Output { out, span, ty };
         if let Some(value) = self.evaluate(ty, op) {
             return Some(value);
         }
@@ -88,7 +88,7 @@ impl Walk<'_> {
         Some(self.constant_lanes(to, lanes))
     }
 
-    fn unary_rules(&mut self, at: &mut Place, kind: UnOp, a: Value) -> Option<Value> {
+    fn unary_rules(&mut self, at: &mut Output, kind: UnOp, a: Value) -> Option<Value> {
         match (kind, self.def(a)?.clone()) {
             (kind, Op::Un(inner, b)) if kind == inner => Some(b),
             (UnOp::Not, Op::Cmp(cmp, x, y)) => Some(self.make(at.out, at.span, at.ty, Op::Cmp(cmp.inverse()?, x, y))),
@@ -97,7 +97,7 @@ impl Walk<'_> {
         }
     }
 
-    fn compare_rules(&mut self, at: &mut Place, op: &mut Op) -> Option<Value> {
+    fn compare_rules(&mut self, at: &mut Output, op: &mut Op) -> Option<Value> {
         let Op::Cmp(kind, a, b) = op else { return None };
         if self.constant_of(*a).is_some() && self.constant_of(*b).is_none() {
             std::mem::swap(a, b);
@@ -143,7 +143,7 @@ impl Walk<'_> {
     }
 
     /// Comparisons with a constant that are decided, or are a `bool` already.
-    fn compare_constant(&mut self, at: &mut Place, kind: CmpOp, a: Value, bits: u64, operand: Scalar) -> Option<Value> {
+    fn compare_constant(&mut self, at: &mut Output, kind: CmpOp, a: Value, bits: u64, operand: Scalar) -> Option<Value> {
         if operand == Scalar::Bool {
             return match (kind, bits) {
                 (CmpOp::Ne, 0) | (CmpOp::Eq, 1) => Some(a),
@@ -169,7 +169,7 @@ impl Walk<'_> {
     }
 
     /// A comparison of a widened value with a constant, in the narrow type.
-    fn compare_extended(&mut self, at: &mut Place, kind: CmpOp, cast: CastOp, inner: Value, bits: u64, wide: Scalar) -> Option<Value> {
+    fn compare_extended(&mut self, at: &mut Output, kind: CmpOp, cast: CastOp, inner: Value, bits: u64, wide: Scalar) -> Option<Value> {
         let narrow_ty = self.ty(inner);
         let narrow = narrow_ty.scalar()?;
         let cut = bits & narrow.mask();
@@ -197,7 +197,7 @@ impl Walk<'_> {
         Some(self.make(at.out, at.span, at.ty, Op::Cmp(kind, inner, constant)))
     }
 
-    fn cast_rules(&mut self, at: &mut Place, op: &mut Op) -> Option<Value> {
+    fn cast_rules(&mut self, at: &mut Output, op: &mut Op) -> Option<Value> {
         let Op::Cast(kind, a) = *op else { return None };
         if self.ty(a) == at.ty && kind != CastOp::FToF {
             return Some(a);
@@ -262,7 +262,7 @@ impl Walk<'_> {
         Some(self.make(at.out, at.span, at.ty, Op::Cast(kind, x)))
     }
 
-    fn select_rules(&mut self, at: &mut Place, op: &mut Op) -> Option<Value> {
+    fn select_rules(&mut self, at: &mut Output, op: &mut Op) -> Option<Value> {
         let Op::Select(cond, yes, no) = op else { return None };
         if *yes == *no {
             return Some(*yes);
@@ -322,7 +322,7 @@ impl Walk<'_> {
         None
     }
 
-    fn pointer_rules(&mut self, at: &mut Place, op: &mut Op) -> Option<Value> {
+    fn pointer_rules(&mut self, at: &mut Output, op: &mut Op) -> Option<Value> {
         let Op::PtrAdd(base, offset) = *op else { return None };
         if self.bits(offset) == Some(0) {
             return Some(base);

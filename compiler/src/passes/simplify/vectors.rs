@@ -1,6 +1,6 @@
 //! Rules for lanes of vectors: what is put together and taken apart again.
 
-use super::rules::Place;
+use super::rules::Output;
 use super::walk::Walk;
 use crate::ir::{CastOp, Const, Op, Type, Value};
 
@@ -15,7 +15,7 @@ enum Lane {
 }
 
 impl Walk<'_> {
-    pub(super) fn vector_rules(&mut self, at: &mut Place, op: &mut Op) -> Option<Value> {
+    pub(super) fn vector_rules(&mut self, at: &mut Output, op: &mut Op) -> Option<Value> {
         match op {
             Op::Extract(vector, lane) => self.extract(at, *vector, *lane),
             Op::ExtractDyn(vector, index) => {
@@ -93,7 +93,7 @@ impl Walk<'_> {
         }
     }
 
-    fn extract(&mut self, at: &mut Place, vector: Value, lane: u8) -> Option<Value> {
+    fn extract(&mut self, at: &mut Output, vector: Value, lane: u8) -> Option<Value> {
         if let Some(known) = self.lane(vector, lane) {
             return Some(self.lane_value(&known, at.ty));
         }
@@ -125,7 +125,7 @@ impl Walk<'_> {
         None
     }
 
-    fn insert(&mut self, at: &mut Place, vector: Value, lane: u8, scalar: Value) -> Option<Value> {
+    fn insert(&mut self, at: &mut Output, vector: Value, lane: u8, scalar: Value) -> Option<Value> {
         if matches!(self.def(scalar), Some(&Op::Extract(source, place)) if source == vector && place == lane) {
             return Some(vector);
         }
@@ -141,7 +141,7 @@ impl Walk<'_> {
         Some(self.make(at.out, at.span, at.ty, Op::Construct(parts)))
     }
 
-    fn construct(&mut self, at: &mut Place, parts: &[Value]) -> Option<Value> {
+    fn construct(&mut self, at: &mut Output, parts: &[Value]) -> Option<Value> {
         let first = *parts.first()?;
         if let Some(lanes) = parts.iter().map(|&part| self.bits(part)).collect::<Option<Vec<u64>>>() {
             return Some(self.constant_lanes(at.ty, lanes));
@@ -169,7 +169,7 @@ impl Walk<'_> {
         Some(self.make(at.out, at.span, at.ty, Op::Shuffle(a, b, order)))
     }
 
-    fn shuffle(&mut self, at: &mut Place, a: Value, b: Value, order: &[Option<u8>]) -> Option<Value> {
+    fn shuffle(&mut self, at: &mut Output, a: Value, b: Value, order: &[Option<u8>]) -> Option<Value> {
         let lanes = self.ty(a).lanes();
         if let [only] = *order {
             let Some(lane) = only else { return Some(self.constant(at.ty, Const::Undef)) };

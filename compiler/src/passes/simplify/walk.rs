@@ -31,13 +31,13 @@ pub(super) struct LoopFrame {
     pub conditions: u32,
     /// Whether the loop may have been left, or gone on, before the current place.
     pub left: bool,
-    /// Memory as it was before the loop, of which the loop changes nothing where it is still so inside.
-    pub outside: Memory,
+    /// MemoryStates as it was before the loop, of which the loop changes nothing where it is still so inside.
+    pub outside: MemoryStates,
 }
 
 /// States of memory: a load gives what an earlier one of the same state gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Memory {
+pub(super) struct MemoryStates {
     /// Changes with stores that may go anywhere.
     all: u32,
     local: u32,
@@ -77,7 +77,7 @@ pub(super) struct Walk<'a> {
     pub loops: Vec<LoopFrame>,
     /// Conditions known here.
     pub facts: FxHashMap<Value, bool>,
-    pub memory: Memory,
+    pub memory: MemoryStates,
     next_state: u32,
     /// See [`super::equal`].
     pub(super) names: Names,
@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
             scopes: Vec::new(),
             loops: Vec::new(),
             facts: FxHashMap::default(),
-            memory: Memory::default(),
+            memory: MemoryStates::default(),
             next_state: 0,
             names: Names::default(),
             results_of: FxHashMap::default(),
@@ -347,7 +347,7 @@ impl<'a> Walk<'a> {
 
     /// The outermost loop before which a load gives the same, and that certainly does it: in its first turn, whatever the conditions.
     fn load_home(&self, ptr: Value) -> Option<usize> {
-        let same = |memory: &Memory| {
+        let same = |memory: &MemoryStates| {
             memory.all == self.memory.all
                 && match self.ty(ptr).space() {
                     Some(Space::Constant) => true,
@@ -550,13 +550,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes back to an earlier state of memory (at the beginning of another region of the same `if`).
-    pub(super) fn go_back(&mut self, memory: Memory) {
+    pub(super) fn go_back(&mut self, memory: MemoryStates) {
         self.memory = memory;
         self.next_state += 1;
     }
 
     /// The state behind regions that were entered with `before` and left with `after`.
-    pub(super) fn join(&mut self, before: &Memory, after: &[Memory]) {
+    pub(super) fn join(&mut self, before: &MemoryStates, after: &[MemoryStates]) {
         self.next_state += 1;
         let state = self.next_state;
         let mut joined = before.clone();
