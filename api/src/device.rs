@@ -288,22 +288,29 @@ impl Device {
 
     /// CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES
     pub fn atomic_memory_capabilities(&self) -> AtomicCapabilities {
-        let least = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::SCOPE_WORK_GROUP;
-        if self.target().language.ordered_atomics() {
-            least | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_DEVICE
-        } else {
-            least
-        }
+        AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::SCOPE_WORK_GROUP | self.optional_atomic_capabilities()
     }
 
     /// CL_DEVICE_ATOMIC_FENCE_CAPABILITIES
     pub fn atomic_fence_capabilities(&self) -> AtomicCapabilities {
         let least = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_WORK_GROUP;
-        if self.target().language.ordered_atomics() {
-            least | AtomicCapabilities::SCOPE_WORK_ITEM | AtomicCapabilities::SCOPE_DEVICE
-        } else {
-            least
-        }
+        let of_images =
+            if self.target().language.ordered_atomics() { AtomicCapabilities::SCOPE_WORK_ITEM } else { AtomicCapabilities::empty() };
+        least | of_images | self.optional_atomic_capabilities()
+    }
+
+    /// What the features of OpenCL C 3.0 say of atomics.
+    fn optional_atomic_capabilities(&self) -> AtomicCapabilities {
+        [
+            ("__opencl_c_atomic_order_acq_rel", AtomicCapabilities::ORDER_ACQ_REL),
+            ("__opencl_c_atomic_order_seq_cst", AtomicCapabilities::ORDER_SEQ_CST),
+            ("__opencl_c_atomic_scope_device", AtomicCapabilities::SCOPE_DEVICE),
+            ("__opencl_c_atomic_scope_all_devices", AtomicCapabilities::SCOPE_ALL_DEVICES),
+        ]
+        .into_iter()
+        .filter(|(feature, _)| self.target().has_feature(feature))
+        .map(|(_, capability)| capability)
+        .collect()
     }
 
     /// CL_DEVICE_EXTENSIONS_WITH_VERSION: the platform's, the compiler's, and those of the API.

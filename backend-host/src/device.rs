@@ -10,7 +10,7 @@ use wgcl_api::backend::{
 };
 use wgcl_api::cache::Key;
 use wgcl_compiler::ir;
-use wgcl_compiler::target::Target;
+use wgcl_compiler::target::{AtomicOrder, Target};
 
 use crate::cache;
 use crate::engine::{self, Task};
@@ -64,6 +64,7 @@ fn properties() -> DeviceProperties {
 fn target() -> Target {
     Target::portable().changed(|target| {
         target.language.max_subgroup_size = 1;
+        target.language.atomic_order = AtomicOrder::Total;
         target.language.max_local_memory = LOCAL_MEMORY;
     })
 }

@@ -1,6 +1,6 @@
 //! Runs `tests/sema/*.cl` through the front end.
 //!
-//! A file says its options in `// build: OPTIONS`. Each line that ends in `// error: TEXT` is checked alone, all other such lines left out: it must
+//! A file says its options in `// build: OPTIONS`, and `// device: portable` if it is for a device without acquire and release, not for one that has everything. Each line that ends in `// error: TEXT` is checked alone, all other such lines left out: it must
 //! be refused, at that line and nowhere else, with a message that contains the text. Without any of them the file must be accepted.
 
 use std::path::Path;
@@ -11,15 +11,14 @@ use wgcl_compiler::target::Target;
 use wgcl_compiler::{options, parse, preprocess, sema};
 
 /// Line and text of every error.
-fn errors(text: &str, options: &str) -> Vec<(usize, String)> {
+fn errors(text: &str, options: &str, target: &Target) -> Vec<(usize, String)> {
     let options = options::parse_words(options.split_whitespace().map(str::to_owned)).expect("options of the test");
-    let target = Target::full();
     let source = Source { text: text.to_owned(), ..Default::default() };
     let mut map = SourceMap::default();
     let mut diags = Diagnostics::default();
-    let tokens = preprocess::preprocess(&source, &options, &target, &mut map, &mut diags);
+    let tokens = preprocess::preprocess(&source, &options, target, &mut map, &mut diags);
     let unit = parse::parse(tokens, &mut diags);
-    let program = sema::check(&unit, &options, &target, &mut diags);
+    let program = sema::check(&unit, &options, target, &mut diags);
     assert_eq!(program.is_none(), diags.has_errors());
     diags
         .list()
@@ -33,17 +32,18 @@ fn check(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).expect("readable test");
     let lines: Vec<&str> = text.lines().collect();
     let options = lines.iter().find_map(|l| l.strip_prefix("// build: ")).unwrap_or("");
+    let target = if lines.contains(&"// device: portable") { Target::portable() } else { Target::full() };
     let is_wrong = |line: &str| line.contains("// error: ");
     let base: Vec<&str> = lines.iter().map(|l| if is_wrong(l) { "" } else { *l }).collect();
     let mut failures = Vec::new();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    for (line, message) in errors(&base.join("\n"), options) {
+    for (line, message) in errors(&base.join("\n"), options, &target) {
         failures.push(format!("{name}:{line}: unexpected: {message}"));
     }
     for (index, line) in lines.iter().enumerate().filter(|(_, l)| is_wrong(l)) {
         let mut source = base.clone();
         source[index] = line;
-        let found = errors(&source.join("\n"), options);
+        let found = errors(&source.join("\n"), options, &target);
         let wanted: Vec<&str> = line.split("// error: ").skip(1).map(str::trim).collect();
         let matches =
             found.len() == wanted.len() && found.iter().zip(&wanted).all(|((at, text), want)| *at == index + 1 && text.contains(want));

@@ -26,7 +26,7 @@ use crate::lex::token::TokenKind;
 use crate::options::{BuildOptions, Source};
 use crate::target::Target;
 
-pub(crate) use predefined::predefined_names;
+pub(crate) use predefined::{needed_feature, predefined_names};
 
 use directives::Conditional;
 use macros::{Macro, MacroSlot};

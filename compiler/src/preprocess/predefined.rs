@@ -25,6 +25,8 @@ enum When {
     Fp64,
     Fp16,
     Cl20,
+    /// OpenCL C 2.0, or 3.0 with a feature.
+    Feature(&'static str),
     Images,
     Embedded,
     FastRelaxedMath,
@@ -38,6 +40,7 @@ impl When {
             Self::Fp64 => target.language.fp64,
             Self::Fp16 => target.language.fp16,
             Self::Cl20 => options.std >= CStd::Cl20,
+            Self::Feature(feature) => options.std >= CStd::Cl20 && (options.std < CStd::Cl30 || target.has_feature(feature)),
             Self::Images => target.language.images,
             Self::Embedded => !target.language.int64,
             Self::FastRelaxedMath => options.fast_relaxed_math,
@@ -70,6 +73,14 @@ impl KnownNames {
 
 static TABLE: LazyLock<FxHashMap<&'static str, (&'static str, When)>> =
     LazyLock::new(|| PREDEFINED.iter().map(|(name, text, when)| (*name, (*text, *when))).collect());
+
+/// The feature without which OpenCL C 3.0 has no macro of that name.
+pub(crate) fn needed_feature(name: &str) -> Option<&'static str> {
+    match TABLE.get(name) {
+        Some((_, When::Feature(feature))) => Some(feature),
+        _ => None,
+    }
+}
 
 /// The names of predefined macros that stand for values.
 pub(crate) fn predefined_names() -> impl Iterator<Item = &'static str> {
@@ -274,13 +285,13 @@ const PREDEFINED: &[(&str, &str, When)] = &[
     ("memory_order_acquire", "2", When::Cl20),
     ("memory_order_release", "3", When::Cl20),
     ("memory_order_acq_rel", "4", When::Cl20),
-    ("memory_order_seq_cst", "5", When::Cl20),
+    ("memory_order_seq_cst", "5", When::Feature("__opencl_c_atomic_order_seq_cst")),
     ("memory_scope_work_item", "0", When::Cl20),
     ("memory_scope_work_group", "1", When::Cl20),
-    ("memory_scope_device", "2", When::Cl20),
-    ("memory_scope_all_svm_devices", "3", When::Cl20),
-    ("memory_scope_all_devices", "3", When::Cl20),
-    ("memory_scope_sub_group", "4", When::Cl20),
+    ("memory_scope_device", "2", When::Feature("__opencl_c_atomic_scope_device")),
+    ("memory_scope_all_svm_devices", "3", When::Feature("__opencl_c_atomic_scope_all_devices")),
+    ("memory_scope_all_devices", "3", When::Feature("__opencl_c_atomic_scope_all_devices")),
+    ("memory_scope_sub_group", "4", When::Feature("__opencl_c_subgroups")),
     ("ATOMIC_FLAG_INIT", "0", When::Cl20),
     ("ATOMIC_VAR_INIT", "(value) (value)", When::Cl20),
     ("__IMAGE_SUPPORT__", "1", When::Images),

@@ -1,10 +1,15 @@
 //! Atomic functions: those of 1.x (`atomic_add`, `atom_add`) and those of C11 (OpenCL C 6.15.12).
+//!
+//! In OpenCL C 3.0 orders and scopes are optional features. What asks for one that the device does not report is refused: it would run with a weaker one. OpenCL C 2.0
+//! has all of them without being asked, so that they are taken there, and are the strongest that the device has.
 
 use super::{Sema, is_float};
 use crate::ast::{Name, ScalarKind};
 use crate::builtins::Native;
 use crate::diag::Span;
 use crate::ir::{AtomicOp, Space};
+use crate::preprocess::needed_feature;
+use crate::program::CStd;
 use crate::thir::{Constant, Expr, ExprKind, TyKind};
 
 /// A read-modify-write of 1.x's atomics.
@@ -25,6 +30,10 @@ pub(super) enum AtomicKind {
 
 /// `memory_order_seq_cst`, which functions without `_explicit` have.
 const ORDER_SEQ_CST: u64 = 5;
+
+const FEATURE_ACQ_REL: &str = "__opencl_c_atomic_order_acq_rel";
+const FEATURE_SEQ_CST: &str = "__opencl_c_atomic_order_seq_cst";
+const FEATURE_DEVICE: &str = "__opencl_c_atomic_scope_device";
 
 /// A function of C11's atomics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +87,42 @@ pub(super) fn parse_c11(rest: &str) -> Option<(C11, bool)> {
 }
 
 impl Sema<'_> {
+    /// Whether the program may not use what this feature of OpenCL C 3.0 is about.
+    fn lacks(&self, feature: &str) -> bool {
+        self.options.std >= CStd::Cl30 && !self.in_library && !self.target.has_feature(feature)
+    }
+
+    /// Refuses the name of an order or a scope that the device does not have: it is no macro then.
+    pub(super) fn check_enumerator(&mut self, name: &Name, span: Span) {
+        if let Some(feature) = needed_feature(name).filter(|feature| self.lacks(feature)) {
+            self.err(span, format!("'{name}' needs the feature {feature}, which this device does not have"));
+        }
+    }
+
+    /// Refuses a call whose order or scope the device does not have, where the call does not name them ([`Self::check_enumerator`] does the others) or may
+    /// name them for fences only. `orders` are those that it names.
+    fn check_order_and_scope(&mut self, name: &Name, explicit: bool, scoped: bool, orders: &[Expr], span: Span) {
+        if !explicit && self.lacks(FEATURE_SEQ_CST) {
+            let explicit = format!("'{name}_explicit' takes a weaker order");
+            self.err(span, format!("'{name}' is sequentially consistent and needs the feature {FEATURE_SEQ_CST}, which this device does not have; {explicit}"));
+        } else if !scoped && self.lacks(FEATURE_DEVICE) {
+            self.err(
+                span,
+                format!("'{name}' has the scope of the device and needs the feature {FEATURE_DEVICE}, which this device does not have"),
+            );
+        } else if self.lacks(FEATURE_ACQ_REL) && orders.iter().any(|order| self.may_order(order)) {
+            self.err(
+                span,
+                format!("an order other than memory_order_relaxed needs the feature {FEATURE_ACQ_REL}, which this device does not have"),
+            );
+        }
+    }
+
+    /// Whether an order may be acquire, release or both: it is neither known to be relaxed nor refused for its name.
+    fn may_order(&self, order: &Expr) -> bool {
+        !matches!(self.integer_constant(order), Some(0 | 5))
+    }
+
     pub(super) fn atomic(&mut self, name: &Name, kind: AtomicKind, values: Vec<Expr>, span: Span) -> Expr {
         let mut values = values.into_iter();
         let Some(pointer) = values.next() else { return self.error_expr(span) };
@@ -171,9 +216,13 @@ impl Sema<'_> {
             C11::TestAndSet => (Native::AtomicFlagTestAndSet, bool_ty),
             C11::Clear => (Native::AtomicFlagClear, void),
         };
-        // Orders go on to `lower`; scopes are checked and dropped, for every atomic is one within the device.
+        let values: Vec<Expr> = values.collect();
         let orders = if kind == C11::CompareExchange { 2 } else { 1 };
-        for (index, value) in values.enumerate() {
+        if kind != C11::Init {
+            self.check_order_and_scope(name, explicit, explicit && values.len() > orders, &values[..orders.min(values.len())], span);
+        }
+        // Orders go on to `lower`; scopes are checked and dropped, for every atomic is one within the device.
+        for (index, value) in values.into_iter().enumerate() {
             if !self.is_integer_scalar(value.ty) {
                 self.bad_arg(name, &value, "expecting a memory order or scope");
                 return self.error_expr(span);

@@ -128,7 +128,10 @@ impl Sema<'_> {
         };
         let symbol = match symbol {
             None if self.is_builtin(name) => return Operand::Builtin(name.clone(), span),
-            None => self.predeclared(name),
+            None => {
+                self.check_enumerator(name, span);
+                self.predeclared(name)
+            }
             other => other,
         };
         match symbol {

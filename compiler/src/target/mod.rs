@@ -67,6 +67,8 @@ pub enum AtomicOrder {
     Fences,
     /// Every atomic that reads and writes; fences would wait for the other work-items of the group, so that none is made.
     ReadModifyWrite,
+    /// Everything: the accesses of all work-items happen one after the other, each work-item's in the order of its program.
+    Total,
 }
 
 impl Target {
@@ -110,9 +112,15 @@ impl Target {
 }
 
 impl Language {
-    /// Whether atomics with acquire and release order other accesses. There is no total order of all of them (sequential consistency) in Vulkan.
+    /// Whether atomics with acquire and release order other accesses.
     pub fn ordered_atomics(&self) -> bool {
         self.atomic_order != AtomicOrder::Nothing
+    }
+
+    /// Whether there is one order of all atomics and fences that ask for it, which every work-item sees. Vulkan has none: its memory model forbids to
+    /// ask for sequential consistency, and nothing else orders a store before a load of other memory.
+    pub fn sequential_atomics(&self) -> bool {
+        self.atomic_order == AtomicOrder::Total
     }
 
     /// Whether `atomic_double` exists: by 64-bit integer atomics.
@@ -192,7 +200,11 @@ impl Language {
             ]);
         }
         if self.ordered_atomics() {
-            features.extend(["__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device"]);
+            // Without atomics in shared virtual memory all devices are this one (OpenCL API, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
+            features.extend(["__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices"]);
+        }
+        if self.sequential_atomics() {
+            features.push("__opencl_c_atomic_order_seq_cst");
         }
         self.extensions = extensions.into_iter().map(str::to_owned).collect();
         self.features = features.into_iter().map(str::to_owned).collect();

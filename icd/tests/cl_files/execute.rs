@@ -16,7 +16,7 @@ use crate::common::ffi::{
 };
 use crate::common::images;
 use crate::common::objects::{Context, Kernel, Mem, Program, Queue, Sampler};
-use crate::common::{info_string, target};
+use crate::common::{info_bytes, info_string, target};
 
 /// Mismatches shown of one `expect`.
 const SHOWN: usize = 8;
@@ -30,17 +30,28 @@ pub fn missing_feature(variant: &Variant) -> Option<&str> {
     let extensions = text(CL_DEVICE_EXTENSIONS);
     let has = |name: &str| extensions.split_whitespace().any(|extension| extension == name);
     variant.requires.iter().map(String::as_str).find(|&feature| {
-        let present = match feature {
+        let (name, wanted) = feature.strip_prefix('!').map_or((feature, true), |lacked| (lacked, false));
+        let present = match name {
             "fp64" => has("cl_khr_fp64"),
             "fp16" => has("cl_khr_fp16"),
             "int64" => text(CL_DEVICE_PROFILE) == "FULL_PROFILE" || has("cles_khr_int64"),
             "images" => images::reported(),
             "wgcl" => target.is_wgcl(),
             "shaders" => target.is_wgcl() && std::env::var("WGCL_TEST_DEVICE").as_deref() != Ok("interpreter"),
+            other if other.starts_with("__opencl_c_") => language_features().iter().any(|known| known == other),
             other => has(other),
         };
-        !present
+        present != wanted
     })
+}
+
+/// Names in CL_DEVICE_OPENCL_C_FEATURES: structures of a version and 64 bytes of text.
+fn language_features() -> Vec<String> {
+    const CL_DEVICE_OPENCL_C_FEATURES: cl_uint = 0x106F;
+    let target = target();
+    let bytes = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_OPENCL_C_FEATURES, size, value, ret));
+    let name = |entry: &[u8]| String::from_utf8_lossy(&entry[4..]).trim_end_matches('\0').to_owned();
+    bytes.unwrap_or_default().chunks_exact(68).map(name).collect()
 }
 
 /// Builds and runs one variant; the list of what is wrong. What came out goes to `recorder`.

@@ -1,6 +1,6 @@
 // C11 atomics on global and local memory: every function, with and without orders and scopes.
 // for: T = int, uint
-// build: -cl-std=CL3.0 -DA=atomic_$T
+// build: -cl-std=CL2.0 -DA=atomic_$T
 
 kernel void fetch(global A *a, global T *old)
 {

@@ -2,7 +2,7 @@
 // for: T = float, double
 // requires: cl_ext_float_atomics
 // requires: wgcl
-// build: -cl-std=CL3.0 -DATOMIC=atomic_$T
+// build: -cl-std=CL2.0 -DATOMIC=atomic_$T
 
 #ifndef cl_ext_float_atomics
 #error the extension's macro is missing

@@ -1,5 +1,5 @@
 // Atomic floats: exchange, load, store and compare, which every device has.
-// build: -cl-std=CL3.0
+// build: -cl-std=CL2.0
 
 kernel void k(global atomic_float *a, global float *out)
 {

@@ -1,4 +1,5 @@
 // A loop that tries until nobody came between.
+// requires: __opencl_c_atomic_scope_device
 // build: -cl-std=CL3.0
 
 kernel void relaxed(global atomic_int *c)

@@ -1,5 +1,5 @@
 // Atomic floats have arithmetic, no logic; dot products of bytes have both operands of four bytes.
-// build: -cl-std=CL3.0
+// build: -cl-std=CL2.0
 
 kernel void f(global atomic_float *a, global int *out)
 {

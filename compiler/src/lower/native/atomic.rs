@@ -3,6 +3,9 @@
 //! Atomic operations of the IR are relaxed. An order stronger than that is a fence before (release) and behind (acquire): what fences
 //! promise together with relaxed atomics is what the orders promise. Where the device's fences are barriers (lavapipe), its read-modify-write
 //! operations order everything: loads and stores become such.
+//!
+//! Sequential consistency is lowered as acquire and release. That is all of it where everything happens in one order (the interpreter). Elsewhere it is the
+//! strongest that there is, for programs of OpenCL C 2.0: those of 3.0 that ask for it have been refused (`sema::atomics`).
 
 use super::super::function::Lowering;
 use super::super::types::{Shape, scalar};
@@ -21,7 +24,7 @@ pub(super) struct Order {
 impl Order {
     pub(super) const RELAXED: Self = Self { acquire: false, release: false };
 
-    /// Of the value of a `memory_order`; one that is not constant may be any.
+    /// Of the value of a `memory_order`, `memory_order_seq_cst` among them; one that is not constant may be any.
     pub(super) fn of(known: Option<u64>) -> Self {
         match known {
             Some(0) => Self::RELAXED,
