@@ -1,6 +1,6 @@
 //! An interpreter of the IR: a second, independent execution of programs, slow and strict, to compare devices and passes with.
 //!
-//! It runs a module as `lower` makes it, as `passes::build` leaves it, or as `passes::launch` does ([`Stage`]), and shares with the compiler
+//! It runs a module as `lower` makes it, as `passes::build` leaves it, or as `specialise` does ([`Stage`]), and shares with the compiler
 //! nothing but the IR: numbers, memory, control flow and work-groups are implemented once more, in the simplest way that is exact. What
 //! is wrong for sure ends the launch with a [`Fault`]: accesses outside of an object or against their alignment, writes to constant memory,
 //! barriers that not all work-items of a group reach.
@@ -54,7 +54,7 @@ pub enum Stage {
     Lowered,
     /// After `passes::build`.
     Built,
-    /// After `passes::launch`: pointers in memory are the numbers of `passes::resolve_pointers`.
+    /// After the passes of a launch: pointers in memory are the numbers of `passes::resolve_pointers`.
     Launched,
 }
 
