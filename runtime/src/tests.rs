@@ -128,6 +128,18 @@ fn an_artifact_that_was_looked_at_is_used() {
 }
 
 #[test]
+fn a_spare_artifact_is_for_nobody_else() {
+    let (program, compiled) = program();
+    let kernel = program.kernel("k").expect("it has one");
+    for (looked_at, wanted) in [((3, 8), (5, 8)), ((3, 8), (3, 16)), ((4, 8), (6, 8))] {
+        assert_eq!(program.inspect(kernel, &looked_at, |code| code.0, |code| code.0), Ok(looked_at));
+        assert_eq!(program.executable(kernel, &wanted).map(|code| code.0), Ok(wanted));
+    }
+    // The second time 3 is looked at, its artifact is still there.
+    assert_eq!(compiled.load(Ordering::SeqCst), 5);
+}
+
+#[test]
 fn what_is_begun_in_the_background_is_there_when_it_is_wanted() {
     let (program, compiled) = program();
     let program = Arc::new(program);
