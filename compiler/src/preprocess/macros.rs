@@ -61,6 +61,14 @@ pub(super) enum MacroSlot {
 /// Arguments of a call, one list of tokens a parameter.
 pub(super) type Arguments = Vec<Vec<RawToken>>;
 
+/// Tokens that stand where one stood before: with a space before them if it had one.
+fn spaced_as(mut tokens: Vec<RawToken>, replaced: RawToken) -> Vec<RawToken> {
+    if let Some(first) = tokens.first_mut() {
+        first.flags = first.flags & !RawToken::SPACE | replaced.flags & RawToken::SPACE;
+    }
+    tokens
+}
+
 impl Preprocessor<'_> {
     /// The macro of that name, predefined ones included.
     pub(super) fn macro_of(&mut self, name: Symbol) -> Option<Rc<Macro>> {
@@ -246,14 +254,8 @@ impl Preprocessor<'_> {
                         }
                         raw.to_vec()
                     } else if paste_next || followed_by_paste {
-                        let mut operand = raw.to_vec();
-                        if operand.is_empty() {
-                            operand.push(RawToken::new(RawKind::Placemarker, Symbol::EMPTY, at.span));
-                        }
-                        if let Some(first) = operand.first_mut() {
-                            first.flags = first.flags & !RawToken::SPACE | item.token.flags & RawToken::SPACE;
-                        }
-                        operand
+                        let placemarker = || vec![RawToken::new(RawKind::Placemarker, Symbol::EMPTY, at.span)];
+                        spaced_as(if raw.is_empty() { placemarker() } else { raw.to_vec() }, item.token)
                     } else {
                         if expanded.get(param).is_some_and(Option::is_none) {
                             let tokens = self.expand_argument(raw);
@@ -261,11 +263,7 @@ impl Preprocessor<'_> {
                                 *slot = Some(tokens);
                             }
                         }
-                        let mut operand = expanded.get(param).and_then(Option::clone).unwrap_or_default();
-                        if let Some(first) = operand.first_mut() {
-                            first.flags = first.flags & !RawToken::SPACE | item.token.flags & RawToken::SPACE;
-                        }
-                        operand
+                        spaced_as(expanded.get(param).and_then(Option::clone).unwrap_or_default(), item.token)
                     }
                 }
             };
@@ -288,10 +286,7 @@ impl Preprocessor<'_> {
             }
         }
         out.retain(|token| token.kind != RawKind::Placemarker);
-        if let Some(first) = out.first_mut() {
-            first.flags = first.flags & !RawToken::SPACE | at.flags & RawToken::SPACE;
-        }
-        Some(out)
+        Some(spaced_as(out, at))
     }
 
     fn is_gnu_comma(&self, called: &Macro, param: usize, left: Option<&RawToken>) -> bool {

@@ -1,13 +1,14 @@
 //! Calls: user functions, overloads, built-ins of the table (OpenCL C 6.5.10, 6.15; C99 6.5.2.2).
 
 use super::convert::{PointerFit, Purpose, promoted, usual_kind};
+use super::library_call::LibraryCall;
 use super::{Operand, Sema, is_float, is_signed, signed_of, unsigned_of};
 use crate::ast::{self, Name, ScalarKind};
 use crate::builtins::table::{self, Atom, Class, How, Row, Signature};
 use crate::diag::{Diagnostic, Span};
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
-use crate::thir::{CastKind, Expr, ExprKind, FuncId, Init, PlaceKind, QualTy, Stmt, StmtKind, Ty, TyKind};
+use crate::thir::{Expr, ExprKind, FuncId, Ty, TyKind};
 
 /// How far a call is from the parameters of a candidate: the less, the better.
 type Cost = u32;
@@ -284,11 +285,12 @@ impl Sema<'_> {
         let ret = self.atom_type(signature.ret, kind, lanes);
         match row.how {
             How::Native(op) => self.expr(ExprKind::Native { op, args: converted }, ret, span),
-            How::Library => self.library_call(name, kind, lanes, &signature, converted, ret, span),
+            How::Library => self.library_call(name, LibraryCall { signature: &signature, kind, lanes, args: converted, ret, span }),
         }
     }
 
-    fn atom_type(&mut self, atom: Atom, kind: ScalarKind, lanes: u8) -> Ty {
+    /// The type that a parameter or result of a signature has when its generic type is known.
+    pub(super) fn atom_type(&mut self, atom: Atom, kind: ScalarKind, lanes: u8) -> Ty {
         match atom {
             Atom::Generic => self.lanes(kind, lanes),
             Atom::Element => self.scalar(kind),
@@ -420,145 +422,5 @@ impl Sema<'_> {
                 _ => kind,
             };
         allowed(kind).then_some((kind, 1))
-    }
-
-    /// A call of a library function: one call, or one a lane.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
-    fn library_call(
-        &mut self,
-        name: &Name,
-        kind: ScalarKind,
-        lanes: u8,
-        signature: &Signature,
-        args: Vec<Expr>,
-        ret: Ty,
-        span: Span,
-    ) -> Expr {
-        let Some((func, own)) = self.library_variant(name, kind, signature) else {
-            let shown = crate::thir::types::scalar_name(kind);
-            self.err(span, format!("function '{name}' is not available for '{shown}' on this device"));
-            return self.error_expr(span);
-        };
-        self.note_call(func, span);
-        // The function may be of another precision (half through float): arguments and result are converted.
-        let own_ret = match signature.ret {
-            Atom::Generic => self.lanes(own, lanes),
-            _ => ret,
-        };
-        if signature.params.iter().any(|(_, pointer)| *pointer) {
-            return self.library_call_with_results(func, own, kind, lanes, signature, args, ret, span);
-        }
-        let mut converted = Vec::with_capacity(args.len());
-        for (value, (atom, _)) in args.into_iter().zip(&signature.params) {
-            let value = if matches!(atom, Atom::Generic | Atom::Element) {
-                let ty = self.lanes(own, lanes);
-                self.arith_cast(value, ty)
-            } else {
-                value
-            };
-            converted.push(value);
-        }
-        let call = if lanes == 1 { ExprKind::Call { func, args: converted } } else { ExprKind::CallLanes { func, args: converted } };
-        let call = self.expr(call, own_ret, span);
-        if own_ret == ret { call } else { self.cast(CastKind::Arith, call, ret) }
-    }
-
-    /// A library function that gives results through pointers to private memory: called with temporaries, which are stored where the caller
-    /// wants them, in whatever space, lane by lane.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
-    fn library_call_with_results(
-        &mut self,
-        func: FuncId,
-        own: ScalarKind,
-        kind: ScalarKind,
-        lanes: u8,
-        signature: &Signature,
-        args: Vec<Expr>,
-        ret: Ty,
-        span: Span,
-    ) -> Expr {
-        let simple = lanes == 1
-            && own == kind
-            && args.iter().all(|arg| match self.kind(arg.ty) {
-                TyKind::Pointer { space, .. } => *space == Space::Private,
-                _ => true,
-            });
-        if simple {
-            return self.expr(ExprKind::Call { func, args }, ret, span);
-        }
-        if self.f.is_none() {
-            self.err(span, "initializer element is not a compile-time constant");
-            return self.error_expr(span);
-        }
-        let mut stmts = Vec::new();
-        let mut sources = Vec::new();
-        for arg in args {
-            let ty = arg.ty;
-            let Some(local) = self.new_local("", QualTy::plain(ty), span) else { return self.error_expr(span) };
-            stmts.push(Stmt { kind: StmtKind::Local { local, init: Some(Init::Expr(arg)) }, span: self.span(span) });
-            sources.push(local);
-        }
-        let Some(result) = self.new_local("", QualTy::plain(ret), span) else { return self.error_expr(span) };
-        stmts.push(Stmt { kind: StmtKind::Local { local: result, init: None }, span: self.span(span) });
-        let own_scalar = self.scalar(own);
-        let ret_scalar = self.scalar(kind);
-        for lane in 0..lanes {
-            let mut call_args = Vec::new();
-            let mut outputs = Vec::new();
-            for (source, (atom, pointer)) in sources.iter().zip(&signature.params) {
-                let place = self.local_place(*source, span);
-                if *pointer {
-                    let temp_ty = if *atom == Atom::Generic { own_scalar } else { self.atom_type(*atom, kind, 1) };
-                    let Some(temp) = self.new_local("", QualTy::plain(temp_ty), span) else { return self.error_expr(span) };
-                    stmts.push(Stmt { kind: StmtKind::Local { local: temp, init: None }, span: self.span(span) });
-                    let temp_place = self.local_place(temp, span);
-                    let pointer_ty = self.pointer(QualTy::plain(temp_ty), Space::Private);
-                    call_args.push(self.expr(ExprKind::AddrOf(Box::new(temp_place)), pointer_ty, span));
-                    outputs.push((*source, temp, self.atom_type(*atom, kind, 1)));
-                } else {
-                    let place = self.lane_of(place, lane, lanes);
-                    let value = self.rvalue(Operand::Place(place));
-                    let value = if *atom == Atom::Generic { self.arith_cast(value, own_scalar) } else { value };
-                    call_args.push(value);
-                }
-            }
-            let call = self.expr(ExprKind::Call { func, args: call_args }, own_scalar, span);
-            let call = self.cast(CastKind::Arith, call, ret_scalar);
-            let target = self.local_place(result, span);
-            let target = self.lane_of(target, lane, lanes);
-            stmts.push(self.store(target, call, span));
-            for (source, temp, lane_ty) in outputs {
-                let pointer = self.local_place(source, span);
-                let pointer = self.rvalue(Operand::Place(pointer));
-                let target = self.deref_place(pointer, span);
-                let target = self.lane_of(target, lane, lanes);
-                let value = self.local_place(temp, span);
-                let value = self.rvalue(Operand::Place(value));
-                let value = self.cast(CastKind::Arith, value, lane_ty);
-                stmts.push(self.store(target, value, span));
-            }
-        }
-        let place = self.local_place(result, span);
-        let value = self.rvalue(Operand::Place(place));
-        self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, ret, span)
-    }
-
-    fn store(&mut self, place: crate::thir::Place, value: Expr, span: Span) -> Stmt {
-        let ty = place.ty.ty;
-        let assign = self.expr(ExprKind::Assign { place: Box::new(place), value: Box::new(value) }, ty, span);
-        Stmt { kind: StmtKind::Expr(assign), span: self.span(span) }
-    }
-
-    /// A lane of a vector place; the place itself where there is only one.
-    fn lane_of(&mut self, place: crate::thir::Place, lane: u8, lanes: u8) -> crate::thir::Place {
-        if lanes == 1 {
-            return place;
-        }
-        let Some((kind, _)) = self.arith(place.ty.ty) else { return place };
-        let ty = self.scalar(kind);
-        let qt = QualTy { ty, ..place.ty };
-        let (space, span) = (place.space, place.span);
-        let align = scalar_size(kind).min(place.align);
-        crate::thir::Place { kind: PlaceKind::Lanes { base: Box::new(place), lanes: vec![lane] }, ty: qt, space, align, span }
     }
 }

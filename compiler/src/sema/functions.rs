@@ -132,40 +132,8 @@ impl Sema<'_> {
         let mut overloads = Vec::new();
         match previous {
             Some(Symbol::Functions(list)) => {
-                for id in &list {
-                    let old = &self.decls[id.index()];
-                    let same = old.params.len() == decl.params.len()
-                        && old.params.iter().zip(&decl.params).all(|(a, b)| self.same_unqualified(a.ty.ty, b.ty.ty));
-                    if !same {
-                        continue;
-                    }
-                    let (old_span, old_ret, old_defined) = (old.span, old.ret, old.defined);
-                    if !self.same_unqualified(old_ret, decl.ret) {
-                        self.err_note(span, format!("conflicting types for '{name}'"), old_span, "previous declaration is here");
-                        return None;
-                    }
-                    if old_defined && decl.defined {
-                        self.err_note(span, format!("redefinition of '{name}'"), old_span, "previous definition is here");
-                        return None;
-                    }
-                    let id = *id;
-                    let entry = &mut self.decls[id.index()];
-                    entry.is_kernel |= decl.is_kernel;
-                    entry.overloadable |= decl.overloadable;
-                    // What one declaration says holds for all: `static` before `inline` before nothing.
-                    entry.linkage = match (entry.linkage, decl.linkage) {
-                        (Linkage::Internal, _) | (_, Linkage::Internal) => Linkage::Internal,
-                        (Linkage::Inline, _) | (_, Linkage::Inline) => Linkage::Inline,
-                        _ => Linkage::External,
-                    };
-                    entry.attributes.extend(decl.attributes);
-                    if decl.defined {
-                        entry.defined = true;
-                        entry.span = span;
-                        entry.params = decl.params;
-                    }
-                    self.apply_function_attributes(id, attributes);
-                    return Some(id);
+                if let Some(id) = list.iter().copied().find(|id| self.same_parameters(*id, &decl)) {
+                    return self.redeclare_function(id, decl, attributes);
                 }
                 let all_overloadable = decl.overloadable || list.iter().any(|id| self.decls[id.index()].overloadable);
                 if !all_overloadable {
@@ -201,6 +169,43 @@ impl Sema<'_> {
         overloads.push(id);
         if let Some(scope) = self.scopes.first_mut() {
             scope.names.insert(name, (Symbol::Functions(overloads), span));
+        }
+        self.apply_function_attributes(id, attributes);
+        Some(id)
+    }
+
+    fn same_parameters(&self, known: FuncId, decl: &FuncDecl) -> bool {
+        let known = &self.decls[known.index()].params;
+        known.len() == decl.params.len() && known.iter().zip(&decl.params).all(|(a, b)| self.same_unqualified(a.ty.ty, b.ty.ty))
+    }
+
+    /// Adds what another declaration of a function says; `None` if it contradicts those before it.
+    fn redeclare_function(&mut self, id: FuncId, decl: FuncDecl, attributes: &[&Attribute]) -> Option<FuncId> {
+        let (name, span) = (&decl.name, decl.span);
+        let old = &self.decls[id.index()];
+        let (old_span, old_ret, old_defined) = (old.span, old.ret, old.defined);
+        if !self.same_unqualified(old_ret, decl.ret) {
+            self.err_note(span, format!("conflicting types for '{name}'"), old_span, "previous declaration is here");
+            return None;
+        }
+        if old_defined && decl.defined {
+            self.err_note(span, format!("redefinition of '{name}'"), old_span, "previous definition is here");
+            return None;
+        }
+        let entry = &mut self.decls[id.index()];
+        entry.is_kernel |= decl.is_kernel;
+        entry.overloadable |= decl.overloadable;
+        // What one declaration says holds for all: `static` before `inline` before nothing.
+        entry.linkage = match (entry.linkage, decl.linkage) {
+            (Linkage::Internal, _) | (_, Linkage::Internal) => Linkage::Internal,
+            (Linkage::Inline, _) | (_, Linkage::Inline) => Linkage::Inline,
+            _ => Linkage::External,
+        };
+        entry.attributes.extend(decl.attributes);
+        if decl.defined {
+            entry.defined = true;
+            entry.span = span;
+            entry.params = decl.params;
         }
         self.apply_function_attributes(id, attributes);
         Some(id)

@@ -13,6 +13,12 @@ pub(super) struct Group {
     pub(super) function: GroupFn,
 }
 
+impl Group {
+    const fn native(self) -> Native {
+        if self.sub { Native::SubGroup(self.function) } else { Native::WorkGroup(self.function) }
+    }
+}
+
 fn combined(name: &str, prefix: &str, make: fn(Combine) -> GroupFn) -> Option<GroupFn> {
     Some(make(match name.strip_prefix(prefix)? {
         "add" => Combine::Add,
@@ -159,7 +165,7 @@ impl Sema<'_> {
 
     pub(super) fn group_call(&mut self, name: &Name, group: Group, values: Vec<Expr>, span: Span) -> Expr {
         let function = group.function;
-        let op = if group.sub { Native::SubGroup(function) } else { Native::WorkGroup(function) };
+        let op = group.native();
         let (int, uint) = (self.int(), self.scalar(ScalarKind::UInt));
         let mut values = values.into_iter();
         let Some(first) = values.next() else {
@@ -204,40 +210,43 @@ impl Sema<'_> {
                 args.extend(values.next().map(|size| self.scalar_arg(size, ScalarKind::UInt)));
                 self.native(op, args, int, span)
             }
-            _ => {
-                // Those of OpenCL C 3.0 itself have no smaller types than `int`; extensions have.
-                let core =
-                    matches!(function, GroupFn::Broadcast | GroupFn::Reduce(_) | GroupFn::ScanInclusive(_) | GroupFn::ScanExclusive(_))
-                        && !name.starts_with("sub_group_non_uniform_");
-                let extended = group.sub && self.target.has_extension("cl_khr_subgroup_extended_types");
-                let narrow = !core || extended;
-                let vectors = group.sub && function == GroupFn::Broadcast && (extended || !core);
-                let Some((kind, lanes)) = self.arith(first.ty).filter(|&(_, lanes)| lanes == 1 || vectors) else {
-                    self.bad_arg(name, &first, "expecting a scalar");
-                    return self.error_expr(span);
-                };
-                let kind = match kind {
-                    ScalarKind::Bool => ScalarKind::Int,
-                    ScalarKind::Char | ScalarKind::UChar | ScalarKind::Short | ScalarKind::UShort if !narrow => ScalarKind::Int,
-                    kind => kind,
-                };
-                if kind == ScalarKind::Half && !self.target.language.fp16 {
-                    self.err(span, "half precision arithmetic requires cl_khr_fp16");
-                    return self.error_expr(span);
-                }
-                if is_float(kind) && is_bitwise(function) {
-                    self.bad_arg(name, &first, "expecting an integer");
-                    return self.error_expr(span);
-                }
-                let first = if lanes == 1 { self.scalar_arg(first, kind) } else { first };
-                let result = first.ty;
-                let mut args = vec![first];
-                for index in values {
-                    args.push(self.scalar_arg(index, ScalarKind::UInt));
-                }
-                let ty = if function == GroupFn::AllEqual { int } else { result };
-                self.native(op, args, ty, span)
-            }
+            _ => self.group_value_call(name, group, first, values, span),
         }
+    }
+
+    /// A function of a group that takes a value of any scalar type that the device has, and gives one of that type.
+    fn group_value_call(&mut self, name: &Name, group: Group, first: Expr, indices: impl Iterator<Item = Expr>, span: Span) -> Expr {
+        let function = group.function;
+        // Those of OpenCL C 3.0 itself have no smaller types than `int`; extensions have.
+        let core = matches!(function, GroupFn::Broadcast | GroupFn::Reduce(_) | GroupFn::ScanInclusive(_) | GroupFn::ScanExclusive(_))
+            && !name.starts_with("sub_group_non_uniform_");
+        let extended = group.sub && self.target.has_extension("cl_khr_subgroup_extended_types");
+        let narrow = !core || extended;
+        let vectors = group.sub && function == GroupFn::Broadcast && (extended || !core);
+        let Some((kind, lanes)) = self.arith(first.ty).filter(|&(_, lanes)| lanes == 1 || vectors) else {
+            self.bad_arg(name, &first, "expecting a scalar");
+            return self.error_expr(span);
+        };
+        let kind = match kind {
+            ScalarKind::Bool => ScalarKind::Int,
+            ScalarKind::Char | ScalarKind::UChar | ScalarKind::Short | ScalarKind::UShort if !narrow => ScalarKind::Int,
+            kind => kind,
+        };
+        if kind == ScalarKind::Half && !self.target.language.fp16 {
+            self.err(span, "half precision arithmetic requires cl_khr_fp16");
+            return self.error_expr(span);
+        }
+        if is_float(kind) && is_bitwise(function) {
+            self.bad_arg(name, &first, "expecting an integer");
+            return self.error_expr(span);
+        }
+        let first = if lanes == 1 { self.scalar_arg(first, kind) } else { first };
+        let result = first.ty;
+        let mut args = vec![first];
+        for index in indices {
+            args.push(self.scalar_arg(index, ScalarKind::UInt));
+        }
+        let ty = if function == GroupFn::AllEqual { self.int() } else { result };
+        self.native(group.native(), args, ty, span)
     }
 }

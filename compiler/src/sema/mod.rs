@@ -25,6 +25,7 @@ mod groups;
 mod images;
 mod initializers;
 mod library;
+mod library_call;
 mod members;
 mod operators;
 mod places;
@@ -36,6 +37,7 @@ mod selection;
 mod specifiers;
 mod statements;
 mod suggest;
+mod variables;
 
 use rustc_hash::FxHashMap;
 

@@ -64,22 +64,7 @@ impl<'p> Lowering<'p, '_> {
                     .collect();
                 self.b.construct(&lanes)
             }
-            GroupFn::Rotate | GroupFn::ClusteredRotate => {
-                let (x, delta) = (self.value(call, 0), self.value(call, 1));
-                let size = if function == GroupFn::ClusteredRotate {
-                    self.value(call, 2)
-                } else {
-                    self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32)
-                };
-                // Sizes are powers of two.
-                let inside = self.b.bin_int(BinOp::Sub, size, 1);
-                let outside = self.b.not(inside);
-                let lane = self.lane();
-                let to = self.b.add(lane, delta);
-                let (to, cluster) = (self.b.and(to, inside), self.b.and(lane, outside));
-                let index = self.b.or(cluster, to);
-                self.group_op(sub, GroupOp::Shuffle, vec![x, index], want)
-            }
+            GroupFn::Rotate | GroupFn::ClusteredRotate => self.rotated(sub, function, call),
             GroupFn::Broadcast | GroupFn::Shuffle | GroupFn::ShuffleXor | GroupFn::ShuffleUp | GroupFn::ShuffleDown => {
                 let op = match function {
                     GroupFn::ShuffleXor => GroupOp::ShuffleXor,
@@ -100,57 +85,80 @@ impl<'p> Lowering<'p, '_> {
             | GroupFn::ActiveReduce(combine)
             | GroupFn::ActiveInclusive(combine)
             | GroupFn::ActiveExclusive(combine)
-            | GroupFn::ClusteredReduce(combine) => {
-                let logical = matches!(combine, Combine::LogicalAnd | Combine::LogicalOr | Combine::LogicalXor);
-                let x = if logical {
-                    let flag = self.truth(call);
-                    self.b.resize(flag, false, Type::I32)
-                } else {
-                    self.value(call, 0)
-                };
-                let shape = self.arg_shape(call, 0);
-                let op = match (combine, shape.is_float(), shape.is_signed()) {
-                    (Combine::Add, true, _) => BinOp::FAdd,
-                    (Combine::Mul, true, _) => BinOp::FMul,
-                    (Combine::Min, true, _) => BinOp::FMin,
-                    (Combine::Max, true, _) => BinOp::FMax,
-                    (Combine::Add, ..) => BinOp::Add,
-                    (Combine::Mul, ..) => BinOp::Mul,
-                    (Combine::And | Combine::LogicalAnd, ..) => BinOp::And,
-                    (Combine::Or | Combine::LogicalOr, ..) => BinOp::Or,
-                    (Combine::Xor | Combine::LogicalXor, ..) => BinOp::Xor,
-                    (Combine::Min, _, true) => BinOp::SMin,
-                    (Combine::Min, ..) => BinOp::UMin,
-                    (Combine::Max, _, true) => BinOp::SMax,
-                    (Combine::Max, ..) => BinOp::UMax,
-                };
-                let op = match function {
-                    GroupFn::Reduce(_) => GroupOp::Reduce(op),
-                    GroupFn::ScanInclusive(_) => GroupOp::ScanInclusive(op),
-                    GroupFn::ScanExclusive(_) => GroupOp::ScanExclusive(op),
-                    GroupFn::ActiveInclusive(_) => GroupOp::ActiveInclusive(op),
-                    GroupFn::ActiveExclusive(_) => GroupOp::ActiveExclusive(op),
-                    _ => GroupOp::ActiveReduce(op),
-                };
-                let mut args = vec![x];
-                match function {
-                    GroupFn::ClusteredReduce(_) => args.push(self.value(call, 1)),
-                    // One cluster, larger than any subgroup.
-                    GroupFn::ActiveReduce(_) | GroupFn::ActiveInclusive(_) | GroupFn::ActiveExclusive(_) => {
-                        args.push(self.b.i32(MOST_LANES));
-                    }
-                    _ => {}
-                }
-                let result = self.group_op(sub, op, args, want);
-                // What changes nothing is all ones to `and`: true all the same, but true is 1.
-                if logical { self.b.bin_int(BinOp::And, result, 1) } else { result }
-            }
+            | GroupFn::ClusteredReduce(combine) => self.combined(sub, function, combine, call),
             GroupFn::Mask(kind) => {
                 let lane = self.lane();
                 self.mask(kind, lane)
             }
             _ => self.ballot_function(function, call, want),
         })
+    }
+
+    /// The value of the lane that is so many further on, within the subgroup or a cluster of it.
+    fn rotated(&mut self, sub: bool, function: GroupFn, call: &Call<'p>) -> Value {
+        let (x, delta) = (self.value(call, 0), self.value(call, 1));
+        let want = self.result(call);
+        let size = if function == GroupFn::ClusteredRotate {
+            self.value(call, 2)
+        } else {
+            self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32)
+        };
+        // Sizes are powers of two.
+        let inside = self.b.bin_int(BinOp::Sub, size, 1);
+        let outside = self.b.not(inside);
+        let lane = self.lane();
+        let to = self.b.add(lane, delta);
+        let (to, cluster) = (self.b.and(to, inside), self.b.and(lane, outside));
+        let index = self.b.or(cluster, to);
+        self.group_op(sub, GroupOp::Shuffle, vec![x, index], want)
+    }
+
+    /// A reduction or a scan: the values of the lanes, combined.
+    fn combined(&mut self, sub: bool, function: GroupFn, combine: Combine, call: &Call<'p>) -> Value {
+        let logical = matches!(combine, Combine::LogicalAnd | Combine::LogicalOr | Combine::LogicalXor);
+        let x = if logical {
+            let flag = self.truth(call);
+            self.b.resize(flag, false, Type::I32)
+        } else {
+            self.value(call, 0)
+        };
+        let shape = self.arg_shape(call, 0);
+        let op = match (combine, shape.is_float(), shape.is_signed()) {
+            (Combine::Add, true, _) => BinOp::FAdd,
+            (Combine::Mul, true, _) => BinOp::FMul,
+            (Combine::Min, true, _) => BinOp::FMin,
+            (Combine::Max, true, _) => BinOp::FMax,
+            (Combine::Add, ..) => BinOp::Add,
+            (Combine::Mul, ..) => BinOp::Mul,
+            (Combine::And | Combine::LogicalAnd, ..) => BinOp::And,
+            (Combine::Or | Combine::LogicalOr, ..) => BinOp::Or,
+            (Combine::Xor | Combine::LogicalXor, ..) => BinOp::Xor,
+            (Combine::Min, _, true) => BinOp::SMin,
+            (Combine::Min, ..) => BinOp::UMin,
+            (Combine::Max, _, true) => BinOp::SMax,
+            (Combine::Max, ..) => BinOp::UMax,
+        };
+        let op = match function {
+            GroupFn::Reduce(_) => GroupOp::Reduce(op),
+            GroupFn::ScanInclusive(_) => GroupOp::ScanInclusive(op),
+            GroupFn::ScanExclusive(_) => GroupOp::ScanExclusive(op),
+            GroupFn::ActiveInclusive(_) => GroupOp::ActiveInclusive(op),
+            GroupFn::ActiveExclusive(_) => GroupOp::ActiveExclusive(op),
+            _ => GroupOp::ActiveReduce(op),
+        };
+        let mut args = vec![x];
+        match function {
+            GroupFn::ClusteredReduce(_) => args.push(self.value(call, 1)),
+            // One cluster, larger than any subgroup.
+            GroupFn::ActiveReduce(_) | GroupFn::ActiveInclusive(_) | GroupFn::ActiveExclusive(_) => {
+                args.push(self.b.i32(MOST_LANES));
+            }
+            _ => {}
+        }
+        let want = self.result(call);
+        let result = self.group_op(sub, op, args, want);
+        // What changes nothing is all ones to `and`: true all the same, but true is 1.
+        if logical { self.b.bin_int(BinOp::And, result, 1) } else { result }
     }
 
     /// The first argument as a `bool`.

@@ -1,0 +1,175 @@
+//! Calls of built-ins that are written in OpenCL C, in the library that comes with the compiler.
+//!
+//! The library has most functions for scalars only, and some for `half` not at all: a call is made once a lane, and its arguments and its result are
+//! converted.
+
+use super::{Operand, Sema};
+use crate::ast::{Name, ScalarKind};
+use crate::builtins::table::{Atom, Signature};
+use crate::diag::Span;
+use crate::ir::Space;
+use crate::thir::types::scalar_size;
+use crate::thir::{CastKind, Expr, ExprKind, FuncId, Init, LocalId, Place, PlaceKind, QualTy, Stmt, StmtKind, Ty, TyKind};
+
+/// A call of a built-in that the library implements.
+pub(super) struct LibraryCall<'a> {
+    pub(super) signature: &'a Signature,
+    /// What the signature's generic type is in this call.
+    pub(super) kind: ScalarKind,
+    /// How many lanes that type has; 1 for scalars.
+    pub(super) lanes: u8,
+    /// Converted to the types of the signature.
+    pub(super) args: Vec<Expr>,
+    pub(super) ret: Ty,
+    pub(super) span: Span,
+}
+
+/// The function of the library that is called.
+#[derive(Clone, Copy)]
+struct Callee {
+    func: FuncId,
+    /// The type for which it is written: that of the call, or `float` where the library has nothing for `half`.
+    kind: ScalarKind,
+}
+
+impl Sema<'_> {
+    /// A call of a library function: one call, or one a lane.
+    pub(super) fn library_call(&mut self, name: &Name, call: LibraryCall<'_>) -> Expr {
+        let span = call.span;
+        let Some((func, kind)) = self.library_variant(name, call.kind, call.signature) else {
+            let shown = crate::thir::types::scalar_name(call.kind);
+            self.err(span, format!("function '{name}' is not available for '{shown}' on this device"));
+            return self.error_expr(span);
+        };
+        self.note_call(func, span);
+        if call.signature.params.iter().any(|(_, pointer)| *pointer) {
+            return self.library_call_with_results(Callee { func, kind }, call);
+        }
+        let own_ret = match call.signature.ret {
+            Atom::Generic => self.lanes(kind, call.lanes),
+            _ => call.ret,
+        };
+        let mut args = Vec::with_capacity(call.args.len());
+        for (value, (atom, _)) in call.args.into_iter().zip(&call.signature.params) {
+            args.push(if matches!(atom, Atom::Generic | Atom::Element) {
+                let ty = self.lanes(kind, call.lanes);
+                self.arith_cast(value, ty)
+            } else {
+                value
+            });
+        }
+        let called = if call.lanes == 1 { ExprKind::Call { func, args } } else { ExprKind::CallLanes { func, args } };
+        let called = self.expr(called, own_ret, span);
+        if own_ret == call.ret { called } else { self.cast(CastKind::Arith, called, call.ret) }
+    }
+
+    /// A library function that gives results through pointers to private memory: called with temporaries, which are stored where the caller
+    /// wants them, in whatever space, lane by lane.
+    fn library_call_with_results(&mut self, callee: Callee, call: LibraryCall<'_>) -> Expr {
+        let is_private = |arg: &Expr| match self.kind(arg.ty) {
+            TyKind::Pointer { space, .. } => *space == Space::Private,
+            _ => true,
+        };
+        if call.lanes == 1 && callee.kind == call.kind && call.args.iter().all(is_private) {
+            return self.expr(ExprKind::Call { func: callee.func, args: call.args }, call.ret, call.span);
+        }
+        if self.f.is_none() {
+            self.err(call.span, "initializer element is not a compile-time constant");
+            return self.error_expr(call.span);
+        }
+        let span = call.span;
+        self.call_lane_by_lane(callee, call).unwrap_or_else(|| self.error_expr(span))
+    }
+
+    fn call_lane_by_lane(&mut self, callee: Callee, mut call: LibraryCall<'_>) -> Option<Expr> {
+        let span = call.span;
+        let mut stmts = Vec::new();
+        let mut sources = Vec::new();
+        for arg in std::mem::take(&mut call.args) {
+            sources.push(self.unnamed_local(&mut stmts, arg.ty, Some(arg), span)?);
+        }
+        let result = self.unnamed_local(&mut stmts, call.ret, None, span)?;
+        for lane in 0..call.lanes {
+            self.call_for_lane(&mut stmts, callee, &call, (&sources, result), lane)?;
+        }
+        let value = self.local_value(result, span);
+        Some(self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, call.ret, span))
+    }
+
+    /// Calls the function with one lane of the variables that hold the arguments, and stores that lane of its result and of what it gives through
+    /// pointers.
+    fn call_for_lane(
+        &mut self,
+        stmts: &mut Vec<Stmt>,
+        callee: Callee,
+        call: &LibraryCall<'_>,
+        (sources, result): (&[LocalId], LocalId),
+        lane: u8,
+    ) -> Option<()> {
+        let (span, lanes) = (call.span, call.lanes);
+        let (callee_scalar, caller_scalar) = (self.scalar(callee.kind), self.scalar(call.kind));
+        let mut args = Vec::new();
+        let mut outputs = Vec::new();
+        for (source, (atom, pointer)) in sources.iter().zip(&call.signature.params) {
+            if *pointer {
+                let lane_ty = self.atom_type(*atom, call.kind, 1);
+                let ty = if *atom == Atom::Generic { callee_scalar } else { lane_ty };
+                let output = self.unnamed_local(stmts, ty, None, span)?;
+                let place = self.local_place(output, span);
+                let pointer_ty = self.pointer(QualTy::plain(ty), Space::Private);
+                args.push(self.expr(ExprKind::AddrOf(Box::new(place)), pointer_ty, span));
+                outputs.push((*source, output, lane_ty));
+            } else {
+                let place = self.local_place(*source, span);
+                let place = self.lane_of(place, lane, lanes);
+                let value = self.rvalue(Operand::Place(place));
+                args.push(if *atom == Atom::Generic { self.arith_cast(value, callee_scalar) } else { value });
+            }
+        }
+        let called = self.expr(ExprKind::Call { func: callee.func, args }, callee_scalar, span);
+        let called = self.cast(CastKind::Arith, called, caller_scalar);
+        let target = self.local_place(result, span);
+        let target = self.lane_of(target, lane, lanes);
+        stmts.push(self.store(target, called, span));
+        for (pointer, output, lane_ty) in outputs {
+            let pointer = self.local_value(pointer, span);
+            let target = self.deref_place(pointer, span);
+            let target = self.lane_of(target, lane, lanes);
+            let value = self.local_value(output, span);
+            let value = self.cast(CastKind::Arith, value, lane_ty);
+            stmts.push(self.store(target, value, span));
+        }
+        Some(())
+    }
+
+    /// A new variable without a name, declared by the last of the statements.
+    fn unnamed_local(&mut self, stmts: &mut Vec<Stmt>, ty: Ty, init: Option<Expr>, span: Span) -> Option<LocalId> {
+        let local = self.new_local("", QualTy::plain(ty), span)?;
+        stmts.push(Stmt { kind: StmtKind::Local { local, init: init.map(Init::Expr) }, span: self.span(span) });
+        Some(local)
+    }
+
+    fn local_value(&mut self, local: LocalId, span: Span) -> Expr {
+        let place = self.local_place(local, span);
+        self.rvalue(Operand::Place(place))
+    }
+
+    fn store(&mut self, place: Place, value: Expr, span: Span) -> Stmt {
+        let ty = place.ty.ty;
+        let assign = self.expr(ExprKind::Assign { place: Box::new(place), value: Box::new(value) }, ty, span);
+        Stmt { kind: StmtKind::Expr(assign), span: self.span(span) }
+    }
+
+    /// A lane of a vector place; the place itself where there is only one.
+    fn lane_of(&mut self, place: Place, lane: u8, lanes: u8) -> Place {
+        if lanes == 1 {
+            return place;
+        }
+        let Some((kind, _)) = self.arith(place.ty.ty) else { return place };
+        let ty = self.scalar(kind);
+        let qt = QualTy { ty, ..place.ty };
+        let (space, span) = (place.space, place.span);
+        let align = scalar_size(kind).min(place.align);
+        Place { kind: PlaceKind::Lanes { base: Box::new(place), lanes: vec![lane] }, ty: qt, space, align, span }
+    }
+}
