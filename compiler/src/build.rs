@@ -3,9 +3,8 @@
 //! A build runs on a thread of its own, because the recursion of the front end follows the nesting of the source, which its limits bound
 //! but which takes more stack than a caller may have. A panic in it is a defect of ours: it is caught there and becomes an error in the log.
 
-use crate::diag::render::{RenderOptions, render};
-use crate::diag::{Diagnostics, SourceMap, Span};
-use crate::ir;
+use crate::diag::Span;
+use crate::front::FrontEnd;
 use crate::link::CompiledUnit;
 use crate::options::{BuildOptions, Source};
 use crate::parallel::on_thread;
@@ -13,7 +12,7 @@ use crate::passes::{self, PassError, Watch};
 use crate::program::{BuildResult, Program};
 use crate::target::Target;
 use crate::timing::stage;
-use crate::{lower, parse, preprocess, sema};
+use crate::{ir, lower, thir};
 
 /// Builds a source: everything up to the IR.
 pub fn build(source: &Source, options: &BuildOptions, target: &Target) -> BuildResult {
@@ -25,11 +24,12 @@ pub fn build(source: &Source, options: &BuildOptions, target: &Target) -> BuildR
 pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Option<CompiledUnit>, String) {
     let options = BuildOptions { open_references: true, ..options.clone() };
     let compiled = on_thread(|| {
-        let (mut map, mut diags) = (SourceMap::default(), Diagnostics::default());
-        let unit = front(source, &options, target, &mut map, &mut diags)
-            .and_then(|checked| CompiledUnit::new(&checked, &options, target).map_err(|error| diags.error(error.span, error.message)).ok());
-        let (log, refused) = finish(&map, &diags, &options, false);
-        (unit.filter(|_| !refused), log)
+        let mut front = FrontEnd::new(source, &options, target);
+        let unit = front.check().and_then(|checked| {
+            let unit = CompiledUnit::new(&checked, &options, target);
+            unit.map_err(|error| front.diags.error(error.span, error.message)).ok()
+        });
+        (unit.filter(|_| !front.is_refused()), front.log(false))
     });
     compiled.unwrap_or_else(|log| (None, log))
 }
@@ -48,79 +48,44 @@ pub fn build_watched(source: &Source, options: &BuildOptions, target: &Target, c
 pub(crate) fn function(source: &Source, options: &BuildOptions, target: &Target, name: &str) -> Result<ir::Function, String> {
     let options = BuildOptions { open_references: true, ..options.clone() };
     on_thread(|| {
-        let (mut map, mut diags) = (SourceMap::default(), Diagnostics::default());
-        let made = front(source, &options, target, &mut map, &mut diags).and_then(|checked| {
-            let lowered = lower::lower_unit(&checked, &options, target).map_err(|error| diags.error(error.span, error.message));
+        let mut front = FrontEnd::new(source, &options, target);
+        let made = front.check().and_then(|checked| {
+            let lowered = lower::lower_unit(&checked, &options, target).map_err(|error| front.diags.error(error.span, error.message));
             let (mut module, _) = lowered.ok()?;
             let index = module.functions.iter().position(|function| function.name == name)?;
             let root = ir::Func(u32::try_from(index).ok()?);
             let made = passes::build_alone(&mut module, root, target);
-            made.map_err(|error| diags.error(Span::NONE, error.to_string())).ok()?;
+            made.map_err(|error| front.diags.error(Span::NONE, error.to_string())).ok()?;
             Some(module.functions.swap_remove(index))
         });
-        made.ok_or_else(|| finish(&map, &diags, &options, false).0)
+        made.ok_or_else(|| front.log(false))
     })?
 }
 
-/// The log, and whether the source is refused.
-fn finish(map: &SourceMap, diags: &Diagnostics, options: &BuildOptions, colour: bool) -> (String, bool) {
-    let rendering = RenderOptions { colour, no_warnings: options.no_warnings, warnings_are_errors: options.warnings_are_errors };
-    (render(map, diags, rendering), diags.fails(options.warnings_are_errors && !options.no_warnings))
-}
-
 fn run(source: &Source, options: &BuildOptions, target: &Target, colour: bool, watch: Option<&Watch<'_>>) -> BuildResult {
-    let mut map = SourceMap::default();
-    let mut diags = Diagnostics::default();
-    let program =
-        front(source, options, target, &mut map, &mut diags).and_then(|checked| middle(checked, options, target, &mut diags, watch));
-    let (log, refused) = finish(&map, &diags, options, colour);
-    BuildResult { program: program.filter(|_| !refused), log, files: map.into_sought() }
-}
-
-/// The typed tree of a source without errors.
-fn front(
-    source: &Source,
-    options: &BuildOptions,
-    target: &Target,
-    map: &mut SourceMap,
-    diags: &mut Diagnostics,
-) -> Option<crate::thir::Program> {
-    let tokens = stage("preprocess", || preprocess::preprocess(source, options, target, map, diags));
-    let unit = stage("parse", || parse::parse(tokens, diags));
-    // What could be parsed is checked even if something could not: its errors are worth reporting together.
-    let complete = !diags.has_errors();
-    stage("sema", || sema::check(&unit, options, target, diags)).filter(|_| complete && !diags.has_errors())
+    let mut front = FrontEnd::new(source, options, target);
+    let program = front.check().and_then(|checked| finish(&mut front, checked, target, watch));
+    let (log, refused) = (front.log(colour), front.is_refused());
+    BuildResult { program: program.filter(|_| !refused), log, files: front.map.into_sought() }
 }
 
 /// The stages after the front end.
-fn middle(
-    checked: crate::thir::Program,
-    options: &BuildOptions,
-    target: &Target,
-    diags: &mut Diagnostics,
-    watch: Option<&Watch<'_>>,
-) -> Option<Program> {
-    let mut module = match stage("lower", || lower::lower(&checked, options, target)) {
-        Ok(module) => module,
-        Err(error) => {
-            diags.error(error.span, error.message);
-            return None;
-        }
-    };
+fn finish(front: &mut FrontEnd<'_>, checked: thir::Program, target: &Target, watch: Option<&Watch<'_>>) -> Option<Program> {
+    let mut module = front.lower_checked(&checked)?;
     if let Err(error) = stage("build passes", || passes::build_watched(&mut module, target, watch)) {
-        diags.error(place_of(&error, &checked), error.to_string());
+        front.diags.error(place_of(&error, &checked), error.to_string());
         return None;
     }
     let program = Program::new(module, checked.kernels.into_iter().map(|(_, info)| info).collect());
     if let Err(what) = program.check_variables() {
-        diags.error(Span::NONE, what);
+        front.diags.error(Span::NONE, what);
         return None;
     }
     Some(program)
 }
 
 /// The definition of the function that a pass complains of.
-fn place_of(error: &PassError, program: &crate::thir::Program) -> Span {
+fn place_of(error: &PassError, program: &thir::Program) -> Span {
     let (PassError::TooLarge { function, .. }
     | PassError::TooDeep { function, .. }
     | PassError::Recursive { function }

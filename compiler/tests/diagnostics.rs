@@ -6,10 +6,11 @@
 
 use std::path::{Path, PathBuf};
 
-use wgcl_compiler::diag::{Diagnostics, Severity, SourceMap, Span};
+use wgcl_compiler::diag::{Severity, Span};
+use wgcl_compiler::front::FrontEnd;
+use wgcl_compiler::options;
 use wgcl_compiler::program::Source;
 use wgcl_compiler::target::Target;
-use wgcl_compiler::{options, parse, preprocess, sema};
 
 struct Case {
     title: String,
@@ -42,17 +43,14 @@ fn found(case: &Case) -> Vec<String> {
     target.language.fp16 &= !case.options.contains("no-fp16");
     let target = target.with_extensions();
     let source = Source { text: case.program.clone(), ..Default::default() };
-    let mut map = SourceMap::default();
-    let mut diags = Diagnostics::default();
-    let tokens = preprocess::preprocess(&source, &options, &target, &mut map, &mut diags);
-    let unit = parse::parse(tokens, &mut diags);
-    sema::check(&unit, &options, &target, &mut diags);
+    let mut front = FrontEnd::new(&source, &options, &target);
+    front.check();
     let mut lines = Vec::new();
     let mut line = |span: Span, severity: &str, message: &str| {
-        let place = map.locate(span).map_or_else(String::new, |at| format!("{}:{}: ", at.line, at.column));
+        let place = front.map.locate(span).map_or_else(String::new, |at| format!("{}:{}: ", at.line, at.column));
         lines.push(format!("{place}{severity}: {message}"));
     };
-    for diagnostic in diags.list() {
+    for diagnostic in front.diags.list() {
         let severity = match diagnostic.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",

@@ -4,22 +4,17 @@
 
 use std::path::{Path, PathBuf};
 
-use wgcl_compiler::diag::{Diagnostics, SourceMap};
+use wgcl_compiler::front::FrontEnd;
 use wgcl_compiler::ir::read::read_module;
 use wgcl_compiler::ir::verify::verify;
 use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::target::Target;
-use wgcl_compiler::{lower, parse, preprocess, sema};
 
 fn lowered(text: String) -> Result<String, String> {
     let (options, target) = (BuildOptions::default(), Target::full());
-    let (mut map, mut diags) = (SourceMap::default(), Diagnostics::default());
     let source = Source { text, ..Source::default() };
-    let tokens = preprocess::preprocess(&source, &options, &target, &mut map, &mut diags);
-    let unit = parse::parse(tokens, &mut diags);
-    let program = sema::check(&unit, &options, &target, &mut diags);
-    let program = program.filter(|_| !diags.has_errors()).ok_or_else(|| format!("{:?}", diags.list()))?;
-    let module = lower::lower(&program, &options, &target).map_err(|error| error.to_string())?;
+    let mut front = FrontEnd::new(&source, &options, &target);
+    let module = front.lower().ok_or_else(|| format!("{:?}", front.diags.list()))?;
     verify(&module).map_err(|errors| errors.iter().map(|error| format!("{error}\n")).collect::<String>())?;
     let text = module.to_string();
     let again = read_module(&text).map_err(|error| error.to_string())?.to_string();

@@ -5,26 +5,25 @@
 
 use std::path::Path;
 
-use wgcl_compiler::diag::{Diagnostics, Severity, SourceMap};
+use wgcl_compiler::diag::Severity;
+use wgcl_compiler::front::{FrontEnd, TypedProgram};
+use wgcl_compiler::options;
 use wgcl_compiler::program::Source;
 use wgcl_compiler::target::Target;
-use wgcl_compiler::{options, parse, preprocess, sema};
 
 /// Line and text of every error.
 fn errors(text: &str, options: &str, target: &Target) -> Vec<(usize, String)> {
     let options = options::parse_words(options.split_whitespace().map(str::to_owned)).expect("options of the test");
     let source = Source { text: text.to_owned(), ..Default::default() };
-    let mut map = SourceMap::default();
-    let mut diags = Diagnostics::default();
-    let tokens = preprocess::preprocess(&source, &options, target, &mut map, &mut diags);
-    let unit = parse::parse(tokens, &mut diags);
-    let program = sema::check(&unit, &options, target, &mut diags);
-    assert_eq!(program.is_none(), diags.has_errors());
-    diags
+    let mut front = FrontEnd::new(&source, &options, target);
+    let program = front.check();
+    assert_eq!(program.is_none(), front.diags.has_errors());
+    front
+        .diags
         .list()
         .iter()
         .filter(|d| d.severity == Severity::Error)
-        .map(|d| (map.locate(d.span).map_or(0, |at| at.line as usize), d.message.clone()))
+        .map(|d| (front.map.locate(d.span).map_or(0, |at| at.line as usize), d.message.clone()))
         .collect()
 }
 
@@ -68,14 +67,12 @@ fn programs_are_accepted_or_refused() {
 }
 
 /// The typed tree of a source that is right.
-fn checked(text: &str) -> wgcl_compiler::thir::Program {
+fn checked(text: &str) -> TypedProgram {
     let options = options::parse_words(std::iter::empty()).expect("no options");
     let target = Target::full();
     let source = Source { text: text.to_owned(), ..Default::default() };
-    let mut diags = Diagnostics::default();
-    let tokens = preprocess::preprocess(&source, &options, &target, &mut SourceMap::default(), &mut diags);
-    let unit = parse::parse(tokens, &mut diags);
-    sema::check(&unit, &options, &target, &mut diags).unwrap_or_else(|| unreachable!("{:?}", diags.list()))
+    let mut front = FrontEnd::new(&source, &options, &target);
+    front.check().unwrap_or_else(|| unreachable!("{:?}", front.diags.list()))
 }
 
 #[test]

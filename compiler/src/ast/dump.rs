@@ -15,7 +15,7 @@ use super::{
 const MAX_DEPTH: usize = 1000;
 
 /// The whole tree.
-pub fn dump(unit: &TranslationUnit) -> String {
+pub(crate) fn dump(unit: &TranslationUnit) -> String {
     let mut dump = Dump { out: String::new(), indent: 0, depth: 0 };
     for item in &unit.items {
         match item {
@@ -25,20 +25,6 @@ pub fn dump(unit: &TranslationUnit) -> String {
             Item::StaticAssert(assertion) => dump.static_assert(assertion),
         }
     }
-    dump.out
-}
-
-/// One expression.
-pub fn dump_expr(expr: &Expr) -> String {
-    let mut dump = Dump { out: String::new(), indent: 0, depth: 0 };
-    dump.expr(expr);
-    dump.out
-}
-
-/// One type, read from the name outward: `pointer to const global float4`.
-pub fn dump_type(ty: &TypeName) -> String {
-    let mut dump = Dump { out: String::new(), indent: 0, depth: 0 };
-    dump.type_name(ty);
     dump.out
 }
 
@@ -336,7 +322,6 @@ impl Dump {
             PragmaKind::Unroll(Some(count)) => format!("pragma unroll {count}"),
             PragmaKind::Unroll(None) => "pragma unroll".to_owned(),
             PragmaKind::Pack(_) => "pragma pack".to_owned(),
-            PragmaKind::Unknown => "pragma".to_owned(),
         };
         self.line(&text);
     }

@@ -5,31 +5,31 @@
 
 #![allow(missing_docs, reason = "fields and variants that are the grammar's own terms")]
 
-pub mod dump;
+pub(crate) mod dump;
 
 use std::sync::Arc;
 
 use crate::diag::Span;
 
 /// An identifier's text.
-pub type Name = Arc<str>;
+pub(crate) type Name = Arc<str>;
 
 /// An identifier with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ident {
+pub(crate) struct Ident {
     pub name: Name,
     pub span: Span,
 }
 
 /// A whole source.
 #[derive(Clone, Debug, Default)]
-pub struct TranslationUnit {
+pub(crate) struct TranslationUnit {
     pub items: Vec<Item>,
 }
 
 /// A top-level construct.
 #[derive(Clone, Debug)]
-pub enum Item {
+pub(crate) enum Item {
     Function(Box<FunctionDef>),
     Declaration(Declaration),
     Pragma(Pragma),
@@ -38,7 +38,7 @@ pub enum Item {
 
 /// `_Static_assert(cond, "message");`
 #[derive(Clone, Debug)]
-pub struct StaticAssert {
+pub(crate) struct StaticAssert {
     pub cond: Expr,
     pub message: Option<Arc<[u8]>>,
     pub span: Span,
@@ -46,13 +46,13 @@ pub struct StaticAssert {
 
 /// `#pragma` lines that reach the compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pragma {
+pub(crate) struct Pragma {
     pub kind: PragmaKind,
     pub span: Span,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PragmaKind {
+pub(crate) enum PragmaKind {
     /// `OPENCL EXTENSION name : enable|disable` (or `require`, `warn`).
     Extension { name: Name, enable: bool },
     /// `OPENCL FP_CONTRACT ON|OFF|DEFAULT` (also `STDC FP_CONTRACT`); default is on.
@@ -61,13 +61,11 @@ pub enum PragmaKind {
     Unroll(Option<u32>),
     /// `pack(...)`: dealt with by the parser.
     Pack(Pack),
-    /// Anything else, ignored.
-    Unknown,
 }
 
 /// What a `#pragma pack` does; 0 is the layout without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pack {
+pub(crate) enum Pack {
     /// `pack(n)`, `pack()`
     Set(u32),
     /// `pack(push)`, `pack(push, n)`, with a label perhaps.
@@ -77,30 +75,29 @@ pub enum Pack {
 }
 
 #[derive(Clone, Debug)]
-pub struct FunctionDef {
+pub(crate) struct FunctionDef {
     pub specs: DeclSpecs,
     /// Its first part is [`DeclaratorPart::Function`].
     pub declarator: Declarator,
     pub body: Compound,
-    pub span: Span,
 }
 
 /// `specs declarator = init, ...;`
 #[derive(Clone, Debug)]
-pub struct Declaration {
+pub(crate) struct Declaration {
     pub specs: DeclSpecs,
     pub declarators: Vec<InitDeclarator>,
     pub span: Span,
 }
 
 #[derive(Clone, Debug)]
-pub struct InitDeclarator {
+pub(crate) struct InitDeclarator {
     pub declarator: Declarator,
     pub init: Option<Initializer>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StorageClass {
+pub(crate) enum StorageClass {
     Typedef,
     Extern,
     Static,
@@ -110,7 +107,7 @@ pub enum StorageClass {
 
 /// An address space qualifier as written (OpenCL C 6.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AddrSpace {
+pub(crate) enum AddrSpace {
     Global,
     Local,
     Constant,
@@ -127,7 +124,7 @@ pub enum Access {
 
 /// Type qualifiers; the address space is one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Qualifiers {
+pub(crate) struct Qualifiers {
     pub is_const: bool,
     pub is_volatile: bool,
     pub is_restrict: bool,
@@ -136,7 +133,7 @@ pub struct Qualifiers {
 
 /// Everything before the declarators.
 #[derive(Clone, Debug)]
-pub struct DeclSpecs {
+pub(crate) struct DeclSpecs {
     pub storage: Option<(StorageClass, Span)>,
     pub is_inline: bool,
     pub is_kernel: bool,
@@ -151,7 +148,7 @@ pub struct DeclSpecs {
 
 impl DeclSpecs {
     /// No specifier yet, and no type.
-    pub fn missing(span: Span) -> Self {
+    pub(crate) fn missing(span: Span) -> Self {
         Self {
             storage: None,
             is_inline: false,
@@ -168,7 +165,7 @@ impl DeclSpecs {
 
 /// `__attribute__((name(args)))`; the leading and trailing underscores of the name are removed.
 #[derive(Clone, Debug)]
-pub struct Attribute {
+pub(crate) struct Attribute {
     pub name: Ident,
     /// Expressions, in which a bare identifier or a type (`vec_type_hint(float4)`) may stand.
     pub args: Vec<AttributeArg>,
@@ -176,7 +173,7 @@ pub struct Attribute {
 }
 
 #[derive(Clone, Debug)]
-pub enum AttributeArg {
+pub(crate) enum AttributeArg {
     Expr(Expr),
     Type(TypeName),
 }
@@ -216,7 +213,7 @@ pub enum ImageKind {
 
 /// A type specifier, multi-word ones (`unsigned long int`) already combined.
 #[derive(Clone, Debug)]
-pub enum TypeSpec {
+pub(crate) enum TypeSpec {
     /// No specifier was written: an error that the parser reported.
     Missing,
     Void,
@@ -245,7 +242,7 @@ pub enum TypeSpec {
 
 /// `struct` or `union`.
 #[derive(Clone, Debug)]
-pub struct RecordSpec {
+pub(crate) struct RecordSpec {
     pub is_union: bool,
     pub tag: Option<Ident>,
     /// `None` where only the tag is mentioned.
@@ -253,11 +250,10 @@ pub struct RecordSpec {
     pub attributes: Vec<Attribute>,
     /// Largest alignment of a member by `#pragma pack`.
     pub pack: Option<u32>,
-    pub span: Span,
 }
 
 #[derive(Clone, Debug)]
-pub struct FieldDecl {
+pub(crate) struct FieldDecl {
     pub specs: DeclSpecs,
     /// Empty for an anonymous struct or union. The expression is a bit-field's width (refused by sema).
     pub declarators: Vec<(Declarator, Option<Expr>)>,
@@ -265,16 +261,15 @@ pub struct FieldDecl {
 }
 
 #[derive(Clone, Debug)]
-pub struct EnumSpec {
+pub(crate) struct EnumSpec {
     pub tag: Option<Ident>,
     pub enumerators: Option<Vec<(Ident, Option<Expr>)>>,
     pub attributes: Vec<Attribute>,
-    pub span: Span,
 }
 
 /// A name and what is around it, from the name outward.
 #[derive(Clone, Debug)]
-pub struct Declarator {
+pub(crate) struct Declarator {
     /// `None` in an abstract declarator.
     pub name: Option<Ident>,
     pub parts: Vec<DeclaratorPart>,
@@ -283,7 +278,7 @@ pub struct Declarator {
 }
 
 #[derive(Clone, Debug)]
-pub enum DeclaratorPart {
+pub(crate) enum DeclaratorPart {
     /// The qualifiers are the pointer's own (`int * const p`); its `space` is where the pointer lives.
     Pointer {
         quals: Qualifiers,
@@ -306,7 +301,7 @@ pub enum DeclaratorPart {
 }
 
 #[derive(Clone, Debug)]
-pub struct ParamDecl {
+pub(crate) struct ParamDecl {
     pub specs: DeclSpecs,
     pub declarator: Declarator,
     pub span: Span,
@@ -314,7 +309,7 @@ pub struct ParamDecl {
 
 /// A type in a cast, `sizeof` and the like.
 #[derive(Clone, Debug)]
-pub struct TypeName {
+pub(crate) struct TypeName {
     pub specs: DeclSpecs,
     /// Without a name.
     pub declarator: Declarator,
@@ -322,19 +317,19 @@ pub struct TypeName {
 }
 
 #[derive(Clone, Debug)]
-pub enum Initializer {
+pub(crate) enum Initializer {
     Expr(Expr),
     List(InitList),
 }
 
 #[derive(Clone, Debug)]
-pub struct InitList {
+pub(crate) struct InitList {
     pub items: Vec<(Vec<Designator>, Initializer)>,
     pub span: Span,
 }
 
 #[derive(Clone, Debug)]
-pub enum Designator {
+pub(crate) enum Designator {
     Index(Expr),
     /// GNU's `[first ... last]`.
     Range(Expr, Expr),
@@ -343,19 +338,19 @@ pub enum Designator {
 
 /// `{ ... }`
 #[derive(Clone, Debug)]
-pub struct Compound {
+pub(crate) struct Compound {
     pub items: Vec<Stmt>,
     pub span: Span,
 }
 
 #[derive(Clone, Debug)]
-pub struct Stmt {
+pub(crate) struct Stmt {
     pub kind: StmtKind,
     pub span: Span,
 }
 
 #[derive(Clone, Debug)]
-pub enum StmtKind {
+pub(crate) enum StmtKind {
     Empty,
     Expr(Expr),
     Declaration(Declaration),
@@ -411,13 +406,13 @@ pub enum StmtKind {
 }
 
 #[derive(Clone, Debug)]
-pub struct Expr {
+pub(crate) struct Expr {
     pub kind: ExprKind,
     pub span: Span,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnaryOp {
+pub(crate) enum UnaryOp {
     Plus,
     Minus,
     Not,
@@ -431,7 +426,7 @@ pub enum UnaryOp {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BinaryOp {
+pub(crate) enum BinaryOp {
     Add,
     Sub,
     Mul,
@@ -454,13 +449,13 @@ pub enum BinaryOp {
 
 /// The suffix of an integer literal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct IntSuffix {
+pub(crate) struct IntSuffix {
     pub unsigned: bool,
     pub long: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FloatSuffix {
+pub(crate) enum FloatSuffix {
     /// Double, or float where doubles do not exist or `-cl-single-precision-constant` says so.
     None,
     Float,
@@ -468,7 +463,7 @@ pub enum FloatSuffix {
 }
 
 #[derive(Clone, Debug)]
-pub enum ExprKind {
+pub(crate) enum ExprKind {
     /// Stands for an expression that could not be parsed; an error was reported.
     Error,
     Ident(Name),

@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 
 use wgcl_compiler::build::build_watched;
-use wgcl_compiler::diag::{Diagnostics, RenderOptions, SourceMap, colourise, render};
+use wgcl_compiler::diag::colourise;
 use wgcl_compiler::emit::{Format, Shader, print};
+use wgcl_compiler::front::FrontEnd;
 use wgcl_compiler::ir::Function;
 use wgcl_compiler::launch::{LaunchKey, LaunchResult};
 use wgcl_compiler::passes::{Left, Watch};
@@ -17,7 +18,7 @@ use wgcl_compiler::program::{BuildOptions, Program, Source};
 use wgcl_compiler::specialise::{has_pass, launched, specialise};
 use wgcl_compiler::target::Target;
 use wgcl_compiler::target::profiles::PROFILES;
-use wgcl_compiler::{ast, options, parse, preprocess, sema, timing};
+use wgcl_compiler::{options, timing};
 
 /// Stack of the thread that compiles: sources may nest deeply.
 const STACK: usize = 256 << 20;
@@ -264,24 +265,19 @@ fn show(text: &str) {
 
 /// The stages before the IR; without one to print all of them.
 fn front_end(stage: Option<Emit>, source: &Source, options: &BuildOptions, target: &Target) -> bool {
-    let mut map = SourceMap::new();
-    let mut diags = Diagnostics::default();
-    let tokens = preprocess::preprocess(source, options, target, &mut map, &mut diags);
-    if stage == Some(Emit::Tokens) {
-        show(&tokens.iter().map(|token| format!("{}\n", token.kind)).collect::<String>());
-    } else {
-        let unit = parse::parse(tokens, &mut diags);
-        if stage == Some(Emit::Ast) {
-            show(&ast::dump::dump(&unit));
-        } else if let Some(program) = sema::check(&unit, options, target, &mut diags)
-            && stage.is_some()
-        {
-            show(&format!("{program:#?}\n"));
+    let mut front = FrontEnd::new(source, options, target);
+    match stage {
+        Some(Emit::Tokens) => show(&front.tokens()),
+        Some(Emit::Ast) => show(&front.tree()),
+        _ => {
+            let checked = front.check();
+            if let Some(program) = checked.filter(|_| stage.is_some()) {
+                show(&format!("{program:#?}\n"));
+            }
         }
     }
-    let style = RenderOptions { colour: true, no_warnings: options.no_warnings, warnings_are_errors: options.warnings_are_errors };
-    let _ = write!(anstream::stderr(), "{}", render(&map, &diags, style));
-    !diags.fails(options.warnings_are_errors && !options.no_warnings)
+    let _ = write!(anstream::stderr(), "{}", front.log(true));
+    !front.is_refused()
 }
 
 /// What a stage makes of a program that built.

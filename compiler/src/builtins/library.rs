@@ -3,7 +3,7 @@
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
         /// Name and text of each file.
-        pub static FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../library/", $name)))),*];
+        pub(crate) static FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../library/", $name)))),*];
     };
 }
 

@@ -8,7 +8,7 @@
 
 pub(crate) mod attributes;
 pub(crate) mod gnu;
-pub mod library;
+pub(crate) mod library;
 pub mod table;
 
 use crate::ir::AtomicOp;

@@ -1,8 +1,8 @@
 //! Diagnostics as data: what is wrong and where. Wording stands with the check that finds it, rendering in `render`.
 
-pub mod render;
-pub mod source_map;
-pub mod suggest;
+pub(crate) mod render;
+pub(crate) mod source_map;
+pub(crate) mod suggest;
 
 pub use render::{RenderOptions, colourise, render};
 pub use source_map::{Location, SourceMap, SourceText};

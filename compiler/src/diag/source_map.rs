@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::Span;
 
 /// First position of the library's files.
-pub const LIBRARY_BASE: u32 = 1 << 31;
+pub(crate) const LIBRARY_BASE: u32 = 1 << 31;
 
 static LIBRARY: Mutex<Vec<&'static SourceFile>> = Mutex::new(Vec::new());
 

@@ -2,7 +2,7 @@
 
 /// The nearest of some names, if one is near enough to be what was meant: a third of its letters may be wrong, left out, doubled or swapped. Upper
 /// and lower case and underscores count for little (`getGlobalID` is near `get_global_id`).
-pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+pub(crate) fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let folded = fold(name);
     let limit = match name.chars().count() {
         0 | 1 => return None,

@@ -6,26 +6,26 @@ use rustc_hash::FxHashMap;
 
 /// A spelling of the compilation at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Symbol(u32);
+pub(crate) struct Symbol(u32);
 
 impl Symbol {
     /// The empty spelling.
-    pub const EMPTY: Self = Self(0);
+    pub(crate) const EMPTY: Self = Self(0);
 
     /// Number of the spelling, from 0.
-    pub const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 
     /// The symbol with that number.
-    pub const fn from_index(index: u32) -> Self {
+    pub(crate) const fn from_index(index: u32) -> Self {
         Self(index)
     }
 }
 
 /// All spellings seen.
 #[derive(Debug)]
-pub struct Interner {
+pub(crate) struct Interner {
     numbers: FxHashMap<Arc<str>, Symbol>,
     names: Vec<Arc<str>>,
 }
@@ -38,14 +38,14 @@ impl Default for Interner {
 
 impl Interner {
     /// One that knows the empty spelling only.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut interner = Self { numbers: FxHashMap::default(), names: Vec::new() };
         interner.intern("");
         interner
     }
 
     /// The symbol of a spelling.
-    pub fn intern(&mut self, text: &str) -> Symbol {
+    pub(crate) fn intern(&mut self, text: &str) -> Symbol {
         if let Some(symbol) = self.numbers.get(text) {
             return *symbol;
         }
@@ -57,18 +57,13 @@ impl Interner {
     }
 
     /// The spelling of a symbol.
-    pub fn name(&self, symbol: Symbol) -> &Arc<str> {
+    pub(crate) fn name(&self, symbol: Symbol) -> &Arc<str> {
         // Symbols come from `intern` alone, and the empty spelling is always there.
         self.names.get(symbol.index()).unwrap_or(&self.names[0])
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.names.len()
-    }
-
-    /// Never: the empty spelling is always there.
-    pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
     }
 }

@@ -6,13 +6,13 @@ use crate::ast::{FloatSuffix, IntSuffix};
 
 /// The value of a number.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Number {
+pub(crate) enum Number {
     Int { value: u64, decimal: bool, suffix: IntSuffix },
     Float { value: f64, suffix: FloatSuffix, text: String },
 }
 
 /// Reads a pp-number; the error is what is wrong with it, in clang's words.
-pub fn number(text: &str) -> Result<Number, String> {
+pub(crate) fn number(text: &str) -> Result<Number, String> {
     let lower = text.to_ascii_lowercase();
     let hex = lower.starts_with("0x");
     let is_float = if hex { lower.contains(['.', 'p']) } else { lower.contains(['.', 'e']) };
@@ -100,7 +100,7 @@ fn float(text: &str, hex: bool) -> Result<Number, String> {
 }
 
 /// `digits` (with a dot) times two to the power of `exponent`, correctly rounded to double.
-pub fn hex_float(digits: &str, exponent: i64) -> f64 {
+pub(crate) fn hex_float(digits: &str, exponent: i64) -> f64 {
     let (significand, scale) = hex_significand(digits);
     scale_to_double(significand, scale.saturating_add(exponent.clamp(-10_000_000, 10_000_000)))
 }
@@ -153,7 +153,7 @@ fn scale_to_double(significand: u64, scale: i64) -> f64 {
 }
 
 /// Bytes of a string or character constant with its quotes; the errors and warnings are appended to `problems`.
-pub fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
+pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
     let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("").as_bytes();
     let mut out = Vec::with_capacity(inner.len());
     let mut at = 0;
@@ -211,7 +211,7 @@ pub fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
 }
 
 /// The value of a character constant: `char` is signed, several characters are put together from the left.
-pub fn character(bytes: &[u8]) -> i32 {
+pub(crate) fn character(bytes: &[u8]) -> i32 {
     match bytes {
         [byte] => i32::from(*byte as i8),
         _ => bytes.iter().fold(0_i32, |value, byte| value << 8 | i32::from(*byte)),

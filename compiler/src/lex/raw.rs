@@ -8,7 +8,7 @@ use crate::diag::{SourceText, Span};
 
 /// What a preprocessing token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RawKind {
+pub(crate) enum RawKind {
     /// The end of the text, or of what is being read.
     Eof,
     /// The end of a directive.
@@ -35,7 +35,7 @@ pub enum RawKind {
 
 /// A preprocessing token.
 #[derive(Clone, Copy, Debug)]
-pub struct RawToken {
+pub(crate) struct RawToken {
     pub kind: RawKind,
     /// The spelling, with line splices removed; empty for punctuators.
     pub symbol: Symbol,
@@ -45,30 +45,30 @@ pub struct RawToken {
 
 impl RawToken {
     /// White space stands before it.
-    pub const SPACE: u8 = 1;
+    pub(crate) const SPACE: u8 = 1;
     /// It is the first on its line.
-    pub const LINE_START: u8 = 2;
+    pub(crate) const LINE_START: u8 = 2;
     /// It names a macro but must never be expanded ("painted blue").
-    pub const NO_EXPAND: u8 = 4;
+    pub(crate) const NO_EXPAND: u8 = 4;
     /// It comes from the body of a macro.
-    pub const FROM_MACRO: u8 = 8;
+    pub(crate) const FROM_MACRO: u8 = 8;
 
-    pub const fn has(self, flag: u8) -> bool {
+    pub(crate) const fn has(self, flag: u8) -> bool {
         self.flags & flag != 0
     }
 
-    pub fn is(self, punct: Punct) -> bool {
+    pub(crate) fn is(self, punct: Punct) -> bool {
         self.kind == RawKind::Punct(punct)
     }
 
-    pub const fn new(kind: RawKind, symbol: Symbol, span: Span) -> Self {
+    pub(crate) const fn new(kind: RawKind, symbol: Symbol, span: Span) -> Self {
         Self { kind, symbol, span, flags: 0 }
     }
 }
 
 /// Reads the tokens of one text.
 #[derive(Clone, Debug)]
-pub struct RawLexer {
+pub(crate) struct RawLexer {
     text: SourceText,
     pos: usize,
     start: u32,
@@ -85,7 +85,7 @@ const fn is_ident(byte: u8) -> bool {
 
 impl RawLexer {
     /// Reads a text whose first byte has the position `start`.
-    pub fn new(text: SourceText, start: u32) -> Self {
+    pub(crate) fn new(text: SourceText, start: u32) -> Self {
         let pos = if text.as_str().starts_with('\u{feff}') { 3 } else { 0 };
         Self { text, pos, start, line_start: true }
     }
@@ -241,7 +241,7 @@ impl RawLexer {
     }
 
     /// The next token. With `line_mode` the end of the line is a token (and stays unread); a comment over several lines does not end it.
-    pub fn next(&mut self, interner: &mut Interner, line_mode: bool) -> RawToken {
+    pub(crate) fn next(&mut self, interner: &mut Interner, line_mode: bool) -> RawToken {
         let (space, unterminated) = match self.skip_space(line_mode) {
             Ok(space) => (space, None),
             Err(lo) => (true, Some(lo)),
@@ -428,7 +428,7 @@ impl RawLexer {
     }
 
     /// The name behind `#include` if it is written `<...>` or `"..."`: name, whether in angle brackets, place.
-    pub fn header_name(&mut self) -> Option<(String, bool, Span)> {
+    pub(crate) fn header_name(&mut self) -> Option<(String, bool, Span)> {
         let _ = self.skip_space(true);
         let lo = self.pos;
         let close = match self.byte(lo) {
@@ -447,7 +447,7 @@ impl RawLexer {
     }
 
     /// The rest of the line as it stands, for `#error`.
-    pub fn rest_of_line(&mut self) -> String {
+    pub(crate) fn rest_of_line(&mut self) -> String {
         let lo = self.pos;
         self.line_comment();
         let text = self.text.as_str().get(lo..self.pos).unwrap_or("");

@@ -10,7 +10,7 @@ use crate::diag::Span;
 
 /// A token with its place. One that comes from the body of a macro has the place of the macro's use.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Token {
+pub(crate) struct Token {
     /// What it is.
     pub kind: TokenKind,
     /// Where it is.
@@ -19,7 +19,7 @@ pub struct Token {
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum TokenKind {
+pub(crate) enum TokenKind {
     /// The end; the last token, and no other.
     Eof,
     /// A name that is no keyword.
@@ -76,7 +76,7 @@ impl fmt::Display for TokenKind {
 /// Punctuators of C99.
 #[allow(missing_docs, reason = "named after their shape")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Punct {
+pub(crate) enum Punct {
     LParen,
     RParen,
     LBracket,
@@ -130,7 +130,7 @@ pub enum Punct {
 
 impl Punct {
     /// As it is written.
-    pub const fn spelling(self) -> &'static str {
+    pub(crate) const fn spelling(self) -> &'static str {
         match self {
             Self::LParen => "(",
             Self::RParen => ")",
@@ -188,7 +188,7 @@ impl Punct {
 /// Keywords, the variants with underscores folded into one.
 #[allow(missing_docs, reason = "named after their spelling")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Keyword {
+pub(crate) enum Keyword {
     Auto,
     Break,
     Case,
@@ -352,12 +352,12 @@ static KEYWORD_TABLE: LazyLock<FxHashMap<&'static str, Keyword>> = LazyLock::new
 
 impl Keyword {
     /// The keyword of that spelling.
-    pub fn of(name: &str) -> Option<Self> {
+    pub(crate) fn of(name: &str) -> Option<Self> {
         KEYWORD_TABLE.get(name).copied()
     }
 
     /// Its plainest spelling.
-    pub fn spelling(self) -> &'static str {
+    pub(crate) fn spelling(self) -> &'static str {
         KEYWORDS.iter().find(|(_, keyword)| *keyword == self).map_or("", |(name, _)| name)
     }
 }

@@ -43,7 +43,7 @@ use crate::thir::{self, FuncId};
 /// Something that the language allows and this compiler does not lower.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct LowerError {
+pub(crate) struct LowerError {
     /// Where.
     pub span: Span,
     /// What, worded as a diagnostic.
@@ -54,7 +54,7 @@ pub struct LowerError {
 ///
 /// # Errors
 /// What is not supported, or nests too deeply: the first that was met.
-pub fn lower(program: &thir::Program, options: &BuildOptions, target: &Target) -> Result<ir::Module, LowerError> {
+pub(crate) fn lower(program: &thir::Program, options: &BuildOptions, target: &Target) -> Result<ir::Module, LowerError> {
     let roots = program.kernels.iter().map(|(id, _)| Instance { id: *id, kernel: true });
     lower_roots(program, options, target, roots).map(|(module, _)| module)
 }

@@ -231,7 +231,7 @@ impl Parser<'_> {
         }
     }
 
-    fn function_body(&mut self, specs: DeclSpecs, declarator: Declarator, start: Span) -> Box<FunctionDef> {
+    fn function_body(&mut self, specs: DeclSpecs, declarator: Declarator, _start: Span) -> Box<FunctionDef> {
         self.scopes.push();
         if let Some(DeclaratorPart::Function { params, .. }) = declarator.parts.first() {
             for name in params.iter().filter_map(|param| param.declarator.name.as_ref()) {
@@ -240,7 +240,7 @@ impl Parser<'_> {
         }
         let body = self.compound();
         self.scopes.pop();
-        Box::new(FunctionDef { specs, declarator, body, span: self.since(start) })
+        Box::new(FunctionDef { specs, declarator, body })
     }
 }
 

@@ -15,51 +15,27 @@ mod scope;
 mod specifiers;
 mod stmt;
 pub(crate) mod suggest;
-pub mod types;
+pub(crate) mod types;
 
 use rustc_hash::FxHashMap;
 
-use crate::ast::{Ident, Name, TranslationUnit, TypeName};
-use crate::diag::{Diagnostic, Diagnostics, SourceMap, Span};
+use crate::ast::{Ident, Name, TranslationUnit};
+use crate::diag::{Diagnostic, Diagnostics, Span};
 use crate::lex::{Keyword, Punct, Token, TokenKind};
 
 use packing::Packing;
 use scope::Scopes;
 
 /// Nested brackets, as in clang.
-pub const MAX_BRACKETS: u32 = 256;
+pub(crate) const MAX_BRACKETS: u32 = 256;
 /// Statements inside one another without brackets of their own.
-pub const MAX_STATEMENTS: u32 = 512;
+pub(crate) const MAX_STATEMENTS: u32 = 512;
 /// Height of the tree of one expression, and length of chains of statements (`else if`, `case`): those who walk the tree recurse.
-pub const MAX_HEIGHT: u32 = 20_000;
+pub(crate) const MAX_HEIGHT: u32 = 20_000;
 
 /// Parses a program.
-pub fn parse(tokens: Vec<Token>, diags: &mut Diagnostics) -> TranslationUnit {
+pub(crate) fn parse(tokens: Vec<Token>, diags: &mut Diagnostics) -> TranslationUnit {
     Parser::new(tokens, diags).translation_unit()
-}
-
-/// Parses one type, as it may stand in a cast. `None` after an error.
-pub fn parse_type_name(tokens: Vec<Token>, diags: &mut Diagnostics) -> Option<TypeName> {
-    let mut parser = Parser::new(tokens, diags);
-    if !parser.at_type() {
-        parser.error("expected a type");
-        return None;
-    }
-    let ty = parser.type_name();
-    if *parser.peek() != TokenKind::Eof {
-        parser.error("expected end of type");
-    }
-    (parser.error_at.is_none()).then_some(ty)
-}
-
-/// Parses a type written in this program, such as `const __global float4 *`.
-pub fn parse_type_text(text: &str) -> Option<TypeName> {
-    let source = crate::options::Source { text: text.to_owned(), ..Default::default() };
-    let mut diags = Diagnostics::default();
-    let options = crate::options::BuildOptions::default();
-    let target = crate::target::Target::full();
-    let tokens = crate::preprocess::preprocess(&source, &options, &target, &mut SourceMap::new(), &mut diags);
-    parse_type_name(tokens, &mut diags).filter(|_| !diags.has_errors())
 }
 
 struct Parser<'d> {

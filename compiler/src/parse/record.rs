@@ -9,7 +9,7 @@ use super::specifiers::SpecPlace;
 
 impl Parser<'_> {
     pub(super) fn record_specifier(&mut self, is_union: bool) -> TypeSpec {
-        let start = self.span();
+        let _start = self.span();
         self.advance();
         let mut attributes = Vec::new();
         self.attributes(&mut attributes);
@@ -33,7 +33,7 @@ impl Parser<'_> {
         if tag.is_none() && fields.is_none() {
             self.error("declaration of anonymous struct must be a definition");
         }
-        TypeSpec::Record(Box::new(RecordSpec { is_union, tag, fields, attributes, pack, span: self.since(start) }))
+        TypeSpec::Record(Box::new(RecordSpec { is_union, tag, fields, attributes, pack }))
     }
 
     fn fields(&mut self) -> Vec<FieldDecl> {
@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn enum_specifier(&mut self) -> TypeSpec {
-        let start = self.span();
+        let _start = self.span();
         self.advance();
         let mut attributes = Vec::new();
         self.attributes(&mut attributes);
@@ -111,7 +111,7 @@ impl Parser<'_> {
         if tag.is_none() && enumerators.is_none() {
             self.error("expected identifier or '{'");
         }
-        TypeSpec::Enum(Box::new(EnumSpec { tag, enumerators, attributes, span: self.since(start) }))
+        TypeSpec::Enum(Box::new(EnumSpec { tag, enumerators, attributes }))
     }
 
     fn enumerators(&mut self) -> Vec<(Ident, Option<crate::ast::Expr>)> {

@@ -28,7 +28,7 @@ pub(super) struct Scopes {
 
 impl Scopes {
     /// The file scope.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { names: FxHashMap::default(), declared: Vec::new(), starts: Vec::new() }
     }
 
@@ -36,11 +36,11 @@ impl Scopes {
         u32::try_from(self.starts.len()).unwrap_or(u32::MAX)
     }
 
-    pub fn push(&mut self) {
+    pub(super) fn push(&mut self) {
         self.starts.push(self.declared.len());
     }
 
-    pub fn pop(&mut self) {
+    pub(super) fn pop(&mut self) {
         let Some(start) = self.starts.pop() else { return };
         for name in self.declared.drain(start..) {
             if let Some(stack) = self.names.get_mut(&name) {
@@ -49,7 +49,7 @@ impl Scopes {
         }
     }
 
-    pub fn declare(&mut self, name: &Name, meaning: Meaning) {
+    pub(super) fn declare(&mut self, name: &Name, meaning: Meaning) {
         let depth = self.depth();
         let stack = self.names.entry(name.clone()).or_default();
         match stack.last_mut() {
@@ -64,7 +64,7 @@ impl Scopes {
     }
 
     /// What the source (or the language) says that a name is.
-    pub fn meaning(&self, name: &str) -> Option<Meaning> {
+    pub(super) fn meaning(&self, name: &str) -> Option<Meaning> {
         if let Some((_, meaning)) = self.names.get(name).and_then(|stack| stack.last()) {
             return Some(*meaning);
         }
@@ -72,18 +72,18 @@ impl Scopes {
     }
 
     /// Whether the name is a type at this point.
-    pub fn is_type(&self, name: &str) -> bool {
+    pub(super) fn is_type(&self, name: &str) -> bool {
         matches!(self.meaning(name), Some(Meaning::Type { .. }))
     }
 
     /// Names of types that the source declares.
-    pub fn declared_types(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn declared_types(&self) -> impl Iterator<Item = &str> {
         let is_type = |stack: &SmallVec<[(u32, Meaning); 1]>| matches!(stack.last(), Some((_, Meaning::Type { .. })));
         self.names.iter().filter(move |(_, stack)| is_type(stack)).map(|(name, _)| &**name)
     }
 
     /// Whether the source declares the name itself, so that a predeclared type of that name is hidden.
-    pub fn is_declared(&self, name: &str) -> bool {
+    pub(super) fn is_declared(&self, name: &str) -> bool {
         self.names.get(name).is_some_and(|stack| !stack.is_empty())
     }
 }

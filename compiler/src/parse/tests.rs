@@ -1,7 +1,7 @@
 //! The parser: trees of what is right, messages for what is wrong, and no panic on anything.
 
-use super::{parse, parse_type_text};
-use crate::ast::dump::{dump, dump_type};
+use super::parse;
+use crate::ast::dump::dump;
 use crate::diag::{Diagnostics, RenderOptions, SourceMap, render};
 use crate::options::{BuildOptions, Source};
 use crate::preprocess::preprocess;
@@ -207,14 +207,6 @@ fn keywords_are_no_names() {
     for word in words {
         assert!(run(&format!("void f() {{ int {word} = 1; }}")).1.contains("error"), "{word}");
     }
-}
-
-#[test]
-fn types_from_text() {
-    let ty = parse_type_text("const __global float4 *");
-    assert_eq!(ty.as_ref().map(dump_type).as_deref(), Some("pointer to const global float4"));
-    assert!(parse_type_text("float4 x").is_none());
-    assert!(parse_type_text("strange").is_none());
 }
 
 /// Runs on a stack as large as the one of a build.

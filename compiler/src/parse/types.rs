@@ -10,7 +10,7 @@ use crate::ast::{ImageKind, ScalarKind, TypeSpec};
 
 /// A type name that needs no declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Predeclared {
+pub(crate) enum Predeclared {
     Scalar(ScalarKind),
     Vector(ScalarKind, u8),
     SizeT,
@@ -30,7 +30,7 @@ pub enum Predeclared {
 
 impl Predeclared {
     /// The type that the name stands for.
-    pub fn spec(self) -> TypeSpec {
+    pub(crate) fn spec(self) -> TypeSpec {
         match self {
             Self::Scalar(scalar) => TypeSpec::Scalar(scalar),
             Self::Vector(scalar, lanes) => TypeSpec::Vector(scalar, lanes),
@@ -127,12 +127,12 @@ static TABLE: LazyLock<FxHashMap<String, Predeclared>> = LazyLock::new(|| {
 });
 
 /// The names of all predeclared types.
-pub fn predeclared_names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn predeclared_names() -> impl Iterator<Item = &'static str> {
     TABLE.keys().map(String::as_str)
 }
 
 /// The predeclared type of that name.
-pub fn predeclared(name: &str) -> Option<Predeclared> {
+pub(crate) fn predeclared(name: &str) -> Option<Predeclared> {
     TABLE.get(name).copied()
 }
 
@@ -154,12 +154,12 @@ pub(super) struct Words {
 
 impl Words {
     /// Whether any was.
-    pub fn any(self) -> bool {
+    pub(super) fn any(self) -> bool {
         self != Self::default()
     }
 
     /// The type that they name together, in any order; `None` if they do not go together (C99 6.7.2p2).
-    pub fn combine(self) -> Option<TypeSpec> {
+    pub(super) fn combine(self) -> Option<TypeSpec> {
         let bases = [self.void, self.bool, self.char, self.half, self.float, self.double];
         let base_count = bases.iter().filter(|set| **set).count();
         let sized = self.short || self.long > 0;

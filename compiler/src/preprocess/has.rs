@@ -18,7 +18,7 @@ pub(super) enum Query {
 
 impl Query {
     /// The question of that name.
-    pub fn of(name: &str) -> Option<Self> {
+    pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "__has_include" | "__has_include_next" => Self::Include,
             "__has_attribute" | "__has_c_attribute" | "__has_declspec_attribute" => Self::Attribute,

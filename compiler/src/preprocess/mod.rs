@@ -33,17 +33,23 @@ use macros::{Macro, MacroSlot};
 use predefined::KnownNames;
 
 /// Tokens that expansions may yield in one compilation.
-pub const MAX_EXPANDED: usize = 8_000_000;
+pub(crate) const MAX_EXPANDED: usize = 8_000_000;
 /// Macro calls in arguments of macro calls.
-pub const MAX_ARGUMENT_DEPTH: u32 = 200;
+pub(crate) const MAX_ARGUMENT_DEPTH: u32 = 200;
 /// Nested `#include`s, as in clang.
-pub const MAX_INCLUDE_DEPTH: usize = 200;
+pub(crate) const MAX_INCLUDE_DEPTH: usize = 200;
 
 /// The name of a source that has none.
-pub const UNNAMED: &str = "<source>";
+pub(crate) const UNNAMED: &str = "<source>";
 
 /// Preprocesses a program. Never fails: what is wrong is in `diags`, and the tokens are what is left.
-pub fn preprocess(source: &Source, options: &BuildOptions, target: &Target, map: &mut SourceMap, diags: &mut Diagnostics) -> Vec<Token> {
+pub(crate) fn preprocess(
+    source: &Source,
+    options: &BuildOptions,
+    target: &Target,
+    map: &mut SourceMap,
+    diags: &mut Diagnostics,
+) -> Vec<Token> {
     let name = source.name.as_deref().unwrap_or(UNNAMED);
     let Some(file) = map.add_file(name, source.text.as_str(), Span::NONE) else {
         diags.error(Span::NONE, "source is larger than 2 GiB");
@@ -58,7 +64,7 @@ pub fn preprocess(source: &Source, options: &BuildOptions, target: &Target, map:
 
 /// Preprocesses a file of the built-in library under the options and predefined macros of a program. The spans of its tokens are the same in
 /// every compilation of this process.
-pub fn preprocess_library(
+pub(crate) fn preprocess_library(
     name: &str,
     text: &'static str,
     options: &BuildOptions,

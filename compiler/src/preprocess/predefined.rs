@@ -60,7 +60,7 @@ pub(super) struct KnownNames {
 }
 
 impl KnownNames {
-    pub fn new(interner: &mut Interner) -> Self {
+    pub(super) fn new(interner: &mut Interner) -> Self {
         Self {
             defined: interner.intern("defined"),
             va_args: interner.intern("__VA_ARGS__"),

@@ -2,7 +2,7 @@
 
 /// The sign before, the padding, the alternative form: what flags ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags {
+pub(crate) struct Flags {
     /// `-`
     pub left: bool,
     /// `+`
@@ -17,7 +17,7 @@ pub struct Flags {
 
 /// The size of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Length {
+pub(crate) enum Length {
     /// Not given.
     None,
     /// `hh`
@@ -34,7 +34,7 @@ pub enum Length {
 
 /// A conversion specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spec {
+pub(crate) struct Spec {
     /// Flags.
     pub flags: Flags,
     /// The least number of characters.
@@ -53,19 +53,19 @@ pub struct Spec {
 
 impl Spec {
     /// Whether it takes an integer (and no character).
-    pub const fn is_integer(&self) -> bool {
+    pub(crate) const fn is_integer(&self) -> bool {
         matches!(self.conversion, b'd' | b'i' | b'o' | b'u' | b'x' | b'X')
     }
 
     /// Whether it takes a floating-point number.
-    pub const fn is_float(&self) -> bool {
+    pub(crate) const fn is_float(&self) -> bool {
         matches!(self.conversion, b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A')
     }
 }
 
 /// What is wrong with a specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FormatError {
+pub(crate) enum FormatError {
     /// The format ends within it.
     #[error("incomplete format specifier")]
     Incomplete,
@@ -88,7 +88,7 @@ pub enum FormatError {
 
 /// A piece of a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub(crate) enum Piece {
     /// Bytes as they are.
     Text(Vec<u8>),
     /// A conversion.
@@ -205,7 +205,7 @@ impl Reader<'_> {
 }
 
 /// Splits a format (without its terminating zero) into pieces.
-pub fn parse(format: &[u8]) -> Vec<Piece> {
+pub(crate) fn parse(format: &[u8]) -> Vec<Piece> {
     let mut reader = Reader { format, at: 0 };
     let mut pieces = Vec::new();
     let mut text = Vec::new();

@@ -8,7 +8,7 @@
 //!
 //! The formatter follows C99 to the letter and depends on nothing of the host ([`number`] says how floats are exact).
 
-pub mod format;
+pub(crate) mod format;
 mod number;
 #[cfg(test)]
 mod tests;

@@ -57,7 +57,7 @@ use scope::Scope;
 /// Checks a program.
 ///
 /// Returns the typed tree unless there are errors (in `diags`), in which case nothing is to be lowered.
-pub fn check(unit: &ast::TranslationUnit, options: &BuildOptions, target: &Target, diags: &mut Diagnostics) -> Option<Program> {
+pub(crate) fn check(unit: &ast::TranslationUnit, options: &BuildOptions, target: &Target, diags: &mut Diagnostics) -> Option<Program> {
     let mut sema = Sema::new(options, target, diags);
     sema.unit(unit);
     sema.finish()
@@ -235,7 +235,7 @@ impl<'a> Sema<'a> {
                 }
             }
             // The parser has seen to packing.
-            ast::PragmaKind::Pack(_) | ast::PragmaKind::Unknown => {}
+            ast::PragmaKind::Pack(_) => {}
         }
     }
 

@@ -10,16 +10,14 @@
 
 #![allow(missing_docs, reason = "fields and variants that are the language's own terms")]
 
-pub mod types;
+pub(crate) mod types;
 pub(crate) mod visit;
 
-use std::sync::Arc;
-
-pub use types::{Field, QualTy, Record, RecordId, Ty, TyKind, Types};
+pub(crate) use types::{Field, QualTy, Record, RecordId, Ty, TyKind, Types};
 
 use crate::ast::Name;
 use crate::builtins::Native;
-pub use crate::builtins::Rounding;
+pub(crate) use crate::builtins::Rounding;
 use crate::diag::Span;
 use crate::ir::{Reloc, Space};
 use crate::reflection::KernelInfo;
@@ -433,6 +431,3 @@ pub enum ExprKind {
         value: Option<Box<Expr>>,
     },
 }
-
-/// Text of a string literal, for `printf` and dumps.
-pub type Bytes = Arc<[u8]>;

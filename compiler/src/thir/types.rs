@@ -289,7 +289,7 @@ impl Types {
 }
 
 /// Bytes of a scalar in memory.
-pub const fn scalar_size(scalar: ScalarKind) -> u32 {
+pub(crate) const fn scalar_size(scalar: ScalarKind) -> u32 {
     match scalar {
         ScalarKind::Bool | ScalarKind::Char | ScalarKind::UChar => 1,
         ScalarKind::Short | ScalarKind::UShort | ScalarKind::Half => 2,
@@ -299,7 +299,7 @@ pub const fn scalar_size(scalar: ScalarKind) -> u32 {
 }
 
 /// OpenCL C's short name of a scalar.
-pub const fn scalar_name(scalar: ScalarKind) -> &'static str {
+pub(crate) const fn scalar_name(scalar: ScalarKind) -> &'static str {
     match scalar {
         ScalarKind::Bool => "bool",
         ScalarKind::Char => "char",
@@ -317,7 +317,7 @@ pub const fn scalar_name(scalar: ScalarKind) -> &'static str {
 }
 
 /// The name of an image type.
-pub const fn image_name(kind: ImageKind) -> &'static str {
+pub(crate) const fn image_name(kind: ImageKind) -> &'static str {
     match kind {
         ImageKind::Image1d => "image1d_t",
         ImageKind::Image1dArray => "image1d_array_t",

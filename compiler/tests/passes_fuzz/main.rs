@@ -15,8 +15,7 @@ mod source;
 use case::Wants;
 use launches::{Case, difference, outcome, run_parts, run_whole};
 use pipeline::Changes;
-use wgcl_compiler::diag::render::{RenderOptions, render};
-use wgcl_compiler::diag::{Diagnostics, SourceMap};
+use wgcl_compiler::front::FrontEnd;
 use wgcl_compiler::interpret::{Fault, Stage};
 use wgcl_compiler::ir::Module;
 use wgcl_compiler::ir::verify::verify;
@@ -24,7 +23,6 @@ use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::passes;
 use wgcl_compiler::program::{BuildOptions, CStd, Source};
 use wgcl_compiler::target::Target;
-use wgcl_compiler::{lower, parse, preprocess, sema};
 
 /// What the programs of [`source`] want: parts of 128 bytes of each buffer, groups of 16 work-items at most.
 const SOURCE_WANTS: Wants =
@@ -94,15 +92,10 @@ impl Program {
 
 /// A source as the front end lowers it.
 fn lowered(text: &str) -> Result<Module, String> {
-    let (target, options) = (Target::full(), BuildOptions { std: CStd::Cl30, ..BuildOptions::default() });
+    let (target, options) = (Target::full(), BuildOptions { std: CStd::Cl30, no_warnings: true, ..BuildOptions::default() });
     let source = Source { text: text.to_owned(), ..Source::default() };
-    let (mut map, mut diags) = (SourceMap::default(), Diagnostics::default());
-    let tokens = preprocess::preprocess(&source, &options, &target, &mut map, &mut diags);
-    let unit = parse::parse(tokens, &mut diags);
-    let checked = sema::check(&unit, &options, &target, &mut diags);
-    let log = render(&map, &diags, RenderOptions { colour: false, no_warnings: true, warnings_are_errors: false });
-    let checked = checked.filter(|_| !diags.has_errors()).ok_or(log)?;
-    lower::lower(&checked, &options, &target).map_err(|error| error.message)
+    let mut front = FrontEnd::new(&source, &options, &target);
+    front.lower().ok_or_else(|| front.log(false))
 }
 
 /// A program in OpenCL C.

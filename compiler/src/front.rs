@@ -1,0 +1,80 @@
+//! The front end as one thing: a source, stage by stage, up to the IR as it is lowered. A build goes through it, and so do the command line and the
+//! tests, which look at what a stage makes.
+
+use crate::diag::render::{RenderOptions, render};
+use crate::diag::{Diagnostics, SourceMap};
+use crate::lex::Token;
+use crate::options::{BuildOptions, Source};
+use crate::target::Target;
+pub use crate::thir::Program as TypedProgram;
+use crate::timing::stage;
+use crate::{ast, ir, lower, parse, preprocess, sema};
+
+/// The compilation of one source. A stage runs those before it, so that only one of them is asked for.
+#[derive(Debug)]
+pub struct FrontEnd<'a> {
+    source: &'a Source,
+    options: &'a BuildOptions,
+    target: &'a Target,
+    /// The files that were read so far.
+    pub map: SourceMap,
+    /// What was found wrong so far.
+    pub diags: Diagnostics,
+}
+
+impl<'a> FrontEnd<'a> {
+    /// A compilation that has not begun.
+    pub fn new(source: &'a Source, options: &'a BuildOptions, target: &'a Target) -> Self {
+        Self { source, options, target, map: SourceMap::new(), diags: Diagnostics::default() }
+    }
+
+    fn preprocess(&mut self) -> Vec<Token> {
+        stage("preprocess", || preprocess::preprocess(self.source, self.options, self.target, &mut self.map, &mut self.diags))
+    }
+
+    fn parse(&mut self) -> ast::TranslationUnit {
+        let tokens = self.preprocess();
+        stage("parse", || parse::parse(tokens, &mut self.diags))
+    }
+
+    /// The tokens after preprocessing, one a line.
+    pub fn tokens(&mut self) -> String {
+        self.preprocess().iter().map(|token| format!("{}\n", token.kind)).collect()
+    }
+
+    /// The syntax tree as indented text.
+    pub fn tree(&mut self) -> String {
+        ast::dump::dump(&self.parse())
+    }
+
+    /// The typed tree; `None` if the source has errors.
+    pub fn check(&mut self) -> Option<TypedProgram> {
+        let unit = self.parse();
+        // What could be parsed is checked even if something could not: its errors are worth reporting together.
+        let checked = stage("sema", || sema::check(&unit, self.options, self.target, &mut self.diags));
+        checked.filter(|_| !self.diags.has_errors())
+    }
+
+    /// The IR before any pass; `None` if the source has errors or is more than can be lowered.
+    pub fn lower(&mut self) -> Option<ir::Module> {
+        let checked = self.check()?;
+        self.lower_checked(&checked)
+    }
+
+    /// The IR of a typed tree that [`Self::check`] made.
+    pub(crate) fn lower_checked(&mut self, checked: &TypedProgram) -> Option<ir::Module> {
+        let lowered = stage("lower", || lower::lower(checked, self.options, self.target));
+        lowered.map_err(|error| self.diags.error(error.span, error.message)).ok()
+    }
+
+    /// The build log: what was found wrong, in clang's form, with colours if asked for.
+    pub fn log(&self, colour: bool) -> String {
+        let BuildOptions { no_warnings, warnings_are_errors, .. } = *self.options;
+        render(&self.map, &self.diags, RenderOptions { colour, no_warnings, warnings_are_errors })
+    }
+
+    /// Whether the source is refused: it has errors, or warnings that count as such.
+    pub fn is_refused(&self) -> bool {
+        self.diags.fails(self.options.warnings_are_errors && !self.options.no_warnings)
+    }
+}
