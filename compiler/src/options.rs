@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// A source and its embedded headers (clCompileProgram).
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// The text.
+    /// What clCreateProgramWithSource was given, all strings joined.
     pub text: String,
     /// Name in diagnostics, `<source>` where there is none.
     pub name: Option<String>,
@@ -113,9 +113,9 @@ pub enum OptionError {
     /// A bad argument.
     #[error("build option `{option}` has the invalid argument `{value}`")]
     InvalidArgument {
-        /// The option.
+        /// The option as it is written, such as `-D`.
         option: String,
-        /// Its argument.
+        /// What it was given and does not take.
         value: String,
     },
 }

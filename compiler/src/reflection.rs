@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ir;
 
-/// CL_KERNEL_ARG_ACCESS_QUALIFIER
+/// How an image is accessed: what clGetKernelArgInfo answers to CL_KERNEL_ARG_ACCESS_QUALIFIER.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AccessQualifier {
     None,
@@ -15,7 +15,7 @@ pub enum AccessQualifier {
     ReadWrite,
 }
 
-/// CL_KERNEL_ARG_*
+/// An argument of a kernel: what clGetKernelArgInfo tells of it, and what clSetKernelArg has to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArgInfo {
     /// `ir::Space` of a pointer's pointee; `Private` for values.
@@ -24,7 +24,6 @@ pub struct ArgInfo {
     pub access: AccessQualifier,
     /// Type name as the specification wants it: no qualifiers, `uint` for `unsigned int`, `float4*`.
     pub type_name: String,
-    /// Name.
     pub name: String,
     /// `const` (of the pointee), `restrict`, `volatile`; constant pointers count as const.
     pub is_const: bool,
@@ -39,13 +38,12 @@ pub struct ArgInfo {
 /// Reflection of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelInfo {
-    /// Name.
     pub name: String,
     /// Arguments in order.
     pub args: Vec<ArgInfo>,
-    /// reqd_work_group_size.
+    /// The attribute `reqd_work_group_size`, in work-items.
     pub reqd_work_group_size: Option<[u32; 3]>,
-    /// work_group_size_hint.
+    /// The attribute `work_group_size_hint`, in work-items.
     pub work_group_size_hint: Option<[u32; 3]>,
     /// CL_KERNEL_ATTRIBUTES: the attributes as a string, separated by single blanks, e.g. `reqd_work_group_size(8,1,1)`.
     pub attributes: String,

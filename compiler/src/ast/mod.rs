@@ -3,8 +3,6 @@
 //! A declaration keeps C's shape: specifiers shared by several declarators. A [`Declarator`] lists its parts from the name outward, so
 //! `int *(*f)[3]` is `f`: pointer, array of 3, pointer, to `int`.
 
-#![allow(missing_docs, reason = "fields and variants that are the grammar's own terms")]
-
 pub(crate) mod dump;
 
 use std::sync::Arc;

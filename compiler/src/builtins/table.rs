@@ -28,7 +28,7 @@ use crate::target::Target;
 /// How a built-in is implemented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// By `lower`.
+    /// By the IR that [`lower`](crate::lower) writes for it.
     Native(Native),
     /// By the scalar function of the same name in the library, called for each lane.
     Library,
@@ -41,7 +41,7 @@ pub struct Row {
     pub names: &'static str,
     /// Signatures, the preferred ones first.
     pub signatures: &'static [&'static str],
-    /// Implementation.
+    /// Who implements them.
     pub how: How,
     /// Least version of OpenCL C, as in `__OPENCL_C_VERSION__`.
     pub since: u32,
@@ -228,15 +228,13 @@ pub enum Atom {
     UInts,
     /// Integers of twice the size.
     Wide,
-    /// `int`
+    /// A scalar `int`, however many lanes the generic type has; so are those below.
     Int,
-    /// `uint`
     UInt,
-    /// `float`
     Float,
-    /// `size_t`
+    /// `size_t`: as wide as a pointer of the device.
     Size,
-    /// `void`
+    /// No value; for results only.
     Void,
 }
 
@@ -245,15 +243,15 @@ pub enum Atom {
 pub enum Class {
     /// There is none.
     None,
-    /// `F`
+    /// Any floating type: `F` in the table.
     Floats,
-    /// `P`
+    /// `float` alone, whatever the device has besides: `P` in the table.
     FloatOnly,
-    /// `I`
+    /// Any integer type but `bool`: `I` in the table.
     Integers,
-    /// `Q`
+    /// `int` and `uint`: `Q` in the table.
     Integers32,
-    /// `G`
+    /// Any type but `bool`: `G` in the table.
     All,
 }
 
@@ -262,7 +260,7 @@ pub enum Class {
 pub struct Signature {
     /// What the generic type may be.
     pub class: Class,
-    /// Result.
+    /// The type of the result.
     pub ret: Atom,
     /// Parameters: a type, and whether it is a pointer to that type.
     pub params: Vec<(Atom, bool)>,

@@ -12,9 +12,9 @@ use std::fmt;
 /// A range of bytes in the concatenation of all files of a compilation ([`SourceMap`] knows the files).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
-    /// First byte.
+    /// Position of its first byte.
     pub lo: u32,
-    /// One past the last byte.
+    /// Position behind its last byte.
     pub hi: u32,
 }
 
@@ -60,26 +60,26 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One finding.
+/// Something that the user should know of the source: an error, a warning, with explanations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad.
+    /// What it means for the build.
     pub severity: Severity,
-    /// Where.
+    /// The source that it is about; [`Span::NONE`] if it is about none.
     pub span: Span,
-    /// What, without trailing full stop, in lower case as clang has it.
+    /// The text, without trailing full stop, in lower case as clang has it.
     pub message: String,
     /// Explanations, each with a place of its own.
     pub notes: Vec<(Span, String)>,
 }
 
 impl Diagnostic {
-    /// An error.
+    /// An error without notes.
     pub fn error(span: Span, message: impl Into<String>) -> Self {
         Self { severity: Severity::Error, span, message: message.into(), notes: Vec::new() }
     }
 
-    /// A warning.
+    /// A warning without notes.
     pub fn warning(span: Span, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, span, message: message.into(), notes: Vec::new() }
     }
@@ -103,7 +103,7 @@ impl Diagnostics {
     /// After that many errors a compilation gives up (as clang's `-ferror-limit`).
     pub const ERROR_LIMIT: usize = 20;
 
-    /// Adds one.
+    /// Adds a diagnostic behind those found before.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if diagnostic.severity == Severity::Error {
             self.errors += 1;

@@ -16,14 +16,14 @@ static LIBRARY: Mutex<Vec<&'static SourceFile>> = Mutex::new(Vec::new());
 /// The text of a file: owned, or part of this program.
 #[derive(Clone, Debug)]
 pub enum SourceText {
-    /// Built in.
+    /// A file of the library, which is part of this program.
     Static(&'static str),
-    /// From the user.
+    /// A file of the user.
     Shared(Arc<str>),
 }
 
 impl SourceText {
-    /// The text.
+    /// The text, wherever it is kept.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Static(text) => text,
@@ -53,7 +53,7 @@ struct LineDirective {
     file: Option<Arc<str>>,
 }
 
-/// One file.
+/// A file, and which positions of the compilation are its own.
 #[derive(Debug)]
 pub struct SourceFile {
     name: Arc<str>,
@@ -74,7 +74,7 @@ impl SourceFile {
         &self.name
     }
 
-    /// Its text.
+    /// The text as it was read, before any translation phase.
     pub fn text(&self) -> &SourceText {
         &self.text
     }

@@ -1,7 +1,5 @@
 //! Values of literals (C99 6.4.4, OpenCL C 6.3): pp-numbers, character constants and strings.
 
-#![allow(missing_docs, reason = "as in the syntax tree")]
-
 use crate::ast::{FloatSuffix, IntSuffix};
 
 /// The value of a number.

@@ -1,7 +1,5 @@
 //! Preprocessing tokens (C99 6.4) from the text of a file: translation phases 2 and 3. Trigraphs are not replaced; digraphs are.
 
-#![allow(missing_docs, reason = "kinds and fields whose name is the whole of their meaning")]
-
 use super::interner::{Interner, Symbol};
 use super::token::Punct;
 use crate::diag::{SourceText, Span};
@@ -14,7 +12,7 @@ pub(crate) enum RawKind {
     /// The end of a directive.
     EndOfLine,
     Ident,
-    /// A pp-number.
+    /// What may become a number (pp-number, C99 6.4.8).
     Number,
     Char,
     Str,

@@ -11,9 +11,7 @@ use crate::diag::Span;
 /// A token with its place. One that comes from the body of a macro has the place of the macro's use.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
-    /// What it is.
     pub kind: TokenKind,
-    /// Where it is.
     pub span: Span,
 }
 
@@ -24,24 +22,19 @@ pub(crate) enum TokenKind {
     Eof,
     /// A name that is no keyword.
     Ident(Name),
-    /// A keyword.
     Keyword(Keyword),
-    /// A punctuator.
     Punct(Punct),
     /// An integer literal.
     Int {
-        /// Its value.
         value: u64,
         /// Written in base ten.
         decimal: bool,
-        /// `u`, `l`.
         suffix: IntSuffix,
     },
     /// A floating literal.
     Float {
         /// Its value as a double.
         value: f64,
-        /// `f`, `h`.
         suffix: FloatSuffix,
         /// Its spelling without the suffix.
         text: Name,
@@ -74,7 +67,6 @@ impl fmt::Display for TokenKind {
 }
 
 /// Punctuators of C99.
-#[allow(missing_docs, reason = "named after their shape")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Punct {
     LParen,
@@ -186,7 +178,6 @@ impl Punct {
 }
 
 /// Keywords, the variants with underscores folded into one.
-#[allow(missing_docs, reason = "named after their spelling")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Keyword {
     Auto,

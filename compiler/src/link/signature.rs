@@ -9,13 +9,14 @@ use crate::thir::{Function, QualTy, RecordId, Ty, TyKind, Types};
 /// Qualifiers and the names of tags and members are left out: they do not change how anything is passed or stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Signature {
-    shape: Shape,
+    ty: CanonicalType,
     /// As a message spells it.
     pub(super) text: String,
 }
 
+/// A type without what two units may say differently of the same thing: qualifiers, and the names of tags and members.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Shape {
+enum CanonicalType {
     Scalar(ScalarKind),
     Vector(ScalarKind, u8),
     Pointer(Space, Box<Self>),
@@ -39,35 +40,35 @@ impl Signature {
     /// The type of a function.
     pub(super) fn of_function(types: &Types, function: &Function) -> Self {
         let params: Vec<Ty> = function.params.iter().filter_map(|id| function.locals.get(id.index())).map(|local| local.ty.ty).collect();
-        let shape = Shape::Function {
-            ret: Box::new(Shape::of(types, function.ret, &mut Vec::new())),
-            params: params.iter().map(|ty| Shape::of(types, *ty, &mut Vec::new())).collect(),
+        let canonical = CanonicalType::Function {
+            ret: Box::new(CanonicalType::of(types, function.ret, &mut Vec::new())),
+            params: params.iter().map(|ty| CanonicalType::of(types, *ty, &mut Vec::new())).collect(),
         };
         let names: Vec<String> = params.iter().map(|ty| types.display(*ty)).collect();
-        Self { shape, text: format!("{} ({})", types.display(function.ret), names.join(", ")) }
+        Self { ty: canonical, text: format!("{} ({})", types.display(function.ret), names.join(", ")) }
     }
 
     /// The type of a variable.
     pub(super) fn of_variable(types: &Types, ty: QualTy, space: Space) -> Self {
-        let shape = Shape::Pointer(space, Box::new(Shape::of(types, ty.ty, &mut Vec::new())));
-        Self { shape, text: format!("__{space} {}", types.display_qual(ty)) }
+        let canonical = CanonicalType::Pointer(space, Box::new(CanonicalType::of(types, ty.ty, &mut Vec::new())));
+        Self { ty: canonical, text: format!("__{space} {}", types.display_qual(ty)) }
     }
 
     /// Whether two declarations are of the same thing.
     pub(super) fn fits(&self, other: &Self) -> bool {
-        self.shape.fits(&other.shape)
+        self.ty.fits(&other.ty)
     }
 
     /// Whether two functions have the same parameters: what tells overloads apart.
     pub(super) fn same_parameters(&self, other: &Self) -> bool {
-        match (&self.shape, &other.shape) {
-            (Shape::Function { params: a, .. }, Shape::Function { params: b, .. }) => all_fit(a, b),
+        match (&self.ty, &other.ty) {
+            (CanonicalType::Function { params: a, .. }, CanonicalType::Function { params: b, .. }) => all_fit(a, b),
             _ => false,
         }
     }
 }
 
-impl Shape {
+impl CanonicalType {
     /// `path` holds the records around the type.
     fn of(types: &Types, ty: Ty, path: &mut Vec<RecordId>) -> Self {
         match types.kind(ty) {
@@ -103,6 +104,6 @@ impl Shape {
     }
 }
 
-fn all_fit(a: &[Shape], b: &[Shape]) -> bool {
+fn all_fit(a: &[CanonicalType], b: &[CanonicalType]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.fits(b))
 }

@@ -1,7 +1,7 @@
 //! Operators on numbers.
 
 use super::function::Lowering;
-use super::types::Shape;
+use super::types::ArithType;
 use crate::ir::{BinOp, CmpOp, Scalar, UnOp, Value};
 use crate::thir::{BinaryOp, Expr, ExprKind, Place, Ty, TyKind, UnaryOp};
 
@@ -14,22 +14,22 @@ enum Operand {
 
 impl<'p> Lowering<'p, '_> {
     pub(super) fn unary(&mut self, op: UnaryOp, inner: &'p Expr, ty: Ty) -> Value {
-        let shape = self.arithmetic(inner.ty);
+        let arith = self.arithmetic(inner.ty);
         match op {
-            UnaryOp::LogNot if shape.lanes == 1 => {
+            UnaryOp::LogNot if arith.lanes == 1 => {
                 let flag = self.condition(inner);
                 let flag = self.b.not(flag);
                 self.flag_value(flag, ty)
             }
             UnaryOp::LogNot => {
                 let value = self.expr(inner);
-                let zero = self.b.bits(shape.ir(), 0);
-                let flags = self.b.cmp(if shape.is_float() { CmpOp::FEq } else { CmpOp::Eq }, value, zero);
+                let zero = self.b.bits(arith.ir(), 0);
+                let flags = self.b.cmp(if arith.is_float() { CmpOp::FEq } else { CmpOp::Eq }, value, zero);
                 self.flag_value(flags, ty)
             }
             UnaryOp::Neg => {
                 let value = self.expr(inner);
-                self.b.un(if shape.is_float() { UnOp::FNeg } else { UnOp::Neg }, value)
+                self.b.un(if arith.is_float() { UnOp::FNeg } else { UnOp::Neg }, value)
             }
             UnaryOp::BitNot => {
                 let value = self.expr(inner);
@@ -53,14 +53,14 @@ impl<'p> Lowering<'p, '_> {
         }
         let outer = self.b.span;
         let mut left = Operand::Value(self.expr(bottom));
-        let mut shape = self.shape(bottom.ty);
+        let mut arith = self.arith_type(bottom.ty);
         while let Some((node, op, rhs, contract)) = chain.pop() {
             self.b.span = node.span;
-            let operands = shape.unwrap_or(Shape::new(crate::ast::ScalarKind::Int, 1));
+            let operands = arith.unwrap_or(ArithType::new(crate::ast::ScalarKind::Int, 1));
             let right = if contract && is_product(rhs) { self.product(rhs) } else { Operand::Value(self.expr(rhs)) };
             self.b.span = node.span;
             left = self.combine(op, left, right, operands, contract, node.ty);
-            shape = self.shape(node.ty);
+            arith = self.arith_type(node.ty);
         }
         self.b.span = outer;
         left
@@ -78,9 +78,9 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// `shape` is that of the left operand; the right one's differs only for shifts.
-    fn combine(&mut self, op: BinaryOp, lhs: Operand, rhs: Operand, shape: Shape, contract: bool, ty: Ty) -> Operand {
-        if shape.is_float() && contract {
+    /// `arith` is that of the left operand; the right one's differs only for shifts.
+    fn combine(&mut self, op: BinaryOp, lhs: Operand, rhs: Operand, arith: ArithType, contract: bool, ty: Ty) -> Operand {
+        if arith.is_float() && contract {
             match (op, lhs, rhs) {
                 (BinaryOp::Mul, lhs, rhs) => {
                     let (a, b) = (self.finish(lhs), self.finish(rhs));
@@ -104,12 +104,12 @@ impl<'p> Lowering<'p, '_> {
             }
         }
         let (lhs, rhs) = (self.finish(lhs), self.finish(rhs));
-        Operand::Value(self.operate(op, lhs, rhs, shape, ty))
+        Operand::Value(self.operate(op, lhs, rhs, arith, ty))
     }
 
     /// Applies an operator to values.
-    fn operate(&mut self, op: BinaryOp, lhs: Value, rhs: Value, shape: Shape, ty: Ty) -> Value {
-        let (float, signed) = (shape.is_float(), shape.is_signed());
+    fn operate(&mut self, op: BinaryOp, lhs: Value, rhs: Value, arith: ArithType, ty: Ty) -> Value {
+        let (float, signed) = (arith.is_float(), arith.is_signed());
         let bin = match op {
             BinaryOp::Add if float => BinOp::FAdd,
             BinaryOp::Sub if float => BinOp::FSub,
@@ -132,7 +132,7 @@ impl<'p> Lowering<'p, '_> {
                 return self.flag_value(flags, ty);
             }
             BinaryOp::VecAnd | BinaryOp::VecOr => {
-                let zero = self.b.bits(shape.ir(), 0);
+                let zero = self.b.bits(arith.ir(), 0);
                 let ne = if float { CmpOp::FNe } else { CmpOp::Ne };
                 let (lhs, rhs) = (self.b.cmp(ne, lhs, zero), self.b.cmp(ne, rhs, zero));
                 let flags = self.b.bin(if op == BinaryOp::VecAnd { BinOp::And } else { BinOp::Or }, lhs, rhs);
@@ -154,11 +154,11 @@ impl<'p> Lowering<'p, '_> {
         let right = if contract && is_product(value) { self.product(value) } else { Operand::Value(self.expr(value)) };
         let located = self.locate(place);
         let old = self.read(&located, place.ty.ty);
-        let (object, shape) = (self.arithmetic(place.ty.ty), self.arithmetic(compute));
-        let left = self.b.convert(old, object, shape);
-        let result = self.combine(op, Operand::Value(left), right, shape, contract, compute);
+        let (object, arith) = (self.arithmetic(place.ty.ty), self.arithmetic(compute));
+        let left = self.b.convert(old, object, arith);
+        let result = self.combine(op, Operand::Value(left), right, arith, contract, compute);
         let result = self.finish(result);
-        let result = self.b.convert(result, shape, object);
+        let result = self.b.convert(result, arith, object);
         self.write(&located, place.ty.ty, result);
         result
     }

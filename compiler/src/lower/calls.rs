@@ -47,11 +47,11 @@ impl<'p> Lowering<'p, '_> {
         let strides: Vec<Option<u32>> = args.iter().map(|arg| self.pointed_lane(arg.ty)).collect();
         let values: Vec<Value> = args.iter().map(|arg| self.argument(arg)).collect();
         let pointee_lanes = args.iter().filter_map(|arg| match self.kind(arg.ty) {
-            TyKind::Pointer { pointee, .. } => self.shape(pointee.ty),
-            _ => self.shape(arg.ty),
+            TyKind::Pointer { pointee, .. } => self.arith_type(pointee.ty),
+            _ => self.arith_type(arg.ty),
         });
-        let most = pointee_lanes.map(|shape| shape.lanes).max().unwrap_or(1);
-        let lanes = self.shape(ty).map_or(most, |shape| shape.lanes);
+        let most = pointee_lanes.map(|arith| arith.lanes).max().unwrap_or(1);
+        let lanes = self.arith_type(ty).map_or(most, |arith| arith.lanes);
         let mut results = Vec::new();
         for lane in 0..lanes {
             let of_lane = values
@@ -70,7 +70,7 @@ impl<'p> Lowering<'p, '_> {
     /// Bytes between the lanes that a pointer to a vector points to.
     fn pointed_lane(&self, ty: Ty) -> Option<u32> {
         match self.kind(ty) {
-            TyKind::Pointer { pointee, .. } => Some(self.shape(pointee.ty).map_or(0, lane_size)),
+            TyKind::Pointer { pointee, .. } => Some(self.arith_type(pointee.ty).map_or(0, lane_size)),
             _ => None,
         }
     }

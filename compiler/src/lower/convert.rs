@@ -1,7 +1,7 @@
 //! Conversions of numbers (OpenCL C 6.4).
 
 use super::builder::Builder;
-use super::types::{Shape, scalar};
+use super::types::{ArithType, scalar};
 use crate::ast::ScalarKind;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, Type, UnOp, Value};
 use crate::thir::Rounding;
@@ -28,7 +28,7 @@ pub(super) fn bits_type(ty: Type) -> Type {
 
 impl Builder {
     /// C's conversion: to `bool` by comparison with zero, to integers toward zero, to floats to nearest even.
-    pub(super) fn convert(&mut self, value: Value, from: Shape, to: Shape) -> Value {
+    pub(super) fn convert(&mut self, value: Value, from: ArithType, to: ArithType) -> Value {
         if from.kind == to.kind {
             return value;
         }
@@ -63,7 +63,14 @@ impl Builder {
     }
 
     /// `convert_T[_sat][_rounding]`.
-    pub(super) fn convert_with(&mut self, value: Value, from: Shape, to: Shape, saturate: bool, rounding: Option<Rounding>) -> Value {
+    pub(super) fn convert_with(
+        &mut self,
+        value: Value,
+        from: ArithType,
+        to: ArithType,
+        saturate: bool,
+        rounding: Option<Rounding>,
+    ) -> Value {
         match (from.is_float(), to.is_float()) {
             (false, false) => {
                 let value = if saturate { self.clamp_int(value, from, to) } else { value };
@@ -82,7 +89,7 @@ impl Builder {
     }
 
     /// Brings an integer into the range of another integer type; it keeps its own.
-    fn clamp_int(&mut self, value: Value, from: Shape, to: Shape) -> Value {
+    fn clamp_int(&mut self, value: Value, from: ArithType, to: ArithType) -> Value {
         if from.kind == ScalarKind::Bool || to.kind == ScalarKind::Bool {
             return value;
         }
@@ -100,7 +107,7 @@ impl Builder {
         value
     }
 
-    fn float_to_int(&mut self, value: Value, to: Shape, saturate: bool, rounding: Option<Rounding>) -> Value {
+    fn float_to_int(&mut self, value: Value, to: ArithType, saturate: bool, rounding: Option<Rounding>) -> Value {
         let rounded = match rounding {
             None | Some(Rounding::Rtz) => value,
             Some(Rounding::Rte) => self.math(MathOp::Rint, &[value]),
@@ -129,7 +136,7 @@ impl Builder {
 
     /// Integer to float toward zero, up or down: the magnitude is cut to the bits that fit, which converts exactly, and the float
     /// above it taken where the direction and the bits lost ask for it.
-    fn int_to_float_directed(&mut self, value: Value, from: Shape, to: Shape, mode: Rounding) -> Value {
+    fn int_to_float_directed(&mut self, value: Value, from: ArithType, to: ArithType, mode: Rounding) -> Value {
         let (mantissa, _) = float_format(scalar(to.kind));
         let int = self.ty(value);
         let width = int.scalar().map_or(32, Scalar::bits);
@@ -186,7 +193,7 @@ impl Builder {
     }
 
     /// Float to a narrower float toward zero, up or down: the nearest, corrected by one step where it lies on the wrong side.
-    pub(super) fn narrow_float(&mut self, value: Value, to: Shape, mode: Rounding) -> Value {
+    pub(super) fn narrow_float(&mut self, value: Value, to: ArithType, mode: Rounding) -> Value {
         let wide = self.ty(value);
         let ty = wide.with_scalar(scalar(to.kind));
         if wide.scalar().map_or(0, Scalar::bits) <= scalar(to.kind).bits() {
@@ -298,9 +305,9 @@ impl Builder {
 }
 
 /// Limits of an integer type.
-fn range(shape: Shape) -> (i128, i128) {
-    let width = scalar(shape.kind).bits();
-    if shape.is_signed() { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, (1 << width) - 1) }
+fn range(arith: ArithType) -> (i128, i128) {
+    let width = scalar(arith.kind).bits();
+    if arith.is_signed() { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, (1 << width) - 1) }
 }
 
 /// The low 64 bits of a limit.

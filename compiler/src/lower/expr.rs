@@ -1,10 +1,10 @@
 //! Expressions.
 
 use super::function::Lowering;
-use super::place::{Located, Memory};
+use super::place::{Located, ObjectAddress};
 use super::scan;
 use super::stmt::CHAIN;
-use super::types::{self, Shape};
+use super::types::{self, ArithType};
 use crate::ast::ScalarKind;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Scalar, Space, Type, Value};
 use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Ty, TyKind, UnaryOp};
@@ -208,7 +208,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn condition_inner(&mut self, expr: &'p Expr) -> Value {
         match &expr.kind {
-            ExprKind::Unary(UnaryOp::LogNot, inner) if self.shape(expr.ty).is_none_or(|shape| shape.lanes == 1) => {
+            ExprKind::Unary(UnaryOp::LogNot, inner) if self.arith_type(expr.ty).is_none_or(|arith| arith.lanes == 1) => {
                 let flag = self.condition(inner);
                 self.b.not(flag)
             }
@@ -228,7 +228,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     fn keeps_zero(&self, from: Ty, to: Ty) -> bool {
-        match (self.shape(from), self.shape(to)) {
+        match (self.arith_type(from), self.arith_type(to)) {
             (Some(from), Some(to)) => {
                 from.lanes == 1
                     && to.lanes == 1
@@ -331,19 +331,19 @@ impl<'p> Lowering<'p, '_> {
         }
         let (size, align) = self.layout(ty);
         let var = self.b.temporary(size, align);
-        let result = Memory { address: self.b.var_addr(var), align, volatile: false };
+        let result = ObjectAddress { address: self.b.var_addr(var), align, volatile: false };
         self.branch(flag, |this| this.choose(then, result, ty), |this| this.choices(els, result, ty));
         Some(self.load_value(result, ty))
     }
 
     /// Stores one of two values of a conditional.
-    fn choose(&mut self, expr: &'p Expr, result: Memory, ty: Ty) {
+    fn choose(&mut self, expr: &'p Expr, result: ObjectAddress, ty: Ty) {
         let value = self.expr(expr);
         self.store_value(result.address, ty, value, result.align, false);
     }
 
     /// The rest of `a ? x : b ? y : ...`, as a long chain of `else if` is written.
-    fn choices(&mut self, mut expr: &'p Expr, result: Memory, ty: Ty) {
+    fn choices(&mut self, mut expr: &'p Expr, result: ObjectAddress, ty: Ty) {
         let mut links = Vec::new();
         while let ExprKind::Cond { cond, then, els } = &expr.kind
             && expr.ty == ty
@@ -372,7 +372,7 @@ impl<'p> Lowering<'p, '_> {
         self.branch(runs, |this| this.choose(expr, result, ty), |_| ());
     }
 
-    fn nested_choices(&mut self, links: &[(&'p Expr, &'p Expr)], result: Memory, ty: Ty, last: impl FnOnce(&mut Self)) {
+    fn nested_choices(&mut self, links: &[(&'p Expr, &'p Expr)], result: ObjectAddress, ty: Ty, last: impl FnOnce(&mut Self)) {
         match links {
             [(cond, then), rest @ ..] => {
                 let flag = self.condition(cond);
@@ -476,7 +476,7 @@ impl<'p> Lowering<'p, '_> {
             self.effect(inner);
             return None;
         }
-        if matches!(kind, CastKind::Arith) && self.shape(ty).is_some_and(|shape| shape == Shape::new(ScalarKind::Bool, 1)) {
+        if matches!(kind, CastKind::Arith) && self.arith_type(ty).is_some_and(|arith| arith == ArithType::new(ScalarKind::Bool, 1)) {
             return Some(self.condition(inner));
         }
         let value = self.expr(inner);

@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::irregular::Irregular;
 use super::scan::{self, Usage};
-use super::stmt::{Jumps, Target};
+use super::stmt::{GotoTarget, Jumps};
 use super::{Instance, LowerError, Shared, flat};
 use crate::diag::Span;
 use crate::ir::{self, Kernel, KernelParam, Op, Space, Type, Value, Var};
@@ -32,7 +32,7 @@ pub(super) struct Lowering<'p, 's> {
     /// How many expressions enclose the current one.
     pub(super) depth: u32,
     /// Enclosing statements that `goto`s go to, innermost last.
-    pub(super) targets: Vec<Target>,
+    pub(super) goto_targets: Vec<GotoTarget>,
     /// Where jumps out of a statement expression go.
     pub(super) outer: Jumps<'p>,
     /// Whether jumps may be anywhere: the function has labels, or statement expressions that are jumped out of.
@@ -66,7 +66,7 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
         slots,
         result: None,
         depth: 0,
-        targets: Vec::new(),
+        goto_targets: Vec::new(),
         outer: Jumps::NONE,
         deep,
         irregular: Irregular::find(body, deep),

@@ -44,9 +44,9 @@ use crate::thir::{self, FuncId};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct LowerError {
-    /// Where.
+    /// What in the source is not lowered.
     pub span: Span,
-    /// What, worded as a diagnostic.
+    /// Worded as a diagnostic.
     pub message: String,
 }
 

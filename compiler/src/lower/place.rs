@@ -5,14 +5,14 @@
 
 use super::builder::Builder;
 use super::function::{Lowering, Slot};
-use super::types::Shape;
+use super::types::ArithType;
 use crate::ast::ScalarKind;
 use crate::ir::{CastOp, CmpOp, Global, Op, Space, Type, Value};
 use crate::thir::{Expr, ExprKind, Init, LocalId, Place, PlaceKind, Ty};
 
-/// Memory that holds an object.
+/// Where in memory an object is, and how it may be read and written there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Memory {
+pub(super) struct ObjectAddress {
     pub(super) address: Value,
     pub(super) align: u32,
     pub(super) volatile: bool,
@@ -21,18 +21,18 @@ pub(super) struct Memory {
 /// A place whose address was evaluated, once.
 #[derive(Clone, Debug)]
 pub(super) enum Located {
-    Memory(Memory),
+    Memory(ObjectAddress),
     /// A value that has no address: a parameter that is only read.
     Value(Value),
-    /// Lanes of a vector of that shape.
+    /// Lanes of a vector of that type.
     Lanes {
         base: Box<Located>,
-        shape: Shape,
+        arith: ArithType,
         lanes: Vec<u8>,
     },
     LaneDyn {
         base: Box<Located>,
-        shape: Shape,
+        arith: ArithType,
         index: Value,
     },
 }
@@ -50,7 +50,7 @@ impl<'p> Lowering<'p, '_> {
     /// Evaluates what a place needs to be found.
     pub(super) fn locate(&mut self, place: &'p Place) -> Located {
         let volatile = place.ty.is_volatile;
-        let memory = |address: Value| Located::Memory(Memory { address, align: place.align.max(1), volatile });
+        let memory = |address: Value| Located::Memory(ObjectAddress { address, align: place.align.max(1), volatile });
         match &place.kind {
             PlaceKind::Local(id) => match self.slot(*id) {
                 Slot::Value(value) => Located::Value(value),
@@ -79,28 +79,28 @@ impl<'p> Lowering<'p, '_> {
                 memory(address)
             }
             PlaceKind::Lanes { base, lanes } => {
-                let shape = self.arithmetic(base.ty.ty);
+                let arith = self.arithmetic(base.ty.ty);
                 match self.locate(base) {
-                    Located::Lanes { base, shape, lanes: outer } => {
+                    Located::Lanes { base, arith, lanes: outer } => {
                         let lanes = lanes.iter().map(|&lane| outer.get(usize::from(lane)).copied().unwrap_or(u8::MAX)).collect();
-                        Located::Lanes { base, shape, lanes }
+                        Located::Lanes { base, arith, lanes }
                     }
-                    base => Located::Lanes { base: Box::new(base), shape, lanes: lanes.clone() },
+                    base => Located::Lanes { base: Box::new(base), arith, lanes: lanes.clone() },
                 }
             }
             PlaceKind::LaneDyn { base, index } => {
-                let shape = self.arithmetic(base.ty.ty);
+                let arith = self.arithmetic(base.ty.ty);
                 let base = self.locate(base);
                 let signed = self.arithmetic(index.ty).is_signed();
                 let index = self.expr(index);
                 let index = self.b.resize(index, signed, Type::I32);
                 match (self.b.known(index).and_then(|lane| u8::try_from(lane).ok()), base) {
-                    (Some(lane), Located::Lanes { base, shape, lanes }) => {
+                    (Some(lane), Located::Lanes { base, arith, lanes }) => {
                         let lane = lanes.get(usize::from(lane)).copied().unwrap_or(0);
-                        Located::Lanes { base, shape, lanes: vec![lane] }
+                        Located::Lanes { base, arith, lanes: vec![lane] }
                     }
-                    (Some(lane), base) if lane < shape.lanes => Located::Lanes { base: Box::new(base), shape, lanes: vec![lane] },
-                    (_, base) => Located::LaneDyn { base: Box::new(base), shape, index },
+                    (Some(lane), base) if lane < arith.lanes => Located::Lanes { base: Box::new(base), arith, lanes: vec![lane] },
+                    (_, base) => Located::LaneDyn { base: Box::new(base), arith, index },
                 }
             }
             PlaceKind::Temporary(expr) => {
@@ -119,14 +119,14 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn address(&mut self, place: &'p Place) -> Value {
         match self.locate(place) {
             Located::Memory(memory) => memory.address,
-            Located::Lanes { base, shape, lanes } => {
+            Located::Lanes { base, arith, lanes } => {
                 let first = u32::from(lanes.first().copied().unwrap_or(0));
-                let address = self.materialise(*base, shape);
-                self.b.offset(address, i64::from(first * lane_size(shape)))
+                let address = self.materialise(*base, arith);
+                self.b.offset(address, i64::from(first * lane_size(arith)))
             }
-            Located::LaneDyn { base, shape, index } => {
-                let address = self.materialise(*base, shape);
-                let bytes = self.b.bin_int(crate::ir::BinOp::Mul, index, i64::from(lane_size(shape)));
+            Located::LaneDyn { base, arith, index } => {
+                let address = self.materialise(*base, arith);
+                let bytes = self.b.bin_int(crate::ir::BinOp::Mul, index, i64::from(lane_size(arith)));
                 self.b.ptr_add(address, bytes)
             }
             Located::Value(value) => {
@@ -136,14 +136,14 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    fn materialise(&mut self, base: Located, shape: Shape) -> Value {
+    fn materialise(&mut self, base: Located, arith: ArithType) -> Value {
         match base {
             Located::Memory(memory) => memory.address,
             Located::Value(value) => {
-                let size = lane_size(shape) * u32::from(shape.lanes);
+                let size = lane_size(arith) * u32::from(arith.lanes);
                 let var = self.b.temporary(size, size.next_power_of_two());
                 let address = self.b.var_addr(var);
-                self.b.store(address, value, lane_size(shape), false);
+                self.b.store(address, value, lane_size(arith), false);
                 address
             }
             Located::Lanes { .. } | Located::LaneDyn { .. } => {
@@ -180,66 +180,66 @@ impl<'p> Lowering<'p, '_> {
         match located {
             Located::Value(value) => *value,
             Located::Memory(memory) => self.load_value(*memory, ty),
-            Located::Lanes { base, shape, lanes } if lanes.iter().any(|lane| *lane >= shape.lanes) => {
+            Located::Lanes { base, arith, lanes } if lanes.iter().any(|lane| *lane >= arith.lanes) => {
                 // The fourth lane of three has no value: any will do.
-                let lanes = lanes.iter().map(|lane| (*lane).min(shape.lanes - 1)).collect();
-                self.read(&Located::Lanes { base: base.clone(), shape: *shape, lanes }, ty)
+                let lanes = lanes.iter().map(|lane| (*lane).min(arith.lanes - 1)).collect();
+                self.read(&Located::Lanes { base: base.clone(), arith: *arith, lanes }, ty)
             }
-            Located::Lanes { base, shape, lanes } => match (&**base, contiguous(lanes)) {
+            Located::Lanes { base, arith, lanes } => match (&**base, contiguous(lanes)) {
                 (Located::Memory(memory), Some(first)) if !self.is_private(memory) => {
-                    let offset = u32::from(first) * lane_size(*shape);
+                    let offset = u32::from(first) * lane_size(*arith);
                     let address = self.b.offset(memory.address, i64::from(offset));
-                    let part = Shape::new(shape.kind, lanes.len() as u8);
+                    let part = ArithType::new(arith.kind, lanes.len() as u8);
                     self.b.load(address, part.ir(), align_at(memory.align, offset), memory.volatile)
                 }
                 (base, _) => {
-                    let vector = self.read_vector(base, *shape);
+                    let vector = self.read_vector(base, *arith);
                     self.b.lanes(vector, lanes)
                 }
             },
-            Located::LaneDyn { base, shape, index } => match &**base {
+            Located::LaneDyn { base, arith, index } => match &**base {
                 Located::Memory(memory) if !self.is_private(memory) => {
-                    let address = self.lane_address(*memory, *shape, *index);
-                    self.b.load(address, Shape::new(shape.kind, 1).ir(), lane_size(*shape).min(memory.align), memory.volatile)
+                    let address = self.lane_address(*memory, *arith, *index);
+                    self.b.load(address, ArithType::new(arith.kind, 1).ir(), lane_size(*arith).min(memory.align), memory.volatile)
                 }
                 base => {
-                    let vector = self.read_vector(base, *shape);
-                    self.b.emit(Op::ExtractDyn(vector, *index), Shape::new(shape.kind, 1).ir())
+                    let vector = self.read_vector(base, *arith);
+                    self.b.emit(Op::ExtractDyn(vector, *index), ArithType::new(arith.kind, 1).ir())
                 }
             },
         }
     }
 
-    fn read_vector(&mut self, base: &Located, shape: Shape) -> Value {
+    fn read_vector(&mut self, base: &Located, arith: ArithType) -> Value {
         match base {
             Located::Value(value) => *value,
-            Located::Memory(memory) => self.b.load(memory.address, shape.ir(), memory.align, memory.volatile),
-            Located::Lanes { base, shape: inner, lanes } => {
+            Located::Memory(memory) => self.b.load(memory.address, arith.ir(), memory.align, memory.volatile),
+            Located::Lanes { base, arith: inner, lanes } => {
                 let vector = self.read_vector(base, *inner);
                 self.b.lanes(vector, lanes)
             }
             Located::LaneDyn { .. } => {
                 self.b.fail("internal error: lanes of a lane");
-                self.b.undef(shape.ir())
+                self.b.undef(arith.ir())
             }
         }
     }
 
-    fn is_private(&self, memory: &Memory) -> bool {
+    fn is_private(&self, memory: &ObjectAddress) -> bool {
         self.b.ty(memory.address) == Type::Ptr(Space::Private)
     }
 
-    fn lane_address(&mut self, memory: Memory, shape: Shape, index: Value) -> Value {
-        let bytes = self.b.bin_int(crate::ir::BinOp::Mul, index, i64::from(lane_size(shape)));
+    fn lane_address(&mut self, memory: ObjectAddress, arith: ArithType, index: Value) -> Value {
+        let bytes = self.b.bin_int(crate::ir::BinOp::Mul, index, i64::from(lane_size(arith)));
         self.b.ptr_add(memory.address, bytes)
     }
 
     /// Reads an object; a record is given by its address.
-    pub(super) fn load_value(&mut self, memory: Memory, ty: Ty) -> Value {
+    pub(super) fn load_value(&mut self, memory: ObjectAddress, ty: Ty) -> Value {
         if self.is_record(ty) {
             return memory.address;
         }
-        if self.shape(ty).is_some_and(|shape| shape.kind == ScalarKind::Bool) {
+        if self.arith_type(ty).is_some_and(|arith| arith.kind == ScalarKind::Bool) {
             let byte = self.b.load(memory.address, Type::Scalar(crate::ir::Scalar::I8), memory.align, memory.volatile);
             return self.b.cmp_int(CmpOp::Ne, byte, 0);
         }
@@ -253,43 +253,43 @@ impl<'p> Lowering<'p, '_> {
         match located {
             Located::Memory(memory) => self.store_value(memory.address, ty, value, memory.align, memory.volatile),
             Located::Value(_) => self.b.fail("internal error: a write to a parameter that is only read"),
-            Located::Lanes { base, shape, lanes } => self.write_lanes(base, *shape, lanes, value),
-            Located::LaneDyn { base, shape, index } => match &**base {
+            Located::Lanes { base, arith, lanes } => self.write_lanes(base, *arith, lanes, value),
+            Located::LaneDyn { base, arith, index } => match &**base {
                 Located::Memory(memory) if !self.is_private(memory) => {
-                    let address = self.lane_address(*memory, *shape, *index);
-                    self.b.store(address, value, lane_size(*shape).min(memory.align), memory.volatile);
+                    let address = self.lane_address(*memory, *arith, *index);
+                    self.b.store(address, value, lane_size(*arith).min(memory.align), memory.volatile);
                 }
                 base => {
-                    let vector = self.read_vector(base, *shape);
-                    let vector = self.b.emit(Op::InsertDyn(vector, *index, value), shape.ir());
-                    self.write_vector(base, *shape, vector);
+                    let vector = self.read_vector(base, *arith);
+                    let vector = self.b.emit(Op::InsertDyn(vector, *index, value), arith.ir());
+                    self.write_vector(base, *arith, vector);
                 }
             },
         }
     }
 
-    fn write_vector(&mut self, base: &Located, shape: Shape, vector: Value) {
+    fn write_vector(&mut self, base: &Located, arith: ArithType, vector: Value) {
         match base {
             Located::Memory(memory) => self.b.store(memory.address, vector, memory.align, memory.volatile),
-            Located::Lanes { base, shape: inner, lanes } => self.write_lanes(base, *inner, lanes, vector),
+            Located::Lanes { base, arith: inner, lanes } => self.write_lanes(base, *inner, lanes, vector),
             Located::Value(_) | Located::LaneDyn { .. } => {
-                self.b.fail(format!("internal error: a write to {} lanes that have no address", shape.lanes));
+                self.b.fail(format!("internal error: a write to {} lanes that have no address", arith.lanes));
             }
         }
     }
 
-    fn write_lanes(&mut self, base: &Located, shape: Shape, lanes: &[u8], value: Value) {
-        if lanes.iter().any(|lane| *lane >= shape.lanes) {
+    fn write_lanes(&mut self, base: &Located, arith: ArithType, lanes: &[u8], value: Value) {
+        if lanes.iter().any(|lane| *lane >= arith.lanes) {
             // What goes to the fourth lane of three goes nowhere.
-            for (i, &lane) in lanes.iter().enumerate().filter(|(_, lane)| **lane < shape.lanes) {
+            for (i, &lane) in lanes.iter().enumerate().filter(|(_, lane)| **lane < arith.lanes) {
                 let scalar = self.b.extract(value, i as u8);
-                self.write_lanes(base, shape, &[lane], scalar);
+                self.write_lanes(base, arith, &[lane], scalar);
             }
             return;
         }
         match base {
             Located::Memory(memory) if !self.is_private(memory) => {
-                let size = lane_size(shape);
+                let size = lane_size(arith);
                 if let Some(first) = contiguous(lanes) {
                     let offset = u32::from(first) * size;
                     let address = self.b.offset(memory.address, i64::from(offset));
@@ -304,12 +304,12 @@ impl<'p> Lowering<'p, '_> {
                 }
             }
             base => {
-                let mut vector = self.read_vector(base, shape);
+                let mut vector = self.read_vector(base, arith);
                 for (i, &lane) in lanes.iter().enumerate() {
                     let scalar = self.b.extract(value, i as u8);
                     vector = self.b.insert(vector, lane, scalar);
                 }
-                self.write_vector(base, shape, vector);
+                self.write_vector(base, arith, vector);
             }
         }
     }
@@ -438,8 +438,8 @@ fn is_zero(expr: &Expr) -> bool {
 }
 
 /// Bytes of a lane in memory.
-pub(super) const fn lane_size(shape: Shape) -> u32 {
-    crate::thir::types::scalar_size(shape.kind)
+pub(super) const fn lane_size(arith: ArithType) -> u32 {
+    crate::thir::types::scalar_size(arith.kind)
 }
 
 /// The first of some lanes that follow each other and can be accessed as one.

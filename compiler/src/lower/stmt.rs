@@ -57,7 +57,7 @@ pub(super) enum Jump<'p> {
 
 /// A `goto`'s target: an enclosing `Forward` or `Backward`.
 #[derive(Clone, Copy)]
-pub(super) struct Target {
+pub(super) struct GotoTarget {
     label: LabelId,
     /// Set by jumps that have to go further than one instruction gets.
     flag: Var,
@@ -212,7 +212,7 @@ impl<'p> Lowering<'p, '_> {
 
     /// The jumps in a statement that go to an end.
     fn to_ends(&self, stmt: &Stmt, jumps: Jumps<'p>) -> Leaves {
-        let targets = self.targets.get(jumps.crossed..).is_some_and(|near| near.iter().any(|target| !target.backward));
+        let targets = self.goto_targets.get(jumps.crossed..).is_some_and(|near| near.iter().any(|target| !target.backward));
         if !jumps.on_break.is_end() && !jumps.on_continue.is_end() && !targets {
             return Leaves::default();
         }
@@ -228,13 +228,13 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// The number of a target, and what is known of it.
-    fn target(&self, label: LabelId) -> Option<(usize, Target)> {
-        self.targets.iter().copied().enumerate().rev().find(|(_, target)| target.label == label)
+    fn goto_target(&self, label: LabelId) -> Option<(usize, GotoTarget)> {
+        self.goto_targets.iter().copied().enumerate().rev().find(|(_, target)| target.label == label)
     }
 
     /// The flag of a target to whose end a `goto` goes from here.
     fn end_of(&self, label: LabelId, jumps: Jumps<'p>) -> Option<Var> {
-        self.target(label).filter(|(number, target)| *number >= jumps.crossed && !target.backward).map(|(_, target)| target.flag)
+        self.goto_target(label).filter(|(number, target)| *number >= jumps.crossed && !target.backward).map(|(_, target)| target.flag)
     }
 
     /// Whether no jump of some set its flag; `None` where there is no flag to ask.
@@ -315,7 +315,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     fn goto(&mut self, label: LabelId, jumps: Jumps<'p>) {
-        match self.target(label) {
+        match self.goto_target(label) {
             None => self.b.fail("'goto' out of a statement expression into a loop, or into a nested statement, is not supported"),
             Some((number, target)) if number < jumps.crossed => {
                 self.set_flag(target.flag, 1);
@@ -367,11 +367,11 @@ impl<'p> Lowering<'p, '_> {
             }
             StmtKind::Switch { cond, body } => self.switch(cond, body, jumps),
             StmtKind::Forward { label, body } => {
-                let number = self.targets.len();
+                let number = self.goto_targets.len();
                 let flag = self.new_flag();
-                self.targets.push(Target { label: *label, flag, backward: false });
+                self.goto_targets.push(GotoTarget { label: *label, flag, backward: false });
                 self.block(body, Jumps { tail_from: jumps.tail_from.min(number), ..jumps });
-                self.targets.pop();
+                self.goto_targets.pop();
             }
             StmtKind::Backward { label, body } => self.backward(stmt, *label, body, jumps),
             StmtKind::Break => self.jump(jumps.on_break, "break"),
@@ -416,7 +416,7 @@ impl<'p> Lowering<'p, '_> {
         let inner = self.beyond(&leaves, jumps);
         self.b.open();
         let flag = self.new_flag();
-        self.targets.push(Target { label, flag, backward: true });
+        self.goto_targets.push(GotoTarget { label, flag, backward: true });
         match body.split_last().and_then(|(last, before)| Some((repeat_condition(last, label)?, before))) {
             // The form of `do ... while`.
             Some((cond, before)) => {
@@ -429,7 +429,7 @@ impl<'p> Lowering<'p, '_> {
             }
             None => self.block(body, inner),
         }
-        self.targets.pop();
+        self.goto_targets.pop();
         let body = self.b.close(Op::Break(Vec::new()));
         self.b.loop_(body, None);
         self.go_on(&leaves, jumps, inner);
@@ -444,7 +444,7 @@ impl<'p> Lowering<'p, '_> {
         };
         let on_break = further(leaves.by_break, jumps.on_break);
         let on_continue = further(leaves.by_continue, jumps.on_continue);
-        Jumps { on_break, on_continue, crossed: self.targets.len(), tail_from: usize::MAX }
+        Jumps { on_break, on_continue, crossed: self.goto_targets.len(), tail_from: usize::MAX }
     }
 
     /// Behind a loop of the IR, goes on with the jumps that left it.
@@ -459,16 +459,16 @@ impl<'p> Lowering<'p, '_> {
         self.go_on_to(leaves, jumps);
     }
 
-    /// The same for a loop of the source.
+    /// Goes on from behind a loop of the source to where the `goto`s out of it lead.
     fn go_further(&mut self, stmt: &Stmt, jumps: Jumps<'p>) {
-        if !self.targets.is_empty() {
+        if !self.goto_targets.is_empty() {
             self.go_on_to(&scan::leaves(stmt, true), jumps);
         }
     }
 
     fn go_on_to(&mut self, leaves: &Leaves, jumps: Jumps<'p>) {
         for &label in &leaves.labels {
-            let Some((_, target)) = self.target(label) else { continue };
+            let Some((_, target)) = self.goto_target(label) else { continue };
             if self.end_of(label, jumps).is_none() {
                 let set = self.flag_is_set(target.flag);
                 self.branch(set, |this| this.goto(label, jumps), |_| ());
@@ -543,7 +543,7 @@ impl<'p> Lowering<'p, '_> {
     fn loop_statement(&mut self, cond: Option<&'p Expr>, body: &'p Stmt, end: TurnEnd<'p>, unroll: Option<u32>) {
         let span = self.b.span;
         self.b.open();
-        let inside = Jumps { on_break: Jump::Out, on_continue: Jump::Nowhere, crossed: self.targets.len(), tail_from: usize::MAX };
+        let inside = Jumps { on_break: Jump::Out, on_continue: Jump::Nowhere, crossed: self.goto_targets.len(), tail_from: usize::MAX };
         self.outer = inside;
         if let Some(cond) = cond {
             self.break_unless(cond);

@@ -29,14 +29,14 @@ pub(super) const fn is_float(kind: ScalarKind) -> bool {
     matches!(kind, ScalarKind::Half | ScalarKind::Float | ScalarKind::Double)
 }
 
-/// A scalar (one lane) or vector of the source.
+/// An arithmetic type of the source: a scalar, which has one lane, or a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct ArithType {
     pub(super) kind: ScalarKind,
     pub(super) lanes: u8,
 }
 
-impl Shape {
+impl ArithType {
     pub(super) const fn new(kind: ScalarKind, lanes: u8) -> Self {
         Self { kind, lanes }
     }
@@ -60,22 +60,22 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// An arithmetic type; `None` for everything else.
-    pub(super) fn shape(&self, ty: Ty) -> Option<Shape> {
+    pub(super) fn arith_type(&self, ty: Ty) -> Option<ArithType> {
         match *self.kind(ty) {
-            TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } | TyKind::Atomic(kind) => Some(Shape::new(kind, 1)),
-            TyKind::Vector(kind, lanes) => Some(Shape::new(kind, lanes)),
-            TyKind::AtomicFlag => Some(Shape::new(ScalarKind::Int, 1)),
-            TyKind::Event | TyKind::Sampler => Some(Shape::new(ScalarKind::UInt, 1)),
+            TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } | TyKind::Atomic(kind) => Some(ArithType::new(kind, 1)),
+            TyKind::Vector(kind, lanes) => Some(ArithType::new(kind, lanes)),
+            TyKind::AtomicFlag => Some(ArithType::new(ScalarKind::Int, 1)),
+            TyKind::Event | TyKind::Sampler => Some(ArithType::new(ScalarKind::UInt, 1)),
             _ => None,
         }
     }
 
-    /// [`Self::shape`] where the tree guarantees it.
-    pub(super) fn arithmetic(&mut self, ty: Ty) -> Shape {
-        self.shape(ty).unwrap_or_else(|| {
+    /// [`Self::arith_type`] where the tree guarantees it.
+    pub(super) fn arithmetic(&mut self, ty: Ty) -> ArithType {
+        self.arith_type(ty).unwrap_or_else(|| {
             let name = self.shared.program.types.display(ty);
             self.b.fail(format!("internal error: `{name}` where a number is expected"));
-            Shape::new(ScalarKind::Int, 1)
+            ArithType::new(ScalarKind::Int, 1)
         })
     }
 
@@ -91,8 +91,8 @@ impl<'p> Lowering<'p, '_> {
             // Its elements; the rest is asked of the launch.
             TyKind::Image(..) => Type::Ptr(crate::ir::Space::Global),
             TyKind::Record(_) | TyKind::Array { .. } => Type::Ptr(crate::ir::Space::Private),
-            _ => match self.shape(ty) {
-                Some(shape) => shape.ir(),
+            _ => match self.arith_type(ty) {
+                Some(arith) => arith.ir(),
                 None => {
                     let name = self.shared.program.types.display(ty);
                     self.b.fail(format!("values of type `{name}` are not supported"));

@@ -9,7 +9,7 @@ use crate::lex::{Keyword, Punct, TokenKind};
 
 use super::Parser;
 use super::scope::Meaning;
-use super::specifiers::SpecPlace;
+use super::specifiers::SpecContext;
 
 /// A declaration, or a function where one may be defined.
 pub(super) enum DeclarationOrFunction {
@@ -65,7 +65,7 @@ impl Parser<'_> {
                 return None;
             }
         }
-        Some(match self.declaration(SpecPlace::File, Vec::new()) {
+        Some(match self.declaration(SpecContext::File, Vec::new()) {
             DeclarationOrFunction::Declaration(declaration) => Item::Declaration(declaration),
             DeclarationOrFunction::Function(function) => Item::Function(function),
         })
@@ -121,9 +121,9 @@ impl Parser<'_> {
     }
 
     /// A declaration with its semicolon, or a function with its body. `attributes` stood before it.
-    pub(super) fn declaration(&mut self, place: SpecPlace, attributes: Vec<crate::ast::Attribute>) -> DeclarationOrFunction {
+    pub(super) fn declaration(&mut self, context: SpecContext, attributes: Vec<crate::ast::Attribute>) -> DeclarationOrFunction {
         let start = attributes.first().map_or_else(|| self.span(), |first| first.span);
-        let mut specs = self.specifiers(place);
+        let mut specs = self.specifiers(context);
         specs.attributes.splice(0..0, attributes);
         if std::mem::take(&mut self.ends_early) {
             let span = self.since(start);
@@ -142,12 +142,12 @@ impl Parser<'_> {
         }
         loop {
             let declarator = self.declarator();
-            if std::mem::take(&mut self.old_style) && place == SpecPlace::File {
+            if std::mem::take(&mut self.old_style) && context == SpecContext::File {
                 self.skip_old_parameters();
             }
             let is_function = matches!(declarator.parts.first(), Some(DeclaratorPart::Function { .. }));
             if is_function && declaration.declarators.is_empty() && self.at_function_body() {
-                if place != SpecPlace::File {
+                if context != SpecContext::File {
                     self.error("function definition is not allowed here");
                 }
                 self.declare(&declaration.specs, &declarator);
@@ -172,7 +172,7 @@ impl Parser<'_> {
             }
         }
         let message =
-            if place == SpecPlace::File { "expected ';' after top level declarator" } else { "expected ';' at end of declaration" };
+            if context == SpecContext::File { "expected ';' after top level declarator" } else { "expected ';' at end of declaration" };
         self.end_of_declaration(message);
         declaration.span = self.since(start);
         DeclarationOrFunction::Declaration(declaration)

@@ -5,7 +5,7 @@ use crate::diag::Span;
 use crate::lex::{Keyword, Punct, TokenKind};
 
 use super::Parser;
-use super::specifiers::SpecPlace;
+use super::specifiers::SpecContext;
 
 /// Parts of one declarator: more than anybody writes, few enough to recurse over.
 const MAX_PARTS: usize = 256;
@@ -259,7 +259,7 @@ impl Parser<'_> {
 
     fn parameter(&mut self) -> ParamDecl {
         let start = self.span();
-        let specs = self.specifiers(SpecPlace::Declaration);
+        let specs = self.specifiers(SpecContext::Declaration);
         let declarator = self.declarator_with(NameRule::Optional);
         let mut specs = specs;
         if declarator.name.is_none() && declarator.parts.is_empty() && self.space_as_name() {

@@ -5,7 +5,7 @@ use crate::lex::{Keyword, Punct};
 
 use super::Parser;
 use super::scope::Meaning;
-use super::specifiers::SpecPlace;
+use super::specifiers::SpecContext;
 
 impl Parser<'_> {
     pub(super) fn record_specifier(&mut self, is_union: bool) -> TypeSpec {
@@ -64,7 +64,7 @@ impl Parser<'_> {
 
     fn field(&mut self) -> FieldDecl {
         let start = self.span();
-        let specs = self.specifiers(SpecPlace::Type);
+        let specs = self.specifiers(SpecContext::Type);
         let mut declarators = Vec::new();
         let mut specs = specs;
         if self.at(Punct::Semi) && self.space_as_name() {

@@ -12,7 +12,7 @@ use super::types;
 pub(super) enum Meaning {
     /// A typedef; `vector` if it is one of a vector type.
     Type { vector: bool },
-    /// Anything else.
+    /// A variable, function or enumerator: no type.
     Value,
 }
 

@@ -9,7 +9,7 @@ use super::types::{self, Words};
 
 /// What a specifier list is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SpecPlace {
+pub(super) enum SpecContext {
     /// A declaration outside of functions.
     File,
     /// A declaration or parameter.
@@ -146,13 +146,13 @@ impl Parser<'_> {
     /// A type without storage class and with an abstract declarator.
     pub(super) fn type_name(&mut self) -> TypeName {
         let start = self.span();
-        let specs = self.specifiers(SpecPlace::Type);
+        let specs = self.specifiers(SpecContext::Type);
         let declarator = self.abstract_declarator();
         TypeName { specs, declarator, span: self.since(start) }
     }
 
     /// Specifiers; an error if there is no type among them.
-    pub(super) fn specifiers(&mut self, place: SpecPlace) -> DeclSpecs {
+    pub(super) fn specifiers(&mut self, context: SpecContext) -> DeclSpecs {
         let start = self.span();
         let mut specs = DeclSpecs::missing(start);
         let mut words = Words::default();
@@ -174,7 +174,7 @@ impl Parser<'_> {
                 continue;
             }
             let TokenKind::Keyword(keyword) = *self.peek() else { break };
-            if place == SpecPlace::File && has_type && defines_record(&specs.ty) && starts_declaration(keyword) {
+            if context == SpecContext::File && has_type && defines_record(&specs.ty) && starts_declaration(keyword) {
                 self.error_behind("expected ';' after the definition of a structure, union or enumeration");
                 self.ends_early = true;
                 break;
@@ -196,7 +196,7 @@ impl Parser<'_> {
                     _ => self.record_specifier(keyword == Keyword::Union),
                 };
                 has_type = true;
-            } else if !self.other_specifier(keyword, place, &mut specs) {
+            } else if !self.other_specifier(keyword, context, &mut specs) {
                 break;
             }
         }
@@ -217,7 +217,7 @@ impl Parser<'_> {
         }
         specs.span = self.since(start);
         if !has_type {
-            self.missing_type(place);
+            self.missing_type(context);
         }
         specs
     }
@@ -257,7 +257,7 @@ impl Parser<'_> {
     }
 
     /// Storage, qualifiers and the rest; false if the keyword does not belong here.
-    fn other_specifier(&mut self, keyword: Keyword, place: SpecPlace, specs: &mut DeclSpecs) -> bool {
+    fn other_specifier(&mut self, keyword: Keyword, context: SpecContext, specs: &mut DeclSpecs) -> bool {
         let span = self.span();
         let storage = match keyword {
             Keyword::Typedef => Some(StorageClass::Typedef),
@@ -268,7 +268,7 @@ impl Parser<'_> {
             _ => None,
         };
         if let Some(storage) = storage {
-            if place == SpecPlace::Type {
+            if context == SpecContext::Type {
                 self.error("type name does not allow storage class to be specified");
             } else if let Some((previous, _)) = specs.storage {
                 self.error(format!("cannot combine with previous '{}' declaration specifier", storage_name(previous)));
@@ -353,9 +353,9 @@ impl Parser<'_> {
     }
 
     /// Says what is wrong where a type should stand.
-    fn missing_type(&mut self, place: SpecPlace) {
+    fn missing_type(&mut self, context: SpecContext) {
         let Some(name) = self.peek_name().cloned() else {
-            if place == SpecPlace::Type {
+            if context == SpecContext::Type {
                 self.error("expected a type");
             } else {
                 self.error("a type specifier is required for all declarations");
@@ -367,8 +367,8 @@ impl Parser<'_> {
             TokenKind::Ident(_) => true,
             TokenKind::Keyword(keyword) => Self::is_specifier(*keyword) && *keyword != Keyword::Attribute,
             TokenKind::Punct(Punct::Star) => true,
-            TokenKind::Punct(Punct::RParen | Punct::Comma) => place == SpecPlace::Declaration,
-            _ => place == SpecPlace::Type,
+            TokenKind::Punct(Punct::RParen | Punct::Comma) => context == SpecContext::Declaration,
+            _ => context == SpecContext::Type,
         };
         if is_declarator {
             match self.tags.get(&name) {

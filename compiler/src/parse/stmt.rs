@@ -5,7 +5,7 @@ use crate::diag::Span;
 use crate::lex::{Keyword, Punct, TokenKind};
 
 use super::declaration::DeclarationOrFunction;
-use super::specifiers::SpecPlace;
+use super::specifiers::SpecContext;
 use super::{MAX_HEIGHT, MAX_STATEMENTS, Parser};
 
 /// A label that waits for its statement.
@@ -210,7 +210,7 @@ impl Parser<'_> {
     }
 
     fn local_declaration(&mut self, attributes: Vec<Attribute>) -> StmtKind {
-        match self.declaration(SpecPlace::Declaration, attributes) {
+        match self.declaration(SpecContext::Declaration, attributes) {
             DeclarationOrFunction::Declaration(declaration) => StmtKind::Declaration(declaration),
             // An error was reported.
             DeclarationOrFunction::Function(_) => StmtKind::Empty,

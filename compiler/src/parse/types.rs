@@ -1,7 +1,5 @@
 //! The type names that OpenCL C declares (6.3 "Supported Data Types", 6.15.12 for the atomic ones) and the meaning of C's words in a row.
 
-#![allow(missing_docs, reason = "named after the types")]
-
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;

@@ -35,7 +35,7 @@ pub(super) struct Params {
     pub variadic: bool,
 }
 
-/// A macro.
+/// A macro as it was defined.
 #[derive(Debug)]
 pub(super) struct Macro {
     pub name: Symbol,

@@ -3,30 +3,30 @@
 /// The sign before, the padding, the alternative form: what flags ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags {
-    /// `-`
+    /// `-`: padded on the right.
     pub left: bool,
-    /// `+`
+    /// `+`: a sign before numbers that are not negative, too.
     pub plus: bool,
-    /// A space.
+    /// A space: a blank where `+` would put a sign.
     pub space: bool,
-    /// `#`
+    /// `#`: `0x` before hexadecimal numbers, a period in every floating one.
     pub alternative: bool,
-    /// `0`
+    /// `0`: padded with zeros.
     pub zero: bool,
 }
 
 /// The size of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// Not given.
+    /// No modifier: `int`, or a floating-point number as it is passed.
     None,
-    /// `hh`
+    /// `hh`: 8 bits.
     Char,
-    /// `h`
+    /// `h`: 16 bits.
     Short,
     /// `hl`: lanes of 32 bits.
     Word,
-    /// `l`
+    /// `l`: 64 bits.
     Long,
     /// `z` or `t`: as wide as a pointer.
     Size,
@@ -35,7 +35,7 @@ pub(crate) enum Length {
 /// A conversion specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spec {
-    /// Flags.
+    /// What stands before the width.
     pub flags: Flags,
     /// The least number of characters.
     pub width: u32,
@@ -91,7 +91,7 @@ pub(crate) enum FormatError {
 pub(crate) enum Piece {
     /// Bytes as they are.
     Text(Vec<u8>),
-    /// A conversion.
+    /// What takes an argument.
     Spec(Spec),
     /// What is no conversion, and the place where it stands; printed as it is.
     Bad(FormatError, (usize, usize)),

@@ -10,7 +10,7 @@ use crate::thir::types::scalar_name;
 pub(super) struct KernelAttributes {
     pub(super) reqd_work_group_size: Option<[u32; 3]>,
     pub(super) work_group_size_hint: Option<[u32; 3]>,
-    /// CL_KERNEL_ATTRIBUTES
+    /// What clGetKernelInfo answers to CL_KERNEL_ATTRIBUTES.
     pub(super) text: String,
 }
 

@@ -139,7 +139,7 @@ struct FnContext {
     constants: FxHashMap<LocalId, thir::Constant>,
 }
 
-/// The checker.
+/// What is known while a unit is checked: types, symbols, and what was made of them so far.
 #[derive(Debug)]
 pub(crate) struct Sema<'a> {
     options: &'a BuildOptions,

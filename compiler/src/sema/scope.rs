@@ -15,7 +15,7 @@ pub(super) enum Symbol {
     Global(GlobalId),
     /// More than one only if they are overloadable.
     Functions(Vec<FuncId>),
-    /// An enumerator.
+    /// The value of an enumerator, and its type.
     Constant(i64, Ty),
     /// A declaration with errors: uses of it are silent.
     Error,
@@ -28,7 +28,7 @@ pub(super) enum Tag {
     Enum(Ty),
 }
 
-/// One scope.
+/// A scope: the names and tags that a block, a parameter list or the program declares.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     pub(super) names: FxHashMap<Name, (Symbol, Span)>,

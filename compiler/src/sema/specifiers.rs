@@ -7,7 +7,7 @@ use crate::diag::Span;
 use crate::ir::Space;
 use crate::thir::{QualTy, Ty, TyKind};
 
-/// Largest object.
+/// Bytes of the largest object that may be declared.
 pub(super) const MAX_OBJECT_SIZE: u64 = 1 << 31;
 
 pub(super) const fn space_of(space: AddrSpace) -> Space {

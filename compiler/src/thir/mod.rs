@@ -211,12 +211,12 @@ pub struct Expr {
     pub span: Span,
 }
 
-/// Something with an address (or a part of a vector).
+/// An lvalue: an object in memory, or lanes of a vector there. The same word names one in [`crate::lower`], which finds its address.
 #[derive(Debug)]
 pub struct Place {
     pub kind: PlaceKind,
     pub ty: QualTy,
-    /// Where it is.
+    /// The address space of the object.
     pub space: Space,
     /// Known alignment in bytes.
     pub align: u32,

@@ -26,7 +26,7 @@ pub struct QualTy {
 }
 
 impl QualTy {
-    /// Without qualifiers.
+    /// A type that has none of the qualifiers.
     pub const fn plain(ty: Ty) -> Self {
         Self { ty, is_const: false, is_volatile: false }
     }
@@ -45,7 +45,7 @@ pub enum TyKind {
         space: Space,
         is_restrict: bool,
     },
-    /// `None`: incomplete.
+    /// `None` while the number of elements is not known: the type is incomplete.
     Array {
         element: QualTy,
         len: Option<u64>,
@@ -80,7 +80,7 @@ pub enum TyKind {
     AtomicFlag,
 }
 
-/// A member.
+/// A member of a structure or union.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// `None`: an anonymous struct or union, whose members are reached as if they were the outer one's.
@@ -156,7 +156,7 @@ impl Types {
         id
     }
 
-    /// A record.
+    /// The record that [`Self::add_record`] gave that number.
     pub fn record(&self, id: RecordId) -> &Record {
         &self.records[id.0 as usize]
     }

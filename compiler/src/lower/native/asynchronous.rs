@@ -2,7 +2,7 @@
 
 use super::super::function::Lowering;
 use super::super::place::lane_size;
-use super::super::types::{Shape, scalar};
+use super::super::types::{ArithType, scalar};
 use super::Call;
 use crate::ir::{BinOp, CastOp, CmpOp, Fence, Op, Scalar, Space, Type, Value};
 
@@ -29,7 +29,7 @@ impl<'p> Lowering<'p, '_> {
         let event = self.value(call, if strided { 4 } else { 3 });
         let pointee = self.pointee(call, 0);
         // Three lanes are copied as the four whose room they take.
-        let element = Shape::new(pointee.kind, if pointee.lanes == 3 { 4 } else { pointee.lanes });
+        let element = ArithType::new(pointee.kind, if pointee.lanes == 3 { 4 } else { pointee.lanes });
         let size = lane_size(element) * u32::from(element.lanes);
         let stride = strided.then(|| {
             let stride = self.value(call, 3);
@@ -62,7 +62,7 @@ impl<'p> Lowering<'p, '_> {
 
     /// Copies elements smaller than a word as far as they fill words, if global memory is aligned to such. Local memory keeps its elements, which may
     /// lie there in other ways than they seem to. The result says how many elements were copied.
-    fn copy_words(&mut self, dst: Value, src: Value, count: Value, element: Shape) -> Value {
+    fn copy_words(&mut self, dst: Value, src: Value, count: Value, element: ArithType) -> Value {
         let size = lane_size(element) * u32::from(element.lanes);
         let per_word = 4 / size;
         let from_global = self.b.ty(src) == Type::Ptr(Space::Global);

@@ -8,7 +8,7 @@
 //! strongest that there is, for programs of OpenCL C 2.0: those of 3.0 that ask for it have been refused (`sema::atomics`).
 
 use super::super::function::Lowering;
-use super::super::types::{Shape, scalar};
+use super::super::types::{ArithType, scalar};
 use super::Call;
 use crate::builtins::Native;
 use crate::ir::{AtomicOp, CmpOp, Fence, Op, Scalar, Space, Type, UnOp, Value};
@@ -38,18 +38,18 @@ impl Order {
 impl<'p> Lowering<'p, '_> {
     pub(super) fn atomic(&mut self, op: Native, call: &Call<'p>) -> Option<Value> {
         let ptr = self.value(call, 0);
-        let shape = self.pointee(call, 0);
+        let arith = self.pointee(call, 0);
         let order = self.order(op, call);
         if !self.shared.target.language.ordered_atomics() || order == Order::RELAXED {
-            return self.relaxed(op, call, ptr, shape);
+            return self.relaxed(op, call, ptr, arith);
         }
         if self.shared.target.language.atomic_order == AtomicOrder::ReadModifyWrite {
-            return self.ordered(op, call, ptr, shape);
+            return self.ordered(op, call, ptr, arith);
         }
         if order.release {
             self.order_fence(ptr);
         }
-        let result = self.relaxed(op, call, ptr, shape);
+        let result = self.relaxed(op, call, ptr, arith);
         if order.acquire {
             self.order_fence(ptr);
         }
@@ -68,8 +68,8 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// An operation that reads and writes, whatever its name says.
-    fn ordered(&mut self, op: Native, call: &Call<'p>, ptr: Value, shape: Shape) -> Option<Value> {
-        let bits = Scalar::int_of_size(scalar(shape.kind).size()).unwrap_or(Scalar::I32);
+    fn ordered(&mut self, op: Native, call: &Call<'p>, ptr: Value, arith: ArithType) -> Option<Value> {
+        let bits = Scalar::int_of_size(scalar(arith.kind).size()).unwrap_or(Scalar::I32);
         let ty = Type::Scalar(bits);
         let (op, value) = match op {
             Native::Atomic(AtomicOp::Load) => (AtomicOp::Or, self.b.int(ty, 0)),
@@ -78,10 +78,10 @@ impl<'p> Lowering<'p, '_> {
                 (AtomicOp::Xchg, self.b.bitcast(value, ty))
             }
             Native::AtomicFlagClear => (AtomicOp::Xchg, self.b.int(ty, 0)),
-            _ => return self.relaxed(op, call, ptr, shape),
+            _ => return self.relaxed(op, call, ptr, arith),
         };
         let old = self.b.emit(Op::Atomic { op, ptr, value: Some(value), ty: bits }, ty);
-        (op == AtomicOp::Or).then(|| self.b.bitcast(old, shape.ir()))
+        (op == AtomicOp::Or).then(|| self.b.bitcast(old, arith.ir()))
     }
 
     fn order_fence(&mut self, ptr: Value) {
@@ -93,31 +93,31 @@ impl<'p> Lowering<'p, '_> {
         self.b.effect(Op::MemFence(Fence { local, global, image: false }));
     }
 
-    fn relaxed(&mut self, op: Native, call: &Call<'p>, ptr: Value, shape: Shape) -> Option<Value> {
+    fn relaxed(&mut self, op: Native, call: &Call<'p>, ptr: Value, arith: ArithType) -> Option<Value> {
         match op {
             Native::Atomic(op) => {
                 let value = if op == AtomicOp::Load { None } else { Some(self.value(call, 1)) };
-                self.read_modify_write(op, ptr, value, shape)
+                self.read_modify_write(op, ptr, value, arith)
             }
             Native::AtomicInc | Native::AtomicDec => {
-                let one = self.b.int(shape.ir(), 1);
+                let one = self.b.int(arith.ir(), 1);
                 let op = if op == Native::AtomicInc { AtomicOp::Add } else { AtomicOp::Sub };
-                self.read_modify_write(op, ptr, Some(one), shape)
+                self.read_modify_write(op, ptr, Some(one), arith)
             }
             Native::AtomicCmpXchg => {
                 let (expected, desired) = (self.value(call, 1), self.value(call, 2));
-                Some(self.compare_exchange(ptr, expected, desired, shape).1)
+                Some(self.compare_exchange(ptr, expected, desired, arith).1)
             }
             Native::AtomicInit => {
                 let value = self.value(call, 1);
-                self.b.store(ptr, value, shape.ir().access_size(8).max(1), false);
+                self.b.store(ptr, value, arith.ir().access_size(8).max(1), false);
                 None
             }
             Native::AtomicCompareExchange => {
                 let (expected_at, desired) = (self.value(call, 1), self.value(call, 2));
-                let align = shape.ir().access_size(8).max(1);
-                let expected = self.b.load(expected_at, shape.ir(), align, false);
-                let (equal, old) = self.compare_exchange(ptr, expected, desired, shape);
+                let align = arith.ir().access_size(8).max(1);
+                let expected = self.b.load(expected_at, arith.ir(), align, false);
+                let (equal, old) = self.compare_exchange(ptr, expected, desired, arith);
                 self.branch(equal, |_| (), |this| this.b.store(expected_at, old, align, false));
                 Some(self.flag_value(equal, call.ty))
             }
@@ -135,16 +135,16 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    fn read_modify_write(&mut self, op: AtomicOp, ptr: Value, value: Option<Value>, shape: Shape) -> Option<Value> {
-        let ty = scalar(shape.kind);
-        let float = shape.is_float();
+    fn read_modify_write(&mut self, op: AtomicOp, ptr: Value, value: Option<Value>, arith: ArithType) -> Option<Value> {
+        let ty = scalar(arith.kind);
+        let float = arith.is_float();
         let (op, value) = match (op, value) {
             (AtomicOp::Add, value) if float => (AtomicOp::FAdd, value),
             (AtomicOp::Sub, Some(value)) if float => (AtomicOp::FAdd, Some(self.b.un(UnOp::FNeg, value))),
             (AtomicOp::SMin | AtomicOp::UMin, value) if float => (AtomicOp::FMin, value),
             (AtomicOp::SMax | AtomicOp::UMax, value) if float => (AtomicOp::FMax, value),
-            (AtomicOp::SMin | AtomicOp::UMin, value) => (if shape.is_signed() { AtomicOp::SMin } else { AtomicOp::UMin }, value),
-            (AtomicOp::SMax | AtomicOp::UMax, value) => (if shape.is_signed() { AtomicOp::SMax } else { AtomicOp::UMax }, value),
+            (AtomicOp::SMin | AtomicOp::UMin, value) => (if arith.is_signed() { AtomicOp::SMin } else { AtomicOp::UMin }, value),
+            (AtomicOp::SMax | AtomicOp::UMax, value) => (if arith.is_signed() { AtomicOp::SMax } else { AtomicOp::UMax }, value),
             other => other,
         };
         // Moving a float is moving its bits.
@@ -161,8 +161,8 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// Whether it was exchanged, and the old value.
-    fn compare_exchange(&mut self, ptr: Value, expected: Value, desired: Value, shape: Shape) -> (Value, Value) {
-        let ty = scalar(shape.kind);
+    fn compare_exchange(&mut self, ptr: Value, expected: Value, desired: Value, arith: ArithType) -> (Value, Value) {
+        let ty = scalar(arith.kind);
         let memory = Scalar::int_of_size(ty.size()).unwrap_or(ty);
         let bits = Type::Scalar(memory);
         let (expected, desired) = (self.b.bitcast(expected, bits), self.b.bitcast(desired, bits));

@@ -122,8 +122,8 @@ impl<'p> Lowering<'p, '_> {
         } else {
             self.value(call, 0)
         };
-        let shape = self.arg_shape(call, 0);
-        let op = match (combine, shape.is_float(), shape.is_signed()) {
+        let arith = self.arg_type(call, 0);
+        let op = match (combine, arith.is_float(), arith.is_signed()) {
             (Combine::Add, true, _) => BinOp::FAdd,
             (Combine::Mul, true, _) => BinOp::FMul,
             (Combine::Min, true, _) => BinOp::FMin,

@@ -7,7 +7,7 @@ use crate::ir::image::FORMAT_WORD;
 use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape};
 use crate::ir::{BinOp, Op, Type, Value};
 use crate::lower::function::Lowering;
-use crate::lower::types::Shape;
+use crate::lower::types::ArithType;
 use crate::thir::TyKind;
 
 const WIDTH: u8 = 0;
@@ -69,17 +69,17 @@ impl<'p> Lowering<'p, '_> {
         let image = ImageCall { write: false, shape, colour: colour(result.kind), coordinates };
         let read = self.b.emit(Op::Image { call: image, args: call.values.clone() }, image.colour.ty());
         let read = if depth { self.b.extract(read, 0) } else { read };
-        if result.kind == ScalarKind::Half { self.b.convert(read, Shape::new(ScalarKind::Float, result.lanes), result) } else { read }
+        if result.kind == ScalarKind::Half { self.b.convert(read, ArithType::new(ScalarKind::Float, result.lanes), result) } else { read }
     }
 
     pub(super) fn write_image(&mut self, call: &Call<'p>) {
         let (shape, depth) = self.image_shape(call);
         let mut args = call.values.clone();
-        let from = self.arg_shape(call, 2);
+        let from = self.arg_type(call, 2);
         let image = ImageCall { write: true, shape, colour: colour(from.kind), coordinates: Coordinates::Plain };
         if let Some(colour) = args.last_mut() {
             if from.kind == ScalarKind::Half {
-                *colour = self.b.convert(*colour, from, Shape::new(ScalarKind::Float, from.lanes));
+                *colour = self.b.convert(*colour, from, ArithType::new(ScalarKind::Float, from.lanes));
             }
             if depth {
                 *colour = self.b.splat(*colour, 4);

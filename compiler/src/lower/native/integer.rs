@@ -1,7 +1,7 @@
 //! Integer functions (6.15.3), and `min`, `max`, `clamp` of integers and floats.
 
 use super::super::function::Lowering;
-use super::super::types::Shape;
+use super::super::types::ArithType;
 use super::Call;
 use crate::builtins::Native;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, Type, Value};
@@ -9,14 +9,14 @@ use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, Type, Value};
 impl<'p> Lowering<'p, '_> {
     #[allow(clippy::too_many_lines, reason = "one flat match over the functions")]
     pub(super) fn integer(&mut self, op: Native, call: &Call<'p>) -> Value {
-        let (values, shape) = self.operands(call);
+        let (values, arith) = self.operands(call);
         let [x, rest @ ..] = values.as_slice() else {
             self.b.fail("internal error: a function of numbers without arguments");
             return self.b.i32(0);
         };
         let (x, y, z) = (*x, rest.first().copied().unwrap_or(*x), rest.get(1).copied().unwrap_or(*x));
-        let signed = shape.is_signed();
-        let (min, max) = match (shape.is_float(), signed) {
+        let signed = arith.is_signed();
+        let (min, max) = match (arith.is_float(), signed) {
             (true, _) => (BinOp::FMin, BinOp::FMax),
             (_, true) => (BinOp::SMin, BinOp::SMax),
             _ => (BinOp::UMin, BinOp::UMax),
@@ -54,7 +54,7 @@ impl<'p> Lowering<'p, '_> {
                 let high = self.b.bin(mul_hi, x, y);
                 self.b.add(high, z)
             }
-            Native::MadSat => self.mad_sat(x, y, z, shape),
+            Native::MadSat => self.mad_sat(x, y, z, arith),
             Native::Mul24 => self.b.mul(x, y),
             Native::Mad24 => {
                 let product = self.b.mul(x, y);
@@ -77,7 +77,7 @@ impl<'p> Lowering<'p, '_> {
         let signed = self.arithmetic(call.ty).is_signed();
         let wide = [0, 1].map(|index| {
             let value = self.value(call, index);
-            let from = self.arg_shape(call, index).is_signed();
+            let from = self.arg_type(call, index).is_signed();
             let ty = self.b.ty(value).with_scalar(Scalar::I32);
             self.b.resize(value, from, ty)
         });
@@ -157,10 +157,10 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// `a * b + c`, exactly, then brought into range.
-    fn mad_sat(&mut self, a: Value, b: Value, c: Value, shape: Shape) -> Value {
+    fn mad_sat(&mut self, a: Value, b: Value, c: Value, arith: ArithType) -> Value {
         let ty = self.b.ty(a);
         let width = ty.scalar().map_or(32, Scalar::bits);
-        let signed = shape.is_signed();
+        let signed = arith.is_signed();
         if width < 32 {
             return self.mad_sat_wide(a, b, c, ty.with_scalar(Scalar::I32), signed);
         }

@@ -11,13 +11,13 @@ impl<'p> Lowering<'p, '_> {
         if op == Native::Nan {
             return self.nan(call);
         }
-        let (values, shape) = self.operands(call);
+        let (values, arith) = self.operands(call);
         let [x, rest @ ..] = values.as_slice() else {
             self.b.fail("internal error: a function of numbers without arguments");
             return self.b.i32(0);
         };
         let (x, y, z) = (*x, rest.first().copied().unwrap_or(*x), rest.get(1).copied().unwrap_or(*x));
-        let ty = shape.ir();
+        let ty = arith.ir();
         let math = match op {
             Native::Fabs => MathOp::FAbs,
             Native::Floor => MathOp::Floor,

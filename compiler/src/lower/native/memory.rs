@@ -2,7 +2,7 @@
 
 use super::super::function::Lowering;
 use super::super::place::lane_size;
-use super::super::types::Shape;
+use super::super::types::ArithType;
 use super::Call;
 use crate::ast::ScalarKind;
 use crate::ir::{CastOp, Scalar, Type, Value};
@@ -14,23 +14,23 @@ const HALF: u32 = 2;
 impl<'p> Lowering<'p, '_> {
     /// The pointer argument plus the offset argument times some bytes.
     fn data_address(&mut self, call: &Call<'p>, offset: usize, stride: u32) -> Value {
-        let signed = self.arg_shape(call, offset).is_signed();
+        let signed = self.arg_type(call, offset).is_signed();
         let (index, pointer) = (self.value(call, offset), self.value(call, offset + 1));
         self.element_address(pointer, index, signed, stride, false)
     }
 
     /// `vloadn`: aligned as its scalars, three lanes close together.
     pub(super) fn vload(&mut self, call: &Call<'p>) -> Value {
-        let shape = self.arithmetic(call.ty);
-        let size = lane_size(shape);
-        let address = self.data_address(call, 0, size * u32::from(shape.lanes));
-        self.b.load(address, shape.ir(), size, false)
+        let arith = self.arithmetic(call.ty);
+        let size = lane_size(arith);
+        let address = self.data_address(call, 0, size * u32::from(arith.lanes));
+        self.b.load(address, arith.ir(), size, false)
     }
 
     pub(super) fn vstore(&mut self, call: &Call<'p>) -> Option<Value> {
-        let shape = self.arg_shape(call, 0);
-        let size = lane_size(shape);
-        let address = self.data_address(call, 1, size * u32::from(shape.lanes));
+        let arith = self.arg_type(call, 0);
+        let size = lane_size(arith);
+        let address = self.data_address(call, 1, size * u32::from(arith.lanes));
         let data = self.value(call, 0);
         self.b.store(address, data, size, false);
         None
@@ -48,33 +48,33 @@ impl<'p> Lowering<'p, '_> {
     }
 
     pub(super) fn vload_half(&mut self, call: &Call<'p>, aligned: bool) -> Value {
-        let shape = self.arithmetic(call.ty);
-        let (stride, align) = Self::half_layout(shape.lanes, aligned);
+        let arith = self.arithmetic(call.ty);
+        let (stride, align) = Self::half_layout(arith.lanes, aligned);
         let address = self.data_address(call, 0, stride);
         let float = if self.shared.target.language.fp16 {
-            let half = self.b.load(address, Type::of(Scalar::F16, shape.lanes), align, false);
-            self.b.cast(CastOp::FToF, half, Type::of(Scalar::F32, shape.lanes))
+            let half = self.b.load(address, Type::of(Scalar::F16, arith.lanes), align, false);
+            self.b.cast(CastOp::FToF, half, Type::of(Scalar::F32, arith.lanes))
         } else {
-            let half = self.b.load(address, Type::of(Scalar::I16, shape.lanes), align, false);
+            let half = self.b.load(address, Type::of(Scalar::I16, arith.lanes), align, false);
             self.b.half_bits_to_float(half)
         };
-        self.b.convert(float, Shape::new(ScalarKind::Float, shape.lanes), shape)
+        self.b.convert(float, ArithType::new(ScalarKind::Float, arith.lanes), arith)
     }
 
     pub(super) fn vstore_half(&mut self, call: &Call<'p>, rounding: Option<Rounding>, aligned: bool) -> Option<Value> {
-        let shape = self.arg_shape(call, 0);
-        let (stride, align) = Self::half_layout(shape.lanes, aligned);
+        let arith = self.arg_type(call, 0);
+        let (stride, align) = Self::half_layout(arith.lanes, aligned);
         let address = self.data_address(call, 1, stride);
         let data = self.value(call, 0);
         // Devices differ in how they round to half, and in whether they keep denormals: bits do not.
         let half = match rounding {
-            None if self.shared.target.language.fp16 && shape.kind == ScalarKind::Float && self.shared.options.fast_relaxed_math => {
-                self.b.cast(CastOp::FToF, data, Type::of(Scalar::F16, shape.lanes))
+            None if self.shared.target.language.fp16 && arith.kind == ScalarKind::Float && self.shared.options.fast_relaxed_math => {
+                self.b.cast(CastOp::FToF, data, Type::of(Scalar::F16, arith.lanes))
             }
             _ => {
                 let bits = self.b.float_to_half_bits(data, rounding.unwrap_or(Rounding::Rte));
                 // Of the type that loads have, so that a buffer of halves is seen as one type of element.
-                if self.shared.target.language.fp16 { self.b.bitcast(bits, Type::of(Scalar::F16, shape.lanes)) } else { bits }
+                if self.shared.target.language.fp16 { self.b.bitcast(bits, Type::of(Scalar::F16, arith.lanes)) } else { bits }
             }
         };
         self.b.store(address, half, align, false);

@@ -15,7 +15,7 @@ mod shuffle;
 mod work_item;
 
 use super::function::Lowering;
-use super::types::Shape;
+use super::types::ArithType;
 use crate::ast::ScalarKind;
 use crate::builtins::Native;
 use crate::ir::{Type, Value};
@@ -185,31 +185,31 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// An argument's type, where it is a number.
-    fn arg_shape(&mut self, call: &Call<'p>, index: usize) -> Shape {
+    fn arg_type(&mut self, call: &Call<'p>, index: usize) -> ArithType {
         match call.exprs.get(index) {
             Some(expr) => self.arithmetic(expr.ty),
-            None => Shape::new(ScalarKind::Int, 1),
+            None => ArithType::new(ScalarKind::Int, 1),
         }
     }
 
     /// What a pointer argument points to, where that is a number.
-    fn pointee(&mut self, call: &Call<'p>, index: usize) -> Shape {
+    fn pointee(&mut self, call: &Call<'p>, index: usize) -> ArithType {
         let pointee = call.exprs.get(index).and_then(|expr| match self.kind(expr.ty) {
-            TyKind::Pointer { pointee, .. } => self.shape(pointee.ty),
+            TyKind::Pointer { pointee, .. } => self.arith_type(pointee.ty),
             _ => None,
         });
         pointee.unwrap_or_else(|| {
             self.b.fail("this built-in function needs a pointer to numbers");
-            Shape::new(ScalarKind::Int, 1)
+            ArithType::new(ScalarKind::Int, 1)
         })
     }
 
     /// All arguments with as many lanes as the widest, and what they have in common with the first.
-    fn operands(&mut self, call: &Call<'p>) -> (Vec<Value>, Shape) {
+    fn operands(&mut self, call: &Call<'p>) -> (Vec<Value>, ArithType) {
         let lanes = call.values.iter().map(|&value| self.b.ty(value).lanes()).max().unwrap_or(1);
         let values = call.values.iter().map(|&value| self.b.splat(value, lanes)).collect();
-        let shape = self.arg_shape(call, 0);
-        (values, Shape::new(shape.kind, lanes))
+        let arith = self.arg_type(call, 0);
+        (values, ArithType::new(arith.kind, lanes))
     }
 
     /// The result's type.

@@ -92,7 +92,7 @@ impl<'p> Lowering<'p, '_> {
         result.unwrap_or_else(|| self.b.int(ty, 0))
     }
 
-    /// As `i32`.
+    /// The number of the work-item in its work-group, counted through all dimensions, as an `i32`.
     pub(super) fn local_linear_id(&mut self) -> Value {
         let mut result = self.query(WorkItem::LocalId(2));
         for dimension in [1, 0] {

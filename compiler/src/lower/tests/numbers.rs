@@ -5,7 +5,7 @@ use crate::ast::ScalarKind;
 use crate::ir::verify::verify;
 use crate::ir::{Function, Module, Op, Scalar, Type, Value};
 use crate::lower::builder::Builder;
-use crate::lower::types::Shape;
+use crate::lower::types::ArithType;
 use crate::thir::Rounding;
 
 /// A function of one parameter.
@@ -111,7 +111,7 @@ fn halves_widen_exactly() {
 
 #[test]
 fn floats_narrow_in_every_mode() {
-    let (from, to) = (Shape::new(ScalarKind::Double, 1), Shape::new(ScalarKind::Half, 1));
+    let (from, to) = (ArithType::new(ScalarKind::Double, 1), ArithType::new(ScalarKind::Half, 1));
     for mode in MODES {
         let module = unary(from.ir(), to.ir(), |b, x| b.convert_with(x, from, to, false, Some(mode)));
         for x in float_samples() {
@@ -122,8 +122,8 @@ fn floats_narrow_in_every_mode() {
     }
 }
 
-fn integer_samples(shape: Shape) -> Vec<i128> {
-    let width = shape.ir().scalar().expect("a scalar").bits();
+fn integer_samples(arith: ArithType) -> Vec<i128> {
+    let width = arith.ir().scalar().expect("a scalar").bits();
     let mut samples = Vec::new();
     let mut state = 88_172_645_463_325_252_u64;
     for shift in 0..width {
@@ -138,15 +138,15 @@ fn integer_samples(shape: Shape) -> Vec<i128> {
             samples.push(i128::from(state >> (64 - width)) >> shift);
         }
     }
-    let (min, max) = limits(shape);
+    let (min, max) = limits(arith);
     samples.extend([min, max]);
     samples.retain(|x| (min..=max).contains(x));
     samples
 }
 
-fn limits(shape: Shape) -> (i128, i128) {
-    let width = shape.ir().scalar().expect("a scalar").bits();
-    if shape.is_signed() { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, (1 << width) - 1) }
+fn limits(arith: ArithType) -> (i128, i128) {
+    let width = arith.ir().scalar().expect("a scalar").bits();
+    if arith.is_signed() { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, (1 << width) - 1) }
 }
 
 const INTEGERS: [ScalarKind; 8] = [
@@ -176,9 +176,9 @@ fn is_rounded(x: i128, result: f64, next_down: f64, next_up: f64, mode: Rounding
 #[test]
 fn integers_become_floats_in_directed_modes() {
     for kind in INTEGERS {
-        let from = Shape::new(kind, 1);
+        let from = ArithType::new(kind, 1);
         for float_kind in [ScalarKind::Half, ScalarKind::Float, ScalarKind::Double] {
-            let to = Shape::new(float_kind, 1);
+            let to = ArithType::new(float_kind, 1);
             let scalar = to.ir().scalar().expect("a scalar");
             for mode in [Rounding::Rtz, Rounding::Rtp, Rounding::Rtn] {
                 let module = unary(from.ir(), to.ir(), |b, x| b.convert_with(x, from, to, false, Some(mode)));
@@ -205,7 +205,7 @@ fn integers_become_floats_in_directed_modes() {
 fn integers_saturate() {
     for from_kind in INTEGERS {
         for to_kind in INTEGERS {
-            let (from, to) = (Shape::new(from_kind, 1), Shape::new(to_kind, 1));
+            let (from, to) = (ArithType::new(from_kind, 1), ArithType::new(to_kind, 1));
             let module = unary(from.ir(), to.ir(), |b, x| b.convert_with(x, from, to, true, None));
             let (min, max) = limits(to);
             for x in integer_samples(from) {
@@ -220,10 +220,10 @@ fn integers_saturate() {
 #[test]
 fn floats_become_integers_with_saturation_and_rounding() {
     for from_kind in [ScalarKind::Half, ScalarKind::Float, ScalarKind::Double] {
-        let from = Shape::new(from_kind, 1);
+        let from = ArithType::new(from_kind, 1);
         let scalar = from.ir().scalar().expect("a scalar");
         for to_kind in INTEGERS {
-            let to = Shape::new(to_kind, 1);
+            let to = ArithType::new(to_kind, 1);
             let (min, max) = limits(to);
             for mode in MODES {
                 let module = unary(from.ir(), to.ir(), |b, x| b.convert_with(x, from, to, true, Some(mode)));
