@@ -172,17 +172,16 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
             _ => {}
         }
     }
+    if aliased.len() < 2 {
+        aliased.clear();
+    }
+    aliased.retain(|id| !restricted.contains(id));
+    let exact = inexact.iter().map(|&id| (id, decoration::NO_CONTRACTION));
+    let annotations: Vec<u32> = exact
+        .chain(aliased.iter().map(|&id| (id, decoration::ALIASED)))
+        .flat_map(|(id, what)| [3 << 16 | op::DECORATE, id, what])
+        .collect();
     // From the end to the start, so that the places before stay where they are.
-    let mut annotations = Vec::new();
-    let mut decorate = |id: u32, what: u32| annotations.extend([3 << 16 | op::DECORATE, id, what]);
-    for id in inexact {
-        decorate(id, decoration::NO_CONTRACTION);
-    }
-    if aliased.len() > 1 {
-        for id in aliased.into_iter().filter(|id| !restricted.contains(id)) {
-            decorate(id, decoration::ALIASED);
-        }
-    }
     let annotations_at = annotations_at?;
     out.splice(annotations_at..annotations_at, annotations);
     let controls = FloatControls::of(target);

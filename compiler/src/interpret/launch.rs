@@ -242,66 +242,20 @@ impl Program {
         range: &NdRange,
         memory: &'a mut Memory,
     ) -> Result<(Group<'a>, Vec<u64>, Vec<u32>), FaultKind> {
-        let mut locals = Vec::new();
-        let mut globals = Vec::with_capacity(self.globals.len());
-        for ((index, global), object) in (0..).zip(&self.globals).zip(&instance.objects) {
-            globals.push(match object {
-                Some(object) => {
-                    let start = if self.settings.stage == Stage::Launched { global.start } else { 0 };
-                    pointer(Home::Global, object.number(), start.into())
-                }
-                None => {
-                    // Those of other kernels are not there.
-                    locals.push(if self.names(code, index) { global.size } else { 0 });
-                    pointer(Home::Local, locals.len() as u32 - 1, 0)
-                }
-            });
-        }
-        let mut structs = Vec::new();
-        let mut buffers = vec![[0; 3]; arguments.len()];
-        let mut images =
-            vec![[0; WORDS as usize]; if arguments.iter().any(|arg| matches!(arg, Argument::Image(..))) { arguments.len() } else { 0 }];
-        let mut registers = Vec::with_capacity(code.param_registers as usize);
+        let (globals, locals) = self.addresses(instance, code);
+        let mut bound = Bound::new(arguments, locals);
         if let Some(kernel) = kernel {
             if kernel.params.len() != arguments.len() || kernel.params.len() != code.params.len() {
                 return Err(FaultKind::Launch(format!("{} arguments for {} parameters", arguments.len(), kernel.params.len())));
             }
             for (index, ((param, slot), argument)) in kernel.params.iter().zip(&code.params).zip(arguments).enumerate() {
-                let lanes = usize::from(slot.lanes);
-                match (param, argument) {
-                    (KernelParam::Image, Argument::Image(place, words)) => {
-                        images[index] = *words;
-                        registers.push(pointer(Home::Global, place.object.number(), place.offset));
-                    }
-                    (KernelParam::Value | KernelParam::Sampler, Argument::Value(bytes)) => {
-                        let start = registers.len();
-                        registers.resize(start + lanes, 0);
-                        // Three lanes come in the bytes of four.
-                        let size = bytes.len() / if lanes == 3 { 4 } else { lanes.max(1) };
-                        load(bytes, size as u8, &mut registers[start..]);
-                    }
-                    (KernelParam::Bytes { size, .. }, Argument::Value(bytes)) if bytes.len() >= *size as usize => {
-                        registers.push(pointer(Home::Argument, structs.len() as u32, 0));
-                        structs.push(bytes.clone());
-                    }
-                    (KernelParam::Buffer { .. }, Argument::Buffer(place)) => {
-                        if let Some(place) = place {
-                            let size = memory.get(place.object).map_or(0, |bytes| (bytes.len() as u64).saturating_sub(place.offset));
-                            buffers[index] = [place.object.number(), place.offset as u32, size as u32];
-                        }
-                        registers.push(place.map_or(0, |place| pointer(Home::Global, place.object.number(), place.offset)));
-                    }
-                    (KernelParam::Local { .. }, Argument::Local(size)) => {
-                        registers.push(pointer(Home::Local, locals.len() as u32, 0));
-                        locals.push(*size);
-                    }
-                    (param, _) => return Err(FaultKind::Launch(format!("argument {index} does not fit {param:?}"))),
-                }
+                bound.add(index, (param, usize::from(slot.lanes)), argument, memory)?;
             }
         }
         if range.local_size.contains(&0) {
             return Err(FaultKind::Launch(format!("local size {:?}", range.local_size)));
         }
+        let Bound { registers, locals, structs, buffers, images } = bound;
         let group = Group {
             program: self,
             globals,
@@ -321,6 +275,86 @@ impl Program {
             printed: Vec::new(),
         };
         Ok((group, registers, locals))
+    }
+
+    /// The addresses of the module's globals, and the sizes of those in work-group memory.
+    fn addresses(&self, instance: &Instance, code: &Code) -> (Vec<u64>, Vec<u32>) {
+        let mut locals = Vec::new();
+        let mut globals = Vec::with_capacity(self.globals.len());
+        for ((index, global), object) in (0..).zip(&self.globals).zip(&instance.objects) {
+            globals.push(match object {
+                Some(object) => {
+                    let start = if self.settings.stage == Stage::Launched { global.start } else { 0 };
+                    pointer(Home::Global, object.number(), start.into())
+                }
+                None => {
+                    // Those of other kernels are not there.
+                    locals.push(if self.names(code, index) { global.size } else { 0 });
+                    pointer(Home::Local, locals.len() as u32 - 1, 0)
+                }
+            });
+        }
+        (globals, locals)
+    }
+}
+
+/// The arguments of a launch as a group sees them.
+struct Bound {
+    registers: Vec<u64>,
+    /// Bytes of each object of work-group memory.
+    locals: Vec<u32>,
+    /// Structures that are passed by value.
+    structs: Vec<Vec<u8>>,
+    /// By argument: object, first byte and bytes of a buffer.
+    buffers: Vec<[u32; 3]>,
+    /// By argument: the words of an image; empty where there is none.
+    images: Vec<[u32; WORDS as usize]>,
+}
+
+impl Bound {
+    fn new(arguments: &[Argument], locals: Vec<u32>) -> Self {
+        let images = if arguments.iter().any(|arg| matches!(arg, Argument::Image(..))) { arguments.len() } else { 0 };
+        Self {
+            registers: Vec::with_capacity(arguments.len()),
+            locals,
+            structs: Vec::new(),
+            buffers: vec![[0; 3]; arguments.len()],
+            images: vec![[0; WORDS as usize]; images],
+        }
+    }
+
+    /// Adds the next argument, for a parameter of so many lanes.
+    fn add(&mut self, index: usize, (param, lanes): (&KernelParam, usize), argument: &Argument, memory: &Memory) -> Result<(), FaultKind> {
+        match (param, argument) {
+            (KernelParam::Image, Argument::Image(place, words)) => {
+                self.images[index] = *words;
+                self.registers.push(pointer(Home::Global, place.object.number(), place.offset));
+            }
+            (KernelParam::Value | KernelParam::Sampler, Argument::Value(bytes)) => {
+                let start = self.registers.len();
+                self.registers.resize(start + lanes, 0);
+                // Three lanes come in the bytes of four.
+                let size = bytes.len() / if lanes == 3 { 4 } else { lanes.max(1) };
+                load(bytes, size as u8, &mut self.registers[start..]);
+            }
+            (KernelParam::Bytes { size, .. }, Argument::Value(bytes)) if bytes.len() >= *size as usize => {
+                self.registers.push(pointer(Home::Argument, self.structs.len() as u32, 0));
+                self.structs.push(bytes.clone());
+            }
+            (KernelParam::Buffer { .. }, Argument::Buffer(place)) => {
+                if let Some(place) = place {
+                    let size = memory.get(place.object).map_or(0, |bytes| (bytes.len() as u64).saturating_sub(place.offset));
+                    self.buffers[index] = [place.object.number(), place.offset as u32, size as u32];
+                }
+                self.registers.push(place.map_or(0, |place| pointer(Home::Global, place.object.number(), place.offset)));
+            }
+            (KernelParam::Local { .. }, Argument::Local(size)) => {
+                self.registers.push(pointer(Home::Local, self.locals.len() as u32, 0));
+                self.locals.push(*size);
+            }
+            (param, _) => return Err(FaultKind::Launch(format!("argument {index} does not fit {param:?}"))),
+        }
+        Ok(())
     }
 }
 

@@ -146,95 +146,126 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
 /// What becomes of each load and store, in the order of the function's text. `None` where nothing is known of some access. `full`: whether work-items begin in
 /// complete subgroups; `complete`: see [`versions::make`].
 fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Shared>>> {
-    let definitions = Definitions::of(function);
-    let zeros = align::zeros(function, &function.body, 1)?;
-    let divergence = Divergence::of(
+    let question = Question { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant };
+    let divergence = Divergence::of(function, &function.body, question);
+    let mut found = Found {
         function,
-        &function.body,
-        Question { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant },
-    );
-    let mut sites = Vec::new();
-    let mut classes: FxHashMap<Option<u32>, Class> = FxHashMap::default();
-    let mut is_ordered = false;
-    let mut is_known = true;
-    divergence.walk(&function.body, (full, complete), &mut |inst, here| {
-        let class_of = |ptr: Value| -> Option<(u32, Option<u32>, Option<Value>)> {
-            let (Root::Param(param), offset) = definitions.pointer(ptr)? else { return None };
-            Some((param, Some(param).filter(|_| is_distinct(function, key, param)), offset))
-        };
+        key,
+        definitions: Definitions::of(function),
+        divergence: &divergence,
+        zeros: align::zeros(function, &function.body, 1)?,
+        sites: Vec::new(),
+        classes: FxHashMap::default(),
+        is_ordered: false,
+        is_known: true,
+    };
+    divergence.walk(&function.body, (full, complete), &mut |inst, here| found.look(inst, here));
+    found.is_known.then(|| found.sites.iter().map(|site| site.as_ref().and_then(|site| found.shared(site))).collect())
+}
+
+/// The accesses of a kernel, as they are found.
+struct Found<'a> {
+    function: &'a Function,
+    key: &'a LaunchKey,
+    definitions: Definitions<'a>,
+    divergence: &'a Divergence<'a>,
+    /// Of each value, how many low bits are zero.
+    zeros: Vec<u8>,
+    /// Each load and store; `None` for one that is no access to a buffer.
+    sites: Vec<Option<Site>>,
+    classes: FxHashMap<Option<u32>, Class>,
+    /// Whether a fence, an atomic or a call orders anything.
+    is_ordered: bool,
+    /// Whether it is known of every access where it goes.
+    is_known: bool,
+}
+
+impl Found<'_> {
+    /// The parameter that a pointer leads to, its class, and the offset.
+    fn class_of(&self, ptr: Value) -> Option<(u32, Option<u32>, Option<Value>)> {
+        let (Root::Param(param), offset) = self.definitions.pointer(ptr)? else { return None };
+        Some((param, Some(param).filter(|_| is_distinct(self.function, self.key, param)), offset))
+    }
+
+    fn look(&mut self, inst: &Inst, here: Together) {
         match &inst.op {
-            Op::Load { ptr, volatile, align, .. } | Op::Store { ptr, volatile, align, .. } => {
-                sites.push(None);
-                let Some((_, bytes, store)) = access(function, inst) else { return };
-                if !matches!(function.ty(*ptr), Type::Ptr(Space::Global | Space::Constant)) {
-                    is_known &= !matches!(function.ty(*ptr), Type::Ptr(Space::Generic));
-                    return;
-                }
-                // Objects of the program are no buffers.
-                if matches!(definitions.pointer(*ptr), Some((Root::Global(_), _))) {
-                    return;
-                }
-                let Some((param, class, offset)) = class_of(*ptr) else {
-                    is_known = false;
-                    return;
-                };
-                let entry = classes.entry(class).or_default();
-                if here == Together::Rest {
-                    entry.instead = true;
-                    return;
-                }
-                let multiple = |value: Value| zeros.get(value.index()).map_or(1, |&zeros| 1_u64 << zeros.min(16));
-                let together = matches!(here, Together::Group | Together::Subgroup)
-                    && !*volatile
-                    && [2 * PART, 4 * PART, WIDEST].contains(&bytes)
-                    && *align >= PART
-                    && divergence.variation(*ptr) == Variation::Stride(u64::from(bytes));
-                let whole = offset.is_none_or(|offset| multiple(offset) >= u64::from(bytes)) || *align >= bytes;
-                entry.outside |= here != Together::Subgroup;
-                entry.stored |= store;
-                entry.widths.insert(bytes);
-                entry.apart |= !together || !whole;
-                if let Some(site) = sites.last_mut() {
-                    *site = Some(Site { class, param, offset, bytes, together });
-                }
+            Op::Load { .. } | Op::Store { .. } => {
+                let site = self.site(inst, here);
+                self.sites.push(site);
             }
             Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } => {
-                is_ordered = true;
-                match class_of(*ptr) {
+                self.is_ordered = true;
+                match self.class_of(*ptr) {
                     Some((_, class, _)) => {
-                        let entry = classes.entry(class).or_default();
+                        let entry = self.classes.entry(class).or_default();
                         (entry.stored, entry.apart) = (true, true);
                     }
-                    None => is_known &= !matches!(function.ty(*ptr), Type::Ptr(Space::Global | Space::Generic)),
+                    None => self.is_known &= !matches!(self.function.ty(*ptr), Type::Ptr(Space::Global | Space::Generic)),
                 }
             }
             // Helpers have no pointers to buffers.
-            Op::MemFence(_) | Op::Call(..) => is_ordered = true,
+            Op::MemFence(_) | Op::Call(..) => self.is_ordered = true,
             // They are loads and stores by now.
-            Op::Copy { .. } | Op::Zero { .. } => is_known = false,
+            Op::Copy { .. } | Op::Zero { .. } => self.is_known = false,
             _ => {}
         }
-    });
-    let allowed = |site: &Site| {
-        let class = classes.get(&site.class)?;
+    }
+
+    /// A load or store, if it is one of a buffer that may be made together.
+    fn site(&mut self, inst: &Inst, here: Together) -> Option<Site> {
+        let (Op::Load { ptr, volatile, align, .. } | Op::Store { ptr, volatile, align, .. }) = &inst.op else { return None };
+        let (_, bytes, store) = access(self.function, inst)?;
+        if !matches!(self.function.ty(*ptr), Type::Ptr(Space::Global | Space::Constant)) {
+            self.is_known &= !matches!(self.function.ty(*ptr), Type::Ptr(Space::Generic));
+            return None;
+        }
+        // Objects of the program are no buffers.
+        if matches!(self.definitions.pointer(*ptr), Some((Root::Global(_), _))) {
+            return None;
+        }
+        let Some((param, class, offset)) = self.class_of(*ptr) else {
+            self.is_known = false;
+            return None;
+        };
+        let entry = self.classes.entry(class).or_default();
+        if here == Together::Rest {
+            entry.instead = true;
+            return None;
+        }
+        let zeros = &self.zeros;
+        let multiple = |value: Value| zeros.get(value.index()).map_or(1, |&zeros| 1_u64 << zeros.min(16));
+        let together = matches!(here, Together::Group | Together::Subgroup)
+            && !*volatile
+            && [2 * PART, 4 * PART, WIDEST].contains(&bytes)
+            && *align >= PART
+            && self.divergence.variation(*ptr) == Variation::Stride(u64::from(bytes));
+        let whole = offset.is_none_or(|offset| multiple(offset) >= u64::from(bytes)) || *align >= bytes;
+        entry.outside |= here != Together::Subgroup;
+        entry.stored |= store;
+        entry.widths.insert(bytes);
+        entry.apart |= !together || !whole;
+        Some(Site { class, param, offset, bytes, together })
+    }
+
+    /// What lanes make together of an access, where all accesses to its class allow it.
+    fn shared(&self, site: &Site) -> Option<Shared> {
+        let class = self.classes.get(&site.class)?;
         let is_mixed = class.apart || (class.instead && class.outside);
-        let is_shared = class.widths.len() == 1 && !is_mixed && !is_ordered;
-        (site.together && (!class.stored || is_shared)).then_some(())
-    };
-    let shared = |site: &Site| -> Option<Shared> {
-        allowed(site)?;
-        let mut sum = site.offset.map_or_else(Linear::default, |offset| definitions.linear(offset));
-        let common = sum.terms.iter().copied().filter(|(value, _)| divergence.is_same(*value)).collect();
-        sum.terms.retain(|(value, _)| !divergence.is_same(*value));
+        let is_shared = class.widths.len() == 1 && !is_mixed && !self.is_ordered;
+        if !site.together || (class.stored && !is_shared) {
+            return None;
+        }
+        let mut sum = site.offset.map_or_else(Linear::default, |offset| self.definitions.linear(offset));
+        let common = sum.terms.iter().copied().filter(|(value, _)| self.divergence.is_same(*value)).collect();
+        sum.terms.retain(|(value, _)| !self.divergence.is_same(*value));
         sum.terms.sort_unstable();
         Some(Shared {
-            param: *function.params.get(site.param as usize)?,
+            param: *self.function.params.get(site.param as usize)?,
             common: Linear { constant: std::mem::take(&mut sum.constant), terms: common },
             own: sum,
             bytes: site.bytes,
         })
-    };
-    is_known.then(|| sites.iter().map(|site| site.as_ref().and_then(shared)).collect())
+    }
 }
 
 /// Whether a buffer shares no memory with any other of the launch.

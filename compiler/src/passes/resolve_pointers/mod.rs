@@ -306,16 +306,9 @@ impl Resolver<'_> {
                 let bits = *bits;
                 self.unpack(out, span, result, bits);
             }
-            (Op::Bin(BinOp::Sub, a, b), Some(_)) => {
-                let (a, b) = (self.differences.get(a).copied(), self.differences.get(b).copied());
-                if let (Some(a), Some(b)) = (a, b)
-                    && a.tag == b.tag
-                {
-                    inst.op = Op::Bin(BinOp::Sub, a.offset, b.offset);
-                    if self.ptr_size == 8 {
-                        let difference = self.function.emit(out, span, Type::I32, inst.op);
-                        inst.op = Op::Cast(CastOp::SExt, difference);
-                    }
+            (&mut Op::Bin(BinOp::Sub, a, b), Some(_)) => {
+                if let Some(op) = self.difference(out, span, a, b) {
+                    inst.op = op;
                 }
                 out.push(inst);
             }
@@ -345,19 +338,29 @@ impl Resolver<'_> {
                 out.push(inst);
             }
             (Op::Printf { args, .. }, _) => {
-                let mut list = std::mem::take(args);
-                for value in &mut list {
+                for value in args {
                     if self.is_pointer(*value) {
                         *value = self.pack(out, span, *value, None);
                     }
-                }
-                if let Op::Printf { args, .. } = &mut inst.op {
-                    *args = list;
                 }
                 out.push(inst);
             }
             _ => self.control(inst, out),
         }
+    }
+
+    /// The difference of two numbers, if they are addresses in one object: that of their offsets.
+    fn difference(&mut self, out: &mut Vec<Inst>, span: Span, a: Value, b: Value) -> Option<Op> {
+        let (a, b) = (*self.differences.get(&a)?, *self.differences.get(&b)?);
+        if a.tag != b.tag {
+            return None;
+        }
+        let difference = Op::Bin(BinOp::Sub, a.offset, b.offset);
+        if self.ptr_size != 8 {
+            return Some(difference);
+        }
+        let difference = self.function.emit(out, span, Type::I32, difference);
+        Some(Op::Cast(CastOp::SExt, difference))
     }
 
     /// `if`, `switch`, `loop`, and what ends regions.
