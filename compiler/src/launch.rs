@@ -26,7 +26,7 @@ pub struct KernelKey {
     /// Work-items a group in each dimension as the launch asks for them; only groups at the upper edges of an NDRange have fewer.
     pub enqueued_local_size: [u32; 3],
     /// Dimensions in which the last groups reach beyond the NDRange: work-items that are not in it end at once. Only for kernels that cannot tell
-    /// ([`crate::passes::group_blind`]).
+    /// ([`crate::passes::group_blind()`]).
     pub guard: [bool; 3],
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,

@@ -53,6 +53,6 @@ pub struct KernelInfo {
     pub has_arg_info: bool,
     /// Whether the last work-groups may be smaller than the others: from OpenCL C 2.0, without `-cl-uniform-work-group-size`, in all units of the program.
     pub non_uniform_groups: bool,
-    /// Whether it cannot tell how work-items are grouped, see [`crate::passes::group_blind`].
+    /// Whether it cannot tell how work-items are grouped, see [`crate::passes::group_blind()`].
     pub group_blind: bool,
 }

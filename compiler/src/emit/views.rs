@@ -18,7 +18,7 @@ use naga::{Scalar, ScalarKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Load,
-    /// A load of what nobody has written since the launch began ([`super::clean`]), where that may be fetched as texels.
+    /// A load of what nobody has written since the launch began ([`crate::passes::clean`]), where that may be fetched as texels.
     Fetch,
     Store,
     /// Integer atomics that do not care about the sign.
