@@ -74,7 +74,7 @@ impl Folder {
             .env(APPLICATION, self.0.path())
             .env("WGCL_CACHE", "1")
             .env("WGCL_CACHE_DIR", self.cache())
-            .env("WGCL_LOG", "wgcl_api::cache=debug,wgcl_backend_wgpu::shelf=debug")
+            .env("WGCL_LOG", "wgcl_api::cache=debug,wgcl_runtime=debug")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
