@@ -30,7 +30,7 @@ pub enum DeviceKind {
     VirtualGpu,
     /// The CPU (lavapipe, SwiftShader, WARP).
     Cpu,
-    /// Unknown.
+    /// A device whose driver does not say.
     Other,
 }
 
@@ -82,11 +82,11 @@ bitflags::bitflags! {
 pub struct DeviceProperties {
     /// The adapter's name.
     pub name: String,
-    /// Kind.
+    /// What CL_DEVICE_TYPE is made of.
     pub kind: DeviceKind,
-    /// PCI vendor.
+    /// The vendor's number on the bus (CL_DEVICE_VENDOR_ID).
     pub vendor_id: u32,
-    /// PCI device.
+    /// The device's number on the bus, the vendor's own.
     pub device_id: u32,
     /// A human-readable vendor.
     pub vendor: String,
@@ -143,10 +143,10 @@ pub struct DeviceProperties {
 /// What went wrong in a backend.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum BackendError {
-    /// Device memory.
+    /// The device has no room for what was asked.
     #[error("out of device memory")]
     OutOfDeviceMemory,
-    /// Host memory.
+    /// The host has no room for what was asked.
     #[error("out of host memory")]
     OutOfHostMemory,
     /// The device does not answer any more.
@@ -196,13 +196,13 @@ pub struct CopyRegion {
     pub buffer: u64,
     /// Byte offset in the host's memory, or in the destination buffer.
     pub host: u64,
-    /// Bytes.
+    /// How many bytes are copied.
     pub size: u64,
 }
 
 /// Device memory. Dropping it frees it once the commands that use it are done.
 pub trait Memory: Send + Sync + fmt::Debug {
-    /// Bytes.
+    /// Its size in bytes.
     fn size(&self) -> u64;
     /// The address at which the host sees this memory all the time (unified memory), as an integer; never dereferenced in this crate.
     fn host_address(&self) -> Option<usize>;
@@ -213,11 +213,11 @@ pub trait Memory: Send + Sync + fmt::Debug {
 /// A part of a memory object: what a command or a kernel argument refers to.
 #[derive(Clone, Debug)]
 pub struct MemoryRange {
-    /// The memory.
+    /// What the range is a part of.
     pub memory: Arc<dyn Memory>,
     /// Byte offset: a multiple of [`DeviceProperties::base_alignment`] where a kernel uses it.
     pub offset: u64,
-    /// Bytes.
+    /// Its size in bytes.
     pub size: u64,
     /// The byte among them to which a kernel's argument points: not always the first in memory that is shared with the host.
     pub start: u64,
@@ -255,7 +255,7 @@ impl Identity {
         self.0 < identity::FIRST_BUFFER
     }
 
-    /// The number.
+    /// The upper half of pointers into the memory.
     pub const fn get(&self) -> u32 {
         self.0
     }
@@ -309,9 +309,9 @@ pub struct Launch {
     pub extra: Vec<MemoryRange>,
     /// Number of dimensions, 1 to 3; the others have size 1 and offset 0.
     pub work_dim: u32,
-    /// Global offset.
+    /// What the global ids begin with, in each dimension.
     pub global_offset: [u64; 3],
-    /// Global size.
+    /// Work-items in each dimension, 1 in those that the launch does not have.
     pub global_size: [u64; 3],
     /// Work-items a group; the last groups of a dimension have fewer where this does not divide the global size.
     pub local_size: [u32; 3],
@@ -322,18 +322,18 @@ pub struct Launch {
 pub enum Action {
     /// Host to device.
     Write {
-        /// Where to.
+        /// The memory that is written.
         dst: Arc<dyn Memory>,
-        /// Where from.
+        /// What the host gives.
         src: Arc<dyn HostSource>,
         /// Pieces; `buffer` offsets in `dst`, `host` offsets in `src`.
         regions: Vec<CopyRegion>,
     },
     /// Device to host.
     Read {
-        /// Where from.
+        /// The memory that is read.
         src: Arc<dyn Memory>,
-        /// Where to.
+        /// What the host has asked for.
         dst: Arc<dyn HostTarget>,
         /// Pieces; `buffer` offsets in `src`, `host` offsets in `dst`.
         regions: Vec<CopyRegion>,
@@ -344,14 +344,14 @@ pub enum Action {
         src: Arc<dyn Memory>,
         /// Where to (`host` offsets).
         dst: Arc<dyn Memory>,
-        /// Pieces.
+        /// What goes where, in bytes.
         regions: Vec<CopyRegion>,
     },
     /// Repeats a pattern of 1 to 128 bytes.
     Fill {
-        /// Where to.
+        /// The memory that is filled.
         dst: Arc<dyn Memory>,
-        /// What.
+        /// The bytes that are repeated.
         pattern: Vec<u8>,
         /// Byte offset, a multiple of the pattern's size.
         offset: u64,
@@ -362,7 +362,7 @@ pub enum Action {
     Launch(Launch),
 }
 
-/// A command.
+/// What a queue hands to a device as one: it is reported once.
 #[derive(Debug)]
 pub enum Command {
     /// One action.
@@ -439,7 +439,7 @@ pub struct KernelUsage {
 
 /// A device. Opened (wgpu's device made) when first needed for more than its properties.
 pub trait Device: Send + Sync + fmt::Debug {
-    /// Facts.
+    /// What clGetDeviceInfo tells, and what decides how launches are made.
     fn properties(&self) -> &DeviceProperties;
     /// What the compiler has to know.
     fn target(&self) -> &Target;
@@ -451,7 +451,7 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// As [`Device::allocate`], for memory whose pointers are addresses of the host: their high half is `identity`.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Device::allocate`].
     fn allocate_shared(&self, size: u64, identity: u32) -> BackendResult<Arc<dyn Memory>> {
         let _ = identity;
         self.allocate(size)

@@ -62,7 +62,7 @@ pub enum CommandType {
 /// How a command uses bytes of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Reads.
+    /// The command only reads the memory.
     Read,
     /// Reads and writes, or writes only some of it.
     Write,
@@ -79,7 +79,7 @@ pub struct Use {
     pub image: Option<Arc<Image>>,
     /// Bytes of the underlying store.
     pub range: Range<u64>,
-    /// How.
+    /// What it does with the memory.
     pub access: Access,
 }
 
@@ -99,13 +99,13 @@ impl Use {
 /// A kernel argument, captured.
 #[derive(Clone, Debug)]
 pub enum Argument {
-    /// By value.
+    /// The bytes of a value, as clSetKernelArg was given them.
     Value(ValueBytes),
     /// A buffer, or null.
     Buffer(Option<Arc<Buffer>>),
     /// Bytes of workgroup memory.
     Local(u32),
-    /// An image.
+    /// An image with its format and its sizes.
     Image(Arc<Image>),
     /// A pointer to a byte of memory that is shared with the host.
     Svm(Arc<Buffer>, u64),
@@ -128,19 +128,19 @@ impl Argument {
 pub struct KernelLaunch {
     /// The program on the device.
     pub program: Arc<dyn LoadedProgram>,
-    /// The kernel.
+    /// The kernel's name in its program.
     pub kernel: Arc<str>,
     /// One a parameter.
     pub args: Vec<Argument>,
     /// Memory to which only pointers in memory lead.
     pub extra: Vec<Arc<Buffer>>,
-    /// Dimensions.
+    /// Dimensions of the range, 1 to 3.
     pub work_dim: u32,
-    /// Global offset.
+    /// What the global ids begin with.
     pub global_offset: [u64; 3],
-    /// Global size.
+    /// Work-items in each dimension.
     pub global_size: [u64; 3],
-    /// Local size.
+    /// Work-items of a group in each dimension.
     pub local_size: [u32; 3],
 }
 
@@ -156,7 +156,7 @@ pub enum Operation {
     Copy(Arc<Buffer>, Arc<Buffer>, Vec<CopyRegion>),
     /// Pattern, offset and size.
     Fill(Arc<Buffer>, Vec<u8>, u64, u64),
-    /// A kernel.
+    /// Runs a kernel.
     Launch(KernelLaunch),
     /// The commands of a command buffer, made for the queue's device.
     Replay(Arc<[Arc<Action>]>),
@@ -218,7 +218,7 @@ impl Operation {
 pub struct Work {
     /// What to do.
     pub operation: Operation,
-    /// With what.
+    /// The memory that it reads or writes: what orders it among other work.
     pub uses: Vec<Use>,
     /// Bytes that the host wrote straight into a device's memory: device index and range.
     pub host_written: Option<(usize, Use)>,

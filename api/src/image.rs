@@ -57,12 +57,12 @@ impl ImageType {
 pub enum MemObject {
     /// A buffer or sub-buffer.
     Buffer(Arc<Buffer>),
-    /// An image.
+    /// The elements of an image.
     Image(Arc<Image>),
 }
 
 impl MemObject {
-    /// Its context.
+    /// The context in which it was made.
     pub fn context(&self) -> &Arc<Context> {
         match self {
             Self::Buffer(buffer) => buffer.context(),
@@ -116,11 +116,11 @@ impl MemObject {
 pub struct ImageDesc {
     /// image_type, as it is in C
     pub image_type: u32,
-    /// Elements.
+    /// Elements of a row.
     pub width: u64,
-    /// Rows.
+    /// Rows of a slice, or 1.
     pub height: u64,
-    /// Slices.
+    /// Slices of a volume, or 1.
     pub depth: u64,
     /// Images of an array.
     pub array_size: u64,
@@ -171,7 +171,7 @@ impl ImageExtent {
     }
 }
 
-/// An image.
+/// An image object (cl_mem of a type of image).
 #[derive(Debug)]
 pub struct Image {
     slot: HandleSlot,
@@ -277,7 +277,7 @@ impl Image {
         }))
     }
 
-    /// Its context.
+    /// The context in which it was made.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }

@@ -20,17 +20,17 @@ use crate::program::{Executable, Program, find_kernel};
 /// reference counts to cl_kernel arguments".
 #[derive(Clone, Debug)]
 pub enum ArgValue {
-    /// By value.
+    /// The bytes of a value.
     Value(ValueBytes),
     /// A null pointer.
     Null,
-    /// A buffer.
+    /// A buffer, as long as the application holds it.
     Buffer(Weak<Buffer>),
     /// Bytes of workgroup memory.
     Local(u32),
     /// A pointer to a byte of shared virtual memory.
     Svm(Weak<Buffer>, u64),
-    /// An image.
+    /// An image, as long as the application holds it.
     Image(Weak<Image>),
     /// What a sampler is to kernels.
     Sampler(u32),
@@ -53,7 +53,7 @@ pub struct WorkGroupInfo {
 #[derive(Clone, Debug)]
 struct Definition {
     executable: Arc<Executable>,
-    /// Which one.
+    /// Its place among the kernel's arguments.
     index: usize,
 }
 
@@ -68,7 +68,7 @@ impl Definition {
     }
 }
 
-/// A kernel.
+/// A kernel object (cl_kernel).
 #[derive(Debug)]
 pub struct Kernel {
     slot: HandleSlot,
@@ -193,7 +193,7 @@ impl Kernel {
         copy
     }
 
-    /// Its program.
+    /// The program that it was made of.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }

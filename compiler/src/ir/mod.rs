@@ -108,7 +108,7 @@ pub struct GlobalVar {
     pub name: String,
     /// `Local`, `Global` or `Constant`.
     pub space: Space,
-    /// Bytes.
+    /// Its size in bytes.
     pub size: u32,
     /// Bytes, a power of two.
     pub align: u32,
@@ -144,7 +144,6 @@ pub struct Function {
     pub values: Vec<ValueData>,
     /// Private variables, indexed by [`Var`].
     pub vars: Vec<VarData>,
-    /// The body.
     pub body: Region,
     /// Whether the source asks for it never to be inlined (`noinline`), as long as that is possible.
     pub no_inline: bool,
@@ -168,9 +167,9 @@ pub enum KernelParam {
     Value,
     /// A struct or union of that size and alignment, in the argument buffer: the parameter is a `ptr.constant` to it.
     Bytes {
-        /// Bytes.
+        /// Its size in bytes.
         size: u32,
-        /// Bytes.
+        /// Its alignment in bytes, a power of two.
         align: u32,
     },
     /// A pointer to a buffer (`__global` or `__constant`).
@@ -187,16 +186,15 @@ pub enum KernelParam {
         /// Alignment of what it points to, in bytes.
         align: u32,
     },
-    /// A sampler.
+    /// A sampler: its bits are in the launch key.
     Sampler,
-    /// An image.
+    /// An image: its format is in the launch key, its sizes are in the argument buffer.
     Image,
 }
 
 /// What is known of a value.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ValueData {
-    /// Its type.
     pub ty: Type,
 }
 
@@ -205,7 +203,7 @@ pub struct ValueData {
 pub struct VarData {
     /// Source name; empty for temporaries.
     pub name: String,
-    /// Bytes.
+    /// Its size in bytes.
     pub size: u32,
     /// Bytes, a power of two.
     pub align: u32,
@@ -218,7 +216,7 @@ pub struct Region {
     pub insts: Vec<Inst>,
 }
 
-/// An instruction.
+/// An operation, the values that it gives, and where in the source it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Inst {
     /// What it does.
@@ -230,7 +228,7 @@ pub struct Inst {
     pub span: Span,
 }
 
-/// A constant.
+/// What a constant is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Const {
     /// The bits of a scalar, zero-extended; floats by their IEEE bits; `bool` 0 or 1.
@@ -239,7 +237,7 @@ pub enum Const {
     Lanes(Vec<u64>),
     /// The null pointer.
     Null,
-    /// Any value.
+    /// Any value: whatever a program does not depend on.
     Undef,
 }
 
@@ -496,7 +494,7 @@ pub struct Fence {
     pub image: bool,
 }
 
-/// An operation.
+/// What an instruction does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Op {
     Const(Const),

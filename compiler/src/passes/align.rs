@@ -11,7 +11,6 @@ use super::pass::Pass;
 use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value, WorkItem};
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("align", |function, _| {
     run(function);
     Ok(true)

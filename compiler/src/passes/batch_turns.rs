@@ -26,7 +26,6 @@ use crate::analysis::loops::PlainLoop;
 use crate::diag::Span;
 use crate::ir::{Cursor, Function, Inst, Op, Region, Space, Type, Value};
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("batch_turns", |function, cx| Ok(run(function, cx.key.binding.distinct, cx.purity)));
 
 /// Turns behind one test.

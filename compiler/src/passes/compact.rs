@@ -4,7 +4,7 @@
 use super::pass::Pass;
 use crate::ir::{Function, Inst, Op, Region, Value, ValueData, Var};
 
-/// The pass.
+/// This transformation, as the lists of passes name it.
 pub const PASS: Pass = Pass::function("compact", |function, _| {
     run(function);
     Ok(true)

@@ -12,7 +12,6 @@ use super::pass::Pass;
 use crate::ir::{Function, Global, GlobalVar, Op, Region, Space, Type, Value, Var};
 use rustc_hash::FxHashMap;
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("constant_arrays", |function, cx| {
     run(function, &cx.module.globals);
     Ok(true)

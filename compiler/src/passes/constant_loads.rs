@@ -11,7 +11,6 @@ use crate::analysis::addresses::{Address, Addresses};
 use crate::analysis::definitions::Root;
 use crate::ir::{Const, Function, GlobalVar, Op, Scalar, Type, Value};
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("constant_loads", |function, cx| {
     run(function, &cx.module.globals);
     Ok(true)

@@ -17,7 +17,6 @@ use super::pass::Pass;
 use crate::analysis::definitions::{Constants, Uses};
 use crate::ir::{BinOp, Function, Inst, Op, Region, Scalar, Type, Value};
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("constants_inward", |function, _| Ok(run(function)));
 
 /// Sums within a sum that are looked into.

@@ -16,7 +16,6 @@ use super::pass::Pass;
 use super::simplify::Purity;
 use crate::ir::{CastOp, Function, Inst, Op, Region, Type, Value, Var};
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("dce", |function, cx| Ok(run(function, cx.purity)));
 
 /// Removes dead code. Returns whether there was any.

@@ -3,7 +3,6 @@
 use super::pass::Pass;
 use crate::ir::{Function, KernelParam, Space, Type, Value};
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("extra_buffers", |function, cx| {
     run(function, cx.key.binding.extra_buffers);
     Ok(cx.key.binding.extra_buffers > 0)

@@ -19,7 +19,6 @@ use crate::analysis::definitions::{Definitions, Root};
 use crate::ir::{Inst, Module, Op, Region, Value};
 use crate::launch::LaunchKey;
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::module("flatten", |module, cx| {
     run(module, cx.key);
     Ok(true)

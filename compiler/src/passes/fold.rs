@@ -13,7 +13,7 @@ use crate::diag::Span;
 use crate::ir::{CastOp, Function, Inst, Op, Space, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
 
-/// The pass.
+/// This transformation, as the lists of passes name it.
 pub const PASS: Pass = Pass::function("fold", |function, cx| run(function, cx.key));
 
 /// Makes all folded parameters addresses relative to the first, which stands for the common buffer.

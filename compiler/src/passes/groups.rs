@@ -25,7 +25,6 @@ use crate::ir::{
 };
 use rustc_hash::FxHashMap;
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::module("groups", |module, cx| {
     run(module, cx.key.kernel.local_size, cx.target.language.max_subgroup_size);
     Ok(true)

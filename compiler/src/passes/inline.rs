@@ -15,7 +15,7 @@ use super::PassError;
 use super::pass::Pass;
 use crate::ir::{Func, Function, Inst, MAX_NESTING, Module, Op, Region, Space, Type, Value, Var};
 
-/// The pass.
+/// This transformation, as the lists of passes name it.
 pub const PASS: Pass = Pass::function("inline", |function, cx| {
     run_apart(function, cx.module, cx.policy)?;
     Ok(true)

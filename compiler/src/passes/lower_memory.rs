@@ -15,7 +15,6 @@ use crate::diag::Span;
 use crate::ir::{BinOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value, Var};
 use std::collections::BTreeMap;
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("lower_memory", |function, cx| {
     run(function, cx.pointer_size());
     Ok(true)

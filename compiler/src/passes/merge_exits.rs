@@ -12,7 +12,6 @@ use super::simplify::is_cheap_op;
 use crate::diag::Span;
 use crate::ir::{BinOp, Function, Inst, Op, Region, Type, UnOp, Value};
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("merge_exits", |function, _| {
     run(function);
     Ok(true)

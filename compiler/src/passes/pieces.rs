@@ -22,7 +22,7 @@ use crate::diag::Span;
 use crate::ir::{BinOp, Function, Inst, KernelParam, Op, Region, Space, Type, Value};
 use crate::launch::Pieces;
 
-/// The pass.
+/// This transformation, as the lists of passes name it.
 pub const PASS: Pass = Pass::function("pieces", |function, cx| {
     let pieces = &cx.key.binding.pieces;
     let any = !pieces.params.is_empty();

@@ -20,7 +20,6 @@ use super::{align, exchange};
 use crate::analysis::definitions::{Definitions, Linear, Root};
 use crate::ir::{Const, Function, Inst, Op, Region, Space, Type, Value};
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("side_by_side", |function, cx| {
     let widest = if cx.target.shaders.costs.lanes_exchange { exchange::SHARED } else { WIDE };
     Ok(run(function, cx.key.binding.distinct, cx.purity, widest))

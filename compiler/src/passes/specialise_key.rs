@@ -20,7 +20,6 @@ pub(crate) const START: Pass = Pass::function("start_parameters", |function, cx|
     Ok(!cx.key.binding.started_args.is_empty())
 });
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("specialise_key", |function, cx| {
     run(function, &cx.key.kernel);
     Ok(true)

@@ -22,7 +22,6 @@ use crate::ir::{CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value, V
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("structure_returns", |function, cx| {
     run(function, cx.pointer_size());
     Ok(true)

@@ -26,7 +26,6 @@ use crate::analysis::loops::{Counted, PlainLoop};
 use crate::ir::{BinOp, Build, CastOp, Const, Cursor, Function, GroupOp, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("uniform_loads", |function, cx| {
     // naga takes questions about subgroups from groups of one dimension only; of SPIR-V nobody asks it.
     let may_ask = cx.target.shaders.spirv || cx.key.kernel.local_size[1..] == [1, 1];

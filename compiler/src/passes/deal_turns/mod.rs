@@ -48,7 +48,6 @@ use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, Inst, Op, Region,
 use crate::launch::LaunchKey;
 use check::Dealt;
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("deal_turns", |function, cx| {
     let widths = if cx.target.shaders.costs.long_code { &WIDTHS[..1] } else { WIDTHS };
     Ok(run(function, cx.key, cx.purity, widths))

@@ -31,7 +31,7 @@ use crate::analysis::divergence::{Divergence, Question, StableLoads, Together, V
 use crate::ir::{Function, Inst, KernelParam, Op, Space, Type, Value};
 use crate::launch::LaunchKey;
 
-/// The pass.
+/// This transformation, as the lists of passes name it.
 pub const PASS: Pass = Pass::function("exchange", |function, cx| {
     // naga takes questions about subgroups from groups of one dimension only; of SPIR-V nobody asks it.
     let may_ask = cx.target.shaders.spirv || cx.key.kernel.local_size[1..] == [1, 1];

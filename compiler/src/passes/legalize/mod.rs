@@ -27,7 +27,7 @@ use crate::ir::{BinOp, Build, CastOp, Cursor, Func, Function, Inst, MathOp, Modu
 use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The pass.
+/// This transformation, as the lists of passes name it.
 pub const PASS: Pass = Pass::module("legalize", |module, cx| {
     run(module, cx.target);
     Ok(true)

@@ -22,7 +22,6 @@ use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Inst, Op, Region, Scalar,
 use demand::Demand;
 use rustc_hash::FxHashMap;
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("narrow", |function, _| {
     run(function);
     Ok(true)

@@ -27,7 +27,6 @@ use crate::ir::{CastOp, Const, Cursor, Function, Inst, Op, Region, Type, Value, 
 use pieces::{Access, Pieces};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("promote", |function, cx| Ok(run(function, cx.pointer_size())));
 
 /// Promotes every private variable that can be. `ptr_size` is the size of a pointer in bytes. Returns whether anything changed.

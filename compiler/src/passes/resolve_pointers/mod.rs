@@ -47,7 +47,6 @@ use forms::Numbers;
 use roots::{Root, Roots};
 use rustc_hash::FxHashMap;
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| {
     run(function, &cx.module.globals, cx.pointer_size())?;
     Ok(true)

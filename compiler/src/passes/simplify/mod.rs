@@ -30,7 +30,6 @@ use super::dce;
 use super::pass::Pass;
 use crate::ir::{Function, Op, Region};
 
-/// The pass.
 pub(crate) const PASS: Pass = Pass::function("simplify", |function, cx| {
     run(function, cx.purity);
     Ok(true)
