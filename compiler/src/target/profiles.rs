@@ -62,11 +62,16 @@ impl Target {
         Self { language, shaders }.with_extensions()
     }
 
-    /// NVIDIA's GPUs through their Vulkan driver (580.159, an H100).
+    /// NVIDIA's GPUs through their Vulkan driver (580.159, an H100): single-precision denormals are flushed.
     pub fn nvidia() -> Self {
         let full = Self::full();
-        let language = Language { fused_fma: true, max_subgroup_size: 32, ..full.language };
-        let shaders = Shaders { float_controls: FloatControls::ALL, costs: Costs::nvidia(), ..full.shaders };
+        let language = Language { fused_fma: true, denormals: false, max_subgroup_size: 32, max_local_memory: 48 << 10, ..full.language };
+        let shaders = Shaders {
+            float_controls: FloatControls { denorm_preserve: 1, ..FloatControls::ALL },
+            limits: Limits { storage_buffers: 256, uniform_buffers: 256, ..full.shaders.limits },
+            costs: Costs::nvidia(),
+            ..full.shaders
+        };
         Self { language, shaders }.with_extensions()
     }
 
