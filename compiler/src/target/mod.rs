@@ -101,6 +101,8 @@ impl Target {
         self.shaders.float_controls = FloatControls::default();
         self.language.atomic_order = AtomicOrder::Nothing;
         self.language.short_elements = false;
+        // What `fma` becomes is for the languages in between to say.
+        self.language.fused_fma = false;
         self.with_extensions()
     }
 
