@@ -105,44 +105,21 @@ fn slice_mut(bytes: &mut [u8], offset: u64, size: u64) -> BackendResult<&mut [u8
 
 #[cfg(test)]
 mod tests {
-    use std::any::Any;
     use std::sync::Arc;
 
     use parking_lot::Mutex;
 
-    use super::{HostBytes, run};
+    use super::run;
     use crate::backend::{Action, BackendResult, Command, CopyRegion, Memory};
-
-    #[derive(Debug)]
-    struct Bytes(Mutex<Vec<u8>>);
-
-    impl Memory for Bytes {
-        fn size(&self) -> u64 {
-            self.0.lock().len() as u64
-        }
-
-        fn host_address(&self) -> Option<usize> {
-            None
-        }
-
-        fn as_any(&self) -> &dyn Any {
-            self
-        }
-    }
-
-    impl HostBytes for Bytes {
-        fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
-            f(&mut self.0.lock())
-        }
-    }
+    use crate::test_backend::TestMemory;
 
     fn perform(action: Action) -> BackendResult<()> {
-        run::<Bytes>(Command::Once(action), |_| Ok(()))
+        run::<TestMemory>(Command::Once(action), |_| Ok(()))
     }
 
     #[test]
     fn bytes_go_where_they_should_and_nowhere_else() {
-        let memory = Arc::new(Bytes(Mutex::new((0..8).collect())));
+        let memory = Arc::new(TestMemory(Mutex::new((0..8).collect())));
         let this = || -> Arc<dyn Memory> { memory.clone() };
         let region = |buffer, host, size| vec![CopyRegion { buffer, host, size }];
         assert_eq!(perform(Action::Write { dst: this(), src: Arc::new(vec![1, 2, 3, 4]), regions: region(6, 1, 2) }), Ok(()));

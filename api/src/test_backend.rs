@@ -53,7 +53,7 @@ pub(crate) fn properties(name: &str) -> DeviceProperties {
 }
 
 #[derive(Debug)]
-struct TestMemory(Mutex<Vec<u8>>);
+pub(crate) struct TestMemory(pub(crate) Mutex<Vec<u8>>);
 
 impl Memory for TestMemory {
     fn size(&self) -> u64 {

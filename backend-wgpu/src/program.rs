@@ -141,13 +141,9 @@ impl WgpuProgram {
             kernel: Some(ir::Kernel { params: kernel.params().to_vec(), reqd_work_group_size: kernel.required_group_size(), coarse: 0 }),
             ..ir::Function::new("", ir::Type::Void)
         };
-        let mut key = LaunchKey::example(&function, local_size);
-        key.binding.distinct = true;
-        if self.code.machine().approach.texels {
-            let is_memory = |param: &ir::KernelParam| matches!(param, ir::KernelParam::Buffer { .. } | ir::KernelParam::Image);
-            key.binding.texel_args = (0..).zip(kernel.params()).filter(|(_, param)| is_memory(param)).map(|(index, _)| index).collect();
-        }
-        key
+        LaunchKey::example(&function, local_size)
+            .changed(|key| key.binding.distinct = true)
+            .with_texels(&function, self.code.machine().approach.texels)
     }
 }
 

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::ir;
 use crate::ir::image::ImageFormat;
-use crate::target::Target;
 
 /// What is known at launch. Equal keys give equal code; keep it small.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -143,10 +142,10 @@ impl LaunchKey {
         self
     }
 
-    /// The same key where nothing else in the launch writes what the kernel's buffers and images hold, on a device that fetches texels.
+    /// The same key where nothing else in the launch writes what the kernel's buffers and images hold, if the device `fetches` texels.
     #[must_use]
-    pub fn with_texels(mut self, function: &ir::Function, target: &Target) -> Self {
-        if target.shaders.costs.texel_fetches {
+    pub fn with_texels(mut self, function: &ir::Function, fetches: bool) -> Self {
+        if fetches {
             let is_memory = |param: &ir::KernelParam| matches!(param, ir::KernelParam::Buffer { .. } | ir::KernelParam::Image);
             let params = function.kernel.iter().flat_map(|kernel| &kernel.params);
             self.binding.texel_args = (0..).zip(params).filter(|(_, param)| is_memory(param)).map(|(index, _)| index).collect();

@@ -251,7 +251,9 @@ fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Ite
 /// A launch as most are: no memory is bound twice.
 fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey {
     let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
-    LaunchKey::example(function, local_size).changed(|key| key.binding.distinct = true).with_texels(function, target)
+    LaunchKey::example(function, local_size)
+        .changed(|key| key.binding.distinct = true)
+        .with_texels(function, target.shaders.costs.texel_fetches)
 }
 
 fn complain(log: &str) {

@@ -22,11 +22,6 @@ pub struct Left<'a> {
 }
 
 impl Left<'_> {
-    /// The function on which the pass worked, if it is one that works on functions.
-    pub fn func(&self) -> Option<Func> {
-        self.apart.map(|(func, _)| func)
-    }
-
     /// The module.
     pub fn module(&self) -> Module {
         let mut module = self.module.clone();

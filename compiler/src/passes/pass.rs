@@ -65,11 +65,6 @@ impl Cx<'_> {
     pub const fn pointer_size(&self) -> u32 {
         self.target.pointer_size()
     }
-
-    /// Whether the function is the kernel that is launched.
-    pub fn is_kernel(&self) -> bool {
-        self.func == Func(0)
-    }
 }
 
 /// One line of a list of passes.
