@@ -17,6 +17,7 @@ use crate::backend::{
 use crate::backend::{Progress, Times};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::failure::Failure;
 use crate::image::{Image, MemObject};
 use crate::memory::Buffer;
 use crate::native::NativeKernel;
@@ -90,9 +91,34 @@ impl Use {
         Self { image: Some(image.clone()), ..self }
     }
 
-    /// What is kept alive.
-    fn into_object(self) -> MemObject {
-        self.image.map_or(MemObject::Buffer(self.buffer), MemObject::Image)
+    fn into_kept(self) -> Kept {
+        let is_whole = self.range == (0..self.buffer.store().size());
+        Kept { object: self.image.map_or(MemObject::Buffer(self.buffer), MemObject::Image), access: self.access, is_whole }
+    }
+}
+
+/// An object that is kept alive until a command is done, and what becomes of it if that fails.
+pub(crate) struct Kept {
+    object: MemObject,
+    access: Access,
+    /// All of its memory is used.
+    is_whole: bool,
+}
+
+impl Kept {
+    /// The failure of the memory that reaches a command of that number.
+    pub(crate) fn failure(&self, number: u64) -> Option<Arc<Failure>> {
+        if self.access == Access::Overwrite { None } else { self.object.buffer().store().failure(number) }
+    }
+
+    /// The command has failed, or not.
+    pub(crate) fn ended(&self, failure: Option<&Arc<Failure>>) {
+        let store = self.object.buffer().store();
+        match failure {
+            Some(failure) if self.access != Access::Read => store.set_failure(failure),
+            None if self.access == Access::Overwrite && self.is_whole => store.clear_failure(),
+            _ => {}
+        }
     }
 }
 
@@ -233,9 +259,11 @@ impl fmt::Debug for Work {
 /// What came of preparing a command.
 pub(crate) enum Prepared {
     /// Ready for the device; the objects must be kept until it is done.
-    Command(Box<Command>, Vec<MemObject>),
+    Command(Box<Command>, Vec<Kept>),
     /// Contents come from another device; [`Event::resume`] is called when they are there.
     Later,
+    /// Why it cannot be.
+    Failed(Error, Vec<Kept>),
 }
 
 impl Work {
@@ -258,7 +286,7 @@ impl Work {
     }
 
     /// Turns the work into a command of the queue's device.
-    pub(crate) fn prepare(mut self, queue: &Arc<Queue>, event: &Arc<Event>) -> Result<Prepared> {
+    pub(crate) fn prepare(mut self, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
         let index = queue.device_index();
         if queue.context().devices().len() > 1 {
             let missing: Vec<Transfer> = self
@@ -274,8 +302,7 @@ impl Work {
                 })
                 .collect();
             if !missing.is_empty() {
-                migrate(missing, self, queue, event)?;
-                return Ok(Prepared::Later);
+                return migrate(missing, self, queue, event);
             }
             for used in self.uses.iter().filter(|used| used.access != Access::Read) {
                 used.buffer.store().written(index, used.range.clone());
@@ -284,8 +311,16 @@ impl Work {
                 used.buffer.store().written(writer, used.range);
             }
         }
-        let command = self.operation.resolve(index)?;
-        Ok(Prepared::Command(Box::new(command), self.uses.into_iter().map(Use::into_object).collect()))
+        let kept = self.uses.into_iter().map(Use::into_kept).collect();
+        match self.operation.resolve(index) {
+            Ok(command) => Prepared::Command(Box::new(command), kept),
+            Err(error) => Prepared::Failed(error, kept),
+        }
+    }
+
+    /// What the work would have used, if it is not done.
+    pub(crate) fn into_kept(self) -> Vec<Kept> {
+        self.uses.into_iter().map(Use::into_kept).collect()
     }
 }
 
@@ -328,7 +363,20 @@ struct Step {
     staging: Arc<Mutex<Vec<u8>>>,
 }
 
-fn migrate(missing: Vec<Transfer>, work: Work, queue: &Arc<Queue>, event: &Arc<Event>) -> Result<()> {
+/// Begins the transfers, after all of which the work comes.
+fn migrate(missing: Vec<Transfer>, work: Work, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
+    let read = |transfer: &Transfer| -> Result<_> {
+        let size = transfer.range.end - transfer.range.start;
+        let staging = Arc::new(Mutex::new(crate::memory::zeroed(size)?));
+        let memory = transfer.buffer.store().memory(transfer.from)?;
+        let regions = vec![CopyRegion { buffer: transfer.range.start, host: 0, size }];
+        Ok((Action::Read { src: memory, dst: Arc::new(Staging(staging.clone())), regions }, staging))
+    };
+    // None of them begins unless all can: what is on its way resumes the event.
+    let reads = match missing.iter().map(read).collect::<Result<Vec<_>>>() {
+        Ok(reads) => reads,
+        Err(error) => return Prepared::Failed(error, work.into_kept()),
+    };
     let migration = Arc::new(Migration {
         event: event.clone(),
         queue: queue.clone(),
@@ -336,17 +384,12 @@ fn migrate(missing: Vec<Transfer>, work: Work, queue: &Arc<Queue>, event: &Arc<E
         remaining: AtomicUsize::new(missing.len()),
         failure: Mutex::new(None),
     });
-    for transfer in missing {
-        let size = transfer.range.end - transfer.range.start;
-        let staging = Arc::new(Mutex::new(crate::memory::zeroed(size)?));
-        let memory = transfer.buffer.store().memory(transfer.from)?;
+    for (transfer, (action, staging)) in missing.into_iter().zip(reads) {
         let device = queue.context().devices()[transfer.from].clone();
-        let regions = vec![CopyRegion { buffer: transfer.range.start, host: 0, size }];
-        let command = Action::Read { src: memory, dst: Arc::new(Staging(staging.clone())), regions };
-        device.backend().enqueue(command.into(), false, Arc::new(Step { migration: migration.clone(), transfer, staging }));
+        device.backend().enqueue(action.into(), false, Arc::new(Step { migration: migration.clone(), transfer, staging }));
         device.backend().flush();
     }
-    Ok(())
+    Prepared::Later
 }
 
 impl Progress for Step {
@@ -362,7 +405,7 @@ impl Progress for Step {
         let written = result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
             let regions = vec![CopyRegion { buffer: start, host: 0, size: end - start }];
             let command = Action::Write { dst, src: Arc::new(Staging(self.staging.clone())), regions };
-            migration.queue.device().backend().enqueue(command.into(), false, Arc::new(Ignore));
+            migration.queue.device().backend().enqueue(command.into(), false, Arc::new(Arrival(migration.event.clone())));
             store.copied(index, start..end);
         });
         if let Err(error) = written {
@@ -372,28 +415,26 @@ impl Progress for Step {
             let failure = migration.failure.lock().take();
             let work = migration.work.lock().take();
             if let Some(work) = work {
-                migration.event.resume(failure.map_or(Ok(work), |error| Err(error.into())));
+                migration.event.resume(match failure {
+                    None => Ok(work),
+                    Some(error) => Err((error.into(), work.into_kept())),
+                });
             }
         }
     }
 }
 
-/// Progress that nobody needs to know of: a failure shows in the command that follows on the same device.
-struct Ignore;
+/// The second half of a transfer, which nobody waits for: the device has it before the command that needs it.
+struct Arrival(Arc<Event>);
 
-impl Progress for Ignore {
+impl Progress for Arrival {
     fn submitted(&self, _now: u64) {}
 
     fn running(&self) {}
 
     fn complete(&self, result: BackendResult<Times>) {
         if let Err(error) = result {
-            tracing::error!("moving contents between devices failed: {error}");
+            self.0.lacks(error.into());
         }
     }
-}
-
-/// Progress that nobody waits for, for commands without events.
-pub(crate) fn unobserved() -> Arc<dyn Progress> {
-    Arc::new(Ignore)
 }

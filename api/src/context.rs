@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::callback;
@@ -24,6 +25,8 @@ pub struct Context {
     notify: Option<Notify>,
     printer: OnceLock<Printer>,
     allocator: Arc<dyn HostAllocator>,
+    /// The number that the next command gets.
+    numbers: AtomicU64,
     /// Shared virtual memory by address.
     pub(crate) svm: Mutex<BTreeMap<usize, Arc<Buffer>>>,
     /// Last, so that its callbacks run when everything else of the context is gone.
@@ -67,6 +70,7 @@ impl Context {
             notify,
             printer: OnceLock::new(),
             allocator,
+            numbers: AtomicU64::new(1),
             svm: Mutex::new(Rank::Svm, BTreeMap::new()),
             destructors: Destructors::default(),
         }))
@@ -104,6 +108,16 @@ impl Context {
     /// Makes host memory for maps.
     pub fn allocator(&self) -> &dyn HostAllocator {
         &*self.allocator
+    }
+
+    /// Gives a command its number: commands of all queues are counted in the order in which they are enqueued.
+    pub(crate) fn number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::AcqRel)
+    }
+
+    /// The number that the next command gets.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.numbers.load(Ordering::Acquire)
     }
 
     /// clSetContextDestructorCallback

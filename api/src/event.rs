@@ -15,22 +15,22 @@
 //! of any length run and die without deep stacks.
 //!
 //! An event that is dropped without being done (a user event nobody can complete any more) counts as failed: what waits for it fails instead of
-//! waiting for ever.
+//! waiting for ever. Whom a failure reaches is told in [`crate::failure`].
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Condvar;
 
 use crate::backend::{BackendResult, Command, Progress, Times};
 use crate::callback;
-use crate::command::{CommandType, Prepared, Work};
+use crate::command::{CommandType, Kept, Prepared, Work};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
-use crate::image::MemObject;
+use crate::failure::{Failure, Place, Told};
 use crate::lock::{Mutex, Rank};
 use crate::object::{HandleSlot, Object};
 use crate::queue::Queue;
@@ -48,7 +48,7 @@ impl Status {
     pub const RUNNING: Self = Self(1);
     /// CL_COMPLETE
     pub const COMPLETE: Self = Self(0);
-    /// What commands get that waited for a failed event.
+    /// What commands get that depend on a failed one: CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.
     pub const DEPENDENCY_FAILED: Self = Self(-14);
 
     /// Complete or failed.
@@ -81,7 +81,7 @@ pub type Callback = Box<dyn FnOnce(&Arc<Event>, Status) + Send>;
 /// Somebody who waits for an event.
 struct Waiter {
     event: Arc<Event>,
-    /// The event is in the waiter's wait list: a failure is handed on. Otherwise it is only the order of a queue.
+    /// The event is in the waiter's wait list: a failure is handed on. Otherwise it is the order of a queue, which knows of the failures itself.
     explicit: bool,
 }
 
@@ -95,6 +95,10 @@ struct State {
     /// Somebody waits: flush as soon as the command is handed to the device.
     wanted: bool,
     work: Option<Work>,
+    /// Why the command fails: that of an event of its wait list as long as it is not done.
+    failure: Option<Arc<Failure>>,
+    /// The failure is that of an event of its wait list.
+    has_waited: bool,
     waiters: Vec<Waiter>,
     /// Events of the wait list that were issued, not done, when they stopped blocking.
     watched: Vec<Arc<Event>>,
@@ -107,8 +111,10 @@ pub struct Event {
     context: Arc<Context>,
     queue: Option<Arc<Queue>>,
     command: CommandType,
+    /// The command's place in its queue, but for its number.
+    place: Place,
+    number: AtomicU64,
     blockers: AtomicUsize,
-    dependency_failed: AtomicBool,
     state: Mutex<State>,
     done: Condvar,
 }
@@ -125,34 +131,64 @@ impl Object for Event {
     }
 }
 
+/// How an event fails.
+#[derive(Clone)]
+struct Failed {
+    status: Status,
+    failure: Arc<Failure>,
+}
+
+impl Failed {
+    /// It is the event with which the failure begins.
+    fn first(failure: Arc<Failure>) -> Self {
+        Self { status: failure.status(), failure }
+    }
+
+    /// It depends on something that failed.
+    fn dependent(failure: Arc<Failure>) -> Self {
+        Self { status: Status::DEPENDENCY_FAILED, failure }
+    }
+}
+
+/// How an event ends.
+type Ending = std::result::Result<Option<Times>, Failed>;
+
 /// A step of the graph.
 enum Step {
     /// Nothing blocks the event any more.
     Ready(Arc<Event>),
-    /// The command cannot run.
-    Fail(Arc<Event>, Status),
-    /// The event ends.
-    Finish(Arc<Event>, Status, Option<Times>),
+    /// The command cannot run; what it would have used.
+    Fail(Arc<Event>, Failed, Vec<Kept>),
+    /// The event ends; what the command used.
+    Finish(Arc<Event>, Ending, Vec<Kept>),
 }
 
 /// What becomes of a wish to wait for an event.
 enum Wait {
     Blocked,
     Issued,
-    Done(Status),
+    /// It is done, or has failed.
+    Done(Option<Arc<Failure>>),
 }
 
 impl Event {
-    fn make(context: Arc<Context>, queue: Option<Arc<Queue>>, command: CommandType, status: Status, work: Option<Work>) -> Arc<Self> {
+    fn make(
+        context: Arc<Context>,
+        (queue, place): (Option<Arc<Queue>>, Place),
+        command: CommandType,
+        status: Status,
+        work: Option<Work>,
+    ) -> Arc<Self> {
         let profile = Profile { queued: queue.as_ref().map_or(0, |queue| queue.device().backend().now()), ..Profile::default() };
         Arc::new(Self {
             slot: HandleSlot::default(),
             context,
             queue,
             command,
+            place,
+            number: AtomicU64::new(place.number),
             // One for whoever makes the event, until all of its dependencies are registered.
             blockers: AtomicUsize::new(1),
-            dependency_failed: AtomicBool::new(false),
             state: Mutex::new(
                 Rank::Event,
                 State {
@@ -162,6 +198,8 @@ impl Event {
                     polled: false,
                     wanted: false,
                     work,
+                    failure: None,
+                    has_waited: false,
                     waiters: Vec::new(),
                     watched: Vec::new(),
                     callbacks: Vec::new(),
@@ -173,12 +211,22 @@ impl Event {
 
     /// clCreateUserEvent
     pub fn user(context: &Arc<Context>) -> Arc<Self> {
-        Self::make(context.clone(), None, CommandType::User, Status::SUBMITTED, None)
+        Self::make(context.clone(), (None, Place::default()), CommandType::User, Status::SUBMITTED, None)
     }
 
-    /// A command that waits for [`Event::start`].
-    pub(crate) fn command(queue: &Arc<Queue>, command: CommandType, work: Work) -> Arc<Self> {
-        Self::make(queue.context().clone(), Some(queue.clone()), command, Status::QUEUED, Some(work))
+    /// A command that waits for [`Event::start`]. Its number in `place` is not known yet.
+    pub(crate) fn command(queue: &Arc<Queue>, command: CommandType, work: Work, place: Place) -> Arc<Self> {
+        Self::make(queue.context().clone(), (Some(queue.clone()), place), command, Status::QUEUED, Some(work))
+    }
+
+    /// Gives the command its number, before anybody else knows of it.
+    pub(crate) fn set_number(&self, number: u64) {
+        self.number.store(number, Ordering::Release);
+    }
+
+    /// The command's place in its queue.
+    pub(crate) fn place(&self) -> Place {
+        Place { number: self.number.load(Ordering::Acquire), ..self.place }
     }
 
     /// Registers what the command waits for, explicitly and by its queue's order, and hands it to its device once nothing blocks it.
@@ -199,9 +247,9 @@ impl Event {
                         }
                         self.blockers.fetch_sub(1, Ordering::AcqRel);
                     }
-                    Wait::Done(status) => {
-                        if explicit && status.is_failed() {
-                            self.dependency_failed.store(true, Ordering::Release);
+                    Wait::Done(failure) => {
+                        if let (true, Some(failure)) = (explicit, failure) {
+                            self.waited_for(failure);
                         }
                         self.blockers.fetch_sub(1, Ordering::AcqRel);
                     }
@@ -228,7 +276,7 @@ impl Event {
     fn add_waiter(&self, waiter: &Arc<Self>, explicit: bool) -> Wait {
         let mut state = self.state.lock();
         if state.status.is_done() {
-            Wait::Done(state.status)
+            Wait::Done(state.failure.clone())
         } else if state.issued && self.same_device(waiter) {
             Wait::Issued
         } else {
@@ -257,6 +305,36 @@ impl Event {
         self.state.lock().status
     }
 
+    /// An event of the wait list has failed.
+    fn waited_for(&self, failure: Arc<Failure>) {
+        let mut state = self.state.lock();
+        state.failure.get_or_insert(failure);
+        state.has_waited = true;
+    }
+
+    /// Contents that the command needs did not arrive.
+    pub(crate) fn lacks(&self, error: Error) {
+        let failure = self.report(error);
+        self.state.lock().failure.get_or_insert(failure);
+    }
+
+    /// Why it has failed, if it has, and whether it waited for an event that had.
+    pub(crate) fn failure(&self) -> Option<(Arc<Failure>, bool)> {
+        let state = self.state.lock();
+        let failure = state.failure.clone().filter(|_| state.status.is_failed())?;
+        Some((failure, state.has_waited))
+    }
+
+    /// The application is told of its failure and of those before it in the queue.
+    pub(crate) fn tell(&self, told: Told) {
+        if let Some((failure, _)) = self.failure() {
+            failure.tell(&self.context, told);
+        }
+        if let Some(queue) = &self.queue {
+            queue.tell(self.place(), told);
+        }
+    }
+
     /// The status, for an application that asks again and again: a command that waits in a batch is flushed at the first time. Applications must
     /// call clFlush before they poll, but many do not.
     pub fn poll(&self) -> Status {
@@ -266,6 +344,9 @@ impl Event {
         drop(state);
         if first {
             self.flush();
+        }
+        if status.is_failed() {
+            self.tell(Told::Status);
         }
         status
     }
@@ -321,6 +402,7 @@ impl Event {
         for event in events {
             let status = event.wait();
             if status.is_failed() {
+                event.tell(Told::Events);
                 failed = Some(status);
             }
         }
@@ -338,7 +420,8 @@ impl Event {
         ensure!(self.command == CommandType::User, InvalidEvent, "the event is not a user event");
         ensure!(status.is_done(), InvalidValue, "execution status {} is neither CL_COMPLETE nor negative", status.0);
         ensure!(!std::mem::replace(&mut self.state.lock().issued, true), InvalidOperation, "the status of this user event was set before");
-        run(Step::Finish(self.clone(), status, None), true);
+        let ending = if status.is_failed() { Err(Failed::first(Failure::new(status))) } else { Ok(None) };
+        run(Step::Finish(self.clone(), ending, Vec::new()), true);
         Ok(())
     }
 
@@ -349,10 +432,9 @@ impl Event {
             state.callbacks.push((trigger, callback));
             return;
         }
-        let reached = if state.status.is_failed() { state.status } else { trigger };
+        let status = state.status;
         drop(state);
-        let event = self.clone();
-        callback::schedule(Box::new(move || callback(&event, reached)));
+        schedule(self, vec![(trigger, callback)], status);
     }
 
     /// clGetEventProfilingInfo
@@ -389,18 +471,21 @@ impl Event {
     /// Hands the command to its device, or finds out why that cannot be.
     fn issue(self: &Arc<Self>, steps: &mut VecDeque<Step>) {
         let Some(queue) = &self.queue else { return };
-        let Some(work) = self.state.lock().work.take() else { return };
-        if self.dependency_failed.load(Ordering::Acquire) {
-            steps.push_back(Step::Fail(self.clone(), Status::DEPENDENCY_FAILED));
+        let mut state = self.state.lock();
+        let waited = state.failure.clone();
+        let Some(work) = state.work.take() else { return };
+        drop(state);
+        // What gives something back is not stopped by what merely comes before it.
+        let gives_back = matches!(self.command, CommandType::UnmapMemObject | CommandType::SvmUnmap | CommandType::SvmFree);
+        if (waited.is_some() || !gives_back)
+            && let Some(failure) = self.reached_by(waited, &[])
+        {
+            steps.push_back(Step::Fail(self.clone(), Failed::dependent(failure), work.into_kept()));
             return;
         }
         match work.prepare(queue, self) {
-            Ok(Prepared::Command(command, kept)) => {
-                queue.device().backend().enqueue(
-                    *command,
-                    queue.profiles(),
-                    Arc::new(Ticket { event: self.clone(), kept: Mutex::new(Rank::Callbacks, kept), failed: None }),
-                );
+            Prepared::Command(command, kept) => {
+                queue.device().backend().enqueue(*command, queue.profiles(), Ticket::new(self, kept, None));
                 let (waiters, wanted) = {
                     let mut state = self.state.lock();
                     state.issued = true;
@@ -422,55 +507,85 @@ impl Event {
                 }
             }
             // Contents are on their way from another device; `resume` comes when they are here.
-            Ok(Prepared::Later) => {}
-            Err(error) => steps.push_back(Step::Fail(self.clone(), self.failure(error))),
+            Prepared::Later => {}
+            Prepared::Failed(error, kept) => steps.push_back(Step::Fail(self.clone(), Failed::first(self.report(error)), kept)),
         }
     }
 
     /// Ends a command that will not run. In an in-order queue it has its turn all the same: whoever sees its end may take everything before it as
     /// ended too. It does not count as issued, so that what waits for it learns of the failure before it runs.
-    fn fail(self: &Arc<Self>, status: Status, steps: &mut VecDeque<Step>) {
+    fn fail(self: &Arc<Self>, failed: Failed, kept: Vec<Kept>, steps: &mut VecDeque<Step>) {
         match &self.queue {
             Some(queue) if !queue.out_of_order() => {
-                let ticket = Ticket { event: self.clone(), kept: Mutex::new(Rank::Callbacks, Vec::new()), failed: Some(status) };
-                queue.device().backend().enqueue(Command::Nop, false, Arc::new(ticket));
+                queue.device().backend().enqueue(Command::Nop, false, Ticket::new(self, kept, Some(failed)));
                 queue.flush();
             }
-            _ => steps.push_back(Step::Finish(self.clone(), status, None)),
+            _ => steps.push_back(Step::Finish(self.clone(), Err(failed), kept)),
         }
     }
 
-    /// Continues a command whose memory has arrived.
-    pub(crate) fn resume(self: &Arc<Self>, work: Result<Work>) {
+    /// Continues a command whose memory has arrived, or not: then with what it would have used.
+    pub(crate) fn resume(self: &Arc<Self>, work: std::result::Result<Work, (Error, Vec<Kept>)>) {
         match work {
             Ok(work) => {
                 self.state.lock().work = Some(work);
                 run(Step::Ready(self.clone()), true);
             }
-            Err(error) => run(Step::Fail(self.clone(), self.failure(error)), true),
+            Err((error, kept)) => run(Step::Fail(self.clone(), Failed::first(self.report(error)), kept), true),
         }
     }
 
-    /// Reports a failure of the device to the log, the queue and the context, and gives its status.
-    fn failure(&self, error: Error) -> Status {
-        let status = Status(error.code());
+    /// Reports a failure of the device to the log and to the context.
+    fn report(&self, error: Error) -> Arc<Failure> {
         tracing::error!("{:?} failed: {error}", self.command);
         self.context.notify(&error);
-        if let Some(queue) = &self.queue {
-            queue.record_failure(error);
+        Failure::of_device(error)
+    }
+
+    /// The failure that reaches a command that did not fail itself: of its wait list (`waited`), of the order of its queue, of the memory that it used.
+    fn reached_by(&self, waited: Option<Arc<Failure>>, kept: &[Kept]) -> Option<Arc<Failure>> {
+        let queue = self.queue.as_ref()?;
+        let place = self.place();
+        match waited {
+            // Who has been told and waits for it all the same has to be told of this command.
+            Some(failure) if !failure.reaches(place.number) => Some(Failure::new(Status::DEPENDENCY_FAILED)),
+            Some(failure) => Some(failure),
+            None => queue.failure(place).or_else(|| kept.iter().find_map(|object| object.failure(place.number))),
         }
-        status
     }
 
     /// Ends the event and frees what waits for it.
-    fn finish(self: &Arc<Self>, status: Status, times: Option<Times>, steps: &mut VecDeque<Step>) {
-        let watched = std::mem::take(&mut self.state.lock().watched);
-        let inherited = watched.iter().any(|event| event.status().is_failed());
-        let status = if inherited && !status.is_failed() { Status::DEPENDENCY_FAILED } else { status };
+    fn finish(self: &Arc<Self>, ending: Ending, kept: Vec<Kept>, steps: &mut VecDeque<Step>) {
+        let (watched, mut waited) = {
+            let mut state = self.state.lock();
+            if state.status.is_done() {
+                return;
+            }
+            (std::mem::take(&mut state.watched), state.failure.clone())
+        };
+        if let Some((failure, _)) = watched.iter().find_map(|event| event.failure()) {
+            self.waited_for(failure.clone());
+            waited.get_or_insert(failure);
+        }
+        let (status, times, failure) = match ending {
+            Err(Failed { status, failure }) => (status, None, Some(failure)),
+            Ok(times) => match self.reached_by(waited, &kept) {
+                Some(failure) => (Status::DEPENDENCY_FAILED, times, Some(failure)),
+                None => (Status::COMPLETE, times, None),
+            },
+        };
+        // Whoever sees the event's end sees what it means for the queue and the memory.
+        let failure = failure.map(|failure| match &self.queue {
+            Some(queue) => queue.failed(self.place(), failure),
+            None => failure,
+        });
+        kept.iter().for_each(|object| object.ended(failure.as_ref()));
+        drop(kept);
         let mut state = self.state.lock();
         if state.status.is_done() {
             return;
         }
+        state.failure.clone_from(&failure);
         state.status = status;
         if let Some(times) = times {
             let profile = &mut state.profile;
@@ -488,7 +603,7 @@ impl Event {
         if let Some(queue) = &self.queue {
             queue.completed(self);
         }
-        release(waiters, status, steps);
+        release(waiters, failure.as_ref(), steps);
     }
 }
 
@@ -505,15 +620,20 @@ fn schedule(event: &Arc<Event>, callbacks: Vec<(Status, Callback)>, status: Stat
     for (trigger, callback) in callbacks {
         let reached = if status.is_failed() { status } else { trigger };
         let event = event.clone();
-        callback::schedule(Box::new(move || callback(&event, reached)));
+        callback::schedule(Box::new(move || {
+            if reached.is_failed() {
+                event.tell(Told::Status);
+            }
+            callback(&event, reached);
+        }));
     }
 }
 
 /// Takes a finished event off those that wait for it.
-fn release(waiters: Vec<Waiter>, status: Status, steps: &mut VecDeque<Step>) {
+fn release(waiters: Vec<Waiter>, failure: Option<&Arc<Failure>>, steps: &mut VecDeque<Step>) {
     for waiter in waiters {
-        if waiter.explicit && status.is_failed() {
-            waiter.event.dependency_failed.store(true, Ordering::Release);
+        if let (true, Some(failure)) = (waiter.explicit, failure) {
+            waiter.event.waited_for(failure.clone());
         }
         if waiter.event.unblock() {
             steps.push_back(Step::Ready(waiter.event));
@@ -536,8 +656,8 @@ fn run(step: Step, late: bool) {
                     devices.push(queue.device().clone());
                 }
             }
-            Step::Fail(event, status) => event.fail(status, &mut steps),
-            Step::Finish(event, status, times) => event.finish(status, times, &mut steps),
+            Step::Fail(event, failed, kept) => event.fail(failed, kept, &mut steps),
+            Step::Finish(event, ending, kept) => event.finish(ending, kept, &mut steps),
         }
     }
     for device in devices {
@@ -556,7 +676,7 @@ impl Drop for Event {
             return;
         }
         let mut steps = VecDeque::new();
-        release(waiters, Status::DEPENDENCY_FAILED, &mut steps);
+        release(waiters, Some(&Failure::new(Status::DEPENDENCY_FAILED)), &mut steps);
         for step in steps {
             run(step, true);
         }
@@ -567,9 +687,20 @@ impl Drop for Event {
 struct Ticket {
     event: Arc<Event>,
     /// Objects that must outlive the command.
-    kept: Mutex<Vec<MemObject>>,
+    kept: Mutex<Vec<Kept>>,
     /// The command does not run, only its turn is awaited: how it ends.
-    failed: Option<Status>,
+    failed: Option<Failed>,
+}
+
+impl Ticket {
+    fn new(event: &Arc<Event>, kept: Vec<Kept>, failed: Option<Failed>) -> Arc<Self> {
+        Arc::new(Self { event: event.clone(), kept: Mutex::new(Rank::Callbacks, kept), failed })
+    }
+
+    fn finish(&self, ending: Ending) {
+        let kept = std::mem::take(&mut *self.kept.lock());
+        run(Step::Finish(self.event.clone(), ending, kept), true);
+    }
 }
 
 impl Progress for Ticket {
@@ -590,27 +721,24 @@ impl Progress for Ticket {
     }
 
     fn complete(&self, result: BackendResult<Times>) {
-        let kept = std::mem::take(&mut *self.kept.lock());
-        drop(kept);
-        let (status, times) = match (self.failed, result) {
-            (Some(status), _) => (status, None),
-            (None, Ok(times)) => (Status::COMPLETE, Some(times)),
-            (None, Err(error)) => (self.event.failure(error.into()), None),
+        let ending = match (&self.failed, result) {
+            (Some(failed), _) => Err(failed.clone()),
+            (None, Ok(times)) => Ok(Some(times)),
+            (None, Err(error)) => Err(Failed::first(self.event.report(error.into()))),
         };
-        if status == Status::COMPLETE {
+        if ending.is_ok() {
             // Callbacks for the states before must come, and come first, however quick the device was.
             self.event.advance(Status::SUBMITTED, None);
             self.event.advance(Status::RUNNING, None);
         }
-        run(Step::Finish(self.event.clone(), status, times), true);
+        self.finish(ending);
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
         if !self.event.status().is_done() {
-            let status = self.event.failure(Error::OutOfResources("the device dropped the command".into()));
-            run(Step::Finish(self.event.clone(), status, None), true);
+            self.finish(Err(Failed::first(self.event.report(Error::OutOfResources("the device dropped the command".into())))));
         }
     }
 }

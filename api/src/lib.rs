@@ -25,6 +25,7 @@ pub mod device;
 pub mod dump;
 pub mod error;
 pub mod event;
+mod failure;
 pub mod host;
 pub mod host_commands;
 pub mod image;

@@ -6,15 +6,16 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bitflags::bitflags;
 use once_cell::sync::OnceCell;
 
-use crate::backend::{Action, CopyRegion, HostSource, Identity, Memory};
+use crate::backend::{Action, BackendResult, CopyRegion, HostSource, Identity, Memory, Progress, Times};
 use crate::callback;
-use crate::command::unobserved;
 use crate::context::Context;
 use crate::error::{Error, Result, ensure};
+use crate::failure::Failure;
 use crate::host::HostRegion;
 use crate::lock::{Mutex, Rank};
 use crate::map::MapRecord;
@@ -147,6 +148,10 @@ pub struct Store {
     identity: Identity,
     /// What bytes of each device are the newest. Not kept for contexts with one device.
     valid: Mutex<Vec<RangeSet>>,
+    /// Whether there is a `failure`: most memory never has one.
+    has_failure: AtomicBool,
+    /// Why the contents are not what they should be: the last command that was to write them failed.
+    failure: Mutex<Option<Arc<Failure>>>,
     /// The application's memory, for CL_MEM_USE_HOST_PTR.
     pub(crate) host: Option<Arc<dyn HostRegion>>,
     /// Maps of the buffer and its sub-buffers that were not undone yet.
@@ -163,6 +168,8 @@ impl Store {
             memories: context.devices().iter().map(|_| OnceCell::new()).collect(),
             identity,
             valid: Mutex::new(Rank::Residency, context.devices().iter().map(|_| RangeSet::default()).collect()),
+            has_failure: AtomicBool::new(false),
+            failure: Mutex::new(Rank::Residency, None),
             host,
             maps: Mutex::new(Rank::Maps, Vec::new()),
             shadow: Mutex::new(Rank::Residency, None),
@@ -234,6 +241,30 @@ impl Store {
         }
     }
 
+    /// A command that was to write the memory failed.
+    pub(crate) fn set_failure(&self, failure: &Arc<Failure>) {
+        let mut place = self.failure.lock();
+        *place = Some(failure.clone());
+        self.has_failure.store(true, Ordering::Release);
+    }
+
+    /// All of the memory was written anew.
+    pub(crate) fn clear_failure(&self) {
+        if self.has_failure.load(Ordering::Acquire) {
+            let mut place = self.failure.lock();
+            *place = None;
+            self.has_failure.store(false, Ordering::Release);
+        }
+    }
+
+    /// The failure that reaches a command of that number because it reads the memory.
+    pub(crate) fn failure(&self, number: u64) -> Option<Arc<Failure>> {
+        if !self.has_failure.load(Ordering::Acquire) {
+            return None;
+        }
+        self.failure.lock().clone().filter(|failure| failure.reaches(number))
+    }
+
     /// Host memory for maps by a device of the context: the application's own, or what other maps use, or new one.
     pub(crate) fn map_region(&self, device_index: usize) -> Result<Arc<dyn HostRegion>> {
         if let Some(host) = &self.host {
@@ -252,6 +283,24 @@ impl Store {
             .or_else(|| self.context.allocator().allocate(self.size))
             .ok_or_else(|| Error::MapFailure(format!("{} bytes of host memory for a map", self.size).into()))?;
         Ok(self.shadow.lock().get_or_insert(region).clone())
+    }
+}
+
+/// The first contents of a buffer on their way to a device: no event tells of them.
+struct Upload(Arc<Store>);
+
+impl Progress for Upload {
+    fn submitted(&self, _now: u64) {}
+
+    fn running(&self) {}
+
+    fn complete(&self, result: BackendResult<Times>) {
+        if let Err(error) = result {
+            let error = Error::from(error);
+            tracing::error!("the first contents of a buffer are lost: {error}");
+            self.0.context.notify(&error);
+            self.0.set_failure(&Failure::of_device(error));
+        }
     }
 }
 
@@ -325,7 +374,7 @@ impl Buffer {
         let memory = store.memory(home)?;
         if let (Some(src), Some(device)) = (initial, context.devices().get(home)) {
             let regions = vec![CopyRegion { buffer: 0, host: 0, size }];
-            device.backend().enqueue(Action::Write { dst: memory, src, regions }.into(), false, unobserved());
+            device.backend().enqueue(Action::Write { dst: memory, src, regions }.into(), false, Arc::new(Upload(store.clone())));
             store.written(home, 0..size);
         }
         Ok(Self::of_store(flags.or_default(), store, 0, size, property_list))

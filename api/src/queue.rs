@@ -1,9 +1,10 @@
 //! Command queues (OpenCL API 5.1).
 //!
 //! In an in-order queue every command waits for the one before it. In an out-of-order queue it waits for the last barrier, and a barrier or
-//! a marker without wait list for everything before it.
+//! a marker without wait list for everything before it. What a failed command does to those behind it is told in [`crate::failure`].
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bitflags::bitflags;
 use rustc_hash::FxHashMap;
@@ -13,6 +14,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
+use crate::failure::{Failure, Failures, Place, Told};
 use crate::lock::{Mutex, Rank};
 use crate::object::{HandleSlot, Object};
 
@@ -35,8 +37,8 @@ struct State {
     barrier: Option<Arc<Event>>,
     /// Everything that is not done, out of order.
     outstanding: FxHashMap<usize, Arc<Event>>,
-    /// A failure of the device that no call has returned yet.
-    failure: Option<Error>,
+    /// Failures of commands.
+    failures: Failures,
 }
 
 /// A command queue.
@@ -48,6 +50,8 @@ pub struct Queue {
     device_index: usize,
     properties: QueueProperties,
     property_list: Option<Vec<u64>>,
+    /// Whether there are failures: looked at for every command.
+    has_failures: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -94,6 +98,7 @@ impl Queue {
             device_index,
             properties,
             property_list,
+            has_failures: AtomicBool::new(false),
             state: Mutex::new(Rank::Queue, State::default()),
         }))
     }
@@ -157,9 +162,12 @@ impl Queue {
     }
 
     fn append(self: &Arc<Self>, command: CommandType, work: Work, wait_list: &[Arc<Event>], scope: Scope) -> Arc<Event> {
-        let event = Event::command(self, command, work);
+        let is_barrier = !self.out_of_order() || matches!(scope, Scope::Barrier | Scope::FullBarrier);
+        let is_behind_all = !self.out_of_order() || matches!(scope, Scope::Marker | Scope::FullBarrier);
+        let event = Event::command(self, command, work, Place { number: 0, is_barrier, is_behind_all });
         let order = {
             let mut state = self.state.lock();
+            event.set_number(self.context.number());
             if self.out_of_order() {
                 let order: Vec<_> = match scope {
                     Scope::Command | Scope::Barrier => state.barrier.iter().cloned().collect(),
@@ -210,21 +218,41 @@ impl Queue {
                 gone.extend(state.barrier.take());
             }
             gone.extend(state.outstanding.remove(&id(event)));
+            self.forget_failures(&mut state);
         }
         drop(gone);
     }
 
-    /// Remembers a failure of the device until a call can return it.
-    pub(crate) fn record_failure(&self, error: Error) {
-        self.state.lock().failure.get_or_insert(error);
+    /// A command of the queue fails. Returns the failure to which it is counted.
+    pub(crate) fn failed(&self, place: Place, failure: Arc<Failure>) -> Arc<Failure> {
+        let mut state = self.state.lock();
+        let failure = state.failures.add(place, failure);
+        self.has_failures.store(true, Ordering::Release);
+        failure
     }
 
-    /// The failure that no call has returned yet.
-    fn take_failure(&self) -> Result<()> {
-        match self.state.lock().failure.take() {
-            Some(error) => Err(Error::OutOfResources(format!("an earlier command of the queue failed: {error}").into())),
-            None => Ok(()),
+    fn forget_failures(&self, state: &mut State) {
+        if !state.failures.is_empty() && state.last.is_none() && state.outstanding.is_empty() {
+            state.failures.forget();
+            self.has_failures.store(!state.failures.is_empty(), Ordering::Release);
         }
+    }
+
+    fn failures<R>(&self, ask: impl FnOnce(&Failures) -> Option<R>) -> Option<R> {
+        if self.has_failures.load(Ordering::Acquire) { ask(&self.state.lock().failures) } else { None }
+    }
+
+    /// The failure that reaches a command by the order of the queue.
+    pub(crate) fn failure(&self, place: Place) -> Option<Arc<Failure>> {
+        self.failures(|failures| failures.reaching(place))
+    }
+
+    /// The application is told of the failures before a command.
+    pub(crate) fn tell(&self, place: Place, told: Told) {
+        self.failures(|failures| {
+            failures.tell(&self.context, Some(place), told);
+            Some(())
+        });
     }
 
     /// clFlush
@@ -248,18 +276,42 @@ impl Queue {
         for event in waiting {
             event.wait();
         }
-        self.take_failure()
+        let failure = self.failures(|failures| {
+            let failure = failures.unsettled();
+            failures.tell(&self.context, None, Told::Queue);
+            failure
+        });
+        match failure {
+            Some(failure) => Err(error_of(&failure)),
+            None => Ok(()),
+        }
     }
 
     /// Ends a blocking call: waits for its command.
     ///
     /// # Errors
-    /// If the command, something that it waited for, or an earlier command of the queue failed.
+    /// If the command, something that it waited for, or something that it comes behind failed.
     pub fn block_on(&self, event: &Arc<Event>) -> Result<()> {
         event.want();
-        let status = event.wait();
-        self.take_failure()?;
-        ensure!(!status.is_failed(), ExecStatusErrorForEventsInWaitList, "the command ended with error {}", status.0);
-        Ok(())
+        event.wait();
+        let (failure, waited) = match event.failure() {
+            Some((failure, waited)) => (failure, waited),
+            // Nobody may have looked at the statuses that told of it.
+            None => match self.failures(|failures| failures.unreturned(event.place())) {
+                Some(failure) => (failure, false),
+                None => return Ok(()),
+            },
+        };
+        event.tell(Told::Queue);
+        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution status of any of the events in
+        // event_wait_list is a negative integer value."
+        ensure!(!waited, ExecStatusErrorForEventsInWaitList, "an event of the wait list failed: {failure}");
+        Err(error_of(&failure))
     }
+}
+
+/// What a call returns for an earlier command.
+fn error_of(failure: &Failure) -> Error {
+    let why = format!("an earlier command failed: {failure}").into();
+    if failure.is_of_device() { Error::OutOfResources(why) } else { Error::ExecStatusErrorForEventsInWaitList(why) }
 }

@@ -2,7 +2,7 @@
 //! nothing.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 
@@ -12,8 +12,8 @@ use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::target::Target;
 
 use crate::backend::{
-    Backend, BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, HostSource, HostTarget, KernelUsage, Launch,
-    LoadedProgram, Memory, PreferredGroup, Progress, SvmCapabilities, Times,
+    Action, Backend, BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, HostSource, HostTarget, KernelUsage,
+    Launch, LoadedProgram, Memory, PreferredGroup, Progress, SvmCapabilities, Times,
 };
 use crate::host::{HostAllocator, HostRegion};
 use crate::host_commands::{self, HostBytes};
@@ -107,6 +107,8 @@ pub(crate) struct TestDevice {
     target: Target,
     waiting: Mutex<Vec<Item>>,
     sender: Mutex<Sender<Vec<Item>>>,
+    /// Writes fail.
+    pub(crate) refuses_writes: Arc<AtomicBool>,
     /// Commands that were run.
     pub(crate) executed: Arc<AtomicU64>,
     /// Launches among them.
@@ -144,12 +146,19 @@ impl TestDevice {
         let counter = executed.clone();
         let launches = Arc::new(Mutex::new(Vec::new()));
         let recorded = launches.clone();
+        let refuses_writes = Arc::new(AtomicBool::new(false));
+        let refused = refuses_writes.clone();
         std::thread::spawn(move || {
             for (command, progress) in receiver.into_iter().flatten() {
                 let start = now();
                 progress.submitted(start);
                 progress.running();
-                let result = host_commands::run::<TestMemory>(command, |launch| note(launch, &recorded));
+                let result = match &command {
+                    Command::Once(Action::Write { .. }) if refused.load(Ordering::Acquire) => {
+                        Err(BackendError::Other("a write is refused".to_owned()))
+                    }
+                    _ => host_commands::run::<TestMemory>(command, |launch| note(launch, &recorded)),
+                };
                 counter.fetch_add(1, Ordering::Relaxed);
                 progress.complete(result.map(|()| Times { start, end: now() }));
             }
@@ -159,6 +168,7 @@ impl TestDevice {
             target: Target::full().changed(|target| target.language.images = images),
             waiting: Mutex::new(Vec::new()),
             sender: Mutex::new(sender),
+            refuses_writes,
             executed,
             launches,
         })

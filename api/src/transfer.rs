@@ -10,6 +10,7 @@ use crate::backend::{CopyRegion, HostSource, HostTarget};
 use crate::command::{Access, CommandType, Operation, Use, Work};
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
+use crate::failure::Told;
 use crate::image::MemObject;
 use crate::map::{MapRecord, MapVia};
 use crate::memory::{Buffer, MemFlags};
@@ -122,12 +123,9 @@ impl Queue {
     /// "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution status of any of the events
     /// in event_wait_list is a negative integer value."
     pub(crate) fn check_blocking(blocking: bool, wait_list: &[Arc<Event>]) -> Result<()> {
-        ensure!(
-            !blocking || wait_list.iter().all(|event| !event.status().is_failed()),
-            ExecStatusErrorForEventsInWaitList,
-            "an event of the wait list has failed"
-        );
-        Ok(())
+        let Some(failed) = wait_list.iter().find(|event| blocking && event.status().is_failed()) else { return Ok(()) };
+        failed.tell(Told::Queue);
+        Err(Error::ExecStatusErrorForEventsInWaitList("an event of the wait list has failed".into()))
     }
 
     /// clEnqueueReadBuffer. `target` makes the host's side for a number of bytes.
@@ -386,7 +384,11 @@ impl Queue {
         let event = self.submit(command, work, wait_list).inspect_err(|_| {
             object.end_map(record.address);
         })?;
-        Ok((record.address, self.end(event, blocking)?))
+        // The application does not learn of the address, so that it cannot unmap what it got no pointer to.
+        let event = self.end(event, blocking).inspect_err(|_| {
+            object.end_map(record.address);
+        })?;
+        Ok((record.address, event))
     }
 
     /// clEnqueueUnmapMemObject

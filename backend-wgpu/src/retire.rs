@@ -220,7 +220,9 @@ impl Retirer {
                 let failure = (entry.since..=entry.serial).find_map(|serial| state.failed.get(&serial)).cloned();
                 (entry, failure, state.last_end)
             };
-            let mut result = self.result(entry.outcome, failure, last_end).and_then(|times| entry.after.check().map(|()| times));
+            let ran = self.result(entry.outcome, failure, last_end);
+            let has_run = ran.is_ok();
+            let mut result = ran.and_then(|times| entry.after.check().map(|()| times));
             if let Ok(times) = &result {
                 self.state.lock().last_end = times.end;
             }
@@ -232,7 +234,8 @@ impl Retirer {
                 {
                     result = Err(error);
                 }
-                if result.is_ok() {
+                // What a kernel has printed is worth reading above all where it went wrong.
+                if has_run {
                     entry.after.outputs.iter().for_each(|output| self.print(output, &*entry.progress));
                 }
                 drop(entry.after);

@@ -1,0 +1,292 @@
+//! Whom the failure of a command reaches, and until when.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+
+use super::{launch, read, setup, try_read, within_seconds, write};
+use crate::backend::HostTarget;
+use crate::command::{Access, CommandType, KernelLaunch, Operation, Work};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::event::{Event, Status};
+use crate::image::MemObject;
+use crate::memory::Buffer;
+use crate::queue::{Queue, QueueProperties};
+use crate::test_backend::{Sink, TestAllocator};
+use crate::transfer::used;
+
+const ORDERED: QueueProperties = QueueProperties::empty();
+const UNORDERED: QueueProperties = QueueProperties::OUT_OF_ORDER;
+
+/// A launch of a kernel that is to write a buffer.
+fn launch_on(queue: &Arc<Queue>, kernel: &str, buffer: &Arc<Buffer>) -> Arc<Event> {
+    let program = queue.device().backend().load(Arc::new(wgcl_compiler::ir::Module::default()), None).expect("program");
+    let launch = KernelLaunch {
+        program,
+        kernel: kernel.into(),
+        args: Vec::new(),
+        extra: Vec::new(),
+        work_dim: 1,
+        global_offset: [0; 3],
+        global_size: [1; 3],
+        local_size: [1; 3],
+    };
+    let uses = vec![used(buffer, 0..buffer.size(), Access::Write)];
+    queue.submit(CommandType::NdRangeKernel, Work::new(Operation::Launch(launch), uses), &[]).expect("launch")
+}
+
+/// A read that does not block.
+fn read_later(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Arc<Event> {
+    let sink = Sink(Arc::new(Mutex::new(vec![0; buffer.size() as usize])));
+    queue.read(buffer, false, (0, buffer.size()), |_| Ok(Arc::new(sink) as Arc<dyn HostTarget>), &[]).expect("read")
+}
+
+fn wait(event: &Arc<Event>) -> Result<()> {
+    Event::wait_all(std::slice::from_ref(event))
+}
+
+/// What waits for a failed event does not run, nor does what comes behind it, whatever the queue; what is enqueued later does.
+#[test]
+fn user_events_fail_what_waits_and_what_comes_behind() {
+    let setup = setup(1);
+    let queue = setup.queue(0, ORDERED);
+    let buffer = setup.buffer(&[5; 4]);
+    let user = Event::user(&setup.context);
+    let held = write(&queue, &buffer, 0, &[1; 4], std::slice::from_ref(&user));
+    let chained = write(&queue, &buffer, 0, &[2; 4], std::slice::from_ref(&held));
+    let behind = write(&queue, &buffer, 0, &[3; 4], &[]);
+    let marker = queue.marker(&[]).expect("marker");
+    user.set_user_status(Status(-5)).expect("status");
+    for event in [&held, &chained, &behind, &marker] {
+        assert_eq!(event.wait(), Status::DEPENDENCY_FAILED, "{event:?}");
+    }
+    assert!(matches!(Event::wait_all(&[marker, held]), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
+    assert!(queue.finish().is_ok(), "the application knows");
+    assert_eq!(read(&queue, &buffer), [5; 4]);
+}
+
+#[test]
+fn a_read_behind_a_failure_does_not_look_complete() {
+    let setup = setup(1);
+    let queue = setup.queue(0, ORDERED);
+    let buffer = setup.buffer(&[5; 4]);
+    let broken = launch(&queue, "broken", &[]);
+    let first = read_later(&queue, &buffer);
+    let second = read_later(&queue, &buffer);
+    queue.flush();
+    assert_eq!((first.wait(), second.wait(), broken.wait()), (Status::DEPENDENCY_FAILED, Status::DEPENDENCY_FAILED, Status(-5)));
+    // Enqueued when the failure had happened, and nobody had been told.
+    let third = read_later(&queue, &buffer);
+    assert!(matches!(wait(&third), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
+    assert!(wait(&read_later(&queue, &buffer)).is_ok(), "told");
+    assert_eq!(read(&queue, &buffer), [5; 4]);
+    assert!(queue.finish().is_err(), "the device's failures are clFinish's business");
+    assert!(queue.finish().is_ok());
+}
+
+#[test]
+fn what_was_enqueued_before_the_application_was_told_fails() {
+    let setup = setup(1);
+    let queue = setup.queue(0, ORDERED);
+    let buffer = setup.buffer(&[5; 4]);
+    let gate = Event::user(&setup.context);
+    let broken = launch(&queue, "broken", &[]);
+    let held = write(&queue, &buffer, 0, &[1; 4], std::slice::from_ref(&gate));
+    let behind = read_later(&queue, &buffer);
+    assert!(wait(&broken).is_err());
+    gate.set_user_status(Status::COMPLETE).expect("status");
+    assert_eq!((held.wait(), behind.wait()), (Status::DEPENDENCY_FAILED, Status::DEPENDENCY_FAILED));
+    assert_eq!(read(&queue, &buffer), [5; 4], "stopped before it reached the device");
+}
+
+#[test]
+fn memory_that_a_failed_command_was_to_write_tells_of_it() {
+    let setup = setup(1);
+    let (queue, other) = (setup.queue(0, ORDERED), setup.queue(0, UNORDERED));
+    let (buffer, unrelated) = (setup.buffer(&[5; 4]), setup.buffer(&[6; 4]));
+    let whole = buffer.sub_buffer(crate::memory::MemFlags::empty(), 0, 4).expect("sub-buffer");
+    launch_on(&queue, "broken", &buffer);
+    assert_eq!(read(&other, &unrelated), [6; 4]);
+    assert!(matches!(try_read(&other, &whole), Err(Error::OutOfResources(_))));
+    assert_eq!(read(&other, &buffer), [5; 4], "told");
+    assert!(queue.finish().is_ok(), "by a blocking call");
+    // What is copied from it is no better.
+    launch_on(&queue, "broken", &buffer);
+    other.copy(&buffer, &unrelated, (0, 0, 4), &[]).expect("copy");
+    assert!(try_read(&setup.queue(0, ORDERED), &unrelated).is_err());
+    // What is written over it is.
+    launch_on(&queue, "broken", &buffer);
+    let new = write(&other, &buffer, 0, &[7; 4], &[]);
+    assert_eq!(read(&other, &buffer), [7; 4]);
+    assert_eq!(new.status(), Status::COMPLETE);
+    assert!(queue.finish().is_err());
+}
+
+#[test]
+fn unordered_queues_hand_failures_on_by_markers_and_barriers() {
+    let setup = setup(1);
+    let queue = setup.queue(0, UNORDERED);
+    let buffer = setup.buffer(&[5; 4]);
+    let broken = launch(&queue, "broken", &[]);
+    let free = launch(&queue, "fine", &[]);
+    let marker = queue.marker(&[]).expect("marker");
+    let marker_of_one = queue.marker(std::slice::from_ref(&free)).expect("marker");
+    queue.flush();
+    assert_eq!((broken.wait(), free.wait()), (Status(-5), Status::COMPLETE));
+    assert_eq!((marker.wait(), marker_of_one.wait()), (Status::DEPENDENCY_FAILED, Status::COMPLETE));
+    // Everything is done, and still nobody told.
+    assert_eq!(read(&queue, &buffer), [5; 4]);
+    let barrier = queue.barrier(&[]).expect("barrier");
+    queue.flush();
+    assert_eq!(barrier.wait(), Status::DEPENDENCY_FAILED);
+    assert!(matches!(try_read(&queue, &buffer), Err(Error::OutOfResources(_))));
+    assert_eq!(read(&queue, &buffer), [5; 4]);
+    assert!(wait(&queue.barrier(&[]).expect("barrier")).is_ok());
+    assert!(queue.finish().is_ok());
+    // A barrier with a wait list.
+    let broken = launch(&queue, "broken", &[]);
+    queue.barrier(&[broken]).expect("barrier");
+    let behind = launch(&queue, "fine", &[]);
+    assert!(wait(&behind).is_err());
+    assert!(wait(&launch(&queue, "fine", &[])).is_ok());
+}
+
+/// Statuses are an answer too, but many do not look at their sign.
+#[test]
+fn who_only_asks_for_statuses_goes_on() {
+    let setup = setup(1);
+    let queue = setup.queue(0, ORDERED);
+    let buffer = setup.buffer(&[5; 4]);
+    let broken = launch(&queue, "broken", &[]);
+    assert!(within_seconds(|| broken.poll().is_failed()));
+    let next = launch(&queue, "fine", &[]);
+    assert!(within_seconds(|| next.poll() == Status::COMPLETE));
+    assert!(try_read(&queue, &buffer).is_err(), "no call has returned it");
+    assert_eq!(read(&queue, &buffer), [5; 4]);
+    // The same by callbacks: what they enqueue is enqueued by somebody who knows.
+    let broken = launch(&queue, "broken", &[]);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = seen.clone();
+    broken.on_status(
+        Status::COMPLETE,
+        Box::new(move |event, status| {
+            let queue = event.queue().expect("its queue");
+            noted.lock().push((status, launch(queue, "fine", &[])));
+        }),
+    );
+    queue.flush();
+    assert!(within_seconds(|| !seen.lock().is_empty()));
+    let (status, next) = seen.lock().remove(0);
+    next.flush();
+    assert_eq!((status, next.wait()), (Status(-5), Status::COMPLETE));
+    assert!(queue.finish().is_err());
+}
+
+#[test]
+fn who_waits_for_what_is_known_to_have_failed_is_told_again() {
+    let setup = setup(1);
+    let queue = setup.queue(0, ORDERED);
+    let buffer = setup.buffer(&[5; 4]);
+    let broken = launch(&queue, "broken", &[]);
+    assert!(queue.finish().is_err());
+    write(&queue, &buffer, 0, &[1; 4], std::slice::from_ref(&broken));
+    assert!(matches!(try_read(&queue, &buffer), Err(Error::ExecStatusErrorForEventsInWaitList(_))), "it was not written");
+    assert_eq!(read(&queue, &buffer), [5; 4]);
+    let sink = Sink(Arc::new(Mutex::new(vec![0; 4])));
+    let blocking = queue.read(&buffer, true, (0, 4), |_| Ok(Arc::new(sink) as Arc<dyn HostTarget>), &[broken]);
+    assert!(matches!(blocking, Err(Error::ExecStatusErrorForEventsInWaitList(_))));
+    assert_eq!(read(&queue, &buffer), [5; 4]);
+}
+
+#[test]
+fn what_gives_something_back_does_so() {
+    let setup = setup(1);
+    let queue = setup.queue(0, ORDERED);
+    let buffer = setup.buffer(&[5; 8]);
+    let object = MemObject::Buffer(buffer.clone());
+    let (mapped, _) = queue.map(&buffer, true, 2, (0, 4), &[]).expect("map");
+    let gate = Event::user(&setup.context);
+    launch(&queue, "broken", &[]);
+    // Nothing behind it reaches the device before the failure is known.
+    queue.marker(std::slice::from_ref(&gate)).expect("marker");
+    assert_eq!(object.map_count(), 1);
+    let unmapped = queue.unmap(&object, mapped, &[]).expect("unmap");
+    let freed = Arc::new(AtomicBool::new(false));
+    let flag = freed.clone();
+    queue.svm_free(move || flag.store(true, Ordering::SeqCst), &[]).expect("free");
+    queue.flush();
+    gate.set_user_status(Status::COMPLETE).expect("status");
+    assert!(matches!(queue.map(&buffer, true, 2, (0, 8), &[]), Err(Error::OutOfResources(_))));
+    assert_eq!(unmapped.status(), Status::DEPENDENCY_FAILED);
+    assert!(freed.load(Ordering::SeqCst));
+    assert_eq!(object.map_count(), 0, "neither the one that was undone nor the one that failed is left");
+    let (again, _) = queue.map(&buffer, true, 2, (0, 8), &[]).expect("map");
+    queue.unmap(&object, again, &[]).expect("unmap");
+    queue.finish().expect("finish");
+}
+
+#[test]
+fn many_failures_are_told_of_in_few_calls() {
+    let setup = setup(1);
+    for properties in [ORDERED, UNORDERED] {
+        let queue = setup.queue(0, properties);
+        let all: Vec<_> = (0..100).map(|_| launch(&queue, "broken", &[])).collect();
+        assert!(wait(&all[0]).is_err());
+        assert!(queue.finish().is_err());
+        assert!(all.iter().all(|event| event.status() == Status(-5)));
+        assert!(queue.finish().is_ok());
+        assert!(wait(&launch(&queue, "fine", &[])).is_ok());
+        assert!(wait(&queue.marker(&[]).expect("marker")).is_ok());
+    }
+}
+
+#[test]
+fn telling_of_one_failure_does_not_hide_another() {
+    let setup = setup(1);
+    let queue = setup.queue(0, ORDERED);
+    let buffer = setup.buffer(&[5; 4]);
+    let first = launch(&queue, "broken", &[]);
+    let second = launch(&queue, "broken", &[]);
+    queue.flush();
+    second.wait();
+    assert!(wait(&first).is_err());
+    assert!(wait(&read_later(&queue, &buffer)).is_err(), "the second failure");
+    assert!(wait(&read_later(&queue, &buffer)).is_ok());
+}
+
+/// pfn_notify hears of each failure of the device once, and not of what follows from it.
+#[test]
+fn the_context_is_notified() {
+    let setup = setup(1);
+    let heard = Arc::new(Mutex::new(Vec::<String>::new()));
+    let sink = heard.clone();
+    let notify = Arc::new(move |text: &str| sink.lock().push(text.to_owned()));
+    let context = Context::new(setup.platform.devices(), None, Some(notify), Arc::new(TestAllocator::default())).expect("context");
+    let queue = Queue::new(&context, &setup.platform.devices()[0], ORDERED, None).expect("queue");
+    launch(&queue, "broken", &[]);
+    queue.marker(&[]).expect("marker");
+    assert!(queue.finish().is_err());
+    let done = Arc::new(AtomicBool::new(false));
+    let flag = done.clone();
+    queue.marker(&[]).expect("marker").on_status(Status::COMPLETE, Box::new(move |_, _| flag.store(true, Ordering::SeqCst)));
+    queue.finish().expect("finish");
+    assert!(within_seconds(|| done.load(Ordering::SeqCst)));
+    assert_eq!(*heard.lock(), ["CL_OUT_OF_RESOURCES: the kernel is broken"]);
+}
+
+#[test]
+fn contents_that_do_not_arrive_fail_who_needs_them() {
+    let setup = setup(2);
+    let (here, there) = (setup.queue(0, ORDERED), setup.queue(1, ORDERED));
+    let buffer = setup.buffer(&[5; 4]);
+    assert_eq!(read(&here, &buffer), [5; 4]);
+    setup.devices[1].refuses_writes.store(true, Ordering::Release);
+    assert!(try_read(&there, &buffer).is_err(), "from one device to the other");
+    setup.devices[1].refuses_writes.store(false, Ordering::Release);
+    // The first contents of a buffer.
+    setup.devices[0].refuses_writes.store(true, Ordering::Release);
+    let buffer = setup.buffer(&[5; 4]);
+    assert!(matches!(try_read(&here, &buffer), Err(Error::OutOfResources(_))));
+}
