@@ -77,6 +77,9 @@ pub(super) struct Inputs<'a> {
     pub(super) arguments: bool,
 }
 
+/// Bytes of `long16` and `double16`.
+const LARGEST_TYPE: u32 = 128;
+
 /// Collects the accesses of all functions and decides on objects and views. Variables are made by [`bind`].
 pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
     let clean = if inputs.target.shaders.costs.texel_fetches { crate::passes::clean::loads(inputs.module) } else { FxHashSet::default() };
@@ -176,6 +179,7 @@ impl Planner<'_> {
             name,
             backing,
             size,
+            has_slack: false,
             shapes: Vec::new(),
             rule: Rule::Many,
             views: Vec::new(),
@@ -290,7 +294,9 @@ impl Planner<'_> {
             Some(KernelParam::Local { .. }) => {
                 let ordinal = earlier.iter().filter(|param| matches!(param, KernelParam::Local { .. })).count();
                 let size = *self.inputs.key.kernel.local_args.get(ordinal).ok_or_else(missing)?;
-                Ok(RootPlace { object: self.object(name, Backing::Workgroup, size), base: 0 })
+                let object = self.object(name, Backing::Workgroup, size);
+                self.plan.objects[object].has_slack = true;
+                Ok(RootPlace { object, base: 0 })
             }
             Some(KernelParam::Image) => {
                 let object = self.storage(&name, 0, source);
@@ -308,6 +314,25 @@ impl Planner<'_> {
     fn texels(&self, index: u32) -> Option<BindingSource> {
         (self.inputs.target.shaders.costs.texel_fetches && self.inputs.key.binding.texel_args.contains(&index))
             .then_some(BindingSource::Param(index))
+    }
+
+    /// Makes local arguments as large as a multiple of the largest type, where there is room. Other drivers align them so, and applications that reserve less than
+    /// they use do not notice there.
+    fn add_slack(&mut self) {
+        let room = self.inputs.target.language.max_local_memory;
+        for object in self.plan.objects.iter_mut().filter(|object| object.has_slack && object.backing == Backing::Workgroup) {
+            let Rule::One(key) = object.rule else { continue };
+            let asked = object.elements(key).saturating_mul(key.stored());
+            let size = object.size;
+            object.size = size.checked_next_multiple_of(LARGEST_TYPE).unwrap_or(size);
+            let given = object.elements(key).saturating_mul(key.stored());
+            let total = self.plan.local_memory.saturating_add(given - asked);
+            if total <= room {
+                self.plan.local_memory = total;
+            } else {
+                object.size = size;
+            }
+        }
     }
 
     /// Gives every object its rule, and moves large private arrays out of the function.
@@ -349,6 +374,7 @@ impl Planner<'_> {
         if super::private::place(&mut self.plan.objects, &mut self.plan.local_memory, self.inputs) {
             self.place_scratch();
         }
+        self.add_slack();
         self.plan.private_memory = self
             .plan
             .objects

@@ -191,6 +191,8 @@ pub(super) struct Object {
     pub(super) backing: Backing,
     /// Bytes; 0 where only the host knows.
     pub(super) size: u32,
+    /// There may be more bytes than that: the application said how many.
+    pub(super) has_slack: bool,
     pub(super) shapes: Vec<AccessShape>,
     pub(super) rule: Rule,
     pub(super) views: Vec<View>,
