@@ -18,8 +18,8 @@
 //! * a negative status that clGetEventInfo returns, or with which an event's callback is called. Many programs look at neither's value: blocking calls, and clFinish,
 //!   still return the error of a failure that no call has returned ([`Told`]).
 //!
-//! A blocking call returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if it waited for a failed event, and CL_OUT_OF_RESOURCES if the device failed in a
-//! command before it; clFinish likewise. What a device reports goes to the context's pfn_notify as well, once.
+//! A blocking call returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST unless its own command failed: CL_OUT_OF_RESOURCES would have programs (pyopencl) free memory and try
+//! again, with success. clFinish returns CL_OUT_OF_RESOURCES where the device failed. What a device reports goes to the context's pfn_notify as well, once.
 
 use std::fmt;
 use std::sync::Arc;

@@ -306,6 +306,9 @@ impl Queue {
         // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution status of any of the events in
         // event_wait_list is a negative integer value."
         ensure!(!waited, ExecStatusErrorForEventsInWaitList, "an event of the wait list failed: {failure}");
+        // Programs make a call again that returned CL_OUT_OF_RESOURCES, once they have freed memory: it would succeed then, on what a failed command left.
+        let is_own = event.status() == failure.status();
+        ensure!(is_own, ExecStatusErrorForEventsInWaitList, "an earlier command failed: {failure}");
         Err(error_of(&failure))
     }
 }

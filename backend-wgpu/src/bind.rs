@@ -13,6 +13,7 @@ use wgcl_compiler::layout::{ArgLayout, hidden};
 use crate::arguments::ArgumentBytes;
 use crate::buffer::Buffer;
 use crate::fold::{self, Fold};
+use crate::key::{MOST_TEXELS, TEXEL};
 use crate::memory::{WgpuMemory, downcast};
 use crate::pieces::{self, Window};
 use crate::pipeline::{Group, Pipeline};
@@ -62,6 +63,9 @@ pub(crate) struct InternalMemory<'a> {
     pub(crate) folded: Option<(u32, &'a Arc<WgpuMemory>)>,
     pub(crate) nulls: [Option<&'a Arc<WgpuMemory>>; 2],
 }
+
+/// Bytes of a storage binding that every device has.
+const ALWAYS_BINDABLE: u64 = 1 << 27;
 
 /// What a launch binds.
 pub(crate) struct Bound<'a> {
@@ -148,7 +152,13 @@ fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bo
     let size = match kind {
         BindingKind::Uniform { size } => u64::from(size),
         BindingKind::Storage | BindingKind::Texels(_) => {
-            range.size.saturating_sub(begin).max(1).next_multiple_of(VIEW).min(left & !3).min(most)
+            let own = range.size.saturating_sub(begin).max(1).next_multiple_of(VIEW);
+            // Programs go beyond the end of a sub-buffer, into its parent: where pointers are addresses that works.
+            let reach = match kind {
+                BindingKind::Texels(_) => MOST_TEXELS - TEXEL,
+                _ => ALWAYS_BINDABLE,
+            };
+            own.max(left.min(reach)).min(left & !3).min(most)
         }
     };
     if size == 0 || size > left {

@@ -13,9 +13,9 @@ use crate::pieces;
 use crate::program::Kernel;
 
 /// Texels that a view may have.
-const MOST_TEXELS: u64 = 1 << 27;
+pub(crate) const MOST_TEXELS: u64 = 1 << 27;
 /// Bytes of the largest texel.
-const TEXEL: u64 = 16;
+pub(crate) const TEXEL: u64 = 16;
 
 /// The key of the groups of a region.
 pub(crate) fn region_key(common: &LaunchKey, region: &Region, guard: [bool; 3], max_groups: [u32; 3]) -> LaunchKey {

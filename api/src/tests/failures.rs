@@ -109,7 +109,7 @@ fn memory_that_a_failed_command_was_to_write_tells_of_it() {
     let whole = buffer.sub_buffer(crate::memory::MemFlags::empty(), 0, 4).expect("sub-buffer");
     launch_on(&queue, "broken", &buffer);
     assert_eq!(read(&other, &unrelated), [6; 4]);
-    assert!(matches!(try_read(&other, &whole), Err(Error::OutOfResources(_))));
+    assert!(matches!(try_read(&other, &whole), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
     assert_eq!(read(&other, &buffer), [5; 4], "told");
     assert!(queue.finish().is_ok(), "by a blocking call");
     // What is copied from it is no better.
@@ -141,7 +141,7 @@ fn unordered_queues_hand_failures_on_by_markers_and_barriers() {
     let barrier = queue.barrier(&[]).expect("barrier");
     queue.flush();
     assert_eq!(barrier.wait(), Status::DEPENDENCY_FAILED);
-    assert!(matches!(try_read(&queue, &buffer), Err(Error::OutOfResources(_))));
+    assert!(matches!(try_read(&queue, &buffer), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
     assert_eq!(read(&queue, &buffer), [5; 4]);
     assert!(wait(&queue.barrier(&[]).expect("barrier")).is_ok());
     assert!(queue.finish().is_ok());
@@ -218,7 +218,7 @@ fn what_gives_something_back_does_so() {
     queue.svm_free(move || flag.store(true, Ordering::SeqCst), &[]).expect("free");
     queue.flush();
     gate.set_user_status(Status::COMPLETE).expect("status");
-    assert!(matches!(queue.map(&buffer, true, 2, (0, 8), &[]), Err(Error::OutOfResources(_))));
+    assert!(matches!(queue.map(&buffer, true, 2, (0, 8), &[]), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
     assert_eq!(unmapped.status(), Status::DEPENDENCY_FAILED);
     assert!(freed.load(Ordering::SeqCst));
     assert_eq!(object.map_count(), 0, "neither the one that was undone nor the one that failed is left");
@@ -288,5 +288,5 @@ fn contents_that_do_not_arrive_fail_who_needs_them() {
     // The first contents of a buffer.
     setup.devices[0].refuses_writes.store(true, Ordering::Release);
     let buffer = setup.buffer(&[5; 4]);
-    assert!(matches!(try_read(&here, &buffer), Err(Error::OutOfResources(_))));
+    assert!(matches!(try_read(&here, &buffer), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
 }
