@@ -486,7 +486,7 @@ impl Dump {
             ExprKind::Error => self.put("<error>"),
             ExprKind::Ident(name) => self.put(name),
             ExprKind::Int { value, suffix, .. } => {
-                let _ = write!(self.out, "{value}{}{}", if suffix.unsigned { "u" } else { "" }, if suffix.long { "l" } else { "" });
+                let _ = write!(self.out, "{}{}{}", super::int_value(*value), if suffix.unsigned { "u" } else { "" }, if suffix.long { "l" } else { "" });
             }
             ExprKind::Float { suffix, text, .. } => {
                 self.put(text);

@@ -460,14 +460,19 @@ pub(crate) enum FloatSuffix {
     Half,
 }
 
+/// The value of an integer literal from its lower and upper 64 bits.
+pub(crate) const fn int_value([low, high]: [u64; 2]) -> u128 {
+    (high as u128) << 64 | low as u128
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum ExprKind {
     /// Stands for an expression that could not be parsed; an error was reported.
     Error,
     Ident(Name),
-    /// `decimal` decides which types are tried.
+    /// `decimal` decides which types are tried; `value` is read by [`int_value`].
     Int {
-        value: u64,
+        value: [u64; 2],
         decimal: bool,
         suffix: IntSuffix,
     },

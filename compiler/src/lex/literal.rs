@@ -5,7 +5,8 @@ use crate::ast::{FloatSuffix, IntSuffix};
 /// The value of a number.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Number {
-    Int { value: u64, decimal: bool, suffix: IntSuffix },
+    /// At most 127 bits: the greatest signed integer type that a constant may have.
+    Int { value: u128, decimal: bool, suffix: IntSuffix },
     Float { value: f64, suffix: FloatSuffix, text: String },
 }
 
@@ -33,15 +34,16 @@ fn integer(text: &str, hex: bool) -> Result<Number, String> {
         return Err(format!("invalid suffix '{}' on integer constant", &text[1..]));
     }
     let suffix = integer_suffix(suffix)?;
-    let mut value: u64 = 0;
+    let mut value: u128 = 0;
     for c in digits.chars() {
         let Some(digit) = c.to_digit(radix) else {
             let name = if radix == 8 { "octal" } else { "binary" };
             return Err(format!("invalid digit '{c}' in {name} constant"));
         };
         value = value
-            .checked_mul(u64::from(radix))
-            .and_then(|value| value.checked_add(u64::from(digit)))
+            .checked_mul(u128::from(radix))
+            .and_then(|value| value.checked_add(u128::from(digit)))
+            .filter(|value| value >> 127 == 0)
             .ok_or("integer literal is too large to be represented in any integer type")?;
     }
     Ok(Number::Int { value, decimal: radix == 10, suffix })

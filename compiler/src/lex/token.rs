@@ -26,7 +26,8 @@ pub(crate) enum TokenKind {
     Punct(Punct),
     /// An integer literal.
     Int {
-        value: u64,
+        /// The lower and the upper 64 bits of the value.
+        value: [u64; 2],
         /// Written in base ten.
         decimal: bool,
         suffix: IntSuffix,
@@ -56,7 +57,7 @@ impl fmt::Display for TokenKind {
             Self::Ident(name) => f.write_str(name),
             Self::Keyword(keyword) => f.write_str(keyword.spelling()),
             Self::Punct(punct) => f.write_str(punct.spelling()),
-            Self::Int { value, .. } => write!(f, "{value}"),
+            Self::Int { value, .. } => write!(f, "{}", crate::ast::int_value(*value)),
             Self::Float { text, .. } => f.write_str(text),
             Self::Char(value) => write!(f, "'\\x{value:x}'"),
             Self::Str(bytes) => write!(f, "{:?}", String::from_utf8_lossy(bytes)),

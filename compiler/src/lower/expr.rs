@@ -526,6 +526,6 @@ fn scalar_bits(constant: &Constant, scalar: Scalar) -> u64 {
     match constant {
         Constant::Int(bits) => *bits,
         Constant::Float(value) => super::builder::float_bits(scalar, *value),
-        Constant::Null | Constant::Vector(_) => 0,
+        Constant::Null | Constant::Vector(_) | Constant::Wide(_) => 0,
     }
 }

@@ -265,7 +265,17 @@ impl Evaluator<'_, '_> {
                 return Ok(Value::signed(0));
             }
             RawKind::Number => match literal::number(&text) {
-                Ok(Number::Int { value, suffix, .. }) => Value { bits: value, unsigned: suffix.unsigned || value > i64::MAX as u64 },
+                Ok(Number::Int { value, decimal, suffix }) => match u64::try_from(value) {
+                    Ok(bits) => {
+                        let unsigned = suffix.unsigned || i64::try_from(bits).is_err();
+                        if unsigned && decimal && !suffix.unsigned {
+                            let text = "integer literal is too large to be represented in a signed integer type, interpreting as unsigned";
+                            self.preprocessor.warn(token.span, text);
+                        }
+                        Value { bits, unsigned }
+                    }
+                    Err(_) => return self.fail("integer literal is too large to be represented in any integer type"),
+                },
                 Ok(Number::Float { .. }) => return self.fail("floating point literal in preprocessor expression"),
                 Err(message) => return self.fail(message),
             },

@@ -63,7 +63,11 @@ impl Preprocessor<'_> {
 
     fn number_token(&mut self, token: RawToken) -> TokenKind {
         match literal::number(self.spelling(token)) {
-            Ok(Number::Int { value, decimal, suffix }) => TokenKind::Int { value, decimal, suffix },
+            Ok(Number::Int { value, decimal, suffix }) => {
+                #[expect(clippy::cast_possible_truncation, reason = "the value in two halves")]
+                let value = [value as u64, (value >> 64) as u64];
+                TokenKind::Int { value, decimal, suffix }
+            }
             Ok(Number::Float { value, suffix, text }) => TokenKind::Float { value, suffix, text: text.into() },
             Err(message) => {
                 self.diags.error(token.span, message);

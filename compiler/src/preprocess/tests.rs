@@ -309,13 +309,15 @@ fn deep_nesting_ends() {
 fn literals() {
     let kind = |text: &str| run(text).tokens.into_iter().next().map(|token| token.kind);
     let int = |text: &str| match kind(text) {
-        Some(TokenKind::Int { value, decimal, suffix }) => Some((value, decimal, suffix.unsigned, suffix.long)),
+        Some(TokenKind::Int { value, decimal, suffix }) => Some((crate::ast::int_value(value), decimal, suffix.unsigned, suffix.long)),
         _ => None,
     };
     assert_eq!(int("0x10uL"), Some((16, false, true, true)));
     assert_eq!(int("017"), Some((15, false, false, false)));
-    assert_eq!(int("18446744073709551615"), Some((u64::MAX, true, false, false)));
+    assert_eq!(int("18446744073709551615"), Some((u128::from(u64::MAX), true, false, false)));
     assert_eq!(int("0b101"), Some((5, false, false, false)));
+    assert_eq!(int("99999999999999999999"), Some((99_999_999_999_999_999_999, true, false, false)));
+    assert_eq!(int("0x7fffffffffffffffffffffffffffffff"), Some((u128::MAX >> 1, false, false, false)));
     let float = |text: &str| match kind(text) {
         Some(TokenKind::Float { value, .. }) => Some(value),
         _ => None,
@@ -336,6 +338,6 @@ fn literals() {
     complains("1.5q", "invalid suffix 'q' on floating constant");
     complains("0x1.8", "hexadecimal floating constant requires an exponent");
     complains("1e+", "exponent has no digits");
-    complains("99999999999999999999", "integer literal is too large");
+    complains("170141183460469231731687303715884105728", "integer literal is too large");
     complains("''", "empty character constant");
 }

@@ -47,7 +47,7 @@ impl Sema<'_> {
         match operand {
             Operand::Builtin(name, _) => self.builtin_call(&name, args, target.span, span),
             Operand::Functions(list, _) => {
-                let values: Vec<Expr> = args.iter().map(|arg| self.rvalue_expr(arg)).collect();
+                let values: Vec<Expr> = args.iter().map(|arg| self.any_rvalue(arg)).collect();
                 if values.iter().any(|v| self.is_error(v.ty)) {
                     return self.error_expr(span);
                 }
@@ -80,6 +80,10 @@ impl Sema<'_> {
         let name = self.decls[first.index()].name.clone();
         if list.len() == 1 && !self.decls[first.index()].overloadable {
             return self.call_function(first, values, args, name_span, span);
+        }
+        let values: Vec<Expr> = values.into_iter().map(|value| self.settled(value)).collect();
+        if values.iter().any(|value| self.is_error(value.ty)) {
+            return self.error_expr(span);
         }
         let mut viable: Vec<(Vec<Cost>, FuncId)> = Vec::new();
         for id in list {

@@ -11,7 +11,7 @@ impl Sema<'_> {
     /// `(type) expr`
     pub(super) fn cast_expr(&mut self, name: &ast::TypeName, operand: &ast::Expr, span: Span) -> Expr {
         let to = self.type_name(name).ty;
-        let value = self.rvalue_expr(operand);
+        let value = self.any_rvalue(operand);
         self.explicit_cast(value, to, span)
     }
 
@@ -25,6 +25,13 @@ impl Sema<'_> {
     }
 
     fn cast_to(&mut self, value: Expr, to: Ty, span: Span) -> Expr {
+        if self.is_wide(value.ty) {
+            if self.arith(to).is_some() {
+                return self.arith_cast(value, to);
+            }
+            let value = self.settled(value);
+            return self.explicit_cast(value, to, span);
+        }
         let from_kind = self.kind(value.ty).clone();
         let to_kind = self.kind(to).clone();
         match (&from_kind, &to_kind) {
@@ -106,7 +113,7 @@ impl Sema<'_> {
     /// `(float4)(a, b, ...)`: parts that have as many lanes together, or one scalar for all lanes.
     pub(super) fn vector_literal(&mut self, name: &ast::TypeName, parts: &[ast::Expr], span: Span) -> Expr {
         let to = self.type_name(name).ty;
-        let values: Vec<Expr> = parts.iter().map(|part| self.rvalue_expr(part)).collect();
+        let values: Vec<Expr> = parts.iter().map(|part| self.any_rvalue(part)).collect();
         if self.is_error(to) || values.iter().any(|v| self.is_error(v.ty)) {
             return self.error_expr(span);
         }
@@ -130,6 +137,15 @@ impl Sema<'_> {
         let mut parts = Vec::with_capacity(values.len());
         let single = values.len() == 1;
         for value in values {
+            let value = if self.is_wide(value.ty) {
+                let lane = self.scalar(kind);
+                self.cast(CastKind::Arith, value, lane)
+            } else {
+                value
+            };
+            if self.is_error(value.ty) {
+                return value;
+            }
             let Some((part_kind, part_lanes)) = self.arith(value.ty) else {
                 let (a, b) = (self.show(value.ty), self.show(to));
                 self.err(value.span, format!("initializing '{b}' with an expression of incompatible type '{a}'"));
@@ -212,7 +228,7 @@ impl Sema<'_> {
                 .items
                 .iter()
                 .filter_map(|(_, item)| match item {
-                    ast::Initializer::Expr(e) => Some(self.rvalue_expr(e)),
+                    ast::Initializer::Expr(e) => Some(self.any_rvalue(e)),
                     ast::Initializer::List(_) => None,
                 })
                 .collect();

@@ -64,7 +64,7 @@ fn scalar_bits(kind: ScalarKind, value: &Constant) -> u64 {
             ScalarKind::Float => u64::from((value as f32).to_bits()),
             _ => value.to_bits(),
         },
-        Constant::Null | Constant::Vector(_) => 0,
+        Constant::Null | Constant::Vector(_) | Constant::Wide(_) => 0,
     }
 }
 
@@ -107,26 +107,29 @@ fn convert_with(from: ScalarKind, to: ScalarKind, value: &Constant, saturate: bo
         }
         Constant::Int(bits) => {
             let wide = unwrap(from, bits);
-            if to == ScalarKind::Bool {
-                return Constant::Int(u64::from(wide != 0));
+            if saturate && !is_float(to) && to != ScalarKind::Bool {
+                let (low, high) = range(to);
+                return Constant::Int(wrap(to, wide.clamp(low, high)));
             }
-            match to {
-                ScalarKind::Float => Constant::Float(f64::from(wide as f32)),
-                ScalarKind::Double => Constant::Float(wide as f64),
-                ScalarKind::Half => Constant::Float(f16::from_f64(wide as f64).to_f64()),
-                _ if saturate => {
-                    let (low, high) = range(to);
-                    Constant::Int(wrap(to, wide.clamp(low, high)))
-                }
-                _ => Constant::Int(wrap(to, wide)),
-            }
+            wide_to(to, wide)
         }
         ref other => other.clone(),
     }
 }
 
+/// Converts an integer to a scalar type by C's rules.
+#[expect(clippy::cast_precision_loss, reason = "conversions as the language defines them")]
+pub(super) fn wide_to(to: ScalarKind, value: i128) -> Constant {
+    match to {
+        ScalarKind::Float => Constant::Float(f64::from(value as f32)),
+        ScalarKind::Double => Constant::Float(value as f64),
+        ScalarKind::Half => Constant::Float(f16::from_f64(value as f64).to_f64()),
+        _ => Constant::Int(wrap(to, value)),
+    }
+}
+
 /// Least and greatest value of an integer type.
-fn range(kind: ScalarKind) -> (i128, i128) {
+pub(super) fn range(kind: ScalarKind) -> (i128, i128) {
     let bits = scalar_size(kind) * 8;
     if is_signed(kind) { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) }
 }
@@ -223,9 +226,10 @@ impl Sema<'_> {
         }
     }
 
-    fn truth(&self, expr: &Expr) -> Option<bool> {
+    pub(super) fn truth(&self, expr: &Expr) -> Option<bool> {
         Some(match self.evaluate(expr)? {
             Value::Const(Constant::Int(bits)) => bits != 0,
+            Value::Const(Constant::Wide(value)) => value != 0,
             Value::Const(Constant::Float(value)) => value != 0.0,
             Value::Const(Constant::Null) => false,
             Value::Const(Constant::Vector(_)) => return None,

@@ -35,6 +35,9 @@ impl Sema<'_> {
         if operand.ty == ty && matches!(kind, CastKind::Arith | CastKind::Pointer) {
             return operand;
         }
+        if self.is_wide(operand.ty) {
+            return self.cast_wide(operand, ty);
+        }
         let span = operand.span;
         if let ExprKind::Constant(_) = &operand.kind
             && let Some(Value::Const(constant)) = self.cast_constant(kind, &operand, ty)
@@ -46,6 +49,13 @@ impl Sema<'_> {
 
     /// Converts an arithmetic value to an arithmetic type: scalars to scalars, scalars to vectors, vectors to vectors of as many lanes.
     pub(super) fn arith_cast(&mut self, operand: Expr, ty: Ty) -> Expr {
+        let operand = match self.arith(ty) {
+            Some((kind, _)) if self.is_wide(operand.ty) => {
+                let lane = self.scalar(kind);
+                self.cast(CastKind::Arith, operand, lane)
+            }
+            _ => operand,
+        };
         let (Some((_, from_lanes)), Some((to, to_lanes))) = (self.arith(operand.ty), self.arith(ty)) else { return operand };
         if from_lanes == to_lanes {
             return self.cast(CastKind::Arith, operand, ty);
@@ -65,6 +75,17 @@ impl Sema<'_> {
 
     /// The usual arithmetic conversions. The error names both types and is reported at `span`.
     pub(super) fn usual_conversions(&mut self, lhs: Expr, rhs: Expr, span: Span) -> Option<(Expr, Expr)> {
+        if self.meet_wide(lhs.ty, rhs.ty) {
+            return Some((self.widened(lhs), self.widened(rhs)));
+        }
+        let (lhs, rhs) = match (self.arith(lhs.ty), self.arith(rhs.ty)) {
+            (Some((lane, _)), None) if self.is_wide(rhs.ty) => {
+                let rhs = self.wide_lane(rhs, lhs.ty, lane, span)?;
+                (lhs, rhs)
+            }
+            (None, Some((lane, _))) if self.is_wide(lhs.ty) => (self.wide_lane(lhs, rhs.ty, lane, span)?, rhs),
+            _ => (lhs, rhs),
+        };
         let (Some((lhs_kind, lhs_lanes)), Some((rhs_kind, rhs_lanes))) = (self.arith(lhs.ty), self.arith(rhs.ty)) else {
             self.invalid_operands(&lhs, &rhs, span);
             return None;
@@ -173,6 +194,14 @@ impl Sema<'_> {
         if self.is_error(value.ty) || self.is_error(ty) {
             let span = value.span;
             return if self.is_error(value.ty) { value } else { self.error_expr(span) };
+        }
+        if self.is_wide(value.ty) {
+            if self.arith(ty).is_some() {
+                self.warn_of_changed_constant(&value, ty);
+                return self.arith_cast(value, ty);
+            }
+            let value = self.settled(value);
+            return self.assign_convert(value, ty, purpose);
         }
         let from = self.kind(value.ty).clone();
         let to = self.kind(ty).clone();

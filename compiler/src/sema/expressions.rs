@@ -163,7 +163,7 @@ impl Sema<'_> {
         }
     }
 
-    fn int_literal(&mut self, value: u64, decimal: bool, suffix: IntSuffix, span: Span) -> Expr {
+    fn int_literal(&mut self, value: [u64; 2], decimal: bool, suffix: IntSuffix, span: Span) -> Expr {
         use ScalarKind::{Int, Long, UInt, ULong};
         let candidates: &[ScalarKind] = match (suffix.unsigned, suffix.long, decimal) {
             (false, false, true) => &[Int, Long],
@@ -173,18 +173,16 @@ impl Sema<'_> {
             (false, true, false) => &[Long, ULong],
             (true, true, _) => &[ULong],
         };
-        let mut kind = candidates.iter().copied().find(|kind| fits(*kind, value)).unwrap_or_else(|| {
-            if !suffix.unsigned && decimal {
-                self.warn(span, "integer literal is too large to be represented in a signed integer type, interpreting as unsigned");
-            }
-            ULong
-        });
-        if !self.target.language.int64 && matches!(kind, Long | ULong) {
+        let whole = ast::int_value(value);
+        let [low, high] = value;
+        let kind = candidates.iter().copied().find(|kind| high == 0 && fits(*kind, low));
+        if !self.target.language.int64 && !matches!(kind, Some(Int | UInt)) {
             self.err(span, "64-bit integer literal: this device lacks 64-bit integers");
-            kind = UInt;
+            return self.error_expr(span);
         }
+        let Some(kind) = kind else { return self.wide_literal(whole, suffix, span) };
         let ty = self.scalar(kind);
-        self.expr(ExprKind::Constant(Constant::Int(value)), ty, span)
+        self.expr(ExprKind::Constant(Constant::Int(low)), ty, span)
     }
 
     fn float_literal(&mut self, value: f64, suffix: FloatSuffix, text: &str, span: Span) -> Expr {
@@ -286,7 +284,7 @@ impl Sema<'_> {
             TyKind::Error => return self.error_expr(span),
             TyKind::Vector(_, 3) => 4,
             TyKind::Vector(_, lanes) => i64::from(*lanes),
-            TyKind::Scalar(_) | TyKind::Enum { .. } | TyKind::Void => 1,
+            TyKind::Scalar(_) | TyKind::Wide | TyKind::Enum { .. } | TyKind::Void => 1,
             _ => {
                 let shown = self.show(ty.ty);
                 self.err(span, format!("'vec_step' requires built-in scalar or vector type, '{shown}' invalid"));

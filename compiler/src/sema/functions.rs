@@ -502,7 +502,7 @@ impl Sema<'_> {
                 None
             }
             Some(expr) => {
-                let value = self.rvalue_expr(expr);
+                let value = self.any_rvalue(expr);
                 if void {
                     if matches!(self.kind(value.ty), TyKind::Void) {
                         return Some(value);

@@ -60,7 +60,7 @@ impl Sema<'_> {
                 {
                     return self.string_initializer(element, len, bytes, expr.span);
                 }
-                let value = self.rvalue_expr(expr);
+                let value = self.any_rvalue(expr);
                 if self.is_error(value.ty) {
                     return None;
                 }

@@ -38,6 +38,7 @@ mod specifiers;
 mod statements;
 mod suggest;
 mod variables;
+mod wide;
 
 use rustc_hash::FxHashMap;
 

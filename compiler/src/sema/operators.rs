@@ -23,11 +23,11 @@ impl Sema<'_> {
             ast::UnaryOp::PostInc => self.inc_dec(operand, true, false, span),
             ast::UnaryOp::PostDec => self.inc_dec(operand, false, false, span),
             ast::UnaryOp::Plus | ast::UnaryOp::Minus | ast::UnaryOp::BitNot => {
-                let value = self.rvalue_expr(operand);
+                let value = self.any_rvalue(operand);
                 Operand::Value(self.arithmetic_unary(op, value, span))
             }
             ast::UnaryOp::Not => {
-                let value = self.rvalue_expr(operand);
+                let value = self.any_rvalue(operand);
                 Operand::Value(self.logical_not(value, span))
             }
         }
@@ -36,6 +36,13 @@ impl Sema<'_> {
     fn arithmetic_unary(&mut self, op: ast::UnaryOp, value: Expr, span: Span) -> Expr {
         if self.is_error(value.ty) {
             return value;
+        }
+        if self.is_wide(value.ty) {
+            return match op {
+                ast::UnaryOp::Minus => self.wide_unary(UnaryOp::Neg, value, span),
+                ast::UnaryOp::BitNot => self.wide_unary(UnaryOp::BitNot, value, span),
+                _ => value,
+            };
         }
         let value = self.promote(value);
         let ok = self.arith(value.ty).is_some_and(|(kind, _)| op != ast::UnaryOp::BitNot || !is_float(kind));
@@ -66,6 +73,9 @@ impl Sema<'_> {
             let truth = self.pointer_truth(value);
             let int = self.int();
             return self.fold_unary(UnaryOp::LogNot, truth, int, span);
+        }
+        if self.is_wide(value.ty) {
+            return self.wide_truth(value, BinaryOp::Eq);
         }
         let Some((kind, lanes)) = self.arith(value.ty) else {
             let shown = self.show(value.ty);
@@ -183,9 +193,9 @@ impl Sema<'_> {
             chain.push((*op, &**rhs, node.span));
             node = lhs;
         }
-        let mut value = self.rvalue_expr(node);
+        let mut value = self.any_rvalue(node);
         while let Some((op, rhs, span)) = chain.pop() {
-            let rhs = self.rvalue_expr(rhs);
+            let rhs = self.any_rvalue(rhs);
             value = self.binary(op, value, rhs, span);
         }
         value
@@ -196,6 +206,12 @@ impl Sema<'_> {
         if self.is_error(lhs.ty) || self.is_error(rhs.ty) {
             return self.error_expr(span);
         }
+        // Only numbers of 64 bits move pointers.
+        let (lhs, rhs) = match (self.is_pointer(lhs.ty), self.is_pointer(rhs.ty)) {
+            (true, _) => (lhs, self.settled(rhs)),
+            (_, true) => (self.settled(lhs), rhs),
+            _ => (lhs, rhs),
+        };
         match op {
             B::LogAnd | B::LogOr => self.logical(op, lhs, rhs, span),
             B::Shl | B::Shr => self.shift(if op == B::Shl { BinaryOp::Shl } else { BinaryOp::Shr }, lhs, rhs, span),
@@ -215,6 +231,9 @@ impl Sema<'_> {
             return self.error_expr(span);
         }
         let Some((lhs, rhs)) = self.usual_conversions(lhs, rhs, span) else { return self.error_expr(span) };
+        if self.is_wide(lhs.ty) {
+            return self.wide_arithmetic(op, lhs, rhs, span);
+        }
         if matches!(op, BinaryOp::Div | BinaryOp::Rem)
             && self.is_integer_scalar(rhs.ty)
             && matches!(rhs.kind, ExprKind::Constant(Constant::Int(0)))
@@ -226,7 +245,7 @@ impl Sema<'_> {
         self.binary_node(op, lhs, rhs, ty, span)
     }
 
-    fn binary_node(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, ty: Ty, span: Span) -> Expr {
+    pub(super) fn binary_node(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, ty: Ty, span: Span) -> Expr {
         let constants = matches!((&lhs.kind, &rhs.kind), (ExprKind::Constant(_), ExprKind::Constant(_)));
         let contract = self.contract_on();
         let kind = ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs), contract };
@@ -234,7 +253,15 @@ impl Sema<'_> {
     }
 
     fn shift(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
-        let (lhs, rhs) = (self.promote(lhs), self.promote(rhs));
+        let (lhs, mut rhs) = (self.promote(lhs), self.promote(rhs));
+        if self.is_wide(rhs.ty) {
+            // Only the low bits of the amount count.
+            let ulong = self.scalar(ScalarKind::ULong);
+            rhs = self.cast(CastKind::Arith, rhs, ulong);
+        }
+        if self.is_wide(lhs.ty) && self.is_integer_scalar(rhs.ty) {
+            return self.wide_shift(op, lhs, rhs, span);
+        }
         let (Some((lhs_kind, lhs_lanes)), Some((rhs_kind, rhs_lanes))) = (self.arith(lhs.ty), self.arith(rhs.ty)) else {
             self.invalid_operands(&lhs, &rhs, span);
             return self.error_expr(span);
@@ -262,6 +289,9 @@ impl Sema<'_> {
             return self.error_expr(span);
         }
         let Some((lhs, rhs)) = self.usual_conversions(lhs, rhs, span) else { return self.error_expr(span) };
+        if self.is_wide(lhs.ty) {
+            return self.wide_compare(op, lhs, rhs, span);
+        }
         let ty = match self.arith(lhs.ty) {
             Some((kind, lanes)) if lanes > 1 => self.lanes(signed_of(kind), lanes),
             _ => self.int(),
@@ -384,6 +414,7 @@ impl Sema<'_> {
             };
             return self.binary_node(if and { BinaryOp::VecAnd } else { BinaryOp::VecOr }, lhs, rhs, ty, span);
         }
+        let (lhs, rhs) = (self.wide_truth(lhs, BinaryOp::Ne), self.wide_truth(rhs, BinaryOp::Ne));
         let is_condition = |sema: &Self, ty| sema.scalar_kind(ty).is_some() || sema.is_pointer(ty);
         if !is_condition(self, lhs.ty) || !is_condition(self, rhs.ty) {
             self.invalid_operands(&lhs, &rhs, span);
@@ -402,7 +433,7 @@ impl Sema<'_> {
         let mut cond_value = self.rvalue_expr(cond);
         let mut kept = None;
         let then_value = match then {
-            Some(then) => self.rvalue_expr(then),
+            Some(then) => self.any_rvalue(then),
             // GNU's `a ?: b`: the condition is evaluated once and kept.
             None => match self.new_local("", QualTy::plain(cond_value.ty), span) {
                 Some(local) if !self.is_error(cond_value.ty) => {
@@ -433,7 +464,7 @@ impl Sema<'_> {
     }
 
     fn conditional_of(&mut self, cond: &ast::Expr, cond_value: Expr, then_value: Expr, els: &ast::Expr, span: Span) -> Expr {
-        let els_value = self.rvalue_expr(els);
+        let els_value = self.any_rvalue(els);
         if [&cond_value, &then_value, &els_value].into_iter().any(|e| self.is_error(e.ty)) {
             return self.error_expr(span);
         }
@@ -447,12 +478,19 @@ impl Sema<'_> {
         }
         let Some((then_value, els_value)) = self.common_type(then_value, els_value, span) else { return self.error_expr(span) };
         let ty = then_value.ty;
+        if self.is_wide(ty)
+            && let Some(truth) = self.truth(&cond_value)
+        {
+            return if truth { then_value } else { els_value };
+        }
         self.expr(ExprKind::Cond { cond: Box::new(cond_value), then: Box::new(then_value), els: Box::new(els_value) }, ty, span)
     }
 
     fn common_type(&mut self, then: Expr, els: Expr, span: Span) -> Option<(Expr, Expr)> {
         if self.scalar_kind(then.ty).is_some() && self.scalar_kind(els.ty).is_some()
             || self.arith(then.ty).is_some() && self.arith(els.ty).is_some()
+            || self.is_wide(then.ty)
+            || self.is_wide(els.ty)
         {
             return self.usual_conversions(then, els, span);
         }
@@ -482,6 +520,7 @@ impl Sema<'_> {
 
     /// `c ? a : b` of a vector condition (6.4.7.1 of OpenCL C: as `select(b, a, c)`).
     fn vector_select(&mut self, cond: Expr, kind: ScalarKind, lanes: u8, then: Expr, els: Expr, span: Span) -> Expr {
+        let (then, els) = (self.settled(then), self.settled(els));
         if is_float(kind) {
             let shown = self.show(cond.ty);
             self.err(cond.span, format!("used type '{shown}' where integer vector type is required"));
@@ -523,7 +562,7 @@ impl Sema<'_> {
 
     pub(super) fn assignment(&mut self, op: Option<ast::BinaryOp>, target: &ast::Expr, value: &ast::Expr, span: Span) -> Expr {
         let target = self.operand(target);
-        let value = self.rvalue_expr(value);
+        let value = self.any_rvalue(value);
         let ty = self.operand_type(&target).ty;
         if self.is_error(ty) && matches!(target, Operand::Place(_) | Operand::Value(_)) {
             return self.error_expr(span);
@@ -555,6 +594,10 @@ impl Sema<'_> {
         use ast::BinaryOp as B;
         let ty = place.ty.ty;
         if let TyKind::Pointer { pointee, .. } = *self.kind(ty) {
+            let value = self.settled(value);
+            if self.is_error(value.ty) {
+                return value;
+            }
             if !matches!(op, B::Add | B::Sub) || !self.is_integer_scalar(value.ty) {
                 let (a, b) = (self.show(ty), self.show(value.ty));
                 self.err(span, format!("invalid operands to binary expression ('{a}' and '{b}')"));
@@ -565,6 +608,27 @@ impl Sema<'_> {
             let kind = ExprKind::PointerAssign { place: Box::new(place), index: Box::new(index), stride, negate: op == B::Sub };
             return self.expr(kind, ty, span);
         }
+        let value = if self.is_wide(value.ty) {
+            let is_shift = matches!(op, B::Shl | B::Shr);
+            match self.arith(ty) {
+                Some((kind, 1)) if !is_float(kind) && !is_shift => {
+                    let (compute, value) = self.wide_compound(op, kind, value);
+                    let (op, place, value) = (thir_op(op), Box::new(place), Box::new(value));
+                    return self.expr(ExprKind::CompoundAssign { op, place, value, compute, contract: false }, ty, span);
+                }
+                _ if is_shift => {
+                    let ulong = self.scalar(ScalarKind::ULong);
+                    self.cast(CastKind::Arith, value, ulong)
+                }
+                Some((kind, _)) => match self.wide_lane(value, ty, kind, span) {
+                    Some(value) => value,
+                    None => return self.error_expr(span),
+                },
+                None => self.settled(value),
+            }
+        } else {
+            value
+        };
         let (Some((kind, lanes)), Some((value_kind, value_lanes))) = (self.arith(ty), self.arith(value.ty)) else {
             let (a, b) = (self.show(ty), self.show(value.ty));
             self.err(span, format!("invalid operands to binary expression ('{a}' and '{b}')"));

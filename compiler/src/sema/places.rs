@@ -75,10 +75,10 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks an expression and takes its value.
+    /// Checks an expression and takes its value, of no more than 64 bits ([`Self::any_rvalue`] is for who can do with more).
     pub(super) fn rvalue_expr(&mut self, expr: &crate::ast::Expr) -> Expr {
-        let operand = self.operand(expr);
-        self.rvalue(operand)
+        let value = self.any_rvalue(expr);
+        self.settled(value)
     }
 
     fn load(&mut self, place: Place) -> Expr {

@@ -115,6 +115,10 @@ impl Sema<'_> {
             TypeSpec::TypeofExpr(expr) => {
                 let operand = self.unevaluated(expr);
                 let qt = self.operand_type(&operand);
+                if self.is_wide(qt.ty) {
+                    self.err(expr.span, "integer constants of 128 bits have a type that no variable may have");
+                    return self.error_decl();
+                }
                 return DeclTy::of(qt.ty);
             }
             TypeSpec::TypeofType(name) => return self.type_name_decl(name),

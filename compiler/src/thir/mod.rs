@@ -263,6 +263,8 @@ pub enum PlaceKind {
 pub enum Constant {
     /// Bits of an integer or bool, zero-extended from the type's width.
     Int(u64),
+    /// Of type [`TyKind::Wide`]: in no checked program.
+    Wide(i128),
     /// Of type half, float or double: exactly representable in it.
     Float(f64),
     /// The null pointer.

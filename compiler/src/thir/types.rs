@@ -38,6 +38,8 @@ pub enum TyKind {
     Error,
     Void,
     Scalar(ScalarKind),
+    /// Of constants beyond 64 bits: 128 bits and a sign. Nothing in a checked program has it.
+    Wide,
     /// 2, 3, 4, 8 or 16 lanes.
     Vector(ScalarKind, u8),
     Pointer {
@@ -183,6 +185,7 @@ impl Types {
                 (u64::from(size), size)
             }
             TyKind::AtomicFlag => (4, 4),
+            TyKind::Wide => (16, 16),
             TyKind::Array { element, len } => {
                 let (size, align) = self.layout(element.ty)?;
                 (size.checked_mul((*len)?)?, align)
@@ -273,6 +276,7 @@ impl Types {
             TyKind::ReserveId => "reserve_id_t".to_owned(),
             TyKind::Atomic(s) => format!("atomic_{}", scalar_name(*s)),
             TyKind::AtomicFlag => "atomic_flag".to_owned(),
+            TyKind::Wide => "long long".to_owned(),
         }
     }
 

@@ -1,0 +1,486 @@
+//! Integers of 128 bits: what constants beyond `long` are (clang's `long long` of OpenCL C), and what comes of them.
+//!
+//! A literal such as `9223372036854775808` has the type [`TyKind::Wide`], which has no name and is nobody's but an expression's. Constants of it are
+//! computed here. Where one meets values that are known at run time only, an expression of 128 bits is a small tree of sums, products and
+//! bits over widened operands, and leaves this type again in one of three ways:
+//!
+//! * Converted to a type of 64 bits or less it needs no more than its lower 64 bits, and these need no more of its operands ([`Sema::low_bits`]).
+//! * Where all of its value counts (comparisons, quotients, shifts to the right, conversions to floats), its operands' types say how large it can
+//!   become: often 64 bits hold it, or the answer is known ([`Sema::wide_range`]).
+//! * Else it is an error: there is no arithmetic of 128 bits at run time.
+//!
+//! Everything else refuses the type, as it is no scalar ([`Sema::scalar_kind`]); [`Sema::rvalue_expr`] gives what asks for a value one of 64 bits.
+
+use super::consteval::{Value, range, unwrap, wide_to, wrap};
+use super::{Operand, Sema, is_float, is_signed, signed_of, unsigned_of};
+use crate::ast::{self, IntSuffix, ScalarKind};
+use crate::diag::Span;
+use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
+
+/// Operations of 128 bits that stand within one another: the functions here go down to their operands.
+const MAX_DEPTH: u32 = 200;
+
+/// The least and the greatest value that an expression may have.
+type Range = (i128, i128);
+
+const NEEDS_128: &str = "integer arithmetic of 128 bits is supported for constants only: give the literal a suffix ('ul'), or convert it to 'long' or 'ulong'";
+
+impl Sema<'_> {
+    pub(super) fn wide_ty(&mut self) -> Ty {
+        self.types.intern(TyKind::Wide)
+    }
+
+    pub(super) fn is_wide(&self, ty: Ty) -> bool {
+        matches!(self.kind(ty), TyKind::Wide)
+    }
+
+    /// Whether both are integers and one of them has 128 bits.
+    pub(super) fn meet_wide(&self, a: Ty, b: Ty) -> bool {
+        let integer = |ty| self.is_wide(ty) || self.is_integer_scalar(ty);
+        (self.is_wide(a) || self.is_wide(b)) && integer(a) && integer(b)
+    }
+
+    /// A literal that no type of 64 bits holds, or none that its suffix allows.
+    pub(super) fn wide_literal(&mut self, value: u128, suffix: IntSuffix, span: Span) -> Expr {
+        match i128::try_from(value) {
+            Ok(value) if !suffix.unsigned => self.wide_const(value, span),
+            _ => {
+                self.err(span, "integer literal is too large to be represented in any integer type");
+                self.error_expr(span)
+            }
+        }
+    }
+
+    fn wide_const(&mut self, value: i128, span: Span) -> Expr {
+        let ty = self.wide_ty();
+        self.expr(ExprKind::Constant(Constant::Wide(value)), ty, span)
+    }
+
+    fn needs_wide(&mut self, span: Span) -> Expr {
+        self.err(span, NEEDS_128);
+        self.error_expr(span)
+    }
+
+    /// An integer as one of 128 bits.
+    pub(super) fn widened(&mut self, value: Expr) -> Expr {
+        if self.is_wide(value.ty) || self.is_error(value.ty) {
+            return value;
+        }
+        let span = value.span;
+        match (self.scalar_kind(value.ty), self.evaluate(&value)) {
+            (Some(kind), Some(Value::Const(Constant::Int(bits)))) => self.wide_const(unwrap(kind, bits), span),
+            _ => {
+                let ty = self.wide_ty();
+                self.expr(ExprKind::Cast(CastKind::Arith, Box::new(value)), ty, span)
+            }
+        }
+    }
+
+    /// The value of an expression for whoever cannot do with 128 bits: of `long` or `ulong`, which hold it exactly.
+    pub(super) fn settled(&mut self, value: Expr) -> Expr {
+        if !self.is_wide(value.ty) {
+            return value;
+        }
+        match self.exact_kind(&[&value]) {
+            Some(kind) => self.low_bits(value, kind),
+            None => self.needs_wide(value.span),
+        }
+    }
+
+    /// The value of an operand, which may have 128 bits.
+    pub(super) fn any_rvalue(&mut self, expr: &ast::Expr) -> Expr {
+        let operand: Operand = self.operand(expr);
+        self.rvalue(operand)
+    }
+
+    /// Whether an integer of 128 bits is (not) zero, as `int`; other values as they are.
+    pub(super) fn wide_truth(&mut self, value: Expr, op: BinaryOp) -> Expr {
+        if !self.is_wide(value.ty) {
+            return value;
+        }
+        let span = value.span;
+        let zero = self.wide_const(0, span);
+        self.wide_compare(op, value, zero, span)
+    }
+
+    /// Converts an integer of 128 bits to a scalar.
+    pub(super) fn cast_wide(&mut self, value: Expr, ty: Ty) -> Expr {
+        let span = value.span;
+        let Some(kind) = self.scalar_kind(ty) else {
+            let settled = self.settled(value);
+            return if self.is_error(settled.ty) { settled } else { self.cast(CastKind::Arith, settled, ty) };
+        };
+        if let ExprKind::Constant(Constant::Wide(value)) = value.kind {
+            return self.expr(ExprKind::Constant(wide_to(kind, value)), ty, span);
+        }
+        let narrow = match kind {
+            ScalarKind::Bool => self.wide_truth(value, BinaryOp::Ne),
+            kind if is_float(kind) => self.settled(value),
+            kind => self.low_bits(value, if is_signed(kind) { ScalarKind::Long } else { ScalarKind::ULong }),
+        };
+        if self.is_error(narrow.ty) { narrow } else { self.cast(CastKind::Arith, narrow, ty) }
+    }
+
+    /// Warns where an implicit conversion changes a constant.
+    pub(super) fn warn_of_changed_constant(&mut self, value: &Expr, ty: Ty) {
+        let (ExprKind::Constant(Constant::Wide(wide)), Some(kind)) = (&value.kind, self.scalar_kind(ty)) else { return };
+        if is_float(kind) || kind == ScalarKind::Bool {
+            return;
+        }
+        let changed = unwrap(kind, wrap(kind, *wide));
+        if changed != *wide {
+            let (from, to) = (self.show(value.ty), self.show(ty));
+            self.warn(value.span, format!("implicit conversion from '{from}' to '{to}' changes value from {wide} to {changed}"));
+        }
+    }
+
+    // Operators.
+
+    pub(super) fn wide_unary(&mut self, op: UnaryOp, value: Expr, span: Span) -> Expr {
+        let ty = value.ty;
+        match (op, &value.kind) {
+            (UnaryOp::Neg, ExprKind::Constant(Constant::Wide(wide))) => {
+                let wide = wide.wrapping_neg();
+                self.wide_const(wide, span)
+            }
+            (UnaryOp::BitNot, ExprKind::Constant(Constant::Wide(wide))) => {
+                let wide = !*wide;
+                self.wide_const(wide, span)
+            }
+            _ => self.expr(ExprKind::Unary(op, Box::new(value)), ty, span),
+        }
+    }
+
+    /// An operation on two integers of 128 bits, but for shifts and comparisons.
+    pub(super) fn wide_arithmetic(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
+        if let (ExprKind::Constant(Constant::Wide(a)), ExprKind::Constant(Constant::Wide(b))) = (&lhs.kind, &rhs.kind) {
+            return match wide_value(op, *a, *b) {
+                Some(value) => self.wide_const(value, span),
+                None => {
+                    self.err(span, "overflow, or a division by zero, in a constant of 128 bits");
+                    self.error_expr(span)
+                }
+            };
+        }
+        if matches!(op, BinaryOp::Div | BinaryOp::Rem) {
+            return self.wide_quotient(op, lhs, rhs, span);
+        }
+        if wide_depth(&lhs, 0).max(wide_depth(&rhs, 0)) >= MAX_DEPTH {
+            self.err(span, "expression is nested too deeply");
+            return self.error_expr(span);
+        }
+        let ty = self.wide_ty();
+        self.expr(ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs), contract: false }, ty, span)
+    }
+
+    fn wide_quotient(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
+        let overflows = match (self.wide_range(&lhs), self.wide_range(&rhs)) {
+            (Some((low, _)), Some((from, to))) => low == i128::from(i64::MIN) && from <= -1 && to >= -1,
+            _ => true,
+        };
+        match self.exact_kind(&[&lhs, &rhs]) {
+            Some(kind) if !overflows => {
+                let (lhs, rhs) = (self.low_bits(lhs, kind), self.low_bits(rhs, kind));
+                let ty = lhs.ty;
+                let quotient = self.binary_node(op, lhs, rhs, ty, span);
+                self.widened(quotient)
+            }
+            _ => self.needs_wide(span),
+        }
+    }
+
+    /// A shift whose left operand has 128 bits: the lower seven bits of the amount count.
+    pub(super) fn wide_shift(&mut self, op: BinaryOp, lhs: Expr, amount: Expr, span: Span) -> Expr {
+        let known = match self.evaluate(&amount) {
+            Some(Value::Const(Constant::Int(bits))) => Some(u32::try_from(bits & 127).unwrap_or(0)),
+            _ => None,
+        };
+        if let (ExprKind::Constant(Constant::Wide(value)), Some(amount)) = (&lhs.kind, known) {
+            let shifted = if op == BinaryOp::Shl { value << amount } else { value >> amount };
+            return self.wide_const(shifted, span);
+        }
+        if op == BinaryOp::Shl {
+            if wide_depth(&lhs, 0) >= MAX_DEPTH {
+                self.err(span, "expression is nested too deeply");
+                return self.error_expr(span);
+            }
+            let ty = self.wide_ty();
+            return self.expr(ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(amount), contract: false }, ty, span);
+        }
+        let Some(kind) = self.exact_kind(&[&lhs]) else { return self.needs_wide(span) };
+        let lhs = self.low_bits(lhs, kind);
+        let shifted = self.shifted(op, lhs, amount, span);
+        self.widened(shifted)
+    }
+
+    /// A shift of 64 bits by an amount of up to 127.
+    fn shifted(&mut self, op: BinaryOp, value: Expr, amount: Expr, span: Span) -> Expr {
+        let ty = value.ty;
+        let ulong = self.scalar(ScalarKind::ULong);
+        let amount = self.cast(CastKind::Arith, amount, ulong);
+        let (value, value_again, kept_value) = self.twice(value, span);
+        let (amount, amount_again, kept_amount) = self.twice(amount, span);
+        let bit = self.int_const(64, ScalarKind::ULong, span);
+        let far = self.binary_node(BinaryOp::BitAnd, amount, bit, ulong, span);
+        // All bits have left; of a negative number shifted to the right the sign's stay.
+        let gone = if op == BinaryOp::Shr && self.scalar_kind(ty) == Some(ScalarKind::Long) {
+            let all = self.int_const(63, ScalarKind::ULong, span);
+            self.binary_node(op, value_again, all, ty, span)
+        } else {
+            self.int_const(0, ScalarKind::ULong, span)
+        };
+        let gone = Expr { ty, ..gone };
+        let near = self.binary_node(op, value, amount_again, ty, span);
+        let value = self.expr(ExprKind::Cond { cond: Box::new(far), then: Box::new(gone), els: Box::new(near) }, ty, span);
+        let stmts: Vec<Stmt> = [kept_value, kept_amount].into_iter().flatten().collect();
+        self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, ty, span)
+    }
+
+    /// An expression for two uses, and the statement that keeps its value for them.
+    fn twice(&mut self, value: Expr, span: Span) -> (Expr, Expr, Option<Stmt>) {
+        let ty = value.ty;
+        if let ExprKind::Constant(constant) = &value.kind {
+            let again = self.expr(ExprKind::Constant(constant.clone()), ty, span);
+            return (value, again, None);
+        }
+        let Some(local) = self.new_local("", QualTy::plain(ty), span) else {
+            let (first, second) = (self.needs_wide(span), self.error_expr(span));
+            return (first, second, None);
+        };
+        let (first, second) = (self.local_place(local, span), self.local_place(local, span));
+        let (first, second) = (self.rvalue(Operand::Place(first)), self.rvalue(Operand::Place(second)));
+        let kept = Stmt { kind: StmtKind::Local { local, init: Some(Init::Expr(value)) }, span: self.span(span) };
+        (first, second, Some(kept))
+    }
+
+    /// A comparison of integers of 128 bits.
+    pub(super) fn wide_compare(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
+        if let (ExprKind::Constant(Constant::Wide(a)), ExprKind::Constant(Constant::Wide(b))) = (&lhs.kind, &rhs.kind) {
+            let truth = decided(op, (*a, *a), (*b, *b)) == Some(true);
+            return self.int_const(i64::from(truth), ScalarKind::Int, span);
+        }
+        let answer = match (self.wide_range(&lhs), self.wide_range(&rhs)) {
+            (Some(a), Some(b)) => decided(op, a, b),
+            _ => None,
+        };
+        let int = self.int();
+        if let Some(answer) = answer {
+            self.warn_of_decided(&lhs, &rhs, answer, span);
+            // What the operands do is still done.
+            let mut value = self.int_const(i64::from(answer), ScalarKind::Int, span);
+            for operand in [rhs, lhs] {
+                if !matches!(operand.kind, ExprKind::Constant(_)) {
+                    let operand = self.low_bits(operand, ScalarKind::ULong);
+                    value = self.expr(ExprKind::Comma(Box::new(operand), Box::new(value)), int, span);
+                }
+            }
+            return value;
+        }
+        match self.exact_kind(&[&lhs, &rhs]) {
+            Some(kind) => {
+                let (lhs, rhs) = (self.low_bits(lhs, kind), self.low_bits(rhs, kind));
+                self.binary_node(op, lhs, rhs, int, span)
+            }
+            None => self.needs_wide(span),
+        }
+    }
+
+    fn warn_of_decided(&mut self, lhs: &Expr, rhs: &Expr, answer: bool, span: Span) {
+        let (constant, other) = match (&lhs.kind, &rhs.kind) {
+            (ExprKind::Constant(Constant::Wide(constant)), _) => (constant, rhs),
+            (_, ExprKind::Constant(Constant::Wide(constant))) => (constant, lhs),
+            _ => return,
+        };
+        if let ExprKind::Cast(CastKind::Arith, operand) = &other.kind {
+            let shown = self.show(operand.ty);
+            self.warn(span, format!("result of comparison of constant {constant} with expression of type '{shown}' is always {answer}"));
+        }
+    }
+
+    /// An integer of 128 bits that meets a float, or a vector: in the type of its lanes.
+    pub(super) fn wide_lane(&mut self, value: Expr, other: Ty, lane: ScalarKind, span: Span) -> Option<Expr> {
+        let ty = self.scalar(lane);
+        let fits = match value.kind {
+            ExprKind::Constant(Constant::Wide(value)) => {
+                let ((low, _), (_, high)) = (range(signed_of(lane)), range(unsigned_of(lane)));
+                (low..=high).contains(&value)
+            }
+            _ => false,
+        };
+        if !is_float(lane) && !fits {
+            let (a, b) = (self.show(value.ty), self.show(other));
+            self.err(span, format!("scalar operand type has greater rank than the type of the vector element. ('{b}' and '{a}')"));
+            return None;
+        }
+        Some(self.cast(CastKind::Arith, value, ty)).filter(|value| !self.is_error(value.ty))
+    }
+
+    /// The operand and the type in which a compound assignment to an integer of 64 bits or less is computed.
+    pub(super) fn wide_compound(&mut self, op: ast::BinaryOp, kind: ScalarKind, value: Expr) -> (Ty, Expr) {
+        use ast::BinaryOp as B;
+        let span = value.span;
+        let compute = match op {
+            B::Add | B::Sub | B::Mul | B::BitAnd | B::BitOr | B::BitXor if kind != ScalarKind::Bool => Some(ScalarKind::ULong),
+            _ => {
+                // Quotients by numbers that only `ulong` holds need operands that are not negative.
+                let of_place = range(kind);
+                let of_value = self.wide_range(&value);
+                of_value.and_then(|of_value| common_kind(&[of_place, of_value]))
+            }
+        };
+        match compute {
+            Some(compute) => {
+                let value = self.low_bits(value, compute);
+                (value.ty, value)
+            }
+            None => {
+                let error = self.needs_wide(span);
+                (error.ty, error)
+            }
+        }
+    }
+
+    // Leaving 128 bits.
+
+    /// The type of 64 bits that holds all values of some expressions exactly.
+    fn exact_kind(&self, values: &[&Expr]) -> Option<ScalarKind> {
+        let ranges: Option<Vec<Range>> = values.iter().map(|value| self.wide_range(value)).collect();
+        common_kind(&ranges?)
+    }
+
+    /// The values that an expression of 128 bits may have, as far as the types of its operands tell; `None` if they may be too large for 128 bits.
+    fn wide_range(&self, value: &Expr) -> Option<Range> {
+        match &value.kind {
+            ExprKind::Constant(Constant::Wide(value)) => Some((*value, *value)),
+            ExprKind::Cast(_, operand) => Some(range(self.scalar_kind(operand.ty)?)),
+            ExprKind::Unary(UnaryOp::Neg, operand) => {
+                let (low, high) = self.wide_range(operand)?;
+                Some((high.checked_neg()?, low.checked_neg()?))
+            }
+            ExprKind::Unary(UnaryOp::BitNot, operand) => {
+                let (low, high) = self.wide_range(operand)?;
+                Some((!high, !low))
+            }
+            ExprKind::Binary { op, lhs, rhs, .. } => binary_range(*op, self.wide_range(lhs)?, self.wide_range(rhs)?),
+            ExprKind::Cond { then, els, .. } => {
+                let (a, b) = (self.wide_range(then)?, self.wide_range(els)?);
+                Some((a.0.min(b.0), a.1.max(b.1)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The lower 64 bits of an expression of 128 bits, as `long` or `ulong`: sums, products and bits need no more of their operands.
+    fn low_bits(&mut self, value: Expr, kind: ScalarKind) -> Expr {
+        let ty = self.scalar(kind);
+        let Expr { kind: node, span, .. } = value;
+        match node {
+            ExprKind::Constant(Constant::Wide(wide)) => self.expr(ExprKind::Constant(wide_to(kind, wide)), ty, span),
+            ExprKind::Cast(_, operand) => self.cast(CastKind::Arith, *operand, ty),
+            ExprKind::Unary(op, operand) => {
+                let operand = self.low_bits(*operand, kind);
+                self.expr(ExprKind::Unary(op, Box::new(operand)), ty, span)
+            }
+            ExprKind::Binary { op: BinaryOp::Shl, lhs, rhs, .. } => {
+                let lhs = self.low_bits(*lhs, kind);
+                self.shifted(BinaryOp::Shl, lhs, *rhs, span)
+            }
+            ExprKind::Binary { op, lhs, rhs, .. } => {
+                let (lhs, rhs) = (self.low_bits(*lhs, kind), self.low_bits(*rhs, kind));
+                self.binary_node(op, lhs, rhs, ty, span)
+            }
+            ExprKind::Cond { cond, then, els } => {
+                let (then, els) = (self.low_bits(*then, kind), self.low_bits(*els, kind));
+                self.expr(ExprKind::Cond { cond, then: Box::new(then), els: Box::new(els) }, ty, span)
+            }
+            _ => self.needs_wide(span),
+        }
+    }
+}
+
+/// Operations of 128 bits within one another.
+fn wide_depth(value: &Expr, depth: u32) -> u32 {
+    if depth >= MAX_DEPTH {
+        return depth;
+    }
+    match &value.kind {
+        ExprKind::Unary(_, operand) => wide_depth(operand, depth + 1),
+        ExprKind::Binary { op: BinaryOp::Shl, lhs, .. } => wide_depth(lhs, depth + 1),
+        ExprKind::Binary { lhs: a, rhs: b, .. } | ExprKind::Cond { then: a, els: b, .. } => {
+            wide_depth(a, depth + 1).max(wide_depth(b, depth + 1))
+        }
+        _ => depth,
+    }
+}
+
+/// The type of 64 bits that holds all of some ranges.
+fn common_kind(ranges: &[Range]) -> Option<ScalarKind> {
+    let within = |kind| {
+        let (low, high) = range(kind);
+        ranges.iter().all(|(from, to)| low <= *from && *to <= high)
+    };
+    [ScalarKind::Long, ScalarKind::ULong].into_iter().find(|kind| within(*kind))
+}
+
+/// The value of an operation; `None` where it has none, or overflows.
+fn wide_value(op: BinaryOp, a: i128, b: i128) -> Option<i128> {
+    match op {
+        BinaryOp::Add => a.checked_add(b),
+        BinaryOp::Sub => a.checked_sub(b),
+        BinaryOp::Mul => a.checked_mul(b),
+        BinaryOp::Div => a.checked_div(b),
+        BinaryOp::Rem => a.checked_rem(b),
+        BinaryOp::BitAnd => Some(a & b),
+        BinaryOp::BitOr => Some(a | b),
+        BinaryOp::BitXor => Some(a ^ b),
+        _ => None,
+    }
+}
+
+/// The values that an operation on values of two ranges may have.
+fn binary_range(op: BinaryOp, a: Range, b: Range) -> Option<Range> {
+    match op {
+        BinaryOp::Add => Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?)),
+        BinaryOp::Sub => Some((a.0.checked_sub(b.1)?, a.1.checked_sub(b.0)?)),
+        BinaryOp::Mul => {
+            let corners = [a.0.checked_mul(b.0)?, a.0.checked_mul(b.1)?, a.1.checked_mul(b.0)?, a.1.checked_mul(b.1)?];
+            Some((*corners.iter().min()?, *corners.iter().max()?))
+        }
+        // A number that is not negative leaves no other bits than its own.
+        BinaryOp::BitAnd if a.0 >= 0 && b.0 >= 0 => Some((0, a.1.min(b.1))),
+        BinaryOp::BitAnd if a.0 >= 0 => Some((0, a.1)),
+        BinaryOp::BitAnd if b.0 >= 0 => Some((0, b.1)),
+        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+            let bits = [a.0, a.1, b.0, b.1].into_iter().map(magnitude_bits).max()?;
+            let least = if a.0 >= 0 && b.0 >= 0 { 0 } else { i128::MIN >> (127 - bits) };
+            Some((least, i128::MAX >> (127 - bits)))
+        }
+        _ => None,
+    }
+}
+
+/// Bits that a number needs without its sign.
+const fn magnitude_bits(value: i128) -> u32 {
+    128 - (if value < 0 { !value } else { value }).leading_zeros()
+}
+
+/// What a comparison of values of two ranges gives, if that is the same for all of them.
+fn decided(op: BinaryOp, a: Range, b: Range) -> Option<bool> {
+    let (below, above) = (a.1 < b.0, a.0 > b.1);
+    let same = a.0 == a.1 && a == b;
+    match op {
+        BinaryOp::Eq if below || above => Some(false),
+        BinaryOp::Eq => same.then_some(true),
+        BinaryOp::Ne if below || above => Some(true),
+        BinaryOp::Ne => same.then_some(false),
+        BinaryOp::Lt if below => Some(true),
+        BinaryOp::Lt => (a.0 >= b.1).then_some(false),
+        BinaryOp::Gt if above => Some(true),
+        BinaryOp::Gt => (a.1 <= b.0).then_some(false),
+        BinaryOp::Le if above => Some(false),
+        BinaryOp::Le => (a.1 <= b.0).then_some(true),
+        BinaryOp::Ge if below => Some(false),
+        BinaryOp::Ge => (a.0 >= b.1).then_some(true),
+        _ => None,
+    }
+}
