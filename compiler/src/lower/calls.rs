@@ -89,7 +89,10 @@ impl<'p> Lowering<'p, '_> {
     /// The statements of `({ ... })`. What jumps out of it ends the region that is being written.
     pub(super) fn statement_expression(&mut self, stmts: &'p [Stmt]) {
         let outer = self.outer;
-        self.block(stmts, outer.before_more());
+        match self.irregular.clone().filter(|irregular| irregular.needs_machine_within(stmts)) {
+            Some(irregular) => super::flat::lower_expression(self, stmts, &irregular, outer.before_more()),
+            None => self.block(stmts, outer.before_more()),
+        }
         self.outer = outer;
     }
 }

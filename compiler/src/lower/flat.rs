@@ -8,10 +8,11 @@
 //! ```
 //! Correct for everything, but a barrier in it is met in a loop.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::function::Lowering;
-use super::irregular::Irregular;
+use super::irregular::{Irregular, expression_gotos, labels};
+use super::scan::{self, Leaves};
 use super::stmt::{Jump, Jumps};
 use crate::ir::{Op, Region, Type, Value, Var};
 use crate::thir::{Expr, LabelId, Stmt, StmtKind};
@@ -54,6 +55,8 @@ struct Block<'p> {
 /// Cuts statements into blocks.
 struct Cutter<'p, 'i> {
     irregular: &'i Irregular,
+    /// The labels in what is cut: `goto`s to others leave it.
+    inside: FxHashSet<LabelId>,
     blocks: Vec<Block<'p>>,
     current: BlockId,
     labels: FxHashMap<LabelId, BlockId>,
@@ -173,20 +176,19 @@ impl<'p> Cutter<'p, '_> {
                 let block = self.label(*label);
                 self.end(End::Goto(block), block);
             }
-            StmtKind::Goto(label) => {
+            StmtKind::Goto(label) if self.inside.contains(label) => {
                 let block = self.label(*label);
                 self.goto(block);
             }
-            StmtKind::Break => {
-                if let Some(block) = self.on_break {
-                    self.goto(block);
-                }
-            }
-            StmtKind::Continue => {
-                if let Some(block) = self.on_continue {
-                    self.goto(block);
-                }
-            }
+            StmtKind::Break => match self.on_break {
+                Some(block) => self.goto(block),
+                None => self.item(Item::Stmt(stmt)),
+            },
+            StmtKind::Continue => match self.on_continue {
+                Some(block) => self.goto(block),
+                None => self.item(Item::Stmt(stmt)),
+            },
+            StmtKind::Goto(_) => self.item(Item::Stmt(stmt)),
             StmtKind::Expr(_) | StmtKind::Local { .. } | StmtKind::Return(_) | StmtKind::Empty => self.item(Item::Stmt(stmt)),
         }
     }
@@ -247,6 +249,8 @@ fn predecessors(blocks: &[Block<'_>]) -> Vec<u32> {
 struct Machine<'p> {
     /// Whether the end of the whole is the function's.
     whole_function: bool,
+    /// Where jumps out of the whole go.
+    outside: Jumps<'p>,
     blocks: Vec<Block<'p>>,
     predecessors: Vec<u32>,
     state: Var,
@@ -256,20 +260,38 @@ struct Machine<'p> {
 }
 
 /// Lowers a function's body as a machine. Every path ends in a return.
-pub(super) fn lower_body<'p>(lowering: &mut Lowering<'p, '_>, body: &'p [Stmt], irregular: Irregular) {
-    lower(lowering, &irregular, true, |cutter| cutter.stmts(body));
+pub(super) fn lower_body<'p>(lowering: &mut Lowering<'p, '_>, body: &'p [Stmt], irregular: &Irregular) {
+    lower(lowering, irregular, body, true, Jumps::NONE, |cutter| cutter.stmts(body));
 }
 
 /// Lowers a statement, which nothing jumps into or out of, as a machine.
 pub(super) fn lower_statement<'p>(lowering: &mut Lowering<'p, '_>, stmt: &'p Stmt) {
-    let Some(irregular) = lowering.irregular.take() else { return };
-    lower(lowering, &irregular, false, |cutter| cutter.cut(stmt));
-    lowering.irregular = Some(irregular);
+    let Some(irregular) = lowering.irregular.clone() else { return };
+    lower(lowering, &irregular, std::slice::from_ref(stmt), false, Jumps::NONE, |cutter| cutter.cut(stmt));
 }
 
-fn lower<'p>(lowering: &mut Lowering<'p, '_>, irregular: &Irregular, whole_function: bool, cut: impl FnOnce(&mut Cutter<'p, '_>)) {
+/// Lowers the statements of a statement expression as a machine. What jumps out of them goes where `jumps` says.
+pub(super) fn lower_expression<'p>(lowering: &mut Lowering<'p, '_>, stmts: &'p [Stmt], irregular: &Irregular, jumps: Jumps<'p>) {
+    let mut leaves = Leaves::default();
+    stmts.iter().for_each(|stmt| leaves.add(scan::leaves(stmt, true)));
+    let inside = labels(stmts);
+    leaves.labels.retain(|label| !inside.contains(label));
+    let outside = lowering.beyond(&leaves, jumps);
+    lower(lowering, irregular, stmts, false, outside, |cutter| cutter.stmts(stmts));
+    lowering.go_on(&leaves, jumps, outside);
+}
+
+fn lower<'p>(
+    lowering: &mut Lowering<'p, '_>,
+    irregular: &Irregular,
+    whole: &'p [Stmt],
+    whole_function: bool,
+    outside: Jumps<'p>,
+    cut: impl FnOnce(&mut Cutter<'p, '_>),
+) {
     let mut cutter = Cutter {
         irregular,
+        inside: labels(whole),
         blocks: Vec::new(),
         current: 0,
         labels: FxHashMap::default(),
@@ -279,11 +301,15 @@ fn lower<'p>(lowering: &mut Lowering<'p, '_>, irregular: &Irregular, whole_funct
     };
     cutter.new_block();
     cut(&mut cutter);
+    let mut targets = if lowering.deep { expression_gotos(whole) } else { Vec::new() };
+    targets.retain(|label| cutter.inside.contains(label));
+    let targets: Vec<(LabelId, BlockId)> = targets.into_iter().map(|label| (label, cutter.label(label))).collect();
     let predecessors = predecessors(&cutter.blocks);
     let state = lowering.b.function.new_var("", 4, 4);
-    let mut machine =
-        Machine { whole_function, blocks: cutter.blocks, predecessors, state, numbers: FxHashMap::default(), queue: Vec::new() };
-    machine.run(lowering);
+    let outside = Jumps { crossed: lowering.goto_targets.len(), tail_from: usize::MAX, ..outside };
+    let (numbers, queue) = (FxHashMap::default(), Vec::new());
+    let mut machine = Machine { whole_function, outside, blocks: cutter.blocks, predecessors, state, numbers, queue };
+    machine.run(lowering, &targets);
 }
 
 impl<'p> Machine<'p> {
@@ -295,13 +321,18 @@ impl<'p> Machine<'p> {
         })
     }
 
-    fn run(&mut self, lowering: &mut Lowering<'p, '_>) {
+    /// Writes the whole; `targets` are the labels that expressions in it jump to.
+    fn run(&mut self, lowering: &mut Lowering<'p, '_>, targets: &[(LabelId, BlockId)]) {
         self.number(0);
         let address = lowering.b.var_addr(self.state);
         let first = lowering.b.i32(0);
         lowering.b.store(address, first, 4, false);
         lowering.b.open();
         let selector = lowering.b.load(address, Type::I32, 4, false);
+        for &(label, block) in targets {
+            let number = self.number(block);
+            lowering.open_state(label, self.state, number);
+        }
         let mut cases: Vec<(Vec<u64>, Region)> = Vec::new();
         while let Some(&block) = self.queue.get(cases.len()) {
             lowering.b.open();
@@ -311,6 +342,7 @@ impl<'p> Machine<'p> {
         lowering.b.open();
         let default = lowering.b.close(Op::Unreachable);
         lowering.emit_switch(selector, cases, Some(default));
+        lowering.goto_targets.truncate(self.outside.crossed);
         let body = lowering.b.close(Op::Continue(Vec::new()));
         lowering.b.loop_(body, None);
         if self.whole_function {
@@ -334,10 +366,11 @@ impl<'p> Machine<'p> {
             let Some(data) = self.blocks.get(block) else { return };
             let (items, on_break, on_continue) = (data.items.clone(), data.on_break, data.on_continue);
             let jumps = if lowering.function.expression_jumps {
-                let mut to = |block: Option<BlockId>| block.map_or(Jump::Nowhere, |block| Jump::State(self.state, self.number(block)));
-                Jumps { on_break: to(on_break), on_continue: to(on_continue), ..Jumps::NONE }
+                let outside = self.outside;
+                let mut to = |block: Option<BlockId>, out: Jump<'p>| block.map_or(out, |block| Jump::State(self.state, self.number(block)));
+                Jumps { on_break: to(on_break, outside.on_break), on_continue: to(on_continue, outside.on_continue), ..outside }
             } else {
-                Jumps::NONE
+                self.outside
             };
             for item in items {
                 match item {

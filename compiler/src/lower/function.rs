@@ -1,5 +1,7 @@
 //! Sets up a function: parameters, variables, return.
 
+use std::rc::Rc;
+
 use super::builder::Builder;
 use super::irregular::Irregular;
 use super::scan::{self, Usage};
@@ -38,7 +40,7 @@ pub(super) struct Lowering<'p, 's> {
     /// Whether jumps may be anywhere: the function has labels, or statement expressions that are jumped out of.
     pub(super) deep: bool,
     /// Control flow that `if`s and loops do not give, where there is any.
-    pub(super) irregular: Option<Irregular>,
+    pub(super) irregular: Option<Rc<Irregular>>,
 }
 
 pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Result<ir::Function, LowerError> {
@@ -69,7 +71,7 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
         goto_targets: Vec::new(),
         outer: Jumps::NONE,
         deep,
-        irregular: Irregular::find(body, deep),
+        irregular: Irregular::find(body, deep).map(Rc::new),
     };
     lowering.b.span = function.span;
     if instance.kernel {
@@ -141,12 +143,9 @@ impl<'p> Lowering<'p, '_> {
     }
 
     fn body(&mut self, body: &'p [Stmt]) {
-        match self.irregular.take() {
-            Some(irregular) if !irregular.is_local(body) => flat::lower_body(self, body, irregular),
-            irregular => {
-                self.irregular = irregular;
-                self.block(body, Jumps::NONE);
-            }
+        match self.irregular.clone() {
+            Some(irregular) if !irregular.is_local(body) => flat::lower_body(self, body, &irregular),
+            _ => self.block(body, Jumps::NONE),
         }
         self.b.span = self.function.span;
         if !self.b.is_dead() {

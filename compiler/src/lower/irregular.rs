@@ -6,7 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::scan;
-use crate::thir::visit::{gotos, nested};
+use crate::thir::visit::{gotos, in_expressions, nested};
 use crate::thir::{LabelId, Stmt, StmtKind};
 
 /// What makes the control flow of a function irregular.
@@ -16,6 +16,8 @@ pub(super) struct Irregular {
     gotos: FxHashMap<LabelId, usize>,
     /// Labels of `goto`s that are in no `Forward` or `Backward` of theirs.
     loose: FxHashSet<LabelId>,
+    /// Whether some of these are in statement expressions.
+    in_expressions: bool,
 }
 
 impl Irregular {
@@ -26,6 +28,7 @@ impl Irregular {
         if deep {
             let mut stack: Vec<&Stmt> = body.iter().collect();
             while let Some(stmt) = stack.pop() {
+                stack.extend(in_expressions(stmt));
                 match &stmt.kind {
                     StmtKind::Forward { label, .. } | StmtKind::Backward { label, .. } => {
                         bound.insert(*label);
@@ -37,8 +40,9 @@ impl Irregular {
             }
         }
         // A label has all of its `goto`s in such statements or none.
-        let loose = gotos.keys().copied().filter(|label| !bound.contains(label)).collect();
-        let found = Self { gotos, loose };
+        let loose: FxHashSet<LabelId> = gotos.keys().copied().filter(|label| !bound.contains(label)).collect();
+        let in_expressions = !loose.is_empty() && expression_gotos(body).iter().any(|label| loose.contains(label));
+        let found = Self { gotos, loose, in_expressions };
         body.iter().any(|stmt| found.is_in(stmt)).then_some(found)
     }
 
@@ -46,6 +50,9 @@ impl Irregular {
     pub(super) fn is_in(&self, stmt: &Stmt) -> bool {
         let mut stack = vec![stmt];
         while let Some(stmt) = stack.pop() {
+            if self.in_expressions {
+                stack.extend(in_expressions(stmt));
+            }
             match &stmt.kind {
                 StmtKind::Goto(label) if self.loose.contains(label) => return true,
                 StmtKind::Switch { body, .. } => {
@@ -67,7 +74,26 @@ impl Irregular {
 
     /// Whether a statement that is lowered now has to become a machine.
     pub(super) fn needs_machine(&self, stmt: &Stmt) -> bool {
-        self.is_in(stmt) && !self.is_local_inside(stmt)
+        // In a statement expression, what only jumps out of it is no machine.
+        self.is_in(stmt) && !self.is_local_inside(stmt) && self.is_sealed(stmt)
+    }
+
+    /// Whether the statements of a statement expression have to become a machine of their own.
+    pub(super) fn needs_machine_within(&self, stmts: &[Stmt]) -> bool {
+        self.in_expressions && self.has_targets(stmts) && !self.is_local(stmts)
+    }
+
+    /// Whether something jumps to places within some statements, out of statement expressions: labels, or those of a switch.
+    fn has_targets(&self, stmts: &[Stmt]) -> bool {
+        let mut stack: Vec<&Stmt> = stmts.iter().collect();
+        while let Some(stmt) = stack.pop() {
+            match &stmt.kind {
+                StmtKind::Label(label) if self.loose.contains(label) => return true,
+                StmtKind::Switch { body, .. } if has_deep_labels(body) => return true,
+                _ => nested(stmt, &mut stack),
+            }
+        }
+        false
     }
 
     fn is_contained(&self, stmt: &Stmt) -> bool {
@@ -76,6 +102,10 @@ impl Irregular {
 
     /// Whether all irregular control flow in a statement is within the statements inside of it.
     fn is_local_inside(&self, stmt: &Stmt) -> bool {
+        // What its statement expressions have within them is a matter of theirs.
+        if self.in_expressions && scan::expression_leaves(stmt).labels.iter().any(|label| self.loose.contains(label)) {
+            return false;
+        }
         match &stmt.kind {
             StmtKind::Goto(label) => !self.loose.contains(label),
             StmtKind::Switch { body, .. } => !has_deep_labels(body) && self.is_local(scan::statements(body)),
@@ -114,7 +144,7 @@ impl Irregular {
         if labels.is_empty() {
             return true;
         }
-        let gotos = gotos(stmt, false);
+        let gotos = gotos(stmt, true);
         labels.iter().all(|label| Some(&gotos.iter().filter(|to| *to == label).count()) == self.gotos.get(label))
     }
 
@@ -122,6 +152,32 @@ impl Irregular {
     pub(super) fn is_piece(&self, stmt: &Stmt) -> bool {
         self.is_sealed(stmt) && !self.is_in(stmt)
     }
+}
+
+/// The labels of the `goto`s that are in statement expressions of some statements.
+pub(super) fn expression_gotos(stmts: &[Stmt]) -> Vec<LabelId> {
+    let mut found = Vec::new();
+    let mut stack: Vec<&Stmt> = stmts.iter().collect();
+    while let Some(stmt) = stack.pop() {
+        found.extend(in_expressions(stmt).into_iter().flat_map(|inner| gotos(inner, true)));
+        nested(stmt, &mut stack);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The labels that stand in some statements, or at their ends, those in statement expressions excepted.
+pub(super) fn labels(stmts: &[Stmt]) -> FxHashSet<LabelId> {
+    let mut found = FxHashSet::default();
+    let mut stack: Vec<&Stmt> = stmts.iter().collect();
+    while let Some(stmt) = stack.pop() {
+        if let StmtKind::Label(label) | StmtKind::Forward { label, .. } = stmt.kind {
+            found.insert(label);
+        }
+        nested(stmt, &mut stack);
+    }
+    found
 }
 
 /// Whether the body of a switch has labels that are not at its top.

@@ -61,8 +61,17 @@ pub(super) struct GotoTarget {
     label: LabelId,
     /// Set by jumps that have to go further than one instruction gets.
     flag: Var,
-    /// To the beginning, as the next turn of a loop of the IR, instead of to the end.
-    backward: bool,
+    to: TargetKind,
+}
+
+/// What a `goto` gets to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TargetKind {
+    End,
+    /// The next turn of a loop of the IR.
+    Beginning,
+    /// A block of a machine.
+    State(Var, u64),
 }
 
 /// Where `break`, `continue` and `goto` go.
@@ -212,7 +221,7 @@ impl<'p> Lowering<'p, '_> {
 
     /// The jumps in a statement that go to an end.
     fn to_ends(&self, stmt: &Stmt, jumps: Jumps<'p>) -> Leaves {
-        let targets = self.goto_targets.get(jumps.crossed..).is_some_and(|near| near.iter().any(|target| !target.backward));
+        let targets = self.goto_targets.get(jumps.crossed..).is_some_and(|near| near.iter().any(|target| target.to == TargetKind::End));
         if !jumps.on_break.is_end() && !jumps.on_continue.is_end() && !targets {
             return Leaves::default();
         }
@@ -234,7 +243,9 @@ impl<'p> Lowering<'p, '_> {
 
     /// The flag of a target to whose end a `goto` goes from here.
     fn end_of(&self, label: LabelId, jumps: Jumps<'p>) -> Option<Var> {
-        self.goto_target(label).filter(|(number, target)| *number >= jumps.crossed && !target.backward).map(|(_, target)| target.flag)
+        self.goto_target(label)
+            .filter(|(number, target)| *number >= jumps.crossed && target.to == TargetKind::End)
+            .map(|(_, target)| target.flag)
     }
 
     /// Whether no jump of some set its flag; `None` where there is no flag to ask.
@@ -316,12 +327,13 @@ impl<'p> Lowering<'p, '_> {
 
     fn goto(&mut self, label: LabelId, jumps: Jumps<'p>) {
         match self.goto_target(label) {
-            None => self.b.fail("'goto' out of a statement expression into a loop, or into a nested statement, is not supported"),
+            None => self.b.fail("internal error: 'goto' has nowhere to go from here"),
             Some((number, target)) if number < jumps.crossed => {
                 self.set_flag(target.flag, 1);
                 self.b.effect(Op::Break(Vec::new()));
             }
-            Some((_, target)) if target.backward => self.b.effect(Op::Continue(Vec::new())),
+            Some((_, GotoTarget { to: TargetKind::Beginning, .. })) => self.b.effect(Op::Continue(Vec::new())),
+            Some((_, GotoTarget { to: TargetKind::State(state, number), .. })) => self.jump(Jump::State(state, number), "goto"),
             Some((number, _)) if number >= jumps.tail_from => {}
             Some((_, target)) => self.set_flag(target.flag, 1),
         }
@@ -330,7 +342,11 @@ impl<'p> Lowering<'p, '_> {
     fn statement(&mut self, stmt: &'p Stmt, jumps: Jumps<'p>) {
         self.b.span = stmt.span;
         self.outer = jumps;
-        if self.irregular.as_ref().is_some_and(|irregular| irregular.needs_machine(stmt)) {
+        let one_item = matches!(
+            stmt.kind,
+            StmtKind::Expr(_) | StmtKind::Local { .. } | StmtKind::Return(_) | StmtKind::Goto(_) | StmtKind::Break | StmtKind::Continue
+        );
+        if !one_item && self.irregular.as_ref().is_some_and(|irregular| irregular.needs_machine(stmt)) {
             super::flat::lower_statement(self, stmt);
         } else if self.needs_turn(stmt, jumps) {
             self.one_turn(stmt, jumps);
@@ -369,7 +385,7 @@ impl<'p> Lowering<'p, '_> {
             StmtKind::Forward { label, body } => {
                 let number = self.goto_targets.len();
                 let flag = self.new_flag();
-                self.goto_targets.push(GotoTarget { label: *label, flag, backward: false });
+                self.goto_targets.push(GotoTarget { label: *label, flag, to: TargetKind::End });
                 self.block(body, Jumps { tail_from: jumps.tail_from.min(number), ..jumps });
                 self.goto_targets.pop();
             }
@@ -416,7 +432,7 @@ impl<'p> Lowering<'p, '_> {
         let inner = self.beyond(&leaves, jumps);
         self.b.open();
         let flag = self.new_flag();
-        self.goto_targets.push(GotoTarget { label, flag, backward: true });
+        self.goto_targets.push(GotoTarget { label, flag, to: TargetKind::Beginning });
         match body.split_last().and_then(|(last, before)| Some((repeat_condition(last, label)?, before))) {
             // The form of `do ... while`.
             Some((cond, before)) => {
@@ -435,8 +451,14 @@ impl<'p> Lowering<'p, '_> {
         self.go_on(&leaves, jumps, inner);
     }
 
+    /// Lets `goto`s from within expressions go to a block of a machine.
+    pub(super) fn open_state(&mut self, label: LabelId, state: Var, number: u64) {
+        let flag = self.new_flag();
+        self.goto_targets.push(GotoTarget { label, flag, to: TargetKind::State(state, number) });
+    }
+
     /// Where jumps go from inside a loop of the IR that is none of the source.
-    fn beyond(&mut self, leaves: &Leaves, jumps: Jumps<'p>) -> Jumps<'p> {
+    pub(super) fn beyond(&mut self, leaves: &Leaves, jumps: Jumps<'p>) -> Jumps<'p> {
         let mut further = |leaves: bool, jump: Jump<'p>| match jump {
             Jump::Nowhere => Jump::Nowhere,
             _ if leaves => Jump::Further(self.new_flag()),
@@ -448,7 +470,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// Behind a loop of the IR, goes on with the jumps that left it.
-    fn go_on(&mut self, leaves: &Leaves, jumps: Jumps<'p>, inner: Jumps<'p>) {
+    pub(super) fn go_on(&mut self, leaves: &Leaves, jumps: Jumps<'p>, inner: Jumps<'p>) {
         let pairs = [(inner.on_break, jumps.on_break, "break"), (inner.on_continue, jumps.on_continue, "continue")];
         for (inner, outer, what) in pairs {
             if let Jump::Further(flag) = inner {

@@ -47,6 +47,8 @@ struct Around {
 struct Generator {
     random: Random,
     labels: usize,
+    /// How many of these are outside of statement expressions.
+    outer: usize,
     /// Labels not placed yet.
     unplaced: Vec<usize>,
     /// Values left for the `case`s of each switch around.
@@ -66,6 +68,8 @@ enum Expressions {
     Leaving,
     /// These, and a label in each, to which `goto`s inside of it lead.
     WithLabels,
+    /// Labels anywhere in them, and `goto`s out of them to labels anywhere.
+    Irregular,
 }
 
 impl Generator {
@@ -114,26 +118,63 @@ impl Generator {
             9 if around.breakable => Stmt::If(vec![Stmt::Break], Vec::new()),
             10 if around.in_loop => Stmt::If(vec![Stmt::Continue], Vec::new()),
             11 if around.breakable && around.depth > 2 => Stmt::Break,
-            12 | 13 if !self.own.is_empty() => Stmt::MaybeGoto(self.own[self.random.below(self.own.len())]),
-            14 if !self.own.is_empty() => Stmt::Goto(self.own[self.random.below(self.own.len())]),
-            12 | 13 if self.labels > 0 && self.expressions != Expressions::WithLabels => Stmt::MaybeGoto(self.random.below(self.labels)),
-            14 if self.labels > 0 && self.expressions != Expressions::WithLabels => Stmt::Goto(self.random.below(self.labels)),
+            kind @ 12..=14 => match self.goto_label() {
+                None => self.mark(),
+                Some(label) if kind == 14 => Stmt::Goto(label),
+                Some(label) => Stmt::MaybeGoto(label),
+            },
             15 if around.depth > 2 => Stmt::Return,
             16 if self.expressions != Expressions::None => {
                 let cases = std::mem::take(&mut self.cases);
-                let label = (self.expressions == Expressions::WithLabels).then_some(self.labels);
+                let with_labels = matches!(self.expressions, Expressions::WithLabels | Expressions::Irregular);
+                let label = with_labels.then_some(self.labels);
                 self.own.extend(label);
                 self.labels += self.own.len().min(1);
                 let mut body = self.list(Around { in_expression: true, ..inner });
                 if let Some(label) = label {
                     self.own.pop();
-                    body.insert(self.random.below(body.len() + 1), Stmt::Label(label));
+                    self.place(&mut body, label);
                 }
                 self.cases = cases;
                 Stmt::Expr(body)
             }
             _ => self.mark(),
         }
+    }
+
+    /// A label that a `goto` from here may go to.
+    fn goto_label(&mut self) -> Option<usize> {
+        let outer = match self.expressions {
+            Expressions::WithLabels => 0,
+            _ => self.outer,
+        };
+        let count = outer + self.own.len();
+        let chosen = (count > 0).then(|| self.random.below(count))?;
+        if chosen < outer { Some(chosen) } else { self.own.get(chosen - outer).copied() }
+    }
+
+    /// Puts a label of a statement expression into it.
+    fn place(&mut self, body: &mut Vec<Stmt>, label: usize) {
+        if self.expressions == Expressions::Irregular && self.random.below(3) > 0 {
+            let lists: Vec<&mut Vec<Stmt>> = body
+                .iter_mut()
+                .filter_map(|stmt| match stmt {
+                    Stmt::If(list, _)
+                    | Stmt::While(list)
+                    | Stmt::DoWhile(list)
+                    | Stmt::For(list)
+                    | Stmt::Once(list)
+                    | Stmt::Block(list) => Some(list),
+                    _ => None,
+                })
+                .collect();
+            let chosen = self.random.below(lists.len().max(1));
+            if let Some(list) = lists.into_iter().nth(chosen) {
+                self.place(list, label);
+                return;
+            }
+        }
+        body.insert(self.random.below(body.len() + 1), Stmt::Label(label));
     }
 }
 
@@ -363,7 +404,8 @@ fn run(code: &[Code], places: &[usize], mut x: u32, mut fuel: i32) -> i32 {
 /// The error is the program that went wrong.
 fn try_one(seed: u64, labels: usize, expressions: Expressions) -> Result<(), String> {
     let unplaced = (0..labels).collect();
-    let mut generator = Generator { random: Random(seed), labels, unplaced, cases: Vec::new(), marks: 0, expressions, own: Vec::new() };
+    let mut generator =
+        Generator { random: Random(seed), labels, outer: labels, unplaced, cases: Vec::new(), marks: 0, expressions, own: Vec::new() };
     let around = Around { depth: 0, in_loop: false, breakable: false, in_expression: false };
     let mut list: Vec<Stmt> = (0..3).flat_map(|_| generator.list(around)).collect();
     list.extend(generator.unplaced.drain(..).map(Stmt::Label));
@@ -388,9 +430,9 @@ fn random_jumps() {
     let mut wrong: Vec<String> = Vec::new();
     for seed in first..end {
         wrong.extend(try_one(seed, (seed % 4) as usize, Expressions::None).err());
-        // A `goto` between a statement expression and the rest is refused where the function is irregular.
-        wrong.extend(try_one(seed, 0, Expressions::Leaving).err());
+        wrong.extend(try_one(seed, (seed % 3) as usize, Expressions::Leaving).err());
         wrong.extend(try_one(seed, 0, Expressions::WithLabels).err());
+        wrong.extend(try_one(seed, (seed % 3) as usize, Expressions::Irregular).err());
     }
     let shortest = wrong.iter().min_by_key(|text| text.len());
     assert!(wrong.is_empty(), "{} programs are wrong, the shortest is\n{}", wrong.len(), shortest.map_or("", String::as_str));
