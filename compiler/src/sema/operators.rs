@@ -342,7 +342,9 @@ impl Sema<'_> {
                 } else {
                     a.ty
                 };
-                let pointee = QualTy { ty, is_const: a.is_const || b.is_const, is_volatile: a.is_volatile || b.is_volatile };
+                let (is_const, is_volatile) = (a.is_const || b.is_const, a.is_volatile || b.is_volatile);
+                let align = a.align.into_iter().chain(b.align).min();
+                let pointee = QualTy { ty, is_const, is_volatile, align };
                 let ty = self.pointer(pointee, space);
                 Some((self.cast(CastKind::Pointer, lhs, ty), self.cast(CastKind::Pointer, rhs, ty)))
             }

@@ -31,7 +31,7 @@ impl Sema<'_> {
             TyKind::Pointer { pointee, space, .. } => (pointee, space),
             _ => (QualTy::plain(self.error_ty()), Space::Private),
         };
-        let align = self.align_of(pointee.ty);
+        let align = pointee.align.unwrap_or_else(|| self.align_of(pointee.ty));
         let span = self.span(span);
         // `*&x` is `x`: keeps parts of vectors and address computations simple.
         match pointer.kind {

@@ -64,7 +64,7 @@ impl Sema<'_> {
             let element = self.with_quals(element, is_const, is_volatile);
             return QualTy::plain(self.types.intern(TyKind::Array { element, len }));
         }
-        QualTy { ty: qt.ty, is_const: qt.is_const || is_const, is_volatile: qt.is_volatile || is_volatile }
+        QualTy { is_const: qt.is_const || is_const, is_volatile: qt.is_volatile || is_volatile, ..qt }
     }
 
     fn type_spec(&mut self, spec: &TypeSpec, specs: &DeclSpecs) -> DeclTy {
@@ -225,9 +225,15 @@ impl Sema<'_> {
             _ => {}
         }
         let space = pointee.space.map_or_else(|| self.default_pointee_space(), |(space, _)| space);
-        let ty = self.types.intern(TyKind::Pointer { pointee: pointee.qt, space, is_restrict: quals.is_restrict });
+        let pointee = self.underaligned(pointee);
+        let ty = self.types.intern(TyKind::Pointer { pointee, space, is_restrict: quals.is_restrict });
         let plain = Qualifiers { is_restrict: false, ..quals };
         self.qualify(DeclTy::of(ty), plain)
+    }
+
+    /// The type of what a pointer points to, or of an array's elements, with an alignment that is less than its own.
+    fn underaligned(&self, decl: DeclTy) -> QualTy {
+        QualTy { align: decl.align.filter(|align| *align < self.align_of(decl.qt.ty)), ..decl.qt }
     }
 
     fn array_part(&mut self, element: DeclTy, size: Option<&crate::ast::Expr>, _quals: Qualifiers, span: Span) -> DeclTy {
@@ -261,7 +267,8 @@ impl Sema<'_> {
             self.err(span, "array is too large");
             return self.error_decl();
         }
-        let ty = self.types.intern(TyKind::Array { element: element.qt, len });
+        let qt = self.underaligned(element);
+        let ty = self.types.intern(TyKind::Array { element: qt, len });
         DeclTy { qt: QualTy::plain(ty), space: element.space, align: element.align }
     }
 

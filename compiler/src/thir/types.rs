@@ -23,12 +23,14 @@ pub struct QualTy {
     pub ty: Ty,
     pub is_const: bool,
     pub is_volatile: bool,
+    /// Bytes that objects behind a pointer are aligned to, where a typedef made that less than their type's own alignment.
+    pub align: Option<u32>,
 }
 
 impl QualTy {
     /// A type that has none of the qualifiers.
     pub const fn plain(ty: Ty) -> Self {
-        Self { ty, is_const: false, is_volatile: false }
+        Self { ty, is_const: false, is_volatile: false, align: None }
     }
 }
 
