@@ -92,11 +92,33 @@ impl Sema<'_> {
         self.options.std >= CStd::Cl30 && !self.in_library && !self.target.has_feature(feature)
     }
 
-    /// Refuses the name of an order or a scope that the device does not have: it is no macro then.
-    pub(super) fn check_enumerator(&mut self, name: &Name, span: Span) {
-        if let Some(feature) = needed_feature(name).filter(|feature| self.lacks(feature)) {
+    /// Refuses the name of an order or a scope that the device does not have: it is no macro then. Gives whether it has it.
+    pub(super) fn check_enumerator(&mut self, name: &str, span: Span) -> bool {
+        let lacking = needed_feature(name).filter(|feature| self.lacks(feature));
+        if let Some(feature) = lacking {
             self.err(span, format!("'{name}' needs the feature {feature}, which this device does not have"));
         }
+        lacking.is_none()
+    }
+
+    /// Refuses the value of an order that the device does not have, however it is written.
+    pub(super) fn check_order_value(&mut self, order: &Expr) -> bool {
+        let name = match self.integer_constant(order) {
+            Some(5) => "memory_order_seq_cst",
+            _ => return true,
+        };
+        self.check_enumerator(name, order.span)
+    }
+
+    /// Refuses the value of a scope that the device does not have, however it is written.
+    pub(super) fn check_scope_value(&mut self, scope: &Expr) -> bool {
+        let name = match self.integer_constant(scope) {
+            Some(2) => "memory_scope_device",
+            Some(3) => "memory_scope_all_devices",
+            Some(4) => "memory_scope_sub_group",
+            _ => return true,
+        };
+        self.check_enumerator(name, scope.span)
     }
 
     /// Refuses a call whose order or scope the device does not have, where the call does not name them ([`Self::check_enumerator`] does the others) or may
@@ -225,6 +247,10 @@ impl Sema<'_> {
         for (index, value) in values.into_iter().enumerate() {
             if !self.is_integer_scalar(value.ty) {
                 self.bad_arg(name, &value, "expecting a memory order or scope");
+                return self.error_expr(span);
+            }
+            let known = if index < orders { self.check_order_value(&value) } else { self.check_scope_value(&value) };
+            if !known {
                 return self.error_expr(span);
             }
             if index < orders {

@@ -129,7 +129,9 @@ impl Sema<'_> {
         let symbol = match symbol {
             None if self.is_builtin(name) => return Operand::Builtin(name.clone(), span),
             None => {
-                self.check_enumerator(name, span);
+                if !self.check_enumerator(name, span) {
+                    return self.error_operand(span);
+                }
                 self.predeclared(name)
             }
             other => other,

@@ -321,6 +321,14 @@ impl Sema<'_> {
                 let void = self.void_ty();
                 let mut args = Vec::new();
                 for (index, value) in values.into_iter().enumerate() {
+                    let known = match (family, index) {
+                        (Family::WorkItemFence, 1) => self.check_order_value(&value),
+                        (Family::WorkItemFence, 2) | (Family::Barrier, 1) => self.check_scope_value(&value),
+                        _ => true,
+                    };
+                    if !known {
+                        return self.error_expr(span);
+                    }
                     let value = self.scalar_arg(value, ScalarKind::UInt);
                     // The order of a fence matters, scopes do not.
                     if index == 0 || (index == 1 && family == Family::WorkItemFence) {

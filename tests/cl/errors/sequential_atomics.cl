@@ -18,6 +18,10 @@ kernel void f(global atomic_int *a, local atomic_flag *taken, global int *out)
     atomic_store_explicit(a, 1, memory_order_seq_cst); // error: 'memory_order_seq_cst' needs the feature __opencl_c_atomic_order_seq_cst
     memory_order order = memory_order_seq_cst;         // error: 'memory_order_seq_cst' needs the feature
     atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, memory_scope_device); // error: 'memory_order_seq_cst' needs the feature
+    // The same by value.
+    atomic_store_explicit(a, 1, 5);                    // error: 'memory_order_seq_cst' needs the feature __opencl_c_atomic_order_seq_cst
+    out[5] = atomic_load_explicit(a, (memory_order)(4 + 1), memory_scope_device); // error: 'memory_order_seq_cst' needs the feature
+    atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, 5, memory_scope_device); // error: 'memory_order_seq_cst' needs the feature
     // What the device has, and what is no order.
     atomic_init(a, 1);
     out[2] = atomic_fetch_add_explicit(a, 1, memory_order_acq_rel, memory_scope_device);
