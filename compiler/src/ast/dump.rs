@@ -486,7 +486,13 @@ impl Dump {
             ExprKind::Error => self.put("<error>"),
             ExprKind::Ident(name) => self.put(name),
             ExprKind::Int { value, suffix, .. } => {
-                let _ = write!(self.out, "{}{}{}", super::int_value(*value), if suffix.unsigned { "u" } else { "" }, if suffix.long { "l" } else { "" });
+                let _ = write!(
+                    self.out,
+                    "{}{}{}",
+                    super::int_value(*value),
+                    if suffix.unsigned { "u" } else { "" },
+                    if suffix.long { "l" } else { "" }
+                );
             }
             ExprKind::Float { suffix, text, .. } => {
                 self.put(text);
@@ -504,9 +510,9 @@ impl Dump {
             }
             ExprKind::Paren(inner) => self.expr(inner),
             ExprKind::Unary(operator, operand) => self.operation(unary_name(*operator), &[operand]),
-            ExprKind::Binary(operator, left, right) => self.operation(binary_name(*operator), &[left, right]),
-            ExprKind::Assign(None, left, right) => self.operation("=", &[left, right]),
-            ExprKind::Assign(Some(operator), left, right) => self.operation(&format!("{}=", binary_name(*operator)), &[left, right]),
+            ExprKind::Binary(operator, _, left, right) => self.operation(binary_name(*operator), &[left, right]),
+            ExprKind::Assign(None, _, left, right) => self.operation("=", &[left, right]),
+            ExprKind::Assign(Some(operator), _, left, right) => self.operation(&format!("{}=", binary_name(*operator)), &[left, right]),
             ExprKind::Cond { cond, then: Some(then), els } => self.operation("?", &[cond, then, els]),
             ExprKind::Cond { cond, then: None, els } => self.operation("?:", &[cond, els]),
             ExprKind::Comma(left, right) => self.operation(",", &[left, right]),

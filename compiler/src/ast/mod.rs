@@ -487,9 +487,10 @@ pub(crate) enum ExprKind {
     Str(Arc<[u8]>),
     Paren(Box<Expr>),
     Unary(UnaryOp, Box<Expr>),
-    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// With the place of the operator.
+    Binary(BinaryOp, Span, Box<Expr>, Box<Expr>),
     /// `op` is `None` for `=`.
-    Assign(Option<BinaryOp>, Box<Expr>, Box<Expr>),
+    Assign(Option<BinaryOp>, Span, Box<Expr>, Box<Expr>),
     /// `c ? t : e`; GNU's `c ?: e` has no `then`.
     Cond {
         cond: Box<Expr>,

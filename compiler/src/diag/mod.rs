@@ -67,6 +67,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The source that it is about; [`Span::NONE`] if it is about none.
     pub span: Span,
+    /// The expression whose operator `span` is: its operands are underlined too.
+    pub around: Option<Span>,
     /// The text, without trailing full stop, in lower case as clang has it.
     pub message: String,
     /// Explanations, each with a place of its own.
@@ -76,12 +78,12 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error without notes.
     pub fn error(span: Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, span, message: message.into(), notes: Vec::new() }
+        Self { severity: Severity::Error, span, around: None, message: message.into(), notes: Vec::new() }
     }
 
     /// A warning without notes.
     pub fn warning(span: Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, span, message: message.into(), notes: Vec::new() }
+        Self { severity: Severity::Warning, span, around: None, message: message.into(), notes: Vec::new() }
     }
 
     /// Adds an explanation.

@@ -66,13 +66,13 @@ impl Renderer<'_> {
         self.include_chain(diagnostic.span);
         let severity = if promoted { Severity::Error } else { diagnostic.severity };
         let suffix = if promoted { " [-Werror]" } else { "" };
-        self.message(severity, diagnostic.span, &format!("{}{suffix}", diagnostic.message));
+        self.message(severity, diagnostic.span, diagnostic.around, &format!("{}{suffix}", diagnostic.message));
         if let Some((name, definition)) = self.map.expansion(diagnostic.span) {
             let note = format!("expanded from macro '{name}'");
-            self.message(Severity::Note, definition, &note);
+            self.message(Severity::Note, definition, None, &note);
         }
         for (span, note) in &diagnostic.notes {
-            self.message(Severity::Note, *span, note);
+            self.message(Severity::Note, *span, None, note);
         }
     }
 
@@ -88,7 +88,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn message(&mut self, severity: Severity, span: Span, message: &str) {
+    fn message(&mut self, severity: Severity, span: Span, around: Option<Span>, message: &str) {
         let Some(location) = self.map.locate(span) else {
             self.line(&format!("{severity}: {message}"));
             return;
@@ -97,10 +97,17 @@ impl Renderer<'_> {
         if location.text.trim().is_empty() {
             return;
         }
-        let (source, caret) = source_lines(&location.text, location.column as usize - 1, (span.hi - span.lo) as usize);
+        let at = location.column as usize - 1;
+        let (source, caret) = source_lines(&location.text, at, (span.hi - span.lo) as usize);
         self.line(source.trim_end());
-        let indent = source_indent(&location.text, location.column as usize - 1, &source);
-        self.line(&format!("{}{caret}", " ".repeat(indent)));
+        let indent = source_indent(&location.text, at, &source);
+        let mut marks = format!("{}{caret}", " ".repeat(indent));
+        if let Some(around) = around.filter(|around| around.lo <= span.lo && span.hi <= around.hi) {
+            // In bytes of the line, of which there may be less.
+            let (before, behind) = ((span.lo - around.lo) as usize, (around.hi - span.lo) as usize);
+            underline(&mut marks, &source, indent, display_columns(&location.text, at, before, behind));
+        }
+        self.line(&marks);
     }
 }
 
@@ -131,7 +138,7 @@ pub fn colourise(log: &str) -> String {
 
 fn is_caret(line: &str) -> bool {
     let line = line.trim_start();
-    line.starts_with('^') && line.bytes().all(|byte| matches!(byte, b'^' | b'~'))
+    line.contains('^') && line.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' '))
 }
 
 /// The display column of a byte of a line.
@@ -179,6 +186,31 @@ fn source_lines(line: &str, byte: usize, length: usize) -> (String, String) {
     (shown, format!("^{}", "~".repeat(tail)))
 }
 
+/// Columns that are shown of an expression before its operator at a byte of a line, and from there on.
+fn display_columns(line: &str, at: usize, before: usize, behind: usize) -> (usize, usize) {
+    let column = display_column(line, at);
+    (column - display_column(line, at.saturating_sub(before)), display_column(line, at.saturating_add(behind)) - column)
+}
+
+/// Underlines the operands on both sides of a caret: what is no blank, from the first to the last character.
+fn underline(marks: &mut String, source: &str, caret: usize, (before, behind): (usize, usize)) {
+    let shown: Vec<char> = source.chars().collect();
+    let mut line: Vec<char> = marks.chars().collect();
+    let is_blank = |column: &usize| shown.get(*column).is_none_or(|c| c.is_whitespace());
+    let left: Vec<usize> = (caret.saturating_sub(before)..caret).skip_while(is_blank).collect();
+    let left_end = left.iter().rposition(|column| !is_blank(column)).map_or(0, |last| last + 1);
+    let right_from = line.len();
+    let right = (right_from..(caret + behind).min(shown.len())).skip_while(is_blank);
+    let columns: Vec<usize> = left.into_iter().take(left_end).chain(right).collect();
+    for column in columns {
+        if line.len() <= column {
+            line.resize(column + 1, ' ');
+        }
+        line[column] = '~';
+    }
+    *marks = line.into_iter().collect();
+}
+
 /// Blanks before the caret.
 fn source_indent(line: &str, byte: usize, shown: &str) -> usize {
     let column = display_column(line, byte);
@@ -203,6 +235,17 @@ mod tests {
     fn caret_and_tail() {
         let expected = "a.cl:2:3: error: wrong\nb cde f\n  ^~~\n1 error generated.\n";
         assert_eq!(log("a\nb cde f\n", 4, 7, RenderOptions::default()), expected);
+    }
+
+    #[test]
+    fn operands_are_underlined() {
+        let mut map = SourceMap::new();
+        let start = map.add_file("a.cl", "x = a2 +\t(b * c);\n", Span::NONE).map_or(0, crate::diag::source_map::SourceFile::start);
+        let (span, around) = (Span { lo: start + 7, hi: start + 8 }, Span { lo: start + 4, hi: start + 16 });
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.push(Diagnostic { around: Some(around), ..Diagnostic::error(span, "wrong") });
+        let log = render(&map, &diagnostics, RenderOptions::default());
+        assert_eq!(log, "a.cl:1:8: error: wrong\nx = a2 +        (b * c);\n    ~~ ^        ~~~~~~~\n1 error generated.\n");
     }
 
     #[test]

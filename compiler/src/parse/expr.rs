@@ -80,17 +80,18 @@ impl Parser<'_> {
 
     /// `a = b` and everything that binds tighter.
     pub(super) fn assignment(&mut self) -> Expr {
-        let mut targets: Vec<(Expr, Option<BinaryOp>, u32)> = Vec::new();
+        let mut targets: Vec<(Expr, Option<BinaryOp>, Span, u32)> = Vec::new();
         let mut value = loop {
             let operand = self.conditional();
             let Some(operator) = self.punct().and_then(assignment_operator) else { break operand };
+            let at = self.span();
             self.advance();
-            targets.push((operand, operator, self.height));
+            targets.push((operand, operator, at, self.height));
         };
-        while let Some((target, operator, height)) = targets.pop() {
+        while let Some((target, operator, at, height)) = targets.pop() {
             self.grow(height.max(self.height));
             let span = target.span.to(value.span);
-            value = Expr { kind: ExprKind::Assign(operator, Box::new(target), Box::new(value)), span };
+            value = Expr { kind: ExprKind::Assign(operator, at, Box::new(target), Box::new(value)), span };
         }
         value
     }
@@ -134,12 +135,13 @@ impl Parser<'_> {
             if precedence < min {
                 break;
             }
+            let at = self.span();
             self.advance();
             let height = self.height;
             let right = self.binary(precedence + 1);
             self.grow(height.max(self.height));
             let span = left.span.to(right.span);
-            left = Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span };
+            left = Expr { kind: ExprKind::Binary(operator, at, Box::new(left), Box::new(right)), span };
         }
         left
     }

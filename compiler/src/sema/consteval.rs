@@ -84,7 +84,7 @@ fn convert(from: ScalarKind, to: ScalarKind, value: &Constant) -> Constant {
     convert_with(from, to, value, false, None)
 }
 
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "conversions as the language defines them")]
+#[expect(clippy::cast_possible_truncation, reason = "conversions as the language defines them")]
 fn convert_with(from: ScalarKind, to: ScalarKind, value: &Constant, saturate: bool, rounding: Option<Rounding>) -> Constant {
     match *value {
         Constant::Float(value) => {

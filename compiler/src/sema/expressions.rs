@@ -39,7 +39,10 @@ impl Sema<'_> {
             ast::ExprKind::Paren(inner) => self.operand(inner),
             ast::ExprKind::Unary(op, operand) => self.unary(*op, operand, span),
             ast::ExprKind::Binary(..) => Operand::Value(self.binary_chain(expr)),
-            ast::ExprKind::Assign(op, target, value) => Operand::Value(self.assignment(*op, target, value, span)),
+            ast::ExprKind::Assign(op, at, target, value) => {
+                let (target, value) = (self.operand(target), self.any_rvalue(value));
+                Operand::Value(self.about_operator(span, *at, |sema| sema.assignment(*op, target, value, span)))
+            }
             ast::ExprKind::Cond { cond, then, els } => Operand::Value(self.conditional(cond, then.as_deref(), els, span)),
             ast::ExprKind::Comma(..) => Operand::Value(self.comma_chain(expr)),
             ast::ExprKind::Cast(name, operand) => Operand::Value(self.cast_expr(name, operand, span)),

@@ -168,6 +168,8 @@ pub(crate) struct Sema<'a> {
     quiet: u32,
     enum_count: u32,
     depth: u32,
+    /// The binary expression whose operands are being put together, and its operator.
+    operator: Option<(Span, Span)>,
     /// Constant expressions may read `const` variables for now.
     fold_const: bool,
     /// Structs with a member that kernels may not take by value, and the member's type.
@@ -199,6 +201,7 @@ impl<'a> Sema<'a> {
             quiet: 0,
             enum_count: 0,
             depth: 0,
+            operator: None,
             fold_const: false,
             device_sized: FxHashMap::default(),
         }
@@ -259,14 +262,24 @@ impl<'a> Sema<'a> {
                 let function = self.f.as_ref().map_or_else(String::new, |f| self.decls[f.id.index()].name.to_string());
                 self.diags.error(Span::NONE, format!("in the built-in library, function '{function}': {}", message.into()));
             } else {
-                self.diags.error(span, message);
+                let error = Diagnostic::error(span, message);
+                self.diags.push(self.at_operator(error));
             }
+        }
+    }
+
+    /// What is said of a binary expression as a whole is said of its operator.
+    fn at_operator(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.operator {
+            Some((whole, operator)) if whole == diagnostic.span => Diagnostic { span: operator, around: Some(whole), ..diagnostic },
+            _ => diagnostic,
         }
     }
 
     fn warn(&mut self, span: Span, message: impl Into<String>) {
         if self.quiet == 0 && !self.in_library && !self.options.no_warnings {
-            self.diags.warning(span, message);
+            let warning = Diagnostic::warning(span, message);
+            self.diags.push(self.at_operator(warning));
         }
     }
 

@@ -189,16 +189,24 @@ impl Sema<'_> {
     pub(super) fn binary_chain(&mut self, expr: &ast::Expr) -> Expr {
         let mut chain = Vec::new();
         let mut node = expr;
-        while let ast::ExprKind::Binary(op, lhs, rhs) = &node.kind {
-            chain.push((*op, &**rhs, node.span));
+        while let ast::ExprKind::Binary(op, at, lhs, rhs) = &node.kind {
+            chain.push((*op, *at, &**rhs, node.span));
             node = lhs;
         }
         let mut value = self.any_rvalue(node);
-        while let Some((op, rhs, span)) = chain.pop() {
+        while let Some((op, at, rhs, span)) = chain.pop() {
             let rhs = self.any_rvalue(rhs);
-            value = self.binary(op, value, rhs, span);
+            value = self.about_operator(span, at, |sema| sema.binary(op, value, rhs, span));
         }
         value
+    }
+
+    /// Checks an operation on operands that were checked before: what is said of the whole expression points at the operator.
+    pub(super) fn about_operator<T>(&mut self, whole: Span, operator: Span, check: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.operator.replace((whole, operator));
+        let result = check(self);
+        self.operator = outer;
+        result
     }
 
     pub(super) fn binary(&mut self, op: ast::BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
@@ -480,10 +488,13 @@ impl Sema<'_> {
         }
         let Some((then_value, els_value)) = self.common_type(then_value, els_value, span) else { return self.error_expr(span) };
         let ty = then_value.ty;
-        if self.is_wide(ty)
-            && let Some(truth) = self.truth(&cond_value)
-        {
-            return if truth { then_value } else { els_value };
+        if self.is_wide(ty) {
+            if let Some(truth) = self.truth(&cond_value) {
+                return if truth { then_value } else { els_value };
+            }
+            if self.is_too_deep(&[&then_value, &els_value], span) {
+                return self.error_expr(span);
+            }
         }
         self.expr(ExprKind::Cond { cond: Box::new(cond_value), then: Box::new(then_value), els: Box::new(els_value) }, ty, span)
     }
@@ -562,9 +573,7 @@ impl Sema<'_> {
 
     // Assignment.
 
-    pub(super) fn assignment(&mut self, op: Option<ast::BinaryOp>, target: &ast::Expr, value: &ast::Expr, span: Span) -> Expr {
-        let target = self.operand(target);
-        let value = self.any_rvalue(value);
+    pub(super) fn assignment(&mut self, op: Option<ast::BinaryOp>, target: Operand, value: Expr, span: Span) -> Expr {
         let ty = self.operand_type(&target).ty;
         if self.is_error(ty) && matches!(target, Operand::Place(_) | Operand::Value(_)) {
             return self.error_expr(span);
@@ -588,18 +597,15 @@ impl Sema<'_> {
                 }
                 self.expr(ExprKind::Assign { place: Box::new(place), value: Box::new(value) }, ty, span)
             }
+            Some(op) if self.is_wide(value.ty) => self.wide_assignment(op, place, value, span),
             Some(op) => self.compound_assignment(op, place, value, span),
         }
     }
 
-    fn compound_assignment(&mut self, op: ast::BinaryOp, place: Place, value: Expr, span: Span) -> Expr {
+    pub(super) fn compound_assignment(&mut self, op: ast::BinaryOp, place: Place, value: Expr, span: Span) -> Expr {
         use ast::BinaryOp as B;
         let ty = place.ty.ty;
         if let TyKind::Pointer { pointee, .. } = *self.kind(ty) {
-            let value = self.settled(value);
-            if self.is_error(value.ty) {
-                return value;
-            }
             if !matches!(op, B::Add | B::Sub) || !self.is_integer_scalar(value.ty) {
                 let (a, b) = (self.show(ty), self.show(value.ty));
                 self.err(span, format!("invalid operands to binary expression ('{a}' and '{b}')"));
@@ -610,27 +616,6 @@ impl Sema<'_> {
             let kind = ExprKind::PointerAssign { place: Box::new(place), index: Box::new(index), stride, negate: op == B::Sub };
             return self.expr(kind, ty, span);
         }
-        let value = if self.is_wide(value.ty) {
-            let is_shift = matches!(op, B::Shl | B::Shr);
-            match self.arith(ty) {
-                Some((kind, 1)) if !is_float(kind) && !is_shift => {
-                    let (compute, value) = self.wide_compound(op, kind, value);
-                    let (op, place, value) = (thir_op(op), Box::new(place), Box::new(value));
-                    return self.expr(ExprKind::CompoundAssign { op, place, value, compute, contract: false }, ty, span);
-                }
-                _ if is_shift => {
-                    let ulong = self.scalar(ScalarKind::ULong);
-                    self.cast(CastKind::Arith, value, ulong)
-                }
-                Some((kind, _)) => match self.wide_lane(value, ty, kind, span) {
-                    Some(value) => value,
-                    None => return self.error_expr(span),
-                },
-                None => self.settled(value),
-            }
-        } else {
-            value
-        };
         let (Some((kind, lanes)), Some((value_kind, value_lanes))) = (self.arith(ty), self.arith(value.ty)) else {
             let (a, b) = (self.show(ty), self.show(value.ty));
             self.err(span, format!("invalid operands to binary expression ('{a}' and '{b}')"));
@@ -675,7 +660,7 @@ impl Sema<'_> {
 }
 
 /// The operator of the typed tree. `&&` and `||` have none of their own for scalars: callers treat them apart.
-const fn thir_op(op: ast::BinaryOp) -> BinaryOp {
+pub(super) const fn thir_op(op: ast::BinaryOp) -> BinaryOp {
     use ast::BinaryOp as B;
     match op {
         B::Add => BinaryOp::Add,

@@ -12,10 +12,11 @@
 //! Everything else refuses the type, as it is no scalar ([`Sema::scalar_kind`]); [`Sema::rvalue_expr`] gives what asks for a value one of 64 bits.
 
 use super::consteval::{Value, range, unwrap, wide_to, wrap};
+use super::operators::thir_op;
 use super::{Operand, Sema, is_float, is_signed, signed_of, unsigned_of};
 use crate::ast::{self, IntSuffix, ScalarKind};
 use crate::diag::Span;
-use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
+use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Place, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
 
 /// Operations of 128 bits that stand within one another: the functions here go down to their operands.
 const MAX_DEPTH: u32 = 200;
@@ -23,7 +24,8 @@ const MAX_DEPTH: u32 = 200;
 /// The least and the greatest value that an expression may have.
 type Range = (i128, i128);
 
-const NEEDS_128: &str = "integer arithmetic of 128 bits is supported for constants only: give the literal a suffix ('ul'), or convert it to 'long' or 'ulong'";
+const NEEDS_128: &str =
+    "integer arithmetic of 128 bits is supported for constants only: give the literal a suffix ('ul'), or convert it to 'long' or 'ulong'";
 
 impl Sema<'_> {
     pub(super) fn wide_ty(&mut self) -> Ty {
@@ -147,8 +149,18 @@ impl Sema<'_> {
                 let wide = !*wide;
                 self.wide_const(wide, span)
             }
+            _ if self.is_too_deep(&[&value], span) => self.error_expr(span),
             _ => self.expr(ExprKind::Unary(op, Box::new(value)), ty, span),
         }
+    }
+
+    /// Whether operations on some operands would be nested too deeply: an error.
+    pub(super) fn is_too_deep(&mut self, operands: &[&Expr], span: Span) -> bool {
+        let deep = operands.iter().any(|operand| wide_depth(operand, 0) >= MAX_DEPTH);
+        if deep {
+            self.err(span, "expression is nested too deeply");
+        }
+        deep
     }
 
     /// An operation on two integers of 128 bits, but for shifts and comparisons.
@@ -165,8 +177,7 @@ impl Sema<'_> {
         if matches!(op, BinaryOp::Div | BinaryOp::Rem) {
             return self.wide_quotient(op, lhs, rhs, span);
         }
-        if wide_depth(&lhs, 0).max(wide_depth(&rhs, 0)) >= MAX_DEPTH {
-            self.err(span, "expression is nested too deeply");
+        if self.is_too_deep(&[&lhs, &rhs], span) {
             return self.error_expr(span);
         }
         let ty = self.wide_ty();
@@ -200,8 +211,7 @@ impl Sema<'_> {
             return self.wide_const(shifted, span);
         }
         if op == BinaryOp::Shl {
-            if wide_depth(&lhs, 0) >= MAX_DEPTH {
-                self.err(span, "expression is nested too deeply");
+            if self.is_too_deep(&[&lhs], span) {
                 return self.error_expr(span);
             }
             let ty = self.wide_ty();
@@ -315,8 +325,32 @@ impl Sema<'_> {
         Some(self.cast(CastKind::Arith, value, ty)).filter(|value| !self.is_error(value.ty))
     }
 
+    /// A compound assignment of an integer of 128 bits.
+    pub(super) fn wide_assignment(&mut self, op: ast::BinaryOp, place: Place, value: Expr, span: Span) -> Expr {
+        let ty = place.ty.ty;
+        let is_shift = matches!(op, ast::BinaryOp::Shl | ast::BinaryOp::Shr);
+        let value = match self.arith(ty) {
+            Some((kind, 1)) if !is_float(kind) && !is_shift => {
+                let (compute, value) = self.wide_compound(op, kind, value);
+                let (op, place, value) = (thir_op(op), Box::new(place), Box::new(value));
+                return self.expr(ExprKind::CompoundAssign { op, place, value, compute, contract: false }, ty, span);
+            }
+            Some((kind, _)) if !is_shift => self.wide_lane(value, ty, kind, span),
+            _ if is_shift => {
+                // Only the low bits of the amount count.
+                let ulong = self.scalar(ScalarKind::ULong);
+                Some(self.cast(CastKind::Arith, value, ulong))
+            }
+            _ => Some(self.settled(value)),
+        };
+        match value.filter(|value| !self.is_error(value.ty)) {
+            Some(value) => self.compound_assignment(op, place, value, span),
+            None => self.error_expr(span),
+        }
+    }
+
     /// The operand and the type in which a compound assignment to an integer of 64 bits or less is computed.
-    pub(super) fn wide_compound(&mut self, op: ast::BinaryOp, kind: ScalarKind, value: Expr) -> (Ty, Expr) {
+    fn wide_compound(&mut self, op: ast::BinaryOp, kind: ScalarKind, value: Expr) -> (Ty, Expr) {
         use ast::BinaryOp as B;
         let span = value.span;
         let compute = match op {

@@ -300,7 +300,11 @@ impl Generator<'_> {
     fn condition(&mut self) -> String {
         let scalar = *self.pick(SCALARS);
         let ty = Type::Scalar(scalar);
-        let (a, b) = (self.expr(&ty, 2), self.expr(&ty, 1));
+        let (a, mut b) = (self.expr(&ty, 2), self.expr(&ty, 1));
+        if self.random.below(16) == 0 {
+            // A constant of 128 bits.
+            b = "-9223372036854775808".to_owned();
+        }
         let operator = *self.pick(&["<", ">", "==", "!=", "<=", ">=", "&&", "||"]);
         format!("({a} {operator} {b})")
     }
