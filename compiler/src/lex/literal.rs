@@ -6,8 +6,16 @@ use crate::ast::{FloatSuffix, IntSuffix};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Number {
     /// At most 127 bits: the greatest signed integer type that a constant may have.
-    Int { value: u128, decimal: bool, suffix: IntSuffix },
-    Float { value: f64, suffix: FloatSuffix, text: String },
+    Int {
+        value: u128,
+        decimal: bool,
+        suffix: IntSuffix,
+    },
+    Float {
+        value: f64,
+        suffix: FloatSuffix,
+        text: String,
+    },
 }
 
 /// Reads a pp-number; the error is what is wrong with it, in clang's words.
@@ -15,6 +23,10 @@ pub(crate) fn number(text: &str) -> Result<Number, String> {
     let lower = text.to_ascii_lowercase();
     let hex = lower.starts_with("0x");
     let is_float = if hex { lower.contains(['.', 'p']) } else { lower.contains(['.', 'e']) };
+    if !is_float && (text.contains("lL") || text.contains("Ll")) {
+        let suffix = text.trim_start_matches(|c: char| c.is_ascii_hexdigit() || c.eq_ignore_ascii_case(&'x'));
+        return Err(format!("invalid suffix '{suffix}' on integer constant"));
+    }
     if is_float { float(&lower, hex) } else { integer(&lower, hex) }
 }
 

@@ -269,8 +269,8 @@ impl RawLexer {
     /// Takes one token's characters.
     fn scan(&mut self) -> RawKind {
         let byte = self.byte(self.pos);
-        if is_ident_start(byte) {
-            self.accept_while(is_ident);
+        if is_ident_start(byte) || self.letter_beyond_ascii() > 0 {
+            self.identifier();
             return RawKind::Ident;
         }
         if byte.is_ascii_digit() {
@@ -294,6 +294,25 @@ impl RawLexer {
                 }
             },
         }
+    }
+
+    fn identifier(&mut self) {
+        loop {
+            self.accept_while(is_ident);
+            match self.letter_beyond_ascii() {
+                0 => return,
+                length => self.pos += length,
+            }
+        }
+    }
+
+    /// Bytes of the next character, if it is a letter or digit that ASCII does not have: names may have such (C99 6.4.2.1, annex D).
+    fn letter_beyond_ascii(&self) -> usize {
+        if self.byte(self.pos).is_ascii() {
+            return 0;
+        }
+        let next = self.text.as_str().get(self.pos..).and_then(|rest| rest.chars().next());
+        next.filter(|c| c.is_alphanumeric()).map_or(0, char::len_utf8)
     }
 
     /// pp-number: digits, letters, dots, and signs behind an exponent's letter.

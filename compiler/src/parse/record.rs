@@ -1,6 +1,7 @@
 //! `struct`, `union` and `enum` (C99 6.7.2.1, 6.7.2.2).
 
 use crate::ast::{EnumSpec, FieldDecl, Ident, RecordSpec, TypeSpec};
+use crate::diag::Diagnostic;
 use crate::lex::{Keyword, Punct};
 
 use super::Parser;
@@ -82,7 +83,10 @@ impl Parser<'_> {
                 }
             }
         }
-        if !self.accept(Punct::Semi) {
+        if self.at(Punct::RBrace) && !declarators.is_empty() {
+            let span = self.prev_span().end();
+            self.report(Diagnostic::warning(span, "expected ';' at end of declaration list"));
+        } else if !self.accept(Punct::Semi) {
             self.error_behind("expected ';' at end of declaration list");
             self.skip_to(&[Punct::Semi]);
             self.accept(Punct::Semi);

@@ -8,7 +8,7 @@ use crate::builtins::table::{self, Atom, Class, How, Row, Signature};
 use crate::diag::{Diagnostic, Span};
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
-use crate::thir::{Expr, ExprKind, FuncId, Ty, TyKind};
+use crate::thir::{Expr, ExprKind, FuncId, QualTy, Ty, TyKind};
 
 /// How far a call is from the parameters of a candidate: the less, the better.
 type Cost = u32;
@@ -276,6 +276,10 @@ impl Sema<'_> {
         let mut converted = Vec::with_capacity(values.len());
         for (value, (atom, pointer)) in values.into_iter().zip(&signature.params) {
             if *pointer {
+                if let TyKind::Pointer { pointee: QualTy { is_const: true, .. }, .. } = self.kind(value.ty) {
+                    let shown = self.show(value.ty);
+                    self.warn(value.span, format!("passing '{shown}' to a parameter of '{name}' that is written discards qualifiers"));
+                }
                 converted.push(value);
                 continue;
             }
@@ -355,7 +359,7 @@ impl Sema<'_> {
             };
             if *pointer {
                 let TyKind::Pointer { pointee, space, .. } = *self.kind(value.ty) else { return None };
-                if self.arith(pointee.ty) != Some((wanted, wanted_lanes)) || space == Space::Constant || pointee.is_const {
+                if self.arith(pointee.ty) != Some((wanted, wanted_lanes)) || space == Space::Constant {
                     return None;
                 }
                 continue;

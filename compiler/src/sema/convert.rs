@@ -1,11 +1,11 @@
 //! Implicit conversions: promotions, the usual arithmetic conversions, and conversion as if by assignment (OpenCL C 6.4; C99 6.3, 6.5.16.1).
 
-use super::consteval::Value;
-use super::{Sema, is_float};
+use super::consteval::{Value, range, unwrap, wrap};
+use super::{Sema, is_float, signed_of, unsigned_of};
 use crate::ast::ScalarKind;
 use crate::diag::Span;
 use crate::ir::Space;
-use crate::thir::types::scalar_size;
+use crate::thir::types::{scalar_name, scalar_size};
 use crate::thir::{CastKind, Constant, Expr, ExprKind, Ty, TyKind};
 
 /// What a value is converted for: decides the wording of errors.
@@ -137,7 +137,21 @@ impl Sema<'_> {
             self.err(span, format!("scalar operand type has greater rank than the type of the vector element. ('{b}' and '{a}')"));
             return None;
         }
+        if !fits && !is_float(kind) {
+            self.warn_of_lost_bits(&scalar, kind, lane, span);
+        }
         Some(self.arith_cast(scalar, vector))
+    }
+
+    /// Warns where an integer constant is none that elements of a vector can have, whether or not they have a sign.
+    fn warn_of_lost_bits(&mut self, scalar: &Expr, kind: ScalarKind, lane: ScalarKind, span: Span) {
+        let Some(Value::Const(Constant::Int(bits))) = self.evaluate(scalar) else { return };
+        let ((low, _), (_, high)) = (range(signed_of(lane)), range(unsigned_of(lane)));
+        let value = unwrap(kind, bits);
+        if !(low..=high).contains(&value) {
+            let (kept, from, to) = (unwrap(lane, wrap(lane, value)), self.show(scalar.ty), scalar_name(lane));
+            self.warn(span, format!("implicit conversion from '{from}' to '{to}' changes value from {value} to {kept}"));
+        }
     }
 
     pub(super) fn invalid_operands(&mut self, lhs: &Expr, rhs: &Expr, span: Span) {
