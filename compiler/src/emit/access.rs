@@ -7,6 +7,8 @@ use super::vector::Scalars;
 use super::views::{AccessShape, Backing, Kind, Object, Rule, Variable, ViewKey, naga_u16};
 use crate::analysis::definitions::{Linear, Root};
 use crate::ir::{AtomicOp, Type, Value};
+#[cfg(doc)]
+use crate::target::{Defects, Limits};
 use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, ScalarKind, Statement};
 use smallvec::SmallVec;
 
@@ -168,8 +170,20 @@ impl<'a> Emitter<'a, '_> {
         };
         Ok(match index {
             Index::Const(index) => self.b.element_at(base, index.min(last)),
+            Index::Expr(index) if matches!(data.backing, Backing::Function(_)) && self.cx.target.shaders.defects.late_indices => {
+                let index = self.settled(index);
+                self.b.element(base, index)
+            }
             Index::Expr(index) => self.b.element(base, index),
         })
+    }
+
+    /// The same index of a private array as a value that no variable of a loop or condition can hold ([`Defects::late_indices`]): cut to 16 bits, which reach
+    /// further than [`Limits::function_memory`] does. The driver's compiler takes an index that conditions and loops make for a variable, and sees through copies
+    /// and through arithmetic; a conversion it neither leaves out nor moves into the variable.
+    fn settled(&mut self, index: Expr) -> Expr {
+        let short = self.b.convert(index, naga_u16());
+        self.b.convert(short, Scalar::U32)
     }
 
     pub(super) fn object(&self, index: usize) -> Result<&'a Object, EmitError> {
