@@ -585,7 +585,11 @@ impl<'a> Emitter<'a, '_> {
         let seen = self.b.local(None, ty);
         let first = self.b.load(pointer);
         self.b.store_local(seen, first);
+        let never = if self.cx.target.shaders.defects.loop_values { Some(self.never()?) } else { None };
         self.b.open();
+        if let Some(never) = never {
+            self.exit_otherwise(never);
+        }
         let old = self.b.load_local(seen);
         let raw = self.raw_of_slot(key, old);
         let fun = if matches!(op, AtomicOp::SMin | AtomicOp::UMin) { naga::MathFunction::Min } else { naga::MathFunction::Max };

@@ -6,6 +6,7 @@
 
 use super::EmitError;
 use super::builder::{Builder, Expr, Shared, Val, chunk_count, chunk_lanes, register, single};
+use super::exits::{contains_break, first_loop};
 use super::items::Item;
 use super::plan::Plan;
 use super::views::ViewKey;
@@ -63,6 +64,8 @@ pub(super) struct Emitter<'a, 'm> {
     pub(super) is_kernel: bool,
     values: Vec<Option<Val>>,
     loops: Vec<Loop>,
+    /// The number of the last loop with another way out.
+    pub(super) other_exits: u32,
     /// Private arrays made so far, by object.
     pub(super) arrays: FxHashMap<usize, Handle<LocalVariable>>,
     /// First element of this work-item's share of an object.
@@ -80,6 +83,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             is_kernel: index == 0,
             values: vec![None; function.values.len()],
             loops: Vec::new(),
+            other_exits: first_loop(index),
             arrays: FxHashMap::default(),
             shares: FxHashMap::default(),
             items: FxHashMap::default(),
@@ -264,9 +268,12 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 let (carried, results) = (self.slots(params)?, self.slots(&inst.results)?);
                 self.put(&carried, init)?;
                 let number = self.begin_loop();
+                let otherwise = self.other_exit(&inst.op)?;
                 self.b.open();
                 self.take(&carried, params);
-                self.other_break();
+                if let Some(condition) = otherwise {
+                    self.exit_otherwise(condition);
+                }
                 self.loops.push(Loop { params: carried, results, switches: 0, flag: None, number });
                 let done = self.region(body, &[]);
                 let finished = self.loops.pop();
@@ -467,13 +474,6 @@ impl<'a, 'm> Emitter<'a, 'm> {
 enum Selector {
     Direct(Expr),
     Numbered(Expr),
-}
-
-/// Whether a region has a `break` of the loop around it.
-fn contains_break(region: &Region) -> bool {
-    let mut found = false;
-    region.for_each_jump(&mut |op| found |= matches!(op, Op::Break(_)));
-    found
 }
 
 fn barrier_flags(fence: ir::Fence) -> Barrier {

@@ -9,6 +9,7 @@
 mod access;
 mod builder;
 mod bytes;
+mod exits;
 mod function;
 mod groups;
 mod items;
@@ -116,7 +117,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     check_types(module, target)?;
     let args = arg_layout(kernel, target);
     let layout = ProgramLayout::of(&module.globals);
-    let work = Work::new(module, kernel, key);
+    let work = Work::new(module, kernel, key, target);
     let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: work.arguments };
     let mut plan = plan::plan(&inputs)?;
     let mut shared = Shared::new();
@@ -186,8 +187,12 @@ struct Work {
 }
 
 impl Work {
-    fn new(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey) -> Self {
-        let items: Vec<_> = module.functions.iter().map(items::used).collect();
+    fn new(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Target) -> Self {
+        let items: Vec<Vec<Item>> = module
+            .functions
+            .iter()
+            .map(|function| items::used(function).into_iter().chain(exits::used(function, target)).collect())
+            .collect();
         let by_value = kernel
             .kernel
             .as_ref()

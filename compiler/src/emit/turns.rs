@@ -4,12 +4,12 @@
 //!
 //! ```text
 //! begun += 1; number = begun
-//! loop { if zero != 0 { left = 0; break }; ... left = number; break; ... }
+//! loop { if zero == 7 { left = 0; break }; ... left = number; break; ... }
 //! stopped |= left ^ number
 //! ```
 //! At its end a work-item that was stopped says so in a word that the host looks at when the launch is complete ([`BindingSource::Turns`]).
 //! The driver's compiler does not know that loops may be stopped: behind a loop with one `break` it takes what that has stored as given. Hence the other
-//! `break`, which never happens, as `zero` comes from memory. Kernels whose loops are known to be short are not watched.
+//! `break` ([`super::exits`]), which never happens, as `zero` comes from memory. Kernels whose loops are known to be short are not watched.
 
 use super::EmitError;
 use super::builder::{Expr, Shared, global};
@@ -97,16 +97,18 @@ impl Emitter<'_, '_> {
         Some(number)
     }
 
-    /// At the beginning of a loop's body: the `break` that never happens.
-    pub(super) fn other_break(&mut self) {
-        let Some(watch) = &self.cx.watch else { return };
-        let (read, zero) = (self.watch_load(watch.zero), self.b.u32(0));
-        let condition = self.b.binary(BinaryOperator::NotEqual, read, zero);
-        self.b.open();
-        self.watch_store(watch.left, zero);
-        self.b.stmt(Statement::Break);
-        let accept = self.b.close();
-        self.b.stmt(Statement::If { condition, accept, reject: Block::new() });
+    /// A zero of which the compiler does not know that it is one.
+    pub(super) fn zero(&mut self) -> Option<Expr> {
+        let watch = self.cx.watch.as_ref()?;
+        Some(self.watch_load(watch.zero))
+    }
+
+    /// Before the `break` that never happens.
+    pub(super) fn leave_unseen(&mut self) {
+        if let Some(watch) = &self.cx.watch {
+            let zero = self.b.u32(0);
+            self.watch_store(watch.left, zero);
+        }
     }
 
     /// Before a `break`.

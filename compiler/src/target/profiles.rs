@@ -126,13 +126,21 @@ impl Defects {
             nested_conditions: Some(LAVAPIPE_CONDITIONS),
             float_zeros: true,
             late_indices: true,
+            loop_values: true,
             ..Self::mesa()
         }
     }
 
     /// Every driver of Mesa up to 22.3 at least: NIR's least integer of 32 bits has lost its sign in comparisons of 64-bit integers.
     pub const fn mesa() -> Self {
-        Self { loop_turns: None, nested_conditions: None, long_comparisons: true, float_zeros: false, late_indices: false }
+        Self {
+            loop_turns: None,
+            nested_conditions: None,
+            long_comparisons: true,
+            float_zeros: false,
+            late_indices: false,
+            loop_values: false,
+        }
     }
 }
 

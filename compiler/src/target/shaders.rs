@@ -109,4 +109,7 @@ pub struct Defects {
     /// the index becomes next (`i + 1`), the access goes to the next element. Only where it has 16-bit integers, and [`Limits::function_memory`] is no more than
     /// these can index.
     pub late_indices: bool,
+    /// It does the turns of several work-items together until the last has left the loop, and takes what a turn leaves behind from the last turn for all of them,
+    /// unless the loop can be left in two places.
+    pub loop_values: bool,
 }
