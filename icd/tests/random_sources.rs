@@ -1,8 +1,10 @@
 //! Random programs in OpenCL C do the same on the device and on wgcl's interpreter.
 //!
 //! The programs are those that `compiler/tests/passes_fuzz` compares before and after the passes; here emission, the driver and the API take part. `WGCL_FUZZ_SEED`
-//! and `WGCL_FUZZ_COUNT` say which programs.
+//! and `WGCL_FUZZ_COUNT` say which programs, `WGCL_FUZZ_KIND` of which kind alone (`sources`, `arrays`).
 
+#[path = "../../compiler/tests/passes_fuzz/arrays.rs"]
+mod arrays;
 mod common;
 #[path = "../../compiler/tests/passes_fuzz/random.rs"]
 mod random;
@@ -18,8 +20,13 @@ use common::ffi::{
 use common::objects::{Context, Kernel, Mem, Program, Queue};
 use common::{info_string, target};
 
-/// Programs without being asked for more: each takes the driver a while to compile.
+/// Programs of each kind without being asked for more: each takes the driver a while to compile.
 const COUNT: u64 = 8;
+
+/// A kind of programs: its name, and what makes one of a seed.
+type Kind = (&'static str, fn(u64) -> String);
+
+const KINDS: [Kind; 2] = [("sources", source::program), ("arrays", arrays::program)];
 
 /// Bytes of a buffer.
 const SIZE: usize = 512;
@@ -88,9 +95,9 @@ fn alike(have: &Result<Vec<Vec<u32>>, String>, want: &Result<Vec<Vec<u32>>, Stri
     }
 }
 
-/// Lines without which a program would be undefined: functions must return, and work-items stay apart.
+/// Lines without which a program would be undefined or endless: functions must return, work-items stay apart, arrays are filled, loops count.
 fn is_needed(line: &str) -> bool {
-    ["return ", "get_global_id(0);", "room[get_local_id(0)] ="].iter().any(|needed| line.contains(needed))
+    ["return ", "get_global_id(0);", "room[get_local_id(0)] =", "[i]", "a++;", "a += 32"].iter().any(|needed| line.contains(needed))
 }
 
 /// Takes lines out of a program as long as the devices disagree about it.
@@ -124,9 +131,11 @@ fn devices_agree_with_the_interpreter() {
     let device = target().device;
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (first, count) = (number("WGCL_FUZZ_SEED").unwrap_or(1), number("WGCL_FUZZ_COUNT").unwrap_or(COUNT));
+    let wanted = std::env::var("WGCL_FUZZ_KIND").ok();
+    let kinds = KINDS.into_iter().filter(|(kind, _)| wanted.as_ref().is_none_or(|wanted| wanted == kind));
     let mut wrong = Vec::new();
-    for seed in first..first + count {
-        let text = source::program(seed);
+    for (seed, (kind, program)) in (first..first + count).flat_map(|seed| kinds.clone().map(move |kind| (seed, kind))) {
+        let text = program(seed);
         let (have, want) = (run(device, &text), run(interpreter, &text));
         if alike(&have, &want) {
             continue;
@@ -136,10 +145,10 @@ fn devices_agree_with_the_interpreter() {
             want.is_ok() && !alike(&run(device, text), &want)
         };
         let text = if number("WGCL_FUZZ_SHRINK").is_some() { smaller(&text, &disagree) } else { text };
-        wrong.push((seed, text, run(device, &source::program(seed)), want));
+        wrong.push(((kind, seed), text, have, want));
     }
-    let seeds: Vec<u64> = wrong.iter().map(|(seed, ..)| *seed).collect();
-    if let Some((seed, text, have, want)) = wrong.into_iter().min_by_key(|(_, text, ..)| text.len()) {
+    let seeds: Vec<(&str, u64)> = wrong.iter().map(|(seed, ..)| *seed).collect();
+    if let Some(((kind, seed), text, have, want)) = wrong.into_iter().min_by_key(|(_, text, ..)| text.len()) {
         let difference = match (&have, &want) {
             (Ok(have), Ok(want)) => {
                 let pairs = have.iter().flatten().zip(want.iter().flatten()).enumerate();
@@ -147,6 +156,6 @@ fn devices_agree_with_the_interpreter() {
             }
             other => format!("{other:?}"),
         };
-        assert_eq!(seeds, [] as [u64; 0], "program {seed} on {}:\n{text}\n{difference}", name(device));
+        assert_eq!(seeds, [], "program {seed} of {kind} on {}:\n{text}\n{difference}", name(device));
     }
 }

@@ -1,6 +1,7 @@
 //! Random programs do the same before and after the passes: programs made as IR, programs in OpenCL C, and kernels of the shapes that passes look for, each for a
 //! random launch on a device of one of the profiles.
 
+mod arrays;
 mod case;
 mod generate;
 #[path = "../common/launches.rs"]
@@ -24,7 +25,7 @@ use wgcl_compiler::passes;
 use wgcl_compiler::program::{BuildOptions, CStd, Source};
 use wgcl_compiler::target::Target;
 
-/// What the programs of [`source`] want: parts of 128 bytes of each buffer, groups of 16 work-items at most.
+/// What the programs of [`source`] and [`arrays`] want: parts of 128 bytes of each buffer, groups of 16 work-items at most.
 const SOURCE_WANTS: Wants =
     Wants { stride: 128, linear: false, may_alias: true, times: 1, local: 0, items: 16, nullable: None, device: None };
 
@@ -182,6 +183,16 @@ fn random_sources_keep_their_meaning() {
     }
     check_many(1000, 100, &PASSES_OF_ALL, |seed, changes, explain| {
         check_text(&source::program(seed), SOURCE_WANTS, seed, changes, explain)
+    });
+}
+
+#[test]
+fn private_arrays_keep_their_meaning() {
+    if let Some(seed) = from_env("WGCL_FUZZ_SHRINK") {
+        println!("{}", smaller(&arrays::program(seed), SOURCE_WANTS, seed));
+    }
+    check_many(200, 100, &["narrow", "resolve_pointers", "unroll"], |seed, changes, explain| {
+        check_text(&arrays::program(seed), SOURCE_WANTS, seed, changes, explain)
     });
 }
 
