@@ -162,11 +162,11 @@ impl<'a> Emitter<'a, '_> {
             }
             _ => index,
         };
-        // Code that never runs may reach beyond the end, which naga does not take.
+        // Code that never runs may reach beyond the end, which naga does not take: the greatest number not for arrays without an end either.
         let last = match data.backing {
             Backing::Uniform { vectors, .. } => vectors.saturating_sub(1),
             Backing::Function(_) | Backing::Workgroup => data.elements(key) - 1,
-            _ => u32::MAX,
+            _ => u32::MAX - 1,
         };
         Ok(match index {
             Index::Const(index) => self.b.element_at(base, index.min(last)),
