@@ -129,10 +129,8 @@ impl<'a, 'm> Emitter<'a, 'm> {
             }
             self.define(param, chunks);
         }
-        if function.ret != Type::Void {
-            let ty = self.result_type(function.ret)?;
-            self.b.function.result = Some(FunctionResult { ty, binding: None });
-        }
+        let ty = self.result_type(&function.returns)?;
+        self.b.function.result = ty.map(|ty| FunctionResult { ty, binding: None });
         Ok(())
     }
 
@@ -142,17 +140,24 @@ impl<'a, 'm> Emitter<'a, 'm> {
         Ok((self.b.shared.ty(register(scalar), chunk_lanes(ty.lanes())), chunk_count(ty.lanes())))
     }
 
-    /// The naga type that a function returns a value in: a struct of chunks where there are several.
-    fn result_type(&mut self, ty: Type) -> Result<Handle<naga::Type>, EmitError> {
-        let (chunk, count) = self.chunk_type(ty)?;
-        if count == 1 {
-            return Ok(chunk);
+    /// The naga type that a function returns values in: a struct of chunks where there are several.
+    fn result_type(&mut self, returns: &[Type]) -> Result<Option<Handle<naga::Type>>, EmitError> {
+        let mut chunks = Vec::new();
+        for &ty in returns {
+            let (chunk, count) = self.chunk_type(ty)?;
+            let width = ty.scalar().map_or(4, |scalar| u32::from(register(scalar).width)) * 4;
+            chunks.extend(std::iter::repeat_n((chunk, width), count));
         }
-        let width = ty.scalar().map_or(4, |scalar| u32::from(register(scalar).width)) * 4;
-        let members =
-            (0..count as u32).map(|i| StructMember { name: Some(format!("s{i}")), ty: chunk, binding: None, offset: i * width }).collect();
-        let inner = TypeInner::Struct { members, span: width * count as u32 };
-        Ok(self.b.shared.module.types.insert(naga::Type { name: Some(format!("Result_{ty}")), inner }, Span::UNDEFINED))
+        if chunks.len() < 2 {
+            return Ok(chunks.first().map(|&(chunk, _)| chunk));
+        }
+        // A place of 32 bytes is aligned for every chunk; nothing of it is ever in memory.
+        let place = chunks.iter().map(|&(_, width)| width).max().unwrap_or(16);
+        let member = |(i, &(ty, _)): (u32, &(Handle<naga::Type>, u32))| StructMember { name: Some(format!("s{i}")), ty, binding: None, offset: i * place };
+        let members: Vec<StructMember> = (0..).zip(&chunks).map(member).collect();
+        let names: Vec<String> = returns.iter().map(ToString::to_string).collect();
+        let inner = TypeInner::Struct { span: place * members.len() as u32, members };
+        Ok(Some(self.b.shared.module.types.insert(naga::Type { name: Some(format!("Result_{}", names.join("_"))), inner }, Span::UNDEFINED)))
     }
 
     fn slots(&mut self, values: &[Value]) -> Result<Vec<Slots>, EmitError> {
@@ -222,29 +227,33 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 stored?;
                 self.b.stmt(Statement::Continue);
             }
-            Op::Return(value) => {
-                let value = value.map(|value| self.returned(value)).transpose()?;
+            Op::Return(values) => {
+                let value = self.returned(values)?;
                 self.end_turns()?;
                 self.b.stmt(Statement::Return { value });
             }
             // Control never gets here; where the language wants a value, any will do.
-            _ if self.loops.is_empty() && self.function.ret != Type::Void => {
-                let ty = self.result_type(self.function.ret)?;
-                let value = self.b.bare(Expression::ZeroValue(ty));
-                self.b.stmt(Statement::Return { value: Some(value) });
+            _ if self.loops.is_empty() => {
+                if let Some(ty) = self.result_type(&self.function.returns)? {
+                    let value = self.b.bare(Expression::ZeroValue(ty));
+                    self.b.stmt(Statement::Return { value: Some(value) });
+                }
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn returned(&mut self, value: Value) -> Result<Expr, EmitError> {
-        let chunks = self.value(value)?;
-        if let [one] = chunks[..] {
-            return Ok(one);
+    fn returned(&mut self, values: &[Value]) -> Result<Option<Expr>, EmitError> {
+        let mut chunks = Vec::new();
+        for &value in values {
+            chunks.extend(self.value(value)?);
         }
-        let ty = self.result_type(self.function.ty(value))?;
-        Ok(self.b.expr(Expression::Compose { ty, components: chunks.to_vec() }))
+        if chunks.len() < 2 {
+            return Ok(chunks.first().copied());
+        }
+        let ty = self.result_type(&self.function.returns)?;
+        Ok(ty.map(|ty| self.b.expr(Expression::Compose { ty, components: chunks })))
     }
 
     fn control(&mut self, inst: &'a Inst) -> Result<(), EmitError> {
@@ -408,7 +417,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 self.b.stmt(Statement::MemoryBarrier(barrier_flags(*fence)));
                 return Ok(());
             }
-            Op::Call(function, args) => self.call(function.index(), args, ty)?,
+            Op::Call(function, args) => return self.call(function.index(), args, &inst.results),
             Op::Group { sub: true, op, args } => self.subgroup(*op, args)?,
             Op::Printf { format, args } => self.printf(*format, args)?,
             Op::Copy { .. } | Op::Zero { .. } => return Err(EmitError::Internal("a block copy was not expanded".to_owned())),
@@ -445,7 +454,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         })
     }
 
-    fn call(&mut self, index: usize, args: &[Value], ty: Type) -> Result<Val, EmitError> {
+    fn call(&mut self, index: usize, args: &[Value], results: &[Value]) -> Result<(), EmitError> {
         let function = self
             .cx
             .functions
@@ -457,17 +466,20 @@ impl<'a, 'm> Emitter<'a, 'm> {
         for &arg in args {
             arguments.extend(self.value(arg)?);
         }
-        if ty == Type::Void {
+        if results.is_empty() {
             self.b.stmt(Statement::Call { function, arguments, result: None });
-            return Ok(Val::new());
+            return Ok(());
         }
-        let result = self.b.bare(Expression::CallResult(function));
-        self.b.stmt(Statement::Call { function, arguments, result: Some(result) });
-        let count = chunk_count(ty.lanes());
-        if count == 1 {
-            return Ok(single(result));
+        let returned = self.b.bare(Expression::CallResult(function));
+        self.b.stmt(Statement::Call { function, arguments, result: Some(returned) });
+        let counts: Vec<u32> = results.iter().map(|&result| chunk_count(self.function.ty(result).lanes()) as u32).collect();
+        let mut next = 0;
+        for (&result, &count) in results.iter().zip(&counts) {
+            let chunks = if counts == [1] { single(returned) } else { (next..next + count).map(|i| self.b.element_at(returned, i)).collect() };
+            next += count;
+            self.define(result, chunks);
         }
-        Ok((0..count as u32).map(|i| self.b.element_at(result, i)).collect())
+        Ok(())
     }
 }
 

@@ -55,7 +55,7 @@ fn compile(variant: Variant, target: &Target) -> Result<Function, String> {
     let mut globals = false;
     function.body.walk(&mut |inst| globals |= matches!(inst.op, crate::ir::Op::GlobalAddr(_) | crate::ir::Op::Call(..)));
     let result = variant.call.result().unwrap_or(Type::Void);
-    if globals || function.ret != result {
+    if globals || function.returned() != result {
         return Err(format!("{variant:?}: the library's function is not what a launch can use"));
     }
     Ok(function)

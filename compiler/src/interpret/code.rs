@@ -179,8 +179,9 @@ pub(super) enum Inst {
         list: u32,
         to: Register,
     },
+    /// What is returned is in `list`.
     Return {
-        value: Slot,
+        list: u32,
     },
     Jump {
         to: u32,

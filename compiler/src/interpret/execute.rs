@@ -206,10 +206,13 @@ impl Item {
                     }
                     frames.push(Frame { func, next: 0, base, result, mark });
                 }
-                Change::Return { from, lanes } => {
-                    let start = (frame.base + from) as usize;
-                    let (result, mark) = (frame.result as usize, frame.mark);
-                    registers.copy_within(start..start + usize::from(lanes), result);
+                Change::Return { list } => {
+                    let (mut result, mark) = (frame.result as usize, frame.mark);
+                    for value in &code.lists[list as usize] {
+                        let start = (frame.base + value.at) as usize;
+                        registers.copy_within(start..start + usize::from(value.lanes), result);
+                        result += usize::from(value.lanes);
+                    }
                     private.pop(mark);
                     frames.pop();
                 }
@@ -297,7 +300,7 @@ fn folded(fold: Fold, members: &[Member], results: &mut Vec<[u64; 4]>) {
 enum Change {
     Stop(Stop),
     Call { func: u32, list: u32, to: u32 },
-    Return { from: u32, lanes: u8 },
+    Return { list: u32 },
 }
 
 fn aligned(pointer: u64, align: u32) -> Result<(), FaultKind> {
@@ -457,7 +460,7 @@ fn segment(
                 frame.next = next as u32;
                 return Ok(Change::Call { func, list, to });
             }
-            Inst::Return { value } => return Ok(Change::Return { from: value.at, lanes: value.lanes }),
+            Inst::Return { list } => return Ok(Change::Return { list }),
             Inst::Jump { to } => next = to as usize,
             Inst::Again { to } => {
                 next = to as usize;

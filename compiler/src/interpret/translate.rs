@@ -326,15 +326,33 @@ impl Translator<'_> {
                 }
                 self.push(Inst::Again { to: begin });
             }
-            Op::Return(value) => {
-                let value = value.map_or(Slot { at: 0, lanes: 0 }, |value| self.slot(value));
-                self.push(Inst::Return { value });
+            Op::Return(values) => {
+                let list = self.list(values);
+                self.push(Inst::Return { list });
+            }
+            Op::Call(func, args) => {
+                let list = self.list(args);
+                // One behind the other, as they are returned.
+                let to = self.top;
+                for &result in &inst.results {
+                    self.define(result);
+                }
+                let here = self.push(Inst::Call { func: func.0, list, to });
+                self.around(here);
             }
             Op::Unreachable => {
                 self.push(Inst::Unreachable);
             }
             op => self.operation(op, inst.results.first().copied()),
         }
+    }
+
+    /// Where some values are, as a list of the code.
+    fn list(&mut self, values: &[Value]) -> u32 {
+        let number = self.code.lists.len() as u32;
+        let list = values.iter().map(|&value| self.slot(value)).collect();
+        self.code.lists.push(list);
+        number
     }
 
     /// What has one result or none, and no regions.
@@ -356,14 +374,6 @@ impl Translator<'_> {
             }
             (Op::Group { sub, op, args }, result) => self.group(*sub, *op, args, result),
             (Op::Atomic { op, ptr, value, ty }, result) => self.atomic(*op, *ptr, *value, *ty, result),
-            (Op::Call(func, args), result) => {
-                let list = self.code.lists.len() as u32;
-                let args = args.iter().map(|&arg| self.slot(arg)).collect();
-                self.code.lists.push(args);
-                let to = result.map_or(self.top, |result| self.define(result).at);
-                let here = self.push(Inst::Call { func: func.0, list, to });
-                self.around(here);
-            }
             (Op::Printf { format, args }, Some(result)) => {
                 let types: Vec<Type> = args.iter().map(|&arg| resolved(self.function.ty(arg), u32::from(POINTER))).collect();
                 let Some((site, _)) = self.table.find(*format, &types) else { return self.unsupported("printf".to_owned()) };

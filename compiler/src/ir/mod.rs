@@ -13,7 +13,7 @@
 //!   `break`, `continue`, `return`, `unreachable` anywhere (the first two inside a loop; they mean the innermost *loop*:
 //!   a `switch` is no target of `break`, and cases never fall through). The body of a loop never ends in `yield`;
 //!   the body of a function ends in `return` or `unreachable`.
-//! * The values of `yield`, `break` and `continue` agree in number and type with the results or parameters that they give.
+//! * The values of `yield`, `break`, `continue` and `return` agree in number and type with the results or parameters that they give.
 //! * Integers are signless; `bool` (and vectors of it) is a type of its own, distinct from `i8`.
 //! * Operands of element-wise operations have one type. A `select` may have a scalar `bool` condition for vectors.
 //! * An access names its alignment in bytes; it is a promise of the front end, and a power of two.
@@ -138,8 +138,8 @@ pub struct Function {
     pub kernel: Option<Kernel>,
     /// Values that hold the parameters, in order. A kernel's struct parameter is a `ptr.constant` to its bytes.
     pub params: Vec<Value>,
-    /// Return type; `Void` for kernels.
-    pub ret: Type,
+    /// Types of what it returns, none of them `Void`: one at most as the front end writes functions, more where passes let results stand for memory.
+    pub returns: Vec<Type>,
     /// Type (and more) of every value, indexed by [`Value`].
     pub values: Vec<ValueData>,
     /// Private variables, indexed by [`Var`].
@@ -221,7 +221,7 @@ pub struct Region {
 pub struct Inst {
     /// What it does.
     pub op: Op,
-    /// Values that it defines: none or one, but for `if`, `switch` and `loop`, which may define several.
+    /// Values that it defines: none or one, but for `if`, `switch`, `loop` and `call`, which may define several.
     pub results: Vec<Value>,
     /// Where it comes from.
     #[serde(skip)]
@@ -619,7 +619,7 @@ pub enum Op {
     Yield(Vec<Value>),
     Break(Vec<Value>),
     Continue(Vec<Value>),
-    Return(Option<Value>),
+    Return(Vec<Value>),
     Unreachable,
 }
 
@@ -637,7 +637,7 @@ impl Function {
             name: name.into(),
             kernel: None,
             params: Vec::new(),
-            ret,
+            returns: Vec::from_iter((ret != Type::Void).then_some(ret)),
             values: Vec::new(),
             vars: Vec::new(),
             body: Region::default(),
@@ -657,6 +657,11 @@ impl Function {
         let var = Var(u32::try_from(self.vars.len()).unwrap_or(u32::MAX));
         self.vars.push(VarData { name: name.into(), size, align });
         var
+    }
+
+    /// The type of the one value that it returns, `Void` where it returns none.
+    pub fn returned(&self) -> Type {
+        self.returns.first().copied().unwrap_or(Type::Void)
     }
 
     /// The type of a value.

@@ -301,7 +301,10 @@ impl Reader {
         }
         if self.accept("-") || self.accept("->") {
             self.accept(">");
-            function.ret = self.ty()?;
+            function.returns.push(self.ty()?);
+            while self.accept(",") {
+                function.returns.push(self.ty()?);
+            }
         }
         if self.accept("reqd") {
             kernel.reqd_work_group_size = Some([self.number()?, self.number()?, self.number()?]);
@@ -525,7 +528,7 @@ impl Reader {
             "yield" => Op::Yield(self.values()?),
             "break" => Op::Break(self.values()?),
             "continue" => Op::Continue(self.values()?),
-            "return" => Op::Return(self.values()?.first().copied()),
+            "return" => Op::Return(self.values()?),
             "unreachable" => Op::Unreachable,
             _ => {
                 self.pos -= 1;
@@ -659,12 +662,18 @@ kernel @f0 "all" (%0: ptr.global buffer readonly restrict, %1: i32 value, %2: pt
   %18: f32 = call @f1, %11
   %19: f32 = math.fma %18, %18, %11
   %20: i32 = workitem.global_id 0
+  %21: i32, %22: f32 = call @f2, %13
   return
 }
 
 func @f1 "square" (%0: f32) -> f32 noinline {
   %1: f32 = fmul %0, %0
   return %1
+}
+
+func @f2 "both" (%0: i32) -> i32, f32 {
+  %1: f32 = bitcast %0
+  return %0, %1
 }
 "#;
 

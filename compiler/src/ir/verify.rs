@@ -87,7 +87,7 @@ impl<'a> Verifier<'a> {
             require(var.align.is_power_of_two(), || format!("variable `{}` has alignment {}", var.name, var.align))?;
         }
         let Some(kernel) = &function.kernel else { return Ok(()) };
-        require(function.ret == Type::Void, || "a kernel returns a value".to_owned())?;
+        require(function.returns.is_empty(), || "a kernel returns a value".to_owned())?;
         require(kernel.params.len() == function.params.len(), || "kernel parameters disagree in number".to_owned())?;
         for (passing, &param) in kernel.params.iter().zip(&function.params) {
             let ty = function.ty(param);
@@ -203,9 +203,15 @@ impl<'a> Verifier<'a> {
             Op::Yield(values) => self.give("yield", values, context.yields.ok_or("yield outside of if and switch")?),
             Op::Break(values) => self.give("break", values, context.breaks.ok_or("break outside of a loop")?),
             Op::Continue(values) => self.give("continue", values, context.continues.ok_or("continue outside of a loop")?),
-            Op::Return(value) => {
-                let ty = value.map_or(Ok(Type::Void), |v| self.uses(v))?;
-                require(ty == self.function.ret, || format!("return of {ty} in a function of type {}", self.function.ret))
+            Op::Return(values) => {
+                let types = values.iter().map(|&value| self.uses(value)).collect::<Result<Vec<_>, _>>()?;
+                self.agree("return", &types, &self.function.returns)
+            }
+            Op::Call(func, args) => {
+                let returns = self.call(*func, args)?;
+                let types: Vec<Type> =
+                    inst.results.iter().map(|result| self.function.values.get(result.index()).map_or(Type::Void, |v| v.ty)).collect();
+                self.agree("call", &types, returns)
             }
             Op::Unreachable => Ok(()),
             op => {
@@ -452,8 +458,8 @@ impl<'a> Verifier<'a> {
                 }
                 Type::I32
             }
-            Op::Call(func, args) => return self.call(*func, args),
-            Op::If { .. }
+            Op::Call(..)
+            | Op::If { .. }
             | Op::Loop { .. }
             | Op::Switch { .. }
             | Op::Yield(_)
@@ -498,13 +504,19 @@ impl<'a> Verifier<'a> {
         Ok(Some(if op == GroupOp::Ballot { Type::Vector(Scalar::I32, 4) } else { ty }))
     }
 
-    fn call(&self, func: Func, args: &[Value]) -> Result<Option<Type>, String> {
+    /// The types of what the function returns.
+    fn call(&self, func: Func, args: &[Value]) -> Result<&[Type], String> {
         let callee = self.module.functions.get(func.index()).ok_or_else(|| format!("no function {func}"))?;
         require(callee.params.len() == args.len(), || format!("{} arguments for {} parameters", args.len(), callee.params.len()))?;
         for (&arg, &param) in args.iter().zip(&callee.params) {
             self.is(arg, callee.ty(param))?;
         }
-        Ok((callee.ret != Type::Void).then_some(callee.ret))
+        Ok(&callee.returns)
+    }
+
+    fn agree(&self, what: &str, have: &[Type], want: &[Type]) -> Check {
+        let text = |types: &[Type]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        require(have == want, || format!("{what} of ({}) where ({}) is returned", text(have), text(want)))
     }
 
     fn math(&self, op: MathOp, args: &[Value]) -> Result<Type, String> {

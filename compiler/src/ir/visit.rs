@@ -51,11 +51,6 @@ impl Op {
                     f(*value);
                 }
             }
-            Self::Return(value) => {
-                if let Some(value) = value {
-                    f(*value);
-                }
-            }
             Self::Math(_, list)
             | Self::Construct(list)
             | Self::Printf { args: list, .. }
@@ -65,7 +60,8 @@ impl Op {
             | Self::Loop { init: list, .. }
             | Self::Yield(list)
             | Self::Break(list)
-            | Self::Continue(list) => list.iter().copied().for_each(f),
+            | Self::Continue(list)
+            | Self::Return(list) => list.iter().copied().for_each(f),
         }
     }
 
@@ -112,11 +108,6 @@ impl Op {
                     f(value);
                 }
             }
-            Self::Return(value) => {
-                if let Some(value) = value {
-                    f(value);
-                }
-            }
             Self::Math(_, list)
             | Self::Construct(list)
             | Self::Printf { args: list, .. }
@@ -126,7 +117,8 @@ impl Op {
             | Self::Loop { init: list, .. }
             | Self::Yield(list)
             | Self::Break(list)
-            | Self::Continue(list) => list.iter_mut().for_each(f),
+            | Self::Continue(list)
+            | Self::Return(list) => list.iter_mut().for_each(f),
         }
     }
 

@@ -77,8 +77,8 @@ fn write_function(f: &mut dyn fmt::Write, id: Func, function: &Function) -> fmt:
         }
     }
     f.write_str(")")?;
-    if function.ret != Type::Void {
-        write!(f, " -> {}", function.ret)?;
+    for (index, ty) in function.returns.iter().enumerate() {
+        write!(f, "{}{ty}", if index == 0 { " -> " } else { ", " })?;
     }
     if let Some([x, y, z]) = function.kernel.as_ref().and_then(|k| k.reqd_work_group_size) {
         write!(f, " reqd {x} {y} {z}")?;
@@ -284,9 +284,9 @@ fn write_op(f: &mut dyn fmt::Write, function: &Function, inst: &Inst, depth: usi
             f.write_str("continue")?;
             list(f, values)
         }
-        Op::Return(value) => {
+        Op::Return(values) => {
             f.write_str("return")?;
-            value.map_or(Ok(()), |v| write!(f, " {v}"))
+            list(f, values)
         }
         Op::Unreachable => f.write_str("unreachable"),
     }

@@ -107,7 +107,8 @@ impl<'p> Lowering<'p, '_> {
         if self.is_record(function.ret) {
             self.result = Some(self.new_param(Type::Ptr(Space::Private)));
         } else {
-            self.b.function.ret = self.value_type(function.ret);
+            let ty = self.value_type(function.ret);
+            self.b.function.returns.extend((ty != Type::Void).then_some(ty));
         }
         let values: Vec<(LocalId, Value)> = function
             .params
@@ -149,12 +150,12 @@ impl<'p> Lowering<'p, '_> {
         }
         self.b.span = self.function.span;
         if !self.b.is_dead() {
-            let value = match self.b.function.ret {
+            let value = match self.b.function.returned() {
                 Type::Void => None,
                 // Flowing off the end leaves the value undefined (C99 6.9.1).
                 ty => Some(self.b.undef(ty)),
             };
-            self.b.effect(Op::Return(value));
+            self.b.effect(Op::Return(Vec::from_iter(value)));
         }
     }
 
@@ -162,11 +163,11 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn return_(&mut self, value: Option<&'p Expr>) {
         let Some(expr) = value else {
             // `return;` in a function with a result gives an undefined one.
-            let value = match self.b.function.ret {
+            let value = match self.b.function.returned() {
                 Type::Void => None,
                 ty => Some(self.b.undef(ty)),
             };
-            self.b.effect(Op::Return(value));
+            self.b.effect(Op::Return(Vec::from_iter(value)));
             return;
         };
         let value = self.expr_opt(expr);
@@ -175,10 +176,10 @@ impl<'p> Lowering<'p, '_> {
                 self.store_value(address, self.function.ret, value, self.record_align(self.function.ret), false);
                 None
             }
-            (_, _) if self.b.function.ret == Type::Void => None,
+            (_, _) if self.b.function.returns.is_empty() => None,
             (value, _) => value,
         };
-        self.b.effect(Op::Return(result));
+        self.b.effect(Op::Return(Vec::from_iter(result)));
     }
 
     /// Alignment that every object of a type has.

@@ -71,7 +71,7 @@ impl Policy {
 /// Whether later passes cannot do with a call of this function.
 fn must_inline(function: &Function, module: &Module) -> bool {
     let is_pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
-    if function.kernel.is_some() || matches!(function.ret, Type::Ptr(_)) || function.params.iter().any(is_pointer) {
+    if function.kernel.is_some() || function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_))) || function.params.iter().any(is_pointer) {
         return true;
     }
     let mut must = false;
@@ -185,8 +185,8 @@ impl Inliner<'_> {
         let copier = Copier { map: &map, first_var };
         for inst in &target.body.insts {
             match &inst.op {
-                Op::Return(value) => {
-                    if let (Some(value), Some(result)) = (value, call.results.first()) {
+                Op::Return(values) => {
+                    for (value, result) in values.iter().zip(&call.results) {
                         if self.replaced.len() <= result.index() {
                             self.replaced.resize(result.index() + 1, None);
                         }

@@ -39,9 +39,9 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) {
     if returns == 0 || (returns == 1 && last.is_some_and(|inst| matches!(inst.op, Op::Return(_)))) {
         return;
     }
-    let memory = memory_type(function.ret);
+    let memory = memory_type(function.returned());
     let size = memory.access_size(ptr_size);
-    let slot = (function.ret != Type::Void).then(|| function.new_var("", size, align_of(size)));
+    let slot = (!function.returns.is_empty()).then(|| function.new_var("", size, align_of(size)));
     let body = std::mem::take(&mut function.body);
     let mut pass = Structuring { slot, function };
     let mut insts = pass.sequence(body.insts, None, &[], 0);
@@ -49,7 +49,7 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) {
     if matches!(insts.last(), Some(Inst { op: Op::Yield(_), .. })) {
         insts.pop();
         let value = pass.load_result(&mut insts, span);
-        insts.push(Inst::effect(Op::Return(value), span));
+        insts.push(Inst::effect(Op::Return(Vec::from_iter(value)), span));
     }
     function.body = Region { insts };
 }
@@ -89,8 +89,8 @@ impl Structuring<'_> {
             }
             let span = inst.span;
             match &mut inst.op {
-                Op::Return(value) => {
-                    let value = *value;
+                Op::Return(values) => {
+                    let value = values.first().copied();
                     self.leave(&mut out, span, value, flag);
                     let undefined = self.undefined(&mut out, span, results);
                     out.push(Inst::effect(Op::Yield(undefined), span));
@@ -177,8 +177,8 @@ impl Structuring<'_> {
                 continue;
             }
             match &mut inst.op {
-                Op::Return(value) => {
-                    let value = *value;
+                Op::Return(values) => {
+                    let value = values.first().copied();
                     self.leave(&mut out, span, value, Some(left));
                     let undefined = self.undefined(&mut out, span, types);
                     out.push(Inst::effect(Op::Break(undefined), span));
@@ -209,8 +209,8 @@ impl Structuring<'_> {
     /// Keeps the returned value (none: it is kept already) and sets the flag.
     fn leave(&mut self, out: &mut Vec<Inst>, span: Span, value: Option<Value>, flag: Option<Var>) {
         if let (Some(value), Some(slot)) = (value, self.slot) {
-            let memory = memory_type(self.function.ret);
-            let value = if memory == self.function.ret {
+            let memory = memory_type(self.function.returned());
+            let value = if memory == self.function.returned() {
                 value
             } else {
                 self.function.emit(out, span, memory, Op::Cast(crate::ir::CastOp::ZExt, value))
@@ -249,7 +249,7 @@ impl Structuring<'_> {
     fn leave_if(&mut self, work: &mut VecDeque<Inst>, flag: Var, span: Span) {
         let mut list = Vec::new();
         let cond = self.flag_is_set(&mut list, flag, span);
-        let then = Region { insts: vec![Inst::effect(Op::Return(None), span)] };
+        let then = Region { insts: vec![Inst::effect(Op::Return(Vec::new()), span)] };
         list.push(Inst::effect(Op::If { cond, then, els: going_on(span) }, span));
         for inst in list.into_iter().rev() {
             work.push_front(inst);
@@ -262,7 +262,7 @@ impl Structuring<'_> {
 
     fn load_result(&mut self, out: &mut Vec<Inst>, span: Span) -> Option<Value> {
         let slot = self.slot?;
-        let (memory, ret) = (memory_type(self.function.ret), self.function.ret);
+        let (memory, ret) = (memory_type(self.function.returned()), self.function.returned());
         let align = self.function.vars[slot.index()].align;
         let ptr = self.function.emit(out, span, Type::Ptr(crate::ir::Space::Private), Op::VarAddr(slot));
         let value = self.function.emit(out, span, memory, Op::Load { ptr, align, volatile: false });

@@ -407,7 +407,7 @@ impl<'a> Writer<'a> {
                     0 if in_loop => self.effect(Op::Break(Vec::new())),
                     1 if in_loop && self.random.below(2) == 0 => self.effect(Op::Break(Vec::new())),
                     _ => {
-                        let value = if self.function.ret == Type::Void { None } else { Some(self.int_value(1)) };
+                        let value = if self.function.returns.is_empty() { Vec::new() } else { vec![self.int_value(1)] };
                         self.effect(Op::Return(value));
                     }
                 }
@@ -565,7 +565,7 @@ impl<'a> Writer<'a> {
             ended = self.statements(false);
         }
         if !ended {
-            let value = if self.function.ret == Type::Void { None } else { Some(self.int_value(0)) };
+            let value = if self.function.returns.is_empty() { Vec::new() } else { vec![self.int_value(0)] };
             if self.function.kernel.is_some() {
                 // What the variables hold becomes visible.
                 for (index, var) in (0..).zip(self.ints.clone().into_iter().chain(self.longs.clone())) {

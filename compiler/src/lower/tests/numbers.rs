@@ -15,7 +15,7 @@ fn unary(from: Type, to: Type, body: impl FnOnce(&mut Builder, Value) -> Value) 
     function.params.push(param);
     let mut b = Builder::new(function);
     let result = body(&mut b, param);
-    b.effect(Op::Return(Some(result)));
+    b.effect(Op::Return(vec![result]));
     let module = Module { functions: vec![b.finish().expect("a function")], globals: Vec::new() };
     assert_eq!(verify(&module), Ok(()));
     module

@@ -66,7 +66,7 @@ pub fn run(function: &mut Function, most: u32) -> u32 {
 
 /// Moves what follows `if (...) return;` into the other branch, so that the function returns at its end only.
 fn structure_guards(body: &mut Region) {
-    let returns = |region: &Region| matches!(region.terminator(), Some(Op::Return(None))) && region.insts.len() == 1;
+    let returns = |region: &Region| matches!(region.terminator(), Some(Op::Return(_))) && region.insts.len() == 1;
     let guard = body.insts.iter().position(|inst| {
         matches!(&inst.op, Op::If { then, els, .. } if inst.results.is_empty() && ((returns(then) && els.yields()) || (returns(els) && then.yields())))
     });
@@ -75,7 +75,7 @@ fn structure_guards(body: &mut Region) {
     let Some(end) = rest.pop() else { return };
     let Some(inst) = body.insts.last_mut() else { return };
     let span = inst.span;
-    if !matches!(end.op, Op::Return(None)) {
+    if !matches!(end.op, Op::Return(_)) {
         // Unreachable: nothing to gain.
         body.insts.extend(rest);
         body.insts.push(end);
@@ -86,7 +86,7 @@ fn structure_guards(body: &mut Region) {
         out.insts = vec![crate::ir::Inst::effect(Op::Yield(Vec::new()), span)];
         let yielded = stay.insts.pop();
         stay.insts.extend(rest);
-        stay.insts.push(crate::ir::Inst::effect(Op::Return(None), span));
+        stay.insts.push(crate::ir::Inst::effect(Op::Return(Vec::new()), span));
         structure_guards(stay);
         // What is left at the end is the return of the kernel, here a yield.
         stay.insts.pop();

@@ -51,7 +51,7 @@ pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
         quotients: FxHashMap::default(),
     };
     let result = Fma { l: &mut lower, format }.build(x, y, z);
-    lower.out.push(Inst::effect(Op::Return(Some(result)), Span::default()));
+    lower.out.push(Inst::effect(Op::Return(vec![result]), Span::default()));
     let insts = std::mem::take(&mut lower.out);
     function.body = Region { insts };
     Some(function)

@@ -329,8 +329,8 @@ impl Resolver<'_> {
                 self.access(inst, ptr, out);
             }
             (Op::Copy { .. } | Op::Zero { .. }, _) => self.error = Some("a block operation that was not expanded"),
-            (Op::Call(_, args), result) => {
-                let pointers = args.iter().chain(&result).any(|&value| matches!(self.function.ty(value), Type::Ptr(_)));
+            (Op::Call(_, args), _) => {
+                let pointers = args.iter().chain(&inst.results).any(|&value| matches!(self.function.ty(value), Type::Ptr(_)));
                 if pointers {
                     self.error = Some("a call with pointers that was not expanded");
                 }
@@ -400,7 +400,7 @@ impl Resolver<'_> {
                     *values = self.expand(out, span, values, &slots);
                 }
             }
-            Op::Return(Some(value)) if self.function.ty(*value).space().is_some() => {
+            Op::Return(values) if values.iter().any(|&value| self.function.ty(value).space().is_some()) => {
                 self.error = Some("a pointer returned from a function")
             }
             _ => {}

@@ -433,6 +433,7 @@ impl<'a> Walk<'a> {
             }
             op if op.is_pure() || matches!(op, Op::Call(callee, _) if self.purity.is_pure(*callee)) => {
                 let [result] = inst.results[..] else {
+                    inst.results.iter().for_each(|&result| self.define(result));
                     out.push(inst);
                     return;
                 };
