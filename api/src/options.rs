@@ -89,6 +89,12 @@ pub const SWITCHES: &[Switch] = &[
         doc: "Whether neighbouring work-items may make wide accesses to memory for each other: `0` never, `1` on every device that can.",
     },
     Switch {
+        name: "WGCL_INLINE",
+        kind: Kind::Text,
+        default: "while it is little code",
+        doc: "Whether helpers are copied into what calls them: `0` only those that cannot be functions on a GPU: for tests.",
+    },
+    Switch {
         name: "WGCL_PORTABLE",
         kind: Kind::Text,
         default: "0",
@@ -131,6 +137,8 @@ pub struct Options {
     pub coarsen: Option<String>,
     /// `WGCL_EXCHANGE`
     pub exchange: Option<String>,
+    /// `WGCL_INLINE`
+    pub inline: Option<String>,
     /// `WGCL_PORTABLE`
     pub portable: Option<String>,
     /// `WGCL_BINDING_LIMIT`
@@ -172,6 +180,7 @@ impl Options {
             cache_size: value("WGCL_CACHE_SIZE"),
             coarsen: value("WGCL_COARSEN"),
             exchange: value("WGCL_EXCHANGE"),
+            inline: value("WGCL_INLINE"),
             portable: value("WGCL_PORTABLE"),
             binding_limit: value("WGCL_BINDING_LIMIT"),
             complaints,

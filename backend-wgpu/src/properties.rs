@@ -2,7 +2,7 @@
 
 use wgcl_api::backend::{DeviceKind, DeviceProperties, PreferredGroup, SvmCapabilities};
 use wgcl_api::options::Options;
-use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Language, Limits, Shaders, Target, profiles};
+use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, profiles};
 use wgpu::Features;
 
 use crate::adapters::Settings;
@@ -238,11 +238,13 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
             uniform_buffers: uniform_buffers(&limits),
             uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
             function_memory,
+            expanded_instructions: profiles::EXPANDED_INSTRUCTIONS,
         },
         costs,
         defects,
     };
-    Target { language, shaders }.with_extensions()
+    let inlining = if Options::get().inline.as_deref() == Some("0") { Inlining::NONE } else { Inlining::default() };
+    Target { language, shaders, inlining }.with_extensions()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 //! A shader that cannot tell how large its groups are serves all sizes ([`Shader::any_local_size`]); where assertions are on, a second one is made for another size
 //! and compared.
 
+use crate::analysis::calls::expanded_size;
 use crate::emit::{self, Binding, BindingSource, Shader};
 use crate::image::expand;
 use crate::ir::{self, Func};
@@ -131,6 +132,12 @@ fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -
     stage("shader passes", || made.bind()).map_err(|error| error.for_launch(kernel))?;
     let depends = depends_on_groups(before, &made.module, key, target);
     stage("legalize", || made.legalize()).map_err(|error| error.for_launch(kernel))?;
+    let (size, most) = (expanded_size(&made.module), target.shaders.limits.expanded_instructions);
+    if size > most {
+        let what =
+            format!("a kernel of more than {most} instructions once the functions that it calls are expanded, which drivers of GPUs do,");
+        return Err(LaunchError::Unsupported { kernel: kernel.to_owned(), what });
+    }
     let mut shader = emit::shader(&made.module, key, target, false)?;
     let is_shared = |binding: &Binding| matches!(binding.source, BindingSource::Scratch { .. });
     shader.any_local_size = !depends && shader.local_memory == 0 && !shader.bindings.iter().any(is_shared);

@@ -31,11 +31,12 @@ fn apply(module: &mut Module, pass: &str, options: &Options) -> Result<(), Strin
         "build" => return passes::build(module, &options.target).map_err(|error| error.to_string()),
         // Callees have the larger numbers, and are made before what calls them.
         "inline" => {
-            let mut policy = passes::inline::Policy::new(module);
-            for index in (0..module.functions.len()).rev() {
-                let func = Func(u32::try_from(index).map_err(|error| error.to_string())?);
+            let count = u32::try_from(module.functions.len()).map_err(|error| error.to_string())?;
+            let order: Vec<Func> = (0..count).rev().map(Func).collect();
+            let mut policy = passes::inline::Policy::new(module, &order);
+            for func in order {
                 passes::inline::run(module, func, &policy).map_err(|error| error.to_string())?;
-                policy.decide(func, module);
+                policy.decide(func, module, options.target.inlining);
             }
             return Ok(());
         }

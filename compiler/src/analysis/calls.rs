@@ -70,6 +70,20 @@ pub(crate) fn callees_first(module: &Module, roots: impl IntoIterator<Item = Fun
     Ok(order)
 }
 
+/// Instructions of a module's first function with every function in the place of its calls. Functions have larger numbers than what calls them.
+pub(crate) fn expanded_size(module: &Module) -> u64 {
+    let mut sizes = vec![0_u64; module.functions.len()];
+    for (index, function) in module.functions.iter().enumerate().rev() {
+        let mut size = 0_u64;
+        function.body.walk(&mut |inst| {
+            let callee = if let Op::Call(callee, _) = inst.op { sizes.get(callee.index()).copied().unwrap_or(0) } else { 0 };
+            size = size.saturating_add(1).saturating_add(callee);
+        });
+        sizes[index] = size;
+    }
+    sizes.first().copied().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{CallError, callees_first};

@@ -153,11 +153,18 @@ impl<'a, 'm> Emitter<'a, 'm> {
         }
         // A place of 32 bytes is aligned for every chunk; nothing of it is ever in memory.
         let place = chunks.iter().map(|&(_, width)| width).max().unwrap_or(16);
-        let member = |(i, &(ty, _)): (u32, &(Handle<naga::Type>, u32))| StructMember { name: Some(format!("s{i}")), ty, binding: None, offset: i * place };
+        let member = |(i, &(ty, _)): (u32, &(Handle<naga::Type>, u32))| StructMember {
+            name: Some(format!("s{i}")),
+            ty,
+            binding: None,
+            offset: i * place,
+        };
         let members: Vec<StructMember> = (0..).zip(&chunks).map(member).collect();
         let names: Vec<String> = returns.iter().map(ToString::to_string).collect();
         let inner = TypeInner::Struct { span: place * members.len() as u32, members };
-        Ok(Some(self.b.shared.module.types.insert(naga::Type { name: Some(format!("Result_{}", names.join("_"))), inner }, Span::UNDEFINED)))
+        Ok(Some(
+            self.b.shared.module.types.insert(naga::Type { name: Some(format!("Result_{}", names.join("_"))), inner }, Span::UNDEFINED),
+        ))
     }
 
     fn slots(&mut self, values: &[Value]) -> Result<Vec<Slots>, EmitError> {
@@ -475,7 +482,8 @@ impl<'a, 'm> Emitter<'a, 'm> {
         let counts: Vec<u32> = results.iter().map(|&result| chunk_count(self.function.ty(result).lanes()) as u32).collect();
         let mut next = 0;
         for (&result, &count) in results.iter().zip(&counts) {
-            let chunks = if counts == [1] { single(returned) } else { (next..next + count).map(|i| self.b.element_at(returned, i)).collect() };
+            let chunks =
+                if counts == [1] { single(returned) } else { (next..next + count).map(|i| self.b.element_at(returned, i)).collect() };
             next += count;
             self.define(result, chunks);
         }

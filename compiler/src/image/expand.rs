@@ -27,10 +27,10 @@ const SIZES: u8 = 6;
 pub(crate) const PASS: Pass = Pass::module("images", |module, cx| {
     let added = run(module, &cx.key.kernel.images, &cx.key.kernel.samplers, cx.target)?;
     let Some(first) = added.first() else { return Ok(false) };
-    let mut policy = inline::Policy::new(module);
+    let mut policy = inline::Policy::new(module, &[]);
     policy.inline.fill(false);
     for &func in &added {
-        policy.decide(func, module);
+        policy.decide(func, module, cx.target.inlining);
         policy.inline[func.index()] = true;
     }
     inline::run(module, Func(0), &policy)?;

@@ -68,6 +68,11 @@ impl<'a> Driver<'a> {
         self.watch.is_some()
     }
 
+    /// Bytes of a pointer.
+    pub(super) const fn pointer_size(&self) -> u32 {
+        self.target.pointer_size()
+    }
+
     /// Notes which of the functions that the kernel, the first one, calls are pure.
     pub fn note_purity(&mut self, module: &Module) {
         // Helpers come before what calls them: callers have the smaller numbers.

@@ -7,13 +7,16 @@
 //! }                                      ... uses of %9 for the call's result
 //! kernel k(...) { %9 = call twice(%8) }
 //! ```
-//! Must be inlined: what takes or returns pointers, what touches memory other than its own variables and constants, what asks a question
-//! of the work-item, and atomics, barriers and printf; later passes find no such call. Everything else is inlined while it is small or called once.
+//! Must be inlined: what returns pointers, what touches memory other than its own variables and constants, what asks a question
+//! of the work-item, and atomics, barriers and printf; later passes find no such call. What takes pointers to private memory is inlined, too, unless its copies would be
+//! too much code ([`Inlining`]): then it stays, and [`super::by_value`] takes the pointers away. Everything else is inlined while it is small or called once.
 //! What is called must have a single `return` at its end (`structure_returns`) or none.
 
 use super::PassError;
+use super::by_value::{is_closed, takes_pointers};
 use super::pass::Pass;
 use crate::ir::{Func, Function, Inst, MAX_NESTING, Module, Op, Region, Space, Type, Value, Var};
+use crate::target::Inlining;
 
 /// This transformation, as the lists of passes name it.
 pub const PASS: Pass = Pass::function("inline", |function, cx| {
@@ -27,6 +30,9 @@ const SMALL: usize = 150;
 /// Inlining never makes a function larger than that.
 const MAX_SIZE: usize = 300_000;
 
+/// Instructions that hand memory over to a function and back, roughly.
+const HANDING_OVER: usize = 60;
+
 /// How each function of a module may be called.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
@@ -38,40 +44,57 @@ pub struct Policy {
     pub depth: Vec<usize>,
     /// For each function, how many calls of it the module has.
     pub calls: Vec<usize>,
+    /// For each function, along how many chains of calls kernels get to it.
+    chains: Vec<u64>,
 }
 
 impl Policy {
-    /// Counts the calls in a module.
-    pub fn new(module: &Module) -> Self {
+    /// Counts the calls in a module. `order`: the functions that are needed, callees first.
+    pub fn new(module: &Module, order: &[Func]) -> Self {
         let count = module.functions.len();
         let mut calls = vec![0; count];
-        for function in &module.functions {
+        let mut chains = vec![0_u64; count];
+        for func in order.iter().rev() {
+            let function = &module.functions[func.index()];
+            let here = chains[func.index()] + u64::from(function.kernel.is_some());
             function.body.walk(&mut |inst| {
-                if let Op::Call(callee, _) = inst.op
-                    && let Some(calls) = calls.get_mut(callee.index())
-                {
-                    *calls += 1;
+                if let Op::Call(callee, _) = inst.op {
+                    calls[callee.index()] += 1;
+                    chains[callee.index()] = chains[callee.index()].saturating_add(here);
                 }
             });
         }
-        Self { inline: vec![true; count], size: vec![0; count], depth: vec![0; count], calls }
+        Self { inline: vec![true; count], size: vec![0; count], depth: vec![0; count], calls, chains }
     }
 
     /// Decides for one function, all of whose own calls are expanded or stay.
-    pub fn decide(&mut self, func: Func, module: &Module) {
-        let function = &module.functions[func.index()];
-        let index = func.index();
-        self.size[index] = function.body.size();
-        self.depth[index] = function.body.depth(MAX_NESTING + 1);
+    pub fn decide(&mut self, func: Func, module: &Module, limits: Inlining) {
+        self.measure(func, module);
+        let (function, index) = (&module.functions[func.index()], func.index());
         let small = self.size[index] <= SMALL || self.calls[index] <= 1;
-        self.inline[index] = must_inline(function, module) || (small && !function.no_inline);
+        self.inline[index] = if takes_pointers(function) {
+            let copies = (self.size[index] as u64).saturating_mul(self.chains[index]);
+            self.size[index] < limits.worth_a_call || copies <= limits.most_copies || !is_closed(function, module)
+        } else {
+            must_inline(function, module) || (small && !function.no_inline)
+        };
+    }
+
+    /// Counts the instructions of a function that has changed. Calls that hand over memory are many.
+    pub fn measure(&mut self, func: Func, module: &Module) {
+        let function = &module.functions[func.index()];
+        let mut calls = 0;
+        function.body.walk(&mut |inst| {
+            calls += usize::from(matches!(inst.op, Op::Call(callee, _) if takes_pointers(&module.functions[callee.index()])));
+        });
+        self.size[func.index()] = function.body.size() + calls * HANDING_OVER;
+        self.depth[func.index()] = function.body.depth(MAX_NESTING + 1);
     }
 }
 
 /// Whether later passes cannot do with a call of this function.
 fn must_inline(function: &Function, module: &Module) -> bool {
-    let is_pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
-    if function.kernel.is_some() || function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_))) || function.params.iter().any(is_pointer) {
+    if function.kernel.is_some() || function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_))) {
         return true;
     }
     let mut must = false;

@@ -18,6 +18,7 @@
 mod alias;
 pub(crate) mod align;
 pub(crate) mod batch_turns;
+mod by_value;
 mod calls;
 pub(crate) mod clean;
 pub mod coarsen;
@@ -52,6 +53,7 @@ pub(crate) mod unroll;
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::analysis::calls::callees;
 pub use crate::analysis::group_blind;
 use crate::internal::Defect;
 use crate::ir::{self, Func};
@@ -129,6 +131,9 @@ pub const BUILD: &[Step] = &[
 /// The same for a function that others call.
 pub const BUILD_CALLED: &[Step] = &[Step::Pass(&structure_returns::PASS), Steps(BUILD)];
 
+/// For a function that calls what turned out to have to be inlined.
+pub const EXPAND: &[Step] = &[Step::Pass(&inline::PASS), Steps(OPTIMISE)];
+
 /// For a function of the library that is made for one use, with everything that it calls.
 pub const BUILD_ALONE: &[Step] =
     &[Step::Pass(&structure_returns::PASS), Step::Pass(&inline::PASS), Step::Pass(&lower_memory::PASS), Steps(OPTIMISE)];
@@ -191,6 +196,7 @@ pub const LISTS: &[(&str, &[Step])] = &[
     ("optimise", OPTIMISE),
     ("build", BUILD),
     ("build_called", BUILD_CALLED),
+    ("expand", EXPAND),
     ("build_alone", BUILD_ALONE),
     ("specialise", SPECIALISE),
     ("shader", SHADER),
@@ -224,12 +230,12 @@ pub fn build(module: &mut ir::Module, target: &Target) -> Result<(), PassError> 
 pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Watch<'_>>) -> Result<(), PassError> {
     let order = call_order(module, functions(module).filter(|func| module.functions[func.index()].kernel.is_some()))?;
     let mut driver = Driver::new(target, &launch::NONE, watch);
-    driver.policy = inline::Policy::new(module);
+    driver.policy = inline::Policy::new(module, &order);
     // What nothing calls is needed by nobody: kernels, but for those that others call.
     let (called, uncalled): (Vec<Func>, Vec<Func>) = order.into_iter().partition(|func| driver.policy.calls[func.index()] > 0);
     for func in called {
         driver.on_function(module, func, BUILD_CALLED)?;
-        driver.policy.decide(func, module);
+        driver.policy.decide(func, module, target.inlining);
         driver.purity.note(func, &module.functions[func.index()]);
     }
     let sizes = uncalled.iter().map(|func| module.functions[func.index()].body.size());
@@ -241,7 +247,34 @@ pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Wa
         }
     }
     let kernels: Vec<Func> = functions(module).filter(|func| module.functions[func.index()].kernel.is_some()).collect();
+    hand_over_by_value(module, &kernels, &mut driver)?;
     *module = subset(module, &kernels)?;
+    Ok(())
+}
+
+/// Takes pointers away from the functions that stay; expands the calls of those where that cannot be done.
+fn hand_over_by_value(module: &mut ir::Module, kernels: &[Func], driver: &mut Driver<'_>) -> Result<(), PassError> {
+    let pointer_size = driver.pointer_size();
+    let plan = loop {
+        let order = call_order(module, kernels.iter().copied())?;
+        match by_value::plan(module, &order, pointer_size) {
+            Ok(plan) if plan.is_empty() => return Ok(()),
+            Ok(plan) => break plan,
+            Err(refused) => {
+                refused.iter().for_each(|func| driver.policy.inline[func.index()] = true);
+                for &func in &order {
+                    if callees(&module.functions[func.index()]).iter().any(|callee| refused.contains(callee)) {
+                        driver.on_function(module, func, EXPAND)?;
+                        driver.policy.measure(func, module);
+                    }
+                }
+            }
+        }
+    };
+    for func in by_value::run(module, &call_order(module, kernels.iter().copied())?, &plan) {
+        driver.on_function(module, func, OPTIMISE)?;
+        driver.purity.note(func, &module.functions[func.index()]);
+    }
     Ok(())
 }
 
@@ -264,10 +297,11 @@ fn build_together(module: &mut ir::Module, list: &[Func], driver: &Driver<'_>) -
 /// See [`PassError`].
 pub fn build_alone(module: &mut ir::Module, root: Func, target: &Target) -> Result<(), PassError> {
     let mut driver = Driver::new(target, &launch::NONE, None);
-    driver.policy = inline::Policy::new(module);
-    for func in call_order(module, std::iter::once(root))? {
+    let order = call_order(module, std::iter::once(root))?;
+    driver.policy = inline::Policy::new(module, &order);
+    for func in order {
         driver.on_function(module, func, BUILD_ALONE)?;
-        driver.policy.decide(func, module);
+        driver.policy.decide(func, module, target.inlining);
         driver.policy.inline[func.index()] = true;
     }
     Ok(())

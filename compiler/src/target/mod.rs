@@ -23,6 +23,30 @@ pub struct Target {
     pub language: Language,
     /// What shaders may use: decides how a kernel is specialised and emitted. Without meaning for a device that runs none.
     pub shaders: Shaders,
+    /// Which functions stay functions.
+    pub inlining: Inlining,
+}
+
+/// Which functions that take pointers to private memory stay functions, where the language of the device's code allows it: those whose copies would be too much code. They are
+/// given the memory by value, which no function gains from that a device could have had inlined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Inlining {
+    /// Instructions of all copies of a function together, along all chains of calls from kernels.
+    pub most_copies: u64,
+    /// A function of fewer instructions is copied all the same: handing memory over would be as much.
+    pub worth_a_call: usize,
+}
+
+impl Default for Inlining {
+    /// hashcat's kernels of many rounds (m01800, m10700), some million instructions where everything is inlined, have 58,000 so; functions that were copied a few times are as before.
+    fn default() -> Self {
+        Self { most_copies: 20_000, worth_a_call: 300 }
+    }
+}
+
+impl Inlining {
+    /// Whatever can stay does: for tests.
+    pub const NONE: Self = Self { most_copies: 0, worth_a_call: 0 };
 }
 
 /// What OpenCL C programs may use on a device.

@@ -50,6 +50,8 @@ pub struct Limits {
     pub uniform_size: u32,
     /// Bytes of private arrays that a work-item has in variables of the function; more go elsewhere.
     pub function_memory: u32,
+    /// Instructions of a kernel once functions stand in the place of their calls, which is what drivers make of them.
+    pub expanded_instructions: u64,
 }
 
 /// What decides between two correct ways, of which one is quicker. Each names what a device is like; the default is a GPU of which nothing special is known.

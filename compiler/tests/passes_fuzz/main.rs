@@ -58,7 +58,7 @@ impl Program {
             return self.fail("the program", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
         }
         let mut built = self.module.clone();
-        if let Err(error) = passes::build(&mut built, &Target::full()) {
+        if let Err(error) = passes::build(&mut built, &pipeline::build_target(self.seed)) {
             return self.fail("build", error);
         }
         let case = Case::random(&built, self.wants, self.seed);
@@ -68,7 +68,7 @@ impl Program {
             Err(error) => return self.fail("lowered", error),
         };
         if let Err(error) = self.compare(&case, &expected, |undefined| run_whole(&case, &built, Stage::Built, undefined)) {
-            let pass = if explain { pipeline::first_of_build(&self.module, &case, &expected) } else { String::new() };
+            let pass = if explain { pipeline::first_of_build(&self.module, self.seed, &case, &expected) } else { String::new() };
             return self.fail("build", format!("{error}\n{pass}"));
         }
         let made = match pipeline::parts(&built, &case, changes) {

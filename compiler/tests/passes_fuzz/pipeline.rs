@@ -8,7 +8,7 @@ use wgcl_compiler::ir::{Module, Region};
 use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::passes::{self, Left};
 use wgcl_compiler::specialise::launched;
-use wgcl_compiler::target::Target;
+use wgcl_compiler::target::{Inlining, Target};
 
 /// How many modules each pass has changed.
 pub type Changes = BTreeMap<&'static str, u64>;
@@ -81,10 +81,15 @@ fn first(list: &[(&'static str, Module)], is_wrong: impl Fn(usize, &Module) -> b
     Some(format!("after {pass} the outcome is wrong:\n{before}{after}"))
 }
 
+/// What a program is built for: in half of them all functions stay that can.
+pub fn build_target(seed: u64) -> Target {
+    Target::full().changed(|target| target.inlining = if seed.is_multiple_of(2) { Inlining::NONE } else { Inlining::default() })
+}
+
 /// The pass of a build that goes wrong.
-pub fn first_of_build(module: &Module, case: &Case, expected: &[Vec<u8>]) -> String {
+pub fn first_of_build(module: &Module, seed: u64, case: &Case, expected: &[Vec<u8>]) -> String {
     let list = snapshots(module, |watch| {
-        passes::build_watched(&mut module.clone(), &Target::full(), Some(watch)).map_err(|error| error.to_string())
+        passes::build_watched(&mut module.clone(), &build_target(seed), Some(watch)).map_err(|error| error.to_string())
     });
     let is_wrong =
         |_, module: &Module| outcome(case, |undefined| run_whole(case, module, Stage::Built, undefined)).as_deref() != Ok(expected);

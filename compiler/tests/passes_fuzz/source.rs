@@ -38,6 +38,26 @@ pub fn program(seed: u64) -> String {
     let result = w.integer("int", 2);
     w.line(&format!("return {result};"));
     w.close();
+    // Nothing but private memory: these may stay functions.
+    w.line("int touch(private S *s, private int *r, int i0) {");
+    w.locals(&["s", "i0"]);
+    w.line("S t = *s; private int *p = r;");
+    w.budget = 4;
+    w.block();
+    let (result, index, other) = (w.integer("int", 2), w.index(4), w.index(4));
+    w.line(&format!("if (i0 & 1) r[{index}] += {result};"));
+    w.line(&format!("r[{other}] ^= t.v[1]; s->v[{index}] = i1 + r[1]; s->l ^= r[{other}];"));
+    w.line("if (i0 & 2) { s->c = (char)i0; s->q.y += 3; } return t.s + s->v[2];");
+    w.close();
+    w.line("int twice(private S *s, private int *r, int i0) {");
+    w.locals(&["s", "i0"]);
+    w.line("S t = *s;");
+    w.budget = 3;
+    w.block();
+    let (first, second, index) = (w.integer("int", 1), w.integer("int", 1), w.index(4));
+    w.line(&format!("i1 = touch(s, r, {first}); i1 += touch(&t, r + ({index}), {second});"));
+    w.line("if (i1 & 1) i1 -= touch(s, t.v, i0); else i1 ^= touch(s, s->v, i1); *s = t; return i1 + arr[i0 & 7];");
+    w.close();
     w.line("int reach(S *s, int *r, global int *g, int i0) {");
     w.locals(&["s", "i0"]);
     w.line("int *p = r; S t = *s;");
@@ -64,6 +84,16 @@ pub fn program(seed: u64) -> String {
             let value = w.integer("int", 2);
             w.line(&format!("room[id] = {value}; barrier(CLK_LOCAL_MEM_FENCE);"));
             w.line("i1 += room[(id + 1) % items]; barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
+        }
+        if w.random.below(2) == 0 {
+            let (value, index) = (w.integer("int", 2), w.index(4));
+            let record = w.pick(&["&s", "&t"]);
+            // The second one goes three elements further.
+            let (helper, array) = match w.random.below(2) {
+                0 => ("touch", w.pick(&["arr", "arr + 2", "s.v", "t.v"])),
+                _ => ("twice", w.pick(&["arr", "arr + 1"])),
+            };
+            w.line(&format!("i0 += {helper}({record}, {array}, {value}); i1 -= touch(&s, arr + ({index}), i0);"));
         }
         if w.random.below(4) == 0 {
             let f = w.pick(&["reduce_add", "scan_inclusive_add", "scan_exclusive_max", "reduce_min"]);

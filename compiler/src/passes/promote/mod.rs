@@ -18,7 +18,7 @@
 //! what was never stored gives `undef`.
 
 mod access;
-mod pieces;
+pub(super) mod pieces;
 
 use super::pass::Pass;
 use crate::analysis::addresses::Addresses;

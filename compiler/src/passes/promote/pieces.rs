@@ -4,7 +4,7 @@ use crate::ir::{Scalar, Space, Type, Var};
 
 /// A range of a variable's bytes that becomes an SSA value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(in crate::passes) struct Piece {
     /// First byte in the variable.
     pub offset: u32,
     /// Bytes.
@@ -15,7 +15,7 @@ pub(super) struct Piece {
 
 /// A load or store at a known place of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Access {
+pub(in crate::passes) struct Access {
     /// First byte in the variable.
     pub offset: u32,
     /// Bytes.
@@ -68,7 +68,7 @@ impl Pieces {
 }
 
 /// The pieces of one variable, or `None` if it is better left alone.
-fn divide(mut accesses: Vec<Access>) -> Option<Vec<Piece>> {
+pub(in crate::passes) fn divide(mut accesses: Vec<Access>) -> Option<Vec<Piece>> {
     accesses.sort_unstable();
     let mut pieces = Vec::new();
     let mut start = 0;

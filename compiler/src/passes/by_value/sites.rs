@@ -1,0 +1,92 @@
+//! What the pointers that a call gives lead into.
+
+use super::footprint::{Extent, Footprint};
+use crate::analysis::definitions::Definitions;
+use crate::ir::{CastOp, Function, Op, Type, Value, Var};
+
+/// An argument that leads into one object.
+#[derive(Clone, Debug)]
+pub(super) struct Site {
+    pub object: Object,
+    /// The constant part of the offset in bytes.
+    pub constant: i64,
+    /// What is added to it at run time.
+    pub terms: Vec<Value>,
+}
+
+/// What a pointer of a caller leads into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Object {
+    Variable(Var),
+    /// What the caller was given itself, by the index of its parameter.
+    Param(usize),
+}
+
+/// The pointers of a function.
+pub(super) struct Sites<'f> {
+    function: &'f Function,
+    known: Definitions<'f>,
+}
+
+impl<'f> Sites<'f> {
+    pub(super) fn of(function: &'f Function) -> Self {
+        Self { function, known: Definitions::of(function) }
+    }
+
+    /// Where each pointer of a call leads, by the parameter's index: `None` unless each leads into one known object, and no two into the same bytes of which one is written through.
+    pub(super) fn of_call(&self, args: &[Value], footprints: &[Option<Footprint>]) -> Option<Vec<(usize, Site)>> {
+        let mut list: Vec<(usize, Site)> = Vec::new();
+        for (index, (&arg, footprint)) in args.iter().zip(footprints).enumerate() {
+            let Some(footprint) = footprint else { continue };
+            let site = self.site(arg)?;
+            let meets =
+                |(other, at): &(usize, Site)| footprints[*other].as_ref().is_some_and(|known| meets((footprint, &site), (known, at)));
+            if list.iter().any(meets) {
+                return None;
+            }
+            list.push((index, site));
+        }
+        Some(list)
+    }
+
+    /// What a pointer leads into, where that is one object known when the program is built.
+    pub(super) fn site(&self, pointer: Value) -> Option<Site> {
+        let (mut pointer, mut constant, mut terms) = (pointer, 0_i64, Vec::new());
+        loop {
+            match self.known.get(pointer) {
+                Some(Op::VarAddr(var)) => return Some(Site { object: Object::Variable(*var), constant, terms }),
+                Some(Op::Cast(CastOp::SpaceCast, from)) => pointer = *from,
+                Some(Op::PtrAdd(base, offset)) => {
+                    match (self.known.scalar(*offset), self.function.ty(*offset)) {
+                        (Some(bits), Type::Scalar(scalar)) => constant = constant.checked_add(scalar.sign_extend(bits))?,
+                        _ => terms.push(*offset),
+                    }
+                    pointer = *base;
+                }
+                Some(_) => return None,
+                None => {
+                    let index = self.function.params.iter().position(|&param| param == pointer)?;
+                    return self.function.kernel.is_none().then_some(Site { object: Object::Param(index), constant, terms });
+                }
+            }
+        }
+    }
+}
+
+/// Whether two arguments of a call lead into the same bytes, of which one writes some.
+fn meets((one, at): (&Footprint, &Site), (other, there): (&Footprint, &Site)) -> bool {
+    if at.object != there.object || !(one.is_written() || other.is_written()) {
+        return false;
+    }
+    let (Extent::Fixed(mine), Extent::Fixed(theirs)) = (&one.extent, &other.extent) else { return true };
+    if !at.terms.is_empty() || !there.terms.is_empty() {
+        return true;
+    }
+    mine.iter().any(|mine| {
+        let first = at.constant + mine.offset;
+        theirs.iter().any(|theirs| {
+            let second = there.constant + theirs.offset;
+            (mine.writes || theirs.writes) && first < second + i64::from(theirs.size) && second < first + i64::from(mine.size)
+        })
+    })
+}
