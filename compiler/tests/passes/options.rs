@@ -2,7 +2,7 @@
 
 use wgcl_compiler::ir::Function;
 use wgcl_compiler::launch::{LaunchKey, Pieces};
-use wgcl_compiler::target::Target;
+use wgcl_compiler::target::{Inlining, Target};
 
 /// A launch of every kernel.
 pub struct Run {
@@ -33,10 +33,11 @@ impl Options {
         let mut lines = text.lines();
         let list = lines.next().and_then(|line| line.strip_prefix("; pass:")).ok_or("the first line names no passes")?;
         let mut options = Self { passes: Vec::new(), alone: false, target: Target::full(), local: [64, 1, 1], key: Vec::new(), run: None };
-        let mut lanes = None;
+        let (mut lanes, mut called) = (None, false);
         for word in list.split_whitespace() {
             match word.split_once('=') {
                 None if word == "alone" => options.alone = true,
+                None if word == "called" => called = true,
                 None => options.passes.push(word.to_owned()),
                 Some(("target", name)) => options.target = Target::profile(name).ok_or_else(|| format!("no profile is called `{name}`"))?,
                 Some(("local", size)) => options.local = sizes(size)?,
@@ -46,6 +47,9 @@ impl Options {
                     options.key.push((name.to_owned(), value.to_owned()));
                 }
             }
+        }
+        if called {
+            options.target.inlining = Inlining::NONE;
         }
         if let Some(lanes) = lanes {
             options.target = options.target.changed(|target| target.language.max_subgroup_size = lanes);
