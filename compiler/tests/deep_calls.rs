@@ -29,7 +29,8 @@ fn source(levels: u32) -> String {
 
 fn program(levels: u32, target: &Target) -> Program {
     let result = build(&Source { text: source(levels), ..Source::default() }, &BuildOptions::default(), target);
-    result.program.unwrap_or_else(|| panic!("{}", result.log))
+    assert!(result.program.is_some(), "{}", result.log);
+    result.program.expect("it is there")
 }
 
 fn size(program: &Program) -> usize {

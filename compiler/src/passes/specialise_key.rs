@@ -27,8 +27,8 @@ pub(crate) const PASS: Pass = Pass::function("specialise_key", |function, cx| {
 
 /// Replaces the questions whose answer the key has.
 pub(crate) fn run(function: &mut Function, key: &KernelKey) {
-    for &index in &key.null_args {
-        null_parameter(function, index);
+    if function.kernel.is_some() {
+        key.null_args.iter().for_each(|&index| null_parameter(function, index));
     }
     let of = |sizes: &[u32; 3], dimension: u8| sizes.get(usize::from(dimension)).copied().unwrap_or(1);
     function.body.walk_mut(&mut |inst: &mut Inst| {

@@ -118,7 +118,8 @@ struct Found {
 
 impl Found {
     fn footprint(self, moving: bool) -> Footprint {
-        if !self.dynamic && !(moving && !self.accesses.is_empty()) {
+        let anywhere = self.dynamic || (moving && !self.accesses.is_empty());
+        if !anywhere {
             return Footprint { extent: Extent::Fixed(self.accesses) };
         }
         let smallest = self.scalars.iter().copied().min_by_key(|scalar| scalar.size()).unwrap_or(Scalar::I8);
