@@ -61,6 +61,9 @@ impl Program {
         if let Err(error) = passes::build(&mut built, &pipeline::build_target(self.seed)) {
             return self.fail("build", error);
         }
+        if built.functions.is_empty() {
+            return self.fail("build", "no kernel is left");
+        }
         let case = Case::random(&built, self.wants, self.seed);
         let expected = match outcome(&case, |undefined| run_whole(&case, &self.module, Stage::Lowered, undefined)) {
             Ok(expected) => expected,

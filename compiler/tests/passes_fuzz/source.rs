@@ -341,7 +341,11 @@ impl Writer {
                 format!("({} {op} {})", self.float(ty, d), self.float(ty, d))
             }
             2 => format!("fma({}, {}, {})", self.float(ty, d), self.float(ty, d), self.float(ty, d)),
-            3 => format!("{}({}, {own})", self.pick(&["fdim", "copysign"]), self.float(ty, d)),
+            // A NaN has whatever sign.
+            3 => match self.pick(&["fdim", "copysign"]) {
+                "fdim" => format!("fdim({}, {own})", self.float(ty, d)),
+                other => format!("{other}({}, isnan({own}) ? ({ty})1 : {own})", self.float(ty, d)),
+            },
             4 => format!("{}({})", self.pick(&["floor", "rint", "trunc", "fabs", "-", "sqrt"]), self.float(ty, d)),
             5 => format!("({} ? {} : {})", self.condition(), self.float(ty, d), self.float(ty, d)),
             _ => own.to_owned(),
