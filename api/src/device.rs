@@ -5,7 +5,9 @@ use std::sync::Arc;
 use bitflags::bitflags;
 
 use crate::backend::{self, DeviceKind, DeviceProperties};
+use crate::device_type;
 use crate::object::{HandleSlot, Object};
+use crate::options::Options;
 use crate::queue::QueueProperties;
 use crate::version::{NameVersion, Version};
 use wgcl_compiler::target::Target;
@@ -154,6 +156,7 @@ const LARGEST_ELEMENT: u64 = 16;
 pub struct Device {
     slot: HandleSlot,
     backend: Arc<dyn backend::Device>,
+    device_type: DeviceType,
 }
 
 impl Object for Device {
@@ -165,7 +168,13 @@ impl Object for Device {
 impl Device {
     /// Makes an OpenCL device of a backend's.
     pub fn new(backend: Arc<dyn backend::Device>) -> Arc<Self> {
-        Arc::new(Self { slot: HandleSlot::default(), backend })
+        let properties = backend.properties();
+        let own = match properties.kind {
+            DeviceKind::DiscreteGpu | DeviceKind::IntegratedGpu | DeviceKind::VirtualGpu | DeviceKind::Other => DeviceType::GPU,
+            DeviceKind::Cpu => DeviceType::CPU,
+        };
+        let device_type = device_type::chosen(Options::get().device_type.as_deref(), &properties.name).unwrap_or(own);
+        Arc::new(Self { slot: HandleSlot::default(), backend, device_type })
     }
 
     /// The backend's side.
@@ -190,10 +199,7 @@ impl Device {
 
     /// CL_DEVICE_TYPE
     pub fn device_type(&self) -> DeviceType {
-        match self.properties().kind {
-            DeviceKind::DiscreteGpu | DeviceKind::IntegratedGpu | DeviceKind::VirtualGpu | DeviceKind::Other => DeviceType::GPU,
-            DeviceKind::Cpu => DeviceType::CPU,
-        }
+        self.device_type
     }
 
     /// Whether it meets the full profile: that takes 64-bit integers.

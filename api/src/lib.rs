@@ -22,6 +22,7 @@ pub mod command;
 pub mod command_buffer;
 pub mod context;
 pub mod device;
+mod device_type;
 pub mod dump;
 pub mod error;
 pub mod event;

@@ -52,6 +52,13 @@ pub const SWITCHES: &[Switch] = &[
         doc: "Which devices an application sees and in what order: indices or parts of names, separated by commas (`0`, `llvmpipe`, `nvidia,1`).",
     },
     Switch {
+        name: "WGCL_DEVICE_TYPE",
+        kind: Kind::Text,
+        default: "what the device is",
+        doc: "What devices say they are (`CL_DEVICE_TYPE`), for programs that look for one type only or choose their kernels by it: `gpu`, `cpu`, `accelerator`, or \
+              `NAME=TYPE` for those in whose name NAME occurs, separated by commas.",
+    },
+    Switch {
         name: "WGCL_INTERPRETER",
         kind: Kind::Text,
         default: "no interpreter",
@@ -125,6 +132,8 @@ pub struct Options {
     pub dump_dir: Option<PathBuf>,
     /// `WGCL_DEVICE`
     pub device: Option<String>,
+    /// `WGCL_DEVICE_TYPE`
+    pub device_type: Option<String>,
     /// `WGCL_INTERPRETER`
     pub interpreter: Option<String>,
     /// `WGCL_CACHE`
@@ -174,6 +183,7 @@ impl Options {
             log: value("WGCL_LOG"),
             dump_dir: value("WGCL_DUMP_DIR").map(PathBuf::from),
             device: value("WGCL_DEVICE"),
+            device_type: value("WGCL_DEVICE_TYPE"),
             interpreter: value("WGCL_INTERPRETER"),
             cache: value("WGCL_CACHE"),
             cache_dir: value("WGCL_CACHE_DIR").map(PathBuf::from),
