@@ -6,11 +6,13 @@
 //!
 //! A driver that runs kernels on the CPU compiles and runs them on threads of its own, which crash once LLVM's globals are destroyed. If work is still
 //! going on there after the wait, or any driver is still compiling a kernel, the process ends at once, with its own status and its output written: the handlers that were registered before ours do
-//! not run then. A child that was forked has none of the threads, and waits for nothing.
+//! not run then. Exit handlers run in the reverse order of their registration, and LLVM registers destructors as it compiles, which come before our handler: so the main thread
+//! waits for such a driver earlier, among the destructors of its thread, which come before all handlers. Nothing is ended there, for handlers of the application may still use
+//! OpenCL. A child that was forked has none of the threads, and waits for nothing.
 
 use std::any::Any;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
@@ -27,6 +29,8 @@ static FRAGILE: AtomicBool = AtomicBool::new(false);
 static THREADS: Mutex<Vec<Sender<Message>>> = Mutex::new(Vec::new());
 /// What is left as it is, in a place where tools that look for leaks find it.
 static LEFT: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
+/// Batches of commands that drivers have and have not completed.
+static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
 /// The process that has the threads.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
@@ -46,6 +50,50 @@ pub(crate) fn register(thread: Sender<Message>, fragile: bool) {
         PROCESS.store(std::process::id(), Ordering::Release);
         hook();
     });
+    if is_main_thread() {
+        END_OF_MAIN.with(|_| {});
+    }
+}
+
+/// A driver has one more batch of commands.
+pub(crate) fn batch_submitted() {
+    IN_FLIGHT.fetch_add(1, Ordering::AcqRel);
+}
+
+/// So many batches are complete.
+pub(crate) fn batches_complete(count: usize) {
+    IN_FLIGHT.fetch_sub(count, Ordering::AcqRel);
+}
+
+/// What the main thread destroys before the handlers of the process's end are called.
+struct EndOfMain;
+
+impl Drop for EndOfMain {
+    fn drop(&mut self) {
+        let end = Instant::now() + PATIENCE;
+        let is_busy = || IN_FLIGHT.load(Ordering::Acquire) > 0 || process::is_compiling();
+        let is_here = std::process::id() == PROCESS.load(Ordering::Acquire);
+        while is_here && FRAGILE.load(Ordering::Acquire) && is_busy() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+thread_local! {
+    static END_OF_MAIN: EndOfMain = const { EndOfMain };
+}
+
+/// Whether this is the thread that the process began with.
+#[cfg(target_os = "linux")]
+fn is_main_thread() -> bool {
+    // SAFETY: both only ask for a number.
+    unsafe { libc::gettid() == libc::getpid() }
+}
+
+/// Elsewhere nobody says so.
+#[cfg(not(target_os = "linux"))]
+const fn is_main_thread() -> bool {
+    false
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

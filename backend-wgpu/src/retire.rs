@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendError, BackendResult, Progress, Times};
 
 use crate::clock;
+use crate::exit;
 use crate::fetch::Fetch;
 use crate::gpu::{Gpu, Submission};
 use crate::printf::Output;
@@ -146,6 +147,7 @@ impl Retirer {
 
     /// A batch was submitted.
     pub(crate) fn submitted(&self, serial: u64, index: Submission) {
+        exit::batch_submitted();
         self.state.lock().submissions.push_back((serial, index));
     }
 
@@ -177,9 +179,11 @@ impl Retirer {
                 state.failed.entry(entry).or_insert_with(|| error.clone());
             }
         }
+        let before = state.submissions.len();
         while state.submissions.front().is_some_and(|(number, _)| *number <= serial) {
             state.submissions.pop_front();
         }
+        exit::batches_complete(before - state.submissions.len());
         drop(state);
         self.gpu.set_completed(serial);
         result
