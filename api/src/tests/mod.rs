@@ -155,7 +155,7 @@ fn a_broken_kernel_does_not_stay_unnoticed() {
     let buffer = setup.buffer(&[5; 4]);
     let broken = launch(&queue, "broken", &[]);
     let dependent = launch(&queue, "fine", std::slice::from_ref(&broken));
-    assert!(matches!(try_read(&queue, &buffer), Err(Error::OutOfResources(_))));
+    assert!(matches!(try_read(&queue, &buffer), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
     assert_eq!(broken.status(), Status(-5));
     assert_eq!(dependent.status(), Status::DEPENDENCY_FAILED, "the device got it before the failure was known");
     assert_eq!(read(&queue, &buffer), [5; 4], "the failure is returned once");

@@ -67,6 +67,11 @@ struct Verifier<'a> {
 
 type Check = Result<(), String>;
 
+/// Types as a message names them.
+fn listed(types: &[Type]) -> String {
+    if types.is_empty() { "nothing".to_owned() } else { types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ") }
+}
+
 impl<'a> Verifier<'a> {
     fn run(module: &'a Module, function: &'a Function, errors: &'a mut Vec<VerifyError>) {
         let count = function.values.len();
@@ -205,13 +210,14 @@ impl<'a> Verifier<'a> {
             Op::Continue(values) => self.give("continue", values, context.continues.ok_or("continue outside of a loop")?),
             Op::Return(values) => {
                 let types = values.iter().map(|&value| self.uses(value)).collect::<Result<Vec<_>, _>>()?;
-                self.agree("return", &types, &self.function.returns)
+                let returns = &self.function.returns;
+                require(types == *returns, || format!("return of {} in a function that returns {}", listed(&types), listed(returns)))
             }
             Op::Call(func, args) => {
                 let returns = self.call(*func, args)?;
                 let types: Vec<Type> =
                     inst.results.iter().map(|result| self.function.values.get(result.index()).map_or(Type::Void, |v| v.ty)).collect();
-                self.agree("call", &types, returns)
+                require(types == *returns, || format!("the results are {}, and {} is returned", listed(&types), listed(returns)))
             }
             Op::Unreachable => Ok(()),
             op => {
@@ -512,11 +518,6 @@ impl<'a> Verifier<'a> {
             self.is(arg, callee.ty(param))?;
         }
         Ok(&callee.returns)
-    }
-
-    fn agree(&self, what: &str, have: &[Type], want: &[Type]) -> Check {
-        let text = |types: &[Type]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        require(have == want, || format!("{what} of ({}) where ({}) is returned", text(have), text(want)))
     }
 
     fn math(&self, op: MathOp, args: &[Value]) -> Result<Type, String> {
