@@ -13,7 +13,7 @@
 //! docs/performance.md has the figures. Of an H100: `exchange` copies of `float8` by 1.35 and stores by 2; `coarsen` copies of bytes by 3.5; `deal_turns`
 //! `histogram_local` from 386 to 62 us; `batch_turns` `reduction` from 211 to 107 us; `side_by_side` and `constants_inward` `md5` from 0.85 to 1.0 of NVIDIA's speed. Of
 //! lavapipe: `uniform_loads` and `unroll_partial` `nbody` and `sgemm`, `flatten` with texel fetches `private_arrays` and stencils. `fold` and `pieces` are for kernels that
-//! would not run otherwise.
+//! would not run otherwise. `by_value`: hashcat's m22000 has 46,000 instructions in place of 302,000, and all stages take 0.7 s in place of 5.6.
 
 mod alias;
 pub(crate) mod align;
