@@ -6,6 +6,8 @@
 #[path = "../../compiler/tests/passes_fuzz/arrays.rs"]
 mod arrays;
 mod common;
+#[path = "../../compiler/tests/passes_fuzz/lines.rs"]
+mod lines;
 #[path = "../../compiler/tests/passes_fuzz/random.rs"]
 mod random;
 #[path = "../../compiler/tests/passes_fuzz/source.rs"]

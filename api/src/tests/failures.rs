@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-use super::{launch, read, setup, try_read, within_seconds, write};
+use super::{launch, launch_using, read, setup, try_read, within_seconds, write};
 use crate::backend::HostTarget;
-use crate::command::{Access, CommandType, KernelLaunch, Operation, Work};
+use crate::command::Access;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::event::{Event, Status};
@@ -22,19 +22,7 @@ const UNORDERED: QueueProperties = QueueProperties::OUT_OF_ORDER;
 
 /// A launch of a kernel that is to write a buffer.
 fn launch_on(queue: &Arc<Queue>, kernel: &str, buffer: &Arc<Buffer>) -> Arc<Event> {
-    let program = queue.device().backend().load(Arc::new(wgcl_compiler::ir::Module::default()), None).expect("program");
-    let launch = KernelLaunch {
-        program,
-        kernel: kernel.into(),
-        args: Vec::new(),
-        extra: Vec::new(),
-        work_dim: 1,
-        global_offset: [0; 3],
-        global_size: [1; 3],
-        local_size: [1; 3],
-    };
-    let uses = vec![used(buffer, 0..buffer.size(), Access::Write)];
-    queue.submit(CommandType::NdRangeKernel, Work::new(Operation::Launch(launch), uses), &[]).expect("launch")
+    launch_using(queue, kernel, vec![used(buffer, 0..buffer.size(), Access::Write)], &[])
 }
 
 /// A read that does not block.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::backend::{Backend, HostTarget};
-use crate::command::{CommandType, KernelLaunch, Operation, Work};
+use crate::command::{CommandType, KernelLaunch, Operation, Use, Work};
 use crate::context::Context;
 use crate::device::{Device, DeviceType};
 use crate::error::{Error, Result};
@@ -71,6 +71,11 @@ fn try_read(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Result<Vec<u8>> {
 
 /// A launch of a kernel of that name; the backend knows only "broken".
 fn launch(queue: &Arc<Queue>, kernel: &str, waits: &[Arc<Event>]) -> Arc<Event> {
+    launch_using(queue, kernel, Vec::new(), waits)
+}
+
+/// The same of one that uses memory.
+fn launch_using(queue: &Arc<Queue>, kernel: &str, uses: Vec<Use>, waits: &[Arc<Event>]) -> Arc<Event> {
     let program = queue.device().backend().load(Arc::new(wgcl_compiler::ir::Module::default()), None).expect("program");
     let launch = KernelLaunch {
         program,
@@ -82,7 +87,7 @@ fn launch(queue: &Arc<Queue>, kernel: &str, waits: &[Arc<Event>]) -> Arc<Event> 
         global_size: [1; 3],
         local_size: [1; 3],
     };
-    queue.submit(CommandType::NdRangeKernel, Work::new(Operation::Launch(launch), Vec::new()), waits).expect("launch")
+    queue.submit(CommandType::NdRangeKernel, Work::new(Operation::Launch(launch), uses), waits).expect("launch")
 }
 
 fn within_seconds(condition: impl Fn() -> bool) -> bool {

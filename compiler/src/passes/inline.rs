@@ -92,6 +92,23 @@ impl Policy {
     }
 }
 
+/// Whether an operation asks a question of the work-item, or reaches other work-items, their memory or images: later passes find it in kernels alone.
+pub(super) fn is_of_kernel(op: &Op, module: &Module) -> bool {
+    match op {
+        Op::WorkItem(_)
+        | Op::Atomic { .. }
+        | Op::CmpXchg { .. }
+        | Op::Barrier(_)
+        | Op::MemFence(_)
+        | Op::Group { .. }
+        | Op::Printf { .. }
+        | Op::Image { .. }
+        | Op::ImageWord { .. } => true,
+        Op::GlobalAddr(global) => module.globals.get(global.index()).is_none_or(|global| global.space != Space::Constant),
+        _ => false,
+    }
+}
+
 /// Whether later passes cannot do with a call of this function.
 fn must_inline(function: &Function, module: &Module) -> bool {
     if function.kernel.is_some() || function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_))) {
@@ -100,17 +117,9 @@ fn must_inline(function: &Function, module: &Module) -> bool {
     let mut must = false;
     function.body.walk(&mut |inst| {
         must |= match &inst.op {
-            Op::WorkItem(_)
-            | Op::Atomic { .. }
-            | Op::CmpXchg { .. }
-            | Op::Barrier(_)
-            | Op::MemFence(_)
-            | Op::Group { .. }
-            | Op::Printf { .. }
-            | Op::Image { .. } => true,
-            Op::GlobalAddr(global) => module.globals.get(global.index()).is_none_or(|global| global.space != Space::Constant),
+            op if is_of_kernel(op, module) => true,
             // Pointers that later passes would have to resolve: those that are not an object's address and an offset.
-            Op::VarAddr(_) | Op::PtrAdd(..) => false,
+            Op::GlobalAddr(_) | Op::VarAddr(_) | Op::PtrAdd(..) => false,
             _ => inst.results.iter().any(|&result| matches!(function.ty(result), Type::Ptr(_))),
         };
         if let Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Zero { dst: ptr, .. } = inst.op {

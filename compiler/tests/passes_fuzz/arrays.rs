@@ -3,8 +3,8 @@
 //!
 //! What they do is spread over loops of 2 to 70 turns, with bounds that are constant or not, so that a compiler may write some of them out and must keep others.
 
+use crate::lines::Lines;
 use crate::random::Random;
-use std::fmt::Write;
 
 /// Types of elements, and which of their parts are integers, as suffixes of the element.
 const ELEMENTS: [(&str, &[&str]); 8] = [
@@ -94,23 +94,13 @@ pub fn program(seed: u64) -> String {
     w.text
 }
 
+impl Lines for Writer {
+    fn page(&mut self) -> (&mut Random, &mut String, &mut usize) {
+        (&mut self.random, &mut self.text, &mut self.indent)
+    }
+}
+
 impl Writer {
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.text, "{:1$}{text}", "", self.indent * 4);
-        if text.ends_with('{') {
-            self.indent += 1;
-        }
-    }
-
-    fn close(&mut self) {
-        self.indent -= 1;
-        self.line("}");
-    }
-
-    fn pick<'t>(&mut self, list: &[&'t str]) -> &'t str {
-        list[self.random.below(list.len())]
-    }
-
     /// A buffer from which `draw` takes one number after the other and which it fills when it is empty; its length.
     fn draw(&mut self) -> usize {
         let length = [2, 3, 4, 8, 16, 40][self.random.below(6)];

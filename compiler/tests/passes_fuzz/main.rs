@@ -6,6 +6,7 @@ mod case;
 mod generate;
 #[path = "../common/launches.rs"]
 mod launches;
+mod lines;
 mod pipeline;
 mod random;
 mod rows;

@@ -1,8 +1,8 @@
 //! Makes random programs in OpenCL C that do nothing undefined: indices are masked, divisors are not zero, loops are counted, work-items keep to
 //! their own parts of buffers and meet at barriers before they read what others wrote.
 
+use crate::lines::Lines;
 use crate::random::Random;
-use std::fmt::Write;
 
 /// Types of integers, by which expressions are made.
 const INTEGERS: [&str; 8] = ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"];
@@ -123,23 +123,13 @@ pub fn program(seed: u64) -> String {
     w.text
 }
 
+impl Lines for Writer {
+    fn page(&mut self) -> (&mut Random, &mut String, &mut usize) {
+        (&mut self.random, &mut self.text, &mut self.indent)
+    }
+}
+
 impl Writer {
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.text, "{:1$}{text}", "", self.indent * 4);
-        if text.ends_with('{') {
-            self.indent += 1;
-        }
-    }
-
-    fn close(&mut self) {
-        self.indent -= 1;
-        self.line("}");
-    }
-
-    fn pick<'t>(&mut self, list: &[&'t str]) -> &'t str {
-        list[self.random.below(list.len())]
-    }
-
     /// The variables that every function has, but for parameters of those names.
     fn locals(&mut self, except: &[&str]) {
         let all = [

@@ -3,16 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use crate::ir::{CastOp, Func, Function, Module, Op, Region, Scalar, Space, Type, Value};
+use crate::passes::inline::is_of_kernel;
 
-/// What a function does to the memory of one pointer.
+/// Which bytes a function touches of what one pointer leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Footprint {
-    pub extent: Extent,
-}
-
-/// Which bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum Footprint {
     /// Those of accesses with constant offsets.
     Fixed(Vec<Access>),
     /// Any of the object's.
@@ -39,9 +34,9 @@ pub(super) struct Access {
 
 impl Footprint {
     pub(super) fn is_written(&self) -> bool {
-        match &self.extent {
-            Extent::Fixed(accesses) => accesses.iter().any(|access| access.writes),
-            Extent::Whole { written, .. } => *written,
+        match self {
+            Self::Fixed(accesses) => accesses.iter().any(|access| access.writes),
+            Self::Whole { written, .. } => *written,
         }
     }
 }
@@ -59,20 +54,9 @@ pub(in crate::passes) fn is_closed(function: &Function, module: &Module) -> bool
     let mut closed = !function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_)));
     function.body.walk(&mut |inst| {
         closed &= match &inst.op {
-            Op::WorkItem(_)
-            | Op::Atomic { .. }
-            | Op::CmpXchg { .. }
-            | Op::Barrier(_)
-            | Op::MemFence(_)
-            | Op::Group { .. }
-            | Op::Printf { .. }
-            | Op::Image { .. }
-            | Op::ImageWord { .. }
-            | Op::Copy { .. }
-            | Op::Zero { .. }
-            | Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, _) => false,
-            Op::GlobalAddr(global) => module.globals.get(global.index()).is_some_and(|global| global.space == Space::Constant),
-            Op::VarAddr(_) | Op::PtrAdd(..) | Op::Cast(CastOp::SpaceCast, _) => true,
+            op if is_of_kernel(op, module) => false,
+            Op::Copy { .. } | Op::Zero { .. } | Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, _) => false,
+            Op::GlobalAddr(_) | Op::VarAddr(_) | Op::PtrAdd(..) | Op::Cast(CastOp::SpaceCast, _) => true,
             Op::Store { ptr, value, .. } => !pointer(value) && matches!(function.ty(*ptr), Type::Ptr(Space::Private | Space::Generic)),
             Op::Load { ptr, .. } => {
                 !inst.results.iter().any(pointer)
@@ -120,12 +104,12 @@ impl Found {
     fn footprint(self, moving: bool) -> Footprint {
         let anywhere = self.dynamic || (moving && !self.accesses.is_empty());
         if !anywhere {
-            return Footprint { extent: Extent::Fixed(self.accesses) };
+            return Footprint::Fixed(self.accesses);
         }
         let smallest = self.scalars.iter().copied().min_by_key(|scalar| scalar.size()).unwrap_or(Scalar::I8);
         let same = self.scalars.iter().all(|&scalar| scalar == smallest);
         let unit = if same { smallest } else { Scalar::int_of_size(smallest.size()).unwrap_or(Scalar::I8) };
-        Footprint { extent: Extent::Whole { unit, written: self.written } }
+        Footprint::Whole { unit, written: self.written }
     }
 }
 
@@ -178,16 +162,16 @@ impl Scan<'_> {
             let (Some(footprint), Some((param, offset))) = (footprint, self.places[arg.index()]) else { continue };
             let Some(found) = &mut self.found[param] else { continue };
             found.written |= footprint.is_written();
-            match (&footprint.extent, offset) {
-                (Extent::Fixed(accesses), Some(by)) => {
+            match (footprint, offset) {
+                (Footprint::Fixed(accesses), Some(by)) => {
                     found.scalars.extend(accesses.iter().filter_map(|access| access.ty.scalar()));
                     found.accesses.extend(accesses.iter().map(|access| Access { offset: access.offset.saturating_add(by), ..*access }));
                 }
-                (Extent::Fixed(accesses), None) => {
+                (Footprint::Fixed(accesses), None) => {
                     found.scalars.extend(accesses.iter().filter_map(|access| access.ty.scalar()));
                     found.dynamic |= !accesses.is_empty();
                 }
-                (Extent::Whole { unit, .. }, _) => {
+                (Footprint::Whole { unit, .. }, _) => {
                     found.scalars.push(*unit);
                     found.dynamic = true;
                 }

@@ -27,9 +27,10 @@ mod sites;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::promote::pieces::{Access, Piece, divide};
+use crate::analysis::calls::callees;
 use crate::ir::{Func, Function, Module, Op, Scalar, Type};
+use footprint::Footprint;
 pub(super) use footprint::is_closed;
-use footprint::{Extent, Footprint};
 use sites::{Object, Site, Sites};
 
 /// Vectors of up to four lanes that a function takes or returns at most. SPIR-V allows 255 arguments; what is copied in and out should be less work than what is done with it.
@@ -102,6 +103,7 @@ pub(super) fn plan(module: &Module, order: &[Func], ptr_size: u32) -> Result<Pla
         module,
         ptr_size,
         footprints: FxHashMap::default(),
+        calls: FxHashMap::default(),
         objects: FxHashMap::default(),
         moving: FxHashSet::default(),
         refused: Vec::new(),
@@ -114,14 +116,19 @@ pub(super) fn plan(module: &Module, order: &[Func], ptr_size: u32) -> Result<Pla
         }
     }
     let plan = planner.shapes(order);
-    planner.refused.extend(planner.cut(order, &plan));
+    planner.refused.extend(planner.cut(&plan));
     if planner.refused.is_empty() { Ok(plan) } else { Err(planner.refused) }
 }
+
+/// Who is called, and where each pointer leads, by the parameter's index.
+type Call = (Func, Vec<(usize, Site)>);
 
 struct Planner<'m> {
     module: &'m Module,
     ptr_size: u32,
     footprints: FxHashMap<Func, Vec<Option<Footprint>>>,
+    /// For each function its calls of others that take pointers.
+    calls: FxHashMap<Func, Vec<Call>>,
     objects: FxHashMap<(Func, usize), Objects>,
     /// Parameters that some call gives an offset which is known at run time only: they need the whole object, lest a call read bytes that its callee would not have read.
     moving: FxHashSet<(Func, usize)>,
@@ -132,6 +139,7 @@ impl Planner<'_> {
     /// Footprints of all functions, and the calls for which they are not enough.
     fn look(&mut self, order: &[Func]) {
         self.footprints.clear();
+        self.calls.clear();
         self.refused.clear();
         for &func in order {
             let function = &self.module.functions[func.index()];
@@ -141,30 +149,37 @@ impl Planner<'_> {
                 self.footprints.insert(func, made);
             }
         }
+        if self.footprints.is_empty() {
+            return;
+        }
         for &func in order {
             let function = &self.module.functions[func.index()];
-            let sites = Sites::of(function);
-            function.body.walk(&mut |inst| {
-                let Op::Call(callee, args) = &inst.op else { return };
-                let Some(footprints) = self.footprints.get(callee) else { return };
-                match sites.of_call(args, footprints) {
-                    Some(found) => {
-                        let moves =
-                            |site: &Site| !site.terms.is_empty() || matches!(site.object, Object::Param(own) if self.is_whole(func, own));
-                        let moving = found.iter().filter(|(index, site)| moves(site) && !self.is_whole(*callee, *index));
-                        let moving: Vec<_> = moving.map(|(index, _)| (*callee, *index)).collect();
-                        self.moving.extend(moving);
-                    }
-                    None => self.refused.push(*callee),
-                }
-            });
+            if callees(function).iter().any(|callee| self.footprints.contains_key(callee)) {
+                self.look_at_calls(func, function);
+            }
         }
+    }
+
+    fn look_at_calls(&mut self, func: Func, function: &Function) {
+        let sites = Sites::of(function);
+        function.body.walk(&mut |inst| {
+            let Op::Call(callee, args) = &inst.op else { return };
+            let Some(footprints) = self.footprints.get(callee) else { return };
+            let Some(found) = sites.of_call(args, footprints) else { return self.refused.push(*callee) };
+            for (index, site) in &found {
+                let moves = !site.terms.is_empty() || matches!(site.object, Object::Param(own) if self.is_whole(func, own));
+                if moves && !self.is_whole(*callee, *index) {
+                    self.moving.insert((*callee, *index));
+                }
+            }
+            self.calls.entry(func).or_default().push((*callee, found));
+        });
     }
 
     /// Whether a parameter stands for any byte of an object.
     fn is_whole(&self, func: Func, param: usize) -> bool {
         let footprint = self.footprints.get(&func).and_then(|footprints| footprints.get(param)?.as_ref());
-        footprint.is_some_and(|footprint| matches!(footprint.extent, Extent::Whole { .. }))
+        footprint.is_some_and(|footprint| matches!(footprint, Footprint::Whole { .. }))
     }
 
     /// Callers first: what they are given is the object that they hand on.
@@ -184,46 +199,30 @@ impl Planner<'_> {
                     _ => self.refused.push(func),
                 }
             }
-            let sites = Sites::of(function);
-            function.body.walk(&mut |inst| {
-                let Op::Call(callee, args) = &inst.op else { return };
-                let found = self.footprints.get(callee).and_then(|footprints| sites.of_call(args, footprints));
-                for (index, site) in found.unwrap_or_default() {
-                    self.objects.entry((*callee, index)).or_default().add(plan.object_size(function, func, site.object));
+            for (callee, found) in self.calls.get(&func).into_iter().flatten() {
+                for (index, site) in found {
+                    self.objects.entry((*callee, *index)).or_default().add(plan.object_size(function, func, site.object));
                 }
-            });
+            }
         }
         plan
     }
 
     /// The functions that some call gives an object of which it has only a part of a value.
-    fn cut(&self, order: &[Func], plan: &Plan) -> Vec<Func> {
-        let mut list = Vec::new();
-        for &func in order {
-            let function = &self.module.functions[func.index()];
-            let sites = Sites::of(function);
-            function.body.walk(&mut |inst| {
-                let Op::Call(callee, args) = &inst.op else { return };
-                let found = self.footprints.get(callee).and_then(|footprints| sites.of_call(args, footprints));
-                let cut = found.unwrap_or_default().iter().any(|(index, site)| {
-                    // What a caller was given itself covers all that it hands on.
-                    let Object::Variable(var) = site.object else { return false };
-                    let size = i64::from(function.vars[var.index()].size);
-                    plan.shape(*callee, *index).is_some_and(|shape| {
-                        let start = shape.first.map_or(0, |first| site.constant + first);
-                        shape.pieces.iter().any(|part| {
-                            let (first, end) =
-                                (start + i64::from(part.offset), start + i64::from(part.offset + part.ty.access_size(self.ptr_size)));
-                            (first < size && end > size) || (first < 0 && end > 0)
-                        })
-                    })
-                });
-                if cut {
-                    list.push(*callee);
-                }
-            });
-        }
-        list
+    fn cut(&self, plan: &Plan) -> Vec<Func> {
+        let cuts = |func: &Func, callee: Func, (index, site): &(usize, Site)| {
+            // What a caller was given itself covers all that it hands on.
+            let (Object::Variable(var), Some(shape)) = (site.object, plan.shape(callee, *index)) else { return false };
+            let size = i64::from(self.module.functions[func.index()].vars[var.index()].size);
+            let start = shape.first.map_or(0, |first| site.constant + first);
+            shape.pieces.iter().any(|part| {
+                let first = start + i64::from(part.offset);
+                let end = first + i64::from(part.ty.access_size(self.ptr_size));
+                (first < size && end > size) || (first < 0 && end > 0)
+            })
+        };
+        let calls = self.calls.iter().flat_map(|(func, calls)| calls.iter().map(move |call| (func, call)));
+        calls.filter(|(func, (callee, found))| found.iter().any(|site| cuts(func, *callee, site))).map(|(_, (callee, _))| *callee).collect()
     }
 }
 
@@ -258,9 +257,9 @@ fn values(function: &Function, shapes: &[Option<Shape>]) -> usize {
 
 /// What stands for the pointer, if that is not too much.
 fn shape(footprint: &Footprint, objects: Objects) -> Option<Shape> {
-    match &footprint.extent {
-        Extent::Fixed(accesses) => fixed_shape(accesses),
-        Extent::Whole { unit, written } => whole_shape(*unit, *written, objects),
+    match footprint {
+        Footprint::Fixed(accesses) => fixed_shape(accesses),
+        Footprint::Whole { unit, written } => whole_shape(*unit, *written, objects),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rewrites functions and calls as a plan says.
 
-use super::sites::{Object, Sites};
+use super::sites::{Object, Site, Sites};
 use super::{OBJECT_ALIGN, Plan, Shape};
 use crate::diag::Span;
 use crate::ir::{BinOp, Build, CastOp, Const, Cursor, Func, Function, Inst, Op, Region, Scalar, Space, Type, Value, Var};
@@ -17,13 +17,26 @@ pub(super) fn function(function: &mut Function, func: Func, plan: &Plan) -> bool
         parameters(function, shapes);
     }
     if calls {
-        let body = std::mem::take(&mut function.body);
-        let located = Function { body, ..function.clone() };
-        let mut body = located.body.clone();
-        Calls { plan, sites: Sites::of(&located), function }.region(&mut body);
+        let sites = sites_of_calls(function, plan).into_iter();
+        let mut body = std::mem::take(&mut function.body);
+        Calls { plan, sites, function }.region(&mut body);
         function.body = body;
     }
     true
+}
+
+/// Where the arguments of each call of the plan lead, in the order of the calls.
+fn sites_of_calls(function: &Function, plan: &Plan) -> Vec<Vec<Option<Site>>> {
+    let sites = Sites::of(function);
+    let mut list = Vec::new();
+    function.body.walk(&mut |inst| {
+        if let Op::Call(callee, args) = &inst.op
+            && plan.shapes.contains_key(callee)
+        {
+            list.push(args.iter().map(|&arg| sites.site(arg)).collect());
+        }
+    });
+    list
 }
 
 /// The address of a byte of a variable.
@@ -97,7 +110,7 @@ fn parameters(function: &mut Function, shapes: &[Option<Shape>]) {
 
 struct Calls<'a> {
     plan: &'a Plan,
-    sites: Sites<'a>,
+    sites: std::vec::IntoIter<Vec<Option<Site>>>,
     function: &'a mut Function,
 }
 
@@ -118,12 +131,12 @@ impl Calls<'_> {
     }
 
     fn call(&mut self, callee: Func, args: &[Value], inst: Inst, out: &mut Vec<Inst>) {
-        let Some(shapes) = self.plan.shapes.get(&callee) else { return };
+        let (Some(shapes), Some(sites)) = (self.plan.shapes.get(&callee), self.sites.next()) else { return };
         let (mut given, mut results, mut back) = (Vec::new(), inst.results, Vec::new());
         let mut at = Cursor::new(self.function, out, inst.span);
-        for (&arg, shape) in args.iter().zip(shapes) {
+        for ((&arg, shape), site) in args.iter().zip(shapes).zip(sites) {
             // The plan has looked at every call.
-            let (Some(shape), Some(site)) = (shape, self.sites.site(arg)) else {
+            let (Some(shape), Some(site)) = (shape, site) else {
                 given.push(arg);
                 continue;
             };

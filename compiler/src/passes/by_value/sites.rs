@@ -1,6 +1,6 @@
 //! What the pointers that a call gives lead into.
 
-use super::footprint::{Extent, Footprint};
+use super::footprint::Footprint;
 use crate::analysis::definitions::Definitions;
 use crate::ir::{CastOp, Function, Op, Type, Value, Var};
 
@@ -78,7 +78,7 @@ fn meets((one, at): (&Footprint, &Site), (other, there): (&Footprint, &Site)) ->
     if at.object != there.object || !(one.is_written() || other.is_written()) {
         return false;
     }
-    let (Extent::Fixed(mine), Extent::Fixed(theirs)) = (&one.extent, &other.extent) else { return true };
+    let (Footprint::Fixed(mine), Footprint::Fixed(theirs)) = (one, other) else { return true };
     if !at.terms.is_empty() || !there.terms.is_empty() {
         return true;
     }
