@@ -1,0 +1,109 @@
+//! Makes functions, an instruction at a time.
+
+use super::{Block, BlockData, Function, Inst, Op, Terminator, Type, Value};
+
+/// A function that is being made, and the block to which instructions are added.
+#[derive(Debug)]
+pub struct Builder {
+    function: Function,
+    /// In the order in which they shall stand.
+    order: Vec<Block>,
+    current: Block,
+}
+
+impl Builder {
+    /// Of a function with those parameters; the entry block is current.
+    pub fn new(name: impl Into<String>, params: Vec<Type>, returns: Option<Type>) -> Self {
+        let function = Function { name: name.into(), params, returns, values: Vec::new(), blocks: vec![BlockData::default()] };
+        Self { function, order: vec![Block(0)], current: Block(0) }
+    }
+
+    /// The function as it is now.
+    pub const fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.function.ty(value)
+    }
+
+    /// A block that nothing leads to yet. It gets its place in the order when it is first [entered](Self::enter).
+    pub fn block(&mut self) -> Block {
+        let block = Block(u32::try_from(self.function.blocks.len()).unwrap_or(u32::MAX));
+        self.function.blocks.push(BlockData::default());
+        block
+    }
+
+    /// A parameter for a block.
+    pub fn block_param(&mut self, block: Block, ty: Type) -> Value {
+        let value = self.value(ty);
+        self.function.blocks[block.index()].params.push(value);
+        value
+    }
+
+    /// Goes on with a block; it stands behind all that were entered before.
+    pub fn enter(&mut self, block: Block) {
+        if !self.order.contains(&block) {
+            self.order.push(block);
+        }
+        self.current = block;
+    }
+
+    /// The block to which instructions are added.
+    pub const fn current(&self) -> Block {
+        self.current
+    }
+
+    /// Whether the current block has ended.
+    pub fn is_ended(&self) -> bool {
+        self.function.blocks[self.current.index()].terminator.is_some()
+    }
+
+    /// Adds an instruction that gives a value of a type.
+    pub fn value_of(&mut self, ty: Type, op: Op) -> Value {
+        let value = self.value(ty);
+        self.function.blocks[self.current.index()].insts.push(Inst { op, result: Some(value) });
+        value
+    }
+
+    /// Adds an instruction that gives none.
+    pub fn effect(&mut self, op: Op) {
+        self.function.blocks[self.current.index()].insts.push(Inst { op, result: None });
+    }
+
+    /// Ends the current block.
+    pub fn end(&mut self, terminator: Terminator) {
+        let block = &mut self.function.blocks[self.current.index()];
+        debug_assert!(block.terminator.is_none(), "a block ends once");
+        block.terminator = Some(terminator);
+    }
+
+    /// The function, its blocks in the order in which they were entered; blocks that were never entered are gone.
+    pub fn finish(self) -> Function {
+        let Self { mut function, order, .. } = self;
+        let mut places = vec![Block(u32::MAX); function.blocks.len()];
+        for (place, block) in (0..).zip(&order) {
+            places[block.index()] = Block(place);
+        }
+        let mut blocks: Vec<BlockData> = order.iter().map(|block| std::mem::take(&mut function.blocks[block.index()])).collect();
+        for block in &mut blocks {
+            match &mut block.terminator {
+                Some(Terminator::Jump(target)) => target.block = places[target.block.index()],
+                Some(Terminator::Branch(_, then, els)) => {
+                    then.block = places[then.block.index()];
+                    els.block = places[els.block.index()];
+                }
+                _ => {}
+            }
+        }
+        function.blocks = blocks;
+        function
+    }
+
+    fn value(&mut self, ty: Type) -> Value {
+        let value = Value(u32::try_from(self.function.values.len()).unwrap_or(u32::MAX));
+        self.function.values.push(ty);
+        value
+    }
+}
