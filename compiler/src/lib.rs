@@ -26,6 +26,7 @@ pub mod layout;
 mod lex;
 pub mod link;
 mod lower;
+pub mod native;
 pub mod options;
 pub mod parallel;
 mod parse;

@@ -373,7 +373,7 @@ impl Op {
 
     /// Replaces every operand.
     pub fn map_operands(&mut self, mut f: impl FnMut(Value) -> Value) {
-        let mut addr = |addr: &mut Addr, f: &mut dyn FnMut(Value) -> Value| {
+        let addr = |addr: &mut Addr, f: &mut dyn FnMut(Value) -> Value| {
             addr.base = f(addr.base);
             if let Some((index, _)) = &mut addr.index {
                 *index = f(*index);
