@@ -5,8 +5,10 @@ mod cast;
 mod eval;
 mod lane;
 mod memory;
+mod random;
 mod tests;
 
 pub use eval::{Fault, Machine};
 pub use lane::{Lane, State};
 pub use memory::Memory;
+pub use random::Random;
