@@ -8,7 +8,11 @@
 
 #![warn(unreachable_pub)]
 
+pub mod exec;
 pub mod vir;
+mod x86;
+
+pub use x86::{Code, CodegenError, compile, disassemble};
 
 /// An instruction set: what code may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,6 +26,26 @@ pub enum Isa {
 }
 
 impl Isa {
+    /// The best that the machine and its system have; `None` below all of them.
+    #[cfg(target_arch = "x86_64")]
+    pub fn detect() -> Option<Self> {
+        use std::arch::is_x86_feature_detected as has;
+        if !(has!("sse4.2") && has!("popcnt")) {
+            return None;
+        }
+        if !(has!("avx2") && has!("fma") && has!("f16c") && has!("bmi1") && has!("bmi2") && has!("lzcnt")) {
+            return Some(Self::Sse42);
+        }
+        let all = has!("avx512f") && has!("avx512cd") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+        Some(if all { Self::Avx512 } else { Self::Avx2 })
+    }
+
+    /// The best that the machine and its system have; `None` below all of them.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub const fn detect() -> Option<Self> {
+        None
+    }
+
     /// Bytes of the largest vector; 0 where there are scalars only.
     pub const fn vector_bytes(self) -> u32 {
         match self {

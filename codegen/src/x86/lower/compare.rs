@@ -1,0 +1,339 @@
+//! Comparisons and what is chosen by them.
+
+use regalloc2::VReg;
+
+use super::super::alloc::MASK;
+use super::super::inst::{Cc, Draft};
+use super::super::table::{self as t, alu};
+use super::{Lower, is_float_scalar, length, wide};
+use crate::vir::{CmpOp, Op, Type, Value};
+
+/// A parity flag that is set, as a condition: one of the operands was a NaN.
+const UNORDERED: u8 = 10;
+
+/// The condition of a comparison of integers.
+const fn int_cc(op: CmpOp) -> Cc {
+    match op {
+        CmpOp::Ne | CmpOp::FNe => Cc::NotEqual,
+        CmpOp::SLt => Cc::Less,
+        CmpOp::SLe => Cc::LessEqual,
+        CmpOp::SGt => Cc::Greater,
+        CmpOp::SGe => Cc::GreaterEqual,
+        CmpOp::ULt | CmpOp::FLt => Cc::Below,
+        CmpOp::ULe | CmpOp::FLe => Cc::BelowEqual,
+        CmpOp::UGt | CmpOp::FGt => Cc::Above,
+        CmpOp::UGe | CmpOp::FGe => Cc::AboveEqual,
+        CmpOp::Eq | CmpOp::FEq => Cc::Equal,
+    }
+}
+
+/// The comparison with its operands exchanged.
+const fn exchanged(op: CmpOp) -> CmpOp {
+    match op {
+        CmpOp::SLt => CmpOp::SGt,
+        CmpOp::SLe => CmpOp::SGe,
+        CmpOp::SGt => CmpOp::SLt,
+        CmpOp::SGe => CmpOp::SLe,
+        CmpOp::ULt => CmpOp::UGt,
+        CmpOp::ULe => CmpOp::UGe,
+        CmpOp::UGt => CmpOp::ULt,
+        CmpOp::UGe => CmpOp::ULe,
+        CmpOp::FLt => CmpOp::FGt,
+        CmpOp::FLe => CmpOp::FGe,
+        CmpOp::FGt => CmpOp::FLt,
+        CmpOp::FGe => CmpOp::FLe,
+        op => op,
+    }
+}
+
+/// The number of a comparison of floats in vectors: quiet where equality is asked, else signalling.
+const fn float_number(op: CmpOp) -> u8 {
+    match op {
+        CmpOp::FNe => 4,
+        CmpOp::FLt => 17,
+        CmpOp::FLe => 18,
+        CmpOp::FGe => 29,
+        CmpOp::FGt => 30,
+        _ => 0,
+    }
+}
+
+/// The number of a comparison of integers under AVX-512, and whether it is without sign.
+const fn int_number(op: CmpOp) -> (u8, bool) {
+    match op {
+        CmpOp::Ne => (4, false),
+        CmpOp::SLt => (1, false),
+        CmpOp::SLe => (2, false),
+        CmpOp::SGt => (6, false),
+        CmpOp::SGe => (5, false),
+        CmpOp::ULt => (1, true),
+        CmpOp::ULe => (2, true),
+        CmpOp::UGt => (6, true),
+        CmpOp::UGe => (5, true),
+        _ => (0, false),
+    }
+}
+
+impl Lower<'_> {
+    /// Sets the flags; nothing that changes them may be put between this and what reads them.
+    pub(super) fn flags(&mut self, op: CmpOp, a: Value, b: Value) -> Cc {
+        let ty = self.ty(a);
+        if is_float_scalar(ty) {
+            return self.float_flags(op, a, b);
+        }
+        let long = wide(ty);
+        let swap = self.constant(a).is_some() && self.constant(b).is_none();
+        let (op, a, b) = if swap { (exchanged(op), b, a) } else { (op, a, b) };
+        match self.imm32(b) {
+            Some(0) if matches!(op, CmpOp::Eq | CmpOp::Ne) => {
+                let a = self.reg(a);
+                self.push(Draft::new(t::TEST).wide(long).reg(a).rm_reg(a));
+            }
+            Some(imm) => {
+                let a = self.source(a, false);
+                let draft = match i8::try_from(imm) {
+                    Ok(byte) => Draft::new(t::ALU_I8.digit(alu::CMP)).rm(a).imm(byte as u8),
+                    Err(_) => Draft::new(t::ALU_I32.digit(alu::CMP)).rm(a).imm32(imm),
+                };
+                self.push(draft.wide(long));
+            }
+            None => {
+                let b = self.source(b, false);
+                let a = self.reg(a);
+                self.push(Draft::new(t::CMP_R).wide(long).reg(a).rm(b));
+            }
+        }
+        int_cc(op)
+    }
+
+    fn float_flags(&mut self, op: CmpOp, a: Value, b: Value) -> Cc {
+        let ty = self.ty(a);
+        // Only "above" is false for NaNs.
+        let (op, a, b) = if matches!(op, CmpOp::FLt | CmpOp::FLe) { (exchanged(op), b, a) } else { (op, a, b) };
+        let b = self.source(b, false);
+        let a = self.reg(a);
+        let elem = ty.elem().unwrap_or(crate::vir::Elem::F32);
+        self.push(Draft::new(t::UCOMI.of(elem, false)).wide(wide(ty)).reg(a).rm(b));
+        match op {
+            CmpOp::FGt => Cc::Above,
+            CmpOp::FGe => Cc::AboveEqual,
+            CmpOp::FNe => Cc::FloatNotEqual,
+            _ => Cc::FloatEqual,
+        }
+    }
+
+    /// Sets the flags by the comparison that a condition is, or by whether it is 0.
+    pub(super) fn condition(&mut self, cond: Value) -> Cc {
+        if self.plan.waits[cond.index()]
+            && self.regs[cond.index()].is_none()
+            && let Some(Op::Cmp(op, a, b)) = self.plan.defs[cond.index()].map(|inst| &inst.op)
+        {
+            return self.flags(*op, *a, *b);
+        }
+        let cond = self.reg(cond);
+        self.push(Draft::new(t::TEST).reg(cond).rm_reg(cond));
+        Cc::NotEqual
+    }
+
+    fn setcc(&mut self, code: u8) -> VReg {
+        let to = self.int();
+        self.push(Draft::new(t::SETCC.plus(code)).rm_def(to));
+        to
+    }
+
+    /// The flags as 0 or 1.
+    pub(super) fn bool_of(&mut self, cc: Cc) -> VReg {
+        let byte = match cc {
+            Cc::FloatEqual => {
+                let (equal, ordered) = (self.setcc(Cc::Equal as u8), self.setcc(UNORDERED ^ 1));
+                self.alu(t::AND_R, false, equal, ordered)
+            }
+            Cc::FloatNotEqual => {
+                let (unequal, unordered) = (self.setcc(Cc::NotEqual as u8), self.setcc(UNORDERED));
+                self.alu(t::OR_R, false, unequal, unordered)
+            }
+            cc => self.setcc(cc as u8),
+        };
+        let to = self.int();
+        self.push(Draft::new(t::MOVZX8).def(to).rm_reg(byte));
+        to
+    }
+
+    pub(super) fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> VReg {
+        if let Type::Vector(..) = self.ty(a) {
+            return self.vector_cmp(op, a, b, None);
+        }
+        let cc = self.flags(op, a, b);
+        self.bool_of(cc)
+    }
+
+    /// A mask of the lanes that compare so; under AVX-512 only those that are in a mask.
+    pub(super) fn vector_cmp(&mut self, op: CmpOp, a: Value, b: Value, under: Option<VReg>) -> VReg {
+        let ty = self.ty(a);
+        let (Some(elem), len) = (ty.elem(), length(ty)) else { return self.undefined(ty) };
+        let swap = self.in_memory(a, true) && !self.in_memory(b, true);
+        let (op, a, b) = if swap { (exchanged(op), b, a) } else { (op, a, b) };
+        if !self.avx512() {
+            return if elem.is_float() {
+                let b = self.source(b, true);
+                let a = self.reg(a);
+                self.v3_imm(t::CMP_FP.of(elem, false), len, false, a, b, float_number(op))
+            } else {
+                self.int_vector_cmp(op, a, b, ty)
+            };
+        }
+        let (desc, number) = if elem.is_float() {
+            (t::CMP_FP.of(elem, false).evex(), float_number(op))
+        } else {
+            let (number, unsigned) = int_number(op);
+            (if unsigned { t::PCMPU } else { t::PCMP }, number)
+        };
+        let b = self.source(b, true);
+        let (a, to) = (self.reg(a), self.new_reg(MASK));
+        let draft = Draft::new(desc).len(len).wide(wide(ty)).def(to).vvvv(a).rm(b).imm(number);
+        self.push(match under {
+            Some(mask) => draft.mask(mask, false),
+            None => draft,
+        });
+        to
+    }
+
+    /// AVX2 has only "equal" and "greater, with sign".
+    fn int_vector_cmp(&mut self, op: CmpOp, a: Value, b: Value, ty: Type) -> VReg {
+        let (a, b) = (self.reg(a), self.reg(b));
+        let (len, long) = (length(ty), wide(ty));
+        let equal = if long { t::PCMPEQQ } else { t::PCMPEQD };
+        let greater = if long { t::PCMPGTQ } else { t::PCMPGTD };
+        let (to, inverted) = match op {
+            CmpOp::Ne => (self.v3(equal, len, false, a, b), true),
+            CmpOp::SGt => (self.v3(greater, len, false, a, b), false),
+            CmpOp::SLe => (self.v3(greater, len, false, a, b), true),
+            CmpOp::SLt => (self.v3(greater, len, false, b, a), false),
+            CmpOp::SGe => (self.v3(greater, len, false, b, a), true),
+            CmpOp::ULe | CmpOp::UGt if !long => {
+                let least = self.v3(t::PMINU, len, false, a, b);
+                (self.v3(t::PCMPEQD, len, false, least, a), op == CmpOp::UGt)
+            }
+            CmpOp::UGe | CmpOp::ULt if !long => {
+                let most = self.v3(t::PMAXU, len, false, a, b);
+                (self.v3(t::PCMPEQD, len, false, most, a), op == CmpOp::ULt)
+            }
+            CmpOp::ULe | CmpOp::UGt | CmpOp::UGe | CmpOp::ULt => {
+                let sign = self.splat_constant(1 << 63, ty);
+                let (a, b) = (self.v3(t::PXOR, len, false, a, sign), self.v3(t::PXOR, len, false, b, sign));
+                let (a, b) = if matches!(op, CmpOp::ULt | CmpOp::UGe) { (b, a) } else { (a, b) };
+                (self.v3(greater, len, false, a, b), matches!(op, CmpOp::ULe | CmpOp::UGe))
+            }
+            _ => (self.v3(equal, len, false, a, b), false),
+        };
+        if inverted { self.invert(to, len) } else { to }
+    }
+
+    /// The complement of a vector.
+    pub(super) fn invert(&mut self, a: VReg, len: u8) -> VReg {
+        let ones = self.ones(len);
+        self.v3(t::PXOR, len, false, a, ones)
+    }
+
+    pub(super) fn select(&mut self, cond: Value, a: Value, b: Value, ty: Type) -> VReg {
+        match ty {
+            Type::Vector(..) => self.select_vector(cond, a, b, ty),
+            Type::Mask(_) => self.select_mask(cond, a, b, ty),
+            ty if ty.is_general() => self.select_int(cond, a, b, wide(ty)),
+            ty => self.select_float(cond, a, b, ty),
+        }
+    }
+
+    fn select_int(&mut self, cond: Value, a: Value, b: Value, long: bool) -> VReg {
+        let (a, b) = (self.reg(a), self.reg(b));
+        let cc = self.condition(cond);
+        let (cc, a, b) = if cc == Cc::FloatEqual { (Cc::FloatNotEqual, b, a) } else { (cc, a, b) };
+        let (code, second) = if cc == Cc::FloatNotEqual { (Cc::NotEqual as u8, Some(UNORDERED)) } else { (cc as u8, None) };
+        let mut to = self.int();
+        self.push(Draft::new(t::CMOVCC.plus(code)).wide(long).tied(b, to).rm(a));
+        if let Some(second) = second {
+            let first = std::mem::replace(&mut to, self.int());
+            self.push(Draft::new(t::CMOVCC.plus(second)).wide(long).tied(first, to).rm(a));
+        }
+        to
+    }
+
+    fn select_float(&mut self, cond: Value, a: Value, b: Value, ty: Type) -> VReg {
+        let (a, b) = (self.reg(a), self.reg(b));
+        if self.avx512() {
+            let mask = self.float_mask512(cond, ty);
+            let to = self.vec();
+            self.push(Draft::new(t::BLENDM_FP).wide(wide(ty)).def(to).vvvv(b).rm_reg(a).mask(mask, false));
+            return to;
+        }
+        let mask = self.float_mask(cond, ty);
+        if self.vex() {
+            return self.blend(0, mask, a, b);
+        }
+        let chosen = self.v3(t::AND_FP, 0, false, a, mask);
+        let other = self.v3(t::ANDN_FP, 0, false, mask, b);
+        self.v3(t::OR_FP, 0, false, chosen, other)
+    }
+
+    /// A comparison of floats of a type that a condition is and that was not made yet.
+    fn waiting_float(&self, cond: Value, ty: Type) -> Option<(CmpOp, Value, Value)> {
+        let waits = self.plan.waits[cond.index()] && self.regs[cond.index()].is_none();
+        match self.plan.defs[cond.index()].filter(|_| waits).map(|inst| &inst.op) {
+            Some(Op::Cmp(op, a, b)) if self.ty(*a) == ty => Some((*op, *a, *b)),
+            _ => None,
+        }
+    }
+
+    fn float_mask512(&mut self, cond: Value, ty: Type) -> VReg {
+        let to = self.k();
+        if let (Some((op, a, b)), Some(elem)) = (self.waiting_float(cond, ty), ty.elem()) {
+            let b = self.source(b, false);
+            let a = self.reg(a);
+            let desc = t::CMP_FP.of(elem, true).evex();
+            self.push(Draft::new(desc).wide(wide(ty)).def(to).vvvv(a).rm(b).imm(float_number(op)));
+            return to;
+        }
+        let cc = self.condition(cond);
+        let bit = self.bool_of(cc);
+        self.push(Draft::new(t::KMOV_FROM_GPR).def(to).rm_reg(bit));
+        to
+    }
+
+    fn float_mask(&mut self, cond: Value, ty: Type) -> VReg {
+        if let (Some((op, a, b)), Some(elem)) = (self.waiting_float(cond, ty), ty.elem()) {
+            // The numbers above 7 exist with VEX only; without, operands are exchanged.
+            let (op, a, b) = if matches!(op, CmpOp::FGt | CmpOp::FGe) { (exchanged(op), b, a) } else { (op, a, b) };
+            let b = self.source(b, false);
+            let a = self.reg(a);
+            return self.v3_imm(t::CMP_FP.of(elem, true), 0, false, a, b, float_number(op) & 7);
+        }
+        let cc = self.condition(cond);
+        let bit = self.bool_of(cc);
+        let all = self.int();
+        self.push(Draft::new(t::NEG).wide(true).rm_tied(bit, all));
+        let to = self.vec();
+        self.push(Draft::new(t::MOVD_TO).wide(true).def(to).rm_reg(all));
+        to
+    }
+
+    fn select_vector(&mut self, cond: Value, a: Value, b: Value, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        if !self.avx512() {
+            let a = self.source(a, false);
+            let (b, mask) = (self.reg(b), self.reg(cond));
+            return self.blend(len, mask, a, b);
+        }
+        let Some(elem) = ty.elem() else { return self.undefined(ty) };
+        if self.splat_bits(b) == Some(0) {
+            let a = self.source(a, false);
+            let (mask, to) = (self.reg(cond), self.vec());
+            self.push(Draft::new(t::MOVU.of(elem, false)).len(len).wide(long).def(to).rm_reg(a).mask(mask, true));
+            return to;
+        }
+        let desc = if elem.is_float() { t::BLENDM_FP } else { t::BLENDM };
+        let a = self.source(a, true);
+        let (b, mask, to) = (self.reg(b), self.reg(cond), self.vec());
+        self.push(Draft::new(desc).len(len).wide(long).def(to).vvvv(b).rm(a).mask(mask, false));
+        to
+    }
+}

@@ -1,0 +1,256 @@
+//! Integers in vectors.
+
+use regalloc2::VReg;
+
+use super::super::alloc::VEC;
+use super::super::inst::{Desc, Draft, Src};
+use super::super::table as t;
+use super::{Lower, length, wide};
+use crate::vir::{BinOp, Type, UnOp, Value};
+
+/// How many bits are set in each number of four bits.
+const COUNTS: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
+
+impl Lower<'_> {
+    pub(super) fn vector_un(&mut self, op: UnOp, a: Value, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        match op {
+            UnOp::Neg => {
+                let a = self.source(a, true);
+                let zero = self.zero();
+                self.v3(if long { t::PSUBQ } else { t::PSUBD }, len, long, zero, a)
+            }
+            UnOp::Not => {
+                let a = self.reg(a);
+                self.invert(a, len)
+            }
+            UnOp::Clz if self.avx512() => {
+                let a = self.source(a, false);
+                self.v2(t::PLZCNT, len, long, a)
+            }
+            UnOp::Clz => {
+                let a = self.reg(a);
+                if long { self.leading_zeros64(a, len) } else { self.leading_zeros32(a, len) }
+            }
+            UnOp::Popcnt => {
+                let a = self.reg(a);
+                self.popcount(a, len, long)
+            }
+            op => self.refuse(format!("{op:?} of {ty}"), VEC),
+        }
+    }
+
+    /// By a table of four bits.
+    fn popcount(&mut self, a: VReg, len: u8, long: bool) -> VReg {
+        let nibbles = self.repeated([15; 16], len);
+        let nibbles = self.v2(t::MOVU, len, false, nibbles);
+        let counts = self.repeated(COUNTS, len);
+        let counts = self.v2(t::MOVU, len, false, counts);
+        let low = self.v3(t::PAND, len, false, a, nibbles);
+        let high = self.shift_imm(t::PSRLD_IMM, len, false, a, 4);
+        let high = self.v3(t::PAND, len, false, high, nibbles);
+        let (low, high) = (self.v3(t::PSHUFB, len, false, counts, low), self.v3(t::PSHUFB, len, false, counts, high));
+        let bytes = self.v3(t::PADDB, len, false, low, high);
+        if long {
+            let zero = self.zero();
+            return self.v3(t::PSADBW, len, false, bytes, zero);
+        }
+        let ones = self.repeated([1; 16], len);
+        let pairs = self.v3(t::PMADDUBSW, len, false, bytes, ones);
+        let ones = self.repeated([1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0], len);
+        self.v3(t::PMADDWD, len, false, pairs, ones)
+    }
+
+    /// By the exponent of the number as a float; bits that could carry into it are cleared.
+    fn leading_zeros32(&mut self, a: VReg, len: u8) -> VReg {
+        let ty = Type::Vector(crate::vir::Elem::I32, 4 << len);
+        let next = self.shift_imm(t::PSRLD_IMM, len, false, a, 1);
+        let high = self.v3(t::PANDN, len, false, next, a);
+        let float = self.v2(t::CVTDQ2PS, len, false, high);
+        let exponent = self.shift_imm(t::PSRLD_IMM, len, false, float, 23);
+        let bias = self.splat_constant(158, ty);
+        let zeros = self.v3(t::PSUBD, len, false, bias, exponent);
+        let most = self.splat_source(32, ty);
+        let zeros = self.v3(t::PMINS, len, false, zeros, most);
+        let least = self.zero();
+        self.v3(t::PMAXS, len, false, zeros, least)
+    }
+
+    fn leading_zeros64(&mut self, a: VReg, len: u8) -> VReg {
+        let ty = Type::Vector(crate::vir::Elem::I64, 2 << len);
+        let zeros = self.leading_zeros32(a, len);
+        let high = self.shift_imm(t::PSRLQ_IMM, len, true, zeros, 32);
+        let all = self.splat_source(32, ty);
+        let none = self.v3(t::PCMPEQQ, len, false, high, all);
+        let low = self.splat_source(0xFFFF_FFFF, ty);
+        let low = self.v3(t::PAND, len, false, zeros, low);
+        let low = self.v3(t::PAND, len, false, low, none);
+        self.v3(t::PADDQ, len, true, high, low)
+    }
+
+    pub(super) fn vector_bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        let new = self.avx512();
+        let (desc, commutes) = match op {
+            BinOp::Add => (if long { t::PADDQ } else { t::PADDD }, true),
+            BinOp::Sub => (if long { t::PSUBQ } else { t::PSUBD }, false),
+            BinOp::Mul if !long => (t::PMULLD, true),
+            BinOp::Mul if new => (t::PMULLD.evex(), true),
+            BinOp::MulWideU => (t::PMULUDQ, true),
+            BinOp::MulWideS => (t::PMULDQ, true),
+            BinOp::And => (t::PAND, true),
+            BinOp::Or => (t::POR, true),
+            BinOp::Xor => (t::PXOR, true),
+            BinOp::AndNot => {
+                let a = self.source(a, true);
+                let b = self.reg(b);
+                return self.v3(t::PANDN, len, long, b, a);
+            }
+            BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax => match self.extremum(op, a, b, ty) {
+                Ok(reg) => return reg,
+                Err(desc) => (desc, true),
+            },
+            BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotl => return self.vector_shift(op, a, b, ty),
+            BinOp::Mul => {
+                let (a, b) = (self.reg(a), self.reg(b));
+                return self.multiply64(a, b, len);
+            }
+            op => return self.refuse(format!("{op:?} of {ty}"), VEC),
+        };
+        let (a, b) = if commutes && self.in_memory(a, true) && !self.in_memory(b, true) { (b, a) } else { (a, b) };
+        let b = self.source(b, true);
+        let a = self.reg(a);
+        self.v3(desc, len, long, a, b)
+    }
+
+    /// The result where AVX2 needs several instructions, else the instruction.
+    fn extremum(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Result<VReg, Desc> {
+        let desc = match op {
+            BinOp::SMin => t::PMINS,
+            BinOp::SMax => t::PMAXS,
+            BinOp::UMin => t::PMINU,
+            _ => t::PMAXU,
+        };
+        let (len, long) = (length(ty), wide(ty));
+        if !long {
+            return Err(desc);
+        }
+        if self.avx512() {
+            return Err(desc.evex());
+        }
+        let (a, b) = (self.reg(a), self.reg(b));
+        let greater = if matches!(op, BinOp::UMin | BinOp::UMax) {
+            let sign = self.splat_constant(1 << 63, ty);
+            let (a, b) = (self.v3(t::PXOR, len, false, a, sign), self.v3(t::PXOR, len, false, b, sign));
+            self.v3(t::PCMPGTQ, len, false, a, b)
+        } else {
+            self.v3(t::PCMPGTQ, len, false, a, b)
+        };
+        let (if_greater, otherwise) = if matches!(op, BinOp::UMin | BinOp::SMin) { (b, a) } else { (a, b) };
+        Ok(self.blend(len, greater, if_greater, otherwise))
+    }
+
+    /// The low 64 bits of products, from products of 32 bits.
+    fn multiply64(&mut self, a: VReg, b: VReg, len: u8) -> VReg {
+        let (a_high, b_high) = (self.shift_imm(t::PSRLQ_IMM, len, true, a, 32), self.shift_imm(t::PSRLQ_IMM, len, true, b, 32));
+        let (x, y) = (self.v3(t::PMULUDQ, len, true, a_high, b), self.v3(t::PMULUDQ, len, true, b_high, a));
+        let cross = self.v3(t::PADDQ, len, true, x, y);
+        let cross = self.shift_imm(t::PSLLQ_IMM, len, true, cross, 32);
+        let low = self.v3(t::PMULUDQ, len, true, a, b);
+        self.v3(t::PADDQ, len, true, low, cross)
+    }
+
+    fn vector_shift(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        if let Some(amount) = self.splat_bits(b) {
+            let a = self.reg(a);
+            return self.shift_by(op, a, amount as u8 & if long { 63 } else { 31 }, ty);
+        }
+        let new = self.avx512();
+        let desc = match op {
+            BinOp::Shl => t::PSLLV,
+            BinOp::LShr => t::PSRLV,
+            BinOp::AShr if !long => t::PSRAV,
+            BinOp::AShr if new => t::PSRAV.evex(),
+            BinOp::AShr => {
+                let (a, b) = (self.reg(a), self.reg(b));
+                return self.arithmetic64(a, ty, |this, x| this.v3(t::PSRLV, len, true, x, b));
+            }
+            _ if new => t::PROLV,
+            _ => {
+                let (a, b) = (self.reg(a), self.reg(b));
+                return self.rotate(a, b, ty);
+            }
+        };
+        let b = self.source(b, true);
+        let a = self.reg(a);
+        self.v3(desc, len, long, a, b)
+    }
+
+    fn shift_by(&mut self, op: BinOp, a: VReg, amount: u8, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        let (left, right) = if long { (t::PSLLQ_IMM, t::PSRLQ_IMM) } else { (t::PSLLD_IMM, t::PSRLD_IMM) };
+        match op {
+            BinOp::Shl => self.shift_imm(left, len, long, a, amount),
+            BinOp::LShr => self.shift_imm(right, len, long, a, amount),
+            BinOp::AShr if !long => self.shift_imm(t::PSRAD_IMM, len, false, a, amount),
+            BinOp::AShr if self.avx512() => self.shift_imm(t::PSRAD_IMM.evex(), len, true, a, amount),
+            BinOp::AShr => self.arithmetic64(a, ty, |this, x| this.shift_imm(t::PSRLQ_IMM, len, true, x, amount)),
+            _ if self.avx512() => self.shift_imm(t::PROL_IMM, len, long, a, amount),
+            _ if amount == 0 => a,
+            _ => {
+                let high = self.shift_imm(left, len, long, a, amount);
+                let low = self.shift_imm(right, len, long, a, if long { 64 } else { 32 } - amount);
+                self.v3(t::POR, len, false, high, low)
+            }
+        }
+    }
+
+    /// The logical shift of the number or, if it is negative, of its complement.
+    fn arithmetic64(&mut self, a: VReg, ty: Type, shift: impl FnOnce(&mut Self, VReg) -> VReg) -> VReg {
+        let len = length(ty);
+        let zero = self.zero();
+        let negative = self.v3(t::PCMPGTQ, len, false, zero, a);
+        let positive = self.v3(t::PXOR, len, false, a, negative);
+        let shifted = shift(self, positive);
+        self.v3(t::PXOR, len, false, shifted, negative)
+    }
+
+    /// Two shifts; one by the whole width gives 0.
+    fn rotate(&mut self, a: VReg, b: VReg, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        let width = if long { 64 } else { 32 };
+        let last = self.splat_source(width - 1, ty);
+        let left = self.v3(t::PAND, len, false, b, last);
+        let all = self.splat_constant(width, ty);
+        let right = self.v3(if long { t::PSUBQ } else { t::PSUBD }, len, false, all, left);
+        let (high, low) = (self.v3(t::PSLLV, len, long, a, left), self.v3(t::PSRLV, len, long, a, right));
+        self.v3(t::POR, len, false, high, low)
+    }
+
+    pub(super) fn splat(&mut self, a: Value, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        let from = self.source(a, false);
+        let to = self.vec();
+        let desc = if long { t::PBROADCASTQ } else { t::PBROADCASTD };
+        let Src::Reg(reg) = from else {
+            self.push(Draft::new(desc).len(len).wide(long).def(to).rm(from));
+            return to;
+        };
+        if !self.ty(a).is_general() {
+            let desc = match (long, len) {
+                (true, 0) => t::PBROADCASTQ,
+                (true, _) => t::BROADCASTSD,
+                (false, _) => t::BROADCASTSS,
+            };
+            self.push(Draft::new(desc).len(len).wide(long).def(to).rm(reg));
+        } else if self.avx512() {
+            self.push(Draft::new(t::BROADCAST_GPR).len(len).wide(long).def(to).rm_reg(reg));
+        } else {
+            let low = self.vec();
+            self.push(Draft::new(t::MOVD_TO).wide(long).def(low).rm(reg));
+            self.push(Draft::new(desc).len(len).wide(long).def(to).rm(low));
+        }
+        to
+    }
+}

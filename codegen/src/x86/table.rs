@@ -1,0 +1,329 @@
+//! Opcodes.
+//!
+//! Names are beginnings of mnemonics. `x` makes what exists as SSE, VEX and EVEX; `w` the same where VEX heeds the bit W; `e` what only EVEX has.
+
+use super::inst::{BARE, BYTE_REG, BYTE_RM, Desc, EVEX, LEGACY, LOCK, OPCODE_REG, Tuple, VEX, WIG};
+use crate::vir::Elem;
+
+const P: u8 = 0;
+const P66: u8 = 1;
+const PF3: u8 = 2;
+const PF2: u8 = 3;
+const M0F: u8 = 1;
+const M38: u8 = 2;
+const M3A: u8 = 3;
+
+const fn any(name: &'static str, pp: u8, map: u8, op: u8, flags: u16) -> Desc {
+    Desc { name, pp, map, op, ext: 0, flags, tuple: Tuple::Full }
+}
+
+const fn x(name: &'static str, pp: u8, map: u8, op: u8) -> Desc {
+    any(name, pp, map, op, LEGACY | VEX | EVEX | WIG)
+}
+
+const fn w(name: &'static str, pp: u8, map: u8, op: u8) -> Desc {
+    any(name, pp, map, op, VEX | EVEX)
+}
+
+const fn e(name: &'static str, pp: u8, map: u8, op: u8) -> Desc {
+    any(name, pp, map, op, EVEX)
+}
+
+const fn v(name: &'static str, pp: u8, map: u8, op: u8) -> Desc {
+    any(name, pp, map, op, VEX)
+}
+
+const fn g(name: &'static str, pp: u8, map: u8, op: u8) -> Desc {
+    any(name, pp, map, op, LEGACY)
+}
+
+impl Desc {
+    const fn ext(mut self, ext: u8) -> Self {
+        self.ext = ext;
+        self
+    }
+
+    const fn tuple(mut self, tuple: Tuple) -> Self {
+        self.tuple = tuple;
+        self
+    }
+
+    const fn with(mut self, flags: u16) -> Self {
+        self.flags |= flags;
+        self
+    }
+
+    /// The form of a floating-point instruction for an element: packed or of one lane.
+    pub(super) const fn of(mut self, elem: Elem, scalar: bool) -> Self {
+        let double = matches!(elem, Elem::F64 | Elem::I64);
+        self.pp = match (scalar, double) {
+            (false, false) => P,
+            (false, true) => P66,
+            (true, false) => PF3,
+            (true, true) => PF2,
+        };
+        if scalar {
+            self.tuple = Tuple::Elem;
+        }
+        self
+    }
+
+    /// The form of one lane of an instruction whose opcode then is one higher.
+    pub(super) const fn lane(mut self, scalar: bool) -> Self {
+        if scalar {
+            self.op += 1;
+            self.tuple = Tuple::Elem;
+        }
+        self
+    }
+
+    /// Another opcode of a family.
+    pub(super) const fn plus(mut self, by: u8) -> Self {
+        self.op += by;
+        self
+    }
+
+    /// Another digit of a group.
+    pub(super) const fn digit(mut self, ext: u8) -> Self {
+        self.ext = ext;
+        self
+    }
+
+    /// With the prefix `lock`.
+    pub(super) const fn locked(self) -> Self {
+        self.with(LOCK)
+    }
+}
+
+// Floats: `of` chooses the prefix.
+pub(super) const ADD: Desc = x("add", P, M0F, 0x58);
+pub(super) const MUL: Desc = x("mul", P, M0F, 0x59);
+pub(super) const SUB: Desc = x("sub", P, M0F, 0x5C);
+pub(super) const MIN: Desc = x("min", P, M0F, 0x5D);
+pub(super) const DIV: Desc = x("div", P, M0F, 0x5E);
+pub(super) const MAX: Desc = x("max", P, M0F, 0x5F);
+pub(super) const SQRT: Desc = x("sqrt", P, M0F, 0x51);
+pub(super) const AND_FP: Desc = x("andp", P, M0F, 0x54);
+pub(super) const ANDN_FP: Desc = x("andnp", P, M0F, 0x55);
+pub(super) const OR_FP: Desc = x("orp", P, M0F, 0x56);
+pub(super) const XOR_FP: Desc = x("xorp", P, M0F, 0x57);
+pub(super) const CMP_FP: Desc = x("cmp", P, M0F, 0xC2);
+pub(super) const MOVU: Desc = x("mov", P, M0F, 0x10);
+pub(super) const MOVU_STORE: Desc = x("mov", P, M0F, 0x11);
+pub(super) const MOVA: Desc = x("movap", P, M0F, 0x28);
+pub(super) const MOVA_STORE: Desc = x("movap", P, M0F, 0x29);
+pub(super) const SHUFPS: Desc = x("shufps", P, M0F, 0xC6);
+pub(super) const UCOMI: Desc = x("ucomis", P, M0F, 0x2E).tuple(Tuple::Elem);
+pub(super) const MOVMSK: Desc = any("movmskp", P, M0F, 0x50, VEX | WIG);
+pub(super) const RCP: Desc = any("rcp", P, M0F, 0x53, LEGACY | VEX | WIG);
+pub(super) const RSQRT: Desc = any("rsqrt", P, M0F, 0x52, LEGACY | VEX | WIG);
+pub(super) const RCP14: Desc = e("rcp14", P66, M38, 0x4C);
+pub(super) const RSQRT14: Desc = e("rsqrt14", P66, M38, 0x4E);
+/// Packed singles; `plus` 1 doubles, 2 one single, 3 one double.
+pub(super) const ROUND: Desc = any("round", P66, M3A, 0x08, LEGACY | VEX | WIG);
+/// As [`ROUND`].
+pub(super) const RNDSCALE: Desc = e("rndscale", P66, M3A, 0x08);
+/// Packed 132 form of `a * b + c`; `plus` 16 213, 32 231; 2 more for `- c`, 4 more for the negated product.
+pub(super) const FMA: Desc = w("f", P66, M38, 0x98);
+
+// Integers in vectors.
+pub(super) const PADDD: Desc = x("paddd", P66, M0F, 0xFE);
+pub(super) const PADDQ: Desc = x("paddq", P66, M0F, 0xD4);
+pub(super) const PSUBD: Desc = x("psubd", P66, M0F, 0xFA);
+pub(super) const PSUBQ: Desc = x("psubq", P66, M0F, 0xFB);
+pub(super) const PMULLD: Desc = x("pmull", P66, M38, 0x40);
+pub(super) const PMULUDQ: Desc = x("pmuludq", P66, M0F, 0xF4);
+pub(super) const PMULDQ: Desc = x("pmuldq", P66, M38, 0x28);
+pub(super) const PAND: Desc = x("pand", P66, M0F, 0xDB);
+pub(super) const PANDN: Desc = x("pandn", P66, M0F, 0xDF);
+pub(super) const POR: Desc = x("por", P66, M0F, 0xEB);
+pub(super) const PXOR: Desc = x("pxor", P66, M0F, 0xEF);
+pub(super) const PMINS: Desc = x("pmins", P66, M38, 0x39);
+pub(super) const PMINU: Desc = x("pminu", P66, M38, 0x3B);
+pub(super) const PMAXS: Desc = x("pmaxs", P66, M38, 0x3D);
+pub(super) const PMAXU: Desc = x("pmaxu", P66, M38, 0x3F);
+pub(super) const PSLLV: Desc = w("psllv", P66, M38, 0x47);
+pub(super) const PSRLV: Desc = w("psrlv", P66, M38, 0x45);
+pub(super) const PSRAV: Desc = w("psrav", P66, M38, 0x46);
+pub(super) const PROLV: Desc = e("prolv", P66, M38, 0x15);
+pub(super) const PSRLD_IMM: Desc = x("psrld", P66, M0F, 0x72).ext(2);
+pub(super) const PSRAD_IMM: Desc = x("psra", P66, M0F, 0x72).ext(4);
+pub(super) const PSLLD_IMM: Desc = x("pslld", P66, M0F, 0x72).ext(6);
+pub(super) const PSRLQ_IMM: Desc = x("psrlq", P66, M0F, 0x73).ext(2);
+pub(super) const PSLLQ_IMM: Desc = x("psllq", P66, M0F, 0x73).ext(6);
+pub(super) const PROL_IMM: Desc = e("prol", P66, M0F, 0x72).ext(1);
+pub(super) const PCMPEQD: Desc = x("pcmpeqd", P66, M0F, 0x76);
+pub(super) const PCMPEQQ: Desc = x("pcmpeqq", P66, M38, 0x29);
+pub(super) const PCMPGTD: Desc = x("pcmpgtd", P66, M0F, 0x66);
+pub(super) const PCMPGTQ: Desc = x("pcmpgtq", P66, M38, 0x37);
+pub(super) const PCMP: Desc = e("pcmp", P66, M3A, 0x1F);
+pub(super) const PCMPU: Desc = e("pcmp", P66, M3A, 0x1E);
+pub(super) const PTERNLOG: Desc = e("pternlog", P66, M3A, 0x25);
+pub(super) const PLZCNT: Desc = e("plzcnt", P66, M38, 0x44);
+pub(super) const PSHUFB: Desc = x("pshufb", P66, M38, 0x00);
+pub(super) const PMADDUBSW: Desc = x("pmaddubsw", P66, M38, 0x04);
+pub(super) const PMADDWD: Desc = x("pmaddwd", P66, M0F, 0xF5);
+pub(super) const PSADBW: Desc = x("psadbw", P66, M0F, 0xF6);
+pub(super) const PADDB: Desc = x("paddb", P66, M0F, 0xFC);
+pub(super) const PACKUSDW: Desc = x("packusdw", P66, M38, 0x2B);
+pub(super) const PACKUSWB: Desc = x("packuswb", P66, M0F, 0x67);
+pub(super) const PSHUFD: Desc = x("pshufd", P66, M0F, 0x70);
+pub(super) const PUNPCKLQDQ: Desc = x("punpcklqdq", P66, M0F, 0x6C);
+pub(super) const PERMQ: Desc = w("permq", P66, M3A, 0x00);
+pub(super) const PTEST: Desc = any("ptest", P66, M38, 0x17, VEX | WIG);
+pub(super) const BLENDV: Desc = v("blendvps", P66, M3A, 0x4A);
+pub(super) const BLENDM_FP: Desc = e("blendm", P66, M38, 0x65);
+pub(super) const BLENDM: Desc = e("pblendm", P66, M38, 0x64);
+
+// Between lanes and sizes.
+pub(super) const BROADCAST_GPR: Desc = e("pbroadcast", P66, M38, 0x7C);
+pub(super) const BROADCASTSS: Desc = w("broadcastss", P66, M38, 0x18).tuple(Tuple::Bytes(4));
+pub(super) const BROADCASTSD: Desc = w("broadcastsd", P66, M38, 0x19).with(WIG).tuple(Tuple::Bytes(8));
+pub(super) const PBROADCASTD: Desc = w("pbroadcastd", P66, M38, 0x58).tuple(Tuple::Bytes(4));
+pub(super) const PBROADCASTQ: Desc = w("pbroadcastq", P66, M38, 0x59).with(WIG).tuple(Tuple::Bytes(8));
+pub(super) const EXTRACT128: Desc = w("extract", P66, M3A, 0x39).tuple(Tuple::Bytes(16));
+pub(super) const EXTRACT256: Desc = e("extract", P66, M3A, 0x3B).tuple(Tuple::Bytes(32));
+pub(super) const INSERT128: Desc = w("insert", P66, M3A, 0x38).tuple(Tuple::Bytes(16));
+pub(super) const INSERT256: Desc = e("insert", P66, M3A, 0x3A).tuple(Tuple::Bytes(32));
+pub(super) const PEXTR: Desc = any("pextr", P66, M3A, 0x16, LEGACY | VEX | EVEX).tuple(Tuple::Elem);
+pub(super) const PEXTRB: Desc = any("pextrb", P66, M3A, 0x14, VEX | WIG).tuple(Tuple::Bytes(1));
+pub(super) const PEXTRW: Desc = any("pextrw", P66, M3A, 0x15, VEX | WIG).tuple(Tuple::Bytes(2));
+pub(super) const PINSRB: Desc = any("pinsrb", P66, M3A, 0x20, VEX | WIG).tuple(Tuple::Bytes(1));
+pub(super) const PINSRW: Desc = any("pinsrw", P66, M0F, 0xC4, VEX | WIG).tuple(Tuple::Bytes(2));
+pub(super) const PMOVSXDQ: Desc = x("pmovsxdq", P66, M38, 0x25).tuple(Tuple::Half);
+pub(super) const PMOVZXDQ: Desc = x("pmovzxdq", P66, M38, 0x35).tuple(Tuple::Half);
+pub(super) const PMOVZXBD: Desc = x("pmovzxbd", P66, M38, 0x31).tuple(Tuple::Quarter);
+pub(super) const PMOVZXWD: Desc = x("pmovzxwd", P66, M38, 0x33).tuple(Tuple::Half);
+pub(super) const PMOVDB: Desc = e("pmovdb", PF3, M38, 0x31).tuple(Tuple::Quarter);
+pub(super) const PMOVDW: Desc = e("pmovdw", PF3, M38, 0x33).tuple(Tuple::Half);
+pub(super) const PMOVQD: Desc = e("pmovqd", PF3, M38, 0x35).tuple(Tuple::Half);
+
+// Conversions.
+pub(super) const CVTDQ2PS: Desc = x("cvtdq2ps", P, M0F, 0x5B);
+pub(super) const CVTTPS2DQ: Desc = x("cvttps2dq", PF3, M0F, 0x5B);
+pub(super) const CVTUDQ2PS: Desc = e("cvtudq2ps", PF2, M0F, 0x7A);
+pub(super) const CVTTPS2UDQ: Desc = e("cvttps2udq", P, M0F, 0x78);
+pub(super) const CVTQQ2PD: Desc = e("cvtqq2pd", PF3, M0F, 0xE6);
+pub(super) const CVTUQQ2PD: Desc = e("cvtuqq2pd", PF3, M0F, 0x7A);
+pub(super) const CVTTPD2QQ: Desc = e("cvttpd2qq", P66, M0F, 0x7A);
+pub(super) const CVTTPD2UQQ: Desc = e("cvttpd2uqq", P66, M0F, 0x78);
+pub(super) const CVTDQ2PD: Desc = x("cvtdq2pd", PF3, M0F, 0xE6).tuple(Tuple::Half);
+pub(super) const CVTUDQ2PD: Desc = e("cvtudq2pd", PF3, M0F, 0x7A).tuple(Tuple::Half);
+pub(super) const CVTPS2PD: Desc = x("cvtps2pd", P, M0F, 0x5A).tuple(Tuple::Half);
+pub(super) const CVTTPS2QQ: Desc = e("cvttps2qq", P66, M0F, 0x7A).tuple(Tuple::Half);
+pub(super) const CVTTPS2UQQ: Desc = e("cvttps2uqq", P66, M0F, 0x78).tuple(Tuple::Half);
+pub(super) const CVTPD2PS: Desc = x("cvtpd2ps", P66, M0F, 0x5A);
+pub(super) const CVTTPD2DQ: Desc = x("cvttpd2dq", P66, M0F, 0xE6);
+pub(super) const CVTTPD2UDQ: Desc = e("cvttpd2udq", P, M0F, 0x78);
+pub(super) const CVTQQ2PS: Desc = e("cvtqq2ps", P, M0F, 0x5B);
+pub(super) const CVTUQQ2PS: Desc = e("cvtuqq2ps", PF2, M0F, 0x7A);
+pub(super) const CVTPH2PS: Desc = w("cvtph2ps", P66, M38, 0x13).tuple(Tuple::Half);
+pub(super) const CVTPS2PH: Desc = w("cvtps2ph", P66, M3A, 0x1D).tuple(Tuple::Half);
+/// Of scalars: `of` of the float chooses the prefix, W the size of the integer.
+pub(super) const CVTSI2S: Desc = any("cvtsi2s", PF3, M0F, 0x2A, LEGACY | VEX | EVEX);
+pub(super) const CVTTS2SI: Desc = any("cvtts", PF3, M0F, 0x2C, LEGACY | VEX | EVEX);
+pub(super) const CVTUSI2S: Desc = e("cvtusi2s", PF3, M0F, 0x7B);
+pub(super) const CVTTS2USI: Desc = e("cvtts", PF3, M0F, 0x78);
+pub(super) const CVTS2S: Desc = x("cvts", PF3, M0F, 0x5A);
+/// To and from general registers.
+pub(super) const MOVD_TO: Desc = any("mov", P66, M0F, 0x6E, LEGACY | VEX | EVEX).tuple(Tuple::Elem);
+pub(super) const MOVD_FROM: Desc = any("mov", P66, M0F, 0x7E, LEGACY | VEX | EVEX).tuple(Tuple::Elem);
+
+// Masked and indexed memory.
+pub(super) const MASKMOV_LOAD: Desc = v("maskmovp", P66, M38, 0x2C);
+pub(super) const MASKMOV_STORE: Desc = v("maskmovp", P66, M38, 0x2E);
+/// By 32-bit indices; `plus` 1 by 64-bit ones; 2 more for floats.
+pub(super) const GATHER: Desc = w("", P66, M38, 0x90).tuple(Tuple::Elem);
+/// As [`GATHER`].
+pub(super) const SCATTER: Desc = e("", P66, M38, 0xA0).tuple(Tuple::Elem);
+
+// Masks in registers of their own: `pp` 66 and none, W choose the size.
+pub(super) const KMOV_FROM_GPR: Desc = v("kmov", PF2, M0F, 0x92);
+pub(super) const KMOVB_TO_GPR: Desc = v("kmovb", P66, M0F, 0x93);
+pub(super) const KMOVW_TO_GPR: Desc = v("kmovw", P, M0F, 0x93);
+pub(super) const KMOVQ: Desc = v("kmovq", P, M0F, 0x90);
+pub(super) const KMOVQ_STORE: Desc = v("kmovq", P, M0F, 0x91);
+pub(super) const KAND: Desc = v("kandw", P, M0F, 0x41);
+pub(super) const KANDN: Desc = v("kandnw", P, M0F, 0x42);
+pub(super) const KNOT: Desc = v("knotw", P, M0F, 0x44);
+pub(super) const KOR: Desc = v("korw", P, M0F, 0x45);
+pub(super) const KXNOR: Desc = v("kxnorw", P, M0F, 0x46);
+pub(super) const KXOR: Desc = v("kxorw", P, M0F, 0x47);
+pub(super) const KUNPCKBW: Desc = v("kunpckbw", P66, M0F, 0x4B);
+pub(super) const KORTESTW: Desc = v("kortestw", P, M0F, 0x98);
+pub(super) const KORTESTB: Desc = v("kortestb", P66, M0F, 0x98);
+pub(super) const KSHIFTRW: Desc = v("kshiftrw", P66, M3A, 0x30);
+pub(super) const KSHIFTRB: Desc = v("kshiftrb", P66, M3A, 0x30);
+pub(super) const KSHIFTLB: Desc = v("kshiftlb", P66, M3A, 0x32);
+
+// General registers.
+/// Of two registers: the register operand and memory; `plus` by eight for `or`, `and`, `sub`, `xor`, `cmp`.
+pub(super) const ADD_R: Desc = g("add", P, 0, 0x03);
+pub(super) const OR_R: Desc = g("or", P, 0, 0x0B);
+pub(super) const AND_R: Desc = g("and", P, 0, 0x23);
+pub(super) const SUB_R: Desc = g("sub", P, 0, 0x2B);
+pub(super) const XOR_R: Desc = g("xor", P, 0, 0x33);
+pub(super) const CMP_R: Desc = g("cmp", P, 0, 0x3B);
+/// With an immediate of 8 bits; the digit says which.
+pub(super) const ALU_I8: Desc = g("", P, 0, 0x83);
+/// With an immediate of 32 bits.
+pub(super) const ALU_I32: Desc = g("", P, 0, 0x81);
+pub(super) const LOCK_ADD: Desc = g("add", P, 0, 0x01).with(LOCK);
+pub(super) const TEST: Desc = g("test", P, 0, 0x85);
+pub(super) const TEST_I32: Desc = g("test", P, 0, 0xF7);
+pub(super) const NOT: Desc = g("not", P, 0, 0xF7).ext(2);
+pub(super) const NEG: Desc = g("neg", P, 0, 0xF7).ext(3);
+pub(super) const MUL_AX: Desc = g("mul", P, 0, 0xF7).ext(4);
+pub(super) const IMUL_AX: Desc = g("imul", P, 0, 0xF7).ext(5);
+pub(super) const DIV_AX: Desc = g("div", P, 0, 0xF7).ext(6);
+pub(super) const IDIV_AX: Desc = g("idiv", P, 0, 0xF7).ext(7);
+pub(super) const SIGN_AX: Desc = g("c", P, 0, 0x99).with(BARE);
+pub(super) const IMUL: Desc = g("imul", P, M0F, 0xAF);
+pub(super) const IMUL_I8: Desc = g("imul", P, 0, 0x6B);
+pub(super) const IMUL_I32: Desc = g("imul", P, 0, 0x69);
+pub(super) const LEA: Desc = g("lea", P, 0, 0x8D);
+pub(super) const MOV: Desc = g("mov", P, 0, 0x8B);
+pub(super) const MOV_STORE: Desc = g("mov", P, 0, 0x89);
+pub(super) const MOV_STORE16: Desc = g("mov", P66, 0, 0x89);
+pub(super) const MOV_STORE8: Desc = g("mov", P, 0, 0x88).with(BYTE_REG);
+pub(super) const MOV_I32: Desc = g("mov", P, 0, 0xC7);
+pub(super) const MOV_I16: Desc = g("mov", P66, 0, 0xC7);
+pub(super) const MOV_I8: Desc = g("mov", P, 0, 0xC6);
+pub(super) const MOV_OPCODE: Desc = g("mov", P, 0, 0xB8).with(OPCODE_REG);
+pub(super) const MOVSXD: Desc = g("movsxd", P, 0, 0x63);
+pub(super) const MOVZX8: Desc = g("movzx", P, M0F, 0xB6).with(BYTE_RM);
+pub(super) const MOVZX16: Desc = g("movzx", P, M0F, 0xB7);
+pub(super) const SHIFT_I8: Desc = g("", P, 0, 0xC1);
+pub(super) const SHIFT_CL: Desc = g("", P, 0, 0xD3);
+pub(super) const SHLX: Desc = v("shlx", P66, M38, 0xF7);
+pub(super) const SARX: Desc = v("sarx", PF3, M38, 0xF7);
+pub(super) const SHRX: Desc = v("shrx", PF2, M38, 0xF7);
+pub(super) const ANDN: Desc = v("andn", P, M38, 0xF2);
+pub(super) const LZCNT: Desc = g("lzcnt", PF3, M0F, 0xBD);
+pub(super) const TZCNT: Desc = g("tzcnt", PF3, M0F, 0xBC);
+pub(super) const POPCNT: Desc = g("popcnt", PF3, M0F, 0xB8);
+pub(super) const BSR: Desc = g("bsr", P, M0F, 0xBD);
+pub(super) const BSF: Desc = g("bsf", P, M0F, 0xBC);
+/// `plus` the condition.
+pub(super) const SETCC: Desc = g("set", P, M0F, 0x90).with(BYTE_RM);
+/// `plus` the condition.
+pub(super) const CMOVCC: Desc = g("cmov", P, M0F, 0x40);
+pub(super) const XADD: Desc = g("xadd", P, M0F, 0xC1).with(LOCK);
+pub(super) const XCHG: Desc = g("xchg", P, 0, 0x87);
+pub(super) const CMPXCHG: Desc = g("cmpxchg", P, M0F, 0xB1).with(LOCK);
+/// Digits of [`ALU_I8`].
+pub(super) mod alu {
+    pub(in super::super) const ADD: u8 = 0;
+    pub(in super::super) const OR: u8 = 1;
+    pub(in super::super) const AND: u8 = 4;
+    pub(in super::super) const SUB: u8 = 5;
+    pub(in super::super) const XOR: u8 = 6;
+    pub(in super::super) const CMP: u8 = 7;
+}
+/// Digits of [`SHIFT_I8`] and [`SHIFT_CL`].
+pub(super) mod shift {
+    pub(in super::super) const ROL: u8 = 0;
+    pub(in super::super) const SHL: u8 = 4;
+    pub(in super::super) const SHR: u8 = 5;
+    pub(in super::super) const SAR: u8 = 7;
+}

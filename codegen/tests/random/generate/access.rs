@@ -1,0 +1,316 @@
+//! Accesses to memory.
+
+use smallvec::{SmallVec, smallvec};
+use wgcl_codegen::vir::{Addr, BinOp, CastOp, Elem, Mem, Op, Type, Value};
+
+use super::{COUNTERS, Generator, INPUTS, Quality, RESULTS, Region, SIZE};
+
+impl Generator<'_> {
+    /// An address of so many bytes in a region, a multiple of `align` (a power of two).
+    fn address(&mut self, region: Region, bytes: u32, align: u32) -> Addr {
+        let room = region.end - region.start - bytes;
+        // Often the last: what is behind the memory must not be read.
+        let within = |generator: &mut Self, room: u32| {
+            let at = if generator.random.once_in(6) { room } else { generator.random.below(room as usize + 1) as u32 };
+            region.start + (at & !(align - 1))
+        };
+        if self.random.once_in(2) {
+            let disp = within(self, room) as i32;
+            return Addr::behind(self.base, disp);
+        }
+        // An index below a power of two.
+        let scale = self.random.of(&[1_u8, 2, 4, 8]);
+        let bits = self.random.below(6) as u32;
+        let limit = ((1 << bits) - 1) & !(align - 1);
+        let span = limit * u32::from(scale);
+        if span > room {
+            let disp = within(self, room) as i32;
+            return Addr::behind(self.base, disp);
+        }
+        let any = self.exact(Type::I64);
+        let most = self.constant(Type::I64, u64::from(limit));
+        let mut index = self.bin(BinOp::And, Type::I64, any, most);
+        let mut disp = within(self, room - span) as i32;
+        if self.random.once_in(3) {
+            let zero = self.constant(Type::I64, 0);
+            index = self.bin(BinOp::Sub, Type::I64, zero, index);
+            disp += span as i32;
+        }
+        match self.random.below(4) {
+            0 => {
+                let shift = u64::from(self.random.next() as u32 >> 2);
+                let far = self.constant(Type::I64, shift);
+                let base = self.bin(BinOp::Add, Type::I64, self.base, far);
+                Addr { base, index: Some((index, scale)), disp: disp - shift as i32 }
+            }
+            1 if scale == 1 => Addr { base: index, index: Some((self.base, 1)), disp },
+            2 if scale == 1 => {
+                let base = self.bin(BinOp::Add, Type::I64, self.base, index);
+                Addr::behind(base, disp)
+            }
+            _ => Addr { base: self.base, index: Some((index, scale)), disp },
+        }
+    }
+
+    /// What a program finds in memory: all of it is known.
+    pub(super) fn load_input(&mut self, ty: Type) -> Value {
+        let Some(elem) = ty.elem() else { return self.constant(ty, 1) };
+        let bytes = elem.bytes() * u32::from(ty.lanes());
+        let align = self.random.of(&[1, 4, 8, 16]);
+        let disp = self.random.below((INPUTS.end - bytes) as usize) as u32 & !(align - 1);
+        let (mem, addr) = (Mem::Elem(elem), Addr::behind(self.base, disp as i32));
+        let op = if ty.lanes() == 1 { Op::Load(mem, addr) } else { Op::LoadVector { mem, addr, mask: None } };
+        self.emit(ty, op, Quality::Exact)
+    }
+
+    fn format(&mut self, elem: Elem) -> Mem {
+        if elem == Elem::I32 { self.random.of(&[Mem::I8, Mem::I16, Mem::Elem(elem)]) } else { Mem::Elem(elem) }
+    }
+
+    /// Any load.
+    pub(super) fn load(&mut self, ty: Type, elem: Elem) -> Value {
+        let mem = self.format(elem);
+        let lanes = u32::from(ty.lanes());
+        let (region, quality) = if self.random.once_in(3) { (RESULTS, Quality::Open) } else { (INPUTS, Quality::Exact) };
+        if lanes == 1 {
+            let addr = self.address(region, mem.bytes(), 1);
+            return self.emit(ty, Op::Load(mem, addr), quality);
+        }
+        match self.random.below(6) {
+            0 => {
+                let addr = self.address(region, mem.bytes() * lanes, 1);
+                self.emit(ty, Op::LoadVector { mem, addr, mask: None }, quality)
+            }
+            1 => {
+                let mask = self.exact(ty.compared());
+                let addr = self.address(region, mem.bytes() * lanes, 1);
+                self.emit(ty, Op::LoadVector { mem, addr, mask: Some(mask) }, Quality::Open)
+            }
+            2 => {
+                let (addr, mask) = self.edge(ty, mem, true);
+                let loaded = self.emit(ty, Op::LoadVector { mem, addr, mask: Some(mask) }, Quality::Open);
+                self.or_zero(ty, mask, loaded, Quality::Open)
+            }
+            _ => self.gather(ty, elem, region, quality),
+        }
+    }
+
+    /// What was loaded where a mask is on, zeros elsewhere.
+    fn or_zero(&mut self, ty: Type, mask: Value, loaded: Value, quality: Quality) -> Value {
+        let zero = self.constant(ty, 0);
+        self.emit(ty, Op::Select(mask, loaded, zero), quality)
+    }
+
+    /// An access that reaches out of the memory with lanes that are off.
+    fn edge(&mut self, ty: Type, mem: Mem, at_start: bool) -> (Addr, Value) {
+        let lanes = usize::from(ty.lanes());
+        let inside = self.random.below(lanes + 1);
+        let bytes = (inside as u32 * mem.bytes()) as i32;
+        let all = mem.bytes() as i32 * lanes as i32;
+        let some = if self.random.once_in(2) { u64::MAX } else { self.random.next() };
+        let on = ((1_u64 << inside) - 1) & some;
+        let (disp, on) = if at_start && self.random.once_in(2) { (bytes - all, on << (lanes - inside)) } else { (SIZE as i32 - bytes, on) };
+        let bits = self.constant(Type::I32, on);
+        let mask = self.emit(ty.compared(), Op::MaskOf(bits), Quality::Exact);
+        if inside == 0 && self.random.once_in(2) {
+            let null = self.constant(Type::I64, 16);
+            return (Addr::of(null), mask);
+        }
+        (Addr::behind(self.base, disp), mask)
+    }
+
+    fn gather(&mut self, ty: Type, elem: Elem, region: Region, quality: Quality) -> Value {
+        let mask = (!self.random.once_in(3)).then(|| self.exact(ty.compared()));
+        let (base, index, scale) = self.indices(ty, elem, region, mask);
+        let quality = if mask.is_some() { Quality::Open } else { quality };
+        let loaded = self.emit(ty, Op::Gather { elem, base, index, scale, mask }, quality);
+        match mask {
+            Some(mask) if self.random.once_in(2) => {
+                let quality = if region.start == INPUTS.start { Quality::Exact } else { Quality::Open };
+                self.or_zero(ty, mask, loaded, quality)
+            }
+            _ => loaded,
+        }
+    }
+
+    /// Base, indices and scale of lanes that are in a region where a mask is on.
+    fn indices(&mut self, ty: Type, elem: Elem, region: Region, mask: Option<Value>) -> (Option<Value>, SmallVec<[Value; 2]>, u8) {
+        let lanes = ty.lanes();
+        let scale = self.random.of(&[1_u8, 2, 4, 8]);
+        let narrow = Type::Vector(Elem::I32, lanes);
+        let is_narrow = self.has(narrow) && self.random.once_in(2);
+        let limit = (256 / u32::from(scale)).next_power_of_two() - 1;
+        let room = region.end - region.start - limit * u32::from(scale) - elem.bytes();
+        let start = u64::from(region.start + self.random.below(room as usize) as u32);
+        let has_base = is_narrow || !self.random.once_in(4);
+        let shift = if is_narrow && self.random.once_in(2) { u64::from(scale) * u64::from(limit) } else { 0 };
+        let start = self.constant(Type::I64, start + shift);
+        let start = self.bin(BinOp::Add, Type::I64, self.base, start);
+        let (base, scale) = if has_base { (Some(start), scale) } else { (None, 1) };
+        let index: SmallVec<[Value; 2]> = if is_narrow {
+            smallvec![self.lane_indices(narrow, limit, shift > 0)]
+        } else {
+            self.halves(Elem::I64, lanes, |generator, ty| {
+                let index = generator.lane_indices(ty, limit, false);
+                if has_base {
+                    return index;
+                }
+                let start = generator.emit(ty, Op::Splat(start), Quality::Exact);
+                generator.bin(BinOp::Add, ty, start, index)
+            })
+        };
+        let Some(mask) = mask.filter(|_| self.random.once_in(2)) else { return (base, index, scale) };
+        // Lanes that are off are anywhere.
+        (base, self.wild(mask, ty, &index), scale)
+    }
+
+    fn lane_indices(&mut self, ty: Type, limit: u32, negative: bool) -> Value {
+        let any = self.exact(ty);
+        let most = self.constant(ty, u64::from(limit));
+        let index = self.bin(BinOp::And, ty, any, most);
+        if !negative {
+            return index;
+        }
+        let zero = self.constant(ty, 0);
+        self.bin(BinOp::Sub, ty, zero, index)
+    }
+
+    /// Indices with any number where a mask is off; the same where that is hard to say.
+    fn wild(&mut self, mask: Value, of: Type, index: &[Value]) -> SmallVec<[Value; 2]> {
+        let mut out = SmallVec::new();
+        for (part, &index) in (0..).zip(index) {
+            let ty = self.build.ty(index);
+            let mask = match (of.compared(), ty.compared()) {
+                (whole, own) if whole == own => mask,
+                (Type::Mask(whole), own @ Type::Mask(shape)) if whole.bits == 32 && shape.bits == 64 => {
+                    self.emit(own, Op::MaskPart(mask, part), Quality::Exact)
+                }
+                (Type::Mask(whole), own @ Type::Mask(shape)) if whole.bits == 64 && shape.bits == 32 => {
+                    self.emit(own, Op::MaskJoin(smallvec![mask]), Quality::Exact)
+                }
+                _ => {
+                    out.push(index);
+                    continue;
+                }
+            };
+            let any = self.exact(ty);
+            out.push(self.emit(ty, Op::Select(mask, index, any), Quality::Exact));
+        }
+        out
+    }
+
+    /// Any store.
+    pub(super) fn store(&mut self) {
+        let ty = self.random.of(&self.types.clone());
+        let Some(elem) = ty.elem() else {
+            let mask = self.any(ty);
+            return self.keep(mask, ty);
+        };
+        let mem = self.format(elem);
+        let value = self.any(ty);
+        let lanes = u32::from(ty.lanes());
+        if lanes == 1 {
+            let addr = self.address(RESULTS, mem.bytes(), 1);
+            return self.effect(Op::Store(mem, addr, value));
+        }
+        match self.random.below(6) {
+            0 => {
+                let addr = self.address(RESULTS, mem.bytes() * lanes, 1);
+                self.effect(Op::StoreVector { mem, addr, value, mask: None });
+            }
+            1 | 2 => {
+                let mask = self.exact(ty.compared());
+                let addr = self.address(RESULTS, mem.bytes() * lanes, 1);
+                self.effect(Op::StoreVector { mem, addr, value, mask: Some(mask) });
+            }
+            3 => {
+                let (addr, mask) = self.edge(ty, mem, false);
+                self.effect(Op::StoreVector { mem, addr, value, mask: Some(mask) });
+            }
+            _ if self.wants.isa.has_scatter() => {
+                let mask = (!self.random.once_in(3)).then(|| self.exact(ty.compared()));
+                let (base, index, scale) = self.indices(ty, elem, RESULTS, mask);
+                self.effect(Op::Scatter { elem, base, index, scale, value, mask });
+            }
+            _ => self.keep(value, ty),
+        }
+    }
+
+    /// Stores a value in a place of its own.
+    pub(super) fn keep(&mut self, value: Value, ty: Type) {
+        let (value, ty) = if ty.elem().is_some() { (value, ty) } else { (self.build.value_of(Type::I32, Op::MaskBits(value)), Type::I32) };
+        let Some(elem) = ty.elem() else { return };
+        let bytes = elem.bytes() * u32::from(ty.lanes());
+        if self.slot + bytes > RESULTS.end {
+            self.slot = RESULTS.start;
+        }
+        let (mem, addr) = (Mem::Elem(elem), Addr::behind(self.base, self.slot as i32));
+        self.slot += bytes;
+        self.effect(if ty.lanes() == 1 { Op::Store(mem, addr, value) } else { Op::StoreVector { mem, addr, value, mask: None } });
+    }
+
+    /// An atomic operation on what only these use.
+    pub(super) fn atomic(&mut self, ty: Type, elem: Elem) -> Value {
+        let mem = Mem::Elem(elem);
+        // Addresses that numbers of both sizes share would be known as well, but are not aligned for one of them.
+        let addr = self.address(COUNTERS, elem.bytes(), 8);
+        let value = self.exact(ty);
+        match self.random.below(4) {
+            0 => self.emit(ty, Op::AtomicExchange(mem, addr, value), Quality::Exact),
+            1 => {
+                let expected = self.exact(ty);
+                self.emit(ty, Op::AtomicCompareExchange(mem, addr, expected, value), Quality::Exact)
+            }
+            2 => {
+                // One that finds what it expects.
+                let expected = self.emit(ty, Op::Load(mem, addr), Quality::Exact);
+                self.emit(ty, Op::AtomicCompareExchange(mem, addr, expected, value), Quality::Exact)
+            }
+            _ => self.emit(ty, Op::AtomicAdd(mem, addr, value), Quality::Exact),
+        }
+    }
+
+    /// A call of a function of the module or the host; a load where none gives what is wanted.
+    pub(super) fn call(&mut self, ty: Type) -> Value {
+        let (first, callees) = self.callees;
+        let fitting: Vec<usize> = (0..callees.len()).filter(|index| callees[*index].returns == Some(ty)).collect();
+        if !fitting.is_empty() && self.loops < 2 && self.random.once_in(2) {
+            let index = self.random.of(&fitting);
+            let args = self.arguments(&callees[index].params.clone(), true);
+            return self.emit(ty, Op::Call(wgcl_codegen::vir::Func(first + index as u32), args), Quality::Exact);
+        }
+        let helpers: Vec<super::Helper> = self.wants.helpers.iter().copied().filter(|helper| helper.returns == Some(ty)).collect();
+        if helpers.is_empty() {
+            let from = if ty == Type::I32 { Type::I64 } else { Type::I32 };
+            let a = self.exact(from);
+            return self.emit(ty, Op::Cast(if ty == Type::I32 { CastOp::Trunc } else { CastOp::ZExt }, a), Quality::Exact);
+        }
+        let helper = self.random.of(&helpers);
+        let address = self.constant(Type::I64, helper.address);
+        let args = self.arguments(helper.params, false);
+        self.emit(ty, Op::CallHelper(address, args), Quality::Exact)
+    }
+
+    /// A call of what gives nothing, if there is such a function.
+    pub(super) fn call_for_effect(&mut self) {
+        let (first, callees) = self.callees;
+        let fitting: Vec<usize> = (0..callees.len()).filter(|index| callees[*index].returns.is_none()).collect();
+        if !fitting.is_empty() && self.loops < 2 && self.random.once_in(2) {
+            let index = self.random.of(&fitting);
+            let args = self.arguments(&callees[index].params.clone(), true);
+            return self.effect(Op::Call(wgcl_codegen::vir::Func(first + index as u32), args));
+        }
+        let helpers: Vec<super::Helper> = self.wants.helpers.iter().copied().filter(|helper| helper.returns.is_none()).collect();
+        if !helpers.is_empty() {
+            let helper = self.random.of(&helpers);
+            let address = self.constant(Type::I64, helper.address);
+            let args = self.arguments(helper.params, false);
+            self.effect(Op::CallHelper(address, args));
+        }
+    }
+
+    fn arguments(&mut self, params: &[Type], has_base: bool) -> SmallVec<[Value; 6]> {
+        let base = self.base;
+        params.iter().enumerate().map(|(index, &ty)| if index == 0 && has_base { base } else { self.exact(ty) }).collect()
+    }
+}

@@ -1,0 +1,233 @@
+//! Blocks.
+
+use smallvec::SmallVec;
+use wgcl_codegen::vir::{BinOp, Block, CmpOp, Cond, Op, Target, Terminator, Type, Value};
+
+use super::{Generator, Known, Quality};
+
+/// A block at which ways meet, and what is known of its parameters so far.
+struct Meeting {
+    block: Block,
+    params: Vec<Known>,
+}
+
+impl Generator<'_> {
+    /// Instructions, branches and loops, one behind the other.
+    pub(super) fn body(&mut self, depth: u32) {
+        let share = 1 + self.left / (1 + depth as usize);
+        let until = self.left.saturating_sub(share);
+        while self.left > until {
+            match self.random.below(28) {
+                0 | 1 if depth > 0 => self.branch(depth),
+                2 if depth > 0 && self.loops < 3 => self.turns(depth),
+                3 if depth > 0 => self.same_target(),
+                4..=6 => self.store(),
+                7 => self.call_for_effect(),
+                8 => self.effect(Op::Fence),
+                9 if depth > 0 => self.never(),
+                _ => {
+                    let ty = self.random.of(&self.types.clone());
+                    self.make(ty);
+                }
+            }
+        }
+    }
+
+    /// Stores some of what there is, and returns.
+    pub(super) fn leave(&mut self) {
+        let all = self.random.once_in(2);
+        let count = if all { self.known.len() } else { self.known.len().min(8) };
+        for _ in 0..count.min(150) {
+            let at = self.random.below(self.known.len());
+            let Known { value, ty, .. } = self.known[at];
+            self.keep(value, ty);
+        }
+        let result = self.returns.map(|ty| self.exact(ty));
+        self.build.end(Terminator::Return(result));
+    }
+
+    fn meeting(&mut self, most: usize) -> Meeting {
+        let block = self.build.block();
+        let count = self.random.below(most + 1);
+        let params = (0..count).map(|_| {
+            let ty = self.random.of(&self.types.clone());
+            Known { value: self.build.block_param(block, ty), ty, quality: Quality::Exact }
+        });
+        let params = params.collect();
+        Meeting { block, params }
+    }
+
+    /// A way to a meeting.
+    fn way_to(&mut self, meeting: &mut Meeting) -> Target {
+        let mut args = SmallVec::<[Value; 4]>::new();
+        for param in &mut meeting.params {
+            let arg = self.any(param.ty);
+            param.quality = param.quality.min(self.quality(arg));
+            args.push(arg);
+        }
+        Target::new(meeting.block, args)
+    }
+
+    fn arrive(&mut self, meeting: Meeting) {
+        self.build.enter(meeting.block);
+        self.known.extend(meeting.params);
+    }
+
+    fn cond(&mut self) -> Cond {
+        let mask = self.random.of(&super::all_types(self.wants.isa));
+        match self.random.below(4) {
+            0 | 1 if mask.elem().is_none() => {
+                let mask = self.exact(mask);
+                if self.random.once_in(2) { Cond::Any(mask) } else { Cond::All(mask) }
+            }
+            0 | 2 => Cond::NonZero(self.exact(Type::I32)),
+            _ => {
+                let ty = self.random.of(&[Type::I32, Type::I64]);
+                let op = self.comparison(if ty == Type::I32 { wgcl_codegen::vir::Elem::I32 } else { wgcl_codegen::vir::Elem::I64 });
+                Cond::Cmp(op, self.exact(ty), self.exact(ty))
+            }
+        }
+    }
+
+    /// One of two ways, or a way around one.
+    fn branch(&mut self, depth: u32) {
+        let mut join = self.meeting(6);
+        let then = self.build.block();
+        let has_other = self.random.once_in(2);
+        let (cond, is_left) = (self.cond(), self.random.once_in(8));
+        let other = if has_other { Target::new(self.build.block(), []) } else { self.way_to(&mut join) };
+        let (then, other_block) = (Target::new(then, []), other.block);
+        let ways = if self.random.once_in(2) { (then.clone(), other) } else { (other, then.clone()) };
+        self.build.end(Terminator::Branch(cond, ways.0, ways.1));
+        let before = self.known.len();
+        self.build.enter(then.block);
+        self.body(depth - 1);
+        if is_left {
+            self.leave();
+        } else {
+            let way = self.way_to(&mut join);
+            self.build.end(Terminator::Jump(way));
+        }
+        self.known.truncate(before);
+        if has_other {
+            self.build.enter(other_block);
+            self.body(depth - 1);
+            let way = self.way_to(&mut join);
+            self.build.end(Terminator::Jump(way));
+            self.known.truncate(before);
+        }
+        self.arrive(join);
+    }
+
+    /// Two ways to one block.
+    fn same_target(&mut self) {
+        let mut join = self.meeting(8);
+        let cond = self.cond();
+        let (one, other) = (self.way_to(&mut join), self.way_to(&mut join));
+        self.build.end(Terminator::Branch(cond, one, other));
+        self.arrive(join);
+    }
+
+    /// A way that is never taken.
+    fn never(&mut self) {
+        let (any, zero) = (self.exact(Type::I64), self.constant(Type::I64, 0));
+        let (stop, on) = (self.build.block(), self.build.block());
+        let ways = (Target::new(stop, []), Target::new(on, []));
+        self.build.end(Terminator::Branch(Cond::Cmp(CmpOp::ULt, any, zero), ways.0, ways.1));
+        self.build.enter(stop);
+        self.build.end(Terminator::Unreachable);
+        self.build.enter(on);
+    }
+
+    /// A loop: with its condition at the start or at the end, perhaps with another way out.
+    fn turns(&mut self, depth: u32) {
+        let times = 1 + self.random.below(6) as u64;
+        let counts_wide = self.random.once_in(2);
+        let counter_type = if counts_wide { Type::I64 } else { Type::I32 };
+        let zero = self.constant(counter_type, 0);
+        let header = self.build.block();
+        let counter = self.build.block_param(header, counter_type);
+        let carried = self.carried(header);
+        let mut starts = SmallVec::<[Value; 4]>::from_iter([zero]);
+        starts.extend(carried.iter().map(|param| self.pick(param.ty, param.quality)));
+        self.build.end(Terminator::Jump(Target::new(header, starts)));
+        self.build.enter(header);
+        self.loops += 1;
+        self.known.push(Known { value: counter, ty: counter_type, quality: Quality::Exact });
+        self.known.extend(&carried);
+        let (mut behind, inner) = (self.meeting(5), self.build.block());
+        let at_start = self.random.once_in(2);
+        if at_start {
+            let cond = self.goes_on(counter, counter_type, times);
+            let out = self.way_to(&mut behind);
+            self.build.end(Terminator::Branch(cond, Target::new(inner, []), out));
+            self.build.enter(inner);
+        }
+        let outer = self.known.len();
+        self.body(depth - 1);
+        if self.random.once_in(2) {
+            let (cond, out, rest) = (self.cond(), self.way_to(&mut behind), self.build.block());
+            self.build.end(Terminator::Branch(cond, out, Target::new(rest, [])));
+            self.build.enter(rest);
+            self.body(depth - 1);
+        }
+        let one = self.constant(counter_type, 1);
+        let next = self.bin(BinOp::Add, counter_type, counter, one);
+        let mut nexts = SmallVec::<[Value; 4]>::from_iter([next]);
+        nexts.extend(carried.iter().map(|param| self.next_turn(param, &carried)));
+        let again = Target::new(header, nexts);
+        if at_start {
+            self.build.end(Terminator::Jump(again));
+        } else {
+            let cond = self.goes_on(next, counter_type, times);
+            let out = self.way_to(&mut behind);
+            self.build.end(Terminator::Branch(cond, again, out));
+        }
+        self.known.truncate(outer);
+        self.loops -= 1;
+        self.arrive(behind);
+    }
+
+    /// Further parameters of a loop.
+    fn carried(&mut self, header: Block) -> Vec<Known> {
+        let count = self.random.of(&[0, 1, 2, 3, 4, 6, 12]);
+        let mut params: Vec<Known> = Vec::new();
+        for _ in 0..count {
+            let ty = match params.last() {
+                // Some of one type, that they may be swapped.
+                Some(last) if self.random.once_in(2) => last.ty,
+                _ => self.random.of(&self.types.clone()),
+            };
+            let quality = self.random.of(&[Quality::Open, Quality::AnyNan, Quality::Exact, Quality::Exact]);
+            params.push(Known { value: self.build.block_param(header, ty), ty, quality });
+        }
+        params
+    }
+
+    /// What a parameter of a loop is in the next turn: often another one.
+    fn next_turn(&mut self, param: &Known, carried: &[Known]) -> Value {
+        let fits: Vec<&Known> = carried.iter().filter(|other| other.ty == param.ty && other.quality >= param.quality).collect();
+        if self.random.once_in(2) { self.random.of(&fits).value } else { self.pick(param.ty, param.quality) }
+    }
+
+    fn goes_on(&mut self, counter: Value, ty: Type, times: u64) -> Cond {
+        let limit = self.constant(ty, times);
+        let masks: Vec<Type> = super::all_types(self.wants.isa).into_iter().filter(|ty| ty.elem().is_none()).collect();
+        match self.random.below(4) {
+            0 => {
+                let bit = self.emit(Type::I32, Op::Cmp(CmpOp::SLt, counter, limit), Quality::Exact);
+                Cond::NonZero(bit)
+            }
+            1 if !masks.is_empty() => {
+                let bit = self.emit(Type::I32, Op::Cmp(CmpOp::ULt, counter, limit), Quality::Exact);
+                let zero = self.constant(Type::I32, 0);
+                let bits = self.emit(Type::I32, Op::Bin(BinOp::Sub, zero, bit), Quality::Exact);
+                let mask = self.random.of(&masks);
+                let mask = self.emit(mask, Op::MaskOf(bits), Quality::Exact);
+                if self.random.once_in(2) { Cond::Any(mask) } else { Cond::All(mask) }
+            }
+            2 => Cond::Cmp(CmpOp::Ne, counter, limit),
+            _ => Cond::Cmp(CmpOp::ULt, counter, limit),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Operands.
+
+use wgcl_codegen::vir::{BinOp, CmpOp, Elem, Op, Type, Value};
+
+use super::{Generator, Quality, number};
+
+impl Generator<'_> {
+    /// What is known of a value.
+    pub(super) fn quality(&self, value: Value) -> Quality {
+        if value == self.base {
+            return Quality::Exact;
+        }
+        self.known.iter().rev().find(|known| known.value == value).map_or(Quality::Open, |known| known.quality)
+    }
+
+    /// The least that is known of all.
+    pub(super) fn least(&self, values: &[Value]) -> Quality {
+        values.iter().map(|value| self.quality(*value)).min().unwrap_or(Quality::Exact)
+    }
+
+    /// All or nothing: an operation that gives nothing that is specified unless all operands are exact.
+    pub(super) fn strict(&self, values: &[Value]) -> Quality {
+        if self.least(values) == Quality::Exact { Quality::Exact } else { Quality::Open }
+    }
+
+    /// Arithmetic of floats.
+    pub(super) fn loose(&self, values: &[Value]) -> Quality {
+        self.least(values).min(Quality::AnyNan)
+    }
+
+    /// An operand: one that is there, or a new one.
+    pub(super) fn pick(&mut self, ty: Type, at_least: Quality) -> Value {
+        let fits = |known: &&super::Known| known.ty == ty && known.quality >= at_least;
+        let count = self.known.iter().filter(fits).count();
+        if count == 0 || self.random.once_in(if count < 4 { 3 } else { 10 }) {
+            return self.fresh(ty, at_least);
+        }
+        // Those made last are asked for more often.
+        let at = self.random.below(count).max(self.random.below(count));
+        let found = self.known.iter().filter(fits).nth(at).map(|known| known.value);
+        found.unwrap_or(self.base)
+    }
+
+    /// An operand of which nothing need be known.
+    pub(super) fn any(&mut self, ty: Type) -> Value {
+        let least = self.random.of(&[Quality::Open, Quality::AnyNan, Quality::Exact, Quality::Exact]);
+        self.pick(ty, least)
+    }
+
+    pub(super) fn exact(&mut self, ty: Type) -> Value {
+        self.pick(ty, Quality::Exact)
+    }
+
+    /// Bits in all lanes.
+    pub(super) fn constant(&mut self, ty: Type, bits: u64) -> Value {
+        let bits = if ty.elem().is_some_and(|elem| elem.bits() == 32) { bits & 0xffff_ffff } else { bits };
+        self.emit(ty, Op::Const(bits), Quality::Exact)
+    }
+
+    pub(super) fn bin(&mut self, op: BinOp, ty: Type, a: Value, b: Value) -> Value {
+        let quality = self.strict(&[a, b]);
+        self.emit(ty, Op::Bin(op, a, b), quality)
+    }
+
+    /// A value of no other's making.
+    fn fresh(&mut self, ty: Type, at_least: Quality) -> Value {
+        if at_least == Quality::Open && self.random.once_in(16) {
+            return self.emit(ty, Op::Undef, Quality::Open);
+        }
+        let Some(elem) = ty.elem() else { return self.fresh_mask(ty) };
+        match self.random.below(if ty.lanes() > 1 { 6 } else { 4 }) {
+            0 | 1 => self.load_input(ty),
+            2 | 3 => {
+                let bits = number(&mut self.random, elem);
+                self.constant(ty, bits)
+            }
+            4 => {
+                let lanes = (0..ty.lanes()).map(|_| number(&mut self.random, elem)).collect();
+                self.emit(ty, Op::Lanes(lanes), Quality::Exact)
+            }
+            _ => {
+                let scalar = self.pick(Type::Scalar(elem), at_least);
+                let quality = self.quality(scalar);
+                self.emit(ty, Op::Splat(scalar), quality)
+            }
+        }
+    }
+
+    fn fresh_mask(&mut self, ty: Type) -> Value {
+        match self.random.below(8) {
+            0 => {
+                let bits = self.random.next() & 1;
+                self.constant(ty, bits)
+            }
+            1..=3 => {
+                let bits = self.exact(Type::I32);
+                self.emit(ty, Op::MaskOf(bits), Quality::Exact)
+            }
+            _ => {
+                let elem = self.elem_of_mask(ty);
+                let vector = ty.with_elem(elem);
+                let (a, b) = (self.load_input(vector), self.load_input(vector));
+                let op = self.comparison(elem);
+                self.emit(ty, Op::Cmp(op, a, b), Quality::Exact)
+            }
+        }
+    }
+
+    /// An element of vectors that a mask is for.
+    pub(super) fn elem_of_mask(&mut self, ty: Type) -> Elem {
+        let wide = matches!(ty, Type::Mask(mask) if mask.bits == 64);
+        self.random.of(if wide { &[Elem::I64, Elem::F64] } else { &[Elem::I32, Elem::F32] })
+    }
+
+    /// A comparison of such elements.
+    pub(super) fn comparison(&mut self, elem: Elem) -> CmpOp {
+        use CmpOp::{Eq, FEq, FGe, FGt, FLe, FLt, FNe, Ne, SGe, SGt, SLe, SLt, UGe, UGt, ULe, ULt};
+        if elem.is_float() {
+            self.random.of(&[FEq, FNe, FLt, FLe, FGt, FGe])
+        } else {
+            self.random.of(&[Eq, Ne, SLt, SLe, SGt, SGe, ULt, ULe, UGt, UGe])
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Compiled code does what the vector IR says: for each operation by itself, and in random programs.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod generate;
+#[path = "../support/mod.rs"]
+mod support;
+mod table;
+
+use generate::{Helper, Wants};
+use support::{Fault, Machine, Memory, Random};
+use wgcl_codegen::Isa;
+use wgcl_codegen::vir::{Func, Module, verify};
+
+/// The random program of a seed, and the least that it needs.
+fn program(seed: u64, helpers: &[Helper], isas: &[Isa]) -> (Module, Isa) {
+    let mut random = Random::new(seed);
+    let isa = random.of(isas);
+    let size = random.of(&[8, 30, 30, 100, 100, 300]);
+    let depth = random.of(&[0, 1, 2, 3]);
+    (generate::module(random.next(), Wants { isa, helpers, size, depth }), isa)
+}
+
+/// The generator keeps the rules, and nothing depends on what the IR does not say.
+#[test]
+fn random_programs_mean_something() {
+    let isas = [Isa::Sse42, Isa::Avx2, Isa::Avx512];
+    let evaluated = |module: &Module, seed: u64| {
+        verify(module).unwrap_or_else(|error| panic!("{seed}: {error}\n{module}"));
+        let base = 0x7000_0000_0000;
+        let mut memory = Memory::new(base, &generate::memory(seed));
+        let mut random = Random::new(seed);
+        let args = [base, random.next(), random.next(), random.next(), random.next(), random.next()];
+        let result = Machine::new(module, &mut memory, &|_, _| None, 100_000).call(Func(0), &args);
+        result.map(|_| memory.unknown())
+    };
+    let (mut ran, mut unknown) = (0, 0);
+    for seed in 0..1000 {
+        let (module, _) = program(seed, &[], &isas);
+        match evaluated(&module, seed) {
+            Ok(bytes) => (ran, unknown) = (ran + 1, unknown + bytes),
+            Err(Fault::Endless) => {}
+            Err(fault) => panic!("{seed}: {fault}\n{module}"),
+        }
+    }
+    assert!(ran > 950, "{ran} of 1000 programs ran to their end");
+    assert!(unknown < ran * 64, "{unknown} bytes of {ran} programs are not specified");
+    for case in isas.into_iter().flat_map(table::cases) {
+        let result = evaluated(&case.module, 0);
+        assert!(result.is_ok(), "{}: {result:?}", case.name);
+    }
+}
