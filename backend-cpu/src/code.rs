@@ -45,7 +45,23 @@ impl Code {
 
 /// The largest instruction set that the processor has.
 pub(crate) fn detect_isa() -> Option<Isa> {
-    is_x86_feature_detected!("sse4.2").then_some(Isa::Sse42)
+    let avx2 = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt");
+    let avx512 = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512cd")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl");
+    match (is_x86_feature_detected!("sse4.2") && is_x86_feature_detected!("popcnt"), avx2, avx512) {
+        (true, true, true) => Some(Isa::Avx512),
+        (true, true, false) => Some(Isa::Avx2),
+        (true, false, _) => Some(Isa::Sse42),
+        (false, ..) => None,
+    }
 }
 
 /// Whether the system lets a process make code.

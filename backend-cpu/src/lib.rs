@@ -40,6 +40,8 @@ mod tests;
 
 use std::sync::Arc;
 
+pub use properties::isa_named;
+
 use wgcl_api::backend::{Backend, Device};
 use wgcl_codegen::Isa;
 

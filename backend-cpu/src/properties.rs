@@ -53,7 +53,12 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
     }
 }
 
-/// The name of an instruction set, as `WGCL_CPU_ISA` takes it.
+/// The instruction set of a name, as `WGCL_CPU_ISA` takes it.
+pub fn isa_named(name: &str) -> Option<Isa> {
+    [Isa::Sse42, Isa::Avx2, Isa::Avx512].into_iter().find(|&isa| isa_name(isa) == name)
+}
+
+/// Its name.
 pub(crate) const fn isa_name(isa: Isa) -> &'static str {
     match isa {
         Isa::Sse42 => "sse4.2",

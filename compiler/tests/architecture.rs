@@ -37,7 +37,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn the_places_that_it_names_are_there() {
     let text = read(&root().join("ARCHITECTURE.md"));
-    let bases = [root(), root().join("compiler/src"), root().join("compiler"), root().join("backend-wgpu/src")];
+    let bases =
+        [root(), root().join("compiler/src"), root().join("compiler"), root().join("backend-wgpu/src"), root().join("backend-cpu/src")];
     let is_path = |word: &&str| word.ends_with(".rs") || word.ends_with(".md") || (word.contains('/') && !word.contains(' '));
     let missing: Vec<&str> =
         quoted(&text).filter(is_path).filter(|word| !word.contains('*') && !bases.iter().any(|base| base.join(word).exists())).collect();
@@ -50,10 +51,21 @@ fn unsafe_code_is_where_it_is_named() {
     let named: BTreeSet<PathBuf> = text
         .lines()
         .find_map(|line| line.strip_prefix("- **`unsafe` lives in"))
-        .map(|line| quoted(line).filter(|word| word.ends_with(".rs")).map(|word| Path::new("backend-wgpu/src").join(word)).collect())
+        .map(|line| {
+            // Files follow the crate that they are of.
+            let mut folder = PathBuf::new();
+            let mut file = |word: &str| {
+                if word.ends_with(".rs") {
+                    return Some(folder.join(word));
+                }
+                folder = Path::new(word).join("src");
+                None
+            };
+            quoted(line).filter_map(&mut file).collect()
+        })
         .expect("the invariant");
     let mut used = BTreeSet::new();
-    for path in sources(&root().join("backend-wgpu/src")) {
+    for path in ["backend-cpu", "backend-wgpu"].iter().flat_map(|folder| sources(&root().join(folder).join("src"))) {
         // As code, not in lints and prose.
         let has = |line: &str| {
             !line.trim_start().starts_with("//") && ["unsafe {", "unsafe fn", "unsafe impl"].iter().any(|word| line.contains(word))
