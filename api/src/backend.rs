@@ -456,6 +456,11 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = identity;
         self.allocate(size)
     }
+    /// The host's own memory of so many bytes as the device's, where it can use that as it is; it keeps the region. `None` where memory has to be made.
+    fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+        let _ = (region, size);
+        None
+    }
     /// Host memory that the device reads and writes by itself, for maps of buffers that the host does not see. `None` where that is nothing special.
     fn host_region(&self, size: u64) -> Option<Arc<dyn HostRegion>> {
         let _ = size;

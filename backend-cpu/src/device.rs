@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendResult, Command, Device, DeviceProperties, LoadedProgram, Memory, Progress};
 use wgcl_api::cache::Key;
+use wgcl_api::host::HostRegion;
 use wgcl_codegen::Isa;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::{ir, parallel};
@@ -61,6 +62,10 @@ impl Device for CpuDevice {
 
     fn allocate(&self, size: u64) -> BackendResult<Arc<dyn Memory>> {
         Ok(Arc::new(CpuMemory::new(&self.quota, size)?))
+    }
+
+    fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+        Some(Arc::new(CpuMemory::of_host(region, size)?))
     }
 
     fn expect(&self, name: Key) {

@@ -1,4 +1,4 @@
-//! Memory objects: bytes of the host.
+//! Memory objects: bytes of the host, which the device has allocated, or which the application or the API have and the device uses as they are.
 //!
 //! Commands run one after the other, so that nobody but the application can touch a memory object's bytes while a command does; where it does all the same, its program has a race that OpenCL leaves
 //! undefined. The application may hand memory of its own to commands that overlaps an object's (what it has mapped): so bytes are moved by pointers, without references to them.
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, Memory};
+use wgcl_api::host::HostRegion;
 use wgcl_api::host_commands::{HostBytes, range};
 
 use crate::block::Block;
@@ -33,13 +34,28 @@ impl Quota {
     }
 }
 
+/// Alignment of memory that is not the device's own, at least: what loads and stores of the older instructions ask for.
+const ADOPTED_ALIGN: usize = 16;
+
+/// Whose the bytes are.
+#[derive(Debug)]
+enum Owner {
+    Device { _block: Block, quota: Arc<Quota> },
+    Host(#[expect(dead_code, reason = "it is kept, for as long as the memory is used")] Arc<dyn HostRegion>),
+}
+
 /// A memory object.
 #[derive(Debug)]
 pub(crate) struct CpuMemory {
-    block: Block,
-    size: u64,
-    quota: Arc<Quota>,
+    start: NonNull<u8>,
+    size: usize,
+    owner: Owner,
 }
+
+// SAFETY: an address, and what keeps the bytes there. Who reads and writes them says why that is sound.
+unsafe impl Send for CpuMemory {}
+// SAFETY: as above.
+unsafe impl Sync for CpuMemory {}
 
 impl CpuMemory {
     /// Of so many bytes.
@@ -48,7 +64,9 @@ impl CpuMemory {
             return Err(BackendError::OutOfDeviceMemory);
         }
         match Block::new(size) {
-            Some(block) => Ok(Self { block, size, quota: Arc::clone(quota) }),
+            Some(block) => {
+                Ok(Self { start: block.start(), size: block.size(), owner: Owner::Device { _block: block, quota: Arc::clone(quota) } })
+            }
             None => {
                 quota.used.fetch_sub(size, Ordering::Relaxed);
                 Err(BackendError::OutOfDeviceMemory)
@@ -56,33 +74,42 @@ impl CpuMemory {
         }
     }
 
+    /// That is the first bytes of a region of the host's; `None` where they are not aligned well enough.
+    pub(crate) fn of_host(region: &Arc<dyn HostRegion>, size: u64) -> Option<Self> {
+        let start = NonNull::new(std::ptr::with_exposed_provenance_mut(region.address()))?;
+        let size = usize::try_from(size).ok()?;
+        region.address().is_multiple_of(ADOPTED_ALIGN).then(|| Self { start, size, owner: Owner::Host(Arc::clone(region)) })
+    }
+
     /// The address of its first byte.
     pub(crate) fn address(&self) -> u64 {
-        self.block.address() as u64
+        self.start.as_ptr().expose_provenance() as u64
     }
 
-    fn start(&self) -> NonNull<u8> {
-        self.block.start()
+    const fn start(&self) -> NonNull<u8> {
+        self.start
     }
 
-    fn length(&self) -> usize {
-        self.block.size()
+    const fn length(&self) -> usize {
+        self.size
     }
 }
 
 impl Drop for CpuMemory {
     fn drop(&mut self) {
-        self.quota.used.fetch_sub(self.size, Ordering::Relaxed);
+        if let Owner::Device { quota, .. } = &self.owner {
+            quota.used.fetch_sub(self.size as u64, Ordering::Relaxed);
+        }
     }
 }
 
 impl Memory for CpuMemory {
     fn size(&self) -> u64 {
-        self.size
+        self.size as u64
     }
 
     fn host_address(&self) -> Option<usize> {
-        Some(self.block.address())
+        Some(self.start.as_ptr().expose_provenance())
     }
 
     fn as_any(&self) -> &dyn Any {
