@@ -290,6 +290,8 @@ pub enum LaunchArg {
     Value(ValueBytes),
     /// A buffer; `None` for a null pointer.
     Buffer(Option<MemoryRange>),
+    /// An address of the host, on devices with fine-grained system SVM.
+    Address(u64),
     /// Bytes of workgroup memory.
     Local(u32),
     /// An image: where its first element is, and what it is like. A sampler is a by-value argument: its word of OpenCL C (CLK_...).

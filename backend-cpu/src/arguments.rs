@@ -44,6 +44,7 @@ impl ArgBlock {
                 let address = range.as_ref().map(address).transpose()?.unwrap_or(0);
                 self.put(offset, &address.to_le_bytes())
             }
+            (ArgPlace::Address { offset }, LaunchArg::Address(address)) => self.put(offset, &address.to_le_bytes()),
             (ArgPlace::Image { offset }, LaunchArg::Image(range, image)) => {
                 self.put(offset, &address(range)?.to_le_bytes())?;
                 for (word, at) in image.words().into_iter().zip((offset + 8..).step_by(4)) {

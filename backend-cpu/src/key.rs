@@ -30,7 +30,7 @@ impl Key {
                 (KernelParam::Local { .. }, LaunchArg::Local(bytes)) => kernel.local_args.push(*bytes),
                 (KernelParam::Image, LaunchArg::Image(_, image)) => kernel.images.push(image.format),
                 (KernelParam::Sampler, LaunchArg::Value(value)) => kernel.samplers.push(sampler_word(value)?),
-                (KernelParam::Buffer { .. }, LaunchArg::Buffer(_))
+                (KernelParam::Buffer { .. }, LaunchArg::Buffer(_) | LaunchArg::Address(_))
                 | (KernelParam::Value | KernelParam::Bytes { .. }, LaunchArg::Value(_)) => {}
                 _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
             }

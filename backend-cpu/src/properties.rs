@@ -45,7 +45,7 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         dedicated_local_memory: false,
         unified_memory: true,
         native_kernels: true,
-        svm: SvmCapabilities::COARSE_GRAIN_BUFFER,
+        svm: SvmCapabilities::all(),
         timer_resolution: 1,
         correctly_rounded: true,
         uuid: None,
