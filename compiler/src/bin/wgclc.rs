@@ -344,7 +344,7 @@ fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &T
         if stage == Emit::Vector {
             return native::vector_ir(&program.module, &function.name, &key, target, isa).map(|module| module.to_string());
         }
-        native::compile(&program.module, &function.name, &key, target, isa).map(|kernel| native::disassemble(&kernel))
+        native::assembly(&program.module, &function.name, &key, target, isa)
     };
     kernels(arguments, program).map(text).collect()
 }

@@ -82,6 +82,11 @@ fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target
 }
 
 /// The machine code of a kernel as text.
-pub fn disassemble(kernel: &NativeKernel) -> String {
-    wgcl_codegen::disassemble(&wgcl_codegen::Code { bytes: kernel.code.clone(), entries: vec![kernel.entry], stack: kernel.stack })
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn assembly(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, isa: Isa) -> LaunchResult<String> {
+    let made = vectorise(module, kernel, key, target, isa)?;
+    let internal = |message| LaunchError::Internal { kernel: kernel.to_owned(), stage: "codegen", message };
+    wgcl_codegen::compile(&made.module, isa).map(|code| wgcl_codegen::disassemble(&code)).map_err(|error| internal(error.to_string()))
 }
