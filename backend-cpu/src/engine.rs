@@ -123,28 +123,28 @@ impl Engine {
         let (num_groups, parts) = parts(launch, kernel.is_free(), self.pool.threads())?;
         let common = Key::of_launch(launch, kernel.params(), program.code.machine().isa)?;
         let context = context(launch, num_groups, program);
-        let mut output = None;
+        let mut text = Vec::new();
         let mut arguments: Option<Arc<ArgBlock>> = None;
         for part in &parts {
             let variant = program.variant(kernel, &common.clone().of_part(part))?;
-            if variant.prints && output.is_none() {
-                output = Some(self.printf_buffer()?);
-            }
+            let output = variant.printed.as_ref().map(|_| self.printf_buffer()).transpose()?;
             let printf = output.as_ref().map_or(0, |block| block.address() as u64);
             let arguments = match &arguments {
                 Some(arguments) => arguments,
                 None => arguments.insert(Arc::new(ArgBlock::new(&variant.args, &launch.args)?)),
             };
             let context = LaunchContext { printf, group_base: part.base, group_count: part.groups, ..context };
-            let dispatch = Arc::new(Dispatch::new(variant, context, Arc::clone(arguments)));
+            let dispatch = Arc::new(Dispatch::new(Arc::clone(&variant), context, Arc::clone(arguments)));
             self.execute(dispatch, part, program.pace(&launch.kernel), host)?;
-        }
-        if let Some(mut block) = output {
-            let text = program.text(block.bytes_mut());
-            *self.printf.lock() = Some(block);
-            if !text.is_empty() {
-                progress.print(&text);
+            if let (Some(mut block), Some(table)) = (output, &variant.printed) {
+                if block.bytes_mut()[..4] != [0; 4] {
+                    text.extend(table.clone().with_constants_at(context.constants).text(block.bytes_mut()));
+                }
+                *self.printf.lock() = Some(block);
             }
+        }
+        if !text.is_empty() {
+            progress.print(&text);
         }
         Ok(())
     }

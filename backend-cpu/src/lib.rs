@@ -68,7 +68,7 @@ impl CpuBackend {
     /// # Errors
     /// See [`Unavailable`].
     pub fn new(limit: Option<Isa>) -> Result<Self, Unavailable> {
-        let has = code::detect_isa().ok_or(Unavailable::Processor)?;
+        let has = Isa::detect().ok_or(Unavailable::Processor)?;
         code::check_executable_memory()?;
         Ok(Self { isa: limit.map_or(has, |limit| limit.min(has)) })
     }

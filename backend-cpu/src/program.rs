@@ -62,7 +62,8 @@ impl Artifact for Native {
     const KIND: &'static str = "cpu";
 
     fn encode(&self) -> Option<Vec<u8>> {
-        postcard::to_stdvec(&*self.0).ok()
+        // What makes text of what it prints is not kept.
+        if self.0.prints { None } else { postcard::to_stdvec(&*self.0).ok() }
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
@@ -105,8 +106,8 @@ pub(crate) struct Variant {
     pub(crate) stack: u32,
     /// Bytes of a thread's arena.
     pub(crate) arena: u64,
-    /// Whether it may print.
-    pub(crate) prints: bool,
+    /// What it prints, if it may print.
+    pub(crate) printed: Option<Table>,
 }
 
 impl Machine for Cpu {
@@ -116,7 +117,7 @@ impl Machine for Cpu {
     fn load(&self, artifact: Native, _: &Key) -> BackendResult<Variant> {
         let kernel = &artifact.0;
         let code = (self.map)(kernel)?;
-        Ok(Variant { code, args: kernel.args.clone(), stack: kernel.stack, arena: kernel.arena, prints: kernel.prints })
+        Ok(Variant { code, args: kernel.args.clone(), stack: kernel.stack, arena: kernel.arena, printed: kernel.prints.then(|| kernel.printed.clone()) })
     }
 }
 
@@ -144,8 +145,6 @@ pub(crate) struct CpuProgram {
     paces: FxHashMap<String, Pace>,
     /// Constants and variables, where there are any; only kernels touch them once they are filled.
     memory: [Option<Block>; 2],
-    /// What its kernels print.
-    table: Table,
 }
 
 impl fmt::Debug for CpuProgram {
@@ -166,8 +165,7 @@ impl CpuProgram {
             Some(expected) => Arc::clone(expected.shelf()),
             None => Arc::new(Shelf::of_module(Arc::clone(&module), target.clone())),
         };
-        let (memory, places) = program_memory(&module)?;
-        let table = Table::new(&module, 8).with_constants_at(places.constant);
+        let (memory, _) = program_memory(&module)?;
         let facts = KernelFacts::of_module(&module);
         let paces = paces(&facts);
         let (isa, target) = (cpu.isa, target.clone());
@@ -176,7 +174,7 @@ impl CpuProgram {
         if let Some(expected) = expected {
             code.adopt(expected);
         }
-        Ok(Self { code: Arc::new(code), paces, memory, table })
+        Ok(Self { code: Arc::new(code), paces, memory })
     }
 
     /// Of kernels that come from anywhere.
@@ -184,7 +182,7 @@ impl CpuProgram {
     pub(crate) fn of_kernels(cpu: &Arc<Cpu>, facts: Vec<KernelFacts>, make: Box<Compile<Native>>) -> Self {
         let paces = paces(&facts);
         let code = Arc::new(Program::new(Arc::clone(cpu), facts, make, None));
-        Self { code, paces, memory: [None, None], table: Table::default() }
+        Self { code, paces, memory: [None, None] }
     }
 
     /// The addresses of its constants and variables.
@@ -196,11 +194,6 @@ impl CpuProgram {
     /// How quick a kernel is, by its name.
     pub(crate) fn pace(&self, kernel: &str) -> Option<&Pace> {
         self.paces.get(kernel)
-    }
-
-    /// What kernels have printed.
-    pub(crate) fn text(&self, buffer: &[u8]) -> Vec<u8> {
-        self.table.text(buffer)
     }
 
     /// What runs a kernel's launches of that key.

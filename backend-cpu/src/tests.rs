@@ -322,7 +322,7 @@ fn what_goes_wrong_fails_and_nothing_else_does() {
     let program = program(false);
     assert!(run(&device, launch(&program, "none", &memory, [0, 64, 16])).is_err());
     assert!(run(&device, launch(&program, "count", &memory, [0, 64, 3])).is_err());
-    let panics = HostWork(Box::new(|| panic!("a panic of the host's work")));
+    let panics = HostWork(Box::new(|| std::panic::panic_any("a panic of the host's work")));
     assert!(run(&device, Command::Host(panics)).is_err());
     let Action::Launch(mut other) = launch(&program, "count", &memory, [0, 64, 16]) else { return };
     other.args = vec![LaunchArg::Value([0; 8].as_slice().into())];
@@ -335,10 +335,12 @@ fn what_goes_wrong_fails_and_nothing_else_does() {
 #[test]
 fn kernels_come_back_from_the_cache() {
     let kernel =
-        NativeKernel { code: vec![1, 2, 3], entry: 1, stack: 8, arena: 1 << 40, lanes: 8, prints: true, ..NativeKernel::default() };
+        NativeKernel { code: vec![1, 2, 3], entry: 1, stack: 8, arena: 1 << 40, lanes: 8, ..NativeKernel::default() };
     let bytes = Native(Arc::new(kernel.clone())).encode().expect("bytes");
     assert_eq!(Native::decode(&bytes).map(|native| native.0), Some(Arc::new(kernel)));
     assert!(Native::decode(&bytes[..3]).is_none());
+    let prints = NativeKernel { prints: true, ..NativeKernel::default() };
+    assert!(Native(Arc::new(prints)).encode().is_none(), "what makes text of its output would be lost");
 }
 
 #[test]
