@@ -8,7 +8,7 @@ use super::shape::Mode;
 use super::value::{Comps, Regs, Val, scalar};
 use super::variation::Kind;
 use crate::internal::internal;
-use crate::ir::{BinOp, CastOp, Inst, Op, Scalar, Type, Value};
+use crate::ir::{BinOp, CastOp, Inst, Op, Scalar, Space, Type, Value};
 
 impl Lower<'_> {
     /// Lowers an instruction without regions.
@@ -70,7 +70,9 @@ impl Lower<'_> {
             }
             Kind::Varying => {
                 // A pointer that only changes its space keeps its form.
-                if let Op::Cast(CastOp::SpaceCast, pointer) = *op {
+                if let Op::Cast(CastOp::SpaceCast, pointer) = *op
+                    && self.ir_ty(pointer) != Type::Ptr(Space::Generic)
+                {
                     let val = self.val(pointer);
                     self.define(result, val);
                     return Ok(());
