@@ -16,7 +16,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 fn main() {
     let mut found = Vec::new();
-    for folder in ["src", "library"] {
+    // What makes machine code of kernels is a crate of its own.
+    for folder in ["src", "library", "../codegen/src"] {
         println!("cargo:rerun-if-changed={folder}");
         files(Path::new(folder), &mut found);
     }

@@ -290,6 +290,8 @@ pub enum LaunchArg {
     Value(ValueBytes),
     /// A buffer; `None` for a null pointer.
     Buffer(Option<MemoryRange>),
+    /// An address of the host, on devices with fine-grained system SVM.
+    Address(u64),
     /// Bytes of workgroup memory.
     Local(u32),
     /// An image: where its first element is, and what it is like. A sampler is a by-value argument: its word of OpenCL C (CLK_...).
@@ -455,6 +457,11 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn allocate_shared(&self, size: u64, identity: u32) -> BackendResult<Arc<dyn Memory>> {
         let _ = identity;
         self.allocate(size)
+    }
+    /// The host's own memory of so many bytes as the device's, where it can use that as it is; it keeps the region. `None` where memory has to be made.
+    fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+        let _ = (region, size);
+        None
     }
     /// Host memory that the device reads and writes by itself, for maps of buffers that the host does not see. `None` where that is nothing special.
     fn host_region(&self, size: u64) -> Option<Arc<dyn HostRegion>> {

@@ -135,6 +135,8 @@ pub enum Argument {
     Image(Arc<Image>),
     /// A pointer to a byte of memory that is shared with the host.
     Svm(Arc<Buffer>, u64),
+    /// A pointer to memory of which only the host knows.
+    Address(usize),
 }
 
 impl Argument {
@@ -144,7 +146,7 @@ impl Argument {
             Self::Buffer(buffer) => buffer.as_ref(),
             Self::Image(image) => Some(image.buffer()),
             Self::Svm(buffer, _) => Some(buffer),
-            Self::Value(_) | Self::Local(_) => None,
+            Self::Value(_) | Self::Local(_) | Self::Address(_) => None,
         }
     }
 }
@@ -219,6 +221,7 @@ impl Operation {
                         Argument::Buffer(None) => LaunchArg::Buffer(None),
                         Argument::Buffer(Some(buffer)) => LaunchArg::Buffer(Some(range(&buffer, 0)?)),
                         Argument::Svm(buffer, start) => LaunchArg::Buffer(Some(range(&buffer, start)?)),
+                        Argument::Address(address) => LaunchArg::Address(address as u64),
                         Argument::Image(image) => LaunchArg::Image(range(image.buffer(), 0)?, image.descriptor()),
                     });
                 }

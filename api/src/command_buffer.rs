@@ -381,9 +381,15 @@ impl CommandBuffer {
     ///
     /// # Errors
     /// Those of clEnqueueSVMMemFill, and of recording.
-    pub fn svm_fill(&self, address: usize, pattern: Vec<u8>, size: u64, points: &[SyncPoint]) -> Result<SyncPoint> {
+    pub fn svm_fill(
+        &self,
+        address: usize,
+        (pattern, size): (Vec<u8>, u64),
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        points: &[SyncPoint],
+    ) -> Result<SyncPoint> {
         self.queue.check_svm(&[])?;
-        self.record(points, || self.queue.svm_fill_work(address, pattern, size))
+        self.record(points, || self.queue.svm_fill_work(address, pattern, size, target))
     }
 
     /// clCommandBarrierWithWaitListKHR

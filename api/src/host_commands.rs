@@ -9,6 +9,55 @@ use crate::backend::{Action, BackendError, BackendResult, Command, CopyRegion, H
 pub trait HostBytes: Memory + Sized + 'static {
     /// Hands the bytes to `f`: nobody else touches them meanwhile.
     fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T;
+
+    /// Writes a piece of the host's bytes.
+    ///
+    /// # Errors
+    /// If it reaches beyond the end of either.
+    fn write(&self, host: &[u8], region: CopyRegion) -> BackendResult<()> {
+        let source = &host[range(host.len(), region.host, region.size)?];
+        self.with_bytes(|bytes| {
+            let place = range(bytes.len(), region.buffer, region.size)?;
+            bytes[place].copy_from_slice(source);
+            Ok(())
+        })
+    }
+
+    /// Reads a piece of it into the host's bytes.
+    ///
+    /// # Errors
+    /// If it reaches beyond the end of either.
+    fn read(&self, host: &mut [u8], region: CopyRegion) -> BackendResult<()> {
+        let place = range(host.len(), region.host, region.size)?;
+        self.with_bytes(|bytes| {
+            host[place].copy_from_slice(&bytes[range(bytes.len(), region.buffer, region.size)?]);
+            Ok(())
+        })
+    }
+
+    /// Copies a piece of it to `target`, which may be the same memory.
+    ///
+    /// # Errors
+    /// If it reaches beyond the end of either.
+    fn copy(&self, target: &Self, region: CopyRegion) -> BackendResult<()> {
+        // The two may be one, which hands out its bytes once at a time.
+        let moved = self.with_bytes(|bytes| BackendResult::Ok(bytes[range(bytes.len(), region.buffer, region.size)?].to_vec()))?;
+        target.write(&moved, CopyRegion { buffer: region.host, host: 0, size: region.size })
+    }
+
+    /// Repeats a pattern in `size` bytes from `offset` on.
+    ///
+    /// # Errors
+    /// If they reach beyond the end.
+    fn fill(&self, pattern: &[u8], offset: u64, size: u64) -> BackendResult<()> {
+        self.with_bytes(|bytes| {
+            let place = range(bytes.len(), offset, size)?;
+            for chunk in bytes[place].chunks_exact_mut(pattern.len().max(1)) {
+                chunk.copy_from_slice(pattern);
+            }
+            Ok(())
+        })
+    }
 }
 
 /// The implementation behind a memory object.
@@ -36,71 +85,37 @@ fn perform<M: HostBytes>(action: &Action, launch: &mut dyn FnMut(&Launch) -> Bac
     match action {
         Action::Write { dst, src, regions } => write(downcast::<M>(dst)?, &**src, regions),
         Action::Read { src, dst, regions } => read(downcast::<M>(src)?, &**dst, regions),
-        Action::Copy { src, dst, regions } => copy(downcast::<M>(src)?, downcast::<M>(dst)?, regions),
-        Action::Fill { dst, pattern, offset, size } => fill(downcast::<M>(dst)?, pattern, *offset, *size),
+        Action::Copy { src, dst, regions } => {
+            let (source, target) = (downcast::<M>(src)?, downcast::<M>(dst)?);
+            regions.iter().try_for_each(|region| source.copy(target, *region))
+        }
+        Action::Fill { dst, pattern, offset, size } => downcast::<M>(dst)?.fill(pattern, *offset, *size),
         Action::Launch(kernel) => launch(kernel),
     }
 }
 
 fn write<M: HostBytes>(memory: &M, source: &dyn HostSource, regions: &[CopyRegion]) -> BackendResult<()> {
     let mut result = Ok(());
-    source.with(&mut |host| {
-        result = memory.with_bytes(|bytes| {
-            regions.iter().try_for_each(|region| {
-                slice_mut(bytes, region.buffer, region.size)?.copy_from_slice(slice(host, region.host, region.size)?);
-                Ok(())
-            })
-        });
-    });
+    source.with(&mut |host| result = regions.iter().try_for_each(|region| memory.write(host, *region)));
     result
 }
 
 fn read<M: HostBytes>(memory: &M, target: &dyn HostTarget, regions: &[CopyRegion]) -> BackendResult<()> {
     let mut result = Ok(());
-    target.with_mut(&mut |host| {
-        result = memory.with_bytes(|bytes| {
-            regions.iter().try_for_each(|region| {
-                slice_mut(host, region.host, region.size)?.copy_from_slice(slice(bytes, region.buffer, region.size)?);
-                Ok(())
-            })
-        });
-    });
+    target.with_mut(&mut |host| result = regions.iter().try_for_each(|region| memory.read(host, *region)));
     result
 }
 
-fn copy<M: HostBytes>(source: &M, target: &M, regions: &[CopyRegion]) -> BackendResult<()> {
-    for region in regions {
-        // The two may be one, which hands out its bytes once at a time.
-        let moved = source.with_bytes(|bytes| slice(bytes, region.buffer, region.size).map(<[u8]>::to_vec))?;
-        target.with_bytes(|bytes| slice_mut(bytes, region.host, region.size).map(|place| place.copy_from_slice(&moved)))?;
-    }
-    Ok(())
-}
-
-fn fill<M: HostBytes>(memory: &M, pattern: &[u8], offset: u64, size: u64) -> BackendResult<()> {
-    memory.with_bytes(|bytes| {
-        for chunk in slice_mut(bytes, offset, size)?.chunks_exact_mut(pattern.len().max(1)) {
-            chunk.copy_from_slice(pattern);
-        }
-        Ok(())
-    })
-}
-
-fn outside() -> BackendError {
-    BackendError::Other("a transfer beyond the end of a buffer".to_owned())
-}
-
-fn range(offset: u64, size: u64) -> BackendResult<Range<usize>> {
+/// `size` bytes from `offset` on, of `length` bytes.
+///
+/// # Errors
+/// If they reach beyond the end.
+pub fn range(length: usize, offset: u64, size: u64) -> BackendResult<Range<usize>> {
     let places = (usize::try_from(offset), offset.checked_add(size).map(usize::try_from));
-    if let (Ok(start), Some(Ok(end))) = places { Ok(start..end) } else { Err(outside()) }
-}
-
-fn slice(bytes: &[u8], offset: u64, size: u64) -> BackendResult<&[u8]> {
-    bytes.get(range(offset, size)?).ok_or_else(outside)
-}
-
-fn slice_mut(bytes: &mut [u8], offset: u64, size: u64) -> BackendResult<&mut [u8]> {
-    bytes.get_mut(range(offset, size)?).ok_or_else(outside)
+    match places {
+        (Ok(start), Some(Ok(end))) if end <= length => Ok(start..end),
+        _ => Err(BackendError::Other("a transfer beyond the end of a buffer".to_owned())),
+    }
 }
 
 #[cfg(test)]

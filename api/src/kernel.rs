@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::program::{AccessQualifier, ArgInfo, KernelInfo};
 
-use crate::backend::ValueBytes;
+use crate::backend::{SvmCapabilities, ValueBytes};
 use crate::command::Argument;
 use crate::device::{Device, MAX_PARAMETER_SIZE};
 use crate::error::{Error, Result, ensure};
@@ -30,6 +30,8 @@ pub enum ArgValue {
     Local(u32),
     /// A pointer to a byte of shared virtual memory.
     Svm(Weak<Buffer>, u64),
+    /// A pointer to memory of which only the host knows: for devices with fine-grained system SVM.
+    Address(usize),
     /// An image, as long as the application holds it.
     Image(Weak<Image>),
     /// What a sampler is to kernels.
@@ -259,7 +261,7 @@ impl Kernel {
                     bytes.len()
                 );
             }
-            (KernelParam::Buffer { .. }, ArgValue::Null | ArgValue::Svm(..)) => {}
+            (KernelParam::Buffer { .. }, ArgValue::Null | ArgValue::Svm(..) | ArgValue::Address(_)) => {}
             (KernelParam::Buffer { .. }, ArgValue::Buffer(buffer)) => {
                 let same = buffer.upgrade().is_some_and(|buffer| Arc::ptr_eq(buffer.context(), self.program.context()));
                 // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value are not the same."
@@ -352,9 +354,14 @@ impl Kernel {
             return self.set_arg(index, ArgValue::Null);
         }
         // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
-        let found = self.program.context().svm_at(address);
-        let (buffer, start) = found.ok_or_else(|| Error::InvalidArgValue(format!("{address:#x} is no shared virtual memory").into()))?;
-        self.set_arg(index, ArgValue::Svm(Arc::downgrade(&buffer), start))
+        let context = self.program.context();
+        match context.svm_at(address) {
+            Some((buffer, start)) => self.set_arg(index, ArgValue::Svm(Arc::downgrade(&buffer), start)),
+            None if context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM) => {
+                self.set_arg(index, ArgValue::Address(address))
+            }
+            None => Err(Error::InvalidArgValue(format!("{address:#x} is no shared virtual memory").into())),
+        }
     }
 
     /// clSetKernelExecInfo with CL_KERNEL_EXEC_INFO_SVM_PTRS: memory to which pointers in memory may lead.
@@ -364,8 +371,13 @@ impl Kernel {
     pub fn set_svm_pointers(&self, addresses: &[usize]) -> Result<()> {
         let mut buffers: Vec<Arc<Buffer>> = Vec::new();
         for address in addresses {
-            let found = self.program.context().svm_at(*address);
-            let (buffer, _) = found.ok_or_else(|| Error::InvalidValue(format!("{address:#x} is no shared virtual memory").into()))?;
+            let context = self.program.context();
+            let Some((buffer, _)) = context.svm_at(*address) else {
+                // What all of the host's memory is reached by need not be named.
+                let everywhere = context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
+                ensure!(everywhere, InvalidValue, "{address:#x} is no shared virtual memory");
+                continue;
+            };
             if buffers.iter().all(|other| !Arc::ptr_eq(other, &buffer)) {
                 buffers.push(buffer);
             }
@@ -402,6 +414,7 @@ impl Kernel {
                 Some(ArgValue::Image(image)) => image.upgrade().map(Argument::Image).ok_or_else(gone),
                 Some(ArgValue::Sampler(word)) => Ok(Argument::Value(ValueBytes::from_slice(&word.to_le_bytes()))),
                 Some(ArgValue::Local(size)) => Ok(Argument::Local(*size)),
+                Some(ArgValue::Address(address)) => Ok(Argument::Address(*address)),
                 Some(ArgValue::Svm(buffer, start)) => buffer.upgrade().map(|buffer| Argument::Svm(buffer, *start)).ok_or_else(gone),
             }?);
         }

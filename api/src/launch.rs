@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::backend::{DeviceProperties, PreferredGroup};
+use crate::backend::{DeviceProperties, PreferredGroup, SvmCapabilities};
 use crate::command::{Access, Argument, CommandType, KernelLaunch, Operation, Use, Work};
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
@@ -146,6 +146,11 @@ impl Queue {
         for buffer in args.iter().filter_map(Argument::buffer) {
             buffer.check_alignment(device)?;
         }
+        // "CL_INVALID_OPERATION if ... system pointers are passed as arguments to a kernel ... and the device associated with command_queue does not support
+        // fine-grain system SVM allocations."
+        let everywhere = device.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
+        let unshared = args.iter().any(|arg| matches!(arg, Argument::Address(_)));
+        ensure!(everywhere || !unshared, InvalidOperation, "{} does not reach all of the host's memory", device.name());
         // "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel because of insufficient resources."
         let local_memory = kernel.local_memory(info);
         ensure!(

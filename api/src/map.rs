@@ -74,7 +74,9 @@ impl MemObject {
     pub(crate) fn begin_map(&self, device_index: usize, span: Range<u64>, pieces: Vec<CopyRegion>, write: bool) -> Result<MapRecord> {
         let store = self.buffer().store();
         let start = usize::try_from(span.start).map_err(|_| Error::MapFailure("the offset does not fit an address".into()))?;
-        let direct = if store.host.is_some() { None } else { store.memory(device_index)?.host_address() };
+        let memory = store.memory(device_index)?;
+        // The application's own memory is what it wants to see, and elsewhere it is not the device's.
+        let direct = memory.host_address().filter(|_| store.host.is_none() || store.is_adopted(&*memory));
         let (address, via) = match direct {
             Some(address) => (address + start, MapVia::Device(device_index)),
             None => {

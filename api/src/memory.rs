@@ -138,6 +138,17 @@ pub(crate) fn zeroed(size: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// What a region holds: the application may free its memory as soon as it has released the buffer, and a device with memory of its own reads later.
+fn copy_of(region: &Arc<dyn HostRegion>, size: u64) -> Result<Vec<u8>> {
+    let mut bytes = zeroed(size)?;
+    region.clone().source(0, size).with(&mut |host| {
+        if host.len() == bytes.len() {
+            bytes.copy_from_slice(host);
+        }
+    });
+    Ok(bytes)
+}
+
 /// The memory of a buffer and its sub-buffers.
 #[derive(Debug)]
 pub struct Store {
@@ -184,9 +195,10 @@ impl Store {
         let (Some(cell), Some(device)) = (self.memories.get(device_index), self.context.devices().get(device_index)) else {
             return Err(Error::InvalidDevice("the device is not of the buffer's context".into()));
         };
-        let make = || match self.identity.is_of_host() {
-            true => device.backend().allocate_shared(self.size, self.identity.get()),
-            false => device.backend().allocate(self.size),
+        let make = || match self.host.as_ref().and_then(|host| device.backend().adopt(host, self.size)) {
+            Some(memory) => Ok(memory),
+            None if self.identity.is_of_host() => device.backend().allocate_shared(self.size, self.identity.get()),
+            None => device.backend().allocate(self.size),
         };
         let memory = cell.get_or_try_init(|| make().map_err(Error::from))?;
         Ok(memory.clone())
@@ -205,6 +217,11 @@ impl Store {
     /// Whether pointers into it are addresses of the host (shared virtual memory).
     pub fn is_svm(&self) -> bool {
         self.identity.is_of_host()
+    }
+
+    /// Whether memory on a device is the host's region itself.
+    pub(crate) fn is_adopted(&self, memory: &dyn Memory) -> bool {
+        self.host.as_ref().is_some_and(|host| memory.host_address() == Some(host.address()))
     }
 
     /// What a device lacks of `range`, and who has it.
@@ -354,27 +371,26 @@ impl Buffer {
     /// If there is no memory. Sizes and flags are checked before.
     pub fn new(context: &Arc<Context>, flags: MemFlags, size: u64, data: HostData, property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
         Self::check_size(context, size)?;
-        let (initial, host): (Option<Arc<dyn HostSource>>, _) = match data {
+        let (bytes, host) = match data {
             HostData::None => (None, None),
-            HostData::Copy(bytes) => (Some(Arc::new(bytes)), None),
-            // A copy here too: the application may free its memory as soon as it has released the buffer, and the device reads later.
-            HostData::Use(region) => {
-                let mut bytes = zeroed(size)?;
-                region.clone().source(0, size).with(&mut |host| {
-                    if host.len() == bytes.len() {
-                        bytes.copy_from_slice(host);
-                    }
-                });
-                (Some(Arc::new(bytes)), Some(region))
-            }
+            HostData::Copy(bytes) => (Some(bytes), None),
+            HostData::Use(region) => (None, Some(region)),
         };
         let store = Store::new(context, size, Identity::new(), host);
         // A context with several devices cannot know which of them will use the buffer: the first one that is large enough keeps it until then.
         let home = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
         let memory = store.memory(home)?;
-        if let (Some(src), Some(device)) = (initial, context.devices().get(home)) {
+        let bytes = match &store.host {
+            Some(region) if !store.is_adopted(&*memory) => Some(copy_of(region, size)?),
+            _ => bytes,
+        };
+        let has_contents = bytes.is_some() || store.host.is_some();
+        if let (Some(bytes), Some(device)) = (bytes, context.devices().get(home)) {
+            let src: Arc<dyn HostSource> = Arc::new(bytes);
             let regions = vec![CopyRegion { buffer: 0, host: 0, size }];
             device.backend().enqueue(Action::Write { dst: memory, src, regions }.into(), false, Arc::new(Upload(store.clone())));
+        }
+        if has_contents {
             store.written(home, 0..size);
         }
         Ok(Self::of_store(flags.or_default(), store, 0, size, property_list))

@@ -59,6 +59,18 @@ pub const SWITCHES: &[Switch] = &[
               `NAME=TYPE` for those in whose name NAME occurs, separated by commas.",
     },
     Switch {
+        name: "WGCL_CPU",
+        kind: Kind::Text,
+        default: "0",
+        doc: "`1` offers the host's CPU with machine code of our own, behind GPUs; Vulkan drivers for CPUs are offered only where `WGCL_DEVICE` names them then. `0` leaves it out.",
+    },
+    Switch {
+        name: "WGCL_CPU_ISA",
+        kind: Kind::Text,
+        default: "all that the processor has",
+        doc: "The instructions that this device may use at most: `sse4.2`, `avx2` or `avx512`.",
+    },
+    Switch {
         name: "WGCL_INTERPRETER",
         kind: Kind::Text,
         default: "no interpreter",
@@ -134,6 +146,10 @@ pub struct Options {
     pub device: Option<String>,
     /// `WGCL_DEVICE_TYPE`
     pub device_type: Option<String>,
+    /// `WGCL_CPU`
+    pub cpu: Option<String>,
+    /// `WGCL_CPU_ISA`
+    pub cpu_isa: Option<String>,
     /// `WGCL_INTERPRETER`
     pub interpreter: Option<String>,
     /// `WGCL_CACHE`
@@ -184,6 +200,8 @@ impl Options {
             dump_dir: value("WGCL_DUMP_DIR").map(PathBuf::from),
             device: value("WGCL_DEVICE"),
             device_type: value("WGCL_DEVICE_TYPE"),
+            cpu: value("WGCL_CPU"),
+            cpu_isa: value("WGCL_CPU_ISA"),
             interpreter: value("WGCL_INTERPRETER"),
             cache: value("WGCL_CACHE"),
             cache_dir: value("WGCL_CACHE_DIR").map(PathBuf::from),

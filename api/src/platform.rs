@@ -87,13 +87,22 @@ impl Platform {
     }
 }
 
+/// Whether `WGCL_DEVICE`, if it is that, asks for a device by its name.
+pub fn names_device(choice: &str, name: &str) -> bool {
+    choice.split(',').map(str::trim).any(|part| !part.is_empty() && part.parse::<usize>().is_err() && is_part(part, name))
+}
+
+fn is_part(part: &str, name: &str) -> bool {
+    name.to_lowercase().contains(&part.to_lowercase())
+}
+
 /// Keeps the devices that `WGCL_DEVICE` names: indices or parts of names, separated by commas, in that order.
 fn select(all: Vec<Arc<Device>>, choice: &str) -> Vec<Arc<Device>> {
     let mut chosen: Vec<Arc<Device>> = Vec::new();
     for part in choice.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let found: Vec<_> = match part.parse::<usize>() {
             Ok(index) => all.get(index).into_iter().collect(),
-            Err(_) => all.iter().filter(|d| d.name().to_lowercase().contains(&part.to_lowercase())).collect(),
+            Err(_) => all.iter().filter(|d| is_part(part, d.name())).collect(),
         };
         if found.is_empty() {
             tracing::warn!("WGCL_DEVICE: no device is called or has the index `{part}`");
@@ -105,4 +114,17 @@ fn select(all: Vec<Arc<Device>>, choice: &str) -> Vec<Arc<Device>> {
         }
     }
     chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_device;
+
+    #[test]
+    fn devices_are_named_by_parts_of_their_names() {
+        assert!(names_device("0, LLVM", "llvmpipe (LLVM 15.0.6, 256 bits)"));
+        assert!(!names_device("0,15", "llvmpipe (LLVM 15.0.6, 256 bits)"));
+        assert!(!names_device("nvidia,", "llvmpipe (LLVM 15.0.6, 256 bits)"));
+        assert!(!names_device("", "llvmpipe"));
+    }
 }

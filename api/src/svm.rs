@@ -1,8 +1,10 @@
-//! Shared virtual memory, coarse-grained (OpenCL API 5.6): memory whose pointers are the same numbers on the host and in kernels.
+//! Shared virtual memory (OpenCL API 5.6): memory whose pointers are the same numbers on the host and in kernels.
 //!
 //! An allocation is a buffer, and addresses of the host that no other memory has: they begin at a multiple of 4 GiB. A pointer in a kernel's memory
 //! is an identity above and a byte offset below; the buffer's identity is the high half of its addresses, so that the two are the same bits.
-//! Host and device have the bytes each for themselves; they are brought over by maps and unmaps, as coarse-grained memory allows.
+//! Host and device have the bytes each for themselves; they are brought over by maps and unmaps, as coarse-grained memory allows. Devices whose memory is the host's
+//! have the same bytes ([`Device::adopt`](crate::backend::Device::adopt)): what is fine-grained there is an allocation like others, and where kernels reach all of the host's memory
+//! an address that is of no allocation is handed on as it is.
 //!
 //! What a kernel reaches through pointers in memory must be an argument or be named by clSetKernelExecInfo, as the specification asks: only that is bound.
 
@@ -34,12 +36,19 @@ impl Context {
         self.devices().iter().any(|device| !device.svm_capabilities().is_empty())
     }
 
-    /// clSVMAlloc: the address.
+    /// What some device of the context can do of it.
+    pub fn svm_capabilities(&self) -> SvmCapabilities {
+        self.devices().iter().fold(SvmCapabilities::empty(), |all, device| all | device.svm_capabilities())
+    }
+
+    /// clSVMAlloc: the address. `wanted` is what the memory must be good for.
     ///
     /// # Errors
-    /// For a size of zero or beyond the devices' limits, and where there is no memory.
-    pub fn svm_alloc(self: &Arc<Self>, flags: MemFlags, size: u64) -> Result<usize> {
+    /// For a size of zero or beyond the devices' limits, where no device can do what is wanted, and where there is no memory.
+    pub fn svm_alloc(self: &Arc<Self>, flags: MemFlags, wanted: SvmCapabilities, size: u64) -> Result<usize> {
         ensure!(self.has_svm(), InvalidOperation, "no device of the context supports SVM");
+        // "... CL_MEM_SVM_FINE_GRAIN_BUFFER or CL_MEM_SVM_ATOMICS is specified in flags and these are not supported by at least one device in context."
+        ensure!(self.svm_capabilities().contains(wanted), InvalidOperation, "no device of the context supports {wanted:?}");
         Buffer::check_size(self, size)?;
         let region = self.allocator().allocate_shared(size).ok_or_else(|| Error::OutOfHostMemory(format!("{size} shared bytes").into()))?;
         let address = region.address();
@@ -87,6 +96,12 @@ impl Queue {
         found.ok_or_else(|| Error::InvalidValue(format!("{address:#x} is no shared virtual memory").into()))
     }
 
+    /// Whether an address is that of memory of which only the host knows, on a device that reaches it all the same.
+    fn is_of_host(&self, address: usize) -> bool {
+        let everywhere = self.device().svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
+        everywhere && address != 0 && self.context().svm_at(address).is_none()
+    }
+
     /// clEnqueueSVMMap
     ///
     /// # Errors
@@ -102,6 +117,10 @@ impl Queue {
         // "CL_INVALID_VALUE if svm_ptr is NULL", "if size is 0 or if values specified in flags are not valid."
         ensure!(size != 0, InvalidValue, "a map of nothing");
         let flags = MapFlags::parse(flags)?;
+        if self.is_of_host(address) {
+            Self::check_blocking(blocking, wait_list)?;
+            return self.end(self.submit(CommandType::SvmMap, Work::nop(), wait_list)?, blocking);
+        }
         let (buffer, offset) = self.svm_at(address)?;
         let range = buffer.range(offset, size)?;
         Self::check_blocking(blocking, wait_list)?;
@@ -116,6 +135,9 @@ impl Queue {
     /// In the order of the specification.
     pub fn svm_unmap(self: &Arc<Self>, address: usize, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
+        if self.is_of_host(address) {
+            return self.submit(CommandType::SvmUnmap, Work::nop(), wait_list);
+        }
         let (buffer, _) = self.svm_at(address)?;
         self.unmap_as(CommandType::SvmUnmap, &MemObject::Buffer(buffer), address, wait_list)
     }
@@ -181,11 +203,25 @@ impl Queue {
         self.end(self.submit(CommandType::SvmMemcpy, work, wait_list)?, blocking)
     }
 
-    /// What clEnqueueSVMMemFill does.
-    pub(crate) fn svm_fill_work(&self, address: usize, pattern: Vec<u8>, size: u64) -> Result<Work> {
+    /// What clEnqueueSVMMemFill does. `target` makes memory of the host alone.
+    pub(crate) fn svm_fill_work(
+        &self,
+        address: usize,
+        pattern: Vec<u8>,
+        size: u64,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+    ) -> Result<Work> {
         // "CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes."
         let width = pattern.len();
         ensure!(width != 0 && address.is_multiple_of(width), InvalidValue, "{address:#x} is not aligned to {width} bytes");
+        if self.is_of_host(address) {
+            ensure!(size.is_multiple_of(width as u64), InvalidValue, "{size} bytes of patterns of {width}");
+            let target = target(size)?;
+            let fill = move || {
+                target.with_mut(&mut |bytes| bytes.chunks_exact_mut(pattern.len()).for_each(|chunk| chunk.copy_from_slice(&pattern)));
+            };
+            return Ok(Work::new(Operation::Native(NativeKernel::call(fill)), Vec::new()));
+        }
         let (buffer, offset) = self.svm_at(address)?;
         self.fill_work(&buffer, pattern, (offset, size))
     }
@@ -194,9 +230,15 @@ impl Queue {
     ///
     /// # Errors
     /// In the order of the specification.
-    pub fn svm_fill(self: &Arc<Self>, address: usize, pattern: Vec<u8>, size: u64, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+    pub fn svm_fill(
+        self: &Arc<Self>,
+        address: usize,
+        (pattern, size): (Vec<u8>, u64),
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
-        let work = self.svm_fill_work(address, pattern, size)?;
+        let work = self.svm_fill_work(address, pattern, size, target)?;
         self.submit(CommandType::SvmMemFill, work, wait_list)
     }
 
@@ -213,7 +255,7 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
         let mut uses = Vec::new();
-        for &(address, size) in parts {
+        for &(address, size) in parts.iter().filter(|(address, _)| !self.is_of_host(*address)) {
             let (buffer, offset) = self.svm_at(address)?;
             // "... if sizes[i] is non zero range [svm_pointers[i], svm_pointers[i]+sizes[i]) is not contained within an existing clSVMAlloc allocation."
             let range = if size == 0 { buffer.range(0, buffer.size())? } else { buffer.range(offset, size)? };

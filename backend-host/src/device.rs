@@ -11,8 +11,8 @@ use wgcl_api::backend::{
 use wgcl_api::cache::Key;
 use wgcl_compiler::ir;
 use wgcl_compiler::target::{AtomicOrder, Target};
+use wgcl_runtime::host;
 
-use crate::cache;
 use crate::engine::{self, Task};
 use crate::memory::{GLOBAL_MEMORY, InterpreterMemory, Names};
 use crate::program::InterpreterProgram;
@@ -47,7 +47,7 @@ fn properties() -> DeviceProperties {
         subgroup_size: 1,
         // To it a group is worth no more than its work-items, but what it runs is what CPUs run elsewhere.
         preferred_group: PreferredGroup { least: 64, most: MAX_GROUP, groups_per_unit: 8 },
-        cache: cache::of_host(),
+        cache: host::cache(),
         dedicated_local_memory: false,
         unified_memory: false,
         // A launch has the memory for itself, wherever that is.

@@ -42,6 +42,7 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
             LaunchArg::Value(bytes) => Argument::Value(bytes.to_vec()),
             LaunchArg::Local(size) => Argument::Local(*size),
             LaunchArg::Buffer(None) => Argument::Buffer(None),
+            LaunchArg::Address(_) => return Err(BackendError::Other("an address of the host".to_owned())),
             LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => {
                 let memory = downcast::<InterpreterMemory>(&range.memory)?;
                 if !objects.iter().any(|(other, _)| other.id == memory.id) {

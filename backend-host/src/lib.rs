@@ -9,7 +9,6 @@
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub)]
 
-mod cache;
 mod device;
 mod engine;
 mod memory;

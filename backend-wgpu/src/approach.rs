@@ -1,9 +1,9 @@
 //! How the backend deals with a device: what it opens it with, and which of several ways it goes.
 
 use wgcl_api::backend::DeviceKind;
+use wgcl_runtime::host::memory as host_memory;
 use wgpu::Features;
 
-use crate::host_memory;
 use crate::vulkan::Details;
 
 /// Everything that wgcl can make use of; a device is opened with those of them that its adapter has.

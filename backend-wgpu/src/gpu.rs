@@ -8,11 +8,11 @@ use ash::vk;
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult, DeviceKind};
 use wgcl_api::options::Options;
+use wgcl_runtime::host::memory as host_memory;
 
 use crate::approach::{Approach, memory, wanted_features};
 use crate::buffer::Buffer;
 use crate::copiers::Copiers;
-use crate::host_memory;
 use crate::raw::Raw;
 use crate::vulkan::{self, Mapping};
 

@@ -40,7 +40,6 @@ mod groups;
 mod handled;
 mod host;
 mod host_bytes;
-mod host_memory;
 mod key;
 mod launch;
 mod memory;

@@ -3,6 +3,7 @@
 use wgcl_api::backend::{DeviceKind, DeviceProperties, PreferredGroup, SvmCapabilities};
 use wgcl_api::options::Options;
 use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, profiles};
+use wgcl_runtime::host;
 use wgpu::Features;
 
 use crate::adapters::Settings;
@@ -85,7 +86,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, tar
         max_groups: details.max_groups.filter(|_| approach.raw).unwrap_or([limits.max_compute_workgroups_per_dimension; 3]),
         base_alignment: limits.min_storage_buffer_offset_alignment.max(limits.min_uniform_buffer_offset_alignment).max(16),
         compute_units: compute_units(kind, details.multiprocessors),
-        clock_mhz: if kind == DeviceKind::Cpu { host_clock_mhz() } else { 0 },
+        clock_mhz: if kind == DeviceKind::Cpu { host::clock_mhz() } else { 0 },
         subgroup_size: info.subgroup_min_size.max(1),
         preferred_group: preferred_group(kind),
         // wgpu does not tell of caches.
@@ -151,16 +152,6 @@ fn compute_units(kind: DeviceKind, multiprocessors: Option<u32>) -> u32 {
         (DeviceKind::IntegratedGpu, None) => 8,
         (_, None) => 32,
     }
-}
-
-/// The host's clock as Linux tells it; 0 elsewhere.
-fn host_clock_mhz() -> u32 {
-    let Ok(text) = std::fs::read_to_string("/proc/cpuinfo") else { return 0 };
-    text.lines()
-        .filter(|line| line.starts_with("cpu MHz"))
-        .filter_map(|line| line.split(':').nth(1)?.trim().parse::<f64>().ok())
-        .fold(0.0, f64::max)
-        .clamp(0.0, 1e6) as u32
 }
 
 fn vendor_name(id: u32, driver: &str) -> String {

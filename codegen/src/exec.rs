@@ -38,14 +38,22 @@ impl Executable {
     /// # Errors
     /// The system has no memory, or lets none be executed.
     pub fn new(code: &Code) -> Result<Self, ExecError> {
+        Self::of_bytes(&code.bytes, &code.entries)
+    }
+
+    /// The same for code that was kept as bytes; `entries` are those at which its functions begin.
+    ///
+    /// # Errors
+    /// As [`Executable::new`].
+    pub fn of_bytes(code: &[u8], entries: &[u32]) -> Result<Self, ExecError> {
         // SAFETY: asks for the size of a page only.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
-        let bytes = code.bytes.len().max(1).next_multiple_of(page);
-        let start = protected(&code.bytes, bytes).or_else(|error| match error {
-            ExecError::Refused(_) => twice(&code.bytes, bytes),
+        let bytes = code.len().max(1).next_multiple_of(page);
+        let start = protected(code, bytes).or_else(|error| match error {
+            ExecError::Refused(_) => twice(code, bytes),
             error => Err(error),
         })?;
-        Ok(Self { start, bytes, entries: code.entries.clone() })
+        Ok(Self { start, bytes, entries: entries.to_vec() })
     }
 
     /// Where a function of the module begins.

@@ -166,8 +166,36 @@ pub struct ProgramData {
 
 /// Initial contents of a module's constants and `__global` variables, addresses in them as [`crate::pointer`] has them.
 pub fn program_data(module: &Module, target: &Target) -> ProgramData {
-    let layout = ProgramLayout::of(&module.globals);
     let pointer_size = target.pointer_size();
+    contents(module, pointer_size, |space, offset| global_pointer(space, offset, pointer_size))
+}
+
+/// Where a program's memory is, for kernels whose pointers are addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProgramPlaces {
+    /// Address of the first byte of all constants.
+    pub constant: u64,
+    /// Address of the first byte of all `__global` variables.
+    pub global: u64,
+}
+
+/// As [`program_data`], with addresses of 64 bits for pointers.
+pub fn program_data_at(module: &Module, places: ProgramPlaces) -> ProgramData {
+    contents(module, 8, |space, offset| {
+        let start = if space == Space::Constant { places.constant } else { places.global };
+        start.wrapping_add_signed(offset)
+    })
+}
+
+/// Bytes of all constants and of all `__global` variables of a module, in this order; multiples of 16.
+pub fn program_sizes(module: &Module) -> [u32; 2] {
+    let layout = ProgramLayout::of(&module.globals);
+    [layout.constant_size, layout.global_size]
+}
+
+/// Initial contents, with what `pointer` makes of a place in a program's memory wherever that is stored.
+fn contents(module: &Module, pointer_size: u32, pointer: impl Fn(Space, i64) -> u64) -> ProgramData {
+    let layout = ProgramLayout::of(&module.globals);
     let mut data = ProgramData { constant: vec![0; layout.constant_size as usize], global: vec![0; layout.global_size as usize] };
     for (global, &offset) in module.globals.iter().zip(&layout.offsets) {
         let memory = match global.space {
@@ -181,7 +209,7 @@ pub fn program_data(module: &Module, target: &Target) -> ProgramData {
         for reloc in &global.relocs {
             let Some(target) = module.globals.get(reloc.target.index()) else { continue };
             let start = layout.offsets.get(reloc.target.index()).copied().unwrap_or(0);
-            let pointer = global_pointer(target.space, i64::from(start).wrapping_add(reloc.addend), pointer_size).to_le_bytes();
+            let pointer = pointer(target.space, i64::from(start).wrapping_add(reloc.addend)).to_le_bytes();
             put(memory, (offset + reloc.at) as usize, &pointer[..pointer_size as usize]);
         }
     }
@@ -197,7 +225,7 @@ fn put(memory: &mut [u8], offset: usize, bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{arg_layout, program_data};
+    use super::{ProgramPlaces, arg_layout, program_data, program_data_at, program_sizes};
     use crate::ir::{Function, Global, GlobalVar, Kernel, KernelParam, Module, Reloc, Scalar, Space, Type};
     use crate::target::Target;
 
@@ -238,6 +266,14 @@ mod tests {
         let data = program_data(&module, &Target::full());
         assert_eq!(data.constant.len(), 48);
         assert_eq!(&data.constant[32..], [9, 9, 9, 9, 9, 9, 9, 9, 17, 0, 0, 0, 1, 0, 0, 0x70]);
+        assert_eq!(program_sizes(&module), [48, 16]);
+        let data_at = program_data_at(&module, ProgramPlaces { constant: 0x7f12_3456_7000, global: 0x1000 });
+        assert_eq!(&data_at.constant[40..], 0x7f12_3456_7011_u64.to_le_bytes());
+        assert_eq!((&data_at.constant[..40], &data_at.global), (&data.constant[..40], &data.global));
+        module.globals[4].relocs[0].target = Global(2);
+        module.globals[4].relocs[0].addend = -1;
+        let data_at = program_data_at(&module, ProgramPlaces { constant: 0x2000, global: 0x1000 });
+        assert_eq!(&data_at.constant[40..], 0xfff_u64.to_le_bytes());
         assert_eq!(&data.constant[..3], [1, 2, 3]);
         assert_eq!(&data.constant[16..18], [4, 5]);
         assert_eq!(data.global, [0; 16]);

@@ -19,7 +19,7 @@ use crate::emit::{self, Binding, BindingSource, Shader};
 use crate::image::expand;
 use crate::ir::{self, Func};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
-use crate::passes::{self, Driver, LEGALIZE, PassError, SHADER, SPECIALISE, Step, Watch};
+use crate::passes::{self, Driver, LEGALIZE, NATIVE, PassError, SHADER, SPECIALISE, Step, Watch};
 use crate::target::Target;
 use crate::timing::stage;
 
@@ -73,6 +73,14 @@ impl<'a> Specialised<'a> {
     /// A kernel that no shader can be, or a defect of ours.
     pub fn bind(&mut self) -> Result<(), PassError> {
         self.driver.run(&mut self.module, SHADER).map(drop)
+    }
+
+    /// Goes on to the form that [`crate::native`] reads.
+    ///
+    /// # Errors
+    /// A defect of ours.
+    pub fn prepare(&mut self) -> Result<(), PassError> {
+        self.driver.run(&mut self.module, NATIVE).map(drop)
     }
 
     /// Goes on to the form that emission reads.

@@ -362,7 +362,7 @@ crate::entry! {
         let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let points = points(num_points, &waits)?;
         check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
-        sync_point.set(command_buffer.svm_fill(pointer.address(), pattern.get(pattern_size), size as u64, &points)?);
+        sync_point.set(command_buffer.svm_fill(pointer.address(), (pattern.get(pattern_size), size as u64), |size| pointer.target(size), &points)?);
         Ok(())
     }
 

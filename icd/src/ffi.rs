@@ -499,7 +499,7 @@ impl HostTarget for HostBytes {
 
 impl HostRegion for HostBytes {
     fn address(&self) -> usize {
-        self.start.addr()
+        self.start.expose_provenance()
     }
 
     fn source(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostSource> {

@@ -14,6 +14,7 @@
 #![allow(clippy::too_many_arguments, reason = "the functions' parameters are the specification's")]
 
 mod absent;
+mod backends;
 #[rustfmt::skip]
 #[allow(
     clippy::all,

@@ -84,7 +84,7 @@ impl Config {
         check!(!needs_svm || context.has_svm(), InvalidOperation, "no device supports SVM");
         let mut svm_pointers = Vec::new();
         for info in &exec_infos {
-            if let ExecInfo::SvmPointers(pointers) = svm::read_exec_info(info.name, info.size, info.value)? {
+            if let ExecInfo::SvmPointers(pointers) = svm::read_exec_info(info.name, info.size, info.value, context.svm_capabilities())? {
                 svm_pointers.push(pointers);
             }
         }

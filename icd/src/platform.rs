@@ -4,14 +4,12 @@ use std::ffi::c_void;
 use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
 
-use wgcl_api::backend::Backend;
 use wgcl_api::error::Result;
 use wgcl_api::options::Options;
 use wgcl_api::platform::{NAME, Platform, SUFFIX, VERSION};
 use wgcl_api::version::Version;
-use wgcl_backend_host::InterpreterBackend;
-use wgcl_backend_wgpu::{Settings, WgpuBackend};
 
+use crate::backends::Backends;
 use crate::bindings::{
     CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_HOST_TIMER_RESOLUTION, CL_PLATFORM_ICD_SUFFIX_KHR,
     CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, cl_platform_id,
@@ -29,36 +27,8 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
     PLATFORM.get_or_init(|| {
         let options = Options::get();
         start_logging(options);
-        Platform::new(Arc::new(backends(options)))
+        Platform::new(Arc::new(Backends::of(options)))
     })
-}
-
-/// Where devices come from: wgpu, and the interpreter where it is asked for.
-fn backends(options: &Options) -> Vec<Box<dyn Backend>> {
-    let interpreter = options.interpreter.as_deref().unwrap_or("0");
-    let mut backends: Vec<Box<dyn Backend>> = Vec::new();
-    if interpreter != "only" {
-        backends.push(Box::new(WgpuBackend::new(settings(options))));
-    }
-    match interpreter {
-        "0" => {}
-        "1" | "only" => backends.push(Box::new(InterpreterBackend)),
-        other => tracing::warn!("WGCL_INTERPRETER is neither 0, 1 nor only, but `{other}`"),
-    }
-    backends
-}
-
-/// How the devices of wgpu are dealt with.
-fn settings(options: &Options) -> Settings {
-    let portable = match options.portable.as_deref().unwrap_or("0") {
-        "0" => false,
-        "1" => true,
-        other => {
-            tracing::warn!("WGCL_PORTABLE is neither 0 nor 1, but `{other}`");
-            false
-        }
-    };
-    Settings { portable, ..Settings::default() }
 }
 
 fn start_logging(options: &Options) {

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use wgcl_api::backend::SvmCapabilities;
 use wgcl_api::context::Context;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::kernel::Kernel;
@@ -10,9 +11,9 @@ use wgcl_api::queue::Queue;
 use wgcl_api::svm::SvmCopy;
 
 use crate::bindings::{
-    CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED,
-    CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_context, cl_event, cl_kernel, cl_kernel_exec_info, cl_map_flags,
-    cl_mem_migration_flags, cl_svm_mem_flags, cl_uint,
+    CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_MEM_SVM_ATOMICS, CL_MEM_SVM_FINE_GRAIN_BUFFER,
+    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_context, cl_event, cl_kernel,
+    cl_kernel_exec_info, cl_map_flags, cl_mem_migration_flags, cl_svm_mem_flags, cl_uint,
 };
 use crate::check;
 use crate::event::{give, wait_list};
@@ -47,13 +48,18 @@ impl FreeCall {
 
 fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint) -> Result<*mut c_void> {
     let context = handles::get::<Context>(context)?;
-    // Fine-grained memory and its atomics are bits that are not known there.
-    let flags = MemFlags::parse(flags)?;
+    let (fine, atomics) = (u64::from(CL_MEM_SVM_FINE_GRAIN_BUFFER), u64::from(CL_MEM_SVM_ATOMICS));
+    let mut wanted = SvmCapabilities::empty();
+    wanted.set(SvmCapabilities::FINE_GRAIN_BUFFER, flags & fine != 0);
+    wanted.set(SvmCapabilities::ATOMICS, flags & atomics != 0);
+    // "CL_MEM_SVM_ATOMICS: This flag is valid only if CL_MEM_SVM_FINE_GRAIN_BUFFER is specified in flags."
+    check!(wanted != SvmCapabilities::ATOMICS, InvalidValue, "atomics of coarse-grained memory");
+    let flags = MemFlags::parse(flags & !(fine | atomics))?;
     let access = MemFlags::READ_WRITE | MemFlags::WRITE_ONLY | MemFlags::READ_ONLY;
     check!(access.contains(flags), InvalidValue, "{flags:?} are not for shared memory");
     // "... alignment is not a power of two."
     check!(alignment == 0 || alignment.is_power_of_two(), InvalidValue, "an alignment of {alignment}");
-    context.svm_alloc(flags, size as u64).map(std::ptr::with_exposed_provenance_mut)
+    context.svm_alloc(flags, wanted, size as u64).map(std::ptr::with_exposed_provenance_mut)
 }
 
 /// `clSVMAlloc`
@@ -80,7 +86,7 @@ pub(crate) enum ExecInfo {
 }
 
 /// Reads a value of clSetKernelExecInfo.
-pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Bytes) -> Result<ExecInfo> {
+pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Bytes, has: SvmCapabilities) -> Result<ExecInfo> {
     // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by param_value_size is not valid." A list of no pointers
     // is a valid one: it takes the earlier ones back.
     let none = param == CL_KERNEL_EXEC_INFO_SVM_PTRS && size == 0;
@@ -97,7 +103,7 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
             // "CL_INVALID_OPERATION if param_name = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value = CL_TRUE but no devices in context
             // associated with kernel support fine-grain system SVM allocations."
             let wanted = value.get(size).iter().any(|&byte| byte != 0);
-            check!(!wanted, InvalidOperation, "no device has fine-grained system SVM");
+            check!(!wanted || has.contains(SvmCapabilities::FINE_GRAIN_SYSTEM), InvalidOperation, "no device has fine-grained system SVM");
             Ok(ExecInfo::None)
         }
         _ => Err(Error::InvalidValue(format!("kernel execution info {param:#x} is unknown").into())),
@@ -156,7 +162,7 @@ crate::entry! {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
         check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
-        give(&event, queue.svm_fill(pointer.address(), pattern.get(pattern_size), size as u64, &waits)?);
+        give(&event, queue.svm_fill(pointer.address(), (pattern.get(pattern_size), size as u64), |size| pointer.target(size), &waits)?);
         Ok(())
     }
 
@@ -221,7 +227,7 @@ crate::entry! {
         let kernel = handles::get::<Kernel>(kernel)?;
         // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
         check!(kernel.program().context().has_svm(), InvalidOperation, "no device supports SVM");
-        match read_exec_info(param, size, value)? {
+        match read_exec_info(param, size, value, kernel.program().context().svm_capabilities())? {
             ExecInfo::SvmPointers(pointers) => kernel.set_svm_pointers(&pointers),
             ExecInfo::None => Ok(()),
         }

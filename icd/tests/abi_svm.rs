@@ -1,4 +1,4 @@
-//! Shared virtual memory, coarse-grained: pointers that the host and kernels leave for each other, and the commands of such memory.
+//! Shared virtual memory: pointers that the host and kernels leave for each other, and the commands of such memory.
 
 mod common;
 
@@ -20,11 +20,20 @@ const CL_KERNEL_EXEC_INFO_SVM_PTRS: cl_uint = 0x11B6;
 const CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM: cl_uint = 0x11B7;
 const CL_MEM_USES_SVM_POINTER: cl_uint = 0x1109;
 
-/// Whether the device has shared virtual memory, which wgcl's do if they have 64-bit integers.
-fn supported() -> bool {
+const CL_DEVICE_SVM_FINE_GRAIN_BUFFER: u64 = 1 << 1;
+const CL_DEVICE_SVM_FINE_GRAIN_SYSTEM: u64 = 1 << 2;
+const CL_MEM_SVM_FINE_GRAIN_BUFFER: u64 = 1 << 10;
+const CL_MEM_SVM_ATOMICS: u64 = 1 << 11;
+
+fn capabilities() -> u64 {
     let target = target();
     let bits = info::<u64>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_SVM_CAPABILITIES, size, value, ret));
-    bits.is_ok_and(|bits| bits & 1 != 0)
+    bits.unwrap_or(0)
+}
+
+/// Whether the device has shared virtual memory, which wgcl's do if they have 64-bit integers.
+fn supported() -> bool {
+    capabilities() & 1 != 0
 }
 
 /// Shared memory, freed when dropped.
@@ -388,10 +397,52 @@ fn arguments_are_checked() {
     assert!(larger.is_null());
     assert_eq!(status, CL_INVALID_BUFFER_SIZE);
     if target().is_wgcl() {
-        assert_eq!(cl.clSetKernelArgSVMPointer(walk.0, 0, (&raw const own).cast()), CL_INVALID_ARG_VALUE);
+        let everywhere = capabilities() & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM != 0;
+        let expected = |error| if everywhere { CL_SUCCESS } else { error };
+        assert_eq!(cl.clSetKernelArgSVMPointer(walk.0, 0, (&raw const own).cast()), expected(CL_INVALID_ARG_VALUE));
         let (none, yes): (cl_uint, cl_uint) = (0, 1);
-        assert_eq!(info(CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, 4, (&raw const yes).cast()), CL_INVALID_OPERATION);
+        let answer = info(CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, 4, (&raw const yes).cast());
+        assert_eq!(answer, expected(CL_INVALID_OPERATION));
         assert_eq!(info(CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, 4, (&raw const none).cast()), CL_SUCCESS);
+    }
+}
+
+#[test]
+fn fine_grained_memory_is_the_hosts() {
+    let cl = &target().cl;
+    let context = Context::new();
+    let queue = context.queue(0);
+    let has = capabilities();
+    let allocate = |flags| cl.clSVMAlloc(context.0, CL_MEM_READ_WRITE | flags, 64, 0);
+    assert!(allocate(CL_MEM_SVM_ATOMICS).is_null(), "atomics of coarse-grained memory");
+    let start = allocate(CL_MEM_SVM_FINE_GRAIN_BUFFER);
+    assert_eq!(start.is_null(), has & CL_DEVICE_SVM_FINE_GRAIN_BUFFER == 0);
+    if start.is_null() {
+        return;
+    }
+    let memory = Shared { context: &context, start, bytes: 64 };
+    // SAFETY: the allocation has 16 words, which the host may touch whenever no command does.
+    let words = unsafe { std::slice::from_raw_parts_mut(memory.start.cast::<u32>(), 16) };
+    words.fill(1);
+    let pattern = 7_u32;
+    let pattern = (&raw const pattern).cast();
+    assert_eq!(cl.clEnqueueSVMMemFill(queue.0, memory.at(32), pattern, 4, 16, 0, null(), null_mut()), CL_SUCCESS);
+    queue.finish();
+    assert_eq!(*words, [1, 1, 1, 1, 1, 1, 1, 1, 7, 7, 7, 7, 1, 1, 1, 1]);
+    if has & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM != 0 {
+        let mut own = vec![0_u32; 8];
+        let address = own.as_mut_ptr();
+        assert_eq!(cl.clEnqueueSVMMap(queue.0, CL_TRUE, CL_MAP_WRITE, address.cast(), 32, 0, null(), null_mut()), CL_SUCCESS);
+        assert_eq!(cl.clEnqueueSVMUnmap(queue.0, address.cast(), 0, null(), null_mut()), CL_SUCCESS);
+        assert_eq!(cl.clEnqueueSVMMemFill(queue.0, address.wrapping_add(2).cast(), pattern, 4, 8, 0, null(), null_mut()), CL_SUCCESS);
+        let around = context.build(LISTS).kernel("around");
+        set(&around, 0, address.wrapping_add(4).cast());
+        set(&around, 1, memory.start);
+        assert_eq!(queue.launch(&around, &[4], None), CL_SUCCESS);
+        queue.finish();
+        assert_eq!(own, [100, 101, 109, 110, 0, 0, 0, 0]);
+        let middle = u64::from(words[0]) | u64::from(words[1]) << 32;
+        assert_eq!(middle, address.wrapping_add(4).addr() as u64);
     }
 }
 

@@ -13,6 +13,8 @@
 //! Variants are made by [`workers`] before a launch asks for them where it is known what it will ask for: what earlier processes have launched
 //! ([`Expected`]), what was enqueued behind something else, what the API thinks likely.
 //!
+//! What backends that run on the host ask about it is in [`host`].
+//!
 //! Nothing here knows what an artifact is: SPIR-V for a GPU's driver, or machine code.
 
 #![forbid(unsafe_code)]
@@ -20,6 +22,7 @@
 
 mod artifact;
 mod history;
+pub mod host;
 mod kernel;
 pub mod process;
 mod program;

@@ -1,6 +1,6 @@
 //! Makes functions, an instruction at a time.
 
-use super::{Block, BlockData, Function, Inst, Op, Terminator, Type, Value};
+use super::{Block, BlockData, Cond, Function, Inst, Op, Target, Terminator, Type, Value};
 
 /// A function that is being made, and the block to which instructions are added.
 #[derive(Debug)]
@@ -79,9 +79,12 @@ impl Builder {
         block.terminator = Some(terminator);
     }
 
-    /// The function, its blocks in the order in which they were entered; blocks that were never entered are gone.
+    /// The function, its blocks in the order in which they were entered; blocks to which nothing leads are gone, and so is what nobody asks for.
     pub fn finish(self) -> Function {
-        let Self { mut function, order, .. } = self;
+        let Self { mut function, mut order, .. } = self;
+        let reached = reachable(&function);
+        order.retain(|block| reached[block.index()]);
+        remove_unused(&mut function, &order);
         let mut places = vec![Block(u32::MAX); function.blocks.len()];
         for (place, block) in (0..).zip(&order) {
             places[block.index()] = Block(place);
@@ -101,9 +104,84 @@ impl Builder {
         function
     }
 
+    /// A new value, not yet defined by anything.
     fn value(&mut self, ty: Type) -> Value {
         let value = Value(u32::try_from(self.function.values.len()).unwrap_or(u32::MAX));
         self.function.values.push(ty);
         value
     }
+}
+
+/// Which blocks the entry leads to.
+fn reachable(function: &Function) -> Vec<bool> {
+    let mut reached = vec![false; function.blocks.len()];
+    let mut list = vec![Block(0)];
+    while let Some(block) = list.pop() {
+        if std::mem::replace(&mut reached[block.index()], true) {
+            continue;
+        }
+        list.extend(function.blocks[block.index()].terminator.iter().flat_map(Terminator::targets).map(|target| target.block));
+    }
+    reached
+}
+
+/// Takes out operations without effects whose value nobody uses, and parameters of blocks that nobody reads: those that are handed round a loop only are not read.
+fn remove_unused(function: &mut Function, order: &[Block]) {
+    let mut used = vec![false; function.values.len()];
+    let mut list: Vec<Value> = Vec::new();
+    // What defines a value: an instruction's operands, or what jumps hand over.
+    let mut given: Vec<Vec<Value>> = vec![Vec::new(); function.values.len()];
+    for &block in order {
+        let data = &function.blocks[block.index()];
+        for inst in &data.insts {
+            match inst.result {
+                Some(result) if inst.op.is_pure() || is_load(&inst.op) => {
+                    inst.op.for_each_operand(|value| given[result.index()].push(value))
+                }
+                _ => inst.op.for_each_operand(|value| list.push(value)),
+            }
+        }
+        let Some(terminator) = &data.terminator else { continue };
+        for target in terminator.targets() {
+            for (&param, &arg) in function.blocks[target.block.index()].params.iter().zip(&target.args) {
+                given[param.index()].push(arg);
+            }
+        }
+        match terminator {
+            Terminator::Branch(Cond::Cmp(_, a, b), ..) => list.extend([*a, *b]),
+            Terminator::Branch(Cond::NonZero(value) | Cond::Any(value) | Cond::All(value), ..) | Terminator::Return(Some(value)) => {
+                list.push(*value)
+            }
+            _ => {}
+        }
+    }
+    while let Some(value) = list.pop() {
+        if !std::mem::replace(&mut used[value.index()], true) {
+            list.append(&mut given[value.index()]);
+        }
+    }
+    let params: Vec<Vec<bool>> =
+        function.blocks.iter().map(|block| block.params.iter().map(|param| used[param.index()]).collect()).collect();
+    for &block in order {
+        let data = &mut function.blocks[block.index()];
+        data.params.retain(|param| used[param.index()]);
+        data.insts.retain(|inst| inst.result.is_none_or(|result| used[result.index()] || !(inst.op.is_pure() || is_load(&inst.op))));
+        let keep = |target: &mut Target| {
+            let mut kept = params[target.block.index()].iter();
+            target.args.retain(|_| kept.next().copied().unwrap_or(true));
+        };
+        match &mut data.terminator {
+            Some(Terminator::Jump(target)) => keep(target),
+            Some(Terminator::Branch(_, then, els)) => {
+                keep(then);
+                keep(els);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether it reads memory and does nothing else.
+const fn is_load(op: &Op) -> bool {
+    matches!(op, Op::Load(..) | Op::LoadVector { .. } | Op::Gather { .. })
 }

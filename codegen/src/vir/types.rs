@@ -26,6 +26,14 @@ impl Elem {
         self.bits() / 8
     }
 
+    /// All bits of one.
+    pub const fn mask(self) -> u64 {
+        match self {
+            Self::I32 | Self::F32 => 0xffff_ffff,
+            Self::I64 | Self::F64 => u64::MAX,
+        }
+    }
+
     /// Whether it is a floating-point number.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F32 | Self::F64)

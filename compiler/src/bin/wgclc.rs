@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 
+use wgcl_codegen::Isa;
 use wgcl_compiler::build::build_watched;
 use wgcl_compiler::diag::colourise;
 use wgcl_compiler::emit::{Format, Shader, print};
@@ -18,7 +19,7 @@ use wgcl_compiler::program::{BuildOptions, Program, Source};
 use wgcl_compiler::specialise::{has_pass, launched, specialise};
 use wgcl_compiler::target::Target;
 use wgcl_compiler::target::profiles::PROFILES;
-use wgcl_compiler::{options, timing};
+use wgcl_compiler::{native, options, timing};
 
 /// Stack of the thread that compiles: sources may nest deeply.
 const STACK: usize = 256 << 20;
@@ -36,6 +37,10 @@ enum Emit {
     Ir,
     /// The intermediate representation of each kernel as emission reads it, specialised to a launch.
     Launched,
+    /// The vector IR of each kernel, for a CPU.
+    Vector,
+    /// Machine code of each kernel, for a CPU.
+    Asm,
     /// naga's structures for each kernel.
     Naga,
     /// SPIR-V for each kernel, disassembled.
@@ -48,6 +53,18 @@ enum Emit {
     Hlsl,
     /// Kernels, arguments and attributes.
     Reflection,
+}
+
+/// Instruction sets of CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum InstructionSet {
+    /// Scalars only.
+    #[value(name = "sse4.2")]
+    Sse42,
+    /// Vectors of 32 bytes.
+    Avx2,
+    /// Vectors of 64 bytes.
+    Avx512,
 }
 
 /// How far a source is followed.
@@ -81,6 +98,9 @@ struct Arguments {
     /// Make shaders of all kernels, print only how long each stage and each pass took
     #[arg(long, conflicts_with = "emit")]
     time: bool,
+    /// The instruction set of `--emit vector` and `--emit asm`
+    #[arg(long, value_enum, value_name = "SET", default_value = "avx2")]
+    isa: InstructionSet,
     /// Emit that kernel only
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
@@ -292,6 +312,7 @@ fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) 
         Emit::Hlsl => Format::Hlsl,
         Emit::Reflection => return Ok(reflection(program)),
         Emit::Launched => return launched_text(arguments, program, target),
+        Emit::Vector | Emit::Asm => return native_text(stage, arguments, program, target),
         Emit::Tokens | Emit::Ast | Emit::Thir | Emit::Ir => return Ok(program.module.to_string()),
     };
     let mut text = String::new();
@@ -307,6 +328,23 @@ fn launched_text(arguments: &Arguments, program: &Program, target: &Target) -> L
     let text = |function: &Function| {
         let key = key(arguments, function, target);
         launched(&program.module, &function.name, &key, target, None).map(|module| module.to_string())
+    };
+    kernels(arguments, program).map(text).collect()
+}
+
+/// The kernels that are asked for as a CPU runs them.
+fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
+    let isa = match arguments.isa {
+        InstructionSet::Sse42 => Isa::Sse42,
+        InstructionSet::Avx2 => Isa::Avx2,
+        InstructionSet::Avx512 => Isa::Avx512,
+    };
+    let text = |function: &Function| {
+        let key = key(arguments, function, target);
+        if stage == Emit::Vector {
+            return native::vector_ir(&program.module, &function.name, &key, target, isa).map(|module| module.to_string());
+        }
+        native::assembly(&program.module, &function.name, &key, target, isa)
     };
     kernels(arguments, program).map(text).collect()
 }

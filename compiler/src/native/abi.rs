@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ir::{self, KernelParam, Scalar, Type, image};
+use crate::printf::Table;
 
 /// What all groups of a dispatch share.
 #[repr(C)]
@@ -71,6 +72,9 @@ pub struct NativeKernel {
     pub lanes: u32,
     /// Whether it may print.
     pub prints: bool,
+    /// What makes text of what it prints. It is not kept with the code: a kernel that prints is made anew by each process.
+    #[serde(skip)]
+    pub printed: Table,
 }
 
 /// Where the arguments lie in the argument block.

@@ -1,14 +1,38 @@
 //! Kernels as machine code of the CPU: one lane of a vector is one work-item.
 //!
-//! [`abi`] is what generated code and the device that runs it agree upon.
+//! ```text
+//! Specialised ─ NATIVE ─▶ ir ─ variation ─ kernel, control, group ─▶ vector IR ─ codegen ─▶ NativeKernel
+//! ```
+//! [`abi`] is what generated code and the device that runs it agree upon. [`shape`] puts work-items into vectors, [`variation`] finds what is the same for all lanes of one; [`lower`] places
+//! instructions, [`control`] makes jumps and masks of control flow, [`kernel`] the loops over groups and chunks around it. What vectors cannot do is done [lane by lane](per_lane).
 
 pub mod abi;
+mod access;
+mod approximate;
+mod arith;
+mod atomics;
+mod calls;
+mod control;
+mod convert;
+mod frame;
+mod group;
+mod items;
+mod kernel;
+mod lower;
+mod ops;
+mod per_lane;
+mod printf;
+mod shape;
+mod value;
+mod variation;
 
-use wgcl_codegen::Isa;
+use wgcl_codegen::{Isa, vir};
 
 use crate::ir;
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
+use crate::specialise::Specialised;
 use crate::target::Target;
+use crate::timing::stage;
 use abi::NativeKernel;
 
 /// Makes the machine code of a kernel for one launch key. Of the key's binding nothing is asked.
@@ -16,6 +40,53 @@ use abi::NativeKernel;
 /// # Errors
 /// See [`LaunchError`].
 pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, isa: Isa) -> LaunchResult<NativeKernel> {
-    let _ = (module, key, target);
-    Err(LaunchError::Unsupported { kernel: kernel.to_owned(), what: format!("code for {isa:?}") })
+    let made = vectorise(module, kernel, key, target, isa)?;
+    let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
+    let code =
+        stage("machine code", || wgcl_codegen::compile(&made.module, isa)).map_err(|error| internal("codegen", error.to_string()))?;
+    Ok(NativeKernel {
+        entry: code.entries.get(made.entry).copied().unwrap_or(0),
+        stack: code.stack,
+        code: code.bytes,
+        arena: u64::from(made.arena),
+        args: made.args,
+        local_memory: made.local_memory,
+        private_memory: made.private_memory,
+        lanes: made.lanes,
+        prints: !made.printed.is_empty(),
+        printed: made.printed,
+    })
+}
+
+/// The vector IR of a kernel, for those who want to see it.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn vector_ir(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, isa: Isa) -> LaunchResult<vir::Module> {
+    vectorise(module, kernel, key, target, isa).map(|made| made.module)
+}
+
+fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, isa: Isa) -> LaunchResult<kernel::Made> {
+    let specialised = stage("specialise", || -> LaunchResult<Specialised<'_>> {
+        let mut specialised = Specialised::new(module, kernel, key, target, None)?;
+        specialised.prepare().map_err(|error| error.for_launch(kernel))?;
+        Ok(specialised)
+    })?;
+    let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
+    let lower = || kernel::lower(&specialised.module, &key.kernel, target.language.fused_fma, isa);
+    let made = stage("vectors", lower).map_err(|defect| internal("vectors", defect.to_string()))?;
+    if cfg!(debug_assertions) {
+        vir::verify(&made.module).map_err(|error| internal("vectors", format!("{error}\n{}", made.module)))?;
+    }
+    Ok(made)
+}
+
+/// The machine code of a kernel as text.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn assembly(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, isa: Isa) -> LaunchResult<String> {
+    let made = vectorise(module, kernel, key, target, isa)?;
+    let internal = |message| LaunchError::Internal { kernel: kernel.to_owned(), stage: "codegen", message };
+    wgcl_codegen::compile(&made.module, isa).map(|code| wgcl_codegen::disassemble(&code)).map_err(|error| internal(error.to_string()))
 }

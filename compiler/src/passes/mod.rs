@@ -184,6 +184,17 @@ pub const SHADER: &[Step] = &[
     Each(&[Then(&[Step::Pass(&constants_inward::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&compact::PASS)])]),
 ];
 
+/// Then, for machine code: integers no wider than addresses within an object need, and loops that are left at few places.
+pub const NATIVE: &[Step] = &[Each(&[
+    Step::Pass(&constant_loads::PASS),
+    Step::Pass(&simplify::PASS),
+    Step::Pass(&narrow::PASS),
+    Step::Pass(&merge_exits::PASS),
+    Step::Pass(&simplify::PASS),
+    Step::Pass(&compact::PASS),
+    Step::Pass(&align::PASS),
+])];
+
 /// At last: what remains is what emission knows.
 pub const LEGALIZE: &[Step] = &[
     Step::Pass(&legalize::PASS),
@@ -200,6 +211,7 @@ pub const LISTS: &[(&str, &[Step])] = &[
     ("build_alone", BUILD_ALONE),
     ("specialise", SPECIALISE),
     ("shader", SHADER),
+    ("native", NATIVE),
     ("legalize_all", LEGALIZE),
 ];
 

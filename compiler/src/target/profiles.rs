@@ -26,8 +26,13 @@ const LAVAPIPE_TURNS: u32 = 65_535;
 pub type Profile = (&'static str, fn() -> Target);
 
 /// The profiles by the names that `wgclc --device` and tests use.
-pub const PROFILES: &[Profile] =
-    &[("full", Target::full), ("nvidia", Target::nvidia), ("lavapipe", Target::lavapipe), ("portable", Target::portable)];
+pub const PROFILES: &[Profile] = &[
+    ("full", Target::full),
+    ("cpu", Target::cpu),
+    ("nvidia", Target::nvidia),
+    ("lavapipe", Target::lavapipe),
+    ("portable", Target::portable),
+];
 
 impl Target {
     /// A profile by its name.
@@ -70,6 +75,20 @@ impl Target {
             defects: Defects::default(),
         };
         Self { language, shaders, inlining: Inlining::default() }.with_extensions()
+    }
+
+    /// The host's CPU with machine code of our own: pointers are addresses, and all atomics and fences have one order.
+    pub fn cpu() -> Self {
+        let full = Self::full();
+        let language = Language {
+            atomic_order: AtomicOrder::Total,
+            subgroups: false,
+            max_subgroup_size: 1,
+            fused_fma: true,
+            max_local_memory: 64 << 10,
+            ..full.language
+        };
+        Self { language, ..full }.with_extensions()
     }
 
     /// NVIDIA's GPUs through their Vulkan driver (580.159, an H100): single-precision denormals are flushed.

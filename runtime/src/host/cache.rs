@@ -8,7 +8,7 @@ use wgcl_api::backend::CacheProperties;
 const FOLDER: &str = "/sys/devices/system/cpu/cpu0/cache";
 
 /// The largest cache of the first core; `None` where nobody tells.
-pub(crate) fn of_host() -> Option<CacheProperties> {
+pub fn cache() -> Option<CacheProperties> {
     let caches = std::fs::read_dir(FOLDER).ok()?.flatten().filter_map(|entry| of_folder(&entry.path()));
     caches.max_by_key(|cache| cache.size)
 }
@@ -30,7 +30,7 @@ fn bytes(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, of_host};
+    use super::{bytes, cache};
 
     #[test]
     fn sizes_are_read() {
@@ -43,6 +43,6 @@ mod tests {
 
     #[test]
     fn a_cache_has_lines() {
-        assert!(of_host().is_none_or(|cache| cache.line > 0 && cache.size >= u64::from(cache.line)));
+        assert!(cache().is_none_or(|cache| cache.line > 0 && cache.size >= u64::from(cache.line)));
     }
 }

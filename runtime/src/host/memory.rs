@@ -8,14 +8,14 @@ use std::fs::read_to_string;
 const PAGE: u64 = 4096;
 
 /// Bytes of memory that this process may have at most, if that is known: the machine's, or those of its control group.
-pub(crate) fn total() -> Option<u64> {
+pub fn total() -> Option<u64> {
     let machine = of_meminfo(&read_to_string("/proc/meminfo").ok()?, "MemTotal:")?;
     let group = read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse::<u64>().ok());
     Some(group.map_or(machine, |group| group.min(machine)))
 }
 
 /// Whether so many bytes more can be had, with `promised` given away before; true where that is not known.
-pub(crate) fn has_room_for(bytes: u64, promised: u64) -> bool {
+pub fn has_room_for(bytes: u64, promised: u64) -> bool {
     let available = read_to_string("/proc/meminfo").ok().and_then(|text| of_meminfo(&text, "MemAvailable:"));
     let Some(available) = available else { return true };
     let resident = read_to_string("/proc/self/statm").ok().and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());

@@ -1,0 +1,74 @@
+//! The processor's name and maker.
+
+use std::arch::x86_64::__cpuid;
+
+/// A processor, as it names itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Processor {
+    /// The brand, without what its maker pads it with.
+    pub(crate) name: String,
+    /// Its maker.
+    pub(crate) vendor: String,
+    /// The maker's number on the PCI bus; 0 where that is not known.
+    pub(crate) vendor_id: u32,
+}
+
+/// The processor on which this runs.
+pub(crate) fn processor() -> Processor {
+    let name = brand().or_else(of_cpuinfo).unwrap_or_else(|| "x86-64 CPU".to_owned());
+    let leaf = __cpuid(0);
+    let (vendor, vendor_id) = match &*text(&[leaf.ebx, leaf.edx, leaf.ecx]) {
+        "GenuineIntel" => ("Intel".to_owned(), 0x8086),
+        "AuthenticAMD" => ("AMD".to_owned(), 0x1022),
+        "HygonGenuine" => ("Hygon".to_owned(), 0x1d94),
+        "CentaurHauls" | "  Shanghai  " => ("Zhaoxin".to_owned(), 0x1d17),
+        other => (other.to_owned(), 0),
+    };
+    Processor { name, vendor, vendor_id }
+}
+
+/// The brand string, where the processor has one.
+fn brand() -> Option<String> {
+    const FIRST: u32 = 0x8000_0002;
+    if __cpuid(0x8000_0000).eax < FIRST + 2 {
+        return None;
+    }
+    let words: Vec<u32> = (FIRST..=FIRST + 2).map(__cpuid).flat_map(|leaf| [leaf.eax, leaf.ebx, leaf.ecx, leaf.edx]).collect();
+    tidy(&text(&words))
+}
+
+/// What Linux says of the first core.
+fn of_cpuinfo() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    tidy(line.split_once(':')?.1)
+}
+
+/// The characters of registers, up to the first zero.
+fn text(words: &[u32]) -> String {
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0);
+    bytes.map(char::from).collect()
+}
+
+/// Without blanks at the ends and several in a row; `None` if nothing is left.
+fn tidy(name: &str) -> Option<String> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{processor, tidy};
+
+    #[test]
+    fn the_processor_has_a_name() {
+        let processor = processor();
+        assert!(!processor.name.is_empty() && !processor.vendor.is_empty(), "{processor:?}");
+    }
+
+    #[test]
+    fn names_are_tidied() {
+        assert_eq!(tidy("  Intel(R) Xeon(R)   CPU @ 2.00GHz "), Some("Intel(R) Xeon(R) CPU @ 2.00GHz".to_owned()));
+        assert_eq!(tidy("   "), None);
+    }
+}

@@ -1,0 +1,290 @@
+//! Programs: kernels' variants as machine code, and the memory of constants and variables.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use rustc_hash::FxHashMap;
+use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram};
+use wgcl_api::dump;
+use wgcl_codegen::Isa;
+use wgcl_compiler::ir;
+use wgcl_compiler::launch::{BindingKey, LaunchError, LaunchKey};
+use wgcl_compiler::layout::{ProgramData, ProgramPlaces, program_data_at, program_sizes};
+use wgcl_compiler::native::abi::{ArgPlaces, NativeKernel};
+use wgcl_compiler::native::compile;
+use wgcl_compiler::printf::Table;
+use wgcl_compiler::target::Target;
+use wgcl_runtime::workers::Urgency;
+use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf};
+
+use crate::block::Block;
+use crate::code::Code;
+use crate::groups;
+use crate::key::Key;
+
+/// Bytes of the stack on which a kernel is compiled: recursion follows the nesting of the source, and an application's threads may have little. Only what is touched is taken.
+const COMPILER_STACK: usize = 64 << 20;
+
+/// The processor, as what runs kernels.
+pub(crate) struct Cpu {
+    /// What generated code may use.
+    pub(crate) isa: Isa,
+    /// Makes an artifact callable.
+    map: fn(&NativeKernel) -> BackendResult<Code>,
+}
+
+impl Cpu {
+    /// With instructions of this set.
+    pub(crate) fn new(isa: Isa) -> Arc<Self> {
+        Arc::new(Self { isa, map: Code::map })
+    }
+
+    /// With functions of Rust for code.
+    #[cfg(test)]
+    pub(crate) fn of_functions(map: fn(&NativeKernel) -> BackendResult<Code>) -> Arc<Self> {
+        Arc::new(Self { isa: Isa::Sse42, map })
+    }
+}
+
+/// A kernel of the program.
+pub(crate) type Kernel = wgcl_runtime::Kernel<Cpu>;
+
+/// A kernel as the compiler made it.
+#[derive(Clone, Debug)]
+pub(crate) struct Native(pub(crate) Arc<NativeKernel>);
+
+impl Artifact for Native {
+    type Key = Key;
+    const KIND: &'static str = "cpu";
+
+    fn encode(&self) -> Option<Vec<u8>> {
+        // What makes text of what it prints is not kept.
+        if self.0.prints { None } else { postcard::to_stdvec(&*self.0).ok() }
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        postcard::from_bytes(bytes).ok().map(|kernel| Self(Arc::new(kernel)))
+    }
+
+    fn usage(&self) -> KernelUsage {
+        KernelUsage { local_memory: self.0.local_memory, private_memory: self.0.private_memory }
+    }
+
+    fn serves_any_group_size(&self) -> bool {
+        false
+    }
+
+    fn adapt(&mut self, _: &Key) {
+        // It is made for one size.
+    }
+
+    fn any_group_size(key: &Key) -> Key {
+        let mut key = key.clone();
+        (key.kernel.local_size, key.kernel.enqueued_local_size) = ([1; 3], [1; 3]);
+        key
+    }
+
+    fn dump(&self, kernel: &str, key: &Key) {
+        if dump::enabled() {
+            let [x, y, z] = key.kernel.local_size;
+            dump::write(&format!("{}-{kernel}-{x}x{y}x{z}.bin", dump::prefix()), &self.0.code);
+        }
+    }
+}
+
+/// A kernel that can be launched.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    pub(crate) code: Code,
+    /// Where its arguments lie.
+    pub(crate) args: ArgPlaces,
+    /// Bytes of the stack that it takes.
+    pub(crate) stack: u32,
+    /// Bytes of a thread's arena.
+    pub(crate) arena: u64,
+    /// What it prints, if it may print.
+    pub(crate) printed: Option<Table>,
+}
+
+impl Machine for Cpu {
+    type Artifact = Native;
+    type Executable = Variant;
+
+    fn load(&self, artifact: Native, _: &Key) -> BackendResult<Variant> {
+        let kernel = &artifact.0;
+        let code = (self.map)(kernel)?;
+        Ok(Variant { code, args: kernel.args.clone(), stack: kernel.stack, arena: kernel.arena, printed: kernel.prints.then(|| kernel.printed.clone()) })
+    }
+}
+
+/// How quick a kernel is: what its last launch took decides how the next one is run.
+#[derive(Debug, Default)]
+pub(crate) struct Pace(AtomicU64);
+
+impl Pace {
+    /// Nanoseconds that so many work-items will take on one thread, if it was launched before.
+    pub(crate) fn estimate(&self, items: u64) -> Option<u64> {
+        let picoseconds = self.0.load(Ordering::Relaxed);
+        (picoseconds != 0).then(|| picoseconds.saturating_mul(items) / 1000)
+    }
+
+    /// Notes what so many have taken.
+    pub(crate) fn note(&self, items: u64, nanoseconds: u64) {
+        self.0.store((nanoseconds.saturating_mul(1000) / items.max(1)).max(1), Ordering::Relaxed);
+    }
+}
+
+/// A program on the device.
+pub(crate) struct CpuProgram {
+    /// Its kernels, and their variants by key.
+    pub(crate) code: Arc<Program<Cpu>>,
+    paces: FxHashMap<String, Pace>,
+    /// Constants and variables, where there are any; only kernels touch them once they are filled.
+    memory: [Option<Block>; 2],
+}
+
+impl fmt::Debug for CpuProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CpuProgram").field("code", &self.code).finish_non_exhaustive()
+    }
+}
+
+impl CpuProgram {
+    /// Of a module of the compiler's. `expected` is what was begun of it.
+    pub(crate) fn of_module(
+        cpu: &Arc<Cpu>,
+        module: Arc<ir::Module>,
+        target: &Target,
+        expected: Option<Expected<Cpu>>,
+    ) -> BackendResult<Self> {
+        let shelf = match &expected {
+            Some(expected) => Arc::clone(expected.shelf()),
+            None => Arc::new(Shelf::of_module(Arc::clone(&module), target.clone())),
+        };
+        let (memory, _) = program_memory(&module)?;
+        let facts = KernelFacts::of_module(&module);
+        let paces = paces(&facts);
+        let (isa, target) = (cpu.isa, target.clone());
+        let make = move |kernel: &str, key: &Key| make(&module, kernel, key, (&target, isa));
+        let mut code = Program::new(Arc::clone(cpu), facts, Box::new(make), Some(shelf));
+        if let Some(expected) = expected {
+            code.adopt(expected);
+        }
+        Ok(Self { code: Arc::new(code), paces, memory })
+    }
+
+    /// Of kernels that come from anywhere.
+    #[cfg_attr(not(test), expect(dead_code, reason = "kernels of tests are functions of Rust"))]
+    pub(crate) fn of_kernels(cpu: &Arc<Cpu>, facts: Vec<KernelFacts>, make: Box<Compile<Native>>) -> Self {
+        let paces = paces(&facts);
+        let code = Arc::new(Program::new(Arc::clone(cpu), facts, make, None));
+        Self { code, paces, memory: [None, None] }
+    }
+
+    /// The addresses of its constants and variables.
+    pub(crate) fn places(&self) -> ProgramPlaces {
+        let [constant, global] = self.memory.each_ref().map(|block| block.as_ref().map_or(0, |block| block.address() as u64));
+        ProgramPlaces { constant, global }
+    }
+
+    /// How quick a kernel is, by its name.
+    pub(crate) fn pace(&self, kernel: &str) -> Option<&Pace> {
+        self.paces.get(kernel)
+    }
+
+    /// What runs a kernel's launches of that key.
+    pub(crate) fn variant(&self, kernel: &Kernel, key: &Key) -> BackendResult<Arc<Variant>> {
+        if let Some(made) = self.code.made(kernel, key) {
+            return made;
+        }
+        thread::scope(|scope| {
+            let make = || self.code.executable(kernel, key);
+            let thread = thread::Builder::new().name("wgcl-compile".to_owned()).stack_size(COMPILER_STACK).spawn_scoped(scope, make);
+            match thread.map(thread::ScopedJoinHandle::join) {
+                Ok(Ok(made)) => made,
+                Ok(Err(_)) => Err(BackendError::Other("a defect of the compiler ended a launch".to_owned())),
+                Err(_) => make(),
+            }
+        })
+    }
+
+    fn probable_key(&self, kernel: &Kernel, local_size: [u32; 3]) -> Key {
+        let local_size = if kernel.is_free() { groups::PROBABLE } else { local_size };
+        Key::probable(kernel.params(), kernel.required_group_size(), local_size, self.code.machine().isa)
+    }
+}
+
+/// What a kernel allows its launches.
+pub(crate) trait Freedom {
+    /// Whether its work-items may be grouped in any way.
+    fn is_free(&self) -> bool;
+}
+
+impl Freedom for Kernel {
+    fn is_free(&self) -> bool {
+        self.group_blind() && self.required_group_size().is_none()
+    }
+}
+
+fn paces(facts: &[KernelFacts]) -> FxHashMap<String, Pace> {
+    facts.iter().map(|facts| (facts.name.clone(), Pace::default())).collect()
+}
+
+/// A program that was found in the cache and is going to be loaded: what earlier processes have launched of it is begun.
+pub(crate) fn expect(cpu: &Arc<Cpu>, name: wgcl_api::cache::Key, target: &Target) -> Expected<Cpu> {
+    Expected::begin(cpu, Arc::new(Shelf::named(name, target)))
+}
+
+/// The memory of a module's constants and variables with their initial contents, and where each is.
+pub(crate) fn program_memory(module: &ir::Module) -> BackendResult<([Option<Block>; 2], ProgramPlaces)> {
+    let allocate = |size: u32| match size {
+        0 => Ok(None),
+        size => Block::new(size.into()).map(Some).ok_or(BackendError::OutOfDeviceMemory),
+    };
+    let [constant, global] = program_sizes(module);
+    let mut memory = [allocate(constant)?, allocate(global)?];
+    let address = |block: &Option<Block>| block.as_ref().map_or(0, |block| block.address() as u64);
+    let places = ProgramPlaces { constant: address(&memory[0]), global: address(&memory[1]) };
+    let ProgramData { constant, global } = program_data_at(module, places);
+    for (block, bytes) in memory.iter_mut().zip([constant, global]) {
+        if let Some(block) = block {
+            block.bytes_mut().copy_from_slice(&bytes);
+        }
+    }
+    Ok((memory, places))
+}
+
+/// Has the compiler make a kernel.
+fn make(module: &ir::Module, kernel: &str, key: &Key, (target, isa): (&Target, Isa)) -> BackendResult<Native> {
+    let key = LaunchKey { kernel: key.kernel.clone(), binding: BindingKey::default() };
+    let made = catch_unwind(AssertUnwindSafe(|| compile(module, kernel, &key, target, isa)));
+    match made {
+        Ok(made) => Ok(Native(Arc::new(made?))),
+        Err(payload) => {
+            let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
+            let message = text.unwrap_or("unknown").to_owned();
+            Err(BackendError::Launch(LaunchError::Internal { kernel: kernel.to_owned(), stage: "machine code", message }))
+        }
+    }
+}
+
+impl LoadedProgram for CpuProgram {
+    fn warm(&self, kernel: &str, local_size: [u32; 3]) {
+        if let Ok(found) = self.code.kernel(kernel) {
+            self.code.begin(found, self.probable_key(found, local_size), Urgency::Hint);
+        }
+    }
+
+    fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {
+        let kernel = self.code.kernel(kernel)?;
+        self.code.usage(kernel, || self.probable_key(kernel, [64, 1, 1]))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,375 @@
+//! Launches of kernels that are functions of Rust, behind the same contract as generated code.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use wgcl_api::backend::{
+    Action, BackendError, BackendResult, Command, CopyRegion, Device, HostTarget, HostWork, Launch, LaunchArg, LoadedProgram, Memory,
+    MemoryRange, Progress, Times,
+};
+use wgcl_compiler::ir::{Global, GlobalVar, KernelParam, Module, Reloc, Space};
+use wgcl_compiler::native::abi::{ArgPlace, ArgPlaces, LaunchContext, NativeKernel, WorkerContext};
+use wgcl_runtime::{Artifact, KernelFacts};
+
+use crate::code::{Code, Entry};
+use crate::device::CpuDevice;
+use crate::key::Key;
+use crate::program::{Cpu, CpuProgram, Native, program_memory};
+
+/// The words of a kernel's one argument, a buffer.
+unsafe fn words(launch: *const LaunchContext) -> *mut u32 {
+    // SAFETY: the argument block begins with the address.
+    unsafe { std::ptr::with_exposed_provenance_mut(*std::ptr::with_exposed_provenance::<usize>((*launch).args as usize)) }
+}
+
+/// Adds one and the number of groups to the word of each work-item: groups of `LOCAL`, elsewhere `ENQUEUED` work-items.
+unsafe extern "sysv64" fn count<const LOCAL: u32, const ENQUEUED: u32>(
+    launch: *const LaunchContext,
+    worker: *mut WorkerContext,
+    first: u64,
+    end: u64,
+) {
+    // SAFETY: the tests give it a buffer of as many words as work-items, and an arena.
+    unsafe {
+        assert!((*worker).arena != 0 && (*worker).arena.is_multiple_of(128));
+        for group in first..end {
+            let start = ((*launch).group_base[0] + group as u32) * ENQUEUED + (*launch).global_offset[0];
+            for item in start..start + LOCAL {
+                *words(launch).add(item as usize) += 1 + 100 * (*launch).num_groups[0];
+            }
+        }
+    }
+}
+
+/// Takes its time for each group, and notes the thread in the group's word.
+unsafe extern "sysv64" fn slow(launch: *const LaunchContext, _: *mut WorkerContext, first: u64, end: u64) {
+    for group in first..end {
+        thread::sleep(Duration::from_millis(1));
+        // SAFETY: the tests give it a buffer of as many words as groups.
+        unsafe { *words(launch).add(group as usize) = thread_number() };
+    }
+}
+
+/// A number of the calling thread.
+fn thread_number() -> u32 {
+    // SAFETY: only asks.
+    unsafe { libc::gettid() }.unsigned_abs()
+}
+
+/// Which function a kernel is.
+const FUNCTIONS: [(&str, [u32; 2], Entry); 7] = [
+    ("count", [64, 64], count::<64, 64>),
+    ("count", [40, 64], count::<40, 64>),
+    ("count", [256, 256], count::<256, 256>),
+    ("count", [16, 16], count::<16, 16>),
+    ("count", [8, 16], count::<8, 16>),
+    ("slow", [1, 1], slow),
+    ("deep", [1, 1], slow),
+];
+
+fn map(kernel: &NativeKernel) -> BackendResult<Code> {
+    Ok(Code::of_function(FUNCTIONS[usize::from(kernel.code[0])].2))
+}
+
+/// The number of the function stands in the code's place.
+fn make(kernel: &str, key: &Key) -> BackendResult<Native> {
+    let size = [key.kernel.local_size[0], key.kernel.enqueued_local_size[0]];
+    let missing = || BackendError::Other(format!("no function `{kernel}` for {size:?}"));
+    let function = FUNCTIONS.iter().position(|(name, sizes, _)| *name == kernel && *sizes == size).ok_or_else(missing)?;
+    Ok(Native(Arc::new(NativeKernel {
+        code: vec![function as u8],
+        stack: if kernel == "deep" { 1 << 20 } else { 0 },
+        arena: 1 << 16,
+        args: ArgPlaces { places: vec![ArgPlace::Address { offset: 0 }], size: 128 },
+        ..NativeKernel::default()
+    })))
+}
+
+fn device(threads: usize) -> (Arc<CpuDevice>, impl Fn(bool) -> Arc<dyn LoadedProgram>) {
+    let cpu = Cpu::of_functions(map);
+    let program = {
+        let cpu = Arc::clone(&cpu);
+        move |group_blind: bool| -> Arc<dyn LoadedProgram> {
+            let params = vec![KernelParam::Buffer { space: Space::Global, read_only: false, restrict: false }];
+            let facts = |name: &str| KernelFacts { name: name.to_owned(), params: params.clone(), required_group_size: None, group_blind };
+            Arc::new(CpuProgram::of_kernels(&cpu, ["count", "slow", "deep"].map(facts).to_vec(), Box::new(make)))
+        }
+    };
+    (Arc::new(CpuDevice::with(cpu, threads)), program)
+}
+
+#[derive(Default)]
+struct Done(Mutex<Option<BackendResult<Times>>>, Condvar);
+
+impl Progress for Done {
+    fn submitted(&self, _: u64) {}
+
+    fn running(&self) {}
+
+    fn complete(&self, result: BackendResult<Times>) {
+        *self.0.lock() = Some(result);
+        self.1.notify_all();
+    }
+}
+
+impl Done {
+    fn is_done(&self) -> bool {
+        self.0.lock().is_some()
+    }
+
+    fn wait(&self) -> BackendResult<Times> {
+        let mut result = self.0.lock();
+        while result.is_none() {
+            assert!(!self.1.wait_for(&mut result, Duration::from_secs(60)).timed_out(), "a command does not end");
+        }
+        result.clone().expect("a result")
+    }
+}
+
+fn enqueue(device: &CpuDevice, command: impl Into<Command>) -> Arc<Done> {
+    let done = Arc::new(Done::default());
+    device.enqueue(command.into(), false, done.clone());
+    done
+}
+
+fn run(device: &CpuDevice, command: impl Into<Command>) -> BackendResult<Times> {
+    let done = enqueue(device, command);
+    device.flush_until(&|| done.is_done());
+    done.wait()
+}
+
+#[derive(Clone, Debug)]
+struct Sink(Arc<Mutex<Vec<u8>>>);
+
+impl HostTarget for Sink {
+    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
+        f(&mut self.0.lock());
+    }
+}
+
+fn zeros(device: &CpuDevice, words: u64) -> Arc<dyn Memory> {
+    let memory = device.allocate(4 * words).expect("memory");
+    run(device, Action::Fill { dst: memory.clone(), pattern: vec![0], offset: 0, size: 4 * words }).expect("a fill");
+    memory
+}
+
+fn contents(device: &CpuDevice, memory: &Arc<dyn Memory>) -> Vec<u32> {
+    let sink = Sink(Arc::new(Mutex::new(vec![0; memory.size() as usize])));
+    let regions = vec![CopyRegion { buffer: 0, host: 0, size: memory.size() }];
+    run(device, Action::Read { src: memory.clone(), dst: Arc::new(sink.clone()), regions }).expect("a read");
+    let bytes = sink.0.lock();
+    bytes.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
+}
+
+fn launch(program: &Arc<dyn LoadedProgram>, kernel: &str, memory: &Arc<dyn Memory>, [offset, global, local]: [u32; 3]) -> Action {
+    let range = MemoryRange { memory: memory.clone(), offset: 0, size: memory.size(), start: 0, identity: 0x1_0000 };
+    Action::Launch(Launch {
+        program: program.clone(),
+        kernel: kernel.into(),
+        args: vec![LaunchArg::Buffer(Some(range))],
+        extra: Vec::new(),
+        work_dim: 1,
+        global_offset: [offset.into(), 0, 0],
+        global_size: [global.into(), 1, 1],
+        local_size: [local, 1, 1],
+    })
+}
+
+#[test]
+fn every_work_item_runs_once_whatever_the_groups() {
+    for threads in [1, 2, 5] {
+        let (device, program) = device(threads);
+        for (free, global, groups) in [(false, 1000, 63), (true, 1000, 16), (true, 1 << 20, 4096), (false, 1 << 16, 4096)] {
+            let memory = zeros(&device, u64::from(global) + 16);
+            let program = program(free);
+            for _ in 0..3 {
+                run(&device, launch(&program, "count", &memory, [16, global, 16])).expect("a launch");
+            }
+            let words = contents(&device, &memory);
+            assert!(words[..16].iter().all(|&word| word == 0));
+            let expected = 3 * (1 + 100 * groups);
+            assert!(words[16..].iter().all(|&word| word == expected), "{threads} threads, {global} of {groups} groups: {:?}", &words[..64]);
+        }
+    }
+}
+
+#[test]
+fn all_threads_run_what_takes_long_and_no_deep_kernel_runs_on_the_applications() {
+    let (device, program) = device(3);
+    let memory = zeros(&device, 40);
+    let program = program(false);
+    let threads = |kernel| {
+        run(&device, launch(&program, kernel, &memory, [0, 40, 1])).expect("a launch");
+        contents(&device, &memory).into_iter().collect::<BTreeSet<u32>>()
+    };
+    // The first launch begins alone, as far as anybody knows.
+    threads("slow");
+    let slow = threads("slow");
+    assert!(slow.len() == 3 && slow.contains(&thread_number()), "{slow:?}");
+    let deep = threads("deep");
+    assert!(deep.len() == 2 && !deep.contains(&thread_number()), "{deep:?}");
+}
+
+#[test]
+fn a_single_thread_leaves_deep_kernels_to_another_one() {
+    let (device, program) = device(1);
+    let memory = zeros(&device, 3);
+    run(&device, launch(&program(false), "deep", &memory, [0, 3, 1])).expect("a launch");
+    let threads: BTreeSet<u32> = contents(&device, &memory).into_iter().collect();
+    assert!(threads.len() == 1 && !threads.contains(&thread_number()), "{threads:?}");
+}
+
+#[test]
+fn commands_run_in_order_whoever_runs_them() {
+    let (device, program) = device(2);
+    let memory = zeros(&device, 64);
+    let program = program(true);
+    for round in 0..300 {
+        let fill = |byte: u8| Action::Fill { dst: memory.clone(), pattern: vec![byte, 0, 0, 0], offset: 0, size: 256 };
+        enqueue(&device, fill(7));
+        let add = enqueue(&device, launch(&program, "count", &memory, [0, 64, 64]));
+        if round % 3 == 0 {
+            device.flush();
+        }
+        let read = Sink(Arc::new(Mutex::new(vec![0; 256])));
+        let regions = vec![CopyRegion { buffer: 0, host: 0, size: 256 }];
+        let done = enqueue(&device, Action::Read { src: memory.clone(), dst: Arc::new(read.clone()), regions });
+        let last = enqueue(&device, fill(9));
+        if round % 2 == 0 {
+            device.flush();
+        } else {
+            device.flush_until(&|| done.is_done());
+        }
+        let (first, second, third) = (add.wait().expect("times"), done.wait().expect("times"), last.wait().expect("times"));
+        assert!(first.start <= first.end && first.end <= second.start && second.end <= third.start);
+        assert!(read.0.lock().as_chunks::<4>().0.iter().all(|word| u32::from_le_bytes(*word) == 108), "round {round}");
+    }
+}
+
+#[test]
+fn many_threads_enqueue_at_once() {
+    let (device, program) = device(2);
+    let program = program(true);
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let (device, program) = (&device, &program);
+            scope.spawn(move || {
+                let memory = zeros(device, 64);
+                for turn in 1..=500 {
+                    let done = enqueue(device, launch(program, "count", &memory, [0, 64, 64]));
+                    match (turn + number) % 3 {
+                        0 => device.flush(),
+                        1 => device.flush_until(&|| done.is_done()),
+                        _ => continue,
+                    }
+                    done.wait().expect("a launch");
+                }
+                assert_eq!(contents(device, &memory), [500 * 101; 64]);
+            });
+        }
+    });
+}
+
+#[test]
+fn what_a_command_enqueues_runs_too() {
+    struct Chain(Arc<CpuDevice>, u32, Arc<Done>);
+
+    impl Progress for Chain {
+        fn submitted(&self, _: u64) {}
+
+        fn running(&self) {}
+
+        fn complete(&self, result: BackendResult<Times>) {
+            match self.1 {
+                0 => self.2.complete(result),
+                left => {
+                    self.0.enqueue(Command::Nop, false, Arc::new(Chain(self.0.clone(), left - 1, self.2.clone())));
+                    self.0.flush();
+                }
+            }
+        }
+    }
+
+    let (device, _) = device(2);
+    for _ in 0..20 {
+        let done = Arc::new(Done::default());
+        device.enqueue(Command::Nop, false, Arc::new(Chain(device.clone(), 50, done.clone())));
+        device.flush();
+        done.wait().expect("the end of the chain");
+    }
+}
+
+#[test]
+fn work_of_the_hosts_may_wait_for_the_thread_that_flushes() {
+    let (device, _) = device(2);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let work = HostWork(Box::new(move || receiver.recv_timeout(Duration::from_secs(60)).map_err(|_| BackendError::OutOfHostMemory)));
+    let done = enqueue(&device, Command::Host(work));
+    let behind = enqueue(&device, Command::Nop);
+    device.flush();
+    assert!(!behind.is_done());
+    sender.send(()).expect("the work waits");
+    assert!(done.wait().is_ok() && behind.wait().is_ok());
+}
+
+#[test]
+fn what_goes_wrong_fails_and_nothing_else_does() {
+    let (device, program) = device(2);
+    let memory = zeros(&device, 64);
+    let program = program(false);
+    assert!(run(&device, launch(&program, "none", &memory, [0, 64, 16])).is_err());
+    assert!(run(&device, launch(&program, "count", &memory, [0, 64, 3])).is_err());
+    let panics = HostWork(Box::new(|| std::panic::panic_any("a panic of the host's work")));
+    assert!(run(&device, Command::Host(panics)).is_err());
+    let Action::Launch(mut other) = launch(&program, "count", &memory, [0, 64, 16]) else { return };
+    other.args = vec![LaunchArg::Value([0; 8].as_slice().into())];
+    assert!(run(&device, Action::Launch(other)).is_err());
+    assert!(run(&device, launch(&program, "count", &memory, [0, 64, 16])).is_ok());
+    assert_eq!(contents(&device, &memory), [401; 64]);
+    assert_eq!(device.allocate(u64::MAX).err(), Some(BackendError::OutOfDeviceMemory));
+}
+
+#[test]
+fn kernels_come_back_from_the_cache() {
+    let kernel =
+        NativeKernel { code: vec![1, 2, 3], entry: 1, stack: 8, arena: 1 << 40, lanes: 8, ..NativeKernel::default() };
+    let bytes = Native(Arc::new(kernel.clone())).encode().expect("bytes");
+    assert_eq!(Native::decode(&bytes).map(|native| native.0), Some(Arc::new(kernel)));
+    assert!(Native::decode(&bytes[..3]).is_none());
+    let prints = NativeKernel { prints: true, ..NativeKernel::default() };
+    assert!(Native(Arc::new(prints)).encode().is_none(), "what makes text of its output would be lost");
+}
+
+#[test]
+fn addresses_in_a_programs_memory_are_those_of_the_host() {
+    let global = |space, init: Option<Vec<u8>>, relocs| GlobalVar { name: "g".into(), space, size: 16, align: 8, init, relocs };
+    let module = Module {
+        functions: Vec::new(),
+        globals: vec![
+            global(Space::Constant, Some((1..=16).collect()), Vec::new()),
+            global(Space::Constant, None, vec![Reloc { at: 8, target: Global(0), addend: 3 }]),
+            global(Space::Global, None, vec![Reloc { at: 0, target: Global(2), addend: 8 }]),
+        ],
+    };
+    let (mut memory, places) = program_memory(&module).expect("memory");
+    let [constants, variables] = &mut memory;
+    let (constants, variables) = (constants.as_mut().expect("constants"), variables.as_mut().expect("variables"));
+    assert_eq!((places.constant, places.global), (constants.address() as u64, variables.address() as u64));
+    assert_eq!(constants.bytes_mut()[..16], (1..=16).collect::<Vec<u8>>());
+    assert_eq!(constants.bytes_mut()[24..32], (places.constant + 3).to_le_bytes());
+    assert_eq!(variables.bytes_mut()[..8], (places.global + 8).to_le_bytes());
+}
+
+#[test]
+fn the_device_says_what_it_is() {
+    let (device, _) = device(3);
+    let properties = device.properties();
+    assert_eq!((properties.compute_units, properties.local_memory, properties.max_group_invocations), (3, 65536, 4096));
+    assert!(properties.unified_memory && properties.native_kernels && properties.max_allocation == properties.global_memory);
+    assert_eq!(device.target(), &wgcl_compiler::target::Target::profile("cpu").expect("the profile"));
+    let memory = device.allocate(100).expect("memory");
+    assert_eq!((memory.size(), memory.host_address().map(|address| address % 128)), (100, Some(0)));
+}

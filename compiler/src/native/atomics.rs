@@ -1,0 +1,158 @@
+//! Atomic operations, a lane at a time. Work-group memory is touched by one thread only, so there they are ordinary loads and stores.
+
+use smallvec::smallvec;
+use wgcl_codegen::vir::{
+    Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V,
+};
+
+use super::lower::{Lower, Lowered};
+use super::shape::{Mode, elem};
+use super::value::{Regs, Val};
+use super::variation::Kind;
+use crate::internal::internal;
+use crate::ir::{AtomicOp, Scalar, Space, Value};
+
+impl Lower<'_> {
+    /// `atomic`
+    pub(super) fn atomic(&mut self, result: Option<Value>, op: AtomicOp, pointer: Value, value: Option<Value>, of: Scalar) -> Lowered<()> {
+        let operands: Vec<Value> = std::iter::once(pointer).chain(value).collect();
+        let alone = matches!(self.space(pointer), Space::Local | Space::Private);
+        self.one_by_one(result, &operands, of, &mut |this, scalars| {
+            let value = scalars.get(1).copied();
+            this.atomic_scalar(op, scalars[0], value, of, alone)
+        })
+    }
+
+    /// `compare and exchange`
+    pub(super) fn compare_exchange(&mut self, result: Option<Value>, [pointer, expected, desired]: [Value; 3], of: Scalar) -> Lowered<()> {
+        let ty = Register::Scalar(elem(of).int());
+        self.one_by_one(result, &[pointer, expected, desired], of, &mut |this, scalars| {
+            let (expected, desired) = (this.int_scalar(of, scalars[1]), this.int_scalar(of, scalars[2]));
+            let op = VOp::AtomicCompareExchange(Mem::Elem(elem(of).int()), Addr::of(scalars[0]), expected, desired);
+            let old = this.here(ty, op);
+            Ok(Some(this.float_scalar(of, old)))
+        })
+    }
+
+    /// Does something with the scalars of each lane that is alive, or once where there is but one lane.
+    fn one_by_one(
+        &mut self,
+        result: Option<Value>,
+        operands: &[Value],
+        of: Scalar,
+        f: &mut dyn FnMut(&mut Self, &[V]) -> Lowered<Option<V>>,
+    ) -> Lowered<()> {
+        if self.shape.lanes == 1 {
+            let scalars: Vec<V> = operands.iter().map(|&operand| self.first(operand)).collect();
+            if let (Some(made), Some(result)) = (f(self, &scalars)?, result) {
+                self.define(result, Val::Uniform(smallvec![made]));
+            }
+            return Ok(());
+        }
+        let lists: Vec<(Scalar, Regs)> =
+            operands.iter().map(|&operand| (super::value::scalar(self.ir_ty(operand)), self.regs(operand, Mode::Varying))).collect();
+        let mut failed = None;
+        let made = self.each_lane(&lists, result.map(|_| of), &mut |this, scalars, _| match f(this, scalars) {
+            Ok(made) => made,
+            Err(error) => {
+                failed = Some(error);
+                None
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if let Some(result) = result {
+            debug_assert_eq!(self.variation.kind(result), Kind::Varying, "each lane has its own");
+            self.varying(result, smallvec![made]);
+        }
+        Ok(())
+    }
+
+    /// A float's bits.
+    fn int_scalar(&mut self, of: Scalar, value: V) -> V {
+        if of.is_float() { self.here(Register::Scalar(elem(of).int()), VOp::Cast(VCast::Bitcast, value)) } else { value }
+    }
+
+    fn float_scalar(&mut self, of: Scalar, value: V) -> V {
+        if of.is_float() { self.here(Register::Scalar(elem(of)), VOp::Cast(VCast::Bitcast, value)) } else { value }
+    }
+
+    fn atomic_scalar(&mut self, op: AtomicOp, pointer: V, value: Option<V>, of: Scalar, alone: bool) -> Lowered<Option<V>> {
+        let (addr, ty, mem) = (Addr::of(pointer), Register::Scalar(elem(of)), Mem::Elem(elem(of)));
+        let operand = || value.ok_or_else(|| internal!("{op:?} without a value"));
+        // Loads and additions of aligned words are whole on every machine of this kind; stores of other orders than relaxed are exchanges.
+        if op == AtomicOp::Load {
+            return Ok(Some(self.here(ty, VOp::Load(mem, addr))));
+        }
+        let value = operand()?;
+        if alone {
+            let old = if op == AtomicOp::Store { None } else { Some(self.here(ty, VOp::Load(mem, addr))) };
+            let new = match old {
+                Some(old) => self.update(op, of, old, value)?,
+                None => value,
+            };
+            self.b.effect(VOp::Store(mem, addr, new));
+            return Ok(old);
+        }
+        let int = Mem::Elem(elem(of).int());
+        let int_ty = Register::Scalar(elem(of).int());
+        match op {
+            AtomicOp::Store | AtomicOp::Xchg => {
+                let bits = self.int_scalar(of, value);
+                let old = self.here(int_ty, VOp::AtomicExchange(int, addr, bits));
+                Ok((op == AtomicOp::Xchg).then(|| self.float_scalar(of, old)))
+            }
+            AtomicOp::Add => Ok(Some(self.here(int_ty, VOp::AtomicAdd(int, addr, value)))),
+            AtomicOp::Sub => {
+                let zero = self.bits(int_ty, 0);
+                let negative = self.here(int_ty, VOp::Bin(VBin::Sub, zero, value));
+                Ok(Some(self.here(int_ty, VOp::AtomicAdd(int, addr, negative))))
+            }
+            _ => self.retry(op, pointer, value, of).map(Some),
+        }
+    }
+
+    /// What an operation makes of the old value.
+    fn update(&mut self, op: AtomicOp, of: Scalar, old: V, value: V) -> Lowered<V> {
+        use crate::ir::BinOp;
+        let bin = match op {
+            AtomicOp::Xchg | AtomicOp::Store => return Ok(value),
+            AtomicOp::Load => return Ok(old),
+            AtomicOp::Add => BinOp::Add,
+            AtomicOp::Sub => BinOp::Sub,
+            AtomicOp::And => BinOp::And,
+            AtomicOp::Or => BinOp::Or,
+            AtomicOp::Xor => BinOp::Xor,
+            AtomicOp::SMin => BinOp::SMin,
+            AtomicOp::SMax => BinOp::SMax,
+            AtomicOp::UMin => BinOp::UMin,
+            AtomicOp::UMax => BinOp::UMax,
+            AtomicOp::FAdd => BinOp::FAdd,
+            AtomicOp::FMin => BinOp::FMin,
+            AtomicOp::FMax => BinOp::FMax,
+        };
+        Ok(self.binary(bin, of, Mode::Uniform, &[old], &[value])?[0])
+    }
+
+    /// Compares and exchanges until nobody has come in between.
+    fn retry(&mut self, op: AtomicOp, pointer: V, value: V, of: Scalar) -> Lowered<V> {
+        let (addr, int): (Addr, Elem) = (Addr::of(pointer), elem(of).int());
+        let ty = Register::Scalar(int);
+        let first = self.here(ty, VOp::Load(Mem::Elem(int), addr));
+        let (header, exit) = (self.b.block(), self.b.block());
+        self.open_loop(header, [first]);
+        let depth = self.depth();
+        let old = self.block_param(header, ty, depth);
+        let number = self.float_scalar(of, old);
+        let new = self.update(op, of, number, value)?;
+        let new = self.int_scalar(of, new);
+        let seen = self.here(ty, VOp::AtomicCompareExchange(Mem::Elem(int), addr, old, new));
+        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::Eq, seen, old), Target::new(exit, [seen]), Target::new(header, [seen])));
+        self.close_loop();
+        self.b.enter(exit);
+        let depth = self.depth();
+        let old = self.block_param(exit, ty, depth);
+        Ok(self.float_scalar(of, old))
+    }
+}

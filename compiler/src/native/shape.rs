@@ -1,0 +1,139 @@
+//! Which work-items are the lanes of vectors, and which registers a value takes.
+//!
+//! Work-items run in *chunks* of consecutive linear local ids. A number of 32 bits (or fewer) for all work-items of a chunk takes `lanes / W` registers, one of 64 bits
+//! twice as many, `W` being the lanes of 32 bits of a vector. Where a chunk lies in one row of the group, ids grow by one from lane to lane along [`Shape::axis`] and
+//! are the same along the other dimensions.
+
+use wgcl_codegen::Isa;
+use wgcl_codegen::vir::{Elem, Type};
+
+use crate::ir::Scalar;
+
+/// How the work-items of a group are put into vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// The instruction set.
+    pub isa: Isa,
+    /// Work-items of a chunk: 1, or a power of two from 4 on.
+    pub lanes: u32,
+    /// Work-items of a group in each dimension.
+    pub group: [u32; 3],
+    /// The dimension along which the lanes of a chunk lie.
+    pub axis: u8,
+    /// Whether all lanes of each chunk lie along the axis.
+    pub in_row: bool,
+}
+
+/// Registers of scalars or of vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// One number for all lanes.
+    Uniform,
+    /// A number each lane.
+    Varying,
+}
+
+impl Shape {
+    /// The best shape for groups of a size; `widest` limits the lanes of a chunk.
+    pub(super) fn of(isa: Isa, group: [u32; 3], widest: u32) -> Self {
+        let group = group.map(|size| size.max(1));
+        let axis = (0_u8..3).find(|&axis| group[usize::from(axis)] > 1).unwrap_or(0);
+        let (items, row) = (items(group), group[usize::from(axis)]);
+        let most = (isa.vector_bytes() / 4).min(widest);
+        let wide = |lanes: u32| Self { isa, lanes, group, axis, in_row: row == items || row.is_multiple_of(lanes) };
+        let widths = || [16, 8, 4].into_iter().filter(|&lanes| lanes <= most);
+        let whole = widths().find(|&lanes| row.is_multiple_of(lanes));
+        // Rows that vectors do not divide: vectors across rows, the last one not full.
+        let lanes = whole.or_else(|| widths().rev().find(|&lanes| lanes >= items)).or_else(|| widths().next().filter(|_| items > 2));
+        lanes.map_or(Self { isa, lanes: 1, group, axis, in_row: true }, wide)
+    }
+
+    /// Work-items of a group.
+    pub(super) fn items(&self) -> u32 {
+        items(self.group)
+    }
+
+    /// Chunks of a group.
+    pub(super) fn chunks(&self) -> u32 {
+        self.items().div_ceil(self.lanes)
+    }
+
+    /// Whether the last chunk of a group is not full.
+    pub(super) fn has_rest(&self) -> bool {
+        !self.items().is_multiple_of(self.lanes)
+    }
+
+    /// Lanes of a register of 32-bit lanes.
+    pub(super) fn lanes32(&self) -> u32 {
+        self.lanes.min((self.isa.vector_bytes() / 4).max(1))
+    }
+
+    /// Lanes of a register of 64-bit lanes.
+    pub(super) fn lanes64(&self) -> u32 {
+        self.lanes.min((self.isa.vector_bytes() / 8).max(1))
+    }
+
+    /// Registers that one component of a scalar takes.
+    pub(super) fn registers(&self, scalar: Scalar, mode: Mode) -> usize {
+        if mode == Mode::Uniform {
+            return 1;
+        }
+        (self.lanes / if elem(scalar).bits() == 64 { self.lanes64() } else { self.lanes32() }) as usize
+    }
+
+    /// The type of each of those registers. A `bool` that is the same for all is an `i32`, one of its own for each lane a mask.
+    pub(super) fn register(&self, scalar: Scalar, mode: Mode) -> Type {
+        match mode {
+            Mode::Uniform => Type::Scalar(elem(scalar)),
+            Mode::Varying if scalar == Scalar::Bool => Type::mask(self.lanes32() as u8, 32),
+            Mode::Varying => self.vector(elem(scalar)),
+        }
+    }
+
+    /// The type of vectors of an element.
+    pub(super) fn vector(&self, elem: Elem) -> Type {
+        Type::Vector(elem, (if elem.bits() == 64 { self.lanes64() } else { self.lanes32() }) as u8)
+    }
+
+    /// The type of masks for vectors of 64-bit lanes.
+    pub(super) fn mask64(&self) -> Type {
+        Type::mask(self.lanes64() as u8, 64)
+    }
+}
+
+/// What a number is in a register: narrow integers and halves lie in 32 bits, of which the upper ones mean nothing.
+pub(super) const fn elem(scalar: Scalar) -> Elem {
+    match scalar {
+        Scalar::Bool | Scalar::I8 | Scalar::I16 | Scalar::F16 | Scalar::I32 => Elem::I32,
+        Scalar::I64 => Elem::I64,
+        Scalar::F32 => Elem::F32,
+        Scalar::F64 => Elem::F64,
+    }
+}
+
+fn items(group: [u32; 3]) -> u32 {
+    group.iter().fold(1_u32, |product, &size| product.saturating_mul(size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shape;
+    use wgcl_codegen::Isa;
+
+    #[test]
+    fn vectors_divide_rows_where_they_can() {
+        let of = |isa, group| {
+            let shape = Shape::of(isa, group, u32::MAX);
+            (shape.lanes, shape.axis, shape.in_row)
+        };
+        assert_eq!(of(Isa::Avx512, [64, 1, 1]), (16, 0, true));
+        assert_eq!(of(Isa::Avx2, [64, 1, 1]), (8, 0, true));
+        assert_eq!(of(Isa::Avx512, [8, 8, 1]), (8, 0, true));
+        assert_eq!(of(Isa::Avx512, [1, 64, 1]), (16, 1, true));
+        assert_eq!(of(Isa::Avx512, [5, 5, 1]), (16, 0, false));
+        assert_eq!(of(Isa::Avx512, [7, 1, 1]), (8, 0, true));
+        assert_eq!(of(Isa::Avx512, [100, 1, 1]), (4, 0, true));
+        assert_eq!(of(Isa::Avx512, [1, 1, 1]), (1, 0, true));
+        assert_eq!(of(Isa::Sse42, [64, 1, 1]), (1, 0, true));
+    }
+}

@@ -1,0 +1,324 @@
+//! What is the same for all lanes of a chunk, and where lanes part.
+//!
+//! The lanes of a chunk run in lockstep: a load from one address gives all of them the same, whatever others write, for it happens once. That is why this is asked
+//! here and not of [`crate::analysis::divergence`], which speaks of work-items that come at times of their own.
+//!
+//! A construct *splits* if its lanes may take different ways through it: an `if` or `switch` whose selector is not uniform, a loop that some lanes leave in another turn or at
+//! another place than others. What such a construct gives is varying. A `return` inside a construct that splits makes the loops around it split.
+
+use rustc_hash::FxHashSet;
+
+use super::shape::Shape;
+use crate::analysis::definitions::Definitions;
+use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
+
+/// How a value varies among the lanes of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Not computed, or by no lane.
+    Unknown,
+    /// The same.
+    Uniform,
+    /// More by so much (not 0) from each lane to the next. `i32`, `i64` and pointers only.
+    Linear(i64),
+    /// Anything.
+    Varying,
+}
+
+impl Kind {
+    fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unknown, kind) | (kind, Self::Unknown) => kind,
+            (a, b) if a == b => a,
+            _ => Self::Varying,
+        }
+    }
+
+    const fn stride(self) -> Option<i64> {
+        match self {
+            Self::Uniform => Some(0),
+            Self::Linear(stride) => Some(stride),
+            _ => None,
+        }
+    }
+
+    /// Strides beyond this are not worth knowing, and might wrap around within a chunk.
+    const MAX_STRIDE: u64 = 1 << 24;
+
+    const fn of_stride(stride: i64) -> Self {
+        match stride {
+            0 => Self::Uniform,
+            _ if stride.unsigned_abs() <= Self::MAX_STRIDE => Self::Linear(stride),
+            _ => Self::Varying,
+        }
+    }
+}
+
+/// How the values of a function vary.
+pub(super) struct Variation<'f> {
+    function: &'f Function,
+    definitions: Definitions<'f>,
+    shape: Shape,
+    /// Bytes from the variables of a lane to those of the next.
+    private: i64,
+    kinds: Vec<Kind>,
+    /// By the address of the instruction, which stays where it is as long as the function is borrowed.
+    splits: FxHashSet<*const Inst>,
+    changed: bool,
+}
+
+/// Where values go.
+#[derive(Clone, Copy)]
+struct Targets<'a> {
+    yields: &'a [Value],
+    breaks: &'a [Value],
+    continues: &'a [Value],
+}
+
+/// What is around a region.
+#[derive(Clone, Copy)]
+struct Around {
+    /// Something splits between the innermost loop and here.
+    in_loop: bool,
+    /// Something splits.
+    anywhere: bool,
+}
+
+/// How a region is left other than at its end.
+#[derive(Clone, Copy, Default)]
+struct Exits {
+    /// A `break` or `continue` that only some lanes may make.
+    parts: bool,
+    /// A `return`.
+    returns: bool,
+    /// `continue`s.
+    continues: u32,
+}
+
+impl<'f> Variation<'f> {
+    /// Of a function, in which some lanes may have returned before it begins if it is `parted`. Parameters of kernels are uniform, those of other functions are not, unless there is but one lane.
+    pub(super) fn of(function: &'f Function, shape: Shape, private: i64, parted: bool) -> Self {
+        let mut this = Self {
+            function,
+            definitions: Definitions::of(function),
+            shape,
+            private,
+            kinds: vec![Kind::Unknown; function.values.len()],
+            splits: FxHashSet::default(),
+            changed: true,
+        };
+        let param = if function.kernel.is_some() || shape.lanes == 1 { Kind::Uniform } else { Kind::Varying };
+        function.params.iter().for_each(|&value| this.lower(value, param));
+        let none = Targets { yields: &[], breaks: &[], continues: &[] };
+        // Functions that are called begin with some lanes only: their returns do not leave together.
+        let anywhere = (function.kernel.is_none() || parted) && shape.lanes > 1;
+        while std::mem::take(&mut this.changed) {
+            this.region(&function.body, none, Around { in_loop: false, anywhere });
+        }
+        this
+    }
+
+    /// How a value varies.
+    pub(super) fn kind(&self, value: Value) -> Kind {
+        match self.kinds[value.index()] {
+            Kind::Unknown => Kind::Uniform,
+            kind => kind,
+        }
+    }
+
+    /// Whether lanes may part at a construct.
+    pub(super) fn splits(&self, inst: &Inst) -> bool {
+        self.splits.contains(&std::ptr::from_ref(inst))
+    }
+
+    /// The bits of a constant.
+    pub(super) const fn definitions(&self) -> &Definitions<'f> {
+        &self.definitions
+    }
+
+    fn lower(&mut self, value: Value, kind: Kind) {
+        let old = self.kinds[value.index()];
+        let new = if self.shape.lanes == 1 { Kind::Uniform } else { old.join(kind) };
+        self.changed |= new != old;
+        self.kinds[value.index()] = new;
+    }
+
+    fn split(&mut self, inst: &Inst) {
+        self.changed |= self.splits.insert(std::ptr::from_ref(inst));
+    }
+
+    fn give(&mut self, from: &[Value], to: &[Value]) {
+        for (&from, &to) in from.iter().zip(to) {
+            self.lower(to, self.kinds[from.index()]);
+        }
+    }
+
+    fn region(&mut self, region: &'f Region, targets: Targets<'_>, around: Around) -> Exits {
+        let mut exits = Exits::default();
+        for inst in &region.insts {
+            match &inst.op {
+                Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
+                    if !matches!(self.kinds[selector.index()], Kind::Uniform | Kind::Unknown) {
+                        self.split(inst);
+                    }
+                    let inner = self.choice(inst, targets, around);
+                    exits.parts |= inner.parts;
+                    exits.returns |= inner.returns;
+                    exits.continues += inner.continues;
+                }
+                Op::Loop { init, params, body, .. } => {
+                    self.give(init, params);
+                    let inside = Targets { yields: &[], breaks: &inst.results, continues: params };
+                    let splits = self.splits(inst);
+                    let inner = self.region(body, inside, Around { in_loop: false, anywhere: around.anywhere || splits });
+                    if inner.parts || (inner.returns && around.anywhere) {
+                        self.split(inst);
+                    }
+                    if self.splits(inst) {
+                        inst.results.iter().for_each(|&result| self.lower(result, Kind::Varying));
+                        if inner.continues > 1 {
+                            params.iter().for_each(|&param| self.lower(param, Kind::Varying));
+                        }
+                    }
+                    exits.returns |= inner.returns;
+                }
+                Op::Yield(values) => self.give(values, targets.yields),
+                Op::Break(values) => {
+                    self.give(values, targets.breaks);
+                    exits.parts |= around.in_loop;
+                }
+                Op::Continue(values) => {
+                    self.give(values, targets.continues);
+                    exits.parts |= around.in_loop;
+                    exits.continues += 1;
+                }
+                Op::Return(_) => {
+                    exits.returns = true;
+                    exits.parts |= around.in_loop;
+                }
+                op => {
+                    for &result in &inst.results {
+                        let kind = self.operation(op, self.function.ty(result));
+                        self.lower(result, kind);
+                    }
+                }
+            }
+        }
+        exits
+    }
+
+    /// An `if` or `switch`.
+    fn choice(&mut self, inst: &'f Inst, targets: Targets<'_>, around: Around) -> Exits {
+        let splits = self.splits(inst);
+        let inside = Around { in_loop: around.in_loop || splits, anywhere: around.anywhere || splits };
+        let mut exits = Exits::default();
+        for region in inst.op.regions() {
+            let inner = self.region(region, Targets { yields: &inst.results, ..targets }, inside);
+            exits.parts |= inner.parts;
+            exits.returns |= inner.returns;
+            exits.continues += inner.continues;
+        }
+        if splits {
+            let yields: Vec<&[Value]> = inst.op.regions().iter().filter_map(|region| yielded(region)).collect();
+            for (index, &result) in inst.results.iter().enumerate() {
+                let mut values = yields.iter().filter_map(|values| values.get(index));
+                let first = values.next();
+                if values.any(|value| Some(value) != first) {
+                    self.lower(result, Kind::Varying);
+                }
+            }
+        }
+        exits
+    }
+
+    /// What an operation without regions gives.
+    fn operation(&self, op: &Op, ty: Type) -> Kind {
+        let of = |value: Value| self.kinds[value.index()];
+        match *op {
+            Op::WorkItem(question) => self.answer(question),
+            // The variables of neighbours lie side by side.
+            Op::VarAddr(_) => Kind::of_stride(self.private),
+            Op::Load { ptr, .. } if of(ptr) == Kind::Uniform => Kind::Uniform,
+            Op::Load { .. } | Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Call(..) | Op::Printf { .. } | Op::Group { .. } => Kind::Varying,
+            _ => {
+                let mut uniform = true;
+                let mut unknown = false;
+                op.for_each_operand(|value| {
+                    uniform &= of(value) == Kind::Uniform;
+                    unknown |= of(value) == Kind::Unknown;
+                });
+                if uniform {
+                    return Kind::Uniform;
+                }
+                if unknown {
+                    return Kind::Unknown;
+                }
+                self.linear(op, ty).unwrap_or(Kind::Varying)
+            }
+        }
+    }
+
+    fn linear(&self, op: &Op, ty: Type) -> Option<Kind> {
+        let of = |value: Value| self.kinds[value.index()].stride();
+        let counts = matches!(ty, Type::I32 | Type::I64);
+        let stride = match *op {
+            Op::Bin(BinOp::Add, a, b) if counts => of(a)?.checked_add(of(b)?)?,
+            Op::Bin(BinOp::Sub, a, b) if counts => of(a)?.checked_sub(of(b)?)?,
+            Op::Bin(BinOp::Mul, a, b) if counts => {
+                let scaled = |x: Value, factor: Value| of(x)?.checked_mul(self.constant(factor)?);
+                scaled(a, b).or_else(|| scaled(b, a))?
+            }
+            Op::Bin(BinOp::Shl, a, b) if counts => {
+                let amount = self.constant(b)? & i64::from(ty.scalar().map_or(32, Scalar::bits) - 1);
+                of(a)?.checked_mul(1_i64.checked_shl(u32::try_from(amount).ok()?)?)?
+            }
+            Op::Cast(CastOp::Trunc, a) if ty == Type::I32 && self.function.ty(a) == Type::I64 => of(a)?,
+            Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_id(a) => of(a)?,
+            Op::Cast(CastOp::SExt, a) if ty == Type::I64 && self.is_local_id(a) => of(a)?,
+            Op::Cast(CastOp::SpaceCast | CastOp::PtrToInt | CastOp::IntToPtr, a) => of(a)?,
+            Op::PtrAdd(base, offset) => of(base)?.checked_add(of(offset)?)?,
+            _ => return None,
+        };
+        Some(Kind::of_stride(stride))
+    }
+
+    fn constant(&self, value: Value) -> Option<i64> {
+        let bits = self.definitions.scalar(value)?;
+        Some(self.function.ty(value).scalar()?.sign_extend(bits))
+    }
+
+    /// Whether a value is an id, which does not wrap around within a group.
+    fn is_id(&self, value: Value) -> bool {
+        matches!(self.definitions.get(value), Some(Op::WorkItem(WorkItem::LocalId(_) | WorkItem::GlobalId(_))))
+    }
+
+    fn is_local_id(&self, value: Value) -> bool {
+        matches!(self.definitions.get(value), Some(Op::WorkItem(WorkItem::LocalId(_))))
+    }
+
+    fn answer(&self, question: WorkItem) -> Kind {
+        match question {
+            WorkItem::GlobalId(dimension) | WorkItem::LocalId(dimension) if dimension < 3 => {
+                if self.shape.group[usize::from(dimension)] == 1 {
+                    Kind::Uniform
+                } else if !self.shape.in_row {
+                    Kind::Varying
+                } else if dimension == self.shape.axis {
+                    Kind::Linear(1)
+                } else {
+                    Kind::Uniform
+                }
+            }
+            WorkItem::SubgroupLocalId | WorkItem::SubgroupId => Kind::Varying,
+            _ => Kind::Uniform,
+        }
+    }
+}
+
+/// What a region that ends in `yield` yields.
+pub(super) fn yielded(region: &Region) -> Option<&[Value]> {
+    match &region.insts.last()?.op {
+        Op::Yield(values) => Some(values),
+        _ => None,
+    }
+}

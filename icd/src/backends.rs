@@ -1,0 +1,110 @@
+//! Where devices come from, as the options want it: wgpu, the host's CPU, the interpreter.
+
+use std::sync::Arc;
+
+use wgcl_api::backend::{Backend, Device, DeviceKind};
+use wgcl_api::options::Options;
+use wgcl_api::platform::names_device;
+use wgcl_backend_host::InterpreterBackend;
+use wgcl_backend_wgpu::{Settings, WgpuBackend};
+
+/// All backends that are asked for.
+pub(crate) struct Backends {
+    wgpu: Option<WgpuBackend>,
+    cpu: Option<Box<dyn Backend>>,
+    interpreter: Option<InterpreterBackend>,
+    /// `WGCL_DEVICE`
+    choice: Option<String>,
+}
+
+impl Backends {
+    /// Those of the options. No driver is touched.
+    pub(crate) fn of(options: &Options) -> Self {
+        let interpreter = options.interpreter.as_deref();
+        let only_interpreter = interpreter == Some("only");
+        let wants_cpu = !only_interpreter && is_on("WGCL_CPU", options.cpu.as_deref());
+        let cpu = if wants_cpu { cpu(options) } else { None };
+        let interpreter = match interpreter {
+            // Without a CPU's device there is one that does the same, if slowly.
+            None => wants_cpu && cpu.is_none(),
+            Some("0") => false,
+            Some("1" | "only") => true,
+            Some(other) => {
+                tracing::warn!("WGCL_INTERPRETER is neither 0, 1 nor only, but `{other}`");
+                false
+            }
+        };
+        Self {
+            wgpu: (!only_interpreter).then(|| WgpuBackend::new(settings(options))),
+            cpu,
+            interpreter: interpreter.then_some(InterpreterBackend),
+            choice: options.device.clone(),
+        }
+    }
+
+    /// Puts the CPU in the place of the drivers for CPUs, behind GPUs.
+    fn with_cpu(&self, mut devices: Vec<Arc<dyn Device>>, cpu: Vec<Arc<dyn Device>>) -> Vec<Arc<dyn Device>> {
+        let is_named =
+            |device: &Arc<dyn Device>| self.choice.as_ref().is_some_and(|choice| names_device(choice, &device.properties().name));
+        devices.retain(|device| device.properties().kind != DeviceKind::Cpu || is_named(device));
+        let place = devices.iter().position(|device| device.properties().kind >= DeviceKind::Cpu).unwrap_or(devices.len());
+        devices.splice(place..place, cpu);
+        devices
+    }
+}
+
+impl Backend for Backends {
+    fn devices(&self) -> Vec<Arc<dyn Device>> {
+        let mut devices = self.wgpu.as_ref().map(WgpuBackend::devices).unwrap_or_default();
+        if let Some(cpu) = &self.cpu {
+            devices = self.with_cpu(devices, cpu.devices());
+        }
+        devices.extend(self.interpreter.iter().flat_map(InterpreterBackend::devices));
+        devices
+    }
+}
+
+/// The host's CPU, if it can be a device.
+#[cfg(all(unix, target_arch = "x86_64"))]
+fn cpu(options: &Options) -> Option<Box<dyn Backend>> {
+    use wgcl_backend_cpu::{CpuBackend, isa_named};
+
+    let limit = options.cpu_isa.as_deref().and_then(|name| {
+        let isa = isa_named(name);
+        if isa.is_none() {
+            tracing::warn!("WGCL_CPU_ISA is neither sse4.2, avx2 nor avx512, but `{name}`");
+        }
+        isa
+    });
+    match CpuBackend::new(limit) {
+        Ok(backend) => Some(Box::new(backend)),
+        Err(why) => {
+            tracing::warn!("the CPU is no device of its own: {why}");
+            None
+        }
+    }
+}
+
+/// The host's CPU, if it can be a device.
+#[cfg(not(all(unix, target_arch = "x86_64")))]
+fn cpu(_: &Options) -> Option<Box<dyn Backend>> {
+    tracing::warn!("the CPU is no device of its own: machine code is made for x86-64 on Unix only");
+    None
+}
+
+/// How the devices of wgpu are dealt with.
+fn settings(options: &Options) -> Settings {
+    Settings { portable: is_on("WGCL_PORTABLE", options.portable.as_deref()), ..Settings::default() }
+}
+
+/// Whether a switch that is off by default is on.
+fn is_on(name: &str, value: Option<&str>) -> bool {
+    match value.unwrap_or("0") {
+        "0" => false,
+        "1" => true,
+        other => {
+            tracing::warn!("{name} is neither 0 nor 1, but `{other}`");
+            false
+        }
+    }
+}
