@@ -162,7 +162,14 @@ impl Table {
         use CmpOp::{Eq, Ne, SGe, SGt, SLe, SLt, UGe, UGt, ULe, ULt};
         for op in [Add, Sub, Mul, And, Or, Xor, AndNot, Rotl, SMin, SMax, UMin, UMax] {
             self.bin(op, ty);
-            for bits in [0, 1, 5, 0x7f, 0x80, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff] {
+            for bits in
+                [0, 1, 2, 5, 0x40, 0x7f, 0x80, i32::MAX as u64, i32::MIN as u64, 0x8000_0000, 0xffff_ffff, 1 << 40, 1 << 63, u64::MAX]
+            {
+                let narrow = elem == Elem::I32;
+                if narrow && bits > 0xffff_ffff && bits != u64::MAX {
+                    continue;
+                }
+                let bits = if narrow { bits & 0xffff_ffff } else { bits };
                 self.add(format!("{op:?} of a constant {bits:#x} {ty:?}"), &[ty], &|build, values, _| {
                     let bits = constant(build, ty, bits);
                     Some(build.value_of(ty, Op::Bin(op, values[0], bits)))

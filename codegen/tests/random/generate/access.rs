@@ -105,6 +105,44 @@ impl Generator<'_> {
         self.emit(ty, op, Quality::Exact)
     }
 
+    /// A load whose value is used once, behind something that may have overwritten it.
+    pub(super) fn overwritten(&mut self) {
+        let all: Vec<Type> = self.types.iter().copied().filter(|ty| ty.elem().is_some()).collect();
+        let Some(&ty) = all.get(self.random.below(all.len().max(1))) else { return };
+        let Some(elem) = ty.elem() else { return };
+        let (wide, spread) = (ty, ty.lanes() > 1 && self.random.once_in(3));
+        let ty = if spread { Type::Scalar(elem) } else { ty };
+        let (mem, bytes) = (Mem::Elem(elem), elem.bytes() * u32::from(ty.lanes()));
+        let align = self.random.of(&[1, 8]);
+        let addr = self.address(SHARED, bytes, align);
+        let other = self.exact(wide);
+        let load = if ty.lanes() == 1 { Op::Load(mem, addr) } else { Op::LoadVector { mem, addr, mask: None } };
+        let mut value = self.build.value_of(ty, load);
+        let new = self.exact(ty);
+        match self.random.below(5) {
+            0 | 1 if ty.lanes() == 1 => self.effect(Op::Store(mem, addr, new)),
+            0 | 1 => self.effect(Op::StoreVector { mem, addr, value: new, mask: None }),
+            2 => self.call_for_effect(),
+            3 if align == 8 && !elem.is_float() => {
+                let one = self.exact(Type::Scalar(elem));
+                let _ = self.emit(Type::Scalar(elem), Op::AtomicAdd(mem, addr, one), Quality::Exact);
+            }
+            _ => {}
+        }
+        if spread {
+            value = self.build.value_of(wide, Op::Splat(value));
+            if self.random.once_in(2) {
+                self.effect(Op::Store(mem, addr, new));
+            }
+        }
+        let (a, b) = if self.random.once_in(2) { (value, other) } else { (other, value) };
+        let op = if elem.is_float() { self.random.of(&[BinOp::FAdd, BinOp::FMin]) } else { self.random.of(&[BinOp::Sub, BinOp::Xor]) };
+        let result = self.emit(wide, Op::Bin(op, a, b), if op == BinOp::FAdd { Quality::AnyNan } else { Quality::Exact });
+        if self.random.once_in(2) {
+            self.keep(result, wide);
+        }
+    }
+
     fn store_shared(&mut self, ty: Type, mem: Mem) {
         let value = self.exact(ty);
         let addr = self.address(SHARED, mem.bytes() * u32::from(ty.lanes()), 1);
