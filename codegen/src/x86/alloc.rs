@@ -30,6 +30,10 @@ const UNSAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 /// Above this many instructions the quick allocator is used: the good one takes more than linear time.
 const MANY: usize = 20_000;
 
+/// Above this many instructions the checker is left out, which takes quadratic time.
+#[cfg(debug_assertions)]
+const CHECKED: usize = 8_000;
+
 /// A block of instructions of the machine.
 #[derive(Debug, Default)]
 pub(super) struct MBlock {
@@ -163,7 +167,8 @@ pub(super) fn allocate(function: &MFunction, isa: Isa) -> Result<Output, Codegen
     let algorithm = if function.insts.len() > MANY { Algorithm::Fastalloc } else { Algorithm::Ion };
     let options = RegallocOptions { verbose_log: false, validate_ssa: cfg!(debug_assertions), algorithm };
     let output = regalloc2::run(function, &environment, &options)?;
-    if cfg!(debug_assertions) {
+    #[cfg(debug_assertions)]
+    if function.insts.len() <= CHECKED {
         let mut checker = regalloc2::checker::Checker::new(function, &environment);
         checker.prepare(&output);
         checker.run().map_err(|errors| CodegenError::Checker(format!("{errors:?}")))?;

@@ -48,6 +48,30 @@ impl Jump {
 
 type Jumps = SmallVec<[Jump; 3]>;
 
+/// At what loops are aligned: what processors fetch at once.
+const LOOP_ALIGN: usize = 32;
+
+/// Instructions of one to nine bytes that do nothing.
+const NOTHING: [&[u8]; 9] = [
+    &[0x90],
+    &[0x66, 0x90],
+    &[0x0F, 0x1F, 0x00],
+    &[0x0F, 0x1F, 0x40, 0x00],
+    &[0x0F, 0x1F, 0x44, 0x00, 0x00],
+    &[0x66, 0x0F, 0x1F, 0x44, 0x00, 0x00],
+    &[0x0F, 0x1F, 0x80, 0x00, 0x00, 0x00, 0x00],
+    &[0x0F, 0x1F, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
+    &[0x66, 0x0F, 0x1F, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
+];
+
+/// Appends instructions that do nothing, up to a length.
+fn fill(out: &mut Vec<u8>, length: usize) {
+    while out.len() < length {
+        let size = (length - out.len()).min(NOTHING.len());
+        out.extend(NOTHING[size - 1]);
+    }
+}
+
 /// Goes through blocks that do nothing but jump.
 fn thread(chunks: &[Chunk], mut block: usize) -> usize {
     // A loop of such blocks is left after one turn.
@@ -97,62 +121,87 @@ fn jumps(chunks: &[Chunk], block: usize, next: Option<usize>) -> Jumps {
     list
 }
 
+/// What is known of the places of blocks.
+struct Layout<'a> {
+    chunks: &'a [Chunk],
+    /// The blocks that are left, in order.
+    order: Vec<usize>,
+    /// The jumps of each of them.
+    jumps: Vec<Jumps>,
+    /// Where each block begins.
+    starts: Vec<usize>,
+    /// Whether something jumps back to a block.
+    loops: Vec<bool>,
+}
+
 /// Puts the blocks one behind the other.
 pub(super) fn lay_out(text: &[u8], chunks: &[Chunk], fixups: &[Fixup]) -> (Vec<u8>, Vec<Fixup>) {
     let order: Vec<usize> = (0..chunks.len()).filter(|block| *block == 0 || thread(chunks, *block) == *block).collect();
-    let mut all: Vec<Jumps> = order.iter().enumerate().map(|(place, block)| jumps(chunks, *block, order.get(place + 1).copied())).collect();
-    let mut starts = vec![0; chunks.len()];
-    loop {
-        let mut at = 0;
-        for (block, jumps) in order.iter().zip(&all) {
-            starts[*block] = at;
-            at += chunks[*block].end - chunks[*block].start + jumps.iter().map(Jump::size).sum::<usize>();
-        }
-        let mut changed = false;
-        for (block, jumps) in order.iter().zip(&mut all) {
-            let mut at = starts[*block] + chunks[*block].end - chunks[*block].start;
-            for jump in jumps {
-                at += jump.size();
-                let distance = starts[jump.target] as i64 - at as i64;
-                if !jump.near && i8::try_from(distance).is_err() {
-                    jump.near = true;
-                    changed = true;
-                }
-            }
-        }
-        if !changed {
-            break;
-        }
+    let jumps: Vec<Jumps> = order.iter().enumerate().map(|(place, block)| jumps(chunks, *block, order.get(place + 1).copied())).collect();
+    let mut loops = vec![false; chunks.len()];
+    for (block, jumps) in order.iter().zip(&jumps) {
+        jumps.iter().filter(|jump| jump.target <= *block).for_each(|jump| loops[jump.target] = true);
     }
-    write(text, chunks, fixups, &order, &all, &starts)
+    let mut layout = Layout { chunks, order, jumps, starts: vec![0; chunks.len()], loops };
+    // Jumps only ever grow, so this ends.
+    while layout.grow() {}
+    layout.write(text, fixups)
 }
 
-fn write(text: &[u8], chunks: &[Chunk], fixups: &[Fixup], order: &[usize], all: &[Jumps], starts: &[usize]) -> (Vec<u8>, Vec<Fixup>) {
-    let mut out = Vec::with_capacity(text.len() + chunks.len() * 8);
-    let mut moved = Vec::with_capacity(fixups.len());
-    let mut rest = fixups;
-    for (&block, jumps) in order.iter().zip(all) {
-        let chunk = chunks[block];
-        out.extend(&text[chunk.start..chunk.end]);
-        let count = rest.partition_point(|fixup| fixup.at < chunk.end);
-        let (mine, others) = rest.split_at(count);
-        rest = others;
-        let to = |place: usize| place - chunk.start + starts[block];
-        moved.extend(mine.iter().map(|fixup| Fixup { at: to(fixup.at), end: to(fixup.end), target: fixup.target }));
-        for jump in jumps {
-            let end = out.len() + jump.size();
-            let distance = starts[jump.target] as i64 - end as i64;
-            match (jump.near, jump.code) {
-                (false, code) => out.extend([code.map_or(0xEB, |code| 0x70 | code), distance as i8 as u8]),
-                (true, code) => {
-                    match code {
-                        None => out.push(0xE9),
-                        Some(code) => out.extend([0x0F, 0x80 | code]),
-                    }
-                    out.extend((distance as i32).to_le_bytes());
+impl Layout<'_> {
+    /// Finds where blocks begin, and whether a jump that was short does not reach.
+    fn grow(&mut self) -> bool {
+        let size = |block: usize| self.chunks[block].end - self.chunks[block].start;
+        let mut at = 0usize;
+        for (&block, jumps) in self.order.iter().zip(&self.jumps) {
+            if self.loops[block] {
+                at = at.next_multiple_of(LOOP_ALIGN);
+            }
+            self.starts[block] = at;
+            at += size(block) + jumps.iter().map(Jump::size).sum::<usize>();
+        }
+        let mut grown = false;
+        for (&block, jumps) in self.order.iter().zip(&mut self.jumps) {
+            let mut at = self.starts[block] + size(block);
+            for jump in jumps {
+                at += jump.size();
+                let distance = self.starts[jump.target] as i64 - at as i64;
+                if !jump.near && i8::try_from(distance).is_err() {
+                    jump.near = true;
+                    grown = true;
                 }
             }
         }
+        grown
     }
-    (out, moved)
+
+    fn write(&self, text: &[u8], fixups: &[Fixup]) -> (Vec<u8>, Vec<Fixup>) {
+        let mut out = Vec::with_capacity(text.len() + self.chunks.len() * 8);
+        let mut moved = Vec::with_capacity(fixups.len());
+        let mut rest = fixups;
+        for (&block, jumps) in self.order.iter().zip(&self.jumps) {
+            let (chunk, start) = (self.chunks[block], self.starts[block]);
+            fill(&mut out, start);
+            out.extend(&text[chunk.start..chunk.end]);
+            let (mine, others) = rest.split_at(rest.partition_point(|fixup| fixup.at < chunk.end));
+            rest = others;
+            let to = |place: usize| place - chunk.start + start;
+            moved.extend(mine.iter().map(|fixup| Fixup { at: to(fixup.at), end: to(fixup.end), target: fixup.target }));
+            for jump in jumps {
+                let end = out.len() + jump.size();
+                let distance = self.starts[jump.target] as i64 - end as i64;
+                match (jump.near, jump.code) {
+                    (false, code) => out.extend([code.map_or(0xEB, |code| 0x70 | code), distance as i8 as u8]),
+                    (true, code) => {
+                        match code {
+                            None => out.push(0xE9),
+                            Some(code) => out.extend([0x0F, 0x80 | code]),
+                        }
+                        out.extend((distance as i32).to_le_bytes());
+                    }
+                }
+            }
+        }
+        (out, moved)
+    }
 }

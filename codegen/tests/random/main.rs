@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[cfg(all(target_arch = "x86_64", unix))]
+mod compiled;
 mod generate;
 #[path = "../support/mod.rs"]
 mod support;

@@ -6,7 +6,8 @@ use wgcl_codegen::vir::{
     Addr, BinOp, Builder, CastOp, CmpOp, Elem, Mem, Module, Op, Rounding, Target, Terminator, TernOp, Type, UnOp, Value,
 };
 
-use crate::generate::{SIZE, all_types};
+use crate::generate::{SIZE, all_types, has_fma, number};
+use crate::support::Random;
 
 /// Bytes of the numbers that each operand is in turn, and of the results.
 const OPERAND: i32 = 512;
@@ -15,6 +16,8 @@ const TURNS: i32 = 24;
 /// Where results are stored, and vectors for accesses to be tried on.
 const RESULTS: i32 = 4096;
 const FIELD: i32 = 3072;
+/// Where operands are stored.
+const COPIES: i32 = 3840;
 
 /// An operation, by name.
 pub struct Case {
@@ -64,6 +67,28 @@ fn load(build: &mut Builder, ty: Type, base: Value, disp: i32) -> Value {
     }
 }
 
+/// An operand that code may take from memory, must have in a register, or knows.
+fn operand(build: &mut Builder, random: &mut Random, ty: Type, base: Value, disp: i32) -> Value {
+    match (random.below(6), ty) {
+        (0 | 1, _) => {
+            let value = load(build, ty, base, disp);
+            store(build, value, base, COPIES);
+            value
+        }
+        (2, Type::Mask(_)) => build.value_of(ty, Op::Const(random.next() & 1)),
+        (2, Type::Scalar(elem) | Type::Vector(elem, _)) => build.value_of(ty, Op::Const(number(random, elem))),
+        (3, Type::Vector(elem, lanes)) => {
+            let lanes = (0..lanes).map(|_| number(random, elem)).collect();
+            build.value_of(ty, Op::Lanes(lanes))
+        }
+        (4, Type::Vector(elem, _)) => {
+            let scalar = load(build, Type::Scalar(elem), base, disp);
+            build.value_of(ty, Op::Splat(scalar))
+        }
+        _ => load(build, ty, base, disp),
+    }
+}
+
 fn store(build: &mut Builder, value: Value, base: Value, disp: i32) {
     let (mem, addr) = (|elem| Mem::Elem(elem), Addr::behind(base, disp));
     match build.ty(value) {
@@ -104,10 +129,12 @@ impl Table {
         // As often as there is room for the largest of the operands.
         let size = operands.iter().map(|ty| bytes(*ty)).max().unwrap_or(64);
         let turns = (OPERAND / size).min(TURNS);
+        let mut random = Random::new(0);
         for at in 0..=turns {
             // At last those before the end of the memory: nothing behind them may be read.
             let place = |index: i32, ty: Type| if at < turns { index * OPERAND + at * size } else { SIZE as i32 - bytes(ty) };
-            let values: Vec<Value> = (0..).zip(operands).map(|(index, &ty)| load(&mut build, ty, base, place(index, ty))).collect();
+            let values: Vec<Value> =
+                (0..).zip(operands).map(|(index, &ty)| operand(&mut build, &mut random, ty, base, place(index, ty))).collect();
             if let Some(result) = turn(&mut build, &values, base) {
                 store(&mut build, result, base, RESULTS + at * 64);
             }
@@ -135,7 +162,14 @@ impl Table {
         use CmpOp::{Eq, Ne, SGe, SGt, SLe, SLt, UGe, UGt, ULe, ULt};
         for op in [Add, Sub, Mul, And, Or, Xor, AndNot, Rotl, SMin, SMax, UMin, UMax] {
             self.bin(op, ty);
-            for bits in [0, 1, 5, 0x7f, 0x80, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff] {
+            for bits in
+                [0, 1, 2, 5, 0x40, 0x7f, 0x80, i32::MAX as u64, i32::MIN as u64, 0x8000_0000, 0xffff_ffff, 1 << 40, 1 << 63, u64::MAX]
+            {
+                let narrow = elem == Elem::I32;
+                if narrow && bits > 0xffff_ffff && bits != u64::MAX {
+                    continue;
+                }
+                let bits = if narrow { bits & 0xffff_ffff } else { bits };
                 self.add(format!("{op:?} of a constant {bits:#x} {ty:?}"), &[ty], &|build, values, _| {
                     let bits = constant(build, ty, bits);
                     Some(build.value_of(ty, Op::Bin(op, values[0], bits)))
@@ -204,13 +238,15 @@ impl Table {
     fn floats(&mut self, ty: Type, elem: Elem) {
         use BinOp::{And, AndNot, FAdd, FDiv, FMax, FMin, FMul, FSub, Or, Xor};
         use CmpOp::{FEq, FGe, FGt, FLe, FLt, FNe};
+        let isa = self.isa;
         for op in [FAdd, FSub, FMul, FDiv, FMin, FMax, And, Or, Xor, AndNot] {
             self.bin(op, ty);
         }
         for op in [FEq, FNe, FLt, FLe, FGt, FGe] {
             self.cmp(op, ty);
         }
-        for op in [TernOp::Fma, TernOp::Fms, TernOp::Fnma] {
+        let fused = [TernOp::Fma, TernOp::Fms, TernOp::Fnma];
+        for op in fused.into_iter().filter(|_| has_fma(isa, elem)) {
             self.op(format!("{op:?}"), &[ty, ty, ty], ty, |values| Op::Tern(op, values[0], values[1], values[2]));
         }
         let mut ops = vec![UnOp::Sqrt];

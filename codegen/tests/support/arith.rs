@@ -68,6 +68,9 @@ fn float(op: UnOp, elem: Elem, a: Lane) -> Lane {
 /// An approximation. Nothing is said of denormals.
 fn near(operand: f32, exact: f64) -> Lane {
     let result = exact as f32;
+    if operand.is_subnormal() {
+        return Lane::UNKNOWN;
+    }
     if result.is_nan() {
         return Lane::nan(Elem::F32);
     }

@@ -231,6 +231,12 @@ impl Lower<'_> {
 
     /// The complement of a vector.
     pub(super) fn invert(&mut self, a: VReg, len: u8) -> VReg {
+        const NOT_FIRST: u8 = 0x0F;
+        if self.avx512() {
+            let to = self.vec();
+            self.push(Draft::new(t::PTERNLOG).len(len).tied(a, to).vvvv(a).rm_reg(a).imm(NOT_FIRST));
+            return to;
+        }
         let ones = self.ones(len);
         self.v3(t::PXOR, len, false, a, ones)
     }

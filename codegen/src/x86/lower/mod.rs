@@ -6,6 +6,7 @@ mod convert;
 mod float;
 mod half;
 mod integer;
+mod logic;
 mod mask;
 mod memory;
 mod plan;

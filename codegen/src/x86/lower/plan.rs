@@ -3,8 +3,9 @@
 //! A value that is used once, in the block that defines it, may be made where it is used: a comparison becomes the flags of the jump behind it, a load
 //! the memory operand of an addition. Loads wait only where nothing is written in between.
 
+use super::logic::is_logic;
 use crate::Isa;
-use crate::vir::{BinOp, Cond, Function, Inst, Mem, Op, Terminator, Type, Value};
+use crate::vir::{BinOp, Cond, Elem, Function, Inst, Mem, Op, Terminator, Type, Value};
 
 /// Where the only use of a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +131,10 @@ impl<'a> Plan<'a> {
                     let load = self.defs[a.index()].is_some_and(|inst| matches!(inst.op, Op::Load(Mem::Elem(_), _)));
                     isa == Isa::Avx512 && load && user(*a).is_some() && by.is_some_and(broadcasts)
                 }
-                _ => false,
+                op => {
+                    let vector = matches!(function.ty(result), Type::Vector(Elem::I32 | Elem::I64, _));
+                    isa == Isa::Avx512 && vector && is_logic(op) && by.is_some_and(|by| matches!(by, Op::Bin(..)) && is_logic(by))
+                }
             };
             self.waits[result.index()] = waits;
             if waits {

@@ -6,7 +6,7 @@ use super::super::alloc::VEC;
 use super::super::inst::{Desc, Draft, Src};
 use super::super::table as t;
 use super::{Lower, length, wide};
-use crate::vir::{BinOp, Type, UnOp, Value};
+use crate::vir::{BinOp, Op, Type, UnOp, Value};
 
 /// How many bits are set in each number of four bits.
 const COUNTS: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
@@ -91,6 +91,12 @@ impl Lower<'_> {
     pub(super) fn vector_bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
         let (len, long) = (length(ty), wide(ty));
         let new = self.avx512();
+        if new
+            && super::logic::is_logic(&Op::Bin(op, a, b))
+            && let Some(reg) = self.logic(op, a, b, ty)
+        {
+            return reg;
+        }
         let (desc, commutes) = match op {
             BinOp::Add => (if long { t::PADDQ } else { t::PADDD }, true),
             BinOp::Sub => (if long { t::PSUBQ } else { t::PSUBD }, false),

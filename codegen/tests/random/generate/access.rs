@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::vir::{Addr, BinOp, CastOp, Elem, Mem, Op, Type, Value};
 
-use super::{COUNTERS, Generator, INPUTS, Quality, RESULTS, Region, SIZE};
+use super::{Generator, INPUTS, Quality, RESULTS, Region, SHARED, SIZE};
 
 impl Generator<'_> {
     /// An address of so many bytes in a region, a multiple of `align` (a power of two).
@@ -71,6 +71,9 @@ impl Generator<'_> {
     pub(super) fn load(&mut self, ty: Type, elem: Elem) -> Value {
         let mem = self.format(elem);
         let lanes = u32::from(ty.lanes());
+        if self.random.once_in(4) {
+            return self.load_shared(ty, mem);
+        }
         let (region, quality) = if self.random.once_in(3) { (RESULTS, Quality::Open) } else { (INPUTS, Quality::Exact) };
         if lanes == 1 {
             let addr = self.address(region, mem.bytes(), 1);
@@ -93,6 +96,61 @@ impl Generator<'_> {
             }
             _ => self.gather(ty, elem, region, quality),
         }
+    }
+
+    /// A load that depends on what was stored before.
+    fn load_shared(&mut self, ty: Type, mem: Mem) -> Value {
+        let addr = self.address(SHARED, mem.bytes() * u32::from(ty.lanes()), 1);
+        let op = if ty.lanes() == 1 { Op::Load(mem, addr) } else { Op::LoadVector { mem, addr, mask: None } };
+        self.emit(ty, op, Quality::Exact)
+    }
+
+    /// A load whose value is used once, behind something that may have overwritten it.
+    pub(super) fn overwritten(&mut self) {
+        let all: Vec<Type> = self.types.iter().copied().filter(|ty| ty.elem().is_some()).collect();
+        let Some(&ty) = all.get(self.random.below(all.len().max(1))) else { return };
+        let Some(elem) = ty.elem() else { return };
+        let (wide, spread) = (ty, ty.lanes() > 1 && self.random.once_in(3));
+        let ty = if spread { Type::Scalar(elem) } else { ty };
+        let (mem, bytes) = (Mem::Elem(elem), elem.bytes() * u32::from(ty.lanes()));
+        let align = self.random.of(&[1, 8]);
+        let addr = self.address(SHARED, bytes, align);
+        let other = self.exact(wide);
+        let load = if ty.lanes() == 1 { Op::Load(mem, addr) } else { Op::LoadVector { mem, addr, mask: None } };
+        let mut value = self.build.value_of(ty, load);
+        let new = self.exact(ty);
+        match self.random.below(5) {
+            0 | 1 if ty.lanes() == 1 => self.effect(Op::Store(mem, addr, new)),
+            0 | 1 => self.effect(Op::StoreVector { mem, addr, value: new, mask: None }),
+            2 => self.call_for_effect(),
+            3 if align == 8 && !elem.is_float() => {
+                let one = self.exact(Type::Scalar(elem));
+                let _ = self.emit(Type::Scalar(elem), Op::AtomicAdd(mem, addr, one), Quality::Exact);
+            }
+            _ => {}
+        }
+        if spread {
+            value = self.build.value_of(wide, Op::Splat(value));
+            if self.random.once_in(2) {
+                self.effect(Op::Store(mem, addr, new));
+            }
+        }
+        let (a, b) = if self.random.once_in(2) { (value, other) } else { (other, value) };
+        let op = if elem.is_float() { self.random.of(&[BinOp::FAdd, BinOp::FMin]) } else { self.random.of(&[BinOp::Sub, BinOp::Xor]) };
+        let result = self.emit(wide, Op::Bin(op, a, b), if op == BinOp::FAdd { Quality::AnyNan } else { Quality::Exact });
+        if self.random.once_in(2) {
+            self.keep(result, wide);
+        }
+    }
+
+    fn store_shared(&mut self, ty: Type, mem: Mem) {
+        let value = self.exact(ty);
+        let addr = self.address(SHARED, mem.bytes() * u32::from(ty.lanes()), 1);
+        if ty.lanes() == 1 {
+            return self.effect(Op::Store(mem, addr, value));
+        }
+        let mask = self.random.once_in(2).then(|| self.exact(ty.compared()));
+        self.effect(Op::StoreVector { mem, addr, value, mask });
     }
 
     /// What was loaded where a mask is on, zeros elsewhere.
@@ -207,6 +265,9 @@ impl Generator<'_> {
             return self.keep(mask, ty);
         };
         let mem = self.format(elem);
+        if self.random.once_in(3) {
+            return self.store_shared(ty, mem);
+        }
         let value = self.any(ty);
         let lanes = u32::from(ty.lanes());
         if lanes == 1 {
@@ -249,11 +310,10 @@ impl Generator<'_> {
         self.effect(if ty.lanes() == 1 { Op::Store(mem, addr, value) } else { Op::StoreVector { mem, addr, value, mask: None } });
     }
 
-    /// An atomic operation on what only these use.
+    /// An atomic operation.
     pub(super) fn atomic(&mut self, ty: Type, elem: Elem) -> Value {
         let mem = Mem::Elem(elem);
-        // Addresses that numbers of both sizes share would be known as well, but are not aligned for one of them.
-        let addr = self.address(COUNTERS, elem.bytes(), 8);
+        let addr = self.address(SHARED, elem.bytes(), 8);
         let value = self.exact(ty);
         match self.random.below(4) {
             0 => self.emit(ty, Op::AtomicExchange(mem, addr, value), Quality::Exact),

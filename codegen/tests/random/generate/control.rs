@@ -25,6 +25,7 @@ impl Generator<'_> {
                 7 => self.call_for_effect(),
                 8 => self.effect(Op::Fence),
                 9 if depth > 0 => self.never(),
+                10 | 11 => self.overwritten(),
                 _ => {
                     let ty = self.random.of(&self.types.clone());
                     self.make(ty);

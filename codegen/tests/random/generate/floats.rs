@@ -1,8 +1,14 @@
 //! Operations that give floats.
 
+use wgcl_codegen::Isa;
 use wgcl_codegen::vir::{BinOp, CastOp, CmpOp, Elem, Op, Rounding, TernOp, Type, UnOp, Value};
 
 use super::{Generator, Quality};
+
+/// Whether there is a fused multiplication and addition: machines without it have none for doubles.
+pub fn has_fma(isa: Isa, elem: Elem) -> bool {
+    isa > Isa::Sse42 || elem == Elem::F32
+}
 
 impl Generator<'_> {
     /// A value of a type of floats.
@@ -10,7 +16,7 @@ impl Generator<'_> {
         match self.random.below(20) {
             0..=5 => self.float_bin(ty),
             6 | 7 => self.float_un(ty, elem),
-            8 | 9 => self.fused(ty),
+            8 | 9 if has_fma(self.wants.isa, elem) => self.fused(ty),
             10 => self.select(ty),
             11 => self.without_nans(ty),
             12 => self.signs(ty, elem),

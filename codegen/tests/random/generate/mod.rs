@@ -13,15 +13,16 @@ use wgcl_codegen::vir::{Builder, Elem, Function, Module, Op, Type, Value};
 
 use crate::support::Random;
 pub use constants::{memory, number};
+pub use floats::has_fma;
 
 /// Bytes of the memory that programs run on; its address is the first argument of each function.
 pub const SIZE: u32 = 8192;
 /// What is only read.
 const INPUTS: Region = Region { start: 0, end: 2048 };
-/// What is only used by atomic operations.
-const COUNTERS: Region = Region { start: 2048, end: 2304 };
+/// What is written and read often: all of it is always known.
+const SHARED: Region = Region { start: 2048, end: 2176 };
 /// The rest.
-const RESULTS: Region = Region { start: 2304, end: SIZE };
+const RESULTS: Region = Region { start: 2176, end: SIZE };
 
 /// A part of the memory.
 #[derive(Clone, Copy, Debug)]

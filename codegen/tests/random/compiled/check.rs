@@ -1,0 +1,163 @@
+//! Holds machine code against the evaluator.
+
+use std::fmt;
+
+use wgcl_codegen::Isa;
+use wgcl_codegen::vir::{Func, Module, Type, verify};
+
+use super::code::Code;
+use super::machine::{Arena, JOBS, Job, Left, helpers, mixed};
+use crate::generate::{self, Helper, SIZE};
+use crate::support::{Fault, Lane, Machine, Memory, Random};
+
+/// How many instructions the evaluator runs of a program.
+const FUEL: u32 = 100_000;
+
+/// How a program fails.
+#[derive(Clone, Debug)]
+pub enum Failure {
+    /// It breaks the rules: the generator is wrong.
+    Illegal(String),
+    /// It is refused, or stops the compiler.
+    Refused(String),
+    /// Its process dies, or registers are broken.
+    Dies(String),
+    /// It gives something else.
+    Differs(String),
+}
+
+impl Failure {
+    /// Whether another one is likely to have the same cause.
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Refused(one), Self::Refused(other)) => one.get(..24) == other.get(..24),
+            (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Illegal(text) => write!(f, "illegal: {text}"),
+            Self::Refused(text) => write!(f, "not compiled: {text}"),
+            Self::Dies(text) => f.write_str(text),
+            Self::Differs(text) => write!(f, "wrong result: {text}"),
+        }
+    }
+}
+
+/// The instruction sets of the machine that runs this.
+pub fn isas() -> Vec<Isa> {
+    let best = Isa::detect();
+    [Isa::Sse42, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| Some(*isa) <= best).collect()
+}
+
+/// What is to be held against the evaluator.
+pub struct Subject<'a> {
+    /// The functions; the first is called.
+    pub module: &'a Module,
+    /// What it is compiled for.
+    pub isa: Isa,
+    /// Of the numbers in memory and the arguments.
+    pub seed: u64,
+}
+
+/// A subject that is about to run.
+struct Ready {
+    code: Code,
+    args: [u64; 6],
+    before: Vec<u8>,
+    expected: Option<Lane>,
+    memory: Memory,
+}
+
+/// What programs run on, and what they may call.
+pub struct Bench {
+    arena: Arena,
+    helpers: [Helper; 4],
+}
+
+impl Bench {
+    /// A new one.
+    pub fn new() -> Self {
+        Self { arena: Arena::new(), helpers: helpers() }
+    }
+
+    /// What programs may call.
+    pub const fn helpers(&self) -> &[Helper] {
+        &self.helpers
+    }
+
+    /// Compiles modules and runs their first functions: whether that said something of each, or how it fails.
+    pub fn check_all(&self, subjects: &[Subject<'_>]) -> Vec<Result<bool, Failure>> {
+        subjects.chunks(JOBS).flat_map(|subjects| self.check_some(subjects)).collect()
+    }
+
+    /// The same for one.
+    pub fn check(&self, module: &Module, isa: Isa, seed: u64) -> Result<bool, Failure> {
+        self.check_some(&[Subject { module, isa, seed }]).pop().unwrap_or(Ok(false))
+    }
+
+    fn check_some(&self, subjects: &[Subject<'_>]) -> Vec<Result<bool, Failure>> {
+        let mut jobs = Vec::new();
+        let prepared: Vec<_> = subjects.iter().enumerate().map(|(number, subject)| self.prepare(subject, number)).collect();
+        // Each job is to have the memory of its number, so those that cannot run do nothing.
+        for ready in &prepared {
+            let nothing = Job { code: nothing as *const u8, args: [0; 6], memory: &EMPTY };
+            jobs.push(match ready {
+                Ok(Some(ready)) => Job { code: ready.code.entry(), args: ready.args, memory: &ready.before },
+                _ => nothing,
+            });
+        }
+        // SAFETY: it is code that was compiled from functions that take such arguments and access the arena alone.
+        let left = unsafe { self.arena.run(&jobs) };
+        let all = prepared.iter().zip(subjects).zip(left);
+        all.map(|((ready, subject), left)| match ready {
+            Ok(Some(ready)) => compare(ready, subject, left).map(|()| true),
+            Ok(None) => Ok(false),
+            Err(failure) => Err(failure.clone()),
+        })
+        .collect()
+    }
+
+    /// Compiles it, and works out what it should do; `None` if the IR does not say that.
+    fn prepare(&self, subject: &Subject<'_>, number: usize) -> Result<Option<Ready>, Failure> {
+        verify(subject.module).map_err(|error| Failure::Illegal(error.to_string()))?;
+        let code = Code::new(subject.module, subject.isa).map_err(Failure::Refused)?;
+        let mut random = Random::new(subject.seed);
+        let before = generate::memory(random.next());
+        let base = self.arena.base(number);
+        // An i32 has anything in the upper half of its register.
+        let args = [base, random.next(), random.next(), random.next(), random.next(), random.next()];
+        let mut memory = Memory::new(base, &before);
+        let helpers = |address: u64, args: &[u64]| {
+            let helper = self.helpers.iter().find(|helper| helper.address == address)?;
+            Some(if helper.returns == Some(Type::I32) { mixed(args) & 0xffff_ffff } else { mixed(args) })
+        };
+        match Machine::new(subject.module, &mut memory, &helpers, FUEL).call(Func(0), &args) {
+            Ok(expected) => Ok(Some(Ready { code, args, before, expected, memory })),
+            Err(Fault::Wrong(error)) => Err(Failure::Illegal(error.to_owned())),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// The memory of what does not run.
+static EMPTY: [u8; SIZE as usize] = [0; SIZE as usize];
+
+extern "sysv64" fn nothing() {}
+
+fn compare(ready: &Ready, subject: &Subject<'_>, left: Left) -> Result<(), Failure> {
+    let (result, after) = left.map_err(Failure::Dies)?;
+    if let Some((at, what)) = ready.memory.difference(&after) {
+        return Err(Failure::Differs(format!("at {at:#x} of the memory: expected {what}")));
+    }
+    if let (Some(expected), Some(ty)) = (ready.expected.and_then(Lane::exact), subject.module.functions[0].returns) {
+        let result = if ty == Type::I32 { result & 0xffff_ffff } else { result };
+        if result != expected {
+            return Err(Failure::Differs(format!("returns {result:#x}, expected {expected:#x}")));
+        }
+    }
+    Ok(())
+}

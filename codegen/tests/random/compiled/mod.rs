@@ -1,0 +1,92 @@
+//! Machine code, held against the evaluator.
+
+mod check;
+mod code;
+mod machine;
+mod shrink;
+mod speed;
+
+use wgcl_codegen::Isa;
+use wgcl_codegen::vir::Module;
+
+use crate::{program, table};
+use check::{Bench, Failure, Subject, isas};
+
+fn from_env(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// How many failures are enough.
+const ENOUGH: usize = 200;
+
+/// How many programs are held against the evaluator at once.
+const AT_ONCE: u64 = 16;
+
+/// Makes a failing program small, and says how it fails.
+fn explain(bench: &Bench, module: &Module, isa: Isa, seed: u64, failure: &Failure) -> String {
+    let fails = |module: &Module| bench.check(module, isa, seed).is_err_and(|other| other.is_like(failure));
+    let small = shrink::shrink(module, &fails);
+    let failure = bench.check(&small, isa, seed).err().unwrap_or_else(|| failure.clone());
+    format!("seed {seed} for {isa:?}: {failure}\n{small}")
+}
+
+/// `WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT` say which programs.
+#[test]
+fn random_programs_do_what_they_say() {
+    let (first, count) = (from_env("WGCL_FUZZ_SEED").unwrap_or(1), from_env("WGCL_FUZZ_COUNT").unwrap_or(1500));
+    let (bench, isas) = (Bench::new(), isas());
+    let (mut runs, mut ran, mut failures) = (0, 0, Vec::new());
+    for start in (first..first + count).step_by(AT_ONCE as usize) {
+        let programs: Vec<(u64, Module, Isa)> = (start..(start + AT_ONCE).min(first + count))
+            .map(|seed| program(seed, bench.helpers(), &isas))
+            .zip(start..)
+            .map(|((module, least), seed)| (seed, module, least))
+            .collect();
+        // On all machines that can run them.
+        let subjects: Vec<Subject<'_>> = programs
+            .iter()
+            .flat_map(|(seed, module, least)| {
+                isas.iter().filter(move |isa| *isa >= least).map(move |&isa| Subject { module, isa, seed: *seed })
+            })
+            .collect();
+        for (result, Subject { module, isa, seed }) in bench.check_all(&subjects).into_iter().zip(subjects) {
+            runs += 1;
+            match result {
+                Ok(said) => ran += u64::from(said),
+                Err(failure) => failures.push((module.to_string().len(), seed, module.clone(), isa, failure)),
+            }
+        }
+        if failures.len() >= ENOUGH {
+            break;
+        }
+    }
+    println!("{ran} of {runs} programs ran to their end");
+    // The shortest is the easiest to understand.
+    if let Some((_, seed, module, isa, failure)) = failures.iter().min_by_key(|failure| failure.0) {
+        let seeds: Vec<u64> = failures.iter().map(|failure| failure.1).take(20).collect();
+        panic!("{} of {runs} programs fail, {seeds:?}; {}", failures.len(), explain(&bench, module, *isa, *seed, failure));
+    }
+    assert!(ran * 10 >= runs * 9, "{ran} of {runs} programs ran to their end");
+}
+
+/// With the numbers of one memory, or of one for each thousand of `WGCL_FUZZ_COUNT`.
+#[test]
+fn each_operation_does_what_it_says() {
+    let bench = Bench::new();
+    let (first, count) = (from_env("WGCL_FUZZ_SEED").unwrap_or(1), from_env("WGCL_FUZZ_COUNT").map_or(1, |count| count.div_ceil(1000)));
+    let mut failures = Vec::new();
+    for isa in isas() {
+        let cases = table::cases(isa);
+        for seed in first..first + count {
+            let subjects: Vec<Subject<'_>> = cases.iter().map(|case| Subject { module: &case.module, isa, seed }).collect();
+            for (result, case) in bench.check_all(&subjects).into_iter().zip(&cases) {
+                match result {
+                    Ok(true) => {}
+                    Ok(false) => failures.push(format!("{isa:?}: {}: not specified", case.name)),
+                    Err(failure) => failures.push(format!("{isa:?}: {}: {failure}", case.name)),
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} operations fail:\n{}", failures.len(), failures.join("\n"));
+}
