@@ -138,7 +138,7 @@ impl Engine {
             self.execute(dispatch, part, program.pace(&launch.kernel), host)?;
             if let (Some(mut block), Some(table)) = (output, &variant.printed) {
                 if block.bytes_mut()[..4] != [0; 4] {
-                    text.extend(table.clone().with_constants_at(context.constants).text(block.bytes_mut()));
+                    text.extend(table.text(block.bytes_mut()));
                 }
                 *self.printf.lock() = Some(block);
             }

@@ -60,14 +60,12 @@ pub struct Table {
     /// Contents of constants, by number, where some format has `%s`.
     strings: Vec<(u32, Vec<u8>)>,
     pointer_size: u32,
-    /// The address of all constants, where pointers are addresses and not what [`crate::pointer`] makes of them.
-    constants: Option<u64>,
 }
 
 impl Table {
     /// The sites of a module; empty where it does not print. Pointers that are not resolved count as the integers that they become.
     pub fn new(module: &ir::Module, pointer_size: u32) -> Self {
-        let mut table = Self { sites: Vec::new(), strings: Vec::new(), pointer_size, constants: None };
+        let mut table = Self { sites: Vec::new(), strings: Vec::new(), pointer_size };
         for function in &module.functions {
             function.body.walk(&mut |inst| {
                 let Op::Printf { format, args } = &inst.op else { return };
@@ -87,13 +85,6 @@ impl Table {
             }
         }
         table
-    }
-
-    /// The same for kernels whose pointers are addresses, with the constants of the program at this one.
-    #[must_use]
-    pub fn with_constants_at(mut self, address: u64) -> Self {
-        self.constants = Some(address);
-        self
     }
 
     /// Whether nothing prints.
@@ -170,20 +161,13 @@ impl Table {
 
     /// The string that a pointer to a constant points to.
     fn string(&self, pointer: u64) -> &[u8] {
-        let offset = match self.constants {
-            Some(_) if pointer == 0 => return b"(null)",
-            Some(start) => pointer.wrapping_sub(start),
-            None => {
-                let (tag, offset) = split_pointer(pointer, self.pointer_size);
-                if tag == 0 {
-                    return b"(null)";
-                }
-                if tag != u64::from(program_identity(Space::Constant, self.pointer_size)) {
-                    return b"";
-                }
-                offset
-            }
-        };
+        let (tag, offset) = split_pointer(pointer, self.pointer_size);
+        if tag == 0 {
+            return b"(null)";
+        }
+        if tag != u64::from(program_identity(Space::Constant, self.pointer_size)) {
+            return b"";
+        }
         let found = self.strings.iter().rev().find(|(start, _)| u64::from(*start) <= offset);
         let from = found.and_then(|(start, text)| text.get(usize::try_from(offset - u64::from(*start)).ok()?..));
         until_zero(from.unwrap_or_default())
