@@ -6,6 +6,7 @@ use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp
 use super::lower::{Lower, Lowered};
 use super::shape::{Mode, elem};
 use super::value::{Comps, Regs, scalar};
+use super::variation::keeps_pointer;
 use crate::internal::internal;
 use crate::ir::{CastOp, Scalar, Space, Type};
 
@@ -47,7 +48,7 @@ impl Lower<'_> {
         let (had, has) = (scalar(from), scalar(to));
         match op {
             CastOp::Bitcast => Ok(self.bitcast(had, has, mode, comps)),
-            CastOp::SpaceCast if from == Type::Ptr(Space::Generic) => Ok(smallvec![self.named(to, mode, &comps[0])]),
+            CastOp::SpaceCast if !keeps_pointer(from, to) => Ok(smallvec![self.named(to, mode, &comps[0])]),
             CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => {
                 let resized = |this: &mut Self, regs: &Regs| match (elem(had).bits(), elem(has).bits()) {
                     (64, 32) => this.narrow(VCast::Trunc, has, mode, regs),

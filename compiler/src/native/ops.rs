@@ -6,9 +6,9 @@ use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp
 use super::lower::{Lower, Lowered};
 use super::shape::Mode;
 use super::value::{Comps, Regs, Val, scalar};
-use super::variation::Kind;
+use super::variation::{Kind, keeps_pointer};
 use crate::internal::internal;
-use crate::ir::{BinOp, CastOp, Inst, Op, Scalar, Space, Type, Value};
+use crate::ir::{BinOp, CastOp, Inst, Op, Scalar, Type, Value};
 
 impl Lower<'_> {
     /// Lowers an instruction without regions.
@@ -71,7 +71,7 @@ impl Lower<'_> {
             Kind::Varying => {
                 // A pointer that only changes its space keeps its form.
                 if let Op::Cast(CastOp::SpaceCast, pointer) = *op
-                    && self.ir_ty(pointer) != Type::Ptr(Space::Generic)
+                    && keeps_pointer(self.ir_ty(pointer), self.ir_ty(result))
                 {
                     let val = self.val(pointer);
                     self.define(result, val);

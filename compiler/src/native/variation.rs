@@ -275,8 +275,8 @@ impl<'f> Variation<'f> {
             Op::Cast(CastOp::Trunc, a) if ty == Type::I32 && self.function.ty(a) == Type::I64 => of(a)?,
             Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_id(a) => of(a)?,
             Op::Cast(CastOp::SExt, a) if ty == Type::I64 && self.is_local_id(a) => of(a)?,
-            // Of generic pointers some may become null.
-            Op::Cast(CastOp::SpaceCast, a) if self.function.ty(a) != Type::Ptr(Space::Generic) => of(a)?,
+            // Of other pointers some may become null.
+            Op::Cast(CastOp::SpaceCast, a) if keeps_pointer(self.function.ty(a), ty) => of(a)?,
             Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, a) => of(a)?,
             Op::PtrAdd(base, offset) => of(base)?.checked_add(of(offset)?)?,
             _ => return None,
@@ -315,6 +315,11 @@ impl<'f> Variation<'f> {
             _ => Kind::Uniform,
         }
     }
+}
+
+/// Whether a cast between those types of pointers gives what it is given.
+pub(super) fn keeps_pointer(from: Type, to: Type) -> bool {
+    from == to || matches!(to, Type::Ptr(Space::Generic | Space::Constant))
 }
 
 /// What a region that ends in `yield` yields.
