@@ -321,25 +321,4 @@ impl Lower<'_> {
         self.push(Draft::new(t::MOVD_TO).wide(true).def(to).rm_reg(all));
         to
     }
-
-    fn select_vector(&mut self, cond: Value, a: Value, b: Value, ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
-        if !self.avx512() {
-            let a = self.source(a, false);
-            let (b, mask) = (self.reg(b), self.reg(cond));
-            return self.blend(len, mask, a, b);
-        }
-        let Some(elem) = ty.elem() else { return self.undefined(ty) };
-        if self.splat_bits(b) == Some(0) {
-            let a = self.source(a, false);
-            let (mask, to) = (self.reg(cond), self.vec());
-            self.push(Draft::new(t::MOVU.of(elem, false)).len(len).wide(long).def(to).rm_reg(a).mask(mask, true));
-            return to;
-        }
-        let desc = if elem.is_float() { t::BLENDM_FP } else { t::BLENDM };
-        let a = self.source(a, true);
-        let (b, mask, to) = (self.reg(b), self.reg(cond), self.vec());
-        self.push(Draft::new(desc).len(len).wide(long).def(to).vvvv(b).rm(a).mask(mask, false));
-        to
-    }
 }

@@ -9,6 +9,7 @@ mod integer;
 mod logic;
 mod mask;
 mod memory;
+mod merge;
 mod plan;
 mod shape;
 mod values;

@@ -131,6 +131,7 @@ impl<'a> Plan<'a> {
                     let load = self.defs[a.index()].is_some_and(|inst| matches!(inst.op, Op::Load(Mem::Elem(_), _)));
                     isa == Isa::Avx512 && load && user(*a).is_some() && by.is_some_and(broadcasts)
                 }
+                op if isa == Isa::Avx512 && merges(op, result, by) => matches!(function.ty(result), Type::Vector(..)),
                 op => {
                     let vector = matches!(function.ty(result), Type::Vector(Elem::I32 | Elem::I64, _));
                     isa == Isa::Avx512 && vector && is_logic(op) && by.is_some_and(|by| matches!(by, Op::Bin(..)) && is_logic(by))
@@ -152,6 +153,32 @@ fn fuses(ty: Type, result: Value, by: Option<&Op>, terminator: Option<&Terminato
         (None, Type::Scalar(_)) => matches!(terminator, Some(Terminator::Branch(Cond::NonZero(_), ..))),
         _ => false,
     }
+}
+
+/// Whether an operation becomes one under the mask of a selection.
+fn merges(op: &Op, result: Value, by: Option<&Op>) -> bool {
+    let Some(Op::Select(_, a, b)) = by else { return false };
+    let bin = match op {
+        Op::Bin(op, ..) => matches!(
+            op,
+            BinOp::Add
+                | BinOp::Sub
+                | BinOp::Mul
+                | BinOp::SMin
+                | BinOp::SMax
+                | BinOp::UMin
+                | BinOp::UMax
+                | BinOp::FAdd
+                | BinOp::FSub
+                | BinOp::FMul
+                | BinOp::FDiv
+                | BinOp::FMin
+                | BinOp::FMax
+        ),
+        Op::Tern(_, _, _, c) => c == b,
+        _ => false,
+    };
+    bin && *a == result && *b != result
 }
 
 /// Whether an operation may have an operand in memory.
