@@ -1,5 +1,6 @@
 //! From the vector IR to instructions of the machine with registers without number.
 
+mod addresses;
 mod compare;
 mod control;
 mod convert;
