@@ -11,7 +11,7 @@ use crate::generate::{self, Helper, SIZE};
 use crate::support::{Fault, Lane, Machine, Memory, Random};
 
 /// How many instructions the evaluator runs of a program.
-const FUEL: u32 = 100_000;
+const FUEL: u32 = 2_000_000;
 
 /// How a program fails.
 #[derive(Clone, Debug)]
