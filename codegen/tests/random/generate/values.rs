@@ -40,8 +40,8 @@ impl Generator<'_> {
         if count == 0 || self.random.once_in(if count < 4 { 3 } else { 10 }) {
             return self.fresh(ty, at_least);
         }
-        // Those made last are asked for more often.
-        let at = self.random.below(count).max(self.random.below(count));
+        // Those made last are asked for more often: instructions do the work of several operations that stand in a row.
+        let at = if self.random.once_in(4) { count - 1 } else { self.random.below(count).max(self.random.below(count)) };
         let found = self.known[from..].iter().filter(fits).nth(at).map(|known| known.value);
         found.unwrap_or(self.base)
     }
