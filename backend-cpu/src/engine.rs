@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use wgcl_api::backend::{Action, BackendError, BackendResult, Command, CopyRegion, Launch, Progress, Times};
 use wgcl_api::host_commands;
 use wgcl_compiler::native::abi::LaunchContext;
-use wgcl_compiler::printf::BUFFER_SIZE;
+use wgcl_compiler::printf::{BUFFER_SIZE, Table};
 use wgcl_runtime::workers::Urgency;
 
 use crate::arguments::ArgBlock;
@@ -117,6 +117,15 @@ impl Engine {
         progress.complete(result.map(|()| Times { start, end: now() }));
     }
 
+    /// Appends what was printed, and keeps the buffer for the next launch.
+    fn take_text(&self, text: &mut Vec<u8>, printed: Option<(Block, Table)>, constants: u64) {
+        let Some((mut block, table)) = printed else { return };
+        if block.bytes_mut()[..4] != [0; 4] {
+            text.extend(table.with_constants_at(constants).text(block.bytes_mut()));
+        }
+        *self.printf.lock() = Some(block);
+    }
+
     fn launch(&self, launch: &Launch, progress: &dyn Progress, host: Host) -> BackendResult<()> {
         let program = program(launch)?;
         let kernel = program.code.kernel(&launch.kernel)?;
@@ -124,11 +133,18 @@ impl Engine {
         let common = Key::of_launch(launch, kernel.params(), program.code.machine().isa)?;
         let context = context(launch, num_groups, program);
         let mut text = Vec::new();
+        // All parts of a launch print into one buffer, which runs full but once.
+        let mut printed: Option<(Block, Table)> = None;
         let mut arguments: Option<Arc<ArgBlock>> = None;
         for part in &parts {
             let variant = program.variant(kernel, &common.clone().of_part(part))?;
-            let output = variant.printed.as_ref().map(|_| self.printf_buffer()).transpose()?;
-            let printf = output.as_ref().map_or(0, |block| block.address() as u64);
+            if let Some(table) = &variant.printed
+                && printed.as_ref().is_none_or(|(_, before)| before != table)
+            {
+                self.take_text(&mut text, printed.take(), context.constants);
+                printed = Some((self.printf_buffer()?, table.clone()));
+            }
+            let printf = printed.as_ref().map_or(0, |(block, _)| block.address() as u64);
             let arguments = match &arguments {
                 Some(arguments) => arguments,
                 None => arguments.insert(Arc::new(ArgBlock::new(&variant.args, &launch.args)?)),
@@ -136,13 +152,8 @@ impl Engine {
             let context = LaunchContext { printf, group_base: part.base, group_count: part.groups, ..context };
             let dispatch = Arc::new(Dispatch::new(Arc::clone(&variant), context, Arc::clone(arguments)));
             self.execute(dispatch, part, program.pace(&launch.kernel), host)?;
-            if let (Some(mut block), Some(table)) = (output, &variant.printed) {
-                if block.bytes_mut()[..4] != [0; 4] {
-                    text.extend(table.clone().with_constants_at(context.constants).text(block.bytes_mut()));
-                }
-                *self.printf.lock() = Some(block);
-            }
         }
+        self.take_text(&mut text, printed, context.constants);
         if !text.is_empty() {
             progress.print(&text);
         }

@@ -117,7 +117,13 @@ impl Machine for Cpu {
     fn load(&self, artifact: Native, _: &Key) -> BackendResult<Variant> {
         let kernel = &artifact.0;
         let code = (self.map)(kernel)?;
-        Ok(Variant { code, args: kernel.args.clone(), stack: kernel.stack, arena: kernel.arena, printed: kernel.prints.then(|| kernel.printed.clone()) })
+        Ok(Variant {
+            code,
+            args: kernel.args.clone(),
+            stack: kernel.stack,
+            arena: kernel.arena,
+            printed: kernel.prints.then(|| kernel.printed.clone()),
+        })
     }
 }
 

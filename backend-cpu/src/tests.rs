@@ -334,8 +334,7 @@ fn what_goes_wrong_fails_and_nothing_else_does() {
 
 #[test]
 fn kernels_come_back_from_the_cache() {
-    let kernel =
-        NativeKernel { code: vec![1, 2, 3], entry: 1, stack: 8, arena: 1 << 40, lanes: 8, ..NativeKernel::default() };
+    let kernel = NativeKernel { code: vec![1, 2, 3], entry: 1, stack: 8, arena: 1 << 40, lanes: 8, ..NativeKernel::default() };
     let bytes = Native(Arc::new(kernel.clone())).encode().expect("bytes");
     assert_eq!(Native::decode(&bytes).map(|native| native.0), Some(Arc::new(kernel)));
     assert!(Native::decode(&bytes[..3]).is_none());

@@ -6,8 +6,9 @@ use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp
 use super::lower::{Lower, Lowered};
 use super::shape::{Mode, elem};
 use super::value::{Comps, Regs, scalar};
+use super::variation::keeps_pointer;
 use crate::internal::internal;
-use crate::ir::{CastOp, Scalar, Type};
+use crate::ir::{CastOp, Scalar, Space, Type};
 
 impl Lower<'_> {
     /// Numbers in 32 bits as numbers of 64 bits.
@@ -47,6 +48,7 @@ impl Lower<'_> {
         let (had, has) = (scalar(from), scalar(to));
         match op {
             CastOp::Bitcast => Ok(self.bitcast(had, has, mode, comps)),
+            CastOp::SpaceCast if !keeps_pointer(from, to) => Ok(smallvec![self.named(to, mode, &comps[0])]),
             CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => {
                 let resized = |this: &mut Self, regs: &Regs| match (elem(had).bits(), elem(has).bits()) {
                     (64, 32) => this.narrow(VCast::Trunc, has, mode, regs),
@@ -57,6 +59,34 @@ impl Lower<'_> {
             }
             _ => comps.iter().map(|regs| self.cast_one(op, had, has, mode, regs)).collect(),
         }
+    }
+
+    /// A generic pointer as one of a named space: null where it leads elsewhere. What is neither work-group nor private memory of the thread is global.
+    fn named(&mut self, to: Type, mode: Mode, regs: &[V]) -> Regs {
+        let local = (0, self.frame.local.size);
+        let (start, size) = self.frame.private_range;
+        let inside = match to {
+            Type::Ptr(Space::Local) => self.within(mode, regs, local),
+            Type::Ptr(Space::Private) => self.within(mode, regs, (start, size)),
+            Type::Ptr(Space::Global) => {
+                let (local, private) = (self.within(mode, regs, local), self.within(mode, regs, (start, size)));
+                let of = if mode == Mode::Uniform { Scalar::I32 } else { Scalar::Bool };
+                let either = self.bin_regs(VBin::Or, of, mode, &local, &private);
+                self.not(mode, &either)
+            }
+            _ => return regs.into(),
+        };
+        let null = self.number(Scalar::I64, mode, 0);
+        self.select_regs(Scalar::I64, mode, &inside, regs, &null)
+    }
+
+    /// Whether addresses are in so many bytes of the arena from one on.
+    fn within(&mut self, mode: Mode, regs: &[V], (start, size): (u32, u32)) -> Regs {
+        let start = self.arena_at(start);
+        let start = if mode == Mode::Uniform { smallvec![start] } else { self.splat(start, Scalar::I64) };
+        let offset = self.bin_regs(VBin::Sub, Scalar::I64, mode, regs, &start);
+        let size = self.number(Scalar::I64, mode, u64::from(size));
+        self.compare_regs(VCmp::ULt, Scalar::I64, mode, &offset, &size)
     }
 
     fn cast_one(&mut self, op: CastOp, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Lowered<Regs> {

@@ -86,15 +86,18 @@ pub(super) struct Frame {
     pub private: PrivateMemory,
     /// The address of the variables of the chunk's first work-item.
     pub variables: V,
+    /// The byte at which private variables begin, and how many bytes those of all work-items are that run together.
+    pub private_range: (u32, u32),
     next: u32,
     most: u32,
 }
 
 impl Frame {
-    /// Whose scratch memory begins at a byte; the addresses are set when they are known.
-    pub(super) fn new(local: LocalMemory, private: PrivateMemory, scratch: u32) -> Self {
-        let next = scratch.next_multiple_of(ARENA_ALIGN);
-        Self { base: V(0), local, private, variables: V(0), next, most: next }
+    /// Whose private variables, of so many work-items, begin at a byte; the addresses are set when they are known.
+    pub(super) fn new(local: LocalMemory, private: PrivateMemory, variables: u32, items: u32) -> Self {
+        let bytes = private.stride.saturating_mul(items);
+        let next = variables.saturating_add(bytes).next_multiple_of(ARENA_ALIGN);
+        Self { base: V(0), local, private, variables: V(0), private_range: (variables, bytes), next, most: next }
     }
 
     /// A place for so many bytes until [`Self::release`].

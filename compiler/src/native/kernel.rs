@@ -49,7 +49,7 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa)
         let mut call = CallFrame::of(function, &shape, end);
         let private = PrivateMemory::of(function);
         let variables = call.end;
-        let frame = Frame::new(local.clone(), private.clone(), variables + private.stride * shape.lanes);
+        let frame = Frame::new(local.clone(), private.clone(), variables, shape.lanes);
         let variation = Variation::of(function, shape, i64::from(private.stride), false);
         let begin = Begin { module, function, shape, variation: &variation, fused, printed: &printed, calls: &calls, frame };
         let (code, frame) = called(begin, &call, variables, key)?;
@@ -65,7 +65,7 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa)
     let private = PrivateMemory::of(&kernel);
     let copies = if by_groups { shape.chunks() * shape.lanes } else { shape.lanes };
     let variables = end.next_multiple_of(64);
-    let frame = Frame::new(local.clone(), private.clone(), variables.saturating_add(private.stride.saturating_mul(copies)));
+    let frame = Frame::new(local.clone(), private.clone(), variables, copies);
     let parted = by_groups && super::control::returns_early(&kernel.body);
     let variation = Variation::of(&kernel, shape, i64::from(private.stride), parted);
     let begin = Begin { module, function: &kernel, shape, variation: &variation, fused, printed: &printed, calls: &calls, frame };

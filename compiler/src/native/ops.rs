@@ -6,7 +6,7 @@ use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp
 use super::lower::{Lower, Lowered};
 use super::shape::Mode;
 use super::value::{Comps, Regs, Val, scalar};
-use super::variation::Kind;
+use super::variation::{Kind, keeps_pointer};
 use crate::internal::internal;
 use crate::ir::{BinOp, CastOp, Inst, Op, Scalar, Type, Value};
 
@@ -70,7 +70,9 @@ impl Lower<'_> {
             }
             Kind::Varying => {
                 // A pointer that only changes its space keeps its form.
-                if let Op::Cast(CastOp::SpaceCast, pointer) = *op {
+                if let Op::Cast(CastOp::SpaceCast, pointer) = *op
+                    && keeps_pointer(self.ir_ty(pointer), self.ir_ty(result))
+                {
                     let val = self.val(pointer);
                     self.define(result, val);
                     return Ok(());

@@ -12,9 +12,7 @@ use super::lower::{Lower, Lowered};
 use super::shape::{Mode, elem};
 use super::value::{Comps, Val, scalar};
 use crate::internal::internal;
-use crate::ir::{Global, Scalar, Space, Type, Value};
-use crate::layout::ProgramLayout;
-use crate::pointer::program_identity;
+use crate::ir::{Global, Scalar, Type, Value};
 use crate::printf::CAPACITY;
 
 impl Lower<'_> {
@@ -53,28 +51,11 @@ impl Lower<'_> {
     fn words_of(&mut self, ty: Type, comps: &Comps) -> Vec<V> {
         let of = scalar(ty);
         let mut comps = comps.clone();
-        if let Type::Ptr(space) = ty {
-            comps[0][0] = self.printed_pointer(space, comps[0][0]);
-        }
         while !(of.size() * comps.len() as u32).is_multiple_of(4) {
             let zero = self.number(of, Mode::Uniform, 0);
             comps.push(zero);
         }
         self.bitcast(of, Scalar::I32, Mode::Uniform, &comps).into_iter().map(|regs| regs[0]).collect()
-    }
-
-    /// Pointers to the program's constants by the numbers that the host knows them by, so that it finds strings.
-    fn printed_pointer(&mut self, space: Space, pointer: V) -> V {
-        let size = ProgramLayout::of(&self.module.globals).constant_size;
-        if size == 0 || matches!(space, Space::Local | Space::Private) {
-            return pointer;
-        }
-        let base = self.launch_address(offset_of!(LaunchContext, constants));
-        let (size, tag) = (self.i64(u64::from(size)), self.i64(u64::from(program_identity(Space::Constant, 8)) << 32));
-        let offset = self.op(Register::I64, VOp::Bin(VBin::Sub, pointer, base));
-        let inside = self.op(Register::I32, VOp::Cmp(VCmp::ULt, offset, size));
-        let tagged = self.op(Register::I64, VOp::Bin(VBin::Add, offset, tag));
-        self.op(Register::I64, VOp::Select(inside, tagged, pointer))
     }
 
     /// Appends one record.

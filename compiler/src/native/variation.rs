@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::shape::Shape;
 use crate::analysis::definitions::Definitions;
-use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
+use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 
 /// How a value varies among the lanes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -275,7 +275,9 @@ impl<'f> Variation<'f> {
             Op::Cast(CastOp::Trunc, a) if ty == Type::I32 && self.function.ty(a) == Type::I64 => of(a)?,
             Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_id(a) => of(a)?,
             Op::Cast(CastOp::SExt, a) if ty == Type::I64 && self.is_local_id(a) => of(a)?,
-            Op::Cast(CastOp::SpaceCast | CastOp::PtrToInt | CastOp::IntToPtr, a) => of(a)?,
+            // Of other pointers some may become null.
+            Op::Cast(CastOp::SpaceCast, a) if keeps_pointer(self.function.ty(a), ty) => of(a)?,
+            Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, a) => of(a)?,
             Op::PtrAdd(base, offset) => of(base)?.checked_add(of(offset)?)?,
             _ => return None,
         };
@@ -313,6 +315,11 @@ impl<'f> Variation<'f> {
             _ => Kind::Uniform,
         }
     }
+}
+
+/// Whether a cast between those types of pointers gives what it is given.
+pub(super) fn keeps_pointer(from: Type, to: Type) -> bool {
+    from == to || matches!(to, Type::Ptr(Space::Generic | Space::Constant))
 }
 
 /// What a region that ends in `yield` yields.

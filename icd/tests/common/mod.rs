@@ -138,6 +138,11 @@ pub fn device_name(target: &Target) -> String {
     name_of(&target.cl, target.device)
 }
 
+/// Whether the tests are about the device that is the host's CPU.
+pub fn is_cpu() -> bool {
+    std::env::var("WGCL_CPU").is_ok_and(|value| value == "1")
+}
+
 /// The platform and device under test, or why there is none.
 pub fn try_target() -> Result<&'static Target, &'static str> {
     static TARGET: OnceLock<Result<Target, String>> = OnceLock::new();
