@@ -221,6 +221,9 @@ impl Lower<'_> {
                 .collect();
         }
         let (size, total) = (of.size(), of.size() * count);
+        if let Some(comps) = self.load_together(address, of, count, align) {
+            return comps;
+        }
         let word = words(size, total);
         if let Address::Linear(first, stride) = *address {
             if count == 1 && stride == i64::from(size) {
@@ -383,6 +386,9 @@ impl Lower<'_> {
                     self.store_varying(&place, of, std::slice::from_ref(regs));
                 }
             }
+            return;
+        }
+        if self.store_together(address, of, comps) {
             return;
         }
         let (size, total) = (of.size(), of.size() * comps.len() as u32);

@@ -14,6 +14,7 @@ mod atomics;
 mod calls;
 mod control;
 mod convert;
+mod divide;
 mod frame;
 mod group;
 mod items;
@@ -24,6 +25,7 @@ mod per_lane;
 mod printf;
 mod private;
 mod shape;
+mod together;
 mod value;
 mod variation;
 
