@@ -363,7 +363,7 @@ fn what_goes_wrong_fails_and_nothing_else_does() {
     let program = program(false);
     assert!(run(&device, launch(&program, "none", &memory, [0, 64, 16])).is_err());
     assert!(run(&device, launch(&program, "count", &memory, [0, 64, 3])).is_err());
-    let panics = HostWork(Box::new(|| std::panic::panic_any("a panic of the host's work")));
+    let panics = HostWork(Box::new(|| std::panic::resume_unwind(Box::new("a panic of the host's work"))));
     assert!(run(&device, Command::Host(panics)).is_err());
     let Action::Launch(mut other) = launch(&program, "count", &memory, [0, 64, 16]) else { return };
     other.args = vec![LaunchArg::Value([0; 8].as_slice().into())];
