@@ -1,5 +1,7 @@
 //! One small module for each operation and type, which does it to many numbers.
 
+use std::cell::RefCell;
+
 use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::Isa;
 use wgcl_codegen::vir::{
@@ -40,6 +42,7 @@ type Turn<'a> = &'a dyn Fn(&mut Builder, &[Value], Value) -> Option<Value>;
 pub fn cases(isa: Isa) -> Vec<Case> {
     let mut table = Table { isa, cases: Vec::new() };
     for ty in all_types(isa) {
+        table.bits_of_bits(ty);
         match ty.elem() {
             None => table.masks(ty),
             Some(elem) if elem.is_float() => table.floats(ty, elem),
@@ -145,7 +148,44 @@ impl Table {
 
     /// An operation of operands to a result.
     fn op(&mut self, name: String, operands: &[Type], result: Type, op: impl Fn(&[Value]) -> Op) {
-        self.add(format!("{name} {operands:?} -> {result:?}"), operands, &|build, values, _| Some(build.value_of(result, op(values))));
+        let name = format!("{name} {operands:?} -> {result:?}");
+        self.add(name.clone(), operands, &|build, values, _| Some(build.value_of(result, op(values))));
+        if self.isa == Isa::Avx512 && matches!(result, Type::Vector(..)) {
+            self.masked(&name, operands, result, op);
+        }
+    }
+
+    /// The same where a selection follows, which may be the business of one instruction.
+    fn masked(&mut self, name: &str, operands: &[Type], result: Type, op: impl Fn(&[Value]) -> Op) {
+        let all: Vec<Type> = operands.iter().copied().chain([result.compared(), result]).collect();
+        let random = RefCell::new(Random::new(0));
+        self.add(format!("{name} under a mask"), &all, &|build, values, _| {
+            let (mask, other) = (values[operands.len()], values[operands.len() + 1]);
+            let made = build.value_of(result, op(&values[..operands.len()]));
+            let same: Vec<Value> = values.iter().copied().filter(|value| build.ty(*value) == result).collect();
+            let mut random = random.borrow_mut();
+            let other = if random.once_in(2) { random.of(&same) } else { other };
+            let (one, two) = if random.once_in(3) { (other, made) } else { (made, other) };
+            Some(build.value_of(result, Op::Select(mask, one, two)))
+        });
+    }
+
+    /// Two operations of bits, one behind the other.
+    fn bits_of_bits(&mut self, ty: Type) {
+        let ops = [BinOp::And, BinOp::Or, BinOp::Xor, BinOp::AndNot];
+        for first in ops {
+            let random = RefCell::new(Random::new(1));
+            self.add(format!("{first:?}, then another {ty:?}"), &[ty, ty, ty], &|build, values, _| {
+                let mut random = random.borrow_mut();
+                let mut inner = build.value_of(ty, Op::Bin(first, values[0], values[1]));
+                if ty.elem().is_none_or(|elem| !elem.is_float()) && random.once_in(3) {
+                    inner = build.value_of(ty, Op::Un(UnOp::Not, inner));
+                }
+                let third = values[random.below(3)];
+                let (a, b) = if random.once_in(2) { (inner, third) } else { (third, inner) };
+                Some(build.value_of(ty, Op::Bin(random.of(&ops), a, b)))
+            });
+        }
     }
 
     fn bin(&mut self, op: BinOp, ty: Type) {

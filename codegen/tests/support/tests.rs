@@ -99,7 +99,8 @@ fn lanes_that_are_off_touch_no_memory() {
         builder.effect(Op::StoreVector { mem: Mem::Elem(Elem::I32), addr: Addr::of(base), value: loaded, mask: None });
         builder.effect(Op::StoreVector { mem: Mem::I8, addr: Addr::behind(base, 60), value: loaded, mask: Some(mask) });
         let value = builder.value_of(Type::I64, Op::Load(Mem::Elem(Elem::I64), Addr::of(base)));
-        let _ = builder.value_of(ty, Op::LoadVector { mem: Mem::Elem(Elem::I32), addr: outside, mask: Some(mask) });
+        let last = builder.value_of(ty, Op::LoadVector { mem: Mem::Elem(Elem::I32), addr: outside, mask: Some(mask) });
+        builder.effect(Op::StoreVector { mem: Mem::Elem(Elem::I32), addr: Addr::of(base), value: last, mask: None });
         give(builder, value);
     });
     assert_eq!(result, Err(Fault::Outside(BASE + 64)));

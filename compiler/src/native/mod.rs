@@ -22,6 +22,7 @@ mod lower;
 mod ops;
 mod per_lane;
 mod printf;
+mod private;
 mod shape;
 mod value;
 mod variation;

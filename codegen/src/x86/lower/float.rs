@@ -3,20 +3,37 @@
 use regalloc2::VReg;
 
 use super::super::alloc::VEC;
-use super::super::inst::{Desc, Draft, Tuple};
+use super::super::inst::{Desc, Draft, Src, Tuple};
 use super::super::table::{self as t, shift};
 use super::{Lower, is_float_scalar, length, wide};
 use crate::vir::{BinOp, Elem, Rounding, TernOp, Type, UnOp, Value};
 
 /// The opcode of a form whose memory operand is what it is.
-fn form(desc: Desc, base: u8, scalar: bool) -> Desc {
+pub(super) fn form(desc: Desc, base: u8, scalar: bool) -> Desc {
     let desc = desc.plus(base).lane(scalar);
     Desc { tuple: if scalar { Tuple::Elem } else { Tuple::Full }, ..desc }
 }
 
+/// Which of the families of products with a sum.
+pub(super) const fn family(op: TernOp) -> u8 {
+    match op {
+        TernOp::Fma => 0,
+        TernOp::Fms => 2,
+        TernOp::Fnma => 4,
+    }
+}
+
 impl Lower<'_> {
     pub(super) fn float_bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
-        let (Some(elem), len, scalar) = (ty.elem(), length(ty), is_float_scalar(ty)) else { return self.undefined(ty) };
+        let Some((desc, first, second)) = self.float_parts(op, a, b, ty) else {
+            return self.refuse(format!("{op:?} of floats"), VEC);
+        };
+        self.v3(desc, length(ty), wide(ty), first, second)
+    }
+
+    /// The instruction and its operands.
+    pub(super) fn float_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Desc, VReg, Src)> {
+        let (elem, scalar) = (ty.elem()?, is_float_scalar(ty));
         let commutes = matches!(op, BinOp::FAdd | BinOp::FMul | BinOp::And | BinOp::Or | BinOp::Xor);
         let (desc, bits) = match op {
             BinOp::FAdd => (t::ADD, false),
@@ -29,15 +46,14 @@ impl Lower<'_> {
             BinOp::Or => (t::OR_FP, true),
             BinOp::Xor => (t::XOR_FP, true),
             BinOp::AndNot => (t::ANDN_FP, true),
-            op => return self.refuse(format!("{op:?} of floats"), VEC),
+            _ => return None,
         };
         // The instruction complements its first operand.
         let (a, b) = if op == BinOp::AndNot { (b, a) } else { (a, b) };
         let (a, b) = if commutes && self.in_memory(a, true) && !self.in_memory(b, true) { (b, a) } else { (a, b) };
         // Those of bits read sixteen bytes of memory even for one float.
         let second = if bits && scalar { self.reg(b).into() } else { self.source(b, !scalar) };
-        let first = self.reg(a);
-        self.v3(desc.of(elem, scalar && !bits), len, wide(ty), first, second)
+        Some((desc.of(elem, scalar && !bits), self.reg(a), second))
     }
 
     pub(super) fn float_un(&mut self, op: UnOp, a: Value, ty: Type) -> VReg {
@@ -82,11 +98,7 @@ impl Lower<'_> {
             return self.exact_fma(op, [a, b, c], ty);
         }
         let scalar = is_float_scalar(ty);
-        let base = match op {
-            TernOp::Fma => 0,
-            TernOp::Fms => 2,
-            TernOp::Fnma => 4,
-        };
+        let base = family(op);
         let (form132, form213, form231) = (form(t::FMA, base, scalar), form(t::FMA, base + 16, scalar), form(t::FMA, base + 32, scalar));
         let memory = |this: &Self, value| this.in_memory(value, !scalar);
         // What is overwritten is best a value that is not used again, and what is in memory comes last.

@@ -6,7 +6,7 @@ use super::super::alloc::{INT, RAX, RCX, RDX};
 use super::super::inst::{Cc, Desc, Draft, Src};
 use super::super::table::{self as t, alu, shift};
 use super::{Lower, wide};
-use crate::vir::{BinOp, Type, UnOp, Value};
+use crate::vir::{BinOp, Op, Type, UnOp, Value};
 
 impl Lower<'_> {
     pub(super) fn int_un(&mut self, op: UnOp, a: Value, ty: Type) -> VReg {
@@ -155,7 +155,7 @@ impl Lower<'_> {
             let a = self.reg(a);
             return self.alu(t::IMUL, long, a, b);
         };
-        if imm > 0 && imm.count_ones() == 1 {
+        if imm > 1 && imm.count_ones() == 1 {
             let a = self.reg(a);
             return self.shift(shift::SHL, long, a, imm.trailing_zeros() as u8);
         }
@@ -173,6 +173,20 @@ impl Lower<'_> {
         let to = self.int();
         self.push(Draft::new(if sign { t::MOVSXD } else { t::MOV }).wide(sign).def(to).rm(a));
         to
+    }
+
+    /// Whether the upper half of a value's register is known to be 0, as instructions of 32 bits leave it.
+    pub(super) fn is_extended(&self, a: Value) -> bool {
+        let Some(inst) = self.plan.defs[a.index()] else { return false };
+        match &inst.op {
+            Op::Load(..) => self.regs[a.index()].is_some(),
+            Op::Cmp(..) => true,
+            Op::Bin(op, _, by) => match op {
+                BinOp::Shl | BinOp::LShr | BinOp::AShr => self.splat_bits(*by).is_some_and(|by| by % 32 != 0),
+                op => *op != BinOp::Rotl,
+            },
+            _ => false,
+        }
     }
 
     fn int_mul_high(&mut self, sign: bool, a: Value, b: Value, long: bool) -> VReg {

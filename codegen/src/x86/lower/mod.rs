@@ -1,5 +1,6 @@
 //! From the vector IR to instructions of the machine with registers without number.
 
+mod addresses;
 mod compare;
 mod control;
 mod convert;
@@ -9,6 +10,7 @@ mod integer;
 mod logic;
 mod mask;
 mod memory;
+mod merge;
 mod plan;
 mod shape;
 mod values;
@@ -96,11 +98,14 @@ impl<'a> Lower<'a> {
 
     /// How large spilled vectors are, and whether the instruction set has vectors of that size.
     fn sizes(&mut self) {
-        for ty in &self.function.values {
+        let function = self.function;
+        let reached = function.blocks.iter().zip(&self.plan.reached).filter(|(_, reached)| **reached);
+        let values = reached.flat_map(|(block, _)| block.params.iter().copied().chain(block.insts.iter().filter_map(|inst| inst.result)));
+        for ty in values.map(|value| function.ty(value)) {
             if matches!(ty, Type::Scalar(_)) {
                 continue;
             }
-            let bytes = 16 << length(*ty);
+            let bytes = 16 << length(ty);
             if bytes > self.isa.vector_bytes() {
                 self.refused = Some(format!("value of type {ty}"));
             }

@@ -90,60 +90,70 @@ impl Lower<'_> {
 
     pub(super) fn vector_bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
         let (len, long) = (length(ty), wide(ty));
-        let new = self.avx512();
-        if new
+        if self.avx512()
             && super::logic::is_logic(&Op::Bin(op, a, b))
             && let Some(reg) = self.logic(op, a, b, ty)
         {
             return reg;
         }
-        let (desc, commutes) = match op {
-            BinOp::Add => (if long { t::PADDQ } else { t::PADDD }, true),
-            BinOp::Sub => (if long { t::PSUBQ } else { t::PSUBD }, false),
-            BinOp::Mul if !long => (t::PMULLD, true),
-            BinOp::Mul if new => (t::PMULLD.evex(), true),
-            BinOp::MulWideU => (t::PMULUDQ, true),
-            BinOp::MulWideS => (t::PMULDQ, true),
-            BinOp::And => (t::PAND, true),
-            BinOp::Or => (t::POR, true),
-            BinOp::Xor => (t::PXOR, true),
-            BinOp::AndNot => {
-                let a = self.source(a, true);
-                let b = self.reg(b);
-                return self.v3(t::PANDN, len, long, b, a);
-            }
-            BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax => match self.extremum(op, a, b, ty) {
-                Ok(reg) => return reg,
-                Err(desc) => (desc, true),
-            },
-            BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotl => return self.vector_shift(op, a, b, ty),
+        if let Some((desc, first, second)) = self.int_parts(op, a, b, ty) {
+            return self.v3(desc, len, long, first, second);
+        }
+        match op {
+            BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax => self.extremum64(op, a, b, ty),
+            BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotl => self.vector_shift(op, a, b, ty),
             BinOp::Mul => {
                 let (a, b) = (self.reg(a), self.reg(b));
-                return self.multiply64(a, b, len);
+                self.multiply64(a, b, len)
             }
-            op => return self.refuse(format!("{op:?} of {ty}"), VEC),
-        };
-        let (a, b) = if commutes && self.in_memory(a, true) && !self.in_memory(b, true) { (b, a) } else { (a, b) };
-        let b = self.source(b, true);
-        let a = self.reg(a);
-        self.v3(desc, len, long, a, b)
+            op => self.refuse(format!("{op:?} of {ty}"), VEC),
+        }
     }
 
-    /// The result where AVX2 needs several instructions, else the instruction.
-    fn extremum(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Result<VReg, Desc> {
+    /// The instruction and its operands, where one does it.
+    pub(super) fn int_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Desc, VReg, Src)> {
+        let long = wide(ty);
+        // What AVX2 has of 32 bits only is told from it by a bit that VEX ignores.
+        let either = |desc: Desc| if long { self.avx512().then(|| desc.evex()) } else { Some(desc) };
         let desc = match op {
-            BinOp::SMin => t::PMINS,
-            BinOp::SMax => t::PMAXS,
-            BinOp::UMin => t::PMINU,
-            _ => t::PMAXU,
+            BinOp::Add => {
+                if long {
+                    t::PADDQ
+                } else {
+                    t::PADDD
+                }
+            }
+            BinOp::Sub => {
+                if long {
+                    t::PSUBQ
+                } else {
+                    t::PSUBD
+                }
+            }
+            BinOp::Mul => either(t::PMULLD)?,
+            BinOp::MulWideU => t::PMULUDQ,
+            BinOp::MulWideS => t::PMULDQ,
+            BinOp::And => t::PAND,
+            BinOp::Or => t::POR,
+            BinOp::Xor => t::PXOR,
+            BinOp::AndNot => t::PANDN,
+            BinOp::SMin => either(t::PMINS)?,
+            BinOp::SMax => either(t::PMAXS)?,
+            BinOp::UMin => either(t::PMINU)?,
+            BinOp::UMax => either(t::PMAXU)?,
+            _ => return None,
         };
-        let (len, long) = (length(ty), wide(ty));
-        if !long {
-            return Err(desc);
-        }
-        if self.avx512() {
-            return Err(desc.evex());
-        }
+        // The instruction complements its first operand.
+        let (a, b) = if op == BinOp::AndNot { (b, a) } else { (a, b) };
+        let commutes = !matches!(op, BinOp::Sub | BinOp::AndNot);
+        let (a, b) = if commutes && self.in_memory(a, true) && !self.in_memory(b, true) { (b, a) } else { (a, b) };
+        let second = self.source(b, true);
+        Some((desc, self.reg(a), second))
+    }
+
+    /// Of 64 bits under AVX2.
+    fn extremum64(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
+        let len = length(ty);
         let (a, b) = (self.reg(a), self.reg(b));
         let greater = if matches!(op, BinOp::UMin | BinOp::UMax) {
             let sign = self.splat_constant(1 << 63, ty);
@@ -153,7 +163,7 @@ impl Lower<'_> {
             self.v3(t::PCMPGTQ, len, false, a, b)
         };
         let (if_greater, otherwise) = if matches!(op, BinOp::UMin | BinOp::SMin) { (b, a) } else { (a, b) };
-        Ok(self.blend(len, greater, if_greater, otherwise))
+        self.blend(len, greater, if_greater, otherwise)
     }
 
     /// The low 64 bits of products, from products of 32 bits.

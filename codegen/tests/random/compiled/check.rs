@@ -3,7 +3,7 @@
 use std::fmt;
 
 use wgcl_codegen::Isa;
-use wgcl_codegen::vir::{Func, Module, Type, verify};
+use wgcl_codegen::vir::{Func, Module, Op, Type, verify};
 
 use super::code::Code;
 use super::machine::{Arena, JOBS, Job, Left, helpers, mixed};
@@ -11,7 +11,7 @@ use crate::generate::{self, Helper, SIZE};
 use crate::support::{Fault, Lane, Machine, Memory, Random};
 
 /// How many instructions the evaluator runs of a program.
-const FUEL: u32 = 100_000;
+const FUEL: u32 = 2_000_000;
 
 /// How a program fails.
 #[derive(Clone, Debug)]
@@ -103,10 +103,13 @@ impl Bench {
         let mut jobs = Vec::new();
         let prepared: Vec<_> = subjects.iter().enumerate().map(|(number, subject)| self.prepare(subject, number)).collect();
         // Each job is to have the memory of its number, so those that cannot run do nothing.
-        for ready in &prepared {
-            let nothing = Job { code: nothing as *const u8, args: [0; 6], memory: &EMPTY };
+        for (ready, subject) in prepared.iter().zip(subjects) {
+            let nothing = Job { code: nothing as *const u8, args: [0; 6], stack: None, memory: &EMPTY };
             jobs.push(match ready {
-                Ok(Some(ready)) => Job { code: ready.code.entry(), args: ready.args, memory: &ready.before },
+                Ok(Some(ready)) => {
+                    let stack = (!calls_helpers(subject.module)).then_some(ready.code.stack);
+                    Job { code: ready.code.entry(), args: ready.args, stack, memory: &ready.before }
+                }
                 _ => nothing,
             });
         }
@@ -141,6 +144,11 @@ impl Bench {
             Err(_) => Ok(None),
         }
     }
+}
+
+fn calls_helpers(module: &Module) -> bool {
+    let mut insts = module.functions.iter().flat_map(|function| &function.blocks).flat_map(|block| &block.insts);
+    insts.any(|inst| matches!(inst.op, Op::CallHelper(..)))
 }
 
 /// The memory of what does not run.

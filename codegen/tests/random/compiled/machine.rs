@@ -14,8 +14,14 @@ const GUARD: usize = 1 << 16;
 pub const JOBS: usize = 32;
 /// Bytes from one memory to the next.
 const STRIDE: usize = SIZE as usize + GUARD;
-/// Bytes of all.
-const BYTES: usize = GUARD + JOBS * STRIDE + GUARD;
+/// Bytes of the stack on which code runs.
+const STACK: usize = 4 << 20;
+/// Bytes below what code may take of the stack that are looked at afterwards.
+const BELOW: usize = 4096;
+/// What is written there.
+const PAINT: u8 = 0xa5;
+/// Bytes of all: memories, outcomes, the stack, each with a guard behind it.
+const BYTES: usize = GUARD + JOBS * STRIDE + 2 * GUARD + STACK + GUARD;
 
 /// What code leaves behind.
 #[repr(C)]
@@ -24,6 +30,8 @@ struct Outcome {
     result: u64,
     /// Which bits differ in registers that it must keep.
     broken: u64,
+    /// Whether it took more of the stack than it said.
+    deep: bool,
     /// Whether it has begun, and whether it has ended.
     begun: bool,
     ended: bool,
@@ -35,6 +43,8 @@ pub struct Job<'a> {
     pub code: *const u8,
     /// What it is called with; the address of the memory comes first.
     pub args: [u64; 6],
+    /// How many bytes of the stack it may take; `None` if that is not known.
+    pub stack: Option<usize>,
     /// What it finds in memory.
     pub memory: &'a [u8],
 }
@@ -55,7 +65,8 @@ impl Arena {
         assert_ne!(start, libc::MAP_FAILED, "no memory");
         let arena = Self { start: start.cast() };
         let memories = (0..JOBS).map(|job| (arena.memory(job), SIZE as usize));
-        for (place, size) in memories.chain([(arena.outcome(0).cast(), GUARD)]) {
+        let rest = [(arena.outcome(0).cast(), GUARD), (arena.stack().wrapping_sub(STACK), STACK)];
+        for (place, size) in memories.chain(rest) {
             // SAFETY: the range is inside the mapping above.
             let changed = unsafe { libc::mprotect(place.cast(), size, libc::PROT_READ | libc::PROT_WRITE) };
             assert_eq!(changed, 0, "the memory cannot be used");
@@ -76,6 +87,11 @@ impl Arena {
         self.start.wrapping_add(GUARD + JOBS * STRIDE).cast::<Outcome>().wrapping_add(job)
     }
 
+    /// Where the stack begins, which grows downwards.
+    fn stack(&self) -> *mut u8 {
+        self.start.wrapping_add(BYTES - GUARD)
+    }
+
     /// Runs jobs, each on the memory of its number.
     ///
     /// # Safety
@@ -84,10 +100,11 @@ impl Arena {
         assert!(jobs.len() <= JOBS);
         for (number, job) in jobs.iter().enumerate() {
             assert_eq!(job.memory.len(), SIZE as usize);
+            assert!(job.stack.is_none_or(|bytes| bytes + BELOW < STACK), "the stack is too small");
             // SAFETY: the ranges are readable and writable, and no other thread or process uses them now.
             unsafe {
                 self.memory(number).copy_from_nonoverlapping(job.memory.as_ptr(), SIZE as usize);
-                self.outcome(number).write(Outcome { result: 0, broken: 0, begun: false, ended: false });
+                self.outcome(number).write(Outcome { result: 0, broken: 0, deep: false, begun: false, ended: false });
             }
         }
         let mut left = Vec::new();
@@ -113,6 +130,9 @@ impl Arena {
         if outcome.broken != 0 {
             return Err(format!("it does not keep registers: {:#x}", outcome.broken));
         }
+        if outcome.deep {
+            return Err("it takes more of the stack than it says".to_owned());
+        }
         let mut after = vec![0; SIZE as usize];
         // SAFETY: the range is readable, and the process that wrote there has ended.
         unsafe { after.as_mut_ptr().copy_from_nonoverlapping(self.memory(number), after.len()) };
@@ -133,8 +153,11 @@ impl Arena {
                 unsafe {
                     libc::alarm(20);
                     (*self.outcome(number)).begun = true;
-                    let (result, broken) = call(job.code, job.args);
-                    self.outcome(number).write(Outcome { result, broken, begun: true, ended: true });
+                    let below = self.stack().sub(job.stack.unwrap_or(0) + BELOW);
+                    below.write_bytes(PAINT, BELOW);
+                    let (result, broken) = call(job.code, job.args, self.stack());
+                    let deep = job.stack.is_some() && (0..BELOW).any(|at| *below.add(at) != PAINT);
+                    self.outcome(number).write(Outcome { result, broken, deep, begun: true, ended: true });
                 }
             }
             // SAFETY: it ends the process.
@@ -158,14 +181,14 @@ impl Drop for Arena {
 ///
 /// # Safety
 /// As for [`Arena::run`].
-unsafe fn call(code: *const u8, args: [u64; 6]) -> (u64, u64) {
+unsafe fn call(code: *const u8, args: [u64; 6], stack: *mut u8) -> (u64, u64) {
     let (result, broken): (u64, u64);
-    // SAFETY: all registers that the function may change are named, the others are put back from the stack. It runs on an aligned stack.
+    // SAFETY: all registers that the function may change are named, the others are put back from the stack. It runs on a stack of its own.
     unsafe {
         asm!(
             "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
             "mov rbp, rsp",
-            "and rsp, -16",
+            "mov rsp, r11",
             "mov rbx, 0x1badb002", "mov r12, 0x12121212", "mov r13, 0x13131313", "mov r14, 0x14141414", "mov r15, rbp",
             "call rax",
             "xor rbx, 0x1badb002", "xor r12, 0x12121212", "xor r13, 0x13131313", "xor r14, 0x14141414", "xor r15, rbp",
@@ -180,6 +203,7 @@ unsafe fn call(code: *const u8, args: [u64; 6]) -> (u64, u64) {
             inout("r8") args[4] => _,
             inout("r9") args[5] => _,
             out("r10") broken,
+            inout("r11") stack => _,
             clobber_abi("sysv64"),
         );
     }

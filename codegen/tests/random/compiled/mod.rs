@@ -9,6 +9,7 @@ mod speed;
 use wgcl_codegen::Isa;
 use wgcl_codegen::vir::Module;
 
+use crate::generate::{self, Wants};
 use crate::{program, table};
 use check::{Bench, Failure, Subject, isas};
 
@@ -67,6 +68,24 @@ fn random_programs_do_what_they_say() {
         panic!("{} of {runs} programs fail, {seeds:?}; {}", failures.len(), explain(&bench, module, *isa, *seed, failure));
     }
     assert!(ran * 10 >= runs * 9, "{ran} of {runs} programs ran to their end");
+}
+
+/// So large that registers are found another way.
+#[test]
+fn large_programs_do_what_they_say() {
+    let (bench, first) = (Bench::new(), from_env("WGCL_FUZZ_SEED").unwrap_or(1));
+    let count = from_env("WGCL_FUZZ_COUNT").map_or(2, |count| count.div_ceil(500));
+    let mut ran = 0;
+    for isa in isas() {
+        for seed in first..first + count {
+            let module = generate::module(seed, Wants { isa, helpers: bench.helpers(), size: 30_000, depth: 2 });
+            match bench.check(&module, isa, seed) {
+                Ok(said) => ran += u64::from(said),
+                Err(failure) => panic!("seed {seed} for {isa:?}: {failure}"),
+            }
+        }
+    }
+    assert!(ran > 0, "no program ran to its end");
 }
 
 /// With the numbers of one memory, or of one for each thousand of `WGCL_FUZZ_COUNT`.

@@ -4,6 +4,9 @@ use wgcl_codegen::vir::{BinOp, CmpOp, Elem, Op, Type, Value};
 
 use super::{Generator, Quality, number};
 
+/// How many of the values made last are usually asked for.
+const WINDOW: usize = 400;
+
 impl Generator<'_> {
     /// What is known of a value.
     pub(super) fn quality(&self, value: Value) -> Quality {
@@ -31,13 +34,15 @@ impl Generator<'_> {
     /// An operand: one that is there, or a new one.
     pub(super) fn pick(&mut self, ty: Type, at_least: Quality) -> Value {
         let fits = |known: &&super::Known| known.ty == ty && known.quality >= at_least;
-        let count = self.known.iter().filter(fits).count();
+        // Of many only the last, mostly: else large functions take long to make.
+        let from = if self.random.once_in(16) { 0 } else { self.known.len().saturating_sub(WINDOW) };
+        let count = self.known[from..].iter().filter(fits).count();
         if count == 0 || self.random.once_in(if count < 4 { 3 } else { 10 }) {
             return self.fresh(ty, at_least);
         }
-        // Those made last are asked for more often.
-        let at = self.random.below(count).max(self.random.below(count));
-        let found = self.known.iter().filter(fits).nth(at).map(|known| known.value);
+        // Those made last are asked for more often: instructions do the work of several operations that stand in a row.
+        let at = if self.random.once_in(4) { count - 1 } else { self.random.below(count).max(self.random.below(count)) };
+        let found = self.known[from..].iter().filter(fits).nth(at).map(|known| known.value);
         found.unwrap_or(self.base)
     }
 

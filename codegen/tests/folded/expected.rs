@@ -1,0 +1,121 @@
+//! What becomes of some functions: the instructions that are worth having.
+
+use wgcl_codegen::vir::{Addr, BinOp, Builder, CmpOp, Cond, Elem, Func, Mem, Module, Op, Target, Terminator, TernOp, Type, UnOp, Value};
+use wgcl_codegen::{CodegenError, Isa, compile, disassemble};
+
+/// A function of an address that stores what `make` makes.
+fn function(ty: Type, make: impl FnOnce(&mut Builder, Value) -> Value) -> Module {
+    let mut build = Builder::new("f", vec![Type::I64], None);
+    let base = build.value_of(Type::I64, Op::Param(0));
+    let value = make(&mut build, base);
+    let mem = Mem::Elem(ty.elem().unwrap());
+    build.effect(Op::StoreVector { mem, addr: Addr::of(base), value, mask: None });
+    build.end(Terminator::Return(None));
+    Module { functions: vec![build.finish()] }
+}
+
+fn load(build: &mut Builder, ty: Type, base: Value, disp: i32) -> Value {
+    build.value_of(ty, Op::LoadVector { mem: Mem::Elem(ty.elem().unwrap()), addr: Addr::behind(base, disp), mask: None })
+}
+
+fn text(module: &Module, isa: Isa) -> String {
+    disassemble(&compile(module, isa).unwrap())
+}
+
+fn count(text: &str, what: &str) -> usize {
+    text.lines().filter(|line| line.contains(what)).count()
+}
+
+const F32X16: Type = Type::Vector(Elem::F32, 16);
+const I32X16: Type = Type::Vector(Elem::I32, 16);
+const F32X8: Type = Type::Vector(Elem::F32, 8);
+
+#[test]
+fn a_number_of_memory_in_all_lanes_is_an_operand() {
+    let module = function(F32X16, |build, base| {
+        let scalar = build.value_of(Type::F32, Op::Load(Mem::Elem(Elem::F32), Addr::behind(base, 4)));
+        let all = build.value_of(F32X16, Op::Splat(scalar));
+        let other = load(build, F32X16, base, 64);
+        let root = build.value_of(F32X16, Op::Un(UnOp::Sqrt, other));
+        build.value_of(F32X16, Op::Bin(BinOp::FMul, all, root))
+    });
+    let text = text(&module, Isa::Avx512);
+    assert_eq!((count(&text, "vmulps 4(%rdi){1to16}"), count(&text, "broadcast")), (1, 0), "{text}");
+}
+
+#[test]
+fn a_store_in_between_keeps_a_load_where_it_is() {
+    let module = function(F32X8, |build, base| {
+        let early = load(build, F32X8, base, 32);
+        build.effect(Op::StoreVector { mem: Mem::Elem(Elem::F32), addr: Addr::behind(base, 32), value: early, mask: None });
+        let (a, b) = (load(build, F32X8, base, 64), load(build, F32X8, base, 96));
+        let sum = build.value_of(F32X8, Op::Bin(BinOp::FAdd, a, b));
+        let late = load(build, F32X8, base, 32);
+        build.effect(Op::StoreVector { mem: Mem::Elem(Elem::F32), addr: Addr::behind(base, 32), value: sum, mask: None });
+        build.value_of(F32X8, Op::Bin(BinOp::FAdd, sum, late))
+    });
+    let text = text(&module, Isa::Avx2);
+    assert_eq!((count(&text, "vaddps 0x"), count(&text, "vmovups 0x20(%rdi)")), (1, 2), "{text}");
+}
+
+#[test]
+fn a_selection_masks_the_operation_that_it_chooses() {
+    let module = function(F32X16, |build, base| {
+        let [a, b, c] = [64, 128, 192].map(|disp| load(build, F32X16, base, disp));
+        let less = build.value_of(Type::mask(16, 32), Op::Cmp(CmpOp::FLt, a, c));
+        let mask = build.value_of(Type::I32, Op::MaskBits(less));
+        let mask = build.value_of(Type::mask(16, 32), Op::MaskOf(mask));
+        let equal = build.value_of(Type::mask(16, 32), Op::Cmp(CmpOp::FNe, a, b));
+        let both = build.value_of(Type::mask(16, 32), Op::Bin(BinOp::And, mask, equal));
+        let sum = build.value_of(F32X16, Op::Tern(TernOp::Fma, a, b, c));
+        build.value_of(F32X16, Op::Select(both, sum, c))
+    });
+    let text = text(&module, Isa::Avx512);
+    assert_eq!((count(&text, "vfmadd231ps"), count(&text, "blend"), count(&text, "kand")), (1, 0, 0), "{text}");
+}
+
+#[test]
+fn functions_of_three_bits_are_one_instruction() {
+    let module = function(I32X16, |build, base| {
+        let [a, b, c] = [64, 128, 192].map(|disp| load(build, I32X16, base, disp));
+        let not = build.value_of(I32X16, Op::Un(UnOp::Not, a));
+        let both = build.value_of(I32X16, Op::Bin(BinOp::And, b, c));
+        build.value_of(I32X16, Op::Bin(BinOp::Xor, both, not))
+    });
+    let text = text(&module, Isa::Avx512);
+    assert_eq!((count(&text, "vpternlogd"), count(&text, "vpand"), count(&text, "vpxor")), (1, 0, 0), "{text}");
+}
+
+#[test]
+fn a_comparison_is_the_condition_of_its_jump() {
+    let mut build = Builder::new("f", vec![Type::I64, Type::I64], Some(Type::I64));
+    let [a, b] = [0, 1].map(|index| build.value_of(Type::I64, Op::Param(index)));
+    let less = build.value_of(Type::I32, Op::Cmp(CmpOp::ULt, a, b));
+    let (then, els) = (build.block(), build.block());
+    build.end(Terminator::Branch(Cond::NonZero(less), Target::new(then, []), Target::new(els, [])));
+    for (block, value) in [(then, a), (els, b)] {
+        build.enter(block);
+        build.end(Terminator::Return(Some(value)));
+    }
+    let text = text(&Module { functions: vec![build.finish()] }, Isa::Sse42);
+    assert_eq!((count(&text, "cmp %rsi,%rdi"), count(&text, "jae"), count(&text, "set"), count(&text, "jmp")), (1, 1, 0, 0), "{text}");
+}
+
+/// A function that calls another one.
+fn calls(name: &str, callee: u32) -> wgcl_codegen::vir::Function {
+    let mut build = Builder::new(name, Vec::new(), None);
+    build.effect(Op::Call(Func(callee), [].into_iter().collect()));
+    build.end(Terminator::Return(None));
+    build.finish()
+}
+
+#[test]
+fn the_stack_is_that_of_the_deepest_call() {
+    let mut leaf = Builder::new("leaf", Vec::new(), None);
+    leaf.end(Terminator::Return(None));
+    let functions = vec![calls("f", 1), calls("g", 2), leaf.finish()];
+    let code = compile(&Module { functions }, Isa::Sse42).unwrap();
+    assert_eq!(code.stack, 3 * 16);
+    let circle = Module { functions: vec![calls("f", 1), calls("g", 0)] };
+    assert!(matches!(compile(&circle, Isa::Sse42), Err(CodegenError::Recursion(_))));
+}
