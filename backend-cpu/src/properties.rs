@@ -16,10 +16,10 @@ const MAX_CONSTANT: u32 = 64 << 20;
 /// Pointers that fit the bytes of parameters which the API allows.
 const MAX_CONSTANT_ARGS: u32 = 128;
 
-/// The properties of the host's CPU, run by so many threads.
 /// Bytes of a buffer: offsets from a pointer are computed in 32 bits with sign.
 const MAX_ALLOCATION: u64 = 2 << 30;
 
+/// The properties of the host's CPU, run by so many threads.
 pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DeviceProperties {
     let Processor { name, vendor, vendor_id } = processor();
     let memory = host::memory::total().unwrap_or(UNKNOWN_MEMORY) & !4095;
