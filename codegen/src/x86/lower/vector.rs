@@ -107,6 +107,10 @@ impl Lower<'_> {
                 let (a, b) = (self.reg(a), self.reg(b));
                 self.multiply64(a, b, len)
             }
+            BinOp::MulHiU | BinOp::MulHiS if !long => {
+                let (a, b) = (self.reg(a), self.reg(b));
+                self.multiply_high32(op == BinOp::MulHiS, a, b, len)
+            }
             op => self.refuse(format!("{op:?} of {ty}"), VEC),
         }
     }
