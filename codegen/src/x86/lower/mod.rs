@@ -238,6 +238,7 @@ impl<'a> Lower<'a> {
             Op::Extract(a, lane) => self.extract(*a, *lane, ty),
             Op::MaskPart(a, part) => self.mask_part(*a, *part, ty),
             Op::MaskJoin(list) => self.mask_join(list, ty),
+            Op::Shuffle(a, b, lanes) => self.shuffle(*a, *b, lanes, ty),
             Op::MaskBits(a) => self.mask_bits(*a),
             Op::MaskOf(a) => self.mask_of(*a, ty),
             Op::Call(func, args) => self.call(*func, args, Some(ty)),
