@@ -8,6 +8,15 @@ use super::super::table::{self as t, alu, shift};
 use super::{Lower, wide};
 use crate::vir::{BinOp, Op, Type, UnOp, Value};
 
+/// A division that was made, and in which block of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Division {
+    block: usize,
+    sign: bool,
+    a: Value,
+    b: Value,
+}
+
 impl Lower<'_> {
     pub(super) fn int_un(&mut self, op: UnOp, a: Value, ty: Type) -> VReg {
         let long = wide(ty);
@@ -203,8 +212,19 @@ impl Lower<'_> {
     }
 
     fn int_div(&mut self, op: BinOp, a: Value, b: Value, long: bool) -> VReg {
-        let (a, b) = (self.reg(a), self.reg(b));
         let sign = matches!(op, BinOp::SDiv | BinOp::SRem);
+        let division = Division { block: self.out.blocks.len(), sign, a, b };
+        // Quotient and rest of the same numbers are often asked for one behind the other.
+        let (quotient, rest) = match self.divided {
+            Some((last, quotient, rest)) if last == division => (quotient, rest),
+            _ => self.divide(sign, a, b, long),
+        };
+        self.divided = Some((division, quotient, rest));
+        if matches!(op, BinOp::UDiv | BinOp::SDiv) { quotient } else { rest }
+    }
+
+    fn divide(&mut self, sign: bool, a: Value, b: Value, long: bool) -> (VReg, VReg) {
+        let (a, b) = (self.reg(a), self.reg(b));
         let high = if sign {
             let high = self.int();
             self.push(Draft::new(t::SIGN_AX).wide(long).fixed_use(a, RAX).fixed_def(high, RDX));
@@ -215,7 +235,7 @@ impl Lower<'_> {
         let (quotient, rest) = (self.int(), self.int());
         let draft = Draft::new(if sign { t::IDIV_AX } else { t::DIV_AX }).wide(long).rm(b).fixed_use(a, RAX).fixed_use(high, RDX);
         self.push(draft.fixed_def(quotient, RAX).fixed_def(rest, RDX));
-        if matches!(op, BinOp::UDiv | BinOp::SDiv) { quotient } else { rest }
+        (quotient, rest)
     }
 
     fn int_shift(&mut self, digit: u8, by_any: Option<Desc>, a: Value, b: Value, long: bool) -> VReg {

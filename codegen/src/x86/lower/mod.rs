@@ -24,6 +24,7 @@ use super::inst::{Desc, Draft, Kind, Src};
 use super::pool::Pool;
 use crate::Isa;
 use crate::vir::{BinOp, Elem, Function, Inst, Op, Type, UnOp, Value};
+use integer::Division;
 use plan::Plan;
 
 /// A function that is being lowered.
@@ -39,6 +40,8 @@ pub(super) struct Lower<'a> {
     params: Vec<VReg>,
     /// The block of the machine where each label is: first those of the IR's blocks.
     labels: Vec<usize>,
+    /// The last division, its quotient and its rest.
+    divided: Option<(Division, VReg, VReg)>,
     /// What cannot be done.
     refused: Option<String>,
 }
@@ -54,6 +57,7 @@ pub(super) fn lower(function: &Function, isa: Isa, pool: &mut Pool) -> Result<MF
         regs: vec![None; function.values.len()],
         params: Vec::new(),
         labels: vec![usize::MAX; function.blocks.len()],
+        divided: None,
         refused: None,
     };
     this.sizes();

@@ -5,6 +5,7 @@ mod code;
 mod machine;
 mod shrink;
 mod speed;
+mod threads;
 
 use wgcl_codegen::Isa;
 use wgcl_codegen::vir::Module;

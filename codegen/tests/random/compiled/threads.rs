@@ -1,0 +1,153 @@
+//! Atomic operations are atomic.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use wgcl_codegen::vir::{Addr, BinOp, Builder, CmpOp, Cond, Elem, Mem, Module, Op, Target, Terminator, Type, Value};
+
+use super::check::isas;
+use super::code::Code;
+
+/// How often each of the threads does something.
+const TURNS: u64 = 10_000;
+const THREADS: usize = 2;
+
+/// A function that does something to a number at an address, so many times.
+fn turns(elem: Elem, turn: impl Fn(&mut Builder, Value, Value)) -> Module {
+    let ty = Type::Scalar(elem);
+    let mut build = Builder::new("turns", vec![Type::I64], None);
+    let place = build.value_of(Type::I64, Op::Param(0));
+    let zero = build.value_of(Type::I64, Op::Const(0));
+    let (head, out) = (build.block(), build.block());
+    let counter = build.block_param(head, Type::I64);
+    build.end(Terminator::Jump(Target::new(head, [zero])));
+    build.enter(head);
+    let one = build.value_of(ty, Op::Const(1));
+    turn(&mut build, place, one);
+    let step = build.value_of(Type::I64, Op::Const(1));
+    let next = build.value_of(Type::I64, Op::Bin(BinOp::Add, counter, step));
+    let times = build.value_of(Type::I64, Op::Const(TURNS));
+    build.end(Terminator::Branch(Cond::Cmp(CmpOp::ULt, next, times), Target::new(head, [next]), Target::new(out, [])));
+    build.enter(out);
+    build.end(Terminator::Return(None));
+    Module { functions: vec![build.finish()] }
+}
+
+/// Adds by comparing and exchanging until nothing has come between.
+fn retried(build: &mut Builder, elem: Elem, place: Value, one: Value) {
+    let (ty, mem) = (Type::Scalar(elem), Mem::Elem(elem));
+    let first = build.value_of(ty, Op::Load(mem, Addr::of(place)));
+    let (again, done) = (build.block(), build.block());
+    let old = build.block_param(again, ty);
+    build.end(Terminator::Jump(Target::new(again, [first])));
+    build.enter(again);
+    let new = build.value_of(ty, Op::Bin(BinOp::Add, old, one));
+    let found = build.value_of(ty, Op::AtomicCompareExchange(mem, Addr::of(place), old, new));
+    build.end(Terminator::Branch(Cond::Cmp(CmpOp::Eq, found, old), Target::new(done, []), Target::new(again, [found])));
+    build.enter(done);
+}
+
+/// Adds with a lock around a load and a store. The lock is eight bytes behind.
+fn locked(build: &mut Builder, elem: Elem, place: Value, one: Value) {
+    let (ty, mem) = (Type::Scalar(elem), Mem::Elem(elem));
+    let (wait, held) = (build.block(), build.block());
+    build.end(Terminator::Jump(Target::new(wait, [])));
+    build.enter(wait);
+    let taken = build.value_of(ty, Op::AtomicExchange(mem, Addr::behind(place, 8), one));
+    let zero = build.value_of(ty, Op::Const(0));
+    build.end(Terminator::Branch(Cond::Cmp(CmpOp::Eq, taken, zero), Target::new(held, []), Target::new(wait, [])));
+    build.enter(held);
+    let old = build.value_of(ty, Op::Load(mem, Addr::of(place)));
+    let new = build.value_of(ty, Op::Bin(BinOp::Add, old, one));
+    build.effect(Op::Store(mem, Addr::of(place), new));
+    build.effect(Op::Store(mem, Addr::behind(place, 8), zero));
+}
+
+/// Runs code on all threads at once, on two numbers; the first of these.
+fn run(code: &Code) -> u64 {
+    let numbers = [const { AtomicU64::new(0) }; 2];
+    // SAFETY: it is code that was compiled from a function with one parameter, the address of what all threads may change at once.
+    let function: extern "sysv64" fn(*const AtomicU64) = unsafe { std::mem::transmute(code.entry()) };
+    let start = Barrier::new(THREADS);
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                start.wait();
+                function(numbers.as_ptr());
+            });
+        }
+    });
+    numbers[0].load(Ordering::SeqCst)
+}
+
+#[test]
+fn nothing_comes_between() {
+    for isa in isas() {
+        for elem in [Elem::I32, Elem::I64] {
+            let mem = Mem::Elem(elem);
+            let added = turns(elem, |build, place, one| {
+                let _ = build.value_of(Type::Scalar(elem), Op::AtomicAdd(mem, Addr::of(place), one));
+            });
+            // What was there is used.
+            let fetched = turns(elem, |build, place, one| {
+                let old = build.value_of(Type::Scalar(elem), Op::AtomicAdd(mem, Addr::of(place), one));
+                build.effect(Op::Store(mem, Addr::behind(place, 8), old));
+            });
+            let all = [
+                ("add", added),
+                ("add and fetch", fetched),
+                ("compare and exchange", turns(elem, |build, place, one| retried(build, elem, place, one))),
+                ("exchange", turns(elem, |build, place, one| locked(build, elem, place, one))),
+            ];
+            for (name, module) in all {
+                let code = Code::new(&module, isa).unwrap();
+                assert_eq!(run(&code), THREADS as u64 * TURNS, "{name} of {elem} for {isa:?}");
+            }
+        }
+    }
+}
+
+/// Says that it has come, and gives whether the other one had not; with a fence in between they cannot both be first.
+fn first_one() -> Module {
+    let mut build = Builder::new("first", vec![Type::I64, Type::I64], Some(Type::I32));
+    let (own, other) = (build.value_of(Type::I64, Op::Param(0)), build.value_of(Type::I64, Op::Param(1)));
+    let one = build.value_of(Type::I32, Op::Const(1));
+    build.effect(Op::Store(Mem::Elem(Elem::I32), Addr::of(own), one));
+    build.effect(Op::Fence);
+    let found = build.value_of(Type::I32, Op::Load(Mem::Elem(Elem::I32), Addr::of(other)));
+    build.end(Terminator::Return(Some(found)));
+    Module { functions: vec![build.finish()] }
+}
+
+#[test]
+fn a_fence_orders_a_store_and_a_load() {
+    #[repr(align(64))]
+    struct Line(AtomicU64);
+    let module = first_one();
+    for isa in isas() {
+        let code = Code::new(&module, isa).unwrap();
+        // SAFETY: it is code that was compiled from a function with two parameters, addresses of what both threads may change at once.
+        let function: extern "sysv64" fn(*const AtomicU64, *const AtomicU64) -> u32 = unsafe { std::mem::transmute(code.entry()) };
+        let lines: Vec<[Line; 2]> = (0..TURNS).map(|_| [Line(AtomicU64::new(0)), Line(AtomicU64::new(0))]).collect();
+        let ready = AtomicU64::new(0);
+        // One thread waits for the other in each turn, so that they meet.
+        let come = |own: usize| -> Vec<u32> {
+            let turn = |(number, pair): (u64, &[Line; 2])| {
+                ready.fetch_add(1, Ordering::SeqCst);
+                let mut waited = 0;
+                while ready.load(Ordering::SeqCst) < 2 * number + 2 {
+                    waited += 1;
+                    if waited % 1000 == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
+                }
+                function(&raw const pair[own].0, &raw const pair[1 - own].0)
+            };
+            (0..).zip(&lines).map(turn).collect()
+        };
+        let (one, other) = std::thread::scope(|scope| {
+            let one = scope.spawn(|| come(0));
+            (come(1), one.join().unwrap())
+        });
+        let both = one.iter().zip(&other).filter(|found| *found == (&0, &0)).count();
+        assert_eq!(both, 0, "{both} of {TURNS} pairs were both first, for {isa:?}");
+    }
+}
