@@ -39,8 +39,16 @@ impl Executable {
     /// # Errors
     /// The system has no memory, or lets none be executed.
     pub fn new(code: &Code) -> Result<Self, ExecError> {
-        let (start, bytes) = pages::place(&code.bytes)?;
-        Ok(Self { start, bytes, entries: code.entries.clone() })
+        Self::of_bytes(&code.bytes, &code.entries)
+    }
+
+    /// The same for code that was kept as bytes; `entries` are those at which its functions begin.
+    ///
+    /// # Errors
+    /// As [`Executable::new`].
+    pub fn of_bytes(code: &[u8], entries: &[u32]) -> Result<Self, ExecError> {
+        let (start, bytes) = pages::place(code)?;
+        Ok(Self { start, bytes, entries: entries.to_vec() })
     }
 
     /// Where a function of the module begins.

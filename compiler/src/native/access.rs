@@ -14,7 +14,7 @@ use super::shape::{Mode, elem};
 use super::value::{Comps, Regs, Val, scalar};
 use super::variation::Kind;
 use crate::internal::internal;
-use crate::ir::{Global, Op, Scalar, Space, Type, Value, Var};
+use crate::ir::{Global, Scalar, Space, Type, Value, Var};
 use crate::layout::ProgramLayout;
 
 /// Where an access goes.
@@ -520,11 +520,6 @@ impl Lower<'_> {
             Type::Ptr(space) => space,
             _ => Space::Generic,
         }
-    }
-
-    /// The operation that defines a value.
-    pub(super) fn definition(&self, value: Value) -> Option<&Op> {
-        self.variation.definitions().get(value)
     }
 }
 

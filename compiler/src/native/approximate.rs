@@ -73,7 +73,7 @@ impl Lower<'_> {
         let series = self.polynomial(
             mode,
             &rest,
-            &[1.540_353e-4, 1.333_355_8e-3, 9.618_129e-3, 5.550_410_9e-2, 2.402_265e-1, std::f32::consts::LN_2, 1.0],
+            &[1.540_353e-4, 1.333_355_8e-3, 9.618_129e-3, 5.550_411e-2, 2.402_265e-1, std::f32::consts::LN_2, 1.0],
         );
         let whole = self.as_type(VCast::FToS, I32, mode, &whole);
         let half = self.bin_const(VBin::AShr, I32, mode, &whole, 1);
@@ -130,7 +130,7 @@ impl Lower<'_> {
         let whole = self.un_regs(VUn::Round(Rounding::NearestEven), F32, mode, &turns);
         let mut rest: Regs = x.into();
         // A quarter turn in three parts, so that the products lose nothing.
-        for part in [1.570_312_5_f32, 4.837_512_969_970_703_1e-4, 7.549_789_948_768_648e-8] {
+        for part in [1.570_312_5_f32, 4.837_513e-4, 7.549_79e-8] {
             let part = self.float(mode, -part);
             rest = self.fused(F32, mode, &whole, &part, &rest);
         }

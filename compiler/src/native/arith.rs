@@ -4,9 +4,7 @@
 //! floats and rounded back, which for sums, products, quotients and square roots is the same as rounding once.
 
 use smallvec::smallvec;
-use wgcl_codegen::vir::{
-    BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Elem, Op as VOp, Rounding, TernOp, Type as Register, UnOp as VUn, Value as V,
-};
+use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Elem, Op as VOp, Rounding, TernOp, UnOp as VUn, Value as V};
 
 use super::lower::{Extended, Lower, Lowered};
 use super::shape::{Mode, elem};
@@ -65,7 +63,7 @@ impl Lower<'_> {
         } else {
             self.bin_const(VBin::And, Scalar::I32, mode, regs, of.mask())
         };
-        made.iter().for_each(|&reg| drop(self.extended.insert(reg, known)));
+        self.extended.extend(made.iter().map(|&reg| (reg, known)));
         made
     }
 
@@ -73,7 +71,7 @@ impl Lower<'_> {
     pub(super) fn note_zero_extended(&mut self, of: Scalar, regs: &[V]) {
         let known = Extended { bits: of.bits(), signed: false };
         if of.bits() < 32 {
-            regs.iter().for_each(|&reg| drop(self.extended.insert(reg, known)));
+            self.extended.extend(regs.iter().map(|&reg| (reg, known)));
         }
     }
 
@@ -497,9 +495,4 @@ const fn compared(op: CmpOp) -> VCmp {
         CmpOp::FGt => VCmp::FGt,
         CmpOp::FGe => VCmp::FGe,
     }
-}
-
-/// The element of registers that two elements' bits fit.
-pub(super) const fn int_of(of: Scalar) -> Elem {
-    elem(of).int()
 }

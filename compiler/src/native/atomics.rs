@@ -12,7 +12,10 @@ use super::variation::Kind;
 use crate::internal::internal;
 use crate::ir::{AtomicOp, Scalar, Space, Value};
 
-impl Lower<'_> {
+/// What is done with the scalars of one lane; the result, if there is one.
+type ForScalars<'f, 'a> = dyn FnMut(&mut Lower<'a>, &[V]) -> Lowered<Option<V>> + 'f;
+
+impl<'a> Lower<'a> {
     /// `atomic`
     pub(super) fn atomic(&mut self, result: Option<Value>, op: AtomicOp, pointer: Value, value: Option<Value>, of: Scalar) -> Lowered<()> {
         let operands: Vec<Value> = std::iter::once(pointer).chain(value).collect();
@@ -35,13 +38,7 @@ impl Lower<'_> {
     }
 
     /// Does something with the scalars of each lane that is alive, or once where there is but one lane.
-    fn one_by_one(
-        &mut self,
-        result: Option<Value>,
-        operands: &[Value],
-        of: Scalar,
-        f: &mut dyn FnMut(&mut Self, &[V]) -> Lowered<Option<V>>,
-    ) -> Lowered<()> {
+    fn one_by_one(&mut self, result: Option<Value>, operands: &[Value], of: Scalar, f: &mut ForScalars<'_, 'a>) -> Lowered<()> {
         if self.shape.lanes == 1 {
             let scalars: Vec<V> = operands.iter().map(|&operand| self.first(operand)).collect();
             if let (Some(made), Some(result)) = (f(self, &scalars)?, result) {

@@ -57,6 +57,9 @@ pub(super) struct LoopState {
     returns: bool,
 }
 
+/// Where a way ends, with what it gives, who is left there, and the slots.
+type WayEnd = (Block, SmallVec<[V; 4]>, Regs, Vec<V>);
+
 /// What becomes of a region in which no lane is left.
 #[derive(Clone, Copy)]
 enum Empty {
@@ -443,7 +446,7 @@ impl<'a> Lower<'a> {
     /// Regions that all lanes take together, one of them; they meet behind.
     fn meet(&mut self, values: &[Value], results: &[(Kind, Type)], ways: &[(Block, &'a Region)], leaves: bool) -> Lowered<()> {
         let (before, exec, depth) = (self.slots.clone(), self.exec.clone(), self.depth());
-        let mut ends: Vec<(Block, SmallVec<[V; 4]>, Regs, Vec<V>)> = Vec::new();
+        let mut ends: Vec<WayEnd> = Vec::new();
         for &(block, region) in ways {
             self.b.enter(block);
             self.slots = before.clone();

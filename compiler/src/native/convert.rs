@@ -103,17 +103,17 @@ impl Lower<'_> {
                 let cast = if signed { VCast::SExt } else { VCast::ZExt };
                 if to == Scalar::I64 && from != Scalar::I64 { self.widen(cast, to, mode, &regs) } else { regs }
             }
-            CastOp::SToF | CastOp::UToF => self.to_float(op == CastOp::SToF, from, to, mode, regs),
-            CastOp::FToS | CastOp::FToU => self.to_integer(op == CastOp::FToS, from, to, mode, regs),
+            CastOp::SToF | CastOp::UToF => self.integer_to_float(op == CastOp::SToF, from, to, mode, regs),
+            CastOp::FToS | CastOp::FToU => self.float_to_integer(op == CastOp::FToS, from, to, mode, regs),
             CastOp::FToF => self.between_floats(from, to, mode, regs),
             _ => return Err(internal!("{op:?} from {from} to {to}")),
         })
     }
 
-    fn to_float(&mut self, signed: bool, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
+    fn integer_to_float(&mut self, signed: bool, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
         if to == Scalar::F16 {
             // What a float does not hold exactly is infinite as a half.
-            let floats = self.to_float(signed, from, Scalar::F32, mode, regs);
+            let floats = self.integer_to_float(signed, from, Scalar::F32, mode, regs);
             return self.float_to_half(mode, &floats);
         }
         if from == Scalar::Bool {
@@ -134,10 +134,10 @@ impl Lower<'_> {
         }
     }
 
-    fn to_integer(&mut self, signed: bool, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
+    fn float_to_integer(&mut self, signed: bool, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
         if from == Scalar::F16 {
             let floats = self.half_to_float(mode, regs);
-            return self.to_integer(signed, Scalar::F32, to, mode, &floats);
+            return self.float_to_integer(signed, Scalar::F32, to, mode, &floats);
         }
         let cast = if signed || to.bits() < 32 { VCast::FToS } else { VCast::FToU };
         match (from, to) {

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{
-    Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V,
+    Addr, CastOp as VCast, CmpOp as VCmp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V,
 };
 
 use super::abi::LaunchContext;

@@ -136,7 +136,9 @@ impl<'a> Plan<'a> {
                     let defined = segment.defined();
                     for value in segment.read() {
                         if !defined.contains(&value) && !self.level[value.index()] {
-                            remade_from(variation, value, &mut |value| drop(needed.insert(value)));
+                            remade_from(variation, value, &mut |value| {
+                                needed.insert(value);
+                            });
                         }
                     }
                     for tail in &segment.tail {
@@ -169,25 +171,39 @@ impl<'a> Segment<'a> {
     pub(super) fn read(&self) -> FxHashSet<Value> {
         let mut read = FxHashSet::default();
         for inst in &self.insts {
-            inst.op.for_each_operand(|value| drop(read.insert(value)));
+            inst.op.for_each_operand(|value| {
+                read.insert(value);
+            });
             for region in inst.op.regions() {
-                region.walk(&mut |inst| inst.op.for_each_operand(|value| drop(read.insert(value))));
+                region.walk(&mut |inst| {
+                    inst.op.for_each_operand(|value| {
+                        read.insert(value);
+                    })
+                });
                 // What is defined in a nested region is used there only.
                 region.walk(&mut |inst| {
-                    inst.results.iter().for_each(|result| drop(read.remove(result)));
+                    inst.results.iter().for_each(|result| {
+                        read.remove(result);
+                    });
                     if let Op::Loop { params, .. } = &inst.op {
-                        params.iter().for_each(|param| drop(read.remove(param)));
+                        params.iter().for_each(|param| {
+                            read.remove(param);
+                        });
                     }
                 });
             }
             if let Op::Loop { params, .. } = &inst.op {
-                params.iter().for_each(|param| drop(read.remove(param)));
+                params.iter().for_each(|param| {
+                    read.remove(param);
+                });
             }
         }
         for tail in &self.tail {
             match tail {
                 Tail::Put(from, _) => read.extend(from.iter().copied()),
-                Tail::Masks(cond) => drop(read.insert(*cond)),
+                Tail::Masks(cond) => {
+                    read.insert(*cond);
+                }
                 _ => {}
             }
         }
