@@ -1,11 +1,11 @@
 //! Integers in vectors.
 
-use super::values::Constant;
 use regalloc2::VReg;
 
 use super::super::alloc::VEC;
 use super::super::inst::{Desc, Draft, Src};
 use super::super::table as t;
+use super::values::Constant;
 use super::{Lower, length, wide};
 use crate::vir::{BinOp, Op, Type, UnOp, Value};
 
@@ -106,6 +106,10 @@ impl Lower<'_> {
             BinOp::Mul => {
                 let (a, b) = (self.reg(a), self.reg(b));
                 self.multiply64(a, b, len)
+            }
+            BinOp::MulHiU | BinOp::MulHiS if !long => {
+                let (a, b) = (self.reg(a), self.reg(b));
+                self.multiply_high32(op == BinOp::MulHiS, a, b, len)
             }
             op => self.refuse(format!("{op:?} of {ty}"), VEC),
         }
