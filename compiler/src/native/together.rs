@@ -67,8 +67,8 @@ impl Lower<'_> {
 
     /// Stores components together, or a lane after the other without a loop; whether that was done.
     pub(super) fn store_together(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
-        let Address::Linear(first, stride) = *address else { return false };
         let count = comps.len() as u32;
+        let Address::Linear(first, stride) = *address else { return self.store_apart(address, of, comps) };
         if self.exec.is_some() || stride == i64::from(of.size()) && count == 1 {
             return false;
         }
@@ -102,6 +102,31 @@ impl Lower<'_> {
                 let value = self.here(Register::Scalar(element), VOp::Load(Mem::Elem(element), from));
                 let disp = stride * lane.cast_signed() + (component * of.size()).cast_signed();
                 self.b.effect(VOp::Store(memory(of), Addr::behind(first, disp), value));
+            }
+        }
+        self.frame.release(mark);
+        true
+    }
+
+    /// The same to addresses of which nothing is known.
+    fn store_apart(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
+        let lanes = self.shape.lanes;
+        if self.exec.is_some() || comps.len() as u32 * lanes > WRITTEN_OUT || !matches!(address, Address::Based(..)) {
+            return false;
+        }
+        let Address::Based(base, offsets) = address else { return false };
+        let (mark, element) = (self.frame.mark(), elem(of));
+        let offsets = self.widen(wgcl_codegen::vir::CastOp::SExt, Scalar::I64, Mode::Varying, offsets);
+        let wheres = self.spill(Scalar::I64, &offsets);
+        let places: SmallVec<[u32; 4]> = comps.iter().map(|regs| self.spill(of, regs)).collect();
+        for lane in 0..lanes {
+            let from = self.frame_addr(wheres + lane * 8);
+            let offset = self.here(Register::I64, VOp::Load(Mem::Elem(elem(Scalar::I64)), from));
+            for (component, &at) in (0_u32..).zip(&places) {
+                let from = self.frame_addr(at + lane * element.bytes());
+                let value = self.here(Register::Scalar(element), VOp::Load(Mem::Elem(element), from));
+                let to = Addr { base: *base, index: Some((offset, 1)), disp: (component * of.size()).cast_signed() };
+                self.b.effect(VOp::Store(memory(of), to, value));
             }
         }
         self.frame.release(mark);
