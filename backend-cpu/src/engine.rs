@@ -200,6 +200,11 @@ impl Engine {
     }
 }
 
+/// `a * b + c` of doubles with one rounding, by their bits.
+extern "sysv64" fn fused(a: u64, b: u64, c: u64) -> u64 {
+    f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
+}
+
 /// What all dispatches of a launch share.
 fn context(launch: &Launch, num_groups: [u32; 3], program: &CpuProgram) -> LaunchContext {
     let narrow = |sizes: [u64; 3]| sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
@@ -207,6 +212,7 @@ fn context(launch: &Launch, num_groups: [u32; 3], program: &CpuProgram) -> Launc
     LaunchContext {
         constants: places.constant,
         variables: places.global,
+        fused: fused as *const () as u64,
         num_groups,
         global_size: narrow(launch.global_size),
         global_offset: narrow(launch.global_offset),

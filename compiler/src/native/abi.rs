@@ -23,6 +23,9 @@ pub struct LaunchContext {
     pub variables: u64,
     /// Address of the buffer for what `printf` writes (`crate::printf`).
     pub printf: u64,
+    /// Address of a function `extern "sysv64" fn(u64, u64, u64) -> u64` that multiplies and adds doubles with one rounding, given and giving their bits: for instruction sets that
+    /// cannot.
+    pub fused: u64,
     /// Groups of this dispatch in each dimension.
     pub group_count: [u32; 3],
     /// The id of this dispatch's first group in each dimension.

@@ -3,9 +3,15 @@
 //! Narrow integers lie in 32 bits whose upper ones mean nothing; what depends on them extends first ([`Lower::zero_extend`], [`Lower::sign_extend`]). Halves are computed as
 //! floats and rounded back, which for sums, products, quotients and square roots is the same as rounding once.
 
-use smallvec::smallvec;
-use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Elem, Op as VOp, Rounding, TernOp, UnOp as VUn, Value as V};
+use std::mem::offset_of;
 
+use smallvec::smallvec;
+use wgcl_codegen::Isa;
+use wgcl_codegen::vir::{
+    BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Rounding, TernOp, Type as Register, UnOp as VUn, Value as V,
+};
+
+use super::abi::LaunchContext;
 use super::lower::{Extended, Lower, Lowered};
 use super::shape::{Mode, elem};
 use super::value::{Regs, scalar};
@@ -453,6 +459,12 @@ impl Lower<'_> {
     /// `a * b + c` with one rounding.
     pub(super) fn fused(&mut self, of: Scalar, mode: Mode, a: &[V], b: &[V], c: &[V]) -> Regs {
         let ty = self.shape.register(of, mode);
+        if of == Scalar::F64 && self.shape.isa == Isa::Sse42 {
+            let function = self.launch_address(offset_of!(LaunchContext, fused));
+            let bits = [a, b, c].map(|regs| self.op(Register::I64, VOp::Cast(VCast::Bitcast, regs[0])));
+            let made = self.here(Register::I64, VOp::CallHelper(function, bits.into_iter().collect()));
+            return smallvec![self.op(ty, VOp::Cast(VCast::Bitcast, made))];
+        }
         a.iter().zip(b).zip(c).map(|((&a, &b), &c)| self.op(ty, VOp::Tern(TernOp::Fma, a, b, c))).collect()
     }
 
