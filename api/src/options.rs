@@ -43,7 +43,7 @@ pub const SWITCHES: &[Switch] = &[
         name: "WGCL_DUMP_DIR",
         kind: Kind::Directory,
         default: "nothing is kept",
-        doc: "A directory in which the source, options, log and IR of every build and the SPIR-V of every kernel are kept.",
+        doc: "A directory in which the source, options, log and IR of every build and the SPIR-V or machine code of every kernel are kept.",
     },
     Switch {
         name: "WGCL_DEVICE",

@@ -18,16 +18,13 @@ use wgcl_compiler::native::abi::{ArgPlaces, NativeKernel};
 use wgcl_compiler::native::compile;
 use wgcl_compiler::printf::Table;
 use wgcl_compiler::target::Target;
-use wgcl_runtime::workers::Urgency;
+use wgcl_runtime::workers::{STACK, Urgency};
 use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf};
 
 use crate::block::Block;
 use crate::code::Code;
 use crate::groups;
 use crate::key::Key;
-
-/// Bytes of the stack on which a kernel is compiled: recursion follows the nesting of the source, and an application's threads may have little. Only what is touched is taken.
-const COMPILER_STACK: usize = 64 << 20;
 
 /// The processor, as what runs kernels.
 pub(crate) struct Cpu {
@@ -202,14 +199,14 @@ impl CpuProgram {
         self.paces.get(kernel)
     }
 
-    /// What runs a kernel's launches of that key.
+    /// What runs a kernel's launches of that key. It is made on a thread of its own, for the application's may have little stack.
     pub(crate) fn variant(&self, kernel: &Kernel, key: &Key) -> BackendResult<Arc<Variant>> {
         if let Some(made) = self.code.made(kernel, key) {
             return made;
         }
         thread::scope(|scope| {
             let make = || self.code.executable(kernel, key);
-            let thread = thread::Builder::new().name("wgcl-compile".to_owned()).stack_size(COMPILER_STACK).spawn_scoped(scope, make);
+            let thread = thread::Builder::new().name("wgcl-compile".to_owned()).stack_size(STACK).spawn_scoped(scope, make);
             match thread.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(made)) => made,
                 Ok(Err(_)) => Err(BackendError::Other("a defect of the compiler ended a launch".to_owned())),

@@ -53,6 +53,25 @@ unsafe extern "sysv64" fn slow(launch: *const LaunchContext, _: *mut WorkerConte
     }
 }
 
+/// Takes its time for each group, and notes in the group's word on how many cores the thread may run.
+unsafe extern "sysv64" fn cores(launch: *const LaunchContext, _: *mut WorkerContext, first: u64, end: u64) {
+    for group in first..end {
+        thread::sleep(Duration::from_millis(1));
+        // SAFETY: the tests give it a buffer of as many words as groups.
+        unsafe { *words(launch).add(group as usize) = libc::CPU_COUNT(&affinity()).unsigned_abs() };
+    }
+}
+
+/// The cores on which the calling thread may run.
+fn affinity() -> libc::cpu_set_t {
+    // SAFETY: all bits zero are an empty set, which the call fills.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        assert_eq!(libc::sched_getaffinity(0, size_of_val(&set), &raw mut set), 0);
+        set
+    }
+}
+
 /// A number of the calling thread.
 fn thread_number() -> u32 {
     // SAFETY: only asks.
@@ -60,7 +79,7 @@ fn thread_number() -> u32 {
 }
 
 /// Which function a kernel is.
-const FUNCTIONS: [(&str, [u32; 2], Entry); 7] = [
+const FUNCTIONS: [(&str, [u32; 2], Entry); 8] = [
     ("count", [64, 64], count::<64, 64>),
     ("count", [40, 64], count::<40, 64>),
     ("count", [256, 256], count::<256, 256>),
@@ -68,6 +87,7 @@ const FUNCTIONS: [(&str, [u32; 2], Entry); 7] = [
     ("count", [8, 16], count::<8, 16>),
     ("slow", [1, 1], slow),
     ("deep", [1, 1], slow),
+    ("cores", [1, 1], cores),
 ];
 
 fn map(kernel: &NativeKernel) -> BackendResult<Code> {
@@ -95,7 +115,7 @@ fn device(threads: usize) -> (Arc<CpuDevice>, impl Fn(bool) -> Arc<dyn LoadedPro
         move |group_blind: bool| -> Arc<dyn LoadedProgram> {
             let params = vec![KernelParam::Buffer { space: Space::Global, read_only: false, restrict: false }];
             let facts = |name: &str| KernelFacts { name: name.to_owned(), params: params.clone(), required_group_size: None, group_blind };
-            Arc::new(CpuProgram::of_kernels(&cpu, ["count", "slow", "deep"].map(facts).to_vec(), Box::new(make)))
+            Arc::new(CpuProgram::of_kernels(&cpu, ["count", "slow", "deep", "cores"].map(facts).to_vec(), Box::new(make)))
         }
     };
     (Arc::new(CpuDevice::with(cpu, threads)), program)
@@ -214,6 +234,27 @@ fn all_threads_run_what_takes_long_and_no_deep_kernel_runs_on_the_applications()
 }
 
 #[test]
+fn threads_keep_to_the_cores_that_the_application_was_given() {
+    let launch_on_one_core = || {
+        let all = affinity();
+        // SAFETY: a set of one core of those that the thread has.
+        unsafe {
+            let mut one: libc::cpu_set_t = std::mem::zeroed();
+            let core = (0..libc::CPU_SETSIZE as usize).find(|&core| libc::CPU_ISSET(core, &all)).expect("a core");
+            libc::CPU_SET(core, &mut one);
+            assert_eq!(libc::sched_setaffinity(0, size_of_val(&one), &raw const one), 0);
+        }
+        let (device, program) = device(3);
+        let memory = zeros(&device, 60);
+        run(&device, launch(&program(false), "cores", &memory, [0, 60, 1])).expect("a launch");
+        run(&device, launch(&program(false), "cores", &memory, [0, 60, 1])).expect("a launch");
+        contents(&device, &memory)
+    };
+    let words = thread::scope(|scope| scope.spawn(launch_on_one_core).join()).expect("the thread");
+    assert_eq!(words, [1; 60]);
+}
+
+#[test]
 fn a_single_thread_leaves_deep_kernels_to_another_one() {
     let (device, program) = device(1);
     let memory = zeros(&device, 3);
@@ -322,7 +363,7 @@ fn what_goes_wrong_fails_and_nothing_else_does() {
     let program = program(false);
     assert!(run(&device, launch(&program, "none", &memory, [0, 64, 16])).is_err());
     assert!(run(&device, launch(&program, "count", &memory, [0, 64, 3])).is_err());
-    let panics = HostWork(Box::new(|| std::panic::panic_any("a panic of the host's work")));
+    let panics = HostWork(Box::new(|| std::panic::resume_unwind(Box::new("a panic of the host's work"))));
     assert!(run(&device, Command::Host(panics)).is_err());
     let Action::Launch(mut other) = launch(&program, "count", &memory, [0, 64, 16]) else { return };
     other.args = vec![LaunchArg::Value([0; 8].as_slice().into())];
@@ -367,7 +408,7 @@ fn the_device_says_what_it_is() {
     let (device, _) = device(3);
     let properties = device.properties();
     assert_eq!((properties.compute_units, properties.local_memory, properties.max_group_invocations), (3, 65536, 4096));
-    assert!(properties.unified_memory && properties.native_kernels && properties.max_allocation == properties.global_memory);
+    assert!(properties.unified_memory && properties.native_kernels && properties.max_allocation == properties.global_memory.min(2 << 30));
     assert_eq!(device.target(), &wgcl_compiler::target::Target::profile("cpu").expect("the profile"));
     let memory = device.allocate(100).expect("memory");
     assert_eq!((memory.size(), memory.host_address().map(|address| address % 128)), (100, Some(0)));

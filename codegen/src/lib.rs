@@ -60,6 +60,11 @@ impl Isa {
         matches!(self, Self::Avx512)
     }
 
+    /// Whether [`vir::Op::Shuffle`] may be used.
+    pub const fn has_shuffle(self) -> bool {
+        matches!(self, Self::Avx512)
+    }
+
     /// Whether vectors of 64-bit integers are converted to floats and back in one step.
     pub const fn converts_i64(self) -> bool {
         matches!(self, Self::Avx512)

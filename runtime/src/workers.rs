@@ -25,6 +25,9 @@ pub enum Urgency {
 /// Hints that wait at most: who has so many kernels will not launch them all.
 const MOST_HINTS: usize = 64;
 
+/// Bytes of a thread's stack: compilers follow the nesting of the source. Only what is touched is ever taken.
+pub const STACK: usize = 64 << 20;
+
 type Job = Box<dyn FnOnce() + Send>;
 
 struct Work {
@@ -60,7 +63,7 @@ pub fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
         work.threads += usize::from(starts);
         starts
     };
-    if starts && thread::Builder::new().name("wgcl-compile".to_owned()).spawn(run).is_err() {
+    if starts && thread::Builder::new().name("wgcl-compile".to_owned()).stack_size(STACK).spawn(run).is_err() {
         WORK.lock().threads -= 1;
     }
 }

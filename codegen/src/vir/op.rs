@@ -106,9 +106,9 @@ pub enum BinOp {
     MulWideU,
     /// With sign.
     MulWideS,
-    /// The high half of the product, without sign. Scalars only.
+    /// The high half of the product, without sign. Of 64 bits scalars only.
     MulHiU,
-    /// With sign. Scalars only.
+    /// With sign. Of 64 bits scalars only.
     MulHiS,
     /// Scalars only.
     UDiv,
@@ -241,6 +241,8 @@ pub enum Op {
     MaskPart(Value, u8),
     /// Masks for 64-bit lanes, one or two, as a mask for 32-bit lanes.
     MaskJoin(SmallVec<[Value; 2]>),
+    /// Lanes of two vectors of one type, one behind the other, by their numbers. Only where [`crate::Isa::has_shuffle`].
+    Shuffle(Value, Value, Box<[u8]>),
     /// A mask as the low bits of an `i32`.
     MaskBits(Value),
     /// The low bits of an `i32` as a mask.
@@ -389,7 +391,7 @@ impl Op {
             | Self::MaskPart(a, _)
             | Self::MaskBits(a)
             | Self::MaskOf(a) => *a = f(*a),
-            Self::Bin(_, a, b) | Self::Cmp(_, a, b) => {
+            Self::Bin(_, a, b) | Self::Cmp(_, a, b) | Self::Shuffle(a, b, _) => {
                 *a = f(*a);
                 *b = f(*b);
             }

@@ -216,7 +216,8 @@ impl<'a> Checker<'a> {
             Op::Un(op, a) => require(ty == of(*a) && (ty.elem().is_some() || *op == UnOp::Not), wrong),
             Op::Bin(op, a, b) => {
                 let bits = matches!(op, BinOp::And | BinOp::Or | BinOp::Xor | BinOp::AndNot);
-                let scalar = matches!(op, BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem | BinOp::MulHiU | BinOp::MulHiS);
+                let scalar = matches!(op, BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem)
+                    || matches!(op, BinOp::MulHiU | BinOp::MulHiS) && ty.elem() == Some(Elem::I64);
                 let float = matches!(op, BinOp::FAdd | BinOp::FSub | BinOp::FMul | BinOp::FDiv | BinOp::FMin | BinOp::FMax);
                 let shape = bits || ty.elem().is_some_and(|elem| elem.is_float() == float) && (!scalar || ty.is_general());
                 require(of(*a) == ty && of(*b) == ty && shape, wrong)
@@ -246,6 +247,10 @@ impl<'a> Checker<'a> {
             }
             Op::Splat(a) => require(matches!(ty, Type::Vector(elem, _) if of(*a) == Type::Scalar(elem)), wrong),
             Op::Extract(a, lane) => require(matches!(of(*a), Type::Vector(elem, n) if ty == Type::Scalar(elem) && *lane < n), wrong),
+            Op::Shuffle(a, b, lanes) => {
+                let fits = lanes.len() == usize::from(ty.lanes()) && lanes.iter().all(|&lane| lane < 2 * ty.lanes());
+                require(of(*a) == ty && of(*b) == ty && matches!(ty, Type::Vector(..)) && fits, wrong)
+            }
             Op::MaskPart(a, part) => {
                 let (Type::Mask(from), Type::Mask(to)) = (of(*a), ty) else { return Err(wrong()) };
                 require(from.bits == 32 && to.bits == 64 && u32::from(to.lanes) * (u32::from(*part) + 1) <= u32::from(from.lanes), wrong)

@@ -89,6 +89,7 @@ impl Display for Op {
             Self::Extract(a, lane) => write!(f, "extract {a}, {lane}"),
             Self::MaskPart(a, part) => write!(f, "mask_part {a}, {part}"),
             Self::MaskJoin(list) => write!(f, "mask_join {}", List(list)),
+            Self::Shuffle(a, b, lanes) => write!(f, "shuffle {a}, {b}, {lanes:?}"),
             Self::MaskBits(a) => write!(f, "mask_bits {a}"),
             Self::MaskOf(a) => write!(f, "mask_of {a}"),
             Self::Load(mem, addr) => write!(f, "load.{mem} {addr}"),

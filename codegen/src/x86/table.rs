@@ -152,6 +152,7 @@ pub(super) const PSLLD_IMM: Desc = x("pslld", P66, M0F, 0x72).ext(6);
 pub(super) const PSRLQ_IMM: Desc = x("psrlq", P66, M0F, 0x73).ext(2);
 pub(super) const PSLLQ_IMM: Desc = x("psllq", P66, M0F, 0x73).ext(6);
 pub(super) const PROL_IMM: Desc = e("prol", P66, M0F, 0x72).ext(1);
+pub(super) const PERMI2: Desc = e("permi2", P66, M38, 0x76);
 pub(super) const PCMPEQD: Desc = x("pcmpeqd", P66, M0F, 0x76);
 pub(super) const PCMPEQQ: Desc = x("pcmpeqq", P66, M38, 0x29);
 pub(super) const PCMPGTD: Desc = x("pcmpgtd", P66, M0F, 0x66);

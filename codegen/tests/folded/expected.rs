@@ -1,6 +1,8 @@
 //! What becomes of some functions: the instructions that are worth having.
 
-use wgcl_codegen::vir::{Addr, BinOp, Builder, CmpOp, Cond, Elem, Func, Mem, Module, Op, Target, Terminator, TernOp, Type, UnOp, Value};
+use wgcl_codegen::vir::{
+    Addr, BinOp, Builder, CastOp, CmpOp, Cond, Elem, Func, Mem, Module, Op, Target, Terminator, TernOp, Type, UnOp, Value,
+};
 use wgcl_codegen::{CodegenError, Isa, compile, disassemble};
 
 /// A function of an address that stores what `make` makes.
@@ -118,4 +120,47 @@ fn the_stack_is_that_of_the_deepest_call() {
     assert_eq!(code.stack, 3 * 16);
     let circle = Module { functions: vec![calls("f", 1), calls("g", 0)] };
     assert!(matches!(compile(&circle, Isa::Sse42), Err(CodegenError::Recursion(_))));
+}
+
+#[test]
+fn quotient_and_rest_are_one_division() {
+    let mut build = Builder::new("f", vec![Type::I64, Type::I64], Some(Type::I64));
+    let [a, b] = [0, 1].map(|index| build.value_of(Type::I64, Op::Param(index)));
+    let rest = build.value_of(Type::I64, Op::Bin(BinOp::URem, a, b));
+    let quotient = build.value_of(Type::I64, Op::Bin(BinOp::UDiv, a, b));
+    let sum = build.value_of(Type::I64, Op::Bin(BinOp::Add, rest, quotient));
+    build.end(Terminator::Return(Some(sum)));
+    let text = text(&Module { functions: vec![build.finish()] }, Isa::Avx2);
+    assert_eq!(count(&text, "div"), 1, "{text}");
+}
+
+#[test]
+fn sums_of_addresses_are_not_made() {
+    let mut build = Builder::new("f", vec![Type::I64, Type::I32], None);
+    let base = build.value_of(Type::I64, Op::Param(0));
+    let index = build.value_of(Type::I32, Op::Param(1));
+    let one = build.value_of(Type::I32, Op::Const(1));
+    let index = build.value_of(Type::I32, Op::Bin(BinOp::Add, index, one));
+    let wide = build.value_of(Type::I64, Op::Cast(CastOp::ZExt, index));
+    let two = build.value_of(Type::I64, Op::Const(2));
+    let offset = build.value_of(Type::I64, Op::Bin(BinOp::Shl, wide, two));
+    let place = build.value_of(Type::I64, Op::Bin(BinOp::Add, base, offset));
+    let value = load(&mut build, F32X8, place, 0);
+    let twice = build.value_of(F32X8, Op::Bin(BinOp::FAdd, value, value));
+    build.effect(Op::StoreVector { mem: Mem::Elem(Elem::F32), addr: Addr::behind(place, 32), value: twice, mask: None });
+    build.end(Terminator::Return(None));
+    let text = text(&Module { functions: vec![build.finish()] }, Isa::Avx2);
+    assert_eq!((count(&text, "(%rdi,%rsi,4)"), count(&text, "shl"), count(&text, "mov %esi")), (2, 0, 0), "{text}");
+}
+
+#[test]
+fn an_inverted_comparison_is_another_comparison() {
+    let module = function(I32X16, |build, base| {
+        let [a, b] = [64, 128].map(|disp| load(build, I32X16, base, disp));
+        let less = build.value_of(Type::mask(16, 32), Op::Cmp(CmpOp::UGe, a, b));
+        let not = build.value_of(Type::mask(16, 32), Op::Un(UnOp::Not, less));
+        build.value_of(I32X16, Op::Select(not, a, b))
+    });
+    let text = text(&module, Isa::Avx512);
+    assert_eq!((count(&text, "vpcmpltud"), count(&text, "knot")), (1, 0), "{text}");
 }

@@ -9,12 +9,14 @@ mod support;
 
 use support::{Fault, Machine, Memory, Random};
 use wgcl_codegen::exec::Executable;
-use wgcl_codegen::vir::{Addr, BinOp, Builder, CmpOp, Cond, Elem, Func, Mem, Module, Op, Target, Terminator, TernOp, Type, UnOp, Value};
+use wgcl_codegen::vir::{
+    Addr, BinOp, Builder, CastOp, CmpOp, Cond, Elem, Func, Mem, Module, Op, Target, Terminator, TernOp, Type, UnOp, Value,
+};
 use wgcl_codegen::{Isa, compile, disassemble};
 
 /// Bytes of memory; inputs first, then results.
-const BYTES: usize = 2048;
-const RESULTS: i32 = 1024;
+const BYTES: usize = 4096;
+const RESULTS: i32 = 2048;
 
 /// The instruction sets of the machine.
 fn isas() -> impl Iterator<Item = Isa> {
@@ -31,6 +33,8 @@ struct Trees {
     /// Values that are not used yet.
     fresh: Vec<Value>,
     masks: Vec<Value>,
+    /// Addresses at most 256 bytes behind the base.
+    places: Vec<Value>,
 }
 
 impl Trees {
@@ -42,10 +46,47 @@ impl Trees {
         self.ty.elem().unwrap()
     }
 
+    /// An address, as sums and shifts: used once or often.
+    fn place(&mut self, disp: i32) -> Addr {
+        let bin = |build: &mut Builder, op, a, b| build.value_of(Type::I64, Op::Bin(op, a, b));
+        let base = if self.random.once_in(2) { self.random.of(&self.places) } else { self.base };
+        if base != self.base || self.random.once_in(3) {
+            return Addr::behind(base, disp);
+        }
+        let build = &mut self.build;
+        let word = build.value_of(Type::I32, Op::Load(Mem::Elem(Elem::I32), Addr::behind(self.base, disp)));
+        let low = build.value_of(Type::I32, Op::Const(7));
+        let index = build.value_of(Type::I32, Op::Bin(BinOp::And, word, low));
+        let index = build.value_of(Type::I64, Op::Cast(CastOp::ZExt, index));
+        let by = build.value_of(Type::I64, Op::Const(self.random.below(5) as u64));
+        let shifted = bin(build, BinOp::Shl, index, by);
+        let some = build.value_of(Type::I64, Op::Const(64));
+        let place = match self.random.below(6) {
+            0 => bin(build, BinOp::Add, base, some),
+            1 => bin(build, BinOp::Add, shifted, base),
+            2 => bin(build, BinOp::Add, base, shifted),
+            3 => {
+                let inner = bin(build, BinOp::Add, base, shifted);
+                bin(build, BinOp::Add, some, inner)
+            }
+            4 => {
+                let other = bin(build, BinOp::Add, shifted, shifted);
+                let place = bin(build, BinOp::Add, base, other);
+                let mask = build.value_of(Type::I64, Op::Const(!255));
+                let (wide, rest) = (bin(build, BinOp::And, place, mask), bin(build, BinOp::Sub, place, base));
+                let same = build.value_of(Type::I32, Op::Cmp(CmpOp::Eq, wide, rest));
+                build.value_of(Type::I64, Op::Select(same, base, place))
+            }
+            _ => return Addr { base, index: Some((index, 4)), disp },
+        };
+        self.places.push(place);
+        Addr::behind(place, disp)
+    }
+
     /// A new value: memory, one number of it in all lanes, or a constant.
     fn leaf(&mut self) -> Value {
         let (elem, disp) = (self.elem(), self.random.below(96) as i32 * 8);
-        let addr = Addr::behind(self.base, disp);
+        let addr = self.place(disp);
         match (self.random.below(4), self.ty) {
             (0, _) => {
                 let bits = self.random.of(&[0, 1, 0x3f80_0000, 0x4000_0000, 0xffff_ffff, 17]);
@@ -105,7 +146,10 @@ impl Trees {
     }
 
     fn mask(&mut self) -> Value {
-        let mask = self.compare();
+        let mut mask = self.compare();
+        if self.random.once_in(3) && matches!(self.ty, Type::Vector(..)) {
+            mask = self.build.value_of(self.ty.compared(), Op::Un(UnOp::Not, mask));
+        }
         if self.random.once_in(2) || !matches!(self.ty, Type::Vector(..)) {
             return mask;
         }
@@ -159,7 +203,8 @@ impl Trees {
     /// Stores a value, perhaps where something is loaded from later.
     fn store(&mut self, from: i32) {
         let value = self.operand();
-        let addr = Addr::behind(self.base, from + self.random.below(64) as i32 * 8);
+        let disp = from + self.random.below(64) as i32 * 8;
+        let addr = self.place(disp);
         let mem = Mem::Elem(self.elem());
         self.build.effect(match self.ty {
             Type::Vector(..) => Op::StoreVector { mem, addr, value, mask: None },
@@ -172,7 +217,7 @@ impl Trees {
 fn trees(seed: u64, ty: Type) -> Module {
     let mut build = Builder::new(format!("{ty}"), vec![Type::I64], None);
     let base = build.value_of(Type::I64, Op::Param(0));
-    let mut trees = Trees { build, random: Random::new(seed), base, ty, fresh: Vec::new(), masks: Vec::new() };
+    let mut trees = Trees { build, random: Random::new(seed), base, ty, fresh: Vec::new(), masks: Vec::new(), places: vec![base] };
     (0..8).for_each(|_| trees.step());
     let mask = trees.mask();
     let cond = match ty {
@@ -192,6 +237,7 @@ fn trees(seed: u64, ty: Type) -> Module {
     // What was made in between is not known here.
     trees.fresh = vec![param];
     trees.masks.clear();
+    trees.places = vec![base];
     (0..4).for_each(|_| trees.step());
     trees.store(RESULTS);
     trees.store(0);

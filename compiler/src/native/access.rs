@@ -9,6 +9,7 @@ use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp as VCast, Mem, Op as VOp, Ty
 
 use super::abi::LaunchContext;
 use super::lower::{Lower, Lowered};
+use super::private::Place;
 use super::shape::{Mode, elem};
 use super::value::{Comps, Regs, Val, scalar};
 use super::variation::Kind;
@@ -27,6 +28,8 @@ pub(super) enum Address {
     Based(V, Regs),
     /// To addresses of 64 bits.
     Wide(Regs),
+    /// To elements of a variable that lies element by element ([`Val::Rows`]).
+    Rows(V, Option<Regs>),
 }
 
 /// The memory format of a scalar.
@@ -45,6 +48,7 @@ impl Lower<'_> {
             Val::Uniform(list) => Address::Uniform(list[0]),
             Val::Linear(first, stride) => Address::Linear(first, stride),
             Val::Based(base, offsets) => Address::Based(base, offsets),
+            Val::Rows(base, offsets) => Address::Rows(base, offsets),
             Val::Varying(mut comps) => Address::Wide(comps.swap_remove(0)),
         }
     }
@@ -60,12 +64,31 @@ impl Lower<'_> {
             Address::Linear(base, stride) => Address::Linear(self.op(Register::I64, VOp::Bin(VBin::Add, *base, by)), *stride),
             Address::Based(base, offsets) => Address::Based(self.op(Register::I64, VOp::Bin(VBin::Add, *base, by)), offsets.clone()),
             Address::Wide(regs) => Address::Wide(self.bin_const(VBin::Add, Scalar::I64, Mode::Varying, regs, u64::from(disp))),
+            Address::Rows(base, offsets) => {
+                let by = self.i64(u64::from(disp * self.shape.lanes));
+                Address::Rows(self.op(Register::I64, VOp::Bin(VBin::Add, *base, by)), offsets.clone())
+            }
         }
+    }
+
+    /// Where an element of a variable is that lies element by element: all lanes' side by side, or each lane's at a place of its own.
+    fn in_rows(&mut self, base: V, offsets: Option<&Regs>, size: u32) -> Address {
+        let Some(offsets) = offsets else { return Address::Linear(base, i64::from(size)) };
+        let scaled = self.bin_const(VBin::Shl, Scalar::I32, Mode::Varying, offsets, u64::from(self.shape.lanes.trailing_zeros()));
+        let steps = self.steps(Scalar::I32, i64::from(size));
+        Address::Based(base, self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &scaled, &steps))
     }
 
     /// The address of a variable.
     pub(super) fn var_addr(&mut self, result: Value, var: Var) {
-        let at = self.frame.private.vars[var.index()];
+        let at = match self.frame.private.vars[var.index()] {
+            Place::Block(at) => at,
+            Place::Rows { at, .. } => {
+                let (rows, by) = (self.frame.rows, self.i64(u64::from(at * self.shape.lanes)));
+                let base = self.op(Register::I64, VOp::Bin(VBin::Add, rows, by));
+                return self.define(result, Val::Rows(base, None));
+            }
+        };
         let (variables, by) = (self.frame.variables, self.i64(u64::from(at)));
         let first = self.op(Register::I64, VOp::Bin(VBin::Add, variables, by));
         let stride = i64::from(self.frame.private.stride);
@@ -108,6 +131,7 @@ impl Lower<'_> {
         }
         let uniform = matches!(self.variation.kind(offset), Kind::Uniform);
         let val = match self.val(base) {
+            Val::Rows(base, offsets) => self.add_in_rows(base, offsets, offset),
             Val::Based(base, offsets) if uniform => Val::Based(self.add_offset(base, offset), offsets),
             Val::Based(base, offsets) if narrow => {
                 let more = self.regs(offset, Mode::Varying);
@@ -126,6 +150,26 @@ impl Lower<'_> {
             }
         };
         self.define(result, val);
+    }
+
+    /// A pointer into a variable that lies element by element, further by an IR value.
+    fn add_in_rows(&mut self, base: V, offsets: Option<Regs>, offset: Value) -> Val {
+        if self.is_uniform(offset) {
+            let zero = self.i64(0);
+            let by = self.add_offset(zero, offset);
+            let lanes = self.i64(u64::from(self.shape.lanes.trailing_zeros()));
+            let by = self.op(Register::I64, VOp::Bin(VBin::Shl, by, lanes));
+            return Val::Rows(self.op(Register::I64, VOp::Bin(VBin::Add, base, by)), offsets);
+        }
+        let mut more = self.regs(offset, Mode::Varying);
+        if scalar(self.ir_ty(offset)) == Scalar::I64 {
+            more = self.narrow(VCast::Trunc, Scalar::I32, Mode::Varying, &more);
+        }
+        let sum = match offsets {
+            Some(offsets) => self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &offsets, &more),
+            None => more,
+        };
+        Val::Rows(base, Some(sum))
     }
 
     /// An address and an IR value that is uniform, or that of lane 0.
@@ -166,7 +210,20 @@ impl Lower<'_> {
 
     /// Components that lie side by side, for each lane from a place of its own.
     fn load_varying(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Comps {
+        if let Address::Rows(..) = address {
+            let size = of.size();
+            return (0..count)
+                .map(|index| {
+                    let Address::Rows(base, offsets) = self.behind(address, index * size) else { return Regs::new() };
+                    let place = self.in_rows(base, offsets.as_ref(), size);
+                    self.load_varying(&place, of, 1, size).swap_remove(0)
+                })
+                .collect();
+        }
         let (size, total) = (of.size(), of.size() * count);
+        if let Some(comps) = self.load_together(address, of, count, align) {
+            return comps;
+        }
         let word = words(size, total);
         if let Address::Linear(first, stride) = *address {
             if count == 1 && stride == i64::from(size) {
@@ -221,6 +278,7 @@ impl Lower<'_> {
             Address::Linear(base, stride) => (Some(*base), self.steps(Scalar::I32, *stride), false),
             Address::Based(base, offsets) => (Some(*base), offsets.clone(), false),
             Address::Wide(regs) => (None, regs.clone(), true),
+            Address::Rows(base, _) => (Some(*base), self.number(Scalar::I32, Mode::Varying, 0), false),
         }
     }
 
@@ -285,6 +343,7 @@ impl Lower<'_> {
             Address::Uniform(base) => Val::Uniform(smallvec![*base]),
             Address::Linear(base, stride) => Val::Linear(*base, *stride),
             Address::Based(base, offsets) => Val::Based(*base, offsets.clone()),
+            Address::Rows(base, offsets) => Val::Rows(*base, offsets.clone()),
             Address::Wide(regs) => return regs.clone(),
         };
         self.comps_of(&val, ty, Mode::Varying).swap_remove(0)
@@ -320,6 +379,18 @@ impl Lower<'_> {
     }
 
     fn store_varying(&mut self, address: &Address, of: Scalar, comps: &[Regs]) {
+        if let Address::Rows(..) = address {
+            for (index, regs) in (0_u32..).zip(comps) {
+                if let Address::Rows(base, offsets) = self.behind(address, index * of.size()) {
+                    let place = self.in_rows(base, offsets.as_ref(), of.size());
+                    self.store_varying(&place, of, std::slice::from_ref(regs));
+                }
+            }
+            return;
+        }
+        if self.store_together(address, of, comps) {
+            return;
+        }
         let (size, total) = (of.size(), of.size() * comps.len() as u32);
         let word = words(size, total);
         if let Address::Linear(first, stride) = *address {

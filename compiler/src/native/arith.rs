@@ -49,7 +49,7 @@ impl Lower<'_> {
         self.extend(of, mode, regs, true)
     }
 
-    fn extend(&mut self, of: Scalar, mode: Mode, regs: &[V], signed: bool) -> Regs {
+    pub(super) fn extend(&mut self, of: Scalar, mode: Mode, regs: &[V], signed: bool) -> Regs {
         let bits = of.bits();
         if of == Scalar::Bool || bits >= 32 {
             return regs.into();
@@ -243,29 +243,41 @@ impl Lower<'_> {
         }
     }
 
-    fn multiply_high(&mut self, signed: bool, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
+    pub(super) fn multiply_high(&mut self, signed: bool, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
         match of.bits() {
             bits @ (8 | 16) => {
                 let (a, b) = (self.extend(of, mode, a, signed), self.extend(of, mode, b, signed));
                 let product = self.bin_regs(VBin::Mul, of, mode, &a, &b);
                 self.bin_const(VBin::LShr, of, mode, &product, u64::from(bits))
             }
-            32 => {
-                let cast = if signed { VCast::SExt } else { VCast::ZExt };
-                let (a, b) = (self.widen(cast, Scalar::I64, mode, a), self.widen(cast, Scalar::I64, mode, b));
-                let op = if signed { VBin::MulWideS } else { VBin::MulWideU };
-                let product = self.bin_regs(op, Scalar::I64, mode, &a, &b);
-                let high = self.bin_const(VBin::LShr, Scalar::I64, mode, &product, 32);
-                self.narrow(VCast::Trunc, Scalar::I32, mode, &high)
-            }
-            _ => {
-                let op = if signed { VBin::MulHiS } else { VBin::MulHiU };
-                self.scalars(of, mode, &[a, b], of, &mut |this, of| {
-                    let ty = this.b.ty(of[0]);
-                    this.here(ty, VOp::Bin(op, of[0], of[1]))
-                })
+            64 if mode == Mode::Varying => self.multiply_high_long(signed, a, b),
+            _ => self.bin_regs(if signed { VBin::MulHiS } else { VBin::MulHiU }, of, mode, a, b),
+        }
+    }
+
+    /// Of 64-bit lanes, from four products of their halves. With sign, each operand is taken off once for the other's sign.
+    fn multiply_high_long(&mut self, signed: bool, a: &[V], b: &[V]) -> Regs {
+        let (of, mode, half) = (Scalar::I64, Mode::Varying, u64::from(u32::MAX));
+        let (a_high, b_high) = (self.bin_const(VBin::LShr, of, mode, a, 32), self.bin_const(VBin::LShr, of, mode, b, 32));
+        let product = |this: &mut Self, x: &[V], y: &[V]| this.bin_regs(VBin::MulWideU, of, mode, x, y);
+        let (low, high) = (product(self, a, b), product(self, &a_high, &b_high));
+        let (cross, other) = (product(self, a, &b_high), product(self, &a_high, b));
+        let carried = self.bin_const(VBin::LShr, of, mode, &low, 32);
+        // A product and a half of one fit 64 bits.
+        let middle = self.bin_regs(VBin::Add, of, mode, &cross, &carried);
+        let middle_low = self.bin_const(VBin::And, of, mode, &middle, half);
+        let rest = self.bin_regs(VBin::Add, of, mode, &other, &middle_low);
+        let (up, more) = (self.bin_const(VBin::LShr, of, mode, &middle, 32), self.bin_const(VBin::LShr, of, mode, &rest, 32));
+        let sum = self.bin_regs(VBin::Add, of, mode, &high, &up);
+        let mut sum = self.bin_regs(VBin::Add, of, mode, &sum, &more);
+        if signed {
+            for (x, y) in [(a, b), (b, a)] {
+                let sign = self.bin_const(VBin::AShr, of, mode, x, 63);
+                let taken = self.bin_regs(VBin::And, of, mode, &sign, y);
+                sum = self.bin_regs(VBin::Sub, of, mode, &sum, &taken);
             }
         }
+        sum
     }
 
     fn saturating(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
@@ -300,62 +312,6 @@ impl Lower<'_> {
         let sign = self.bin_const(VBin::AShr, of, mode, a, u64::from(bits - 1));
         let limit = self.bin_const(VBin::Xor, of, mode, &sign, of.mask() >> 1);
         self.select_regs(of, mode, &overflows, &limit, &sum)
-    }
-
-    /// Divisions, which never trap: by zero they give anything.
-    fn divide(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
-        let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
-        if mode == Mode::Varying && of.bits() <= 32 {
-            return self.divide_as_floats(op, signed, of, a, b);
-        }
-        let (a, b) = (self.extend(of, mode, a, signed), self.extend(of, mode, b, signed));
-        let wide = if of.bits() == 64 { Scalar::I64 } else { Scalar::I32 };
-        self.scalars(wide, mode, &[&a, &b], wide, &mut |this, of| this.divide_scalars(op, wide, of[0], of[1]))
-    }
-
-    /// Scalars, of which one divisor traps and, with sign, one more.
-    fn divide_scalars(&mut self, op: BinOp, of: Scalar, a: V, b: V) -> V {
-        let ty = Register::Scalar(elem(of));
-        let (one, zero, minus) = (self.bits(ty, 1), self.bits(ty, 0), self.bits(ty, of.mask()));
-        let (vop, signed, remainder) = match op {
-            BinOp::SDiv => (VBin::SDiv, true, false),
-            BinOp::UDiv => (VBin::UDiv, false, false),
-            BinOp::SRem => (VBin::SRem, true, true),
-            _ => (VBin::URem, false, true),
-        };
-        let is_zero = self.here(Register::I32, VOp::Cmp(VCmp::Eq, b, zero));
-        let mut divisor = self.here(ty, VOp::Select(is_zero, one, b));
-        if !signed {
-            return self.here(ty, VOp::Bin(vop, a, divisor));
-        }
-        let is_minus = self.here(Register::I32, VOp::Cmp(VCmp::Eq, b, minus));
-        divisor = self.here(ty, VOp::Select(is_minus, one, divisor));
-        let made = self.here(ty, VOp::Bin(vop, a, divisor));
-        let other = if remainder { zero } else { self.here(ty, VOp::Un(VUn::Neg, a)) };
-        self.here(ty, VOp::Select(is_minus, other, made))
-    }
-
-    /// Quotients of integers below 2^32 are exact in doubles once they are cut off, those below 2^16 in floats.
-    fn divide_as_floats(&mut self, op: BinOp, signed: bool, of: Scalar, a: &[V], b: &[V]) -> Regs {
-        let mode = Mode::Varying;
-        let (a, b) = (self.extend(of, mode, a, signed), self.extend(of, mode, b, signed));
-        let quotient = if of.bits() < 32 {
-            let f32 = self.shape.register(Scalar::F32, mode);
-            let (x, y) = (self.map(f32, &a, |a| VOp::Cast(VCast::SToF, a)), self.map(f32, &b, |b| VOp::Cast(VCast::SToF, b)));
-            let quotient = self.bin_regs(VBin::FDiv, Scalar::F32, mode, &x, &y);
-            let i32 = self.shape.register(Scalar::I32, mode);
-            self.map(i32, &quotient, |value| VOp::Cast(VCast::FToS, value))
-        } else {
-            let (to, back) = if signed { (VCast::SToF, VCast::FToS) } else { (VCast::UToF, VCast::FToU) };
-            let (x, y) = (self.widen(to, Scalar::F64, mode, &a), self.widen(to, Scalar::F64, mode, &b));
-            let quotient = self.bin_regs(VBin::FDiv, Scalar::F64, mode, &x, &y);
-            self.narrow(back, Scalar::I32, mode, &quotient)
-        };
-        if matches!(op, BinOp::SDiv | BinOp::UDiv) {
-            return quotient;
-        }
-        let product = self.bin_regs(VBin::Mul, Scalar::I32, mode, &quotient, &b);
-        self.bin_regs(VBin::Sub, Scalar::I32, mode, &a, &product)
     }
 
     fn float_binary(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Lowered<Regs> {

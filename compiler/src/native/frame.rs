@@ -9,7 +9,8 @@
 use wgcl_codegen::vir::Value as V;
 
 use super::abi::ARENA_ALIGN;
-use crate::ir::{Function, GlobalVar, Space};
+use super::private::PrivateMemory;
+use crate::ir::{GlobalVar, Space};
 
 /// Work-group memory of a module.
 #[derive(Clone, Debug, Default)]
@@ -51,32 +52,6 @@ impl LocalMemory {
     }
 }
 
-/// Private variables of a function, for one work-item.
-#[derive(Clone, Debug, Default)]
-pub(super) struct PrivateMemory {
-    /// By variable.
-    pub vars: Vec<u32>,
-    /// Bytes from the variables of one work-item to those of the next.
-    pub stride: u32,
-}
-
-impl PrivateMemory {
-    /// Of a function.
-    pub(super) fn of(function: &Function) -> Self {
-        let mut this = Self::default();
-        let (mut end, mut align) = (0_u32, 16);
-        for var in &function.vars {
-            align = align.max(var.align);
-            let at = end.next_multiple_of(var.align.max(4));
-            this.vars.push(at);
-            end = at.saturating_add(var.size);
-        }
-        // Accesses of whole words may reach beyond a narrow variable.
-        this.stride = if end == 0 { 0 } else { (end + 4).next_multiple_of(align) };
-        this
-    }
-}
-
 /// Where things are, and what is taken so far.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
@@ -86,6 +61,10 @@ pub(super) struct Frame {
     pub private: PrivateMemory,
     /// The address of the variables of the chunk's first work-item.
     pub variables: V,
+    /// The address of what lies element by element of the chunk.
+    pub rows: V,
+    /// The byte at which that begins for the first chunk.
+    pub rows_at: u32,
     /// The byte at which private variables begin, and how many bytes those of all work-items are that run together.
     pub private_range: (u32, u32),
     next: u32,
@@ -96,8 +75,9 @@ impl Frame {
     /// Whose private variables, of so many work-items, begin at a byte; the addresses are set when they are known.
     pub(super) fn new(local: LocalMemory, private: PrivateMemory, variables: u32, items: u32) -> Self {
         let bytes = private.stride.saturating_mul(items);
-        let next = variables.saturating_add(bytes).next_multiple_of(ARENA_ALIGN);
-        Self { base: V(0), local, private, variables: V(0), private_range: (variables, bytes), next, most: next }
+        let rows_at = variables.saturating_add(bytes).next_multiple_of(ARENA_ALIGN);
+        let next = rows_at.saturating_add(private.rows.saturating_mul(items)).next_multiple_of(ARENA_ALIGN);
+        Self { base: V(0), local, private, variables: V(0), rows: V(0), rows_at, private_range: (variables, bytes), next, most: next }
     }
 
     /// A place for so many bytes until [`Self::release`].

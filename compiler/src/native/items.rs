@@ -215,7 +215,7 @@ impl Lower<'_> {
                 Val::Varying(smallvec![self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &start, &comps[0])])
             }
             Val::Uniform(list) => Val::Uniform(smallvec![self.op(ty, VOp::Bin(VBin::Add, start, list[0]))]),
-            other @ Val::Based(..) => other,
+            other @ (Val::Based(..) | Val::Rows(..)) => other,
         }
     }
 }

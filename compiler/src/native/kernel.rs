@@ -9,9 +9,10 @@ use wgcl_codegen::{Isa, vir};
 
 use super::abi::{ArgPlaces, LaunchContext, WorkerContext};
 use super::calls::CallFrame;
-use super::frame::{Frame, LocalMemory, PrivateMemory};
+use super::frame::{Frame, LocalMemory};
 use super::items::Items;
 use super::lower::{Begin, Lower, Lowered};
+use super::private::PrivateMemory;
 use super::shape::{Mode, Shape};
 use super::variation::Variation;
 use crate::analysis::calls::callees_first;
@@ -47,10 +48,10 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa)
     for &func in order.iter().filter(|func| func.0 != 0) {
         let function = &module.functions[func.index()];
         let mut call = CallFrame::of(function, &shape, end);
-        let private = PrivateMemory::of(function);
+        let private = PrivateMemory::of(function, shape.lanes);
         let variables = call.end;
         let frame = Frame::new(local.clone(), private.clone(), variables, shape.lanes);
-        let variation = Variation::of(function, shape, i64::from(private.stride), false);
+        let variation = Variation::of(function, shape, &private, false);
         let begin = Begin { module, function, shape, variation: &variation, fused, printed: &printed, calls: &calls, frame };
         let (code, frame) = called(begin, &call, variables, key)?;
         end = frame.size();
@@ -62,12 +63,12 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa)
     if by_groups {
         super::group::switches::expand(&mut kernel);
     }
-    let private = PrivateMemory::of(&kernel);
+    let private = PrivateMemory::of(&kernel, shape.lanes);
     let copies = if by_groups { shape.chunks() * shape.lanes } else { shape.lanes };
     let variables = end.next_multiple_of(64);
     let frame = Frame::new(local.clone(), private.clone(), variables, copies);
     let parted = by_groups && super::control::returns_early(&kernel.body);
-    let variation = Variation::of(&kernel, shape, i64::from(private.stride), parted);
+    let variation = Variation::of(&kernel, shape, &private, parted);
     let begin = Begin { module, function: &kernel, shape, variation: &variation, fused, printed: &printed, calls: &calls, frame };
     let args = ArgPlaces::of(&kernel);
     let (code, frame) = entered(begin, args.clone(), variables, key, by_groups)?;
@@ -79,7 +80,7 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa)
         arena: frame.size(),
         args,
         local_memory: local.own,
-        private_memory: private.stride,
+        private_memory: private.stride + private.rows,
         lanes: shape.lanes,
         printed,
     })
@@ -101,6 +102,7 @@ fn called(begin: Begin<'_>, call: &CallFrame, variables: u32, key: &KernelKey) -
     lower.begin(launch, base, ArgPlaces::default(), key);
     lower.own_call = Some(call.clone());
     lower.frame.variables = lower.arena_at(variables);
+    lower.frame.rows = lower.arena_at(lower.frame.rows_at);
     lower.begin_called(call);
     if lower.shape.lanes > 1 {
         lower.split_depth = 1;
@@ -120,6 +122,7 @@ fn entered(begin: Begin<'_>, args: ArgPlaces, variables: u32, key: &KernelKey, b
     let base = lower.fixed(worker, Register::I64, offset_of!(WorkerContext, arena) as i32);
     lower.begin(launch, base, args, key);
     lower.frame.variables = lower.arena_at(variables);
+    lower.frame.rows = lower.arena_at(lower.frame.rows_at);
     lower.kernel_params(&key.samplers)?;
     let done = lower.groups(first, end, |this| {
         if by_groups { this.by_groups(&function.body, variables) } else { this.chunks(|this| this.whole(&function.body)) }

@@ -247,6 +247,11 @@ impl<'a> Lower<'a> {
         value
     }
 
+    /// The bits of a constant.
+    pub(super) fn constant_bits(&self, value: V) -> Option<u64> {
+        self.known.get(&value).copied()
+    }
+
     /// Any value.
     pub(super) fn undef(&mut self, ty: Register) -> V {
         if let Some(&value) = self.constants.get(&(ty, None)) {

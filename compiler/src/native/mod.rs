@@ -14,6 +14,7 @@ mod atomics;
 mod calls;
 mod control;
 mod convert;
+mod divide;
 mod frame;
 mod group;
 mod items;
@@ -22,7 +23,9 @@ mod lower;
 mod ops;
 mod per_lane;
 mod printf;
+mod private;
 mod shape;
+mod together;
 mod value;
 mod variation;
 

@@ -24,6 +24,9 @@ pub(super) enum Val {
     Varying(Comps),
     /// A pointer: a uniform address, and byte offsets from it as 32-bit numbers with sign.
     Based(V, Regs),
+    /// A pointer into a variable that lies element by element: the address of the element at offset 0, and byte offsets as 32-bit numbers that count as if the lane's elements lay
+    /// side by side. Used by accesses only.
+    Rows(V, Option<Regs>),
 }
 
 /// What an IR value consists of: pointers are numbers of 64 bits.
@@ -96,7 +99,8 @@ impl Lower<'_> {
         match (val, mode) {
             (Val::Uniform(list), Mode::Uniform) => list.iter().map(|value| smallvec![*value]).collect(),
             (Val::Uniform(list), Mode::Varying) => list.iter().map(|value| self.splat(*value, scalar)).collect(),
-            (Val::Linear(first, _), Mode::Uniform) | (Val::Based(first, _), Mode::Uniform) => smallvec![smallvec![*first]],
+            (Val::Linear(first, _) | Val::Based(first, _) | Val::Rows(first, _), Mode::Uniform) => smallvec![smallvec![*first]],
+            (Val::Rows(first, _), Mode::Varying) => smallvec![self.splat(*first, scalar)],
             (Val::Linear(first, stride), Mode::Varying) => {
                 let (first, steps) = (self.splat(*first, scalar), self.steps(scalar, *stride));
                 smallvec![self.bin_regs(BinOp::Add, scalar, Mode::Varying, &first, &steps)]

@@ -8,6 +8,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::private::PrivateMemory;
 use super::shape::Shape;
 use crate::analysis::definitions::Definitions;
 use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
@@ -59,8 +60,7 @@ pub(super) struct Variation<'f> {
     function: &'f Function,
     definitions: Definitions<'f>,
     shape: Shape,
-    /// Bytes from the variables of a lane to those of the next.
-    private: i64,
+    private: &'f PrivateMemory,
     kinds: Vec<Kind>,
     /// By the address of the instruction, which stays where it is as long as the function is borrowed.
     splits: FxHashSet<*const Inst>,
@@ -97,7 +97,7 @@ struct Exits {
 
 impl<'f> Variation<'f> {
     /// Of a function, in which some lanes may have returned before it begins if it is `parted`. Parameters of kernels are uniform, those of other functions are not, unless there is but one lane.
-    pub(super) fn of(function: &'f Function, shape: Shape, private: i64, parted: bool) -> Self {
+    pub(super) fn of(function: &'f Function, shape: Shape, private: &'f PrivateMemory, parted: bool) -> Self {
         let mut this = Self {
             function,
             definitions: Definitions::of(function),
@@ -131,7 +131,16 @@ impl<'f> Variation<'f> {
         self.splits.contains(&std::ptr::from_ref(inst))
     }
 
-    /// The bits of a constant.
+    /// Whether a pointer leads into a variable that lies element by element.
+    pub(super) fn is_in_rows(&self, pointer: Value) -> bool {
+        match self.definitions.get(pointer) {
+            Some(Op::VarAddr(var)) => self.private.is_rows(*var),
+            Some(Op::PtrAdd(base, _)) => self.is_in_rows(*base),
+            _ => false,
+        }
+    }
+
+    /// What defines values.
     pub(super) const fn definitions(&self) -> &Definitions<'f> {
         &self.definitions
     }
@@ -237,7 +246,8 @@ impl<'f> Variation<'f> {
         match *op {
             Op::WorkItem(question) => self.answer(question),
             // The variables of neighbours lie side by side.
-            Op::VarAddr(_) => Kind::of_stride(self.private),
+            Op::VarAddr(var) if self.private.is_rows(var) => Kind::Varying,
+            Op::VarAddr(_) => Kind::of_stride(i64::from(self.private.stride)),
             Op::Load { ptr, .. } if of(ptr) == Kind::Uniform => Kind::Uniform,
             Op::Load { .. } | Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Call(..) | Op::Printf { .. } | Op::Group { .. } => Kind::Varying,
             _ => {

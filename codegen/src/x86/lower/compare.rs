@@ -3,7 +3,7 @@
 use regalloc2::VReg;
 
 use super::super::alloc::MASK;
-use super::super::inst::{Cc, Draft};
+use super::super::inst::{Cc, Draft, Src};
 use super::super::table::{self as t, alu};
 use super::{Lower, is_float_scalar, length, wide};
 use crate::vir::{CmpOp, Op, Type, Value};
@@ -24,6 +24,37 @@ const fn int_cc(op: CmpOp) -> Cc {
         CmpOp::UGt | CmpOp::FGt => Cc::Above,
         CmpOp::UGe | CmpOp::FGe => Cc::AboveEqual,
         CmpOp::Eq | CmpOp::FEq => Cc::Equal,
+    }
+}
+
+/// Which lanes a comparison of vectors gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mask {
+    /// Those that compare so.
+    Plain,
+    /// Those that do not.
+    Inverted,
+    /// Those of a mask that compare so: AVX-512.
+    Under(VReg),
+}
+
+/// What numbers of opposite comparisons differ by, of floats and integers.
+const OPPOSITE: u8 = 4;
+
+/// The opposite of a comparison of integers.
+const fn opposite(op: CmpOp) -> CmpOp {
+    match op {
+        CmpOp::Eq => CmpOp::Ne,
+        CmpOp::Ne => CmpOp::Eq,
+        CmpOp::SLt => CmpOp::SGe,
+        CmpOp::SLe => CmpOp::SGt,
+        CmpOp::SGt => CmpOp::SLe,
+        CmpOp::SGe => CmpOp::SLt,
+        CmpOp::ULt => CmpOp::UGe,
+        CmpOp::ULe => CmpOp::UGt,
+        CmpOp::UGt => CmpOp::ULe,
+        CmpOp::UGe => CmpOp::ULt,
+        op => op,
     }
 }
 
@@ -161,25 +192,26 @@ impl Lower<'_> {
 
     pub(super) fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> VReg {
         if let Type::Vector(..) = self.ty(a) {
-            return self.vector_cmp(op, a, b, None);
+            return self.vector_cmp(op, a, b, Mask::Plain);
         }
         let cc = self.flags(op, a, b);
         self.bool_of(cc)
     }
 
-    /// A mask of the lanes that compare so; under AVX-512 only those that are in a mask.
-    pub(super) fn vector_cmp(&mut self, op: CmpOp, a: Value, b: Value, under: Option<VReg>) -> VReg {
+    /// A mask of the lanes that compare so.
+    pub(super) fn vector_cmp(&mut self, op: CmpOp, a: Value, b: Value, mask: Mask) -> VReg {
         let ty = self.ty(a);
         let (Some(elem), len) = (ty.elem(), length(ty)) else { return self.undefined(ty) };
         let swap = self.in_memory(a, true) && !self.in_memory(b, true);
         let (op, a, b) = if swap { (exchanged(op), b, a) } else { (op, a, b) };
+        let inverted = mask == Mask::Inverted;
         if !self.avx512() {
             return if elem.is_float() {
                 let b = self.source(b, true);
                 let a = self.reg(a);
-                self.v3_imm(t::CMP_FP.of(elem, false), len, false, a, b, float_number(op))
+                self.v3_imm(t::CMP_FP.of(elem, false), len, false, a, b, float_number(op) ^ if inverted { OPPOSITE } else { 0 })
             } else {
-                self.int_vector_cmp(op, a, b, ty)
+                self.int_vector_cmp(if inverted { opposite(op) } else { op }, a, b, ty)
             };
         }
         let (desc, number) = if elem.is_float() {
@@ -190,43 +222,60 @@ impl Lower<'_> {
         };
         let b = self.source(b, true);
         let (a, to) = (self.reg(a), self.new_reg(MASK));
-        let draft = Draft::new(desc).len(len).wide(wide(ty)).def(to).vvvv(a).rm(b).imm(number);
-        self.push(match under {
-            Some(mask) => draft.mask(mask, false),
-            None => draft,
-        });
+        let draft = Draft::new(desc).len(len).wide(wide(ty)).def(to).vvvv(a).rm(b).imm(number ^ if inverted { OPPOSITE } else { 0 });
+        self.push(if let Mask::Under(mask) = mask { draft.mask(mask, false) } else { draft });
         to
     }
 
     /// AVX2 has only "equal" and "greater, with sign".
     fn int_vector_cmp(&mut self, op: CmpOp, a: Value, b: Value, ty: Type) -> VReg {
-        let (a, b) = (self.reg(a), self.reg(b));
         let (len, long) = (length(ty), wide(ty));
         let equal = if long { t::PCMPEQQ } else { t::PCMPEQD };
         let greater = if long { t::PCMPGTQ } else { t::PCMPGTD };
+        // "Greater" has its second operand in memory.
+        let (op, a, b) = if matches!(op, CmpOp::SLt | CmpOp::SGe | CmpOp::ULt | CmpOp::UGe) { (exchanged(op), b, a) } else { (op, a, b) };
         let (to, inverted) = match op {
-            CmpOp::Ne => (self.v3(equal, len, false, a, b), true),
-            CmpOp::SGt => (self.v3(greater, len, false, a, b), false),
-            CmpOp::SLe => (self.v3(greater, len, false, a, b), true),
-            CmpOp::SLt => (self.v3(greater, len, false, b, a), false),
-            CmpOp::SGe => (self.v3(greater, len, false, b, a), true),
-            CmpOp::ULe | CmpOp::UGt if !long => {
+            CmpOp::Eq | CmpOp::Ne => {
+                let b = self.source(b, false);
+                let a = self.reg(a);
+                (self.v3(equal, len, false, a, b), op == CmpOp::Ne)
+            }
+            CmpOp::ULe if !long => {
+                let b = self.source(b, false);
+                let a = self.reg(a);
                 let least = self.v3(t::PMINU, len, false, a, b);
-                (self.v3(t::PCMPEQD, len, false, least, a), op == CmpOp::UGt)
+                (self.v3(t::PCMPEQD, len, false, least, a), false)
             }
-            CmpOp::UGe | CmpOp::ULt if !long => {
-                let most = self.v3(t::PMAXU, len, false, a, b);
-                (self.v3(t::PCMPEQD, len, false, most, a), op == CmpOp::ULt)
+            CmpOp::UGt | CmpOp::ULe => {
+                let (a, b) = (self.biased(a, ty), self.biased(b, ty));
+                let a = self.v2_reg(a, len);
+                (self.v3(greater, len, false, a, b), op == CmpOp::ULe)
             }
-            CmpOp::ULe | CmpOp::UGt | CmpOp::UGe | CmpOp::ULt => {
-                let sign = self.splat_constant(1 << 63, ty);
-                let (a, b) = (self.v3(t::PXOR, len, false, a, sign), self.v3(t::PXOR, len, false, b, sign));
-                let (a, b) = if matches!(op, CmpOp::ULt | CmpOp::UGe) { (b, a) } else { (a, b) };
-                (self.v3(greater, len, false, a, b), matches!(op, CmpOp::ULe | CmpOp::UGe))
+            op => {
+                let b = self.source(b, false);
+                let a = self.reg(a);
+                (self.v3(greater, len, false, a, b), op == CmpOp::SLe)
             }
-            _ => (self.v3(equal, len, false, a, b), false),
         };
         if inverted { self.invert(to, len) } else { to }
+    }
+
+    /// A number without sign that compares as one with sign.
+    fn biased(&mut self, a: Value, ty: Type) -> Src {
+        let sign = if wide(ty) { 1 << 63 } else { 1 << 31 };
+        if let Some(bits) = self.splat_bits(a) {
+            return self.splat_source(bits ^ sign, ty);
+        }
+        let sign = self.splat_source(sign, ty);
+        let a = self.reg(a);
+        self.v3(t::PXOR, length(ty), false, a, sign).into()
+    }
+
+    fn v2_reg(&mut self, a: Src, len: u8) -> VReg {
+        match a {
+            Src::Reg(reg) => reg,
+            memory => self.v2(t::MOVU, len, false, memory),
+        }
     }
 
     /// The complement of a vector.

@@ -51,9 +51,10 @@ impl Lower<'_> {
                 self.add(Kind::Defines, &operands);
             }
             for inst in &block.insts {
-                let needed = inst
-                    .result
-                    .is_none_or(|result| !self.plan.waits[result.index()] && (self.plan.used[result.index()] || !inst.op.is_pure()));
+                let needed = inst.result.is_none_or(|result| {
+                    let made_later = self.plan.waits[result.index()] || self.plan.sums[result.index()].is_some();
+                    !made_later && (self.plan.used[result.index()] || !inst.op.is_pure())
+                });
                 if needed {
                     self.inst(inst);
                 }

@@ -36,6 +36,7 @@ impl Lower<'_> {
                 reg
             }
             CastOp::Trunc => self.reg(a),
+            CastOp::ZExt if self.is_extended(a) => self.reg(a),
             CastOp::SExt | CastOp::ZExt => {
                 let from = self.source(a, false);
                 self.extend(from, op == CastOp::SExt)

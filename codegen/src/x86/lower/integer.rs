@@ -6,7 +6,16 @@ use super::super::alloc::{INT, RAX, RCX, RDX};
 use super::super::inst::{Cc, Desc, Draft, Src};
 use super::super::table::{self as t, alu, shift};
 use super::{Lower, wide};
-use crate::vir::{BinOp, Type, UnOp, Value};
+use crate::vir::{BinOp, Op, Type, UnOp, Value};
+
+/// A division that was made, and in which block of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Division {
+    block: usize,
+    sign: bool,
+    a: Value,
+    b: Value,
+}
 
 impl Lower<'_> {
     pub(super) fn int_un(&mut self, op: UnOp, a: Value, ty: Type) -> VReg {
@@ -155,7 +164,7 @@ impl Lower<'_> {
             let a = self.reg(a);
             return self.alu(t::IMUL, long, a, b);
         };
-        if imm > 0 && imm.count_ones() == 1 {
+        if imm > 1 && imm.count_ones() == 1 {
             let a = self.reg(a);
             return self.shift(shift::SHL, long, a, imm.trailing_zeros() as u8);
         }
@@ -175,6 +184,20 @@ impl Lower<'_> {
         to
     }
 
+    /// Whether the upper half of a value's register is known to be 0, as instructions of 32 bits leave it.
+    pub(super) fn is_extended(&self, a: Value) -> bool {
+        let Some(inst) = self.plan.defs[a.index()] else { return false };
+        match &inst.op {
+            Op::Load(..) => self.regs[a.index()].is_some(),
+            Op::Cmp(..) => true,
+            Op::Bin(op, _, by) => match op {
+                BinOp::Shl | BinOp::LShr | BinOp::AShr => self.splat_bits(*by).is_some_and(|by| by % 32 != 0),
+                op => *op != BinOp::Rotl,
+            },
+            _ => false,
+        }
+    }
+
     fn int_mul_high(&mut self, sign: bool, a: Value, b: Value, long: bool) -> VReg {
         let (a, b) = (self.reg(a), self.reg(b));
         if long {
@@ -189,8 +212,19 @@ impl Lower<'_> {
     }
 
     fn int_div(&mut self, op: BinOp, a: Value, b: Value, long: bool) -> VReg {
-        let (a, b) = (self.reg(a), self.reg(b));
         let sign = matches!(op, BinOp::SDiv | BinOp::SRem);
+        let division = Division { block: self.out.blocks.len(), sign, a, b };
+        // Quotient and rest of the same numbers are often asked for one behind the other.
+        let (quotient, rest) = match self.divided {
+            Some((last, quotient, rest)) if last == division => (quotient, rest),
+            _ => self.divide(sign, a, b, long),
+        };
+        self.divided = Some((division, quotient, rest));
+        if matches!(op, BinOp::UDiv | BinOp::SDiv) { quotient } else { rest }
+    }
+
+    fn divide(&mut self, sign: bool, a: Value, b: Value, long: bool) -> (VReg, VReg) {
+        let (a, b) = (self.reg(a), self.reg(b));
         let high = if sign {
             let high = self.int();
             self.push(Draft::new(t::SIGN_AX).wide(long).fixed_use(a, RAX).fixed_def(high, RDX));
@@ -201,7 +235,7 @@ impl Lower<'_> {
         let (quotient, rest) = (self.int(), self.int());
         let draft = Draft::new(if sign { t::IDIV_AX } else { t::DIV_AX }).wide(long).rm(b).fixed_use(a, RAX).fixed_use(high, RDX);
         self.push(draft.fixed_def(quotient, RAX).fixed_def(rest, RDX));
-        if matches!(op, BinOp::UDiv | BinOp::SDiv) { quotient } else { rest }
+        (quotient, rest)
     }
 
     fn int_shift(&mut self, digit: u8, by_any: Option<Desc>, a: Value, b: Value, long: bool) -> VReg {

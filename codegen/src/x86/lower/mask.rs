@@ -5,6 +5,7 @@ use regalloc2::VReg;
 use super::super::alloc::MASK;
 use super::super::inst::{Cc, Desc, Draft, Src};
 use super::super::table::{self as t, alu};
+use super::compare::Mask;
 use super::{Lower, length, wide};
 use crate::vir::{BinOp, Op, Type, Value};
 
@@ -22,6 +23,11 @@ impl Lower<'_> {
     }
 
     pub(super) fn mask_not(&mut self, a: Value, ty: Type) -> VReg {
+        if self.waiting_compare(a)
+            && let Some(Op::Cmp(op, x, y)) = self.plan.defs[a.index()].map(|inst| &inst.op)
+        {
+            return self.vector_cmp(*op, *x, *y, Mask::Inverted);
+        }
         let from = self.reg(a);
         if !self.avx512() {
             return self.invert(from, length(ty));
@@ -44,7 +50,7 @@ impl Lower<'_> {
                 && let Some(Op::Cmp(op, x, y)) = self.plan.defs[b.index()].map(|inst| &inst.op)
             {
                 let under = self.reg(a);
-                return self.vector_cmp(*op, *x, *y, Some(under));
+                return self.vector_cmp(*op, *x, *y, Mask::Under(under));
             }
         }
         let (a, b) = (self.reg(a), self.reg(b));

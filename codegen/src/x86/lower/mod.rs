@@ -1,5 +1,6 @@
 //! From the vector IR to instructions of the machine with registers without number.
 
+mod addresses;
 mod compare;
 mod control;
 mod convert;
@@ -23,6 +24,7 @@ use super::inst::{Desc, Draft, Kind, Src};
 use super::pool::Pool;
 use crate::Isa;
 use crate::vir::{BinOp, Elem, Function, Inst, Op, Type, UnOp, Value};
+use integer::Division;
 use plan::Plan;
 
 /// A function that is being lowered.
@@ -38,6 +40,8 @@ pub(super) struct Lower<'a> {
     params: Vec<VReg>,
     /// The block of the machine where each label is: first those of the IR's blocks.
     labels: Vec<usize>,
+    /// The last division, its quotient and its rest.
+    divided: Option<(Division, VReg, VReg)>,
     /// What cannot be done.
     refused: Option<String>,
 }
@@ -53,6 +57,7 @@ pub(super) fn lower(function: &Function, isa: Isa, pool: &mut Pool) -> Result<MF
         regs: vec![None; function.values.len()],
         params: Vec::new(),
         labels: vec![usize::MAX; function.blocks.len()],
+        divided: None,
         refused: None,
     };
     this.sizes();
@@ -233,6 +238,7 @@ impl<'a> Lower<'a> {
             Op::Extract(a, lane) => self.extract(*a, *lane, ty),
             Op::MaskPart(a, part) => self.mask_part(*a, *part, ty),
             Op::MaskJoin(list) => self.mask_join(list, ty),
+            Op::Shuffle(a, b, lanes) => self.shuffle(*a, *b, lanes, ty),
             Op::MaskBits(a) => self.mask_bits(*a),
             Op::MaskOf(a) => self.mask_of(*a, ty),
             Op::Call(func, args) => self.call(*func, args, Some(ty)),

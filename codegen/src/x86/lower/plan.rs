@@ -3,9 +3,10 @@
 //! A value that is used once, in the block that defines it, may be made where it is used: a comparison becomes the flags of the jump behind it, a load
 //! the memory operand of an addition. Loads wait only where nothing is written in between.
 
+use super::addresses::{Addresses, Sum};
 use super::logic::is_logic;
 use crate::Isa;
-use crate::vir::{BinOp, Cond, Elem, Function, Inst, Mem, Op, Terminator, Type, Value};
+use crate::vir::{BinOp, Cond, Elem, Function, Inst, Mem, Op, Terminator, Type, UnOp, Value};
 
 /// Where the only use of a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub(super) struct Plan<'a> {
     pub(super) used: Vec<bool>,
     /// Whether its only use is in the block that defines it.
     pub(super) dies: Vec<bool>,
+    /// What addresses are made of that are not made.
+    pub(super) sums: Vec<Option<Sum>>,
     /// Which blocks are ever reached.
     pub(super) reached: Vec<bool>,
     /// How many edges lead to each block.
@@ -42,11 +45,14 @@ impl<'a> Plan<'a> {
             waits: vec![false; values],
             used: vec![false; values],
             dies: vec![false; values],
+            sums: Vec::new(),
             reached: vec![false; function.blocks.len()],
             edges: vec![0; function.blocks.len()],
         };
         plan.reach(function);
         let users = plan.users(function);
+        plan.sums = Addresses::find(function, &plan.defs, &plan.reached);
+        plan.forget_parts(function);
         for (index, block) in function.blocks.iter().enumerate() {
             if !plan.reached[index] {
                 continue;
@@ -109,8 +115,26 @@ impl<'a> Plan<'a> {
         users
     }
 
+    /// Shifts that are scales of addresses only are not made.
+    fn forget_parts(&mut self, function: &Function) {
+        let mut needed = vec![false; function.values.len()];
+        for (index, block) in function.blocks.iter().enumerate().filter(|(index, _)| self.reached[*index]) {
+            for inst in &block.insts {
+                match inst.result.and_then(|result| self.sums[result.index()]) {
+                    Some(Sum::Behind(of, _)) => needed[of.index()] = true,
+                    Some(Sum::Terms(base, of, _)) => [base, of].iter().for_each(|value| needed[value.index()] = true),
+                    None => inst.op.for_each_operand(|value| needed[value.index()] = true),
+                }
+            }
+            if let Some(end) = &function.blocks[index].terminator {
+                end.for_each_operand(|value| needed[value.index()] = true);
+            }
+        }
+        self.used = needed;
+    }
+
     /// Decides for the values of a block, from the last to the first, so that where a user is made is known.
-    fn wait(&mut self, function: &Function, index: usize, isa: Isa, user: impl Fn(Value) -> Option<usize>) {
+    fn wait(&mut self, function: &Function, index: usize, isa: Isa, only: impl Fn(Value) -> Option<usize>) {
         let block = &function.blocks[index];
         let mut writes = vec![0; block.insts.len() + 1];
         for (place, inst) in block.insts.iter().enumerate() {
@@ -120,16 +144,21 @@ impl<'a> Plan<'a> {
         let mut made: Vec<usize> = (0..=block.insts.len()).collect();
         for (place, inst) in block.insts.iter().enumerate().rev() {
             let Some(result) = inst.result else { continue };
-            let Some(at) = user(result) else { continue };
+            let Some(at) = only(result) else { continue };
             self.dies[result.index()] = true;
-            let by = block.insts.get(at).map(|inst| &inst.op);
+            let user = block.insts.get(at);
+            // What is part of an address is used by the accesses, which may be many.
+            if user.and_then(|user| user.result).is_some_and(|user| self.sums[user.index()].is_some() || !self.used[user.index()]) {
+                continue;
+            }
+            let by = user.map(|inst| &inst.op);
             let waits = match &inst.op {
                 Op::Cmp(_, a, _) => fuses(function.ty(*a), result, by, block.terminator.as_ref(), isa),
                 Op::Load(Mem::Elem(_), _) => by.is_some_and(takes_memory) && writes[place] == writes[made[at]],
                 Op::LoadVector { mem: Mem::Elem(_), mask: None, .. } => by.is_some_and(takes_memory) && writes[place] == writes[made[at]],
                 Op::Splat(a) => {
                     let load = self.defs[a.index()].is_some_and(|inst| matches!(inst.op, Op::Load(Mem::Elem(_), _)));
-                    isa == Isa::Avx512 && load && user(*a).is_some() && by.is_some_and(broadcasts)
+                    isa == Isa::Avx512 && load && only(*a).is_some() && by.is_some_and(broadcasts)
                 }
                 op if isa == Isa::Avx512 && merges(op, result, by) => matches!(function.ty(result), Type::Vector(..)),
                 op => {
@@ -150,6 +179,7 @@ fn fuses(ty: Type, result: Value, by: Option<&Op>, terminator: Option<&Terminato
     match (by, ty) {
         (Some(Op::Select(cond, ..)), Type::Scalar(_)) => *cond == result,
         (Some(Op::Bin(BinOp::And, ..)), Type::Vector(..)) => isa == Isa::Avx512,
+        (Some(Op::Un(UnOp::Not, _)), Type::Vector(..)) => true,
         (None, Type::Scalar(_)) => matches!(terminator, Some(Terminator::Branch(Cond::NonZero(_), ..))),
         _ => false,
     }

@@ -7,6 +7,7 @@ use super::super::alloc::{INT, MASK};
 use super::super::inst::{Draft, Imm, Kind, Rm, Src};
 use super::super::pool::Bytes;
 use super::super::table as t;
+use super::addresses::Sum;
 use super::{Lower, length, wide};
 use crate::vir::{Addr, Op, Type, Value};
 
@@ -257,8 +258,15 @@ impl<'a> Lower<'a> {
 
     /// An address as an operand.
     pub(super) fn address(&mut self, addr: &Addr) -> Src {
-        let base = Some(self.reg(addr.base));
-        let index = addr.index.map(|(index, scale)| (self.reg(index), scale));
-        Src::Mem { base, index, disp: addr.disp, broadcast: false }
+        let (mut base, mut index, mut disp) = (addr.base, addr.index, addr.disp);
+        while let (Some(sum), None) = (self.plan.sums[base.index()], index) {
+            match sum {
+                Sum::Behind(of, by) => (base, disp) = (of, disp + by),
+                Sum::Terms(of, other, scale) => (base, index) = (of, Some((other, scale))),
+            }
+        }
+        let base = Some(self.reg(base));
+        let index = index.map(|(index, scale)| (self.reg(index), scale));
+        Src::Mem { base, index, disp, broadcast: false }
     }
 }

@@ -1,5 +1,6 @@
 //! Integers in vectors.
 
+use super::values::Constant;
 use regalloc2::VReg;
 
 use super::super::alloc::VEC;
@@ -106,6 +107,10 @@ impl Lower<'_> {
                 let (a, b) = (self.reg(a), self.reg(b));
                 self.multiply64(a, b, len)
             }
+            BinOp::MulHiU | BinOp::MulHiS if !long => {
+                let (a, b) = (self.reg(a), self.reg(b));
+                self.multiply_high32(op == BinOp::MulHiS, a, b, len)
+            }
             op => self.refuse(format!("{op:?} of {ty}"), VEC),
         }
     }
@@ -174,6 +179,32 @@ impl Lower<'_> {
         let cross = self.shift_imm(t::PSLLQ_IMM, len, true, cross, 32);
         let low = self.v3(t::PMULUDQ, len, true, a, b);
         self.v3(t::PADDQ, len, true, low, cross)
+    }
+
+    /// The high 32 bits of products, those of even and of odd lanes apart.
+    fn multiply_high32(&mut self, signed: bool, a: VReg, b: VReg, len: u8) -> VReg {
+        let product = if signed { t::PMULDQ } else { t::PMULUDQ };
+        let even = self.v3(product, len, true, a, b);
+        let (a, b) = (self.shift_imm(t::PSRLQ_IMM, len, true, a, 32), self.shift_imm(t::PSRLQ_IMM, len, true, b, 32));
+        let odd = self.v3(product, len, true, a, b);
+        let even = self.shift_imm(t::PSRLQ_IMM, len, true, even, 32);
+        let upper = self.splat_constant(0xFFFF_FFFF_0000_0000, Type::Vector(crate::vir::Elem::I64, 2 << len));
+        let odd = self.v3(t::PAND, len, false, odd, upper);
+        self.v3(t::POR, len, false, even, odd)
+    }
+
+    /// Lanes of two vectors by their numbers.
+    pub(super) fn shuffle(&mut self, a: Value, b: Value, lanes: &[u8], ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        let index = ty.with_elem(if long { crate::vir::Elem::I64 } else { crate::vir::Elem::I32 });
+        let numbers: Vec<u64> = lanes.iter().map(|&lane| u64::from(lane)).collect();
+        let id = self.pooled(Constant::Lanes(&numbers), index);
+        let from = self.v2(t::MOVU, len, false, Src::Pool { id, broadcast: false });
+        let to = self.vec();
+        let second = self.source(b, false);
+        let first = self.reg(a);
+        self.push(Draft::new(t::PERMI2).len(len).wide(long).tied(from, to).vvvv(first).rm(second));
+        to
     }
 
     fn vector_shift(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {

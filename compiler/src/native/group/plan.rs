@@ -199,6 +199,7 @@ impl<'a> Segment<'a> {
 pub(super) fn is_remade(variation: &Variation<'_>, value: Value) -> bool {
     match variation.definitions().get(value) {
         Some(Op::Const(_) | Op::WorkItem(_) | Op::VarAddr(_) | Op::GlobalAddr(_)) => true,
+        Some(Op::PtrAdd(..)) if variation.is_in_rows(value) => true,
         Some(op) => op.is_pure() && matches!(variation.kind(value), Kind::Uniform | Kind::Linear(_)),
         None => false,
     }

@@ -54,13 +54,13 @@ impl<'a> Lower<'a> {
     /// A loop over the chunks.
     pub(super) fn each_chunk(&mut self, body: impl FnOnce(&mut Self, V) -> Lowered<()>) -> Lowered<()> {
         let (values, splats, fixed) = (self.values.clone(), self.splats.clone(), self.fixed_loads.clone());
-        let variables = self.frame.variables;
+        let (variables, rows) = (self.frame.variables, self.frame.rows);
         self.chunks(|this| {
             let linear = this.items.linear.ok_or_else(|| internal!("no chunk"))?;
             body(this, linear)
         })?;
         (self.values, self.splats, self.fixed_loads) = (values, splats, fixed);
-        self.frame.variables = variables;
+        (self.frame.variables, self.frame.rows) = (variables, rows);
         self.items.linear = None;
         (self.exec, self.running, self.split_depth) = (None, None, 0);
         self.slots.clear();
@@ -198,6 +198,14 @@ impl<'a> Lower<'a> {
             let offset = self.op(Register::I64, VOp::Bin(VBin::Mul, index, stride));
             let start = self.arena_at(variables);
             self.frame.variables = self.op(Register::I64, VOp::Bin(VBin::Add, start, offset));
+        }
+        if self.frame.private.rows > 0 {
+            let linear = self.items.linear.ok_or_else(|| internal!("no chunk"))?;
+            let index = self.op(Register::I64, VOp::Cast(wgcl_codegen::vir::CastOp::ZExt, linear));
+            let bytes = self.i64(u64::from(self.frame.private.rows));
+            let offset = self.op(Register::I64, VOp::Bin(VBin::Mul, index, bytes));
+            let start = self.arena_at(self.frame.rows_at);
+            self.frame.rows = self.op(Register::I64, VOp::Bin(VBin::Add, start, offset));
         }
         let mut bits: Option<V> = None;
         for array in [mask, live].into_iter().flatten() {

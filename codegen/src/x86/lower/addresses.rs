@@ -1,0 +1,127 @@
+//! Sums that are nothing but addresses become parts of the instructions that access memory.
+//!
+//! A sum whose uses are all addresses is not made: each access names its terms, with a shift of one of them as the scale. That takes a register more while
+//! they live, so it is not done for what is made outside of the loop where it is used.
+
+use crate::vir::{Addr, BinOp, Function, Inst, Op, Terminator, Type, Value};
+
+/// Constants up to this size are displacements: many of them still add up to 32 bits.
+const LARGEST: i64 = 1 << 20;
+/// As far as accesses reach from their addresses.
+const FURTHEST: i32 = 1 << 30;
+
+/// What an address that is a sum is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sum {
+    /// An address, and a displacement.
+    Behind(Value, i32),
+    /// Two terms, the second one times 1, 2, 4 or 8; and what that is before it is shifted.
+    Terms(Value, Value, u8),
+}
+
+/// How often a value is used, and how often as an address.
+#[derive(Clone, Copy, Debug, Default)]
+struct Uses {
+    all: u32,
+    folded: u32,
+}
+
+/// Which values are parts of addresses only.
+#[derive(Debug)]
+pub(super) struct Addresses<'a> {
+    defs: &'a [Option<&'a Inst>],
+    /// The loops around the block that defines each value.
+    depths: Vec<u32>,
+    uses: Vec<Uses>,
+}
+
+/// How many loops are around each block; those of a loop stand together.
+fn depths(function: &Function) -> Vec<u32> {
+    let mut depths = vec![0; function.blocks.len()];
+    for (from, block) in function.blocks.iter().enumerate() {
+        for target in block.terminator.iter().flat_map(Terminator::targets) {
+            if target.block.index() <= from {
+                depths[target.block.index()..=from].iter_mut().for_each(|depth| *depth += 1);
+            }
+        }
+    }
+    depths
+}
+
+/// The place of an access to memory, and whether it may be anything that instructions can say.
+fn place(op: &Op) -> Option<&Addr> {
+    match op {
+        Op::Load(_, addr)
+        | Op::Store(_, addr, _)
+        | Op::LoadVector { addr, .. }
+        | Op::StoreVector { addr, .. }
+        | Op::AtomicAdd(_, addr, _)
+        | Op::AtomicExchange(_, addr, _)
+        | Op::AtomicCompareExchange(_, addr, ..) => Some(addr),
+        _ => None,
+    }
+}
+
+impl<'a> Addresses<'a> {
+    /// What the sums of a function are made of, where they are not made: by value.
+    pub(super) fn find(function: &'a Function, defs: &'a [Option<&'a Inst>], reached: &[bool]) -> Vec<Option<Sum>> {
+        let mut this = Self { defs, depths: vec![0; function.values.len()], uses: vec![Uses::default(); function.values.len()] };
+        let depths = depths(function);
+        let blocks = || function.blocks.iter().enumerate().filter(|(index, _)| reached[*index]);
+        for (index, block) in blocks() {
+            let results = block.insts.iter().filter_map(|inst| inst.result);
+            results.for_each(|result| this.depths[result.index()] = depths[index]);
+            block.insts.iter().for_each(|inst| inst.op.for_each_operand(|value| this.uses[value.index()].all += 1));
+            block.terminator.iter().for_each(|end| end.for_each_operand(|value| this.uses[value.index()].all += 1));
+        }
+        for (index, block) in blocks() {
+            for addr in block.insts.iter().filter_map(|inst| place(&inst.op)) {
+                if addr.index.is_none() && addr.disp.abs() < FURTHEST && this.depths[addr.base.index()] == depths[index] {
+                    this.uses[addr.base.index()].folded += 1;
+                }
+            }
+        }
+        let mut sums = vec![None; function.values.len()];
+        // Uses come behind definitions, so what a sum is used for is known when it is come to from behind.
+        for (_, block) in function.blocks.iter().enumerate().rev().filter(|(index, _)| reached[*index]) {
+            for inst in block.insts.iter().rev() {
+                if let Some(result) = inst.result {
+                    sums[result.index()] = this.sum(function, result, &inst.op);
+                }
+            }
+        }
+        sums
+    }
+
+    fn constant(&self, value: Value) -> Option<i64> {
+        match self.defs[value.index()]?.op {
+            Op::Const(bits) => Some(bits.cast_signed()).filter(|number| number.abs() < LARGEST),
+            _ => None,
+        }
+    }
+
+    /// What a value is before it is shifted, and the scale.
+    fn scaled(&self, value: Value, depth: u32) -> Option<(Value, u8)> {
+        let Op::Bin(BinOp::Shl, of, by) = self.defs[value.index()]?.op else { return None };
+        let amount = self.constant(by)?;
+        (self.depths[value.index()] == depth && (1..=3).contains(&amount)).then(|| (of, 1 << amount))
+    }
+
+    fn sum(&mut self, function: &Function, result: Value, op: &Op) -> Option<Sum> {
+        let uses = self.uses[result.index()];
+        let (Op::Bin(BinOp::Add, a, b), Type::I64) = (op, function.ty(result)) else { return None };
+        if uses.all == 0 || uses.all != uses.folded {
+            return None;
+        }
+        let depth = self.depths[result.index()];
+        if let Some((of, by)) = self.constant(*b).map(|by| (*a, by)).or_else(|| self.constant(*a).map(|by| (*b, by))) {
+            if self.depths[of.index()] == depth {
+                self.uses[of.index()].folded += 1;
+            }
+            return Some(Sum::Behind(of, by as i32));
+        }
+        let (base, index) = if self.scaled(*b, depth).is_none() && self.scaled(*a, depth).is_some() { (*b, *a) } else { (*a, *b) };
+        let (index, scale) = self.scaled(index, depth).unwrap_or((index, 1));
+        Some(Sum::Terms(base, index, scale))
+    }
+}

@@ -1,0 +1,119 @@
+//! Divisions of integers, which never trap: by zero they give anything.
+//!
+//! By constants they are a multiplication ([`Lower::divide_by`], after Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994). Others of vectors of
+//! up to 32 bits are done in floating point, which is exact; of 64 bits lane by lane.
+
+use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Type as Register, UnOp as VUn, Value as V};
+
+use super::lower::Lower;
+use super::shape::{Mode, elem};
+use super::value::Regs;
+use crate::ir::{BinOp, Scalar};
+
+impl Lower<'_> {
+    /// Divisions, which never trap: by zero they give anything.
+    pub(super) fn divide(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
+        let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
+        if let Some(divisor) = self.same_constant(b).map(|bits| bits & of.mask()).filter(|&divisor| divisor != 0) {
+            return self.divide_by(op, of, mode, a, divisor);
+        }
+        if mode == Mode::Varying && of.bits() <= 32 {
+            return self.divide_as_floats(op, signed, of, a, b);
+        }
+        let (a, b) = (self.extend(of, mode, a, signed), self.extend(of, mode, b, signed));
+        let wide = if of.bits() == 64 { Scalar::I64 } else { Scalar::I32 };
+        self.scalars(wide, mode, &[&a, &b], wide, &mut |this, of| this.divide_scalars(op, wide, of[0], of[1]))
+    }
+
+    /// Scalars, of which one divisor traps and, with sign, one more.
+    fn divide_scalars(&mut self, op: BinOp, of: Scalar, a: V, b: V) -> V {
+        let ty = Register::Scalar(elem(of));
+        let (one, zero, minus) = (self.bits(ty, 1), self.bits(ty, 0), self.bits(ty, of.mask()));
+        let (vop, signed, remainder) = match op {
+            BinOp::SDiv => (VBin::SDiv, true, false),
+            BinOp::UDiv => (VBin::UDiv, false, false),
+            BinOp::SRem => (VBin::SRem, true, true),
+            _ => (VBin::URem, false, true),
+        };
+        let is_zero = self.here(Register::I32, VOp::Cmp(VCmp::Eq, b, zero));
+        let mut divisor = self.here(ty, VOp::Select(is_zero, one, b));
+        if !signed {
+            return self.here(ty, VOp::Bin(vop, a, divisor));
+        }
+        let is_minus = self.here(Register::I32, VOp::Cmp(VCmp::Eq, b, minus));
+        divisor = self.here(ty, VOp::Select(is_minus, one, divisor));
+        let made = self.here(ty, VOp::Bin(vop, a, divisor));
+        let other = if remainder { zero } else { self.here(ty, VOp::Un(VUn::Neg, a)) };
+        self.here(ty, VOp::Select(is_minus, other, made))
+    }
+
+    /// Quotients of integers below 2^32 are exact in doubles once they are cut off, those below 2^16 in floats.
+    fn divide_as_floats(&mut self, op: BinOp, signed: bool, of: Scalar, a: &[V], b: &[V]) -> Regs {
+        let mode = Mode::Varying;
+        let (a, b) = (self.extend(of, mode, a, signed), self.extend(of, mode, b, signed));
+        let quotient = if of.bits() < 32 {
+            let f32 = self.shape.register(Scalar::F32, mode);
+            let (x, y) = (self.map(f32, &a, |a| VOp::Cast(VCast::SToF, a)), self.map(f32, &b, |b| VOp::Cast(VCast::SToF, b)));
+            let quotient = self.bin_regs(VBin::FDiv, Scalar::F32, mode, &x, &y);
+            let i32 = self.shape.register(Scalar::I32, mode);
+            self.map(i32, &quotient, |value| VOp::Cast(VCast::FToS, value))
+        } else {
+            let (to, back) = if signed { (VCast::SToF, VCast::FToS) } else { (VCast::UToF, VCast::FToU) };
+            let (x, y) = (self.widen(to, Scalar::F64, mode, &a), self.widen(to, Scalar::F64, mode, &b));
+            let quotient = self.bin_regs(VBin::FDiv, Scalar::F64, mode, &x, &y);
+            self.narrow(back, Scalar::I32, mode, &quotient)
+        };
+        if matches!(op, BinOp::SDiv | BinOp::UDiv) {
+            return quotient;
+        }
+        let product = self.bin_regs(VBin::Mul, Scalar::I32, mode, &quotient, &b);
+        self.bin_regs(VBin::Sub, Scalar::I32, mode, &a, &product)
+    }
+
+    /// The bits that all registers have, if they are one constant.
+    fn same_constant(&self, regs: &[V]) -> Option<u64> {
+        let (first, others) = regs.split_first()?;
+        others.iter().all(|reg| reg == first).then(|| self.constant_bits(*first)).flatten()
+    }
+
+    /// Divides by a constant that is not 0.
+    fn divide_by(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], divisor: u64) -> Regs {
+        let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
+        let wide = if of.bits() == 64 { Scalar::I64 } else { Scalar::I32 };
+        let a = self.extend(of, mode, a, signed);
+        let quotient = if signed {
+            let number = of.sign_extend(divisor);
+            // Of the sizes, and then the sign.
+            let sign = self.bin_const(VBin::AShr, wide, mode, &a, u64::from(wide.bits() - 1));
+            let flipped = self.bin_regs(VBin::Xor, wide, mode, &a, &sign);
+            let size = self.bin_regs(VBin::Sub, wide, mode, &flipped, &sign);
+            let quotient = self.unsigned_quotient(wide, mode, &size, number.unsigned_abs() & wide.mask());
+            let flipped = self.bin_regs(VBin::Xor, wide, mode, &quotient, &sign);
+            let quotient = self.bin_regs(VBin::Sub, wide, mode, &flipped, &sign);
+            if number < 0 { self.un_regs(VUn::Neg, wide, mode, &quotient) } else { quotient }
+        } else {
+            self.unsigned_quotient(wide, mode, &a, divisor)
+        };
+        if matches!(op, BinOp::SDiv | BinOp::UDiv) {
+            return quotient;
+        }
+        let divisor = if signed { of.sign_extend(divisor).cast_unsigned() & wide.mask() } else { divisor };
+        let product = self.bin_const(VBin::Mul, wide, mode, &quotient, divisor);
+        self.bin_regs(VBin::Sub, wide, mode, &a, &product)
+    }
+
+    fn unsigned_quotient(&mut self, of: Scalar, mode: Mode, a: &[V], divisor: u64) -> Regs {
+        if divisor.is_power_of_two() {
+            return self.bin_const(VBin::LShr, of, mode, a, u64::from(divisor.trailing_zeros()));
+        }
+        let bits = of.bits();
+        let shift = 64 - (divisor - 1).leading_zeros();
+        let factor = ((1_u128 << bits) * ((1_u128 << shift) - u128::from(divisor)) / u128::from(divisor) + 1) as u64;
+        let factor = self.number(of, mode, factor & of.mask());
+        let high = self.multiply_high(false, of, mode, a, &factor);
+        let rest = self.bin_regs(VBin::Sub, of, mode, a, &high);
+        let half = self.bin_const(VBin::LShr, of, mode, &rest, 1);
+        let sum = self.bin_regs(VBin::Add, of, mode, &half, &high);
+        self.bin_const(VBin::LShr, of, mode, &sum, u64::from(shift - 1))
+    }
+}

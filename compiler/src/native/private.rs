@@ -1,0 +1,119 @@
+//! How private variables lie in memory.
+//!
+//! A variable whose address goes nowhere but into accesses of elements of one size lies element by element, those of all lanes of a chunk side by side: an access at an index
+//! that all lanes share is a vector then. All others keep their layout, one block a work-item, and have addresses like any memory.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{Function, Op, Region, Scalar, Type, Value, Var};
+
+/// Private variables of a function, for one work-item.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PrivateMemory {
+    /// By variable.
+    pub vars: Vec<Place>,
+    /// Bytes from the blocks of one work-item to those of the next.
+    pub stride: u32,
+    /// Bytes of the variables that lie element by element.
+    pub rows: u32,
+}
+
+/// Where a variable lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// At that byte of each work-item's block.
+    Block(u32),
+    /// From that byte on of what lies element by element, of elements of so many bytes.
+    Rows { at: u32, element: u32 },
+}
+
+impl PrivateMemory {
+    /// Of a function whose chunks have so many lanes.
+    pub(super) fn of(function: &Function, lanes: u32) -> Self {
+        let elements = if lanes == 1 { FxHashMap::default() } else { elements(function) };
+        let mut this = Self::default();
+        let (mut end, mut align) = (0_u32, 16);
+        for (index, var) in (0..).zip(&function.vars) {
+            if let Some(&element) = elements.get(&Var(index)) {
+                let at = this.rows;
+                this.rows = at.saturating_add(var.size).next_multiple_of(16);
+                this.vars.push(Place::Rows { at, element });
+                continue;
+            }
+            align = align.max(var.align);
+            let at = end.next_multiple_of(var.align.max(4));
+            this.vars.push(Place::Block(at));
+            end = at.saturating_add(var.size);
+        }
+        // Accesses of whole words may reach beyond a narrow variable.
+        this.stride = if end == 0 { 0 } else { (end + 4).next_multiple_of(align) };
+        this
+    }
+
+    /// The variables that lie element by element.
+    pub(super) fn is_rows(&self, var: Var) -> bool {
+        matches!(self.vars.get(var.index()), Some(Place::Rows { .. }))
+    }
+}
+
+/// The variables whose addresses only go into accesses of elements of one size, and that size.
+fn elements(function: &Function) -> FxHashMap<Var, u32> {
+    let mut search = Search { function, roots: FxHashMap::default(), sizes: FxHashMap::default() };
+    search.region(&function.body);
+    search.sizes.into_iter().filter_map(|(var, size)| Some((var, size?))).collect()
+}
+
+struct Search<'f> {
+    function: &'f Function,
+    /// Pointers into variables.
+    roots: FxHashMap<Value, Var>,
+    /// Bytes of the elements that were accessed so far; none where the variable must keep its layout.
+    sizes: FxHashMap<Var, Option<u32>>,
+}
+
+impl Search<'_> {
+    fn refuse(&mut self, value: Value) {
+        if let Some(&var) = self.roots.get(&value) {
+            self.sizes.insert(var, None);
+        }
+    }
+
+    fn access(&mut self, pointer: Value, ty: Type, align: u32) {
+        let Some(&var) = self.roots.get(&pointer) else { return };
+        let size = ty.scalar().map_or(8, Scalar::size);
+        let fits = align >= size && matches!(size, 1 | 2 | 4 | 8);
+        let known = self.sizes.get(&var).copied();
+        let new = match known {
+            _ if !fits => None,
+            None => Some(size),
+            Some(known) => known.filter(|&known| known == size),
+        };
+        self.sizes.insert(var, new);
+    }
+
+    /// Definitions stand before uses, so one walk sees all.
+    fn region(&mut self, region: &Region) {
+        for inst in &region.insts {
+            match &inst.op {
+                Op::VarAddr(var) => drop(inst.results.first().map(|&result| self.roots.insert(result, *var))),
+                Op::PtrAdd(base, offset) => {
+                    self.refuse(*offset);
+                    if let (Some(&var), Some(&result)) = (self.roots.get(base), inst.results.first()) {
+                        self.roots.insert(result, var);
+                    }
+                }
+                Op::Load { ptr, align, .. } => {
+                    if let Some(&result) = inst.results.first() {
+                        self.access(*ptr, self.function.ty(result), *align);
+                    }
+                }
+                Op::Store { ptr, value, align, .. } => {
+                    self.refuse(*value);
+                    self.access(*ptr, self.function.ty(*value), *align);
+                }
+                op => op.for_each_operand(|value| self.refuse(value)),
+            }
+            inst.op.regions().into_iter().for_each(|nested| self.region(nested));
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Components of neighbours that lie one behind the other in memory: whole vectors are loaded and stored, and their lanes sorted by component.
+//!
+//! ```text
+//! memory      x0 y0 x1 y1  x2 y2 x3 y3        two vectors
+//! registers   x0 x1 x2 x3  y0 y1 y2 y3        a shuffle each
+//! ```
+//! For `n` components that takes `n` accesses and `n log n` shuffles, which is a third of what a gather or scatter of each component takes.
+
+use smallvec::SmallVec;
+use wgcl_codegen::vir::{Addr, Mem, Op as VOp, Type as Register, Value as V};
+
+use super::access::{Address, memory};
+use super::lower::Lower;
+use super::shape::{Mode, elem};
+use super::value::{Comps, Regs};
+use crate::ir::Scalar;
+
+/// The most words a work-item.
+const MOST: u32 = 16;
+/// Stores of single lanes that are written out one after the other.
+const WRITTEN_OUT: u32 = 64;
+
+/// What is accessed as what: words of a scalar, so many from one work-item to the next.
+#[derive(Clone, Copy)]
+struct Words {
+    of: Scalar,
+    step: u32,
+}
+
+/// The words that make up components, where neighbours are so many bytes apart.
+fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
+    let total = of.size() * count;
+    let unit = if of.size() >= 4 { of } else { Scalar::I32 };
+    let step = u32::try_from(stride).ok()? / unit.size();
+    let fits = i64::from(step * unit.size()) == stride && total.is_multiple_of(unit.size()) && total / unit.size() <= step;
+    (fits && step.is_power_of_two() && (2..=MOST).contains(&step)).then_some(Words { of: unit, step })
+}
+
+impl Lower<'_> {
+    /// Loads components together, where that can be done and touches nothing beyond memory: whole steps, or what is aligned so that no page is left.
+    pub(super) fn load_together(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Option<Comps> {
+        let Address::Linear(first, stride) = *address else { return None };
+        if self.exec.is_some() || !self.shape.isa.has_shuffle() {
+            return None;
+        }
+        let words = words(of, count, stride)?;
+        if of.size() * count != words.step * words.of.size() && i64::from(align) < stride {
+            return None;
+        }
+        let ty = self.shape.register(words.of, Mode::Varying);
+        let bytes = u32::from(ty.lanes()) * words.of.size();
+        let mut sorted: Vec<Regs> = vec![Regs::new(); words.step as usize];
+        for index in 0..self.shape.registers(words.of, Mode::Varying) as u32 {
+            let list: Vec<V> = (0..words.step)
+                .map(|part| {
+                    let addr = Addr::behind(first, ((index * words.step + part) * bytes).cast_signed());
+                    self.here(ty, VOp::LoadVector { mem: memory(words.of), addr, mask: None })
+                })
+                .collect();
+            for (regs, value) in sorted.iter_mut().zip(self.sort(ty, &list)) {
+                regs.push(value);
+            }
+        }
+        sorted.truncate((of.size() * count / words.of.size()) as usize);
+        Some(if of == words.of { sorted.into_iter().collect() } else { self.bitcast(words.of, of, Mode::Varying, &sorted) })
+    }
+
+    /// Stores components together, or a lane after the other without a loop; whether that was done.
+    pub(super) fn store_together(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
+        let count = comps.len() as u32;
+        let Address::Linear(first, stride) = *address else { return self.store_apart(address, of, comps) };
+        if self.exec.is_some() || stride == i64::from(of.size()) && count == 1 {
+            return false;
+        }
+        let words = words(of, count, stride).filter(|words| of.size() * count == words.step * words.of.size());
+        let Some(words) = words.filter(|_| self.shape.isa.has_shuffle()) else { return self.store_written_out(first, stride, of, comps) };
+        let comps: Comps = if of == words.of { comps.iter().cloned().collect() } else { self.bitcast(of, words.of, Mode::Varying, comps) };
+        let ty = self.shape.register(words.of, Mode::Varying);
+        let bytes = u32::from(ty.lanes()) * words.of.size();
+        for index in 0..self.shape.registers(words.of, Mode::Varying) {
+            let list: Vec<V> = comps.iter().map(|regs| regs[index]).collect();
+            for (part, value) in (0_u32..).zip(self.mix(ty, &list)) {
+                let addr = Addr::behind(first, ((index as u32 * words.step + part) * bytes).cast_signed());
+                self.b.effect(VOp::StoreVector { mem: memory(words.of), addr, value, mask: None });
+            }
+        }
+        true
+    }
+
+    /// Stores far apart: a lane at a time by way of memory, which machines do sooner than a scatter.
+    fn store_written_out(&mut self, first: V, stride: i64, of: Scalar, comps: &[Regs]) -> bool {
+        let lanes = self.shape.lanes;
+        let Ok(stride) = i32::try_from(stride) else { return false };
+        if comps.len() as u32 * lanes > WRITTEN_OUT || stride.unsigned_abs() > 1 << 20 {
+            return false;
+        }
+        let (mark, element) = (self.frame.mark(), elem(of));
+        let places: SmallVec<[u32; 4]> = comps.iter().map(|regs| self.spill(of, regs)).collect();
+        for lane in 0..lanes {
+            for (component, &at) in (0_u32..).zip(&places) {
+                let from = self.frame_addr(at + lane * element.bytes());
+                let value = self.here(Register::Scalar(element), VOp::Load(Mem::Elem(element), from));
+                let disp = stride * lane.cast_signed() + (component * of.size()).cast_signed();
+                self.b.effect(VOp::Store(memory(of), Addr::behind(first, disp), value));
+            }
+        }
+        self.frame.release(mark);
+        true
+    }
+
+    /// The same to addresses of which nothing is known.
+    fn store_apart(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
+        let lanes = self.shape.lanes;
+        if self.exec.is_some() || comps.len() as u32 * lanes > WRITTEN_OUT || !matches!(address, Address::Based(..)) {
+            return false;
+        }
+        let Address::Based(base, offsets) = address else { return false };
+        let (mark, element) = (self.frame.mark(), elem(of));
+        let offsets = self.widen(wgcl_codegen::vir::CastOp::SExt, Scalar::I64, Mode::Varying, offsets);
+        let wheres = self.spill(Scalar::I64, &offsets);
+        let places: SmallVec<[u32; 4]> = comps.iter().map(|regs| self.spill(of, regs)).collect();
+        for lane in 0..lanes {
+            let from = self.frame_addr(wheres + lane * 8);
+            let offset = self.here(Register::I64, VOp::Load(Mem::Elem(elem(Scalar::I64)), from));
+            for (component, &at) in (0_u32..).zip(&places) {
+                let from = self.frame_addr(at + lane * element.bytes());
+                let value = self.here(Register::Scalar(element), VOp::Load(Mem::Elem(element), from));
+                let to = Addr { base: *base, index: Some((offset, 1)), disp: (component * of.size()).cast_signed() };
+                self.b.effect(VOp::Store(memory(of), to, value));
+            }
+        }
+        self.frame.release(mark);
+        true
+    }
+
+    fn shuffle(&mut self, ty: Register, a: V, b: V, lanes: impl Iterator<Item = u8>) -> V {
+        self.op(ty, VOp::Shuffle(a, b, lanes.collect()))
+    }
+
+    /// Lanes in the order of memory, `n` vectors of them, by their number modulo `n`.
+    fn sort(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+        if list.len() < 2 {
+            return list.to_vec();
+        }
+        let lanes = ty.lanes();
+        let half = |this: &mut Self, odd: u8| {
+            let pairs: Vec<V> =
+                list.chunks(2).map(|pair| this.shuffle(ty, pair[0], pair[1], (0..lanes).map(|lane| 2 * lane + odd))).collect();
+            this.sort(ty, &pairs)
+        };
+        let (even, odd) = (half(self, 0), half(self, 1));
+        even.into_iter().zip(odd).flat_map(|(even, odd)| [even, odd]).collect()
+    }
+
+    /// The other way.
+    fn mix(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+        if list.len() < 2 {
+            return list.to_vec();
+        }
+        let lanes = ty.lanes();
+        let every_other = |from: usize| list.iter().copied().skip(from).step_by(2).collect::<Vec<V>>();
+        let (even, odd) = (self.mix(ty, &every_other(0)), self.mix(ty, &every_other(1)));
+        let mut mixed = Vec::with_capacity(list.len());
+        for (&even, &odd) in even.iter().zip(&odd) {
+            for upper in [0, lanes / 2] {
+                let pick = (0..lanes).map(|lane| upper + lane / 2 + if lane % 2 == 1 { lanes } else { 0 });
+                mixed.push(self.shuffle(ty, even, odd, pick));
+            }
+        }
+        mixed
+    }
+}
