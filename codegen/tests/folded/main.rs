@@ -132,7 +132,10 @@ impl Trees {
             BinOp::Xor,
             BinOp::AndNot,
         ];
-        self.random.of(&all)
+        match self.random.below(12) {
+            0 if self.elem() == Elem::I32 => self.random.of(&[BinOp::MulHiU, BinOp::MulHiS]),
+            _ => self.random.of(&all),
+        }
     }
 
     fn compare(&mut self) -> Value {
@@ -291,6 +294,35 @@ fn what_is_used_once_is_made_where_it_is_used() {
                 let ran = (0..200).filter(|seed| check(&trees(*seed, ty), isa, *seed)).count();
                 assert!(ran > 100, "{isa:?}, {ty}: {ran} of 200 functions say something");
             }
+        }
+    }
+}
+
+#[test]
+fn lanes_of_two_vectors_are_put_in_any_order() {
+    for isa in isas().filter(|isa| isa.has_shuffle()) {
+        for (elem, bytes) in [(Elem::I32, 64), (Elem::F32, 32), (Elem::I64, 64), (Elem::F64, 16), (Elem::I32, 16)] {
+            let (size, lanes) = (elem.bytes() as usize, bytes / elem.bytes() as usize);
+            let ty = Type::Vector(elem, lanes as u8);
+            let order: Box<[u8]> = (0..lanes).map(|lane| ((lane * 7 + 3) % (2 * lanes)) as u8).collect();
+            let mut build = Builder::new("shuffle", vec![Type::I64], None);
+            let base = build.value_of(Type::I64, Op::Param(0));
+            let load = |build: &mut Builder, disp| {
+                build.value_of(ty, Op::LoadVector { mem: Mem::Elem(elem), addr: Addr::behind(base, disp), mask: None })
+            };
+            let (a, b) = (load(&mut build, 0), load(&mut build, bytes as i32));
+            let value = build.value_of(ty, Op::Shuffle(a, b, order.clone()));
+            build.effect(Op::StoreVector { mem: Mem::Elem(elem), addr: Addr::behind(base, 128), value, mask: None });
+            build.end(Terminator::Return(None));
+            let code = compile(&Module { functions: vec![build.finish()] }, isa).unwrap();
+            let executable = Executable::new(&code).unwrap();
+            let mut memory: Vec<u8> = (0..192).collect();
+            // SAFETY: the function takes an address and stays inside the bytes behind it.
+            let function: extern "sysv64" fn(*mut u8) = unsafe { std::mem::transmute(executable.entry(0).unwrap()) };
+            function(memory.as_mut_ptr());
+            let expected: Vec<u8> =
+                order.iter().flat_map(|&lane| (0..size).map(move |byte| (usize::from(lane) * size + byte) as u8)).collect();
+            assert_eq!(memory[128..128 + bytes], expected, "{isa:?}, {ty}");
         }
     }
 }

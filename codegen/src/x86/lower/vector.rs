@@ -1,11 +1,11 @@
 //! Integers in vectors.
 
-use super::values::Constant;
 use regalloc2::VReg;
 
 use super::super::alloc::VEC;
 use super::super::inst::{Desc, Draft, Src};
 use super::super::table as t;
+use super::values::Constant;
 use super::{Lower, length, wide};
 use crate::vir::{BinOp, Op, Type, UnOp, Value};
 
