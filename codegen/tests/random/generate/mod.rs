@@ -157,7 +157,7 @@ pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
     let lane = |at: u8| match kind {
         0 => at + by,
         1 => 2 * at,
-        2 => at / 2 + if at % 2 == 0 { 0 } else { lanes },
+        2 => at / 2 + if at.is_multiple_of(2) { 0 } else { lanes },
         3 => lanes - 1 - at,
         4 => (at ^ 1) % lanes,
         5 => by,
