@@ -8,7 +8,7 @@ use wgcl_codegen::vir::{
     Addr, BinOp, Builder, CastOp, CmpOp, Elem, Mem, Module, Op, Rounding, Target, Terminator, TernOp, Type, UnOp, Value,
 };
 
-use crate::generate::{SIZE, all_types, has_fma, number};
+use crate::generate::{SIZE, all_types, has_fma, number, order};
 use crate::support::Random;
 
 /// Bytes of the numbers that each operand is in turn, and of the results.
@@ -220,11 +220,13 @@ impl Table {
             self.bin(MulWideU, ty);
             self.bin(MulWideS, ty);
         }
+        if elem == Elem::I32 || ty.is_general() {
+            self.bin(MulHiU, ty);
+            self.bin(MulHiS, ty);
+        }
         self.shifts(ty, elem);
         let mut ops = vec![UnOp::Not, UnOp::Neg, UnOp::Clz, UnOp::Popcnt];
         if ty.is_general() {
-            self.bin(MulHiS, ty);
-            self.bin(MulHiU, ty);
             ops.push(UnOp::Ctz);
             self.divisions(ty);
         }
@@ -363,6 +365,13 @@ impl Table {
             self.op("Splat".into(), &[Type::Scalar(elem)], ty, |values| Op::Splat(values[0]));
             for lane in 0..lanes {
                 self.op(format!("Extract {lane}"), &[ty], Type::Scalar(elem), |values| Op::Extract(values[0], lane));
+            }
+            if self.isa.has_shuffle() {
+                for kind in 0..24 {
+                    let lanes = order(&mut Random::new(kind), lanes);
+                    self.op(format!("Shuffle {lanes:?}"), &[ty, ty], ty, |values| Op::Shuffle(values[0], values[1], lanes.clone()));
+                    self.op(format!("Shuffle {lanes:?} of one"), &[ty], ty, |values| Op::Shuffle(values[0], values[0], lanes.clone()));
+                }
             }
             self.op("Lanes".into(), &[], ty, |_| Op::Lanes((0..lanes).map(|lane| 0x0102_0304 << (lane % 4)).collect()));
         }

@@ -289,6 +289,10 @@ fn pure(frame: &Frame<'_>, op: &Op, ty: Type) -> Result<Lanes> {
         Op::Narrow(op, list) => convert(*op, elem_of(list[0])?, ty, list.iter().flat_map(|value| frame.get(*value)).copied())?,
         Op::Splat(a) => smallvec![frame.scalar(*a); count],
         Op::Extract(a, lane) => smallvec![frame.get(*a)[usize::from(*lane)]],
+        Op::Shuffle(a, b, lanes) => {
+            let all: Lanes = frame.get(*a).iter().chain(frame.get(*b)).copied().collect();
+            lanes.iter().map(|lane| all[usize::from(*lane)]).collect()
+        }
         Op::MaskPart(a, index) => part(*a, *index).collect(),
         Op::MaskJoin(list) => list.iter().flat_map(|value| frame.get(*value)).copied().collect(),
         Op::MaskBits(a) => {

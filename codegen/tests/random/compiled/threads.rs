@@ -1,6 +1,5 @@
 //! Atomic operations are atomic.
 
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wgcl_codegen::vir::{Addr, BinOp, Builder, CmpOp, Cond, Elem, Mem, Module, Op, Target, Terminator, Type, Value};
@@ -8,12 +7,16 @@ use wgcl_codegen::vir::{Addr, BinOp, Builder, CmpOp, Cond, Elem, Mem, Module, Op
 use super::check::isas;
 use super::code::Code;
 
-/// How often each of the threads does something.
-const TURNS: u64 = 10_000;
+/// How often each of the threads does something: long enough for them to meet.
+const TURNS: u64 = 1_000_000;
+/// How often it takes a lock, whose owner may be asleep.
+const LOCKS: u64 = 20_000;
+/// How often two threads try to be the first.
+const PAIRS: u64 = 5_000;
 const THREADS: usize = 2;
 
 /// A function that does something to a number at an address, so many times.
-fn turns(elem: Elem, turn: impl Fn(&mut Builder, Value, Value)) -> Module {
+fn turns(elem: Elem, times: u64, turn: impl Fn(&mut Builder, Value, Value)) -> Module {
     let ty = Type::Scalar(elem);
     let mut build = Builder::new("turns", vec![Type::I64], None);
     let place = build.value_of(Type::I64, Op::Param(0));
@@ -26,7 +29,7 @@ fn turns(elem: Elem, turn: impl Fn(&mut Builder, Value, Value)) -> Module {
     turn(&mut build, place, one);
     let step = build.value_of(Type::I64, Op::Const(1));
     let next = build.value_of(Type::I64, Op::Bin(BinOp::Add, counter, step));
-    let times = build.value_of(Type::I64, Op::Const(TURNS));
+    let times = build.value_of(Type::I64, Op::Const(times));
     build.end(Terminator::Branch(Cond::Cmp(CmpOp::ULt, next, times), Target::new(head, [next]), Target::new(out, [])));
     build.enter(out);
     build.end(Terminator::Return(None));
@@ -63,16 +66,26 @@ fn locked(build: &mut Builder, elem: Elem, place: Value, one: Value) {
     build.effect(Op::Store(mem, Addr::behind(place, 8), zero));
 }
 
+/// Waits until so many have come, awake: all are to go on at the same time.
+fn meet(come: &AtomicU64, all: u64) {
+    come.fetch_add(1, Ordering::SeqCst);
+    let mut waited = 0;
+    while come.load(Ordering::SeqCst) < all {
+        waited += 1;
+        if waited % 1000 == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
+    }
+}
+
 /// Runs code on all threads at once, on two numbers; the first of these.
 fn run(code: &Code) -> u64 {
     let numbers = [const { AtomicU64::new(0) }; 2];
     // SAFETY: it is code that was compiled from a function with one parameter, the address of what all threads may change at once.
     let function: extern "sysv64" fn(*const AtomicU64) = unsafe { std::mem::transmute(code.entry()) };
-    let start = Barrier::new(THREADS);
+    let start = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                start.wait();
+                meet(&start, THREADS as u64);
                 function(numbers.as_ptr());
             });
         }
@@ -85,23 +98,23 @@ fn nothing_comes_between() {
     for isa in isas() {
         for elem in [Elem::I32, Elem::I64] {
             let mem = Mem::Elem(elem);
-            let added = turns(elem, |build, place, one| {
+            let added = turns(elem, TURNS, |build, place, one| {
                 let _ = build.value_of(Type::Scalar(elem), Op::AtomicAdd(mem, Addr::of(place), one));
             });
             // What was there is used.
-            let fetched = turns(elem, |build, place, one| {
+            let fetched = turns(elem, TURNS, |build, place, one| {
                 let old = build.value_of(Type::Scalar(elem), Op::AtomicAdd(mem, Addr::of(place), one));
                 build.effect(Op::Store(mem, Addr::behind(place, 8), old));
             });
             let all = [
-                ("add", added),
-                ("add and fetch", fetched),
-                ("compare and exchange", turns(elem, |build, place, one| retried(build, elem, place, one))),
-                ("exchange", turns(elem, |build, place, one| locked(build, elem, place, one))),
+                ("add", TURNS, added),
+                ("add and fetch", TURNS, fetched),
+                ("compare and exchange", TURNS, turns(elem, TURNS, |build, place, one| retried(build, elem, place, one))),
+                ("exchange", LOCKS, turns(elem, LOCKS, |build, place, one| locked(build, elem, place, one))),
             ];
-            for (name, module) in all {
+            for (name, times, module) in all {
                 let code = Code::new(&module, isa).unwrap();
-                assert_eq!(run(&code), THREADS as u64 * TURNS, "{name} of {elem} for {isa:?}");
+                assert_eq!(run(&code), THREADS as u64 * times, "{name} of {elem} for {isa:?}");
             }
         }
     }
@@ -128,17 +141,12 @@ fn a_fence_orders_a_store_and_a_load() {
         let code = Code::new(&module, isa).unwrap();
         // SAFETY: it is code that was compiled from a function with two parameters, addresses of what both threads may change at once.
         let function: extern "sysv64" fn(*const AtomicU64, *const AtomicU64) -> u32 = unsafe { std::mem::transmute(code.entry()) };
-        let lines: Vec<[Line; 2]> = (0..TURNS).map(|_| [Line(AtomicU64::new(0)), Line(AtomicU64::new(0))]).collect();
+        let lines: Vec<[Line; 2]> = (0..PAIRS).map(|_| [Line(AtomicU64::new(0)), Line(AtomicU64::new(0))]).collect();
         let ready = AtomicU64::new(0);
         // One thread waits for the other in each turn, so that they meet.
         let come = |own: usize| -> Vec<u32> {
             let turn = |(number, pair): (u64, &[Line; 2])| {
-                ready.fetch_add(1, Ordering::SeqCst);
-                let mut waited = 0;
-                while ready.load(Ordering::SeqCst) < 2 * number + 2 {
-                    waited += 1;
-                    if waited % 1000 == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
-                }
+                meet(&ready, 2 * number + 2);
                 function(&raw const pair[own].0, &raw const pair[1 - own].0)
             };
             (0..).zip(&lines).map(turn).collect()
@@ -148,6 +156,6 @@ fn a_fence_orders_a_store_and_a_load() {
             (come(1), one.join().unwrap())
         });
         let both = one.iter().zip(&other).filter(|found| *found == (&0, &0)).count();
-        assert_eq!(both, 0, "{both} of {TURNS} pairs were both first, for {isa:?}");
+        assert_eq!(both, 0, "{both} of {PAIRS} pairs were both first, for {isa:?}");
     }
 }

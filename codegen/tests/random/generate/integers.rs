@@ -33,7 +33,7 @@ impl Generator<'_> {
         if elem == Elem::I64 {
             ops.extend([MulWideU, MulWideS]);
         }
-        if ty.lanes() == 1 {
+        if ty.lanes() == 1 || elem == Elem::I32 {
             ops.extend([MulHiU, MulHiS]);
         }
         let op = self.random.of(&ops);
@@ -209,6 +209,12 @@ impl Generator<'_> {
 
     /// Between scalars and vectors.
     pub(super) fn spread(&mut self, ty: Type, elem: Elem) -> Value {
+        if ty.lanes() > 1 && self.wants.isa.has_shuffle() && self.random.once_in(2) {
+            let (a, b) = (self.any(ty), self.any(ty));
+            let quality = self.least(&[a, b]);
+            let lanes = super::order(&mut self.random, ty.lanes());
+            return self.emit(ty, Op::Shuffle(a, b, lanes), quality);
+        }
         if ty.lanes() > 1 {
             let a = self.any(Type::Scalar(elem));
             let quality = self.quality(a);

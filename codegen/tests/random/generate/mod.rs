@@ -151,6 +151,21 @@ pub fn all_types(isa: Isa) -> Vec<Type> {
     types
 }
 
+/// Which of twice so many lanes a shuffle takes: any, or those of a usual pattern.
+pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
+    let (kind, by) = (random.below(8), random.below(usize::from(lanes)) as u8);
+    let lane = |at: u8| match kind {
+        0 => at + by,
+        1 => 2 * at,
+        2 => at / 2 + if at.is_multiple_of(2) { 0 } else { lanes },
+        3 => lanes - 1 - at,
+        4 => (at ^ 1) % lanes,
+        5 => by,
+        _ => random.below(2 * usize::from(lanes)) as u8,
+    };
+    (0..lanes).map(lane).collect()
+}
+
 /// The types that one function is about: few, so that values meet.
 fn palette(random: &mut Random, isa: Isa) -> Vec<Type> {
     let all = all_types(isa);
