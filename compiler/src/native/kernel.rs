@@ -11,6 +11,7 @@ use super::abi::{ArgPlaces, LaunchContext, WorkerContext};
 use super::calls::CallFrame;
 use super::frame::{Frame, LocalMemory};
 use super::items::Items;
+use super::locks;
 use super::lower::{Begin, Lower, Lowered};
 use super::private::PrivateMemory;
 use super::shape::{Mode, Shape};
@@ -38,7 +39,7 @@ pub(super) struct Made {
 /// Lowers function 0 of a module, and what it calls.
 pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa) -> Lowered<Made> {
     let mut kernel = module.functions[0].clone();
-    let shape = Shape::of(isa, key.local_size, u32::MAX);
+    let shape = Shape::of(isa, key.local_size, if locks::has(&kernel) { 1 } else { u32::MAX });
     let printed = Table::new(module, 8);
     let local = LocalMemory::of(&module.globals, &key.local_args);
     let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;

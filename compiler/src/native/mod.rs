@@ -19,6 +19,7 @@ mod frame;
 mod group;
 mod items;
 mod kernel;
+mod locks;
 mod lower;
 mod ops;
 mod per_lane;
@@ -76,7 +77,7 @@ fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target
         Ok(specialised)
     })?;
     let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
-    let lower = || kernel::lower(&specialised.module, &key.kernel, target.language.fused_fma && isa != Isa::Sse42, isa);
+    let lower = || kernel::lower(&specialised.module, &key.kernel, target.language.fused_fma, isa);
     let made = stage("vectors", lower).map_err(|defect| internal("vectors", defect.to_string()))?;
     if cfg!(debug_assertions) {
         vir::verify(&made.module).map_err(|error| internal("vectors", format!("{error}\n{}", made.module)))?;

@@ -37,6 +37,7 @@ pub fn missing_feature(variant: &Variant) -> Option<&str> {
             "int64" => text(CL_DEVICE_PROFILE) == "FULL_PROFILE" || has("cles_khr_int64"),
             "images" => images::reported(),
             "wgcl" => target.is_wgcl(),
+            "one_by_one" => crate::common::is_cpu() || std::env::var("WGCL_TEST_DEVICE").as_deref() == Ok("interpreter"),
             "shaders" => target.is_wgcl() && !crate::common::is_cpu() && std::env::var("WGCL_TEST_DEVICE").as_deref() != Ok("interpreter"),
             other if other.starts_with("__opencl_c_") => language_features().iter().any(|known| known == other),
             other => has(other),

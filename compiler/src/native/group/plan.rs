@@ -303,6 +303,8 @@ impl<'a> Planner<'a> {
                 op => {
                     let stable = match *op {
                         Op::Load { ptr, volatile: false, .. } => self.function.ty(ptr) == Type::Ptr(Space::Constant),
+                        // Each work-item has its own.
+                        Op::VarAddr(_) => false,
                         _ => op.is_pure(),
                     };
                     let mut holds = stable && op.regions().is_empty();
