@@ -69,7 +69,10 @@ impl Lower<'_> {
     pub(super) fn store_together(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
         let count = comps.len() as u32;
         let Address::Linear(first, stride) = *address else { return self.store_apart(address, of, comps) };
-        if self.exec.is_some() || stride == i64::from(of.size()) && count == 1 {
+        // Side by side as numbers, or as the words that narrow components make up.
+        let total = of.size() * count;
+        let in_row = stride == i64::from(total) && (count == 1 || of.size() < 4 && matches!(total, 4 | 8));
+        if self.exec.is_some() || in_row {
             return false;
         }
         let words = words(of, count, stride).filter(|words| of.size() * count == words.step * words.of.size());
