@@ -52,6 +52,7 @@ pub(crate) fn parts(launch: &Launch, free: bool, threads: usize) -> BackendResul
     if launch.local_size.contains(&0) {
         return Err(BackendError::Other("a local size of zero".to_owned()));
     }
+    let free = free && !is_tiled(launch.local_size, size);
     let pieces = if free { free_pieces(size, threads) } else { [0, 1, 2].map(|d| pieces(size[d], launch.local_size[d])) };
     let counts = pieces.each_ref().map(|pieces| pieces.last().map_or(0, |last| last.base + last.groups));
     let mut parts = Parts::new();
@@ -69,6 +70,13 @@ pub(crate) fn parts(launch: &Launch, free: bool, threads: usize) -> BackendResul
         }
     }
     Ok((counts, parts))
+}
+
+/// Whether groups of several rows fill vectors: neighbours of two dimensions are near each other in memory in one way or another, so such groups stay as they are asked for.
+fn is_tiled(local: [u32; 3], size: [u32; 3]) -> bool {
+    const WIDTH: u32 = 8;
+    let several_rows = local[1] > 1 || local[2] > 1;
+    several_rows && local[0].is_multiple_of(WIDTH) && local.iter().zip(size).all(|(&local, size)| size.is_multiple_of(local))
 }
 
 /// `size` work-items in groups of `local`, and a smaller one where that does not divide them.
@@ -207,6 +215,17 @@ mod tests {
             check(global, local, false);
             check(global, local, true);
         }
+    }
+
+    #[test]
+    fn groups_of_several_rows_stay_as_they_are() {
+        let sizes = |global, local| -> Vec<[u32; 3]> {
+            parts(&launch(global, local), true, 2).expect("parts").1.iter().map(|part| part.local_size).collect()
+        };
+        assert_eq!(sizes([256, 64, 1], [16, 16, 1]), [[16, 16, 1]]);
+        // Rows that do not fill a vector, and groups at an edge, are put together anew.
+        assert_eq!(sizes([256, 64, 1], [4, 4, 1])[0], [64, 1, 1]);
+        assert_eq!(sizes([256, 65, 1], [16, 16, 1])[0][1], 1);
     }
 
     #[test]
