@@ -316,10 +316,10 @@ impl Lower<'_> {
     fn gather_narrow(&mut self, address: &Address, of: Scalar) -> Regs {
         let mode = Mode::Varying;
         let (base, index, wide) = self.indices(address);
-        let (of_index, place, low) = if wide {
+        let (place, low) = if wide {
             let low = self.bin_const(VBin::And, Scalar::I64, mode, &index, 3);
             let place = self.bin_regs(VBin::Sub, Scalar::I64, mode, &index, &low);
-            (Address::Wide(place), (), self.narrow(VCast::Trunc, Scalar::I32, mode, &low))
+            (Address::Wide(place), self.narrow(VCast::Trunc, Scalar::I32, mode, &low))
         } else {
             let base = base.unwrap_or_else(|| self.i64(0));
             let start = self.op(Register::I32, VOp::Cast(VCast::Trunc, base));
@@ -327,10 +327,9 @@ impl Lower<'_> {
             let sum = self.bin_regs(VBin::Add, Scalar::I32, mode, &index, &start);
             let low = self.bin_const(VBin::And, Scalar::I32, mode, &sum, 3);
             let place = self.bin_regs(VBin::Sub, Scalar::I32, mode, &index, &low);
-            (Address::Based(base, place), (), low)
+            (Address::Based(base, place), low)
         };
-        let () = place;
-        let words = self.gather(&of_index, Scalar::I32);
+        let words = self.gather(&place, Scalar::I32);
         let by = self.bin_const(VBin::Shl, Scalar::I32, mode, &low, 3);
         let shifted = self.bin_regs(VBin::LShr, Scalar::I32, mode, &words, &by);
         self.zero_extend(of, mode, &shifted)
@@ -526,8 +525,7 @@ impl Lower<'_> {
 /// The words that components make up which are narrower.
 const fn words(size: u32, total: u32) -> Option<Scalar> {
     match total {
-        _ if size >= 8 => None,
-        8 | 16 | 32 | 64 if total.is_multiple_of(8) && size < 8 && total == 8 => Some(Scalar::I64),
+        8 if size < 8 => Some(Scalar::I64),
         _ if size < 4 && total.is_multiple_of(4) => Some(Scalar::I32),
         _ => None,
     }

@@ -75,7 +75,7 @@ impl<'a> Lower<'a> {
     }
 
     fn coerce_all(&mut self, values: &[Value], to: &[(Kind, Type)]) -> SmallVec<[V; 4]> {
-        values.iter().zip(to).flat_map(|(&value, &(kind, ty))| self.coerce(value, kind, ty)).collect()
+        values.iter().zip(to).flat_map(|(&value, &(kind, _))| self.coerce(value, kind)).collect()
     }
 
     fn types(&self, of: &[(Kind, Type)]) -> SmallVec<[Register; 4]> {

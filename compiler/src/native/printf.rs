@@ -9,7 +9,7 @@ use wgcl_codegen::vir::{
 
 use super::abi::LaunchContext;
 use super::lower::{Lower, Lowered};
-use super::shape::{Mode, elem};
+use super::shape::Mode;
 use super::value::{Comps, Val, scalar};
 use crate::internal::internal;
 use crate::ir::{Global, Scalar, Type, Value};
@@ -97,7 +97,6 @@ impl Lower<'_> {
         self.b.effect(VOp::Store(mem, place(index, 0), done));
         self.jump(exit, [failed]);
         self.b.enter(exit);
-        debug_assert_eq!(elem(Scalar::I32), Elem::I32, "records are words");
         self.block_param(exit, Register::I32, depth)
     }
 }

@@ -114,10 +114,10 @@ impl Lower<'_> {
     /// The same to addresses of which nothing is known.
     fn store_apart(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
         let lanes = self.shape.lanes;
-        if self.exec.is_some() || comps.len() as u32 * lanes > WRITTEN_OUT || !matches!(address, Address::Based(..)) {
+        let Address::Based(base, offsets) = address else { return false };
+        if self.exec.is_some() || comps.len() as u32 * lanes > WRITTEN_OUT {
             return false;
         }
-        let Address::Based(base, offsets) = address else { return false };
         let (mark, element) = (self.frame.mark(), elem(of));
         let offsets = self.widen(wgcl_codegen::vir::CastOp::SExt, Scalar::I64, Mode::Varying, offsets);
         let wheres = self.spill(Scalar::I64, &offsets);

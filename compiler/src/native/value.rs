@@ -164,14 +164,11 @@ impl Lower<'_> {
     }
 
     /// What a value must be for a kind: what is handed over where control flow meets.
-    pub(super) fn coerce(&mut self, value: Value, kind: Kind, ty: Type) -> SmallVec<[V; 4]> {
+    pub(super) fn coerce(&mut self, value: Value, kind: Kind) -> SmallVec<[V; 4]> {
         match kind {
             Kind::Uniform | Kind::Unknown => self.comps(value, Mode::Uniform).into_iter().flatten().collect(),
             Kind::Linear(_) => smallvec![self.first(value)],
-            Kind::Varying => {
-                let _ = ty;
-                self.comps(value, Mode::Varying).into_iter().flatten().collect()
-            }
+            Kind::Varying => self.comps(value, Mode::Varying).into_iter().flatten().collect(),
         }
     }
 

@@ -111,7 +111,7 @@ impl<'a> Lower<'a> {
 
     fn level_registers(&mut self, from: &[Value], to: &[Value]) -> Lowered<Vec<V>> {
         let which = self.level_values(to)?;
-        Ok(which.into_iter().flat_map(|index| self.coerce(from[index], Kind::Uniform, self.ir_ty(to[index]))).collect())
+        Ok(which.into_iter().flat_map(|index| self.coerce(from[index], Kind::Uniform)).collect())
     }
 
     fn level_types(&mut self, values: &[Value]) -> Lowered<Vec<(Value, Type, usize)>> {

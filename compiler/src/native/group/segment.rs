@@ -325,7 +325,7 @@ impl<'a> Lower<'a> {
     fn keep(&mut self, from: Value, to: Value, masked: bool) -> Lowered<()> {
         let Some(at) = self.place_of(to)? else { return Ok(()) };
         let (kind, ty) = (self.variation.kind(to), self.ir_ty(to));
-        let registers = self.coerce(from, kind, ty);
+        let registers = self.coerce(from, kind);
         self.store_place(kind, ty, at, &registers, masked);
         Ok(())
     }
@@ -416,7 +416,7 @@ impl<'a> Lower<'a> {
             }
             let Some(at) = self.place_of(to)? else { continue };
             let (kind, ty) = (self.variation.kind(to), self.ir_ty(to));
-            let registers = self.coerce(from, kind, ty);
+            let registers = self.coerce(from, kind);
             stores.push((kind, ty, at, registers));
         }
         for (kind, ty, at, registers) in stores {
