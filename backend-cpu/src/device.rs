@@ -44,8 +44,7 @@ impl CpuDevice {
 
     /// With code of a machine, run by so many threads.
     pub(crate) fn with(cpu: Arc<Cpu>, threads: usize) -> Self {
-        // Without the instruction a fused operation takes long: what is written for it is chosen only where it is there.
-        let target = Target::cpu().changed(|target| target.language.fused_fma = cpu.isa > Isa::Sse42);
+        let target = if cpu.isa == Isa::Sse42 { Target::cpu().without_fused_fma() } else { Target::cpu() };
         let properties = properties(cpu.isa, threads, &target);
         let quota = Quota::new(properties.global_memory);
         Self { properties, target, cpu, quota, commands: Commands::new(Engine::new(threads)), expected: Mutex::default() }

@@ -10,6 +10,7 @@ use wgcl_api::backend::{
     Action, BackendError, BackendResult, Command, CopyRegion, Device, HostTarget, HostWork, Launch, LaunchArg, LoadedProgram, Memory,
     MemoryRange, Progress, Times,
 };
+use wgcl_codegen::Isa;
 use wgcl_compiler::ir::{Global, GlobalVar, KernelParam, Module, Reloc, Space};
 use wgcl_compiler::native::abi::{ArgPlace, ArgPlaces, LaunchContext, NativeKernel, WorkerContext};
 use wgcl_runtime::{Artifact, KernelFacts};
@@ -213,6 +214,14 @@ fn every_work_item_runs_once_whatever_the_groups() {
             let expected = 3 * (1 + 100 * groups);
             assert!(words[16..].iter().all(|&word| word == expected), "{threads} threads, {global} of {groups} groups: {:?}", &words[..64]);
         }
+    }
+}
+
+/// The library's functions ask, and reduce their arguments another way where the answer is no.
+#[test]
+fn fused_operations_are_promised_where_there_are_instructions_for_them() {
+    for (isa, fused) in [(Isa::Sse42, false), (Isa::Avx2, true), (Isa::Avx512, true)] {
+        assert_eq!(CpuDevice::new(isa).target().language.fused_fma, fused, "{isa:?}");
     }
 }
 

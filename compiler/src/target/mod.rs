@@ -131,6 +131,13 @@ impl Target {
         self.with_extensions()
     }
 
+    /// The same device without instructions for `fma`: the library's functions take ways that are as accurate without.
+    #[must_use]
+    pub const fn without_fused_fma(mut self) -> Self {
+        self.language.fused_fma = false;
+        self
+    }
+
     /// The same target with the extensions and features that follow from it, see [`Language::with_extensions`].
     #[must_use]
     pub fn with_extensions(self) -> Self {
