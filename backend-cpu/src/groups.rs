@@ -224,7 +224,7 @@ mod tests {
         };
         assert_eq!(sizes([256, 64, 1], [16, 16, 1]), [[16, 16, 1]]);
         // Rows that do not fill a vector, and groups at an edge, are put together anew.
-        assert_eq!(sizes([256, 64, 1], [4, 4, 1])[0], [64, 1, 1]);
+        assert_eq!(sizes([256, 64, 1], [4, 4, 1]), [[256, 1, 1]]);
         assert_eq!(sizes([256, 65, 1], [16, 16, 1])[0][1], 1);
     }
 

@@ -44,7 +44,8 @@ impl Shape {
         let widths = || [16, 8, 4].into_iter().filter(|&lanes| lanes <= most);
         let whole = widths().find(|&lanes| row.is_multiple_of(lanes));
         // Rows that vectors do not divide: vectors across rows, the last one not full.
-        let lanes = whole.or_else(|| widths().rev().find(|&lanes| lanes >= items)).or_else(|| widths().next().filter(|_| items > 2));
+        let part = || widths().rev().find(|&lanes| lanes >= items).or_else(|| widths().next()).filter(|_| items > 2);
+        let lanes = whole.or_else(part);
         lanes.map_or(Self { isa, lanes: 1, group, axis, in_row: true }, wide)
     }
 
