@@ -15,7 +15,6 @@ use super::value::{Comps, Regs, Val, scalar};
 use super::variation::Kind;
 use crate::internal::internal;
 use crate::ir::{Global, Scalar, Space, Type, Value, Var};
-use crate::layout::ProgramLayout;
 
 /// Where an access goes.
 #[derive(Clone, Debug)]
@@ -111,8 +110,7 @@ impl Lower<'_> {
             space => {
                 let offset =
                     if space == Space::Constant { offset_of!(LaunchContext, constants) } else { offset_of!(LaunchContext, variables) };
-                let at = ProgramLayout::of(&self.module.globals).offsets[global.index()];
-                (self.launch_address(offset), at)
+                (self.launch_address(offset), self.frame.local.program.offsets[global.index()])
             }
         };
         let by = self.i64(u64::from(at));

@@ -171,27 +171,21 @@ impl<'a> Lower<'a> {
             self.jump(exit, []);
             return Ok(End::Left);
         }
-        // The two ways meet.
-        let ended = self.b.is_ended();
-        let meet = self.b.block();
-        let types = self.types(results);
-        let masks_after = self.exec_masks();
-        let (given, after, nobody) = match end {
-            End::Yield(values) => (values, self.slots.clone(), false),
-            End::Left => (SmallVec::new(), self.slots.clone(), true),
-        };
-        if ended {
+        if self.b.is_ended() {
             return Err(internal!("a jump out of a construct that splits"));
         }
-        let changed: Vec<usize> = (0..before.len()).filter(|&slot| before[slot] != after[slot]).collect();
-        let zero = self.no_lanes();
-        let mut there: SmallVec<[V; 4]> = if nobody { SmallVec::new() } else { given };
-        let mut missing = if nobody { SmallVec::new() } else { self.undefs(&types) };
-        if !nobody {
-            there.extend(masks_after.iter().copied());
-            missing.extend(zero.iter().copied());
+        // The two ways meet.
+        let meet = self.b.block();
+        let (types, zero) = (self.types(results), self.no_lanes());
+        let (mut there, mut missing): (SmallVec<[V; 4]>, SmallVec<[V; 4]>) = Default::default();
+        let nobody = matches!(end, End::Left);
+        if let End::Yield(values) = end {
+            there.extend(values.into_iter().chain(self.exec_masks()));
+            missing.extend(self.undefs(&types).into_iter().chain(zero.iter().copied()));
         }
-        there.extend(changed.iter().map(|&slot| after[slot]));
+        let own = there.len();
+        let changed: Vec<usize> = (0..before.len()).filter(|&slot| before[slot] != self.slots[slot]).collect();
+        there.extend(changed.iter().map(|&slot| self.slots[slot]));
         missing.extend(changed.iter().map(|&slot| before[slot]));
         let kinds = self.types_of(&there);
         self.jump(meet, there);
@@ -201,7 +195,6 @@ impl<'a> Lower<'a> {
         let depth = self.depth();
         let params: SmallVec<[V; 8]> = kinds.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
         self.slots = before;
-        let own = if nobody { 0 } else { types.len() + masks_after.len() };
         for (&slot, &param) in changed.iter().zip(&params[own..]) {
             self.slots[slot] = param;
         }

@@ -11,14 +11,17 @@ use wgcl_codegen::vir::Value as V;
 use super::abi::ARENA_ALIGN;
 use super::private::PrivateMemory;
 use crate::ir::{GlobalVar, Space};
+use crate::layout::ProgramLayout;
 
-/// Work-group memory of a module.
+/// Where the objects of a module lie: work-group memory in the arena, all others in the program's memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LocalMemory {
     /// By global; meaningless for others than `Local` ones.
     pub globals: Vec<u32>,
     /// By `__local` argument.
     pub args: Vec<u32>,
+    /// Where constants and variables of the program lie.
+    pub program: ProgramLayout,
     /// Bytes of the module's own.
     pub own: u32,
     /// Bytes of all.
@@ -31,7 +34,7 @@ const SLACK: u32 = 128;
 impl LocalMemory {
     /// Of a module, and of arguments of so many bytes.
     pub(super) fn of(globals: &[GlobalVar], args: &[u32]) -> Self {
-        let mut this = Self::default();
+        let mut this = Self { program: ProgramLayout::of(globals), ..Self::default() };
         let mut end = 0_u32;
         for global in globals {
             let mut at = 0;

@@ -126,7 +126,7 @@ fn entered(begin: Begin<'_>, args: ArgPlaces, variables: u32, key: &KernelKey, b
     lower.frame.rows = lower.arena_at(lower.frame.rows_at);
     lower.kernel_params(&key.samplers)?;
     let done = lower.groups(first, end, |this| {
-        if by_groups { this.by_groups(&function.body, variables) } else { this.chunks(|this| this.whole(&function.body)) }
+        if by_groups { this.by_groups(&function.body) } else { this.chunks(|this| this.whole(&function.body)) }
     })?;
     lower.b.enter(done);
     lower.b.end(Terminator::Return(None));

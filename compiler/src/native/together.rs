@@ -7,7 +7,7 @@
 //! For `n` components that takes `n` accesses and `n log n` shuffles, which is a third of what a gather or scatter of each component takes.
 
 use smallvec::SmallVec;
-use wgcl_codegen::vir::{Addr, Mem, Op as VOp, Type as Register, Value as V};
+use wgcl_codegen::vir::{Addr, CastOp, Mem, Op as VOp, Type as Register, Value as V};
 
 use super::access::{Address, memory};
 use super::lower::Lower;
@@ -92,44 +92,47 @@ impl Lower<'_> {
 
     /// Stores far apart: a lane at a time by way of memory, which machines do sooner than a scatter.
     fn store_written_out(&mut self, first: V, stride: i64, of: Scalar, comps: &[Regs]) -> bool {
-        let lanes = self.shape.lanes;
-        let Ok(stride) = i32::try_from(stride) else { return false };
-        if comps.len() as u32 * lanes > WRITTEN_OUT || stride.unsigned_abs() > 1 << 20 {
-            return false;
-        }
-        let (mark, element) = (self.frame.mark(), elem(of));
-        let places: SmallVec<[u32; 4]> = comps.iter().map(|regs| self.spill(of, regs)).collect();
-        for lane in 0..lanes {
-            for (component, &at) in (0_u32..).zip(&places) {
-                let from = self.frame_addr(at + lane * element.bytes());
-                let value = self.here(Register::Scalar(element), VOp::Load(Mem::Elem(element), from));
-                let disp = stride * lane.cast_signed() + (component * of.size()).cast_signed();
-                self.b.effect(VOp::Store(memory(of), Addr::behind(first, disp), value));
-            }
-        }
-        self.frame.release(mark);
-        true
+        let Some(stride) = i32::try_from(stride).ok().filter(|stride| stride.unsigned_abs() <= 1 << 20) else { return false };
+        self.each_written_out(of, comps, &mut |_, lane| Addr::behind(first, stride * lane.cast_signed()))
     }
 
     /// The same to addresses of which nothing is known.
     fn store_apart(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
-        let lanes = self.shape.lanes;
         let Address::Based(base, offsets) = address else { return false };
-        if self.exec.is_some() || comps.len() as u32 * lanes > WRITTEN_OUT {
+        if self.exec.is_some() || !self.may_be_written_out(comps) {
+            return false;
+        }
+        let mark = self.frame.mark();
+        let offsets = self.widen(CastOp::SExt, Scalar::I64, Mode::Varying, offsets);
+        let places = self.spill(Scalar::I64, &offsets);
+        let stored = self.each_written_out(of, comps, &mut |this, lane| {
+            let from = this.frame_addr(places + lane * Scalar::I64.size());
+            let offset = this.here(Register::I64, VOp::Load(memory(Scalar::I64), from));
+            Addr { base: *base, index: Some((offset, 1)), disp: 0 }
+        });
+        self.frame.release(mark);
+        stored
+    }
+
+    /// Whether the lanes of components are few enough.
+    fn may_be_written_out(&self, comps: &[Regs]) -> bool {
+        comps.len() as u32 * self.shape.lanes <= WRITTEN_OUT
+    }
+
+    /// Stores the components of each lane to a place, if they are few; whether they are.
+    fn each_written_out(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) -> bool {
+        if !self.may_be_written_out(comps) {
             return false;
         }
         let (mark, element) = (self.frame.mark(), elem(of));
-        let offsets = self.widen(wgcl_codegen::vir::CastOp::SExt, Scalar::I64, Mode::Varying, offsets);
-        let wheres = self.spill(Scalar::I64, &offsets);
-        let places: SmallVec<[u32; 4]> = comps.iter().map(|regs| self.spill(of, regs)).collect();
-        for lane in 0..lanes {
-            let from = self.frame_addr(wheres + lane * 8);
-            let offset = self.here(Register::I64, VOp::Load(Mem::Elem(elem(Scalar::I64)), from));
-            for (component, &at) in (0_u32..).zip(&places) {
+        let spilled: SmallVec<[u32; 4]> = comps.iter().map(|regs| self.spill(of, regs)).collect();
+        for lane in 0..self.shape.lanes {
+            let to = place(self, lane);
+            for (component, &at) in (0_u32..).zip(&spilled) {
                 let from = self.frame_addr(at + lane * element.bytes());
                 let value = self.here(Register::Scalar(element), VOp::Load(Mem::Elem(element), from));
-                let to = Addr { base: *base, index: Some((offset, 1)), disp: (component * of.size()).cast_signed() };
-                self.b.effect(VOp::Store(memory(of), to, value));
+                let disp = to.disp + (component * of.size()).cast_signed();
+                self.b.effect(VOp::Store(memory(of), Addr { disp, ..to }, value));
             }
         }
         self.frame.release(mark);

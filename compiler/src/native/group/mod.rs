@@ -51,14 +51,14 @@ struct GroupLoop {
 }
 
 impl<'a> Lower<'a> {
-    /// A kernel with barriers, of several chunks. `variables`: the byte of the arena at which private variables begin.
-    pub(super) fn by_groups(&mut self, body: &'a Region, variables: u32) -> Lowered<()> {
+    /// A kernel with barriers, of several chunks.
+    pub(super) fn by_groups(&mut self, body: &'a Region) -> Lowered<()> {
         let plan = Plan::of(self.function, self.variation, body, self.shape);
         let mark = self.frame.mark();
         let done = self.b.block();
         let parted = self.shape.lanes > 1 && super::control::returns_early(body) || self.shape.lanes == 1 && super::control::returns(body);
         let places = plan.places().into_iter().map(|value| (value, self.new_place(value))).collect();
-        let slots = Slots::new(variables, plan.levels(), places);
+        let slots = Slots::new(plan.levels(), places);
         let mut state = State { slots, masks: Vec::new(), live: None, done, loops: Vec::new() };
         if parted {
             state.live = Some(self.mask_array());

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use wgcl_codegen::vir::{Addr, BinOp as VBin, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V};
+use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V};
 
 use super::super::lower::{Lower, Lowered};
 use super::super::shape::{Mode, elem};
@@ -15,8 +15,6 @@ use crate::ir::{Scalar, Type, Value};
 /// Where things lie in memory.
 #[derive(Default)]
 pub(super) struct Slots {
-    /// The byte of the arena at which private variables begin.
-    variables: u32,
     level: Vec<bool>,
     /// Values that have a place. No place is used for anything else while the group runs: loops come back.
     places: FxHashMap<Value, u32>,
@@ -25,8 +23,8 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub(super) fn new(variables: u32, level: Vec<bool>, places: FxHashMap<Value, u32>) -> Self {
-        Self { variables, level, places, ..Self::default() }
+    pub(super) fn new(level: Vec<bool>, places: FxHashMap<Value, u32>) -> Self {
+        Self { level, places, ..Self::default() }
     }
 
     pub(super) fn is_level(&self, value: Value) -> bool {
@@ -114,15 +112,10 @@ impl<'a> Lower<'a> {
         for tail in &segment.tail {
             match tail {
                 Tail::Masks(cond) => {
-                    let made = if let Some(made) = self.group_state()?.slots.choice(*cond) {
-                        made
-                    } else {
-                        let masks = [self.mask_array(), self.mask_array()];
-                        let flags = [self.frame.scratch(4), self.frame.scratch(4)];
-                        (masks, flags)
-                    };
-                    self.group_state()?.slots.choices.insert(*cond, made);
-                    made.1.into_iter().for_each(|flag| self.clear_word(flag));
+                    let masks = [self.mask_array(), self.mask_array()];
+                    let flags = [self.frame.scratch(4), self.frame.scratch(4)];
+                    flags.into_iter().for_each(|flag| self.clear_word(flag));
+                    self.group_state()?.slots.choices.insert(*cond, (masks, flags));
                 }
                 Tail::Enter(number) => {
                     let made = (self.mask_array(), self.mask_array(), self.frame.scratch(4));
@@ -187,25 +180,23 @@ impl<'a> Lower<'a> {
         })
     }
 
+    /// The address of what belongs to the chunk, of which each work-item has so many bytes from a byte of the arena on.
+    fn of_chunk(&mut self, at: u32, bytes: u32) -> Lowered<V> {
+        let linear = self.items.linear.ok_or_else(|| internal!("no chunk"))?;
+        let index = self.op(Register::I64, VOp::Cast(CastOp::ZExt, linear));
+        let (start, bytes) = (self.arena_at(at), self.i64(u64::from(bytes)));
+        let offset = self.op(Register::I64, VOp::Bin(VBin::Mul, index, bytes));
+        Ok(self.op(Register::I64, VOp::Bin(VBin::Add, start, offset)))
+    }
+
     /// Those that are here: none, and the chunk is passed over.
     fn begin_segment(&mut self, mask: Option<u32>, live: Option<u32>) -> Lowered<()> {
         let latch = self.exit;
         if self.frame.private.stride > 0 {
-            let (variables, stride) = (self.group_state()?.slots.variables, self.frame.private.stride);
-            let linear = self.items.linear.ok_or_else(|| internal!("no chunk"))?;
-            let index = self.op(Register::I64, VOp::Cast(wgcl_codegen::vir::CastOp::ZExt, linear));
-            let stride = self.i64(u64::from(stride));
-            let offset = self.op(Register::I64, VOp::Bin(VBin::Mul, index, stride));
-            let start = self.arena_at(variables);
-            self.frame.variables = self.op(Register::I64, VOp::Bin(VBin::Add, start, offset));
+            self.frame.variables = self.of_chunk(self.frame.private_range.0, self.frame.private.stride)?;
         }
         if self.frame.private.rows > 0 {
-            let linear = self.items.linear.ok_or_else(|| internal!("no chunk"))?;
-            let index = self.op(Register::I64, VOp::Cast(wgcl_codegen::vir::CastOp::ZExt, linear));
-            let bytes = self.i64(u64::from(self.frame.private.rows));
-            let offset = self.op(Register::I64, VOp::Bin(VBin::Mul, index, bytes));
-            let start = self.arena_at(self.frame.rows_at);
-            self.frame.rows = self.op(Register::I64, VOp::Bin(VBin::Add, start, offset));
+            self.frame.rows = self.of_chunk(self.frame.rows_at, self.frame.private.rows)?;
         }
         let mut bits: Option<V> = None;
         for array in [mask, live].into_iter().flatten() {
