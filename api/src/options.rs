@@ -61,8 +61,8 @@ pub const SWITCHES: &[Switch] = &[
     Switch {
         name: "WGCL_CPU",
         kind: Kind::Text,
-        default: "0",
-        doc: "`1` offers the host's CPU with machine code of our own, behind GPUs; Vulkan drivers for CPUs are offered only where `WGCL_DEVICE` names them then. `0` leaves it out.",
+        default: "1 on x86-64 (Linux, other Unix)",
+        doc: "Whether the host's CPU is offered, behind GPUs, by machine code of wgcl's own: `1` or `0`. Vulkan drivers for CPUs are offered beside it only where `WGCL_DEVICE` names them.",
     },
     Switch {
         name: "WGCL_CPU_ISA",

@@ -8,6 +8,11 @@ use wgcl_api::platform::names_device;
 use wgcl_backend_host::InterpreterBackend;
 use wgcl_backend_wgpu::{Settings, WgpuBackend};
 
+use crate::hardware;
+
+/// `WGCL_CPU` where it is not set: on, where there is a generator of machine code.
+const CPU_BY_DEFAULT: &str = if cfg!(all(unix, target_arch = "x86_64")) { "1" } else { "0" };
+
 /// All backends that are asked for.
 pub(crate) struct Backends {
     wgpu: Option<WgpuBackend>,
@@ -22,7 +27,7 @@ impl Backends {
     pub(crate) fn of(options: &Options) -> Self {
         let interpreter = options.interpreter.as_deref();
         let only_interpreter = interpreter == Some("only");
-        let wants_cpu = !only_interpreter && is_on("WGCL_CPU", options.cpu.as_deref());
+        let wants_cpu = !only_interpreter && is_on("WGCL_CPU", options.cpu.as_deref().unwrap_or(CPU_BY_DEFAULT));
         let cpu = if wants_cpu { cpu(options) } else { None };
         let interpreter = match interpreter {
             // Without a CPU's device there is one that does the same, if slowly.
@@ -35,7 +40,9 @@ impl Backends {
             }
         };
         Self {
-            wgpu: (!only_interpreter).then(|| WgpuBackend::new(settings(options))),
+            // Where only drivers for CPUs could be found, and nobody asks for one, none is loaded.
+            wgpu: (!only_interpreter && (cpu.is_none() || options.device.is_some() || hardware::may_have_gpu()))
+                .then(|| WgpuBackend::new(settings(options))),
             cpu,
             interpreter: interpreter.then_some(InterpreterBackend),
             choice: options.device.clone(),
@@ -94,12 +101,12 @@ fn cpu(_: &Options) -> Option<Box<dyn Backend>> {
 
 /// How the devices of wgpu are dealt with.
 fn settings(options: &Options) -> Settings {
-    Settings { portable: is_on("WGCL_PORTABLE", options.portable.as_deref()), ..Settings::default() }
+    Settings { portable: is_on("WGCL_PORTABLE", options.portable.as_deref().unwrap_or("0")), ..Settings::default() }
 }
 
-/// Whether a switch that is off by default is on.
-fn is_on(name: &str, value: Option<&str>) -> bool {
-    match value.unwrap_or("0") {
+/// Whether a switch is on.
+fn is_on(name: &str, value: &str) -> bool {
+    match value {
         "0" => false,
         "1" => true,
         other => {

@@ -35,6 +35,7 @@ mod enqueue;
 mod event;
 mod ffi;
 mod handles;
+mod hardware;
 mod host;
 mod image;
 mod image_enqueue;

@@ -18,7 +18,9 @@ use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
-use ffi::{CL_DEVICE_NAME, CL_DEVICE_TYPE_ALL, CL_PLATFORM_NAME, CL_SUCCESS, Cl, cl_device_id, cl_int, cl_platform_id, cl_uint};
+use ffi::{
+    CL_DEVICE_NAME, CL_DEVICE_TYPE_ALL, CL_DRIVER_VERSION, CL_PLATFORM_NAME, CL_SUCCESS, Cl, cl_device_id, cl_int, cl_platform_id, cl_uint,
+};
 
 /// The platform and the device that the tests of this process run on.
 pub struct Target {
@@ -138,9 +140,11 @@ pub fn device_name(target: &Target) -> String {
     name_of(&target.cl, target.device)
 }
 
-/// Whether the tests are about the device that is the host's CPU.
+/// Whether the tests are about wgcl's device that is the host's CPU: the driver says by what it reaches a device.
 pub fn is_cpu() -> bool {
-    std::env::var("WGCL_CPU").is_ok_and(|value| value == "1")
+    let driver =
+        |target: &Target| info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DRIVER_VERSION, size, value, ret));
+    try_target().is_ok_and(|target| target.is_wgcl() && driver(target).is_ok_and(|driver| driver.contains("(CPU:")))
 }
 
 /// The platform and device under test, or why there is none.

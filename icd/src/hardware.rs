@@ -1,0 +1,51 @@
+//! Whether the machine may have a GPU at all.
+//!
+//! Loading the Vulkan drivers of a Linux distribution takes some 30 ms and hundreds of megabytes of LLVM, in every process that asks for OpenCL devices. Where there is no file through which a
+//! driver could reach a GPU, all that they could offer is the CPU, which is a device already.
+
+use std::path::Path;
+
+/// Where Linux shows GPUs: Mesa's and most other drivers, NVIDIA's, those of Arm, Qualcomm and Imagination, and Windows' GPUs within WSL.
+const NODES: [&str; 6] = ["dri/", "nvidia", "mali", "kgsl-", "pvr", "dxg"];
+/// Who sets one of these has a driver in mind, which may reach its GPU in other ways.
+const CHOICES: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
+
+/// Whether there may be a GPU: always, but on a Linux without any file of one.
+pub(crate) fn may_have_gpu() -> bool {
+    !cfg!(target_os = "linux") || CHOICES.iter().any(|name| std::env::var_os(name).is_some()) || has_node(Path::new("/dev"))
+}
+
+/// Whether a folder of devices has a GPU's.
+fn has_node(folder: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else { return true };
+    entries.flatten().any(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        NODES.iter().any(|node| match node.strip_suffix('/') {
+            Some(inner) => name == inner && std::fs::read_dir(entry.path()).is_ok_and(|mut nodes| nodes.next().is_some()),
+            None => name.starts_with(node),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_node;
+
+    #[test]
+    fn gpus_are_found_by_their_files() {
+        let folder = std::env::temp_dir().join(format!("wgcl-nodes-{}", std::process::id()));
+        let make = |name: &str| std::fs::write(folder.join(name), "").expect("temporary file");
+        std::fs::create_dir_all(folder.join("dri")).expect("temporary folder");
+        make("null");
+        assert!(!has_node(&folder), "an empty folder is no GPU");
+        make("dri/renderD128");
+        assert!(has_node(&folder));
+        std::fs::remove_file(folder.join("dri/renderD128")).expect("temporary file");
+        assert!(!has_node(&folder));
+        make("nvidia0");
+        assert!(has_node(&folder));
+        std::fs::remove_dir_all(&folder).expect("temporary folder");
+        assert!(has_node(&folder), "what cannot be read may hold one");
+    }
+}
