@@ -125,7 +125,8 @@ pub const SWITCHES: &[Switch] = &[
         kind: Kind::Text,
         default: "the device's",
         doc: "Bytes of a buffer from which on kernels see it in several pieces, as they do where it is larger than the device can bind: for tests. The pieces are \
-              larger where there would be too many.",
+              larger where there would be too many. On the CPU: from which on \
+              offsets within it take 64 bits.",
     },
     Switch {
         name: "WGCL_CONFIG",

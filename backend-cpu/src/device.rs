@@ -47,7 +47,14 @@ impl CpuDevice {
         let target = if cpu.isa == Isa::Sse42 { Target::cpu().without_fused_fma() } else { Target::cpu() };
         let properties = properties(cpu.isa, threads, &target);
         let quota = Quota::new(properties.global_memory);
-        Self { properties, target, cpu, quota, commands: Commands::new(Engine::new(threads)), expected: Mutex::default() }
+        Self {
+            properties,
+            target,
+            cpu,
+            commands: Commands::new(Engine::new(threads, Arc::clone(&quota))),
+            quota,
+            expected: Mutex::default(),
+        }
     }
 }
 
@@ -65,7 +72,7 @@ impl Device for CpuDevice {
     }
 
     fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
-        Some(Arc::new(CpuMemory::of_host(region, size)?))
+        Some(Arc::new(CpuMemory::of_host(&self.quota, region, size)?))
     }
 
     fn expect(&self, name: Key) {

@@ -16,7 +16,7 @@ use crate::block::Block;
 use crate::dispatch::Dispatch;
 use crate::groups::{Part, parts};
 use crate::key::Key;
-use crate::memory::CpuMemory;
+use crate::memory::{CpuMemory, Quota};
 use crate::pool::Pool;
 use crate::program::{CpuProgram, Freedom, Pace};
 
@@ -53,6 +53,7 @@ pub(crate) enum Host {
 #[derive(Debug)]
 pub(crate) struct Engine {
     pool: Pool,
+    memory: Arc<Quota>,
     /// For what kernels print: made by the first that may.
     printf: Mutex<Option<Block>>,
 }
@@ -67,9 +68,9 @@ fn items(launch: &Launch) -> u64 {
 }
 
 impl Engine {
-    /// Of so many threads.
-    pub(crate) fn new(threads: usize) -> Self {
-        Self { pool: Pool::new(threads), printf: Mutex::new(None) }
+    /// Of so many threads, for kernels that use this memory.
+    pub(crate) fn new(threads: usize, memory: Arc<Quota>) -> Self {
+        Self { pool: Pool::new(threads), memory, printf: Mutex::new(None) }
     }
 
     /// Whether a command is over so soon that no other thread need be woken for it.
@@ -96,7 +97,7 @@ impl Engine {
             if !kernel.is_ready() && kernel.is_first_to_begin() {
                 let (_, parts) = parts(launch, kernel.is_free(), self.pool.threads())?;
                 if let Some(part) = parts.first() {
-                    let key = Key::of_launch(launch, kernel.params(), program.code.machine().isa)?.of_part(part);
+                    let key = Key::of_launch(launch, kernel.params(), program.code.machine().isa, self.memory.has_far())?.of_part(part);
                     program.code.begin(kernel, key, Urgency::Awaited);
                 }
             }
@@ -130,7 +131,7 @@ impl Engine {
         let program = program(launch)?;
         let kernel = program.code.kernel(&launch.kernel)?;
         let (num_groups, parts) = parts(launch, kernel.is_free(), self.pool.threads())?;
-        let common = Key::of_launch(launch, kernel.params(), program.code.machine().isa)?;
+        let common = Key::of_launch(launch, kernel.params(), program.code.machine().isa, self.memory.has_far())?;
         let context = context(launch, num_groups, program);
         let mut text = Vec::new();
         // All parts of a launch print into one buffer, which runs full but once.

@@ -18,12 +18,14 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key of a launch, but for the size of its groups.
-    pub(crate) fn of_launch(launch: &Launch, params: &[KernelParam], isa: Isa) -> BackendResult<Self> {
+    /// The key of a launch, but for the size of its groups. `far`: whether the device has memory objects within which offsets take 64 bits. What the application has allocated by itself may be
+    /// of any size.
+    pub(crate) fn of_launch(launch: &Launch, params: &[KernelParam], isa: Isa, far: bool) -> BackendResult<Self> {
         if params.len() != launch.args.len() {
             return Err(BackendError::Other("a launch with the wrong number of arguments".to_owned()));
         }
-        let mut kernel = KernelKey { zero_offset: launch.global_offset == [0; 3], ..KernelKey::default() };
+        let far = far || launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_)));
+        let mut kernel = KernelKey { zero_offset: launch.global_offset == [0; 3], far, ..KernelKey::default() };
         for (index, (param, arg)) in (0..).zip(params.iter().zip(&launch.args)) {
             match (param, arg) {
                 (KernelParam::Buffer { .. }, LaunchArg::Buffer(None)) => kernel.null_args.push(index),

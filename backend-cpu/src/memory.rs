@@ -6,25 +6,45 @@
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, Memory};
 use wgcl_api::host::HostRegion;
 use wgcl_api::host_commands::{HostBytes, range};
+use wgcl_api::options::Options;
 
 use crate::block::Block;
 
-/// Counts the bytes of a device's memory.
+/// Bytes of a memory object that offsets of 32 bits with sign do not reach the end of.
+const FAR: u64 = 1 << 31;
+
+/// Counts the bytes of a device's memory, and the objects that are large.
 #[derive(Debug)]
 pub(crate) struct Quota {
     used: AtomicU64,
     limit: u64,
+    /// Memory objects of `far_from` bytes or more.
+    far: AtomicUsize,
+    far_from: u64,
 }
 
 impl Quota {
     /// Of so many bytes.
     pub(crate) fn new(limit: u64) -> Arc<Self> {
-        Arc::new(Self { used: AtomicU64::new(0), limit })
+        let asked = Options::get().binding_limit.as_deref().and_then(|text| text.parse::<u64>().ok());
+        Arc::new(Self { used: AtomicU64::new(0), limit, far: AtomicUsize::new(0), far_from: asked.map_or(FAR, |asked| asked.min(FAR)) })
+    }
+
+    /// Whether there is a memory object within which offsets take 64 bits.
+    pub(crate) fn has_far(&self) -> bool {
+        self.far.load(Ordering::Relaxed) > 0
+    }
+
+    /// Counts an object that is large.
+    fn note(&self, size: usize) {
+        if size as u64 >= self.far_from {
+            self.far.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Counts bytes; whether there are so many.
@@ -40,7 +60,7 @@ const ADOPTED_ALIGN: usize = 16;
 /// Whose the bytes are.
 #[derive(Debug)]
 enum Owner {
-    Device { _block: Block, quota: Arc<Quota> },
+    Device(#[expect(dead_code, reason = "it is kept, for as long as the memory is used")] Block),
     Host(#[expect(dead_code, reason = "it is kept, for as long as the memory is used")] Arc<dyn HostRegion>),
 }
 
@@ -50,6 +70,7 @@ pub(crate) struct CpuMemory {
     start: NonNull<u8>,
     size: usize,
     owner: Owner,
+    quota: Arc<Quota>,
 }
 
 // SAFETY: an address, and what keeps the bytes there. Who reads and writes them says why that is sound.
@@ -63,22 +84,23 @@ impl CpuMemory {
         if !quota.take(size) {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        match Block::new(size) {
-            Some(block) => {
-                Ok(Self { start: block.start(), size: block.size(), owner: Owner::Device { _block: block, quota: Arc::clone(quota) } })
-            }
-            None => {
-                quota.used.fetch_sub(size, Ordering::Relaxed);
-                Err(BackendError::OutOfDeviceMemory)
-            }
-        }
+        let Some(block) = Block::new(size) else {
+            quota.used.fetch_sub(size, Ordering::Relaxed);
+            return Err(BackendError::OutOfDeviceMemory);
+        };
+        Ok(Self::owned(block.start(), block.size(), Owner::Device(block), quota))
     }
 
     /// That is the first bytes of a region of the host's; `None` where they are not aligned well enough.
-    pub(crate) fn of_host(region: &Arc<dyn HostRegion>, size: u64) -> Option<Self> {
+    pub(crate) fn of_host(quota: &Arc<Quota>, region: &Arc<dyn HostRegion>, size: u64) -> Option<Self> {
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut(region.address()))?;
         let size = usize::try_from(size).ok()?;
-        region.address().is_multiple_of(ADOPTED_ALIGN).then(|| Self { start, size, owner: Owner::Host(Arc::clone(region)) })
+        region.address().is_multiple_of(ADOPTED_ALIGN).then(|| Self::owned(start, size, Owner::Host(Arc::clone(region)), quota))
+    }
+
+    fn owned(start: NonNull<u8>, size: usize, owner: Owner, quota: &Arc<Quota>) -> Self {
+        quota.note(size);
+        Self { start, size, owner, quota: Arc::clone(quota) }
     }
 
     /// The address of its first byte.
@@ -97,8 +119,12 @@ impl CpuMemory {
 
 impl Drop for CpuMemory {
     fn drop(&mut self) {
-        if let Owner::Device { quota, .. } = &self.owner {
-            quota.used.fetch_sub(self.size as u64, Ordering::Relaxed);
+        let size = self.size as u64;
+        if size >= self.quota.far_from {
+            self.quota.far.fetch_sub(1, Ordering::Relaxed);
+        }
+        if let Owner::Device(_) = &self.owner {
+            self.quota.used.fetch_sub(size, Ordering::Relaxed);
         }
     }
 }

@@ -16,9 +16,6 @@ const MAX_CONSTANT: u32 = 64 << 20;
 /// Pointers that fit the bytes of parameters which the API allows.
 const MAX_CONSTANT_ARGS: u32 = 128;
 
-/// Bytes of a buffer: offsets from a pointer are computed in 32 bits with sign.
-const MAX_ALLOCATION: u64 = 2 << 30;
-
 /// The properties of the host's CPU, run by so many threads.
 pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DeviceProperties {
     let Processor { name, vendor, vendor_id } = processor();
@@ -32,7 +29,8 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         driver: format!("{} {}", env!("CARGO_PKG_VERSION"), isa_name(isa)),
         api: "CPU",
         global_memory: memory,
-        max_allocation: memory.min(MAX_ALLOCATION),
+        // As much as can be had while the host keeps some for itself.
+        max_allocation: (memory / 4 * 3) & !4095,
         local_memory: target.language.max_local_memory,
         max_constant_size: MAX_CONSTANT,
         max_constant_args: MAX_CONSTANT_ARGS,

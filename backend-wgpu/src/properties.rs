@@ -212,6 +212,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         // In HLSL fma is what the compiler makes of it.
         fused_fma: info.vendor == NVIDIA && approach.spirv,
         denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,
+        far_offsets: false,
         short_elements: int16 && approach.spirv,
         max_local_memory: limits.max_compute_workgroup_storage_size,
         images: true,

@@ -29,6 +29,8 @@ pub struct KernelKey {
     pub guard: [bool; 3],
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,
+    /// Whether a memory object that the kernel may reach has more than 2 GiB, so that offsets within it take 64 bits.
+    pub far: bool,
     /// Bytes of each `__local` argument, in order of the kernel's `KernelParam::Local` parameters.
     pub local_args: Vec<u32>,
     /// Indices of the parameters for which the host passed a null pointer; nearly always empty.
@@ -73,6 +75,7 @@ impl KernelKey {
         enqueued_local_size: [0; 3],
         guard: [false; 3],
         zero_offset: false,
+        far: false,
         local_args: Vec::new(),
         null_args: Vec::new(),
         images: Vec::new(),

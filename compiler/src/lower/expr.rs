@@ -425,11 +425,13 @@ impl<'p> Lowering<'p, '_> {
 
     /// See [`Self::index_address`].
     ///
-    /// Private and local memory are small, and so is what a signed index of 32 bits can reach: their offsets are 32 bits wide.
+    /// Private and local memory are small, and where memory objects are no larger than 2 GiB so is what a signed index of 32 bits can reach: their offsets are 32 bits wide.
     pub(super) fn element_address(&mut self, pointer: Value, index: Value, signed: bool, stride: u32, negate: bool) -> Value {
         let width = self.b.ty(index).scalar().map_or(32, Scalar::bits);
         let near = matches!(self.b.ty(pointer), Type::Ptr(Space::Private | Space::Local));
-        let ty = if near || width < 32 || (width == 32 && signed) { Type::I32 } else { self.pointer_int() };
+        let reaches_far = self.shared.target.language.far_offsets && u64::from(stride) << width.min(32) > 1 << 31;
+        let small = (width < 32 || (width == 32 && signed)) && !reaches_far;
+        let ty = if near || small { Type::I32 } else { self.pointer_int() };
         let index = self.b.resize(index, signed, ty);
         let bytes = self.b.bin_int(BinOp::Mul, index, i64::from(stride));
         let bytes = if negate { self.b.un(crate::ir::UnOp::Neg, bytes) } else { bytes };

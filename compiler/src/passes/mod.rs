@@ -39,6 +39,7 @@ pub mod legalize;
 pub(crate) mod lower_memory;
 pub(crate) mod merge_exits;
 pub(crate) mod narrow;
+pub(crate) mod offsets;
 mod pass;
 pub mod pieces;
 pub(crate) mod promote;
@@ -184,15 +185,16 @@ pub const SHADER: &[Step] = &[
     Each(&[Then(&[Step::Pass(&constants_inward::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&compact::PASS)])]),
 ];
 
-/// Then, for machine code: integers no wider than addresses within an object need, and loops that are left at few places.
+/// Then, for machine code: integers no wider than addresses within an object need, loops that are left at few places, and what lies side by side in one access.
 pub const NATIVE: &[Step] = &[Each(&[
+    Step::Pass(&offsets::PASS),
     Step::Pass(&constant_loads::PASS),
     Step::Pass(&simplify::PASS),
     Step::Pass(&narrow::PASS),
     Step::Pass(&merge_exits::PASS),
     Step::Pass(&simplify::PASS),
     Step::Pass(&compact::PASS),
-    Step::Pass(&align::PASS),
+    Then(&[Step::Pass(&side_by_side::SORTED)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
 ])];
 
 /// At last: what remains is what emission knows.

@@ -59,6 +59,8 @@ pub struct Language {
     pub fp64: bool,
     /// `half` arithmetic.
     pub fp16: bool,
+    /// Memory objects may have more than 2 GiB: an index of 32 bits may lead to an offset of more.
+    pub far_offsets: bool,
     /// 64-bit integer atomics in global memory.
     pub int64_atomics: bool,
     /// What orders other memory accesses around an atomic one.

@@ -52,6 +52,7 @@ impl Target {
             max_subgroup_size: 128,
             fused_fma: false,
             denormals: true,
+            far_offsets: false,
             short_elements: true,
             max_local_memory: 32768,
             images: true,
@@ -82,6 +83,7 @@ impl Target {
         let full = Self::full();
         let language = Language {
             atomic_order: AtomicOrder::Total,
+            far_offsets: true,
             subgroups: false,
             max_subgroup_size: 1,
             fused_fma: true,

@@ -67,6 +67,7 @@ impl Options {
                 "coarsen" => key.binding.coarsen = number(value)?,
                 "extra" => key.binding.extra_buffers = number(value)?,
                 "offset" => key.kernel.zero_offset = value != "true",
+                "far" => key.kernel.far = value == "true",
                 "null" => key.kernel.null_args = list(value)?,
                 "started" => key.binding.started_args = list(value)?,
                 "folded" => key.binding.folded = list(value)?,

@@ -1,0 +1,125 @@
+//! Buffers of more than 4 GiB, on devices that have them: every way to an element beyond what 31 or 32 bits tell.
+//!
+//! Nothing but a few pages of them is ever touched, so that the system need not have the memory.
+
+mod common;
+
+use std::ptr::{null, null_mut};
+
+use common::ffi::{CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_SUCCESS, CL_TRUE};
+use common::objects::{Context, Mem, Queue};
+use common::{info, is_cpu, target};
+
+/// Bytes of the buffer.
+const SIZE: usize = (9 << 29) + 4096;
+
+/// Whether the device can have such a buffer. Without a limit of its own the CPU can where the host has half as much again.
+fn can() -> bool {
+    let target = target();
+    let size = |name| info::<u64>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).unwrap_or(0);
+    let (most, memory) = (size(CL_DEVICE_MAX_MEM_ALLOC_SIZE), size(CL_DEVICE_GLOBAL_MEM_SIZE));
+    assert!(!is_cpu() || most > SIZE as u64 || memory < SIZE as u64 * 3 / 2, "{most} of {memory} bytes");
+    most > SIZE as u64
+}
+
+fn words(queue: &Queue, mem: &Mem, offset: usize, count: usize) -> Vec<u32> {
+    let mut words = vec![0_u32; count];
+    let status =
+        target().cl.clEnqueueReadBuffer(queue.0, mem.0, CL_TRUE, offset, 4 * count, words.as_mut_ptr().cast(), 0, null(), null_mut());
+    assert_eq!(status, CL_SUCCESS, "clEnqueueReadBuffer at {offset}");
+    words
+}
+
+const SOURCE: &str = "
+kernel void by_int(global uint *p, int from) { int i = get_global_id(0); p[from + i] = 1000 + i; }
+kernel void by_uint(global uint *p, uint from) { uint i = get_global_id(0); p[from + i] = 2000 + i; }
+kernel void by_size(global uint *p, ulong from) { size_t i = get_global_id(0); p[from + i] = 3000 + i; }
+kernel void by_vector(global uint4 *p, int from) { int i = get_global_id(0); p[from + i] = (uint4)(4000 + i); }
+kernel void by_two(global uint *p, int a, int b) { int i = get_global_id(0); global uint *q = p + a; q += b; q[i] = 5000 + i; }
+kernel void by_bytes(global uchar *p, uint from) { uint i = get_global_id(0); p[from + i] = i; }
+kernel void backwards(global uint *p, ulong from, int by)
+{ int i = get_global_id(0); global uint *end = p + from; end[i - by] = 6000 + i; }
+kernel void permuted(global uint *p, int from) { int i = get_global_id(0); p[from + (i ^ 5) % 64] = 7000 + i; }
+kernel void moved(global uint *p, ulong from, ulong to) { size_t i = get_global_id(0); p[to + i] = p[from + i] + 1; }
+kernel void distance(global uint *p, ulong far, global long *out) { out[0] = (p + far) - p; out[1] = p < p + far; }
+";
+
+#[test]
+fn all_indices_reach_everywhere() {
+    if !can() {
+        return;
+    }
+    let context = Context::new();
+    let queue = context.queue(0);
+    let big = context.buffer(SIZE);
+    let program = context.build(SOURCE);
+    let last = SIZE / 4 - 1024;
+    let (half, most) = (1_usize << 29, 1_usize << 30);
+    let launch = |name: &str, set: &dyn Fn(&common::objects::Kernel)| {
+        let kernel = program.kernel(name);
+        kernel.set_mem(0, &big);
+        set(&kernel);
+        assert_eq!(queue.launch(&kernel, &[64], None), CL_SUCCESS, "{name}");
+    };
+    let expect = |what: &str, word: usize, first: u32| {
+        assert_eq!(words(&queue, &big, 4 * word, 64), (first..first + 64).collect::<Vec<_>>(), "{what} at word {word}");
+    };
+    for word in [half - 32, most - 32, last] {
+        launch("by_int", &|kernel| assert_eq!(kernel.set(1, &(word as i32)), CL_SUCCESS));
+        expect("an int", word, 1000);
+        launch("by_uint", &|kernel| assert_eq!(kernel.set(1, &(word as u32)), CL_SUCCESS));
+        expect("an uint", word, 2000);
+        launch("by_size", &|kernel| assert_eq!(kernel.set(1, &(word as u64)), CL_SUCCESS));
+        expect("a size_t", word, 3000);
+        launch("by_two", &|kernel| {
+            assert_eq!((kernel.set(1, &((word / 2) as i32)), kernel.set(2, &((word - word / 2) as i32))), (CL_SUCCESS, CL_SUCCESS));
+        });
+        expect("two ints", word, 5000);
+        launch("backwards", &|kernel| {
+            assert_eq!((kernel.set(1, &((word + half - 1024) as u64)), kernel.set(2, &((half - 1024) as i32))), (CL_SUCCESS, CL_SUCCESS));
+        });
+        expect("a negative int", word, 6000);
+        launch("permuted", &|kernel| assert_eq!(kernel.set(1, &(word as i32)), CL_SUCCESS));
+        let permuted: Vec<u32> = (0..64).map(|i| 7000 + (i ^ 5)).collect();
+        assert_eq!(words(&queue, &big, 4 * word, 64), permuted, "scattered at word {word}");
+        launch("moved", &|kernel| {
+            assert_eq!((kernel.set(1, &(word as u64)), kernel.set(2, &((word + 128) as u64))), (CL_SUCCESS, CL_SUCCESS));
+        });
+        assert_eq!(words(&queue, &big, 4 * (word + 128), 64), permuted.iter().map(|word| word + 1).collect::<Vec<_>>());
+        launch("by_vector", &|kernel| assert_eq!(kernel.set(1, &((word / 4) as i32)), CL_SUCCESS));
+        let vectors: Vec<u32> = (0..256).map(|word| 4000 + word / 4).collect();
+        assert_eq!(words(&queue, &big, 4 * (word / 4 * 4), 256), vectors, "vectors at word {word}");
+    }
+    for byte in [(1_usize << 31) - 32, (1 << 32) - 64] {
+        launch("by_bytes", &|kernel| assert_eq!(kernel.set(1, &(byte as u32)), CL_SUCCESS));
+        let bytes: Vec<u8> = words(&queue, &big, byte, 16).into_iter().flat_map(u32::to_le_bytes).collect();
+        assert_eq!(bytes, (0..64).collect::<Vec<u8>>(), "bytes at {byte}");
+    }
+    let out = context.buffer(16);
+    launch("distance", &|kernel| {
+        assert_eq!(kernel.set(1, &(last as u64)), CL_SUCCESS);
+        kernel.set_mem(2, &out);
+    });
+    assert_eq!(queue.read::<i64>(&out, 2), [last as i64, 1]);
+}
+
+/// The same kernels on small buffers, before and after there is a large one.
+#[test]
+fn small_buffers_are_as_before() {
+    if !can() {
+        return;
+    }
+    let context = Context::new();
+    let queue = context.queue(0);
+    let program = context.build(SOURCE);
+    let kernel = program.kernel("by_int");
+    let small = context.buffer(4096);
+    for round in 0..3 {
+        let _large = (round == 1).then(|| context.buffer(SIZE));
+        queue.write(&small, &[0_u32; 1024]);
+        kernel.set_mem(0, &small);
+        assert_eq!(kernel.set(1, &100_i32), CL_SUCCESS);
+        assert_eq!(queue.launch(&kernel, &[64], None), CL_SUCCESS);
+        assert_eq!(queue.read::<u32>(&small, 165)[99..], [&[0][..], &(1000..1064).collect::<Vec<_>>(), &[0]].concat());
+    }
+}
