@@ -60,8 +60,8 @@ impl Isa {
         matches!(self, Self::Avx512)
     }
 
-    /// Whether [`vir::Op::Shuffle`] may be used.
-    pub const fn has_shuffle(self) -> bool {
+    /// Whether every [`vir::Op::Shuffle`] is one instruction. Elsewhere those are that take the same lanes within each sixteen bytes, or whole sixteen bytes.
+    pub const fn shuffles_any(self) -> bool {
         matches!(self, Self::Avx512)
     }
 

@@ -241,7 +241,7 @@ pub enum Op {
     MaskPart(Value, u8),
     /// Masks for 64-bit lanes, one or two, as a mask for 32-bit lanes.
     MaskJoin(SmallVec<[Value; 2]>),
-    /// Lanes of two vectors of one type, one behind the other, by their numbers. Only where [`crate::Isa::has_shuffle`].
+    /// Lanes of two vectors of one type, one behind the other, by their numbers; see [`crate::Isa::shuffles_any`].
     Shuffle(Value, Value, Box<[u8]>),
     /// A mask as the low bits of an `i32`.
     MaskBits(Value),

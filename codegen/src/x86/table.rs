@@ -112,7 +112,13 @@ pub(super) const MOVU: Desc = x("mov", P, M0F, 0x10);
 pub(super) const MOVU_STORE: Desc = x("mov", P, M0F, 0x11);
 pub(super) const MOVA: Desc = x("movap", P, M0F, 0x28);
 pub(super) const MOVA_STORE: Desc = x("movap", P, M0F, 0x29);
-pub(super) const SHUFPS: Desc = x("shufps", P, M0F, 0xC6);
+pub(super) const SHUFP: Desc = x("shufp", P, M0F, 0xC6);
+pub(super) const UNPCKL: Desc = x("unpcklp", P, M0F, 0x14);
+pub(super) const UNPCKH: Desc = x("unpckhp", P, M0F, 0x15);
+/// By indices in the first operand.
+pub(super) const PERMPS: Desc = w("permps", P66, M38, 0x16);
+pub(super) const PERM2F128: Desc = v("perm2f128", P66, M3A, 0x06);
+pub(super) const BLEND_IMM: Desc = any("blendps", P66, M3A, 0x0C, VEX | WIG);
 pub(super) const UCOMI: Desc = x("ucomis", P, M0F, 0x2E).tuple(Tuple::Elem);
 pub(super) const MOVMSK: Desc = any("movmskp", P, M0F, 0x50, VEX | WIG);
 pub(super) const RCP: Desc = any("rcp", P, M0F, 0x53, LEGACY | VEX | WIG);

@@ -366,12 +366,10 @@ impl Table {
             for lane in 0..lanes {
                 self.op(format!("Extract {lane}"), &[ty], Type::Scalar(elem), |values| Op::Extract(values[0], lane));
             }
-            if self.isa.has_shuffle() {
-                for kind in 0..24 {
-                    let lanes = order(&mut Random::new(kind), lanes);
-                    self.op(format!("Shuffle {lanes:?}"), &[ty, ty], ty, |values| Op::Shuffle(values[0], values[1], lanes.clone()));
-                    self.op(format!("Shuffle {lanes:?} of one"), &[ty], ty, |values| Op::Shuffle(values[0], values[0], lanes.clone()));
-                }
+            for kind in 0..100 {
+                let lanes = order(&mut Random::new(kind), lanes);
+                self.op(format!("Shuffle {lanes:?}"), &[ty, ty], ty, |values| Op::Shuffle(values[0], values[1], lanes.clone()));
+                self.op(format!("Shuffle {lanes:?} of one"), &[ty], ty, |values| Op::Shuffle(values[0], values[0], lanes.clone()));
             }
             self.op("Lanes".into(), &[], ty, |_| Op::Lanes((0..lanes).map(|lane| 0x0102_0304 << (lane % 4)).collect()));
         }

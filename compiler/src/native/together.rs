@@ -40,7 +40,7 @@ impl Lower<'_> {
     /// Loads components together, where that can be done and touches nothing beyond memory: whole steps, or what is aligned so that no page is left.
     pub(super) fn load_together(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Option<Comps> {
         let Address::Linear(first, stride) = *address else { return None };
-        if self.exec.is_some() || !self.shape.isa.has_shuffle() {
+        if self.exec.is_some() {
             return None;
         }
         let words = words(of, count, stride)?;
@@ -76,7 +76,7 @@ impl Lower<'_> {
             return false;
         }
         let words = words(of, count, stride).filter(|words| of.size() * count == words.step * words.of.size());
-        let Some(words) = words.filter(|_| self.shape.isa.has_shuffle()) else { return self.store_written_out(first, stride, of, comps) };
+        let Some(words) = words else { return self.store_written_out(first, stride, of, comps) };
         let comps: Comps = if of == words.of { comps.iter().cloned().collect() } else { self.bitcast(of, words.of, Mode::Varying, comps) };
         let ty = self.shape.register(words.of, Mode::Varying);
         let bytes = u32::from(ty.lanes()) * words.of.size();
@@ -145,34 +145,99 @@ impl Lower<'_> {
 
     /// Lanes in the order of memory, `n` vectors of them, by their number modulo `n`.
     fn sort(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+        if self.shape.isa.shuffles_any() {
+            return self.sort_within(ty, list, ty.lanes());
+        }
+        let (list, quarter) = (self.halves_apart(ty, list), quarter(ty));
+        let groups = list.len() / usize::from(quarter);
+        if groups < 2 {
+            return self.sort_within(ty, &list, quarter);
+        }
+        let group = |first: usize| list.iter().copied().skip(first).step_by(groups).collect::<Vec<V>>();
+        (0..groups).flat_map(|first| self.sort_within(ty, &group(first), quarter)).collect()
+    }
+
+    /// The other way.
+    fn mix(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+        if self.shape.isa.shuffles_any() {
+            return self.mix_within(ty, list, ty.lanes());
+        }
+        let quarter = quarter(ty);
+        let mixed: Vec<Vec<V>> = list.chunks(usize::from(quarter)).map(|group| self.mix_within(ty, group, quarter)).collect();
+        let list: Vec<V> = (0..mixed[0].len()).flat_map(|row| mixed.iter().map(move |group| group[row])).collect();
+        self.halves_together(ty, &list)
+    }
+
+    /// Sixteen bytes of the first half of vectors and of the second half side by side: what is done within sixteen bytes is then done for the lanes of either half.
+    fn halves_apart(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+        let (lanes, half) = (ty.lanes(), ty.lanes() / 2);
+        if lanes == quarter(ty) {
+            return list.to_vec();
+        }
+        let (first, second) = list.split_at(list.len() / 2);
+        let pairs: Vec<(V, V)> = first.iter().copied().zip(second.iter().copied()).collect();
+        let mut apart = Vec::with_capacity(list.len());
+        for (a, b) in pairs {
+            for from in [0, half] {
+                apart.push(self.shuffle(ty, a, b, (0..half).chain(lanes..lanes + half).map(|lane| lane + from)));
+            }
+        }
+        apart
+    }
+
+    /// The other way.
+    fn halves_together(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+        let (lanes, half) = (ty.lanes(), ty.lanes() / 2);
+        if lanes == quarter(ty) {
+            return list.to_vec();
+        }
+        let mut together = Vec::with_capacity(list.len());
+        for from in [0, half] {
+            for pair in list.chunks(2) {
+                together.push(self.shuffle(ty, pair[0], pair[1], (0..half).chain(lanes..lanes + half).map(|lane| lane + from)));
+            }
+        }
+        together
+    }
+
+    /// As [`Self::sort`] of each so many lanes by themselves.
+    fn sort_within(&mut self, ty: Register, list: &[V], within: u8) -> Vec<V> {
         if list.len() < 2 {
             return list.to_vec();
         }
         let lanes = ty.lanes();
         let half = |this: &mut Self, odd: u8| {
-            let pairs: Vec<V> =
-                list.chunks(2).map(|pair| this.shuffle(ty, pair[0], pair[1], (0..lanes).map(|lane| 2 * lane + odd))).collect();
-            this.sort(ty, &pairs)
+            let pick = |lane: u8| {
+                let (part, from) = (lane / within * within, 2 * (lane % within) + odd);
+                part + from % within + if from < within { 0 } else { lanes }
+            };
+            let pairs: Vec<V> = list.chunks(2).map(|pair| this.shuffle(ty, pair[0], pair[1], (0..lanes).map(pick))).collect();
+            this.sort_within(ty, &pairs, within)
         };
         let (even, odd) = (half(self, 0), half(self, 1));
         even.into_iter().zip(odd).flat_map(|(even, odd)| [even, odd]).collect()
     }
 
-    /// The other way.
-    fn mix(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+    /// As [`Self::mix`] of each so many lanes by themselves.
+    fn mix_within(&mut self, ty: Register, list: &[V], within: u8) -> Vec<V> {
         if list.len() < 2 {
             return list.to_vec();
         }
         let lanes = ty.lanes();
         let every_other = |from: usize| list.iter().copied().skip(from).step_by(2).collect::<Vec<V>>();
-        let (even, odd) = (self.mix(ty, &every_other(0)), self.mix(ty, &every_other(1)));
+        let (even, odd) = (self.mix_within(ty, &every_other(0), within), self.mix_within(ty, &every_other(1), within));
         let mut mixed = Vec::with_capacity(list.len());
         for (&even, &odd) in even.iter().zip(&odd) {
-            for upper in [0, lanes / 2] {
-                let pick = (0..lanes).map(|lane| upper + lane / 2 + if lane % 2 == 1 { lanes } else { 0 });
-                mixed.push(self.shuffle(ty, even, odd, pick));
+            for upper in [0, within / 2] {
+                let pick = |lane: u8| lane / within * within + upper + lane % within / 2 + if lane % 2 == 1 { lanes } else { 0 };
+                mixed.push(self.shuffle(ty, even, odd, (0..lanes).map(pick)));
             }
         }
         mixed
     }
+}
+
+/// Lanes of sixteen bytes.
+fn quarter(ty: Register) -> u8 {
+    ty.elem().map_or(4, |elem| (16 / elem.bytes()) as u8)
 }

@@ -13,6 +13,7 @@ mod memory;
 mod merge;
 mod plan;
 mod shape;
+mod shuffle;
 mod values;
 mod vector;
 

@@ -75,11 +75,11 @@ impl Lower<'_> {
             ([one], 1) => {
                 let high = self.vec();
                 self.push(Draft::new(t::EXTRACT128).len(1).reg(*one).rm_def(high).imm(1));
-                self.v3_imm(t::SHUFPS, 0, false, *one, high, EVEN)
+                self.v3_imm(t::SHUFP, 0, false, *one, high, EVEN)
             }
-            ([low, high], 0) => self.v3_imm(t::SHUFPS, 0, false, *low, *high, EVEN),
+            ([low, high], 0) => self.v3_imm(t::SHUFP, 0, false, *low, *high, EVEN),
             ([low, high], _) => {
-                let both = self.v3_imm(t::SHUFPS, to, false, *low, *high, EVEN);
+                let both = self.v3_imm(t::SHUFP, to, false, *low, *high, EVEN);
                 self.v2_imm(t::PERMQ, to, true, both, LANES)
             }
             _ => self.refuse("narrowing of that many lanes".to_owned(), super::VEC),

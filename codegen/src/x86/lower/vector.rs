@@ -5,7 +5,6 @@ use regalloc2::VReg;
 use super::super::alloc::VEC;
 use super::super::inst::{Desc, Draft, Src};
 use super::super::table as t;
-use super::values::Constant;
 use super::{Lower, length, wide};
 use crate::vir::{BinOp, Op, Type, UnOp, Value};
 
@@ -191,20 +190,6 @@ impl Lower<'_> {
         let upper = self.splat_constant(0xFFFF_FFFF_0000_0000, Type::Vector(crate::vir::Elem::I64, 2 << len));
         let odd = self.v3(t::PAND, len, false, odd, upper);
         self.v3(t::POR, len, false, even, odd)
-    }
-
-    /// Lanes of two vectors by their numbers.
-    pub(super) fn shuffle(&mut self, a: Value, b: Value, lanes: &[u8], ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
-        let index = ty.with_elem(if long { crate::vir::Elem::I64 } else { crate::vir::Elem::I32 });
-        let numbers: Vec<u64> = lanes.iter().map(|&lane| u64::from(lane)).collect();
-        let id = self.pooled(Constant::Lanes(&numbers), index);
-        let from = self.v2(t::MOVU, len, false, Src::Pool { id, broadcast: false });
-        let to = self.vec();
-        let second = self.source(b, false);
-        let first = self.reg(a);
-        self.push(Draft::new(t::PERMI2).len(len).wide(long).tied(from, to).vvvv(first).rm(second));
-        to
     }
 
     fn vector_shift(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {

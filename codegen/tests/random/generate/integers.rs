@@ -209,7 +209,7 @@ impl Generator<'_> {
 
     /// Between scalars and vectors.
     pub(super) fn spread(&mut self, ty: Type, elem: Elem) -> Value {
-        if ty.lanes() > 1 && self.wants.isa.has_shuffle() && self.random.once_in(2) {
+        if ty.lanes() > 1 && self.random.once_in(2) {
             let (a, b) = (self.any(ty), self.any(ty));
             let quality = self.least(&[a, b]);
             let lanes = super::order(&mut self.random, ty.lanes());

@@ -153,15 +153,33 @@ pub fn all_types(isa: Isa) -> Vec<Type> {
 
 /// Which of twice so many lanes a shuffle takes: any, or those of a usual pattern.
 pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
-    let (kind, by) = (random.below(8), random.below(usize::from(lanes)) as u8);
+    let (kind, by) = (random.below(14), random.below(2 * usize::from(lanes)) as u8);
+    // Of sixteen bytes of words of 32 or 64 bits.
+    let each = random.of(&[2, 4]).min(lanes);
+    let inner: [u8; 4] = std::array::from_fn(|_| random.below(2 * usize::from(each)) as u8);
+    let parts: [u8; 16] = std::array::from_fn(|_| random.below(2 * usize::from(lanes)) as u8);
     let lane = |at: u8| match kind {
-        0 => at + by,
+        0 => at + by % lanes,
         1 => 2 * at,
         2 => at / 2 + if at.is_multiple_of(2) { 0 } else { lanes },
         3 => lanes - 1 - at,
         4 => (at ^ 1) % lanes,
         5 => by,
-        _ => random.below(2 * usize::from(lanes)) as u8,
+        6 => at + if parts[usize::from(at)].is_multiple_of(2) { 0 } else { lanes },
+        // The same within each part, of one or of both vectors.
+        7 | 8 => {
+            let lane = inner[usize::from(at % each)];
+            at / each * each + lane % each + if lane < each || kind == 7 { 0 } else { lanes }
+        }
+        // Two of one, two of the other.
+        9 => {
+            at / each * each
+                + inner[usize::from(at % each)] % each
+                + if at % each < each / 2 { by % 2 * lanes } else { (by + 1) % 2 * lanes }
+        }
+        // Parts of two or four, wherever they stand.
+        10 | 11 => (parts[usize::from(at / each)] / each * each + at % each) % (2 * lanes),
+        _ => parts[usize::from(at)],
     };
     (0..lanes).map(lane).collect()
 }
