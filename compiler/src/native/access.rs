@@ -155,8 +155,13 @@ impl Lower<'_> {
         if self.is_uniform(offset) {
             let zero = self.i64(0);
             let by = self.add_offset(zero, offset);
-            let lanes = self.i64(u64::from(self.shape.lanes.trailing_zeros()));
-            let by = self.op(Register::I64, VOp::Bin(VBin::Shl, by, lanes));
+            let by = match self.constant_bits(by) {
+                Some(bits) => self.i64(bits.wrapping_mul(u64::from(self.shape.lanes))),
+                None => {
+                    let lanes = self.i64(u64::from(self.shape.lanes.trailing_zeros()));
+                    self.op(Register::I64, VOp::Bin(VBin::Shl, by, lanes))
+                }
+            };
             return Val::Rows(self.op(Register::I64, VOp::Bin(VBin::Add, base, by)), offsets);
         }
         let mut more = self.regs(offset, Mode::Varying);
@@ -214,7 +219,10 @@ impl Lower<'_> {
                 .map(|index| {
                     let Address::Rows(base, offsets) = self.behind(address, index * size) else { return Regs::new() };
                     let place = self.in_rows(base, offsets.as_ref(), size);
-                    self.load_varying(&place, of, 1, size).swap_remove(0)
+                    if offsets.is_some() {
+                        return self.load_varying(&place, of, 1, size).swap_remove(0);
+                    }
+                    self.unmasked(|this| this.load_varying(&place, of, 1, size).swap_remove(0))
                 })
                 .collect();
         }
@@ -380,7 +388,11 @@ impl Lower<'_> {
             for (index, regs) in (0_u32..).zip(comps) {
                 if let Address::Rows(base, offsets) = self.behind(address, index * of.size()) {
                     let place = self.in_rows(base, offsets.as_ref(), of.size());
-                    self.store_varying(&place, of, std::slice::from_ref(regs));
+                    if offsets.is_some() {
+                        self.store_varying(&place, of, std::slice::from_ref(regs));
+                    } else {
+                        self.store_own_row(&place, of, regs);
+                    }
                 }
             }
             return;
@@ -410,6 +422,25 @@ impl Lower<'_> {
             let place = self.behind(address, index * word.size());
             self.scatter(&place, word, regs);
         }
+    }
+
+    /// Does something as if all lanes were alive.
+    fn unmasked<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        let exec = self.exec.take();
+        let made = f(self);
+        self.exec = exec;
+        made
+    }
+
+    /// A row of private memory, which is there for all lanes and which nobody else writes: what lanes have that are not alive is stored again,
+    /// which some machines do much sooner than a store under a mask.
+    fn store_own_row(&mut self, place: &Address, of: Scalar, regs: &[V]) {
+        let merged = self.exec.clone().map(|masks| {
+            let old = self.unmasked(|this| this.load_varying(place, of, 1, of.size()).swap_remove(0));
+            self.select_regs(of, Mode::Varying, &masks, regs, &old)
+        });
+        let regs = merged.unwrap_or_else(|| SmallVec::from_slice(regs));
+        self.unmasked(|this| this.store_varying(place, of, std::slice::from_ref(&regs)));
     }
 
     fn store_row(&mut self, first: V, of: Scalar, regs: &[V]) {

@@ -3,7 +3,7 @@
 use regalloc2::VReg;
 
 use super::super::alloc::{MASK, RAX};
-use super::super::inst::{Cc, Draft, Imm, Kind, Rm, Slot, Src};
+use super::super::inst::{Cc, Desc, Draft, Imm, Kind, Rm, Slot, Src};
 use super::super::table::{self as t, alu};
 use super::super::{encode::RSP, pool::Bytes};
 use super::{Lower, length, wide};
@@ -83,9 +83,32 @@ impl Lower<'_> {
                 let desc = t::MASKMOV_LOAD.plus(u8::from(wide(ty)));
                 Draft::new(desc).len(length(ty)).def(to).vvvv(mask).rm(at)
             }
-            (Some(mask), _) => return self.load_lanes(mem, at, mask, ty),
+            (Some(mask), _) => return self.load_narrow(desc, mem, at, mask, ty),
         };
         self.push(draft);
+        to
+    }
+
+    /// Goes to the first block where all lanes are on, else to the second; both go on to the third. AVX2.
+    fn part_by_full(&mut self, mask: VReg, ty: Type) -> [usize; 3] {
+        let labels = [self.label(), self.label(), self.label()];
+        let bits = self.lane_bits(mask, ty);
+        self.push(Draft::new(t::ALU_I32.digit(alu::CMP)).rm(bits).imm32((1 << (4 << length(ty))) - 1));
+        self.end_block(Kind::Branch(Cc::Equal), &labels[..2], &[]);
+        labels
+    }
+
+    /// Bytes or words under a mask.
+    fn load_narrow(&mut self, desc: Desc, mem: Mem, at: Src, mask: VReg, ty: Type) -> VReg {
+        let [full, part, next] = self.part_by_full(mask, ty);
+        self.start_block(full, &[]);
+        let all = self.v2(desc, length(ty), false, at);
+        self.end_block(Kind::Jump, &[next], &[all]);
+        self.start_block(part, &[]);
+        let some = self.load_lanes(mem, at, mask, ty);
+        self.end_block(Kind::Jump, &[next], &[some]);
+        let to = self.vec();
+        self.start_block(next, &[to]);
         to
     }
 
@@ -128,17 +151,33 @@ impl Lower<'_> {
             Mem::I16 => t::PMOVDW,
             Mem::Elem(elem) => t::MOVU_STORE.of(elem, false),
         };
-        let draft = Draft::new(desc).len(length(ty)).wide(wide(ty)).reg(value);
-        self.push(match (mask, mem) {
-            (None, Mem::I8 | Mem::I16) if !self.avx512() => return self.store_packed(mem, at, value, ty),
-            (None, _) => draft.rm(at),
-            (Some(mask), _) if self.avx512() => draft.rm(at).mask(mask, false),
-            (Some(mask), Mem::Elem(_)) => {
-                let desc = t::MASKMOV_STORE.plus(u8::from(wide(ty)));
-                Draft::new(desc).len(length(ty)).reg(value).vvvv(mask).rm(at)
+        match mask {
+            Some(mask) if !self.avx512() => {
+                // Processors of one maker take a dozen cycles for a store under a mask, whatever the mask.
+                let [full, part, next] = self.part_by_full(mask, ty);
+                self.start_block(full, &[]);
+                self.store_all(desc, mem, at, value, ty);
+                self.end_block(Kind::Jump, &[next], &[]);
+                self.start_block(part, &[]);
+                if let Mem::Elem(_) = mem {
+                    let desc = t::MASKMOV_STORE.plus(u8::from(wide(ty)));
+                    self.push(Draft::new(desc).len(length(ty)).reg(value).vvvv(mask).rm(at));
+                } else {
+                    self.store_lanes(mem, at, value, mask, ty);
+                }
+                self.end_block(Kind::Jump, &[next], &[]);
+                self.start_block(next, &[]);
             }
-            (Some(mask), _) => return self.store_lanes(mem, at, value, mask, ty),
-        });
+            Some(mask) => self.push(Draft::new(desc).len(length(ty)).wide(wide(ty)).reg(value).rm(at).mask(mask, false)),
+            None => self.store_all(desc, mem, at, value, ty),
+        }
+    }
+
+    fn store_all(&mut self, desc: Desc, mem: Mem, at: Src, value: VReg, ty: Type) {
+        match mem {
+            Mem::I8 | Mem::I16 if !self.avx512() => self.store_packed(mem, at, value, ty),
+            _ => self.push(Draft::new(desc).len(length(ty)).wide(wide(ty)).reg(value).rm(at)),
+        }
     }
 
     /// All bytes or words of four or eight lanes.
