@@ -95,6 +95,9 @@ pub enum UnOp {
 }
 
 /// Operations of two operands of the result's type.
+///
+/// Bytes and 16-bit words that lie side by side may be computed side by side, as parts of lanes of 32 bits: what has no operation of its own here is the same for all
+/// sizes (logic) or must be widened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum BinOp {
@@ -138,6 +141,16 @@ pub enum BinOp {
     SMax,
     UMin,
     UMax,
+    /// Of each of the four bytes of an `i32` lane by itself. Vectors only, as are the next five.
+    AddBytes,
+    SubBytes,
+    /// The low halves of the products.
+    MulBytes,
+    /// Of each of the two 16-bit words of an `i32` lane by itself.
+    AddWords,
+    SubWords,
+    /// The low halves of the products.
+    MulWords,
     FAdd,
     FSub,
     FMul,

@@ -219,6 +219,9 @@ impl<'a> Checker<'a> {
                 let scalar = matches!(op, BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem)
                     || matches!(op, BinOp::MulHiU | BinOp::MulHiS) && ty.elem() == Some(Elem::I64);
                 let float = matches!(op, BinOp::FAdd | BinOp::FSub | BinOp::FMul | BinOp::FDiv | BinOp::FMin | BinOp::FMax);
+                let packed =
+                    matches!(op, BinOp::AddBytes | BinOp::SubBytes | BinOp::MulBytes | BinOp::AddWords | BinOp::SubWords | BinOp::MulWords);
+                require(!packed || matches!(ty, Type::Vector(Elem::I32, _)), wrong)?;
                 let shape = bits || ty.elem().is_some_and(|elem| elem.is_float() == float) && (!scalar || ty.is_general());
                 require(of(*a) == ty && of(*b) == ty && shape, wrong)
             }

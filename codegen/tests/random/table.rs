@@ -8,7 +8,7 @@ use wgcl_codegen::vir::{
     Addr, BinOp, Builder, CastOp, CmpOp, Elem, Mem, Module, Op, Rounding, Target, Terminator, TernOp, Type, UnOp, Value,
 };
 
-use crate::generate::{SIZE, all_types, has_fma, number, order};
+use crate::generate::{PACKED, SIZE, all_types, has_fma, number, order};
 use crate::support::Random;
 
 /// Bytes of the numbers that each operand is in turn, and of the results.
@@ -200,7 +200,8 @@ impl Table {
     fn integers(&mut self, ty: Type, elem: Elem) {
         use BinOp::{Add, And, AndNot, Mul, MulHiS, MulHiU, MulWideS, MulWideU, Or, Rotl, SMax, SMin, Sub, UMax, UMin, Xor};
         use CmpOp::{Eq, Ne, SGe, SGt, SLe, SLt, UGe, UGt, ULe, ULt};
-        for op in [Add, Sub, Mul, And, Or, Xor, AndNot, Rotl, SMin, SMax, UMin, UMax] {
+        let packed = PACKED.into_iter().filter(|_| elem == Elem::I32 && ty.lanes() > 1);
+        for op in [Add, Sub, Mul, And, Or, Xor, AndNot, Rotl, SMin, SMax, UMin, UMax].into_iter().chain(packed) {
             self.bin(op, ty);
             for bits in
                 [0, 1, 2, 5, 0x40, 0x7f, 0x80, i32::MAX as u64, i32::MIN as u64, 0x8000_0000, 0xffff_ffff, 1 << 40, 1 << 63, u64::MAX]

@@ -170,9 +170,21 @@ fn integer_bin(op: BinOp, elem: Elem, x: u64, y: u64) -> Result<Lane, Fault> {
                 BinOp::SMax => s.max(t) as u64,
                 BinOp::UMin => x.min(y),
                 BinOp::UMax => x.max(y),
+                BinOp::AddBytes => each(8, x, y, u32::wrapping_add),
+                BinOp::SubBytes => each(8, x, y, u32::wrapping_sub),
+                BinOp::MulBytes => each(8, x, y, u32::wrapping_mul),
+                BinOp::AddWords => each(16, x, y, u32::wrapping_add),
+                BinOp::SubWords => each(16, x, y, u32::wrapping_sub),
+                BinOp::MulWords => each(16, x, y, u32::wrapping_mul),
                 _ => return Ok(Lane::UNKNOWN),
             },
     ))
+}
+
+/// An operation on parts of so many bits of 32 bits.
+fn each(bits: u32, x: u64, y: u64, op: impl Fn(u32, u32) -> u32) -> u64 {
+    let (x, y, ones) = (x as u32, y as u32, (1_u32 << bits) - 1);
+    (0..32 / bits).map(|part| (op(x >> (part * bits) & ones, y >> (part * bits) & ones) & ones) << (part * bits)).sum::<u32>().into()
 }
 
 fn float_bin(op: BinOp, elem: Elem, a: Lane, b: Lane) -> Lane {

@@ -208,6 +208,7 @@ impl Lower<'_> {
         }
         let comps = self.load_varying(&address, of, count, align);
         self.varying(result, comps);
+        self.load_packed(result, &address);
         Ok(())
     }
 
@@ -376,6 +377,9 @@ impl Lower<'_> {
                 let addr = Addr::behind(base, (index * of.size()).cast_signed());
                 self.b.effect(VOp::Store(memory(of), addr, regs[0]));
             }
+            return Ok(());
+        }
+        if self.store_packed(&address, value) {
             return Ok(());
         }
         let comps = self.comps(value, Mode::Varying);

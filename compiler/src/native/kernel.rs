@@ -40,6 +40,7 @@ pub(super) struct Made {
 pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa) -> Lowered<Made> {
     let mut kernel = module.functions[0].clone();
     let shape = Shape::of(isa, key.local_size, if locks::has(&kernel) { 1 } else { u32::MAX });
+    let shape = super::packed::widened(&kernel, shape);
     let printed = Table::new(module, 8);
     let local = LocalMemory::of(&module.globals, &key.local_args);
     let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;
@@ -248,6 +249,7 @@ impl<'a> Lower<'a> {
     /// All lanes are alive, but those of the last chunk that are no work-items.
     fn begin_chunk(&mut self) {
         self.exec = None;
+        self.packed.clear();
         self.slots.clear();
         self.running = None;
         self.split_depth = 0;

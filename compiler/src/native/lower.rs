@@ -64,6 +64,9 @@ pub(super) struct Lower<'a> {
     /// What is known of the work-items of the chunk.
     pub(super) items: Items,
     pub(super) extended: FxHashMap<V, Extended>,
+    /// What is there in the order of memory as well, and how many bits of each value are wanted; see [`super::packed`].
+    pub(super) packed: FxHashMap<Value, super::packed::Packed>,
+    pub(super) wanted: Vec<u32>,
     pub(super) splats: FxHashMap<V, V>,
     pub(super) fixed_loads: FxHashMap<(V, i32, Register), V>,
     constants: FxHashMap<(Register, Option<u64>), V>,
@@ -116,6 +119,8 @@ impl<'a> Lower<'a> {
             frame,
             items: Items::default(),
             extended: FxHashMap::default(),
+            packed: FxHashMap::default(),
+            wanted: super::packed::wanted(function),
             splats: FxHashMap::default(),
             fixed_loads: FxHashMap::default(),
             constants: FxHashMap::default(),

@@ -4,7 +4,8 @@
 //! Specialised ─ NATIVE ─▶ ir ─ variation ─ kernel, control, group ─▶ vector IR ─ codegen ─▶ NativeKernel
 //! ```
 //! [`abi`] is what generated code and the device that runs it agree upon. [`shape`] puts work-items into vectors, [`variation`] finds what is the same for all lanes of one; [`lower`] places
-//! instructions, [`control`] makes jumps and masks of control flow, [`kernel`] the loops over groups and chunks around it. What vectors cannot do is done [lane by lane](per_lane).
+//! instructions, [`control`] makes jumps and masks of control flow, [`kernel`] the loops over groups and chunks around it. Rows of narrow numbers
+//! are computed [side by side](packed) where that is possible; what vectors cannot do is done [lane by lane](per_lane).
 
 pub mod abi;
 mod access;
@@ -22,6 +23,7 @@ mod kernel;
 mod locks;
 mod lower;
 mod ops;
+mod packed;
 mod per_lane;
 mod printf;
 mod private;

@@ -79,6 +79,7 @@ impl Lower<'_> {
                 }
                 let comps = self.compute(op, result, Mode::Varying)?;
                 self.varying(result, comps);
+                self.compute_packed(op, result);
             }
         }
         Ok(())

@@ -106,6 +106,7 @@ impl Lower<'_> {
                 let (a, b) = (self.reg(a), self.reg(b));
                 self.multiply64(a, b, len)
             }
+            BinOp::MulBytes => self.multiply_bytes(a, b, ty),
             BinOp::MulHiU | BinOp::MulHiS if !long => {
                 let (a, b) = (self.reg(a), self.reg(b));
                 self.multiply_high32(op == BinOp::MulHiS, a, b, len)
@@ -145,13 +146,19 @@ impl Lower<'_> {
             BinOp::SMax => either(t::PMAXS)?,
             BinOp::UMin => either(t::PMINU)?,
             BinOp::UMax => either(t::PMAXU)?,
+            BinOp::AddBytes => t::PADDB,
+            BinOp::SubBytes => t::PSUBB,
+            BinOp::AddWords => t::PADDW,
+            BinOp::SubWords => t::PSUBW,
+            BinOp::MulWords => t::PMULLW,
             _ => return None,
         };
         // The instruction complements its first operand.
         let (a, b) = if op == BinOp::AndNot { (b, a) } else { (a, b) };
-        let commutes = !matches!(op, BinOp::Sub | BinOp::AndNot);
-        let (a, b) = if commutes && self.in_memory(a, true) && !self.in_memory(b, true) { (b, a) } else { (a, b) };
-        let second = self.source(b, true);
+        let commutes = !matches!(op, BinOp::Sub | BinOp::AndNot | BinOp::SubBytes | BinOp::SubWords);
+        let broadcasts = !matches!(op, BinOp::AddBytes | BinOp::SubBytes | BinOp::AddWords | BinOp::SubWords | BinOp::MulWords);
+        let (a, b) = if commutes && self.in_memory(a, broadcasts) && !self.in_memory(b, broadcasts) { (b, a) } else { (a, b) };
+        let second = self.source(b, broadcasts);
         Some((desc, self.reg(a), second))
     }
 
@@ -178,6 +185,28 @@ impl Lower<'_> {
         let cross = self.shift_imm(t::PSLLQ_IMM, len, true, cross, 32);
         let low = self.v3(t::PMULUDQ, len, true, a, b);
         self.v3(t::PADDQ, len, true, low, cross)
+    }
+
+    /// Bytes of products: those of even and of odd bytes apart, the latter where they are wanted.
+    fn multiply_bytes(&mut self, a: Value, b: Value, ty: Type) -> VReg {
+        const EVEN: u64 = 0x00FF_00FF;
+        const ODD: u64 = 0xFF00_FF00;
+        let len = length(ty);
+        let (a, b) = if self.splat_bits(a).is_some() { (b, a) } else { (a, b) };
+        let first = self.reg(a);
+        let upper = if let Some(bits) = self.splat_bits(b) {
+            self.splat_constant(bits & ODD, ty)
+        } else {
+            let (b, odd) = (self.reg(b), self.splat_constant(ODD, ty));
+            self.v3(t::PAND, len, false, b, odd)
+        };
+        let second = self.reg(b);
+        let low = self.v3(t::PMULLW, len, false, first, second);
+        let even = self.splat_source(EVEN, ty);
+        let low = self.v3(t::PAND, len, false, low, even);
+        let high = self.shift_imm(t::PSRLW_IMM, len, false, first, 8);
+        let high = self.v3(t::PMULLW, len, false, high, upper);
+        self.v3(t::POR, len, false, low, high)
     }
 
     /// The high 32 bits of products, those of even and of odd lanes apart.

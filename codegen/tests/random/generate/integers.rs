@@ -5,6 +5,9 @@ use wgcl_codegen::vir::{BinOp, CastOp, Elem, Op, Type, UnOp, Value};
 
 use super::{Generator, Quality};
 
+/// What is done to the bytes and 16-bit words of lanes of 32 bits.
+pub const PACKED: [BinOp; 6] = [BinOp::AddBytes, BinOp::SubBytes, BinOp::MulBytes, BinOp::AddWords, BinOp::SubWords, BinOp::MulWords];
+
 impl Generator<'_> {
     /// A value of a type of integers.
     pub(super) fn integer(&mut self, ty: Type, elem: Elem) -> Value {
@@ -35,6 +38,9 @@ impl Generator<'_> {
         }
         if ty.lanes() == 1 || elem == Elem::I32 {
             ops.extend([MulHiU, MulHiS]);
+        }
+        if ty.lanes() > 1 && elem == Elem::I32 {
+            ops.extend(PACKED);
         }
         let op = self.random.of(&ops);
         let (a, b) = (self.any(ty), self.any(ty));

@@ -14,6 +14,7 @@ use wgcl_codegen::vir::{Builder, Elem, Function, Module, Op, Type, Value};
 use crate::support::Random;
 pub use constants::{memory, number};
 pub use floats::has_fma;
+pub use integers::PACKED;
 
 /// Bytes of the memory that programs run on; its address is the first argument of each function.
 pub const SIZE: u32 = 8192;
