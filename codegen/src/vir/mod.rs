@@ -22,13 +22,16 @@
 //! platform; both take and give scalars in general registers (`i32` and `i64`). Vectors go through memory.
 
 mod build;
+mod dominators;
 mod op;
+mod share;
 mod types;
 mod verify;
 mod write;
 
 pub use build::Builder;
 pub use op::{Addr, BinOp, CastOp, CmpOp, Cond, Inst, Mem, Op, Rounding, Target, Terminator, TernOp, UnOp};
+pub(crate) use share::shared;
 pub use types::{Elem, MaskType, Type};
 pub use verify::{VerifyError, verify};
 

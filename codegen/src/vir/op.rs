@@ -35,7 +35,7 @@ impl Mem {
 }
 
 /// An address: `base + index * scale + disp`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Addr {
     /// An `i64`.
     pub base: Value,
@@ -220,7 +220,7 @@ pub enum CastOp {
 }
 
 /// What an instruction does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// The bits of a scalar, or of every lane of a vector. For a mask: all lanes (not 0) or none (0).
     Const(u64),

@@ -1,5 +1,6 @@
 //! Holds functions of the vector IR against its rules.
 
+use super::dominators::Dominators;
 use super::{Addr, BinOp, CastOp, Cond, Elem, Function, Inst, Mem, Module, Op, Target, Terminator, Type, UnOp, Value};
 
 /// A broken rule: a defect of who made the function.
@@ -27,8 +28,7 @@ struct Checker<'a> {
     function: &'a Function,
     /// In which block each value is defined.
     defined: Vec<Option<u32>>,
-    /// The block that dominates each block at once; of block 0 itself.
-    dominators: Vec<Option<u32>>,
+    dominators: Dominators,
 }
 
 type Check = Result<(), String>;
@@ -39,56 +39,7 @@ fn require(holds: bool, message: impl FnOnce() -> String) -> Check {
 
 impl<'a> Checker<'a> {
     fn new(module: &'a Module, function: &'a Function) -> Self {
-        let mut this = Self { module, function, defined: vec![None; function.values.len()], dominators: vec![None; function.blocks.len()] };
-        this.find_dominators();
-        this
-    }
-
-    /// One walk in the order of the blocks is not enough for any graph, so walks are repeated until nothing changes.
-    fn find_dominators(&mut self) {
-        if self.dominators.is_empty() {
-            return;
-        }
-        self.dominators[0] = Some(0);
-        let mut changed = true;
-        while std::mem::take(&mut changed) {
-            for (from, block) in (0..).zip(&self.function.blocks) {
-                if self.dominators[from as usize].is_none() {
-                    continue;
-                }
-                for target in block.terminator.iter().flat_map(Terminator::targets) {
-                    let to = target.block.index();
-                    if to == 0 || to >= self.dominators.len() {
-                        continue;
-                    }
-                    let new = self.dominators[to].map_or(from, |old| self.common(old, from));
-                    changed |= self.dominators[to] != Some(new);
-                    self.dominators[to] = Some(new);
-                }
-            }
-        }
-    }
-
-    fn common(&self, mut a: u32, mut b: u32) -> u32 {
-        while a != b {
-            let higher = if a > b { &mut a } else { &mut b };
-            let up = self.dominators[*higher as usize].unwrap_or(0);
-            if up >= *higher {
-                return 0;
-            }
-            *higher = up;
-        }
-        a
-    }
-
-    fn dominates(&self, above: u32, mut below: u32) -> bool {
-        while below > above {
-            match self.dominators[below as usize] {
-                Some(up) if up < below => below = up,
-                _ => return false,
-            }
-        }
-        above == below
+        Self { module, function, defined: vec![None; function.values.len()], dominators: Dominators::of(function) }
     }
 
     fn error(&self, place: String, message: String) -> VerifyError {
@@ -130,7 +81,7 @@ impl<'a> Checker<'a> {
     /// The type of a value that may be used in a block.
     fn used(&self, block: u32, value: Value) -> Result<Type, String> {
         let defined = self.defined.get(value.index()).copied().flatten().ok_or_else(|| format!("{value} is not defined above"))?;
-        require(self.dominators[block as usize].is_none() || self.dominates(defined, block), || {
+        require(!self.dominators.is_reached(block) || self.dominators.dominates(defined, block), || {
             format!("{value} is defined in b{defined}, which does not dominate")
         })?;
         Ok(self.function.ty(value))

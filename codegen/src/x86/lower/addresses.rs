@@ -1,7 +1,7 @@
 //! Sums that are nothing but addresses become parts of the instructions that access memory.
 //!
 //! A sum whose uses are all addresses is not made: each access names its terms, with a shift of one of them as the scale. That takes a register more while
-//! they live, so it is not done for what is made outside of the loop where it is used.
+//! they live, so it is not done for what is made outside of the loop where it is used; a constant takes none, and is always part of the instruction.
 
 use crate::vir::{Addr, BinOp, Function, Inst, Op, Terminator, Type, Value};
 
@@ -19,11 +19,12 @@ pub(super) enum Sum {
     Terms(Value, Value, u8),
 }
 
-/// How often a value is used, and how often as an address.
+/// How often a value is used, how often as an address, and how often as one in the loop in which it is made.
 #[derive(Clone, Copy, Debug, Default)]
 struct Uses {
     all: u32,
     folded: u32,
+    near: u32,
 }
 
 /// Which values are parts of addresses only.
@@ -76,8 +77,9 @@ impl<'a> Addresses<'a> {
         }
         for (index, block) in blocks() {
             for addr in block.insts.iter().filter_map(|inst| place(&inst.op)) {
-                if addr.index.is_none() && addr.disp.abs() < FURTHEST && this.depths[addr.base.index()] == depths[index] {
-                    this.uses[addr.base.index()].folded += 1;
+                if addr.index.is_none() && addr.disp.abs() < FURTHEST {
+                    let near = this.depths[addr.base.index()] == depths[index];
+                    this.fold(addr.base, near);
                 }
             }
         }
@@ -91,6 +93,12 @@ impl<'a> Addresses<'a> {
             }
         }
         sums
+    }
+
+    fn fold(&mut self, value: Value, near: bool) {
+        let uses = &mut self.uses[value.index()];
+        uses.folded += 1;
+        uses.near += u32::from(near);
     }
 
     fn constant(&self, value: Value) -> Option<i64> {
@@ -115,10 +123,11 @@ impl<'a> Addresses<'a> {
         }
         let depth = self.depths[result.index()];
         if let Some((of, by)) = self.constant(*b).map(|by| (*a, by)).or_else(|| self.constant(*a).map(|by| (*b, by))) {
-            if self.depths[of.index()] == depth {
-                self.uses[of.index()].folded += 1;
-            }
+            self.fold(of, uses.near == uses.all && self.depths[of.index()] == depth);
             return Some(Sum::Behind(of, by as i32));
+        }
+        if uses.near != uses.all {
+            return None;
         }
         let (base, index) = if self.scaled(*b, depth).is_none() && self.scaled(*a, depth).is_some() { (*b, *a) } else { (*a, *b) };
         let (index, scale) = self.scaled(index, depth).unwrap_or((index, 1));

@@ -1,0 +1,72 @@
+//! What is computed twice from the same values is computed once, where the first place is on every way to the second.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::dominators::Dominators;
+use super::{Cond, Function, Op, Terminator, Type, Value};
+
+/// Where something was computed, and the value.
+type Known = SmallVec<[(u32, Value); 2]>;
+
+/// A function that computes each thing once.
+pub(crate) fn shared(function: &Function) -> Function {
+    let mut function = function.clone();
+    let dominators = Dominators::of(&function);
+    let mut known: FxHashMap<(Op, Type), Known> = FxHashMap::default();
+    // Definitions stand before uses, so operands are what they shall be before they are compared.
+    let mut instead: Vec<Value> = (0..).map(Value).take(function.values.len()).collect();
+    let Function { blocks, values, .. } = &mut function;
+    for (index, block) in (0..).zip(blocks) {
+        if !dominators.is_reached(index) {
+            continue;
+        }
+        block.insts.retain_mut(|inst| {
+            inst.op.map_operands(|value| instead[value.index()]);
+            let Some(result) = inst.result.filter(|_| may_be_shared(&inst.op)) else { return true };
+            let ty = values[result.index()];
+            // A comparison of scalars is the condition of one jump, for which it need not be made.
+            if matches!((&inst.op, ty), (Op::Cmp(..), Type::Scalar(_))) {
+                return true;
+            }
+            let places = known.entry((inst.op.clone(), ty)).or_default();
+            match places.iter().find(|(place, _)| dominators.dominates(*place, index)) {
+                Some(&(_, value)) => instead[result.index()] = value,
+                None => places.push((index, result)),
+            }
+            instead[result.index()] == result
+        });
+        if let Some(terminator) = &mut block.terminator {
+            replace(terminator, &instead);
+        }
+    }
+    function
+}
+
+/// Whether it gives the same wherever it is done.
+const fn may_be_shared(op: &Op) -> bool {
+    op.is_pure() && !matches!(op, Op::Undef | Op::Param(_))
+}
+
+fn replace(terminator: &mut Terminator, instead: &[Value]) {
+    let new = |value: &mut Value| *value = instead[value.index()];
+    let targets = match terminator {
+        Terminator::Jump(target) => [Some(target), None],
+        Terminator::Branch(cond, then, els) => {
+            match cond {
+                Cond::Cmp(_, a, b) => {
+                    new(a);
+                    new(b);
+                }
+                Cond::NonZero(value) | Cond::Any(value) | Cond::All(value) => new(value),
+            }
+            [Some(then), Some(els)]
+        }
+        Terminator::Return(value) => {
+            value.iter_mut().for_each(new);
+            [None, None]
+        }
+        Terminator::Unreachable => [None, None],
+    };
+    targets.into_iter().flatten().for_each(|target| target.args.iter_mut().for_each(new));
+}
