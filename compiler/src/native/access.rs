@@ -206,7 +206,13 @@ impl Lower<'_> {
             self.define(result, val);
             return Ok(());
         }
-        let comps = self.load_varying(&address, of, count, align);
+        let comps = match &address {
+            Address::Based(base, offsets) if count == 1 && align >= of.size() && self.is_likely_row(pointer, of.size()) => {
+                let apart = &mut |this: &mut Self| this.load_varying(&address, of, 1, align).swap_remove(0);
+                smallvec![self.load_likely_row(*base, offsets, of, apart)]
+            }
+            _ => self.load_varying(&address, of, count, align),
+        };
         self.varying(result, comps);
         self.load_packed(result, &address);
         Ok(())
@@ -263,7 +269,7 @@ impl Lower<'_> {
     }
 
     /// Neighbours side by side.
-    fn load_row(&mut self, first: V, of: Scalar) -> Regs {
+    pub(super) fn load_row(&mut self, first: V, of: Scalar) -> Regs {
         let ty = self.shape.register(of, Mode::Varying);
         let masks = self.exec.clone().map(|masks| self.masks_for(of, &masks));
         let bytes = u32::from(ty.lanes()) * of.size();

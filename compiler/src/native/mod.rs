@@ -20,6 +20,7 @@ mod frame;
 mod group;
 mod items;
 mod kernel;
+mod likely;
 mod locks;
 mod lower;
 mod ops;
