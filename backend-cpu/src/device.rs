@@ -8,6 +8,7 @@ use wgcl_api::backend::{BackendResult, Command, Device, DeviceProperties, Loaded
 use wgcl_api::cache::Key;
 use wgcl_api::host::HostRegion;
 use wgcl_codegen::Isa;
+use wgcl_compiler::native::subgroup_size;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::{ir, parallel};
 use wgcl_runtime::Expected;
@@ -44,7 +45,8 @@ impl CpuDevice {
 
     /// With code of a machine, run by so many threads.
     pub(crate) fn with(cpu: Arc<Cpu>, threads: usize) -> Self {
-        let target = if cpu.isa == Isa::Sse42 { Target::cpu().without_fused_fma() } else { Target::cpu() };
+        let target = Target::cpu().with_subgroups_of(subgroup_size(cpu.isa));
+        let target = if cpu.isa == Isa::Sse42 { target.without_fused_fma() } else { target };
         let properties = properties(cpu.isa, threads, &target);
         let quota = Quota::new(properties.global_memory);
         Self {

@@ -40,7 +40,7 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         base_alignment: crate::block::ALIGN as u32,
         compute_units: u32::try_from(threads).unwrap_or(u32::MAX),
         clock_mhz: host::clock_mhz(),
-        subgroup_size: 1.max(isa.vector_bytes() / 4),
+        subgroup_size: target.language.max_subgroup_size,
         preferred_group: PreferredGroup { least: 64, most: 1024, groups_per_unit: 8 },
         cache: host::cache(),
         dedicated_local_memory: false,

@@ -236,7 +236,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         defects,
     };
     let inlining = if Options::get().inline.as_deref() == Some("0") { Inlining::NONE } else { Inlining::default() };
-    Target { language, shaders, inlining }.with_extensions()
+    Target { language, shaders, inlining, native: false }.with_extensions()
 }
 
 #[cfg(test)]

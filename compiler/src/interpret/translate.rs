@@ -23,26 +23,6 @@ fn describe(op: &Op) -> String {
     text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
-/// What an operation leaves every other operand as it is with.
-fn identity(op: BinOp, scalar: Scalar) -> u64 {
-    let sign = 1 << (scalar.bits().max(1) - 1);
-    let (one, infinity) = match scalar {
-        Scalar::F16 => (0x3c00, 0x7c00),
-        Scalar::F32 => (u64::from(1_f32.to_bits()), u64::from(f32::INFINITY.to_bits())),
-        Scalar::F64 => (1_f64.to_bits(), f64::INFINITY.to_bits()),
-        _ => (1, 0),
-    };
-    match op {
-        BinOp::SMin => sign - 1,
-        BinOp::SMax => sign,
-        BinOp::UMin | BinOp::And => scalar.mask(),
-        BinOp::FMin => infinity,
-        BinOp::FMax => infinity | sign,
-        BinOp::Mul | BinOp::FMul => one,
-        _ => 0,
-    }
-}
-
 /// Whether a function has operations of subgroups.
 pub(super) fn meets(function: &Function) -> bool {
     let mut found = false;
@@ -188,7 +168,7 @@ impl Translator<'_> {
                     self.alias(*result, at);
                 }
                 Op::Group { sub: true, op: GroupOp::ScanExclusive(op) | GroupOp::ActiveExclusive(op), .. } if self.settings.lanes == 1 => {
-                    let first = ty.scalar().map_or(0, |scalar| identity(*op, scalar));
+                    let first = ty.scalar().map_or(0, |scalar| op.identity(scalar));
                     let at = self.constant(&vec![first; usize::from(ty.lanes())]);
                     self.alias(*result, at);
                 }
@@ -570,7 +550,7 @@ impl Translator<'_> {
         }
         let scalar = args.first().map_or(Scalar::I32, |&value| self.scalar(value));
         let f = |op| number::binary(op, scalar);
-        let exclusive = |op| f(op).map(|f| Fold::Exclusive(f, identity(op, scalar)));
+        let exclusive = |op| f(op).map(|f| Fold::Exclusive(f, op.identity(scalar)));
         let by = args.get(1).map(|&by| self.at(by));
         let otherwise = self.settings.undefined_bits() & scalar.mask();
         let shuffle = |from| by.map(|by| Fold::Shuffle { by, from, otherwise });

@@ -32,6 +32,7 @@
 #![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
 
 pub mod build;
+mod identity;
 pub mod image;
 pub mod names;
 pub mod read;

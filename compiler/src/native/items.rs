@@ -72,7 +72,6 @@ impl Lower<'_> {
         let uniform = match question {
             WorkItem::GlobalId(dimension) => return self.global_id(dimension),
             WorkItem::LocalId(dimension) => return self.local_id(dimension),
-            WorkItem::SubgroupId => return self.linear_id(),
             WorkItem::GroupId(dimension) => match self.items.group {
                 Some(group) if dimension < 3 => group[usize::from(dimension)],
                 _ => self.i32(0),
@@ -83,12 +82,16 @@ impl Lower<'_> {
             WorkItem::LocalSize(dimension) => self.i32(size(self.shape.group, dimension)),
             WorkItem::EnqueuedLocalSize(dimension) => self.i32(size(self.items.enqueued, dimension)),
             WorkItem::WorkDim => self.launch_word(offset_of!(LaunchContext, work_dim)),
-            WorkItem::SubgroupSize => self.i32(1),
+            WorkItem::SubgroupSize => self.i32(self.shape.lanes),
             WorkItem::SubgroupLocalId => {
                 let zero = self.i32(0);
-                return if self.shape.lanes == 1 { Val::Uniform(smallvec![zero]) } else { self.zeros() };
+                return if self.shape.lanes == 1 { Val::Uniform(smallvec![zero]) } else { Val::Linear(zero, 1) };
             }
-            WorkItem::NumSubgroups => self.i32(self.shape.items()),
+            WorkItem::SubgroupId => {
+                let (linear, by) = (self.linear(), self.i32(self.shape.lanes.trailing_zeros()));
+                self.op(Register::I32, VOp::Bin(VBin::LShr, linear, by))
+            }
+            WorkItem::NumSubgroups => self.i32(self.shape.chunks()),
             WorkItem::ArgImage { param, word } => self.image_word(param, word),
             // Asked by what makes shaders only.
             WorkItem::ArgIdentity(_) | WorkItem::ArgBase(_) | WorkItem::ArgSize(_) | WorkItem::ArgFold(_) | WorkItem::ArgStart(_) => {
@@ -96,11 +99,6 @@ impl Lower<'_> {
             }
         };
         Val::Uniform(smallvec![uniform])
-    }
-
-    fn zeros(&mut self) -> Val {
-        let zero = self.number(Scalar::I32, Mode::Varying, 0);
-        Val::Varying(smallvec![zero])
     }
 
     fn image_word(&mut self, param: u32, word: u8) -> V {
@@ -113,20 +111,11 @@ impl Lower<'_> {
         }
     }
 
-    fn linear(&mut self) -> V {
+    pub(super) fn linear(&mut self) -> V {
         match self.items.linear {
             Some(linear) => linear,
             None => self.i32(0),
         }
-    }
-
-    fn linear_id(&mut self) -> Val {
-        let linear = self.linear();
-        if self.shape.lanes == 1 {
-            return Val::Uniform(smallvec![linear]);
-        }
-        let lanes = self.linear_lanes();
-        Val::Varying(smallvec![lanes])
     }
 
     fn linear_lanes(&mut self) -> Regs {

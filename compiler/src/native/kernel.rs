@@ -9,6 +9,7 @@ use wgcl_codegen::{Isa, vir};
 
 use super::abi::{ArgPlaces, LaunchContext, WorkerContext};
 use super::calls::CallFrame;
+use super::collective::sees_subgroups;
 use super::frame::{Frame, LocalMemory};
 use super::items::Items;
 use super::locks;
@@ -39,8 +40,11 @@ pub(super) struct Made {
 /// Lowers function 0 of a module, and what it calls.
 pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa) -> Lowered<Made> {
     let mut kernel = module.functions[0].clone();
-    let shape = Shape::of(isa, key.local_size, if locks::has(&kernel) { 1 } else { u32::MAX });
-    let shape = super::packed::widened(&kernel, shape);
+    let shape = if sees_subgroups(module) {
+        Shape::of_subgroups(isa, key.local_size)
+    } else {
+        super::packed::widened(&kernel, Shape::of(isa, key.local_size, if locks::has(&kernel) { 1 } else { u32::MAX }))
+    };
     let printed = Table::new(module, 8);
     let local = LocalMemory::of(&module.globals, &key.local_args);
     let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;
@@ -88,10 +92,10 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa)
     })
 }
 
-/// Whether a region waits for other work-items.
+/// Whether work-items of a group wait in a region for each other, at a barrier or for what others bring to what they do together.
 pub(super) fn has_barrier(region: &Region) -> bool {
     let mut found = false;
-    region.walk(&mut |inst| found |= matches!(inst.op, Op::Barrier(_)));
+    region.walk(&mut |inst| found |= matches!(inst.op, Op::Barrier(_) | Op::Group { sub: false, .. }));
     found
 }
 

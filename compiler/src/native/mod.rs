@@ -5,7 +5,8 @@
 //! ```
 //! [`abi`] is what generated code and the device that runs it agree upon. [`shape`] puts work-items into vectors, [`variation`] finds what is the same for all lanes of one; [`lower`] places
 //! instructions, [`control`] makes jumps and masks of control flow, [`kernel`] the loops over groups and chunks around it. Rows of narrow numbers
-//! are computed [side by side](packed) where that is possible; what vectors cannot do is done [lane by lane](per_lane).
+//! are computed [side by side](packed) where that is possible. What work-items do together is in [`collective`]; what vectors cannot do is done
+//! [lane by lane](per_lane).
 
 pub mod abi;
 mod access;
@@ -13,6 +14,7 @@ mod approximate;
 mod arith;
 mod atomics;
 mod calls;
+mod collective;
 mod control;
 mod convert;
 mod divide;
@@ -33,6 +35,7 @@ mod together;
 mod value;
 mod variation;
 
+pub use shape::subgroup_size;
 use wgcl_codegen::{Isa, vir};
 
 use crate::ir;

@@ -26,6 +26,7 @@ impl Lower<'_> {
                 self.b.effect(VOp::Fence);
                 Ok(())
             }
+            Op::Group { sub, op, args } => self.collective(result, *sub, *op, args),
             Op::Printf { format, args } => self.printf(result, *format, args),
             Op::Call(func, args) => self.call(*func, args, &inst.results),
             op => {

@@ -24,6 +24,14 @@ pub(super) struct Shape {
     pub in_row: bool,
 }
 
+/// Work-items of a subgroup: those of a vector of 32-bit lanes.
+pub const fn subgroup_size(isa: Isa) -> u32 {
+    match isa.vector_bytes() / 4 {
+        0 => 1,
+        lanes => lanes,
+    }
+}
+
 /// Registers of scalars or of vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -47,6 +55,14 @@ impl Shape {
         let part = || widths().rev().find(|&lanes| lanes >= items).or_else(|| widths().next()).filter(|_| items > 2);
         let lanes = whole.or_else(part);
         lanes.map_or(Self { isa, lanes: 1, group, axis, in_row: true }, wide)
+    }
+
+    /// The shape for groups of a size whose chunks are subgroups: all have the lanes of a vector, but for the last of a group.
+    pub(super) fn of_subgroups(isa: Isa, group: [u32; 3]) -> Self {
+        let group = group.map(|size| size.max(1));
+        let axis = (0_u8..3).find(|&axis| group[usize::from(axis)] > 1).unwrap_or(0);
+        let (row, lanes) = (group[usize::from(axis)], subgroup_size(isa));
+        Self { isa, lanes, group, axis, in_row: row == items(group) || row.is_multiple_of(lanes) }
     }
 
     /// Work-items of a group.
@@ -136,5 +152,18 @@ mod tests {
         assert_eq!(of(Isa::Avx512, [100, 1, 1]), (4, 0, true));
         assert_eq!(of(Isa::Avx512, [1, 1, 1]), (1, 0, true));
         assert_eq!(of(Isa::Sse42, [64, 1, 1]), (1, 0, true));
+    }
+
+    #[test]
+    fn subgroups_are_whole_vectors() {
+        let of = |isa, group| {
+            let shape = Shape::of_subgroups(isa, group);
+            (shape.lanes, shape.in_row, shape.chunks(), shape.has_rest())
+        };
+        assert_eq!(of(Isa::Avx512, [64, 1, 1]), (16, true, 4, false));
+        assert_eq!(of(Isa::Avx512, [8, 8, 1]), (16, false, 4, false));
+        assert_eq!(of(Isa::Avx512, [3, 1, 1]), (16, true, 1, true));
+        assert_eq!(of(Isa::Avx2, [20, 1, 1]), (8, true, 3, true));
+        assert_eq!(of(Isa::Sse42, [20, 1, 1]), (1, true, 20, false));
     }
 }

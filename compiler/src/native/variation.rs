@@ -249,7 +249,8 @@ impl<'f> Variation<'f> {
             Op::VarAddr(var) if self.private.is_rows(var) => Kind::Varying,
             Op::VarAddr(_) => Kind::of_stride(i64::from(self.private.stride)),
             Op::Load { ptr, .. } if of(ptr) == Kind::Uniform => Kind::Uniform,
-            Op::Load { .. } | Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Call(..) | Op::Printf { .. } | Op::Group { .. } => Kind::Varying,
+            Op::Load { .. } | Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Call(..) | Op::Printf { .. } => Kind::Varying,
+            Op::Group { sub, op, ref args } => super::collective::kind((sub, op, args), self.shape.lanes, of, |value| self.constant(value)),
             _ => {
                 let mut uniform = true;
                 let mut unknown = false;
@@ -301,11 +302,11 @@ impl<'f> Variation<'f> {
 
     /// Whether a value is an id, which does not wrap around within a group.
     fn is_id(&self, value: Value) -> bool {
-        matches!(self.definitions.get(value), Some(Op::WorkItem(WorkItem::LocalId(_) | WorkItem::GlobalId(_))))
+        self.is_local_id(value) || matches!(self.definitions.get(value), Some(Op::WorkItem(WorkItem::GlobalId(_))))
     }
 
     fn is_local_id(&self, value: Value) -> bool {
-        matches!(self.definitions.get(value), Some(Op::WorkItem(WorkItem::LocalId(_))))
+        matches!(self.definitions.get(value), Some(Op::WorkItem(WorkItem::LocalId(_) | WorkItem::SubgroupLocalId)))
     }
 
     fn answer(&self, question: WorkItem) -> Kind {
@@ -321,7 +322,7 @@ impl<'f> Variation<'f> {
                     Kind::Uniform
                 }
             }
-            WorkItem::SubgroupLocalId | WorkItem::SubgroupId => Kind::Varying,
+            WorkItem::SubgroupLocalId => Kind::Linear(1),
             _ => Kind::Uniform,
         }
     }

@@ -14,7 +14,7 @@
 //!   one before it, adds what that has, and looks on from where that looked: in as many steps as for a full subgroup all are reached.
 //! * **Shuffles** remain for 32 bits only.
 //!
-//! Runs at launch, when the group's size is known.
+//! Runs at launch, when the group's size is known. Machine code of the host makes all of them itself (`native/collective.rs`).
 
 use super::pass::Pass;
 use crate::analysis::definitions::Constants;
@@ -26,8 +26,10 @@ use crate::ir::{
 use rustc_hash::FxHashMap;
 
 pub(crate) const PASS: Pass = Pass::module("groups", |module, cx| {
-    run(module, cx.key.kernel.local_size, cx.target.language.max_subgroup_size);
-    Ok(true)
+    if !cx.target.native {
+        run(module, cx.key.kernel.local_size, cx.target.language.max_subgroup_size);
+    }
+    Ok(!cx.target.native)
 });
 
 /// GroupSlots of the operations of one kernel, made when first needed.
@@ -380,24 +382,7 @@ impl Expander<'_> {
     /// What changes nothing, in the type of a value.
     fn identity(&mut self, op: BinOp, like: Value) -> Value {
         let ty = self.function.ty(like);
-        let scalar = ty.scalar().unwrap_or(Scalar::I32);
-        let sign = 1_u64 << (scalar.bits().max(1) - 1);
-        let (infinity, one) = match scalar {
-            Scalar::F16 => (0x7c00, 0x3c00),
-            Scalar::F64 => (f64::INFINITY.to_bits(), 1.0_f64.to_bits()),
-            _ => (u64::from(f32::INFINITY.to_bits()), u64::from(1.0_f32.to_bits())),
-        };
-        let bits = match op {
-            BinOp::SMin => sign - 1,
-            BinOp::SMax => sign,
-            BinOp::UMin | BinOp::And => u64::MAX,
-            BinOp::FMin => infinity,
-            BinOp::FMax => infinity | sign,
-            BinOp::Mul => 1,
-            BinOp::FMul => one,
-            _ => 0,
-        };
-        self.bits(ty, bits)
+        self.bits(ty, op.identity(ty.scalar().unwrap_or(Scalar::I32)))
     }
 
     // Subgroups

@@ -25,6 +25,8 @@ pub struct Target {
     pub shaders: Shaders,
     /// Which functions stay functions.
     pub inlining: Inlining,
+    /// Whether kernels become machine code of the host ([`crate::native`]) and not shaders.
+    pub native: bool,
 }
 
 /// Which functions that take pointers to private memory stay functions, where the language of the device's code allows it: those whose copies would be too much code. They are
@@ -137,6 +139,13 @@ impl Target {
     #[must_use]
     pub const fn without_fused_fma(mut self) -> Self {
         self.language.fused_fma = false;
+        self
+    }
+
+    /// The same device with subgroups of so many work-items, a power of two.
+    #[must_use]
+    pub const fn with_subgroups_of(mut self, items: u32) -> Self {
+        self.language.max_subgroup_size = items;
         self
     }
 

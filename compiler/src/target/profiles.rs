@@ -75,7 +75,7 @@ impl Target {
             costs: Costs::default(),
             defects: Defects::default(),
         };
-        Self { language, shaders, inlining: Inlining::default() }.with_extensions()
+        Self { language, shaders, inlining: Inlining::default(), native: false }.with_extensions()
     }
 
     /// The host's CPU with machine code of our own: pointers are addresses, and all atomics and fences have one order.
@@ -84,13 +84,12 @@ impl Target {
         let language = Language {
             atomic_order: AtomicOrder::Total,
             far_offsets: true,
-            subgroups: false,
-            max_subgroup_size: 1,
+            max_subgroup_size: 16,
             fused_fma: true,
             max_local_memory: 64 << 10,
             ..full.language
         };
-        Self { language, ..full }.with_extensions()
+        Self { language, native: true, ..full }.with_extensions()
     }
 
     /// NVIDIA's GPUs through their Vulkan driver (580.159, an H100): single-precision denormals are flushed.
@@ -103,7 +102,7 @@ impl Target {
             costs: Costs::nvidia(),
             ..full.shaders
         };
-        Self { language, shaders, inlining: Inlining::default() }.with_extensions()
+        Self { language, shaders, inlining: Inlining::default(), native: false }.with_extensions()
     }
 
     /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), with vectors of 256 bits.
@@ -117,7 +116,7 @@ impl Target {
             defects: Defects::lavapipe(),
             ..full.shaders
         };
-        Self { language, shaders, inlining: Inlining::default() }.with_extensions()
+        Self { language, shaders, inlining: Inlining::default(), native: false }.with_extensions()
     }
 
     /// Whatever wgpu reaches by its portable interface alone (Metal, DX12, WebGPU), where it has every type that OpenCL asks for: strictly valid naga, no order of

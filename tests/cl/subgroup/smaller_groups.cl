@@ -1,6 +1,6 @@
 // Subgroups of work-groups that are smaller than the others.
 // build: -cl-std=CL3.0
-// requires: cl_khr_subgroup_ballot shaders
+// requires: cl_khr_subgroup_ballot
 
 kernel void subgroups(global uint *out)
 {

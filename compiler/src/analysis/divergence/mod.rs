@@ -312,6 +312,7 @@ impl<'f> Divergence<'f> {
                 op: GroupOp::All | GroupOp::Any | GroupOp::Broadcast | GroupOp::Reduce(_) | GroupOp::BroadcastFirst | GroupOp::Ballot,
                 ..
             } => Scope::Subgroup,
+            Op::Group { sub: false, op: GroupOp::All | GroupOp::Any | GroupOp::Broadcast | GroupOp::Reduce(_), .. } => Scope::Group,
             op if self.is_function(op) => {
                 let mut scope = Scope::Launch;
                 op.for_each_operand(|value| scope = scope.min(self.scope(value)));

@@ -1,6 +1,6 @@
 //! Kernels whose work-items wait for each other, in groups of more than one chunk.
 //!
-//! A barrier splits a sequence into *segments*: each is a loop over the chunks of the group. A construct that contains a barrier, or a jump out of such a loop, runs at the level
+//! A barrier, or what the group does [together](collective), splits a sequence into *segments*: each is a loop over the chunks of the group. A construct that contains such, or a jump out of such a loop, runs at the level
 //! of the group; all others stay inside a segment ([`plan`]). What the whole group agrees upon is computed once, outside of the loops over chunks.
 //!
 //! ```text
@@ -15,6 +15,7 @@
 //! # Memory
 //! What lives from one segment to another has a place in the arena: a number of each work-item, or one of each chunk at the place of its first. Ids and addresses are computed again.
 
+mod collective;
 mod plan;
 mod segment;
 pub(super) mod switches;
@@ -89,6 +90,7 @@ impl<'a> Lower<'a> {
             }
             match node {
                 Node::Level(inst) => self.operation(inst)?,
+                Node::Gathered(collective) => self.gathered(collective)?,
                 Node::Segment(segment) => self.segment(segment)?,
                 Node::Choice { results, cond, ways } => self.level_choice(results, *cond, ways)?,
                 Node::Parted { cond, ways } => self.parted_choice(*cond, ways)?,

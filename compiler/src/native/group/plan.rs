@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::shape::Shape;
 use super::super::variation::{Kind, Variation};
+use super::collective::{self, Collective};
 use crate::analysis::divergence::{Divergence, Question, StableLoads};
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 
@@ -11,6 +12,8 @@ use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 pub(super) enum Node<'a> {
     /// The group agrees upon it: computed once.
     Level(&'a Inst),
+    /// What comes of what the segment before has brought together.
+    Gathered(Collective),
     /// For each chunk.
     Segment(Segment<'a>),
     /// A choice that the group agrees upon.
@@ -56,6 +59,8 @@ pub(super) enum Tail<'a> {
     Put(&'a [Value], &'a [Value]),
     /// Masks of a choice.
     Masks(Value),
+    /// What the group does together with what each chunk brings.
+    Bring(Collective),
     /// Masks of a loop that is going to begin.
     Enter(usize),
     /// Those that are here leave the innermost loop, or its turn.
@@ -204,6 +209,7 @@ impl<'a> Segment<'a> {
                 Tail::Masks(cond) => {
                     read.insert(*cond);
                 }
+                Tail::Bring(collective) => read.extend([Some(collective.value), collective.index].into_iter().flatten()),
                 _ => {}
             }
         }
@@ -255,7 +261,7 @@ impl<'a> Planner<'a> {
     /// Whether an instruction runs at the level of the group.
     fn is_grouped(&self, inst: &Inst, around: Around<'a>) -> bool {
         match &inst.op {
-            Op::Barrier(_) => true,
+            Op::Barrier(_) | Op::Group { sub: false, .. } => true,
             Op::If { cond, .. } => {
                 let leaves = around.turn.is_some() && super::super::control::jumps(inst);
                 let returns = self.is_level(*cond) && inst.op.regions().into_iter().any(super::super::control::returns);
@@ -300,6 +306,8 @@ impl<'a> Planner<'a> {
                 Op::Yield(values) => self.give(values, around.results),
                 Op::Break(values) => self.give(values, around.turn.map_or(&[], |turn| turn.1)),
                 Op::Continue(values) => self.give(values, around.turn.map_or(&[], |turn| turn.0)),
+                // The group agrees upon what comes of it, whoever is here.
+                Op::Group { sub: false, .. } if collective::of(inst).is_some_and(|collective| !collective.is_scan()) => {}
                 op => {
                     let stable = match *op {
                         Op::Load { ptr, volatile: false, .. } => self.function.ty(ptr) == Type::Ptr(Space::Constant),
@@ -347,6 +355,14 @@ impl<'a> Planner<'a> {
         for inst in &region.insts {
             match &inst.op {
                 Op::Barrier(_) => flush(&mut nodes, &mut pending),
+                Op::Group { sub: false, .. } => match collective::of(inst) {
+                    Some(collective) if !collective.is_scan() => {
+                        pending.tail.push(Tail::Bring(collective));
+                        flush(&mut nodes, &mut pending);
+                        nodes.push(Node::Gathered(collective));
+                    }
+                    _ => pending.insts.push(inst),
+                },
                 Op::If { cond, then, els } if self.is_grouped(inst, around) => {
                     let level = self.is_level(*cond);
                     if !level {

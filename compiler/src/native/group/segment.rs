@@ -8,6 +8,7 @@ use super::super::lower::{Lower, Lowered};
 use super::super::shape::{Mode, elem};
 use super::super::value::{Regs, scalar};
 use super::super::variation::Kind;
+use super::collective;
 use super::plan::{Loop, Segment, Tail, is_remade};
 use crate::internal::internal;
 use crate::ir::{Scalar, Type, Value};
@@ -20,6 +21,8 @@ pub(super) struct Slots {
     places: FxHashMap<Value, u32>,
     choices: FxHashMap<Value, ([u32; 2], [u32; 2])>,
     loops: FxHashMap<usize, (u32, u32, u32)>,
+    /// Where chunks put together what the group does, by its result.
+    pub(super) collectives: FxHashMap<Value, u32>,
 }
 
 impl Slots {
@@ -121,8 +124,12 @@ impl<'a> Lower<'a> {
                     let made = (self.mask_array(), self.mask_array(), self.frame.scratch(4));
                     self.group_state()?.slots.loops.insert(*number, made);
                 }
+                Tail::Bring(collective) => self.prepare_collective(collective)?,
                 _ => {}
             }
+        }
+        for collective in segment.insts.iter().filter_map(|inst| collective::of(inst)) {
+            self.prepare_collective(&collective)?;
         }
         Ok(())
     }
@@ -321,7 +328,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn store_place(&mut self, kind: Kind, ty: Type, at: u32, registers: &[V], masked: bool) {
+    pub(super) fn store_place(&mut self, kind: Kind, ty: Type, at: u32, registers: &[V], masked: bool) {
         let of = scalar(ty);
         let count = if kind == Kind::Varying { self.shape.registers(of, Mode::Varying) } else { 1 };
         let masks = self.exec.clone().filter(|_| masked);
@@ -371,6 +378,7 @@ impl<'a> Lower<'a> {
                         self.add_to_word(flags[index], bits);
                     }
                 }
+                Tail::Bring(ref collective) => self.bring(collective)?,
                 Tail::Enter(number) => {
                     let (alive, ..) =
                         self.group_state()?.slots.loops.get(&number).copied().ok_or_else(|| internal!("a loop without masks"))?;
