@@ -256,6 +256,8 @@ pub enum Op {
     MaskJoin(SmallVec<[Value; 2]>),
     /// Lanes of two vectors of one type, one behind the other, by their numbers; see [`crate::Isa::shuffles_any`].
     Shuffle(Value, Value, Box<[u8]>),
+    /// Lanes of a vector of 32-bit elements by numbers of which only the low bits are looked at, as many as tell its lanes apart: an `i32` each.
+    Permute(Value, Value),
     /// A mask as the low bits of an `i32`.
     MaskBits(Value),
     /// The low bits of an `i32` as a mask.
@@ -404,7 +406,7 @@ impl Op {
             | Self::MaskPart(a, _)
             | Self::MaskBits(a)
             | Self::MaskOf(a) => *a = f(*a),
-            Self::Bin(_, a, b) | Self::Cmp(_, a, b) | Self::Shuffle(a, b, _) => {
+            Self::Bin(_, a, b) | Self::Cmp(_, a, b) | Self::Shuffle(a, b, _) | Self::Permute(a, b) => {
                 *a = f(*a);
                 *b = f(*b);
             }

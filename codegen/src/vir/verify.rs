@@ -205,6 +205,10 @@ impl<'a> Checker<'a> {
                 let fits = lanes.len() == usize::from(ty.lanes()) && lanes.iter().all(|&lane| lane < 2 * ty.lanes());
                 require(of(*a) == ty && of(*b) == ty && matches!(ty, Type::Vector(..)) && fits, wrong)
             }
+            Op::Permute(a, index) => {
+                let narrow = matches!(ty, Type::Vector(elem, _) if elem.bits() == 32);
+                require(narrow && of(*a) == ty && of(*index) == ty.with_elem(Elem::I32), wrong)
+            }
             Op::MaskPart(a, part) => {
                 let (Type::Mask(from), Type::Mask(to)) = (of(*a), ty) else { return Err(wrong()) };
                 require(from.bits == 32 && to.bits == 64 && u32::from(to.lanes) * (u32::from(*part) + 1) <= u32::from(from.lanes), wrong)

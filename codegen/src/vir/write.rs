@@ -91,6 +91,7 @@ impl Display for Op {
             Self::MaskJoin(list) => write!(f, "mask_join {}", List(list)),
             Self::Shuffle(a, b, lanes) => write!(f, "shuffle {a}, {b}, {lanes:?}"),
             Self::MaskBits(a) => write!(f, "mask_bits {a}"),
+            Self::Permute(a, index) => write!(f, "permute {a}, {index}"),
             Self::MaskOf(a) => write!(f, "mask_of {a}"),
             Self::Load(mem, addr) => write!(f, "load.{mem} {addr}"),
             Self::Store(mem, addr, value) => write!(f, "store.{mem} {addr}, {value}"),

@@ -117,6 +117,8 @@ pub(super) const UNPCKL: Desc = x("unpcklp", P, M0F, 0x14);
 pub(super) const UNPCKH: Desc = x("unpckhp", P, M0F, 0x15);
 /// By indices in the first operand.
 pub(super) const PERMPS: Desc = w("permps", P66, M38, 0x16);
+/// Of sixteen bytes, by indices in the last operand.
+pub(super) const PERMILPS: Desc = w("permilps", P66, M38, 0x0C);
 pub(super) const PERM2F128: Desc = v("perm2f128", P66, M3A, 0x06);
 pub(super) const BLEND_IMM: Desc = any("blendps", P66, M3A, 0x0C, VEX | WIG);
 pub(super) const UCOMI: Desc = x("ucomis", P, M0F, 0x2E).tuple(Tuple::Elem);

@@ -372,6 +372,9 @@ impl Table {
                 self.op(format!("Shuffle {lanes:?}"), &[ty, ty], ty, |values| Op::Shuffle(values[0], values[1], lanes.clone()));
                 self.op(format!("Shuffle {lanes:?} of one"), &[ty], ty, |values| Op::Shuffle(values[0], values[0], lanes.clone()));
             }
+            if elem.bits() == 32 {
+                self.op("Permute".into(), &[ty, ty.with_elem(Elem::I32)], ty, |values| Op::Permute(values[0], values[1]));
+            }
             self.op("Lanes".into(), &[], ty, |_| Op::Lanes((0..lanes).map(|lane| 0x0102_0304 << (lane % 4)).collect()));
         }
     }

@@ -293,6 +293,11 @@ fn pure(frame: &Frame<'_>, op: &Op, ty: Type) -> Result<Lanes> {
             let all: Lanes = frame.get(*a).iter().chain(frame.get(*b)).copied().collect();
             lanes.iter().map(|lane| all[usize::from(*lane)]).collect()
         }
+        Op::Permute(a, index) => {
+            let lanes = frame.get(*a);
+            let number = |index: &Lane| index.exact().map(|index| index as usize % count);
+            frame.get(*index).iter().map(|index| number(index).map_or(Lane::UNKNOWN, |number| lanes[number])).collect()
+        }
         Op::MaskPart(a, index) => part(*a, *index).collect(),
         Op::MaskJoin(list) => list.iter().flat_map(|value| frame.get(*value)).copied().collect(),
         Op::MaskBits(a) => {

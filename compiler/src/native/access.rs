@@ -296,7 +296,7 @@ impl Lower<'_> {
     }
 
     /// Numbers of 32 or 64 bits from places of their own.
-    pub(super) fn gather(&mut self, address: &Address, of: Scalar) -> Regs {
+    fn gather(&mut self, address: &Address, of: Scalar) -> Regs {
         let ty = self.shape.register(of, Mode::Varying);
         let masks = self.exec.clone().map(|masks| self.masks_for(of, &masks));
         let (base, index) = self.indices_for(address, of);

@@ -7,16 +7,14 @@
 //! reduction   x0 x1 x2 x3  +  x2 x3 x0 x1  =  two sums, twice;   + the same moved by one  =  the sum in all lanes
 //! scan        x0 x1 x2 x3  +   0 x0 x1 x2  =  sums of two;       + the same moved by two  =  the sums up to each lane
 //! ```
-//! What comes out for all lanes alike is a scalar. Lanes are moved in registers where their numbers are known and the instructions can, else through memory: a vector is stored, and each
-//! lane loads another's.
+//! What comes out for all lanes alike is a scalar.
 
 use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Mem, Op as VOp, Type as Register, UnOp as VUn, Value as V};
 
-use super::access::Address;
 use super::lower::{Lower, Lowered};
 use super::shape::{Mode, elem};
-use super::value::{Regs, Val, scalar};
+use super::value::{Comps, Regs, Val, scalar};
 use super::variation::Kind;
 use crate::internal::internal;
 use crate::ir::{BinOp, Function, GroupOp, Module, Op, Scalar, Value, WorkItem};
@@ -109,7 +107,7 @@ impl Lower<'_> {
                 uniform(self.of_lane(value, index))
             }
             GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::ShuffleUp | GroupOp::ShuffleDown => {
-                Val::Varying(smallvec![self.shuffled(op, value, operand()?)])
+                Val::Varying(smallvec![self.shuffled(op, value, operand()?)?])
             }
             GroupOp::Reduce(_) => self.reduction(result, op, value, None)?,
             GroupOp::ActiveReduce(_) => self.reduction(result, op, value, other)?,
@@ -197,7 +195,7 @@ impl Lower<'_> {
     }
 
     /// `shuffle` and its relatives.
-    fn shuffled(&mut self, op: GroupOp, value: Value, other: Value) -> Regs {
+    fn shuffled(&mut self, op: GroupOp, value: Value, other: Value) -> Lowered<Regs> {
         let (of, lanes) = (scalar(self.ir_ty(value)), self.shape.lanes);
         let (regs, last) = (self.regs(value, Mode::Varying), lanes - 1);
         let by = self.variation.definitions().scalar(other).map(|by| by as u32);
@@ -213,75 +211,52 @@ impl Lower<'_> {
             GroupOp::ShuffleDown => self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &own, &index),
             _ => index,
         };
-        let index = self.bin_const(VBin::And, Scalar::I32, Mode::Varying, &index, u64::from(last));
-        let mark = self.frame.mark();
-        let at = self.spill(of, &regs);
-        let made = self.lanes_at(of, at, &index);
-        self.frame.release(mark);
-        made
+        Ok(self.permuted(of, &regs, &index))
     }
 
-    /// Loads from a place in the frame, each lane by a number of its own.
-    fn lanes_at(&mut self, of: Scalar, at: u32, index: &[V]) -> Regs {
-        let shift = u64::from(elem(of).bytes().trailing_zeros());
-        let offsets = self.bin_const(VBin::Shl, Scalar::I32, Mode::Varying, index, shift);
-        let base = self.arena_at(at);
-        let masks = self.exec.take();
-        let made = self.gather(&Address::Based(base, offsets), of);
-        self.exec = masks;
-        made
+    /// Each lane what another one has, by numbers of which only the bits that count are looked at.
+    fn permuted(&mut self, of: Scalar, regs: &[V], index: &[V]) -> Regs {
+        let mode = Mode::Varying;
+        if elem(of).bits() == 64 {
+            // The words of all lanes, each in one register.
+            let words = self.bitcast(of, Scalar::I32, mode, &[regs.into()]);
+            let words: Comps = words.iter().map(|word| self.permuted(Scalar::I32, word, index)).collect();
+            return self.bitcast(Scalar::I32, of, mode, &words).swap_remove(0);
+        }
+        let ty = self.shape.register(of, mode);
+        self.zip(ty, regs, index, VOp::Permute)
     }
 
     /// Each lane what another one has, whose number is known; without one what stands in `fill`, or anything.
-    pub(super) fn moved(&mut self, of: Scalar, regs: &[V], fill: Option<&Regs>, from: &dyn Fn(u32) -> Option<u32>) -> Regs {
-        let each = u32::from(self.b.ty(regs[0]).lanes());
+    pub(super) fn moved(&mut self, of: Scalar, regs: &[V], fill: Option<&Regs>, from: &dyn Fn(u32) -> Option<u32>) -> Lowered<Regs> {
+        let ty = self.shape.register(of, Mode::Varying);
+        let each = u32::from(ty.lanes());
         let sources: SmallVec<[V; 4]> = regs.iter().copied().chain(fill.into_iter().flatten().copied()).collect();
         // Where each lane comes from, counted through all of them: `fill` has it at its own place.
         let place = |lane: u32| from(lane).unwrap_or(if fill.is_some() { self.shape.lanes + lane } else { lane });
         let places: Vec<u32> = (0..self.shape.lanes).map(place).collect();
-        let made: Option<Regs> = places.chunks(each as usize).map(|places| self.picked(&sources, each, places)).collect();
-        if let Some(made) = made {
-            return made;
-        }
-        let mark = self.frame.mark();
-        let at = self.frame.scratch(elem(of).bytes() * self.shape.lanes * if fill.is_some() { 2 } else { 1 });
-        for (index, &value) in (0_u32..).zip(&sources) {
-            let addr = self.frame_addr(at + index * each * elem(of).bytes());
-            self.b.effect(VOp::StoreVector { mem: Mem::Elem(elem(of)), addr, value, mask: None });
-        }
-        let index: Regs = {
-            let ty = self.shape.register(Scalar::I32, Mode::Varying);
-            let each = usize::from(ty.lanes());
-            places.chunks(each).map(|places| self.lanes(ty, places.iter().map(|&place| u64::from(place)).collect())).collect()
-        };
-        let made = self.lanes_at(of, at, &index);
-        self.frame.release(mark);
-        made
+        places.chunks(each as usize).map(|places| self.picked(&sources, ty, places)).collect()
     }
 
-    /// A register of lanes of at most two others; `None` if it takes more, or instructions that there are not.
-    fn picked(&mut self, sources: &[V], each: u32, places: &[u32]) -> Option<V> {
+    /// A register of lanes of one or two others.
+    fn picked(&mut self, sources: &[V], ty: Register, places: &[u32]) -> Lowered<V> {
+        let each = u32::from(ty.lanes());
         let mut used: SmallVec<[V; 2]> = SmallVec::new();
         let mut lanes = Vec::with_capacity(places.len());
         for place in places {
-            let source = *sources.get((place / each) as usize)?;
+            let source = *sources.get((place / each) as usize).ok_or_else(|| internal!("a lane that there is not"))?;
             let index = used.iter().position(|&known| known == source).unwrap_or_else(|| {
                 used.push(source);
                 used.len() - 1
             });
-            lanes.push(index as u32 * each + place % each);
+            lanes.push((index as u32 * each + place % each) as u8);
         }
-        if let [whole] = used[..]
-            && (0..).zip(&lanes).all(|(lane, &from)| lane == from)
-        {
-            return Some(whole);
+        match used[..] {
+            [whole] if (0..).zip(&lanes).all(|(lane, &from)| lane == from) => Ok(whole),
+            [one] => Ok(self.op(ty, VOp::Shuffle(one, one, lanes.into()))),
+            [one, other] => Ok(self.op(ty, VOp::Shuffle(one, other, lanes.into()))),
+            _ => Err(internal!("lanes of {} vectors", used.len())),
         }
-        let (&a, b) = (used.first()?, used.get(1).copied());
-        if used.len() > 2 || !self.shape.isa.has_shuffle() {
-            return None;
-        }
-        let ty = self.b.ty(a);
-        Some(self.op(ty, VOp::Shuffle(a, b.unwrap_or(a), lanes.into_iter().map(|lane| lane as u8).collect())))
     }
 
     // Combinations
@@ -302,7 +277,7 @@ impl Lower<'_> {
         let mut sum = Regs::from_slice(regs);
         let mut step = self.shape.lanes / 2;
         while step > 0 {
-            let other = self.moved(fold.of, &sum, None, &|lane| Some(lane ^ step));
+            let other = self.moved(fold.of, &sum, None, &|lane| Some(lane ^ step))?;
             sum = self.binary(fold.op, fold.of, Mode::Varying, &sum, &other)?;
             step /= 2;
         }
@@ -315,7 +290,7 @@ impl Lower<'_> {
         let mut sum = Regs::from_slice(regs);
         let mut step = 1;
         while step < known.unwrap_or(self.shape.lanes).min(self.shape.lanes) {
-            let other = self.moved(fold.of, &sum, None, &|lane| Some(lane ^ step));
+            let other = self.moved(fold.of, &sum, None, &|lane| Some(lane ^ step))?;
             let more = self.binary(fold.op, fold.of, Mode::Varying, &sum, &other)?;
             sum = if known.is_some() {
                 more
@@ -343,7 +318,7 @@ impl Lower<'_> {
             return Ok(sums);
         }
         let identity = self.number(fold.of, Mode::Varying, op.identity(fold.of));
-        let before = self.moved(fold.of, &sums, Some(&identity), &|lane| earlier(lane, 1, size));
+        let before = self.moved(fold.of, &sums, Some(&identity), &|lane| earlier(lane, 1, size))?;
         if self.exec.is_none() || op.neutral(fold.of) == op.identity(fold.of) {
             return Ok(before);
         }
@@ -365,7 +340,7 @@ impl Lower<'_> {
         let mut sums = Regs::from_slice(regs);
         let mut step = 1;
         while step < size {
-            let before = self.moved(fold.of, &sums, Some(&neutral), &|lane| earlier(lane, step, size));
+            let before = self.moved(fold.of, &sums, Some(&neutral), &|lane| earlier(lane, step, size))?;
             sums = self.binary(fold.op, fold.of, Mode::Varying, &before, &sums)?;
             step *= 2;
         }

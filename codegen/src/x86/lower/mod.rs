@@ -240,6 +240,7 @@ impl<'a> Lower<'a> {
             Op::MaskPart(a, part) => self.mask_part(*a, *part, ty),
             Op::MaskJoin(list) => self.mask_join(list, ty),
             Op::Shuffle(a, b, lanes) => self.shuffle(*a, *b, lanes, ty),
+            Op::Permute(a, index) => self.permute(*a, *index, ty),
             Op::MaskBits(a) => self.mask_bits(*a),
             Op::MaskOf(a) => self.mask_of(*a, ty),
             Op::Call(func, args) => self.call(*func, args, Some(ty)),

@@ -58,6 +58,12 @@ impl Lower<'_> {
         self.lanes_apart(pair, &lanes)
     }
 
+    /// Lanes of a vector by numbers that another vector holds.
+    pub(super) fn permute(&mut self, a: Value, index: Value, ty: Type) -> VReg {
+        let (from, index, len) = (self.reg(a), self.reg(index), length(ty));
+        if len == 0 { self.v3(t::PERMILPS, len, false, from, index) } else { self.v3(t::PERMPS, len, false, index, from) }
+    }
+
     /// By a table of numbers: AVX-512.
     fn any_lanes(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
         let (len, long) = (length(pair.ty), wide(pair.ty));

@@ -221,6 +221,11 @@ impl Generator<'_> {
             let lanes = super::order(&mut self.random, ty.lanes());
             return self.emit(ty, Op::Shuffle(a, b, lanes), quality);
         }
+        if ty.lanes() > 1 && elem.bits() == 32 && self.random.once_in(4) {
+            let (a, index) = (self.any(ty), self.any(ty.with_elem(Elem::I32)));
+            let quality = if self.quality(index) == Quality::Exact { self.quality(a) } else { Quality::Open };
+            return self.emit(ty, Op::Permute(a, index), quality);
+        }
         if ty.lanes() > 1 {
             let a = self.any(Type::Scalar(elem));
             let quality = self.quality(a);

@@ -196,24 +196,24 @@ impl Lower<'_> {
         };
         self.store_at(of, Mode::Uniform, at, &[last]);
         let made = match op {
-            GroupOp::ScanExclusive(_) => self.those_before(fold, mode, &before, &sums),
+            GroupOp::ScanExclusive(_) => self.those_before(fold, mode, &before, &sums)?,
             _ => sums,
         };
         Ok(if mode == Mode::Uniform { Val::Uniform(smallvec![made[0]]) } else { Val::Varying(smallvec![made]) })
     }
 
     /// The sums of all before each work-item, from those of all before the chunk and those up to each: for the first of all what comes of nothing.
-    fn those_before(&mut self, fold: Fold, mode: Mode, before: &Regs, sums: &[V]) -> Regs {
+    fn those_before(&mut self, fold: Fold, mode: Mode, before: &Regs, sums: &[V]) -> Lowered<Regs> {
         let of = fold.of;
         let shifted = if mode == Mode::Uniform {
             before.clone()
         } else {
             // Only lane 0 has nobody before it here, and `before` is the same in all lanes.
-            self.moved(of, sums, Some(before), &|lane| lane.checked_sub(1))
+            self.moved(of, sums, Some(before), &|lane| lane.checked_sub(1))?
         };
         let identity = fold.op.identity(of);
         if fold.op.neutral(of) == identity {
-            return shifted;
+            return Ok(shifted);
         }
         let linear = self.linear();
         let identity = self.number(of, mode, identity);
@@ -224,6 +224,6 @@ impl Lower<'_> {
             (self.bin_regs(VBin::Add, Scalar::I32, mode, &first, &steps), self.number(Scalar::I32, mode, 0))
         };
         let is_first = self.compare_regs(VCmp::Eq, Scalar::I32, mode, &own, &zero);
-        self.select_regs(of, mode, &is_first, &identity, &shifted)
+        Ok(self.select_regs(of, mode, &is_first, &identity, &shifted))
     }
 }
