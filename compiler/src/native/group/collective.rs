@@ -1,7 +1,7 @@
 //! What the work-items of several chunks do together: functions of work-groups.
 //!
 //! ```text
-//! %1 = reduce add %0      for each chunk { ...; sums += %0 }      a vector of sums in memory, added lane by lane
+//! %1 = reduce add %0      for each chunk { ...; sums += %0 }      vectors of sums in memory, added to lane by lane
 //!                         %1 = the lanes of sums added up         once for the group
 //! %2 = scan add %1        for each chunk { %2 = sum + the chunk's scan; sum = the last of %2 }
 //! ```
@@ -66,15 +66,18 @@ impl Lower<'_> {
             }
             GroupOp::Reduce(op) => {
                 let (_, mode) = self.fold(collective)?;
-                let at = self.frame.scratch(elem(of).bytes() * self.shape.lanes);
+                let bytes = elem(of).bytes() * self.shape.lanes;
+                let at = self.frame.scratch(bytes * self.rows_of_sums());
                 let none = self.number(of, mode, op.neutral(of));
-                self.store_at(of, mode, at, &none);
+                for row in 0..self.rows_of_sums() {
+                    self.store_at(of, mode, self.frame_addr(at + row * bytes), &none);
+                }
                 at
             }
             GroupOp::ScanInclusive(op) | GroupOp::ScanExclusive(op) => {
                 let at = self.frame.scratch(elem(of).bytes());
                 let none = self.number(of, Mode::Uniform, op.neutral(of));
-                self.store_at(of, Mode::Uniform, at, &none);
+                self.store_at(of, Mode::Uniform, self.frame_addr(at), &none);
                 at
             }
             op => return Err(internal!("{op:?} of a work-group")),
@@ -87,26 +90,49 @@ impl Lower<'_> {
         self.group_state()?.slots.collectives.get(&result).copied().ok_or_else(|| internal!("{result} has no place"))
     }
 
-    fn store_at(&mut self, of: Scalar, mode: Mode, at: u32, regs: &[V]) {
+    fn store_at(&mut self, of: Scalar, mode: Mode, addr: Addr, regs: &[V]) {
         let mem = Mem::Elem(elem(of));
         if mode == Mode::Uniform {
-            let addr = self.frame_addr(at);
             self.b.effect(VOp::Store(mem, addr, regs[0]));
             return;
         }
         let bytes = elem(of).bytes() * u32::from(self.shape.register(of, mode).lanes());
         for (index, &value) in (0_u32..).zip(regs) {
-            let addr = self.frame_addr(at + index * bytes);
+            let addr = Addr { disp: addr.disp + (index * bytes).cast_signed(), ..addr };
             self.b.effect(VOp::StoreVector { mem, addr, value, mask: None });
         }
     }
 
-    fn load_at(&mut self, of: Scalar, mode: Mode, at: u32) -> Regs {
-        if mode == Mode::Varying {
-            return self.reload(of, at);
+    fn load_at(&mut self, of: Scalar, mode: Mode, addr: Addr) -> Regs {
+        let (mem, ty) = (Mem::Elem(elem(of)), self.shape.register(of, mode));
+        if mode == Mode::Uniform {
+            return smallvec![self.here(ty, VOp::Load(mem, addr))];
         }
-        let addr = self.frame_addr(at);
-        smallvec![self.here(self.shape.register(of, mode), VOp::Load(Mem::Elem(elem(of)), addr))]
+        let bytes = elem(of).bytes() * u32::from(ty.lanes());
+        (0..self.shape.registers(of, mode) as u32)
+            .map(|index| {
+                let addr = Addr { disp: addr.disp + (index * bytes).cast_signed(), ..addr };
+                self.here(ty, VOp::LoadVector { mem, addr, mask: None })
+            })
+            .collect()
+    }
+
+    /// Vectors of sums that chunks add to in turn: one that has just been stored is not there at once.
+    fn rows_of_sums(&self) -> u32 {
+        const ROWS: u32 = 4;
+        if self.shape.chunks() >= 2 * ROWS { ROWS } else { 1 }
+    }
+
+    /// Where a chunk finds the sums to which it adds.
+    fn own_sums(&mut self, of: Scalar, at: u32) -> Addr {
+        let (rows, addr) = (self.rows_of_sums(), self.frame_addr(at));
+        if rows == 1 {
+            return addr;
+        }
+        let (linear, last) = (self.linear(), self.i32((rows - 1) * self.shape.lanes));
+        let row = self.op(Register::I32, VOp::Bin(VBin::And, linear, last));
+        let row = self.op(Register::I64, VOp::Cast(CastOp::ZExt, row));
+        Addr { index: Some((row, elem(of).bytes() as u8)), ..addr }
     }
 
     /// What a chunk brings.
@@ -138,9 +164,10 @@ impl Lower<'_> {
                 let (fold, mode) = self.fold(collective)?;
                 let own =
                     if mode == Mode::Varying { self.of_those_here(fold, collective.value) } else { self.regs(collective.value, mode) };
-                let sums = self.load_at(fold.of, mode, at);
+                let addr = self.own_sums(fold.of, at);
+                let sums = self.load_at(fold.of, mode, addr);
                 let sums = self.binary(fold.op, fold.of, mode, &sums, &own)?;
-                self.store_at(fold.of, mode, at, &sums);
+                self.store_at(fold.of, mode, addr, &sums);
             }
         }
         Ok(())
@@ -166,7 +193,12 @@ impl Lower<'_> {
             }
             _ => {
                 let (fold, mode) = self.fold(collective)?;
-                let sums = self.load_at(of, mode, at);
+                let mut sums = self.load_at(of, mode, self.frame_addr(at));
+                for row in 1..self.rows_of_sums() {
+                    let addr = self.frame_addr(at + row * elem(of).bytes() * self.shape.lanes);
+                    let more = self.load_at(of, mode, addr);
+                    sums = self.binary(fold.op, of, mode, &sums, &more)?;
+                }
                 if mode == Mode::Uniform { sums[0] } else { self.reduced(fold, &sums)? }
             }
         };
@@ -180,7 +212,7 @@ impl Lower<'_> {
         let collective = Collective { op, value, index: None, result };
         let (fold, mode) = self.fold(&collective)?;
         let of = fold.of;
-        let sum = self.load_at(of, Mode::Uniform, at)[0];
+        let sum = self.load_at(of, Mode::Uniform, self.frame_addr(at))[0];
         let (before, sums, last) = if mode == Mode::Uniform {
             let own = self.regs(value, mode);
             let sums = self.binary(fold.op, of, mode, &[sum], &own)?;
@@ -191,10 +223,12 @@ impl Lower<'_> {
             let own = self.scanned(fold, &own, self.shape.lanes)?;
             let before = self.splat(sum, of);
             let sums = self.binary(fold.op, of, mode, &before, &own)?;
-            let last = self.known_lane(of, &sums, self.shape.lanes - 1);
+            // Of scalars alone, so that the next chunk waits for nothing else.
+            let own = self.known_lane(of, &own, self.shape.lanes - 1);
+            let last = self.binary(fold.op, of, Mode::Uniform, &[sum], &[own])?[0];
             (before, sums, last)
         };
-        self.store_at(of, Mode::Uniform, at, &[last]);
+        self.store_at(of, Mode::Uniform, self.frame_addr(at), &[last]);
         let made = match op {
             GroupOp::ScanExclusive(_) => self.those_before(fold, mode, &before, &sums)?,
             _ => sums,
