@@ -139,7 +139,7 @@ pub const EXPAND: &[Step] = &[Step::Pass(&inline::PASS), Steps(OPTIMISE)];
 pub const BUILD_ALONE: &[Step] =
     &[Step::Pass(&structure_returns::PASS), Step::Pass(&inline::PASS), Step::Pass(&lower_memory::PASS), Steps(OPTIMISE)];
 
-/// For a kernel and what it calls, at a launch: what the key says is put in, collective functions are expanded, loops are written out.
+/// For a kernel and what it calls, at a launch: what the key says is put in, collective functions are expanded for shaders, loops are written out.
 pub const SPECIALISE: &[Step] = &[
     Step::Pass(&groups::PASS),
     Each(&[
