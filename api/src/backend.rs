@@ -18,6 +18,7 @@ use wgcl_compiler::{ir, target::Target};
 
 use crate::cache::Key;
 use crate::host::HostRegion;
+use crate::partition::Division;
 
 /// What kind of device it is, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -461,6 +462,24 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// The host's own memory of so many bytes as the device's, where it can use that as it is; it keeps the region. `None` where memory has to be made.
     fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         let _ = (region, size);
+        None
+    }
+    /// Writes to memory of the device's that no command uses, before it returns, where memory is the host's; `false` where that takes a command.
+    fn write_at_once(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
+        let _ = (memory, offset, bytes);
+        false
+    }
+    /// Whether there are devices of some of its compute units ([`Device::part`]).
+    fn is_divisible(&self) -> bool {
+        false
+    }
+    /// What caches and memory that not all of its compute units share divide it into, widest first.
+    fn divisions(&self) -> Vec<Division> {
+        Vec::new()
+    }
+    /// A device of some of its compute units, by their numbers from 0 on. Each of the two uses the memory and the programs of the other as its own.
+    fn part(&self, units: &[u32]) -> Option<Arc<dyn Device>> {
+        let _ = units;
         None
     }
     /// Host memory that the device reads and writes by itself, for maps of buffers that the host does not see. `None` where that is nothing special.

@@ -406,9 +406,13 @@ impl Progress for Step {
         let store = self.transfer.buffer.store();
         let index = migration.queue.device_index();
         let written = result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
-            let regions = vec![CopyRegion { buffer: start, host: 0, size: end - start }];
-            let command = Action::Write { dst, src: Arc::new(Staging(self.staging.clone())), regions };
-            migration.queue.device().backend().enqueue(command.into(), false, Arc::new(Arrival(migration.event.clone())));
+            let device = migration.queue.device().backend();
+            // Other devices may have this memory too: they do not come behind a command of this one.
+            if !device.write_at_once(&*dst, start, &self.staging.lock()) {
+                let regions = vec![CopyRegion { buffer: start, host: 0, size: end - start }];
+                let command = Action::Write { dst, src: Arc::new(Staging(self.staging.clone())), regions };
+                device.enqueue(command.into(), false, Arc::new(Arrival(migration.event.clone())));
+            }
             store.copied(index, start..end);
         });
         if let Err(error) = written {

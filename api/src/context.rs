@@ -21,6 +21,8 @@ pub type Notify = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct Context {
     slot: HandleSlot,
     devices: Vec<Arc<Device>>,
+    /// For each device the first of them with the same memory.
+    homes: Vec<usize>,
     property_list: Option<Vec<isize>>,
     notify: Option<Notify>,
     printer: OnceLock<Printer>,
@@ -63,9 +65,12 @@ impl Context {
                 unique.push(device.clone());
             }
         }
+        let home = |device: &Arc<Device>| unique.iter().position(|other| other.shares_memory(device)).unwrap_or(0);
+        let homes = unique.iter().map(home).collect();
         Ok(Arc::new(Self {
             slot: HandleSlot::default(),
             devices: unique,
+            homes,
             property_list,
             notify,
             printer: OnceLock::new(),
@@ -89,6 +94,11 @@ impl Context {
     /// A device's place among the context's devices.
     pub fn device_index(&self, device: &Arc<Device>) -> Option<usize> {
         self.devices.iter().position(|d| Arc::ptr_eq(d, device))
+    }
+
+    /// The device that stands for all of the context's that have the memory of one in common, by their places.
+    pub(crate) fn home(&self, device_index: usize) -> usize {
+        self.homes.get(device_index).copied().unwrap_or(device_index)
     }
 
     /// Sends what kernels print there from now on. Only the first counts.

@@ -157,6 +157,8 @@ pub struct Device {
     slot: HandleSlot,
     backend: Arc<dyn backend::Device>,
     device_type: DeviceType,
+    /// What it is a part of, and the properties that it was made with.
+    parent: Option<(Arc<Self>, Vec<isize>)>,
 }
 
 impl Object for Device {
@@ -174,7 +176,36 @@ impl Device {
             DeviceKind::Cpu => DeviceType::CPU,
         };
         let device_type = device_type::chosen(Options::get().device_type.as_deref(), &properties.name).unwrap_or(own);
-        Arc::new(Self { slot: HandleSlot::default(), backend, device_type })
+        Arc::new(Self { slot: HandleSlot::default(), backend, device_type, parent: None })
+    }
+
+    /// A part of a device; `properties` are those of CL_DEVICE_PARTITION_TYPE.
+    pub(crate) fn part_of(parent: &Arc<Self>, backend: Arc<dyn backend::Device>, properties: Vec<isize>) -> Arc<Self> {
+        let parent = Arc::clone(parent);
+        Arc::new(Self { slot: HandleSlot::default(), backend, device_type: parent.device_type, parent: Some((parent, properties)) })
+    }
+
+    /// CL_DEVICE_PARENT_DEVICE: what it is a part of.
+    pub fn parent(&self) -> Option<&Arc<Self>> {
+        self.parent.as_ref().map(|(parent, _)| parent)
+    }
+
+    /// CL_DEVICE_PARTITION_TYPE: "in the case where [it is no sub-device] ... a property value of 0".
+    pub fn partition_type(&self) -> &[isize] {
+        self.parent.as_ref().map_or(&[0], |(_, properties)| properties)
+    }
+
+    /// It, what it is a part of, and so on.
+    pub fn with_ancestors(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
+        std::iter::successors(Some(self), |device| device.parent())
+    }
+
+    /// Whether two devices are the same or parts of the same one, and have all memory in common.
+    pub fn shares_memory(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        match (self.with_ancestors().last(), other.with_ancestors().last()) {
+            (Some(root), Some(other)) => Arc::ptr_eq(root, other),
+            _ => false,
+        }
     }
 
     /// The backend's side.

@@ -235,9 +235,14 @@ impl Kernel {
     /// # Errors
     /// If the program was not built for it.
     pub fn on(&self, device: &Arc<Device>) -> Result<(&Arc<Executable>, &KernelInfo)> {
-        let index = self.program.devices().iter().position(|d| Arc::ptr_eq(d, device));
-        let definition = index.and_then(|index| self.definitions.get(index)).and_then(Option::as_ref);
-        definition
+        let built = |device: &Arc<Device>| {
+            let index = self.program.devices().iter().position(|d| Arc::ptr_eq(d, device))?;
+            self.definitions.get(index)?.as_ref()
+        };
+        // What was built for a device is good for its parts.
+        device
+            .with_ancestors()
+            .find_map(built)
             .and_then(|definition| Some((&definition.executable, definition.info()?)))
             .ok_or_else(|| Error::InvalidProgramExecutable(format!("kernel `{}` was not built for {}", self.name, device.name()).into()))
     }

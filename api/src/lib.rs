@@ -42,6 +42,7 @@ pub mod mutable_dispatch;
 pub mod native;
 pub mod object;
 pub mod options;
+pub mod partition;
 pub mod platform;
 pub mod printf;
 pub mod program;

@@ -154,6 +154,7 @@ fn copy_of(region: &Arc<dyn HostRegion>, size: u64) -> Result<Vec<u8>> {
 pub struct Store {
     context: Arc<Context>,
     size: u64,
+    /// One for each device of the context, but for those that have their memory in common with an earlier one.
     memories: Vec<OnceCell<Arc<dyn Memory>>>,
     /// What pointers into it have in their high half.
     identity: Identity,
@@ -192,6 +193,7 @@ impl Store {
     /// # Errors
     /// If there is none.
     pub fn memory(&self, device_index: usize) -> Result<Arc<dyn Memory>> {
+        let device_index = self.context.home(device_index);
         let (Some(cell), Some(device)) = (self.memories.get(device_index), self.context.devices().get(device_index)) else {
             return Err(Error::InvalidDevice("the device is not of the buffer's context".into()));
         };
@@ -226,6 +228,7 @@ impl Store {
 
     /// What a device lacks of `range`, and who has it.
     pub(crate) fn missing(&self, device_index: usize, range: Range<u64>) -> Vec<(usize, Range<u64>)> {
+        let device_index = self.context.home(device_index);
         let valid = self.valid.lock();
         let mut wanted = RangeSet::default();
         wanted.insert(range.clone());
@@ -246,6 +249,7 @@ impl Store {
 
     /// A device has written `range`: nobody else has the newest version now.
     pub(crate) fn written(&self, device_index: usize, range: Range<u64>) {
+        let device_index = self.context.home(device_index);
         for (index, set) in self.valid.lock().iter_mut().enumerate() {
             if index == device_index { set.insert(range.clone()) } else { set.remove(&range) }
         }
@@ -253,7 +257,7 @@ impl Store {
 
     /// A device got a copy of the newest version of `range`.
     pub(crate) fn copied(&self, device_index: usize, range: Range<u64>) {
-        if let Some(set) = self.valid.lock().get_mut(device_index) {
+        if let Some(set) = self.valid.lock().get_mut(self.context.home(device_index)) {
             set.insert(range);
         }
     }
@@ -385,7 +389,9 @@ impl Buffer {
             _ => bytes,
         };
         let has_contents = bytes.is_some() || store.host.is_some();
-        if let (Some(bytes), Some(device)) = (bytes, context.devices().get(home)) {
+        if let (Some(bytes), Some(device)) = (bytes, context.devices().get(home))
+            && !device.backend().write_at_once(&*memory, 0, &bytes)
+        {
             let src: Arc<dyn HostSource> = Arc::new(bytes);
             let regions = vec![CopyRegion { buffer: 0, host: 0, size }];
             device.backend().enqueue(Action::Write { dst: memory, src, regions }.into(), false, Arc::new(Upload(store.clone())));

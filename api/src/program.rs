@@ -60,6 +60,8 @@ pub struct DeviceBuild {
     pub units: Units,
     /// What runs.
     pub executable: Option<Arc<Executable>>,
+    /// It was made for a device that this one is a part of, and not for this one.
+    is_of_parent: bool,
 }
 
 /// Where a program came from.
@@ -204,7 +206,7 @@ impl Program {
         }
     }
 
-    /// The devices that a build is for, as indices.
+    /// The devices that a build is for, as indices: with each its parts, if they have nothing of their own.
     fn targets(&self, devices: Option<&[Arc<Device>]>) -> Result<Vec<usize>> {
         let Some(devices) = devices else { return Ok((0..self.devices.len()).collect()) };
         let mut indices = Vec::new();
@@ -212,6 +214,18 @@ impl Program {
             // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with program."
             let index = self.index_of(device).ok_or_else(|| Error::InvalidDevice("a device is not associated with the program".into()))?;
             if !indices.contains(&index) {
+                indices.push(index);
+            }
+        }
+        let mut builds = self.builds.lock();
+        for (index, (device, build)) in self.devices.iter().zip(builds.iter_mut()).enumerate() {
+            if indices.contains(&index) {
+                build.is_of_parent = false;
+                continue;
+            }
+            let is_part = device.with_ancestors().skip(1).any(|ancestor| devices.iter().any(|listed| Arc::ptr_eq(listed, ancestor)));
+            if is_part && (build.is_of_parent || build.status == BuildStatus::None) {
+                build.is_of_parent = true;
                 indices.push(index);
             }
         }

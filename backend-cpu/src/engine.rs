@@ -13,6 +13,7 @@ use wgcl_runtime::workers::Urgency;
 
 use crate::arguments::ArgBlock;
 use crate::block::Block;
+use crate::cores::Cores;
 use crate::dispatch::Dispatch;
 use crate::groups::{Part, parts};
 use crate::key::Key;
@@ -54,6 +55,8 @@ pub(crate) enum Host {
 pub(crate) struct Engine {
     pool: Pool,
     memory: Arc<Quota>,
+    /// What all that runs commands keeps to.
+    cores: Option<Cores>,
     /// For what kernels print: made by the first that may.
     printf: Mutex<Option<Block>>,
 }
@@ -68,9 +71,19 @@ fn items(launch: &Launch) -> u64 {
 }
 
 impl Engine {
-    /// Of so many threads, for kernels that use this memory.
+    /// Of so many threads, those of the application among them, for kernels that use this memory.
     pub(crate) fn new(threads: usize, memory: Arc<Quota>) -> Self {
-        Self { pool: Pool::new(threads), memory, printf: Mutex::new(None) }
+        Self { pool: Pool::new(threads, None), memory, cores: None, printf: Mutex::new(None) }
+    }
+
+    /// Of a thread for each unit of processors, which keep to them.
+    pub(crate) fn of_cores(cores: &Cores, memory: Arc<Quota>) -> Self {
+        Self { pool: Pool::new(cores.units(), Some(cores.clone())), memory, cores: Some(cores.clone()), printf: Mutex::new(None) }
+    }
+
+    /// What all that runs commands keeps to; threads of the application run none then.
+    pub(crate) fn cores(&self) -> Option<&Cores> {
+        self.cores.as_ref()
     }
 
     /// Whether a command is over so soon that no other thread need be woken for it.

@@ -12,9 +12,12 @@
 //! for. A launch becomes up to a few dispatches, each of groups of one size ([`groups`]), and a dispatch ranges of groups that several threads take from one
 //! counter ([`pool`]); a dispatch that is over sooner than another thread could be woken is not shared.
 //!
+//! # Parts
+//! A part of the device ([`device`]) has its memory and its programs, and commands and threads of its own, which keep to its processors ([`cores`]): nothing of a part runs on a thread of the application's.
+//!
 //! # Soundness
 //! Generated code runs in this process, with all that this means for kernels that go wrong. What is unsafe stands in few files: [`block`] (memory), [`memory`] (its bytes), [`code`] (calls of
-//! generated code), [`floats`] (the state of the processor around them).
+//! generated code), [`cores`] (where threads run), [`floats`] (the state of the processor around them).
 
 #![cfg(all(unix, target_arch = "x86_64"))]
 #![warn(unreachable_pub)]
@@ -23,6 +26,7 @@ mod arena;
 mod arguments;
 mod block;
 mod code;
+mod cores;
 mod device;
 mod dispatch;
 mod engine;
@@ -37,6 +41,7 @@ mod properties;
 mod queue;
 #[cfg(test)]
 mod tests;
+mod topology;
 
 use std::sync::Arc;
 

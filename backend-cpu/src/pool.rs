@@ -10,16 +10,15 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Once, OnceLock};
-use std::thread::{self, Builder, Thread};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult};
 
 use crate::arena::Arena;
+use crate::cores::{self, Cores};
 
-/// Bytes of a worker's stack.
-const STACK: usize = 16 << 20;
 /// How long a thread looks for more work, or for the end of others' work, before it sleeps.
 const SPIN: Duration = Duration::from_micros(10);
 /// Ranges that each thread should get, so that all have work to the end.
@@ -189,6 +188,8 @@ impl Shared {
 pub(crate) struct Pool {
     /// With the one that hands work out.
     threads: usize,
+    /// What the workers keep to.
+    cores: Option<Cores>,
     shared: Arc<Shared>,
     start: Once,
     running: AtomicUsize,
@@ -203,14 +204,15 @@ impl fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// Of so many threads, the one that hands work out among them. None is started yet.
-    pub(crate) fn new(threads: usize) -> Self {
+    /// Of so many threads, the one that hands work out among them. None is started yet; those that are keep to processors.
+    pub(crate) fn new(threads: usize, cores: Option<Cores>) -> Self {
         // One at least, which runs what does not fit the stack of a thread of the application's.
         let seats = (0..threads.saturating_sub(1).max(1)).map(|_| Seat::default()).collect();
         let shared =
             Shared { seats, turn: AtomicU64::new(0), wanted: AtomicUsize::new(0), job: Mutex::new(None), ending: AtomicBool::new(false) };
         Self {
             threads: threads.max(1),
+            cores,
             shared: Arc::new(shared),
             start: Once::new(),
             running: AtomicUsize::new(0),
@@ -268,8 +270,7 @@ impl Pool {
         self.start.call_once(|| {
             for number in 0..self.shared.seats.len() {
                 let shared = Arc::clone(&self.shared);
-                let thread = Builder::new().name("wgcl-cpu".to_owned()).stack_size(STACK).spawn(move || shared.serve(number));
-                if let Err(error) = thread {
+                if let Err(error) = cores::spawn("wgcl-cpu", self.cores.as_ref(), move || shared.serve(number)) {
                     tracing::warn!("{number} threads instead of {}: {error}", self.shared.seats.len());
                     break;
                 }
@@ -343,7 +344,7 @@ mod tests {
     #[test]
     fn every_part_is_run_once_however_many_threads_there_are() {
         for threads in [1, 2, 3, 7, 40] {
-            let pool = Pool::new(threads);
+            let pool = Pool::new(threads, None);
             for parts in [1, 2, 10, 1000, 4099] {
                 for takes_part in [true, false] {
                     let work = Counter::new(parts, Duration::ZERO);
@@ -357,7 +358,7 @@ mod tests {
 
     #[test]
     fn many_short_jobs_follow_each_other() {
-        let pool = Pool::new(4);
+        let pool = Pool::new(4, None);
         let work = Counter::new(16, Duration::ZERO);
         for turn in 1..=2000 {
             assert_eq!(pool.share(work.clone(), 0..16, true), Ok(()));
@@ -367,7 +368,7 @@ mod tests {
 
     #[test]
     fn all_threads_work_and_no_others() {
-        let pool = Pool::new(3);
+        let pool = Pool::new(3, None);
         let work = Counter::new(60, Duration::from_millis(2));
         assert_eq!(pool.share(work.clone(), 0..60, true), Ok(()));
         let own = name(thread::current().id());
@@ -381,7 +382,7 @@ mod tests {
 
     #[test]
     fn parts_may_begin_anywhere() {
-        let pool = Pool::new(2);
+        let pool = Pool::new(2, None);
         let work = Counter::new(100, Duration::ZERO);
         assert_eq!(pool.run_alone(&*work, 0..30), Ok(()));
         assert_eq!(pool.share(work.clone(), 30..100, true), Ok(()));
@@ -400,7 +401,7 @@ mod tests {
 
     #[test]
     fn lack_of_memory_is_told_and_ends_the_work() {
-        let pool = Pool::new(3);
+        let pool = Pool::new(3, None);
         for takes_part in [true, false] {
             assert_eq!(pool.share(Arc::new(Poor), 0..100, takes_part), Err(BackendError::OutOfHostMemory));
             assert_eq!(pool.share(Arc::new(Poor), 0..40, takes_part), Ok(()));

@@ -180,6 +180,12 @@ impl CpuProgram {
         Ok(Self { code: Arc::new(code), paces, memory })
     }
 
+    /// Of a module whose code another device has made: with constants and variables of its own.
+    pub(crate) fn of_code(code: Arc<Program<Cpu>>, module: &ir::Module) -> BackendResult<Self> {
+        let (memory, _) = program_memory(module)?;
+        Ok(Self { code, paces: paces(&KernelFacts::of_module(module)), memory })
+    }
+
     /// Of kernels that come from anywhere.
     #[cfg_attr(not(test), expect(dead_code, reason = "kernels of tests are functions of Rust"))]
     pub(crate) fn of_kernels(cpu: &Arc<Cpu>, facts: Vec<KernelFacts>, make: Box<Compile<Native>>) -> Self {

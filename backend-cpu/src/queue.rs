@@ -3,20 +3,20 @@
 //! Waking a thread takes longer than most commands. So there is no thread that commands go through: they lie in a queue, and whoever needs them runs them, if nobody else does. That is who
 //! waits for one of them; who only flushes runs what is quick. For the rest there is a thread of the device's own, which also takes over what a thread that has waited
 //! long enough leaves behind. Nothing is locked while a command runs.
+//!
+//! A part of the device is for those who want its work on some cores and no others: there that thread runs everything.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::thread::Builder;
 
 use parking_lot::{Condvar, Mutex};
 use wgcl_api::backend::{BackendError, Command, Progress};
 use wgcl_runtime::process;
 
+use crate::cores;
 use crate::engine::{Engine, Host};
 
-/// Bytes of the stack of the device's thread.
-const STACK: usize = 16 << 20;
 /// Commands from which on the device begins without being asked to.
 const MANY: usize = 256;
 /// Commands that a flush runs at most.
@@ -65,6 +65,11 @@ impl fmt::Debug for Commands {
 }
 
 impl Shared {
+    /// Whether only threads that keep to the device's processors run its commands.
+    fn is_kept(&self) -> bool {
+        self.engine.cores().is_some()
+    }
+
     /// Takes the next command for somebody who begins to run them, if nobody does so yet.
     fn begin(&self) -> Option<Task> {
         let mut state = self.state.lock();
@@ -107,7 +112,7 @@ impl Shared {
         state.called = true;
         if state.thread == Thread::NotStarted {
             let shared = Arc::clone(self);
-            let thread = Builder::new().name("wgcl-cpu-queue".to_owned()).stack_size(STACK).spawn(move || shared.serve());
+            let thread = cores::spawn("wgcl-cpu-queue", self.engine.cores(), move || shared.serve());
             state.thread = if thread.is_ok() { Thread::Running } else { Thread::Refused };
         }
         if !state.busy {
@@ -167,7 +172,7 @@ impl Commands {
         if state.busy || state.tasks.is_empty() {
             return;
         }
-        let quick = state.tasks.len() <= FEW && state.tasks.iter().all(|task| Engine::is_quick(&task.command));
+        let quick = !shared.is_kept() && state.tasks.len() <= FEW && state.tasks.iter().all(|task| Engine::is_quick(&task.command));
         if !quick {
             shared.call_thread(&mut state);
         }
@@ -180,11 +185,13 @@ impl Commands {
 
     /// The same for a thread that waits until `done`: it runs commands itself, if nobody does.
     pub(crate) fn flush_until(&self, done: &dyn Fn() -> bool) {
-        if !done() {
-            match self.0.begin() {
-                Some(task) => self.0.run(task, Host::Application, done),
-                None => self.flush(),
-            }
+        if done() {
+            return;
+        }
+        let first = if self.0.is_kept() { None } else { self.0.begin() };
+        match first {
+            Some(task) => self.0.run(task, Host::Application, done),
+            None => self.flush(),
         }
     }
 

@@ -63,6 +63,20 @@ unsafe extern "sysv64" fn cores(launch: *const LaunchContext, _: *mut WorkerCont
     }
 }
 
+/// Takes its time for each group, and notes in the group's word on which of the first processors the thread may run: a bit for each.
+unsafe extern "sysv64" fn processors(launch: *const LaunchContext, _: *mut WorkerContext, first: u64, end: u64) {
+    for group in first..end {
+        thread::sleep(Duration::from_millis(1));
+        // SAFETY: the tests give it a buffer of as many words as groups.
+        unsafe { *words(launch).add(group as usize) = bits(&affinity()) };
+    }
+}
+
+fn bits(set: &libc::cpu_set_t) -> u32 {
+    // SAFETY: the set has a bit for each of these.
+    (0..32).filter(|&core| unsafe { libc::CPU_ISSET(core, set) }).fold(0, |bits, core| bits | 1 << core)
+}
+
 /// The cores on which the calling thread may run.
 fn affinity() -> libc::cpu_set_t {
     // SAFETY: all bits zero are an empty set, which the call fills.
@@ -80,7 +94,7 @@ fn thread_number() -> u32 {
 }
 
 /// Which function a kernel is.
-const FUNCTIONS: [(&str, [u32; 2], Entry); 8] = [
+const FUNCTIONS: [(&str, [u32; 2], Entry); 9] = [
     ("count", [64, 64], count::<64, 64>),
     ("count", [40, 64], count::<40, 64>),
     ("count", [256, 256], count::<256, 256>),
@@ -89,6 +103,7 @@ const FUNCTIONS: [(&str, [u32; 2], Entry); 8] = [
     ("slow", [1, 1], slow),
     ("deep", [1, 1], slow),
     ("cores", [1, 1], cores),
+    ("processors", [1, 1], processors),
 ];
 
 fn map(kernel: &NativeKernel) -> BackendResult<Code> {
@@ -116,7 +131,7 @@ fn device(threads: usize) -> (Arc<CpuDevice>, impl Fn(bool) -> Arc<dyn LoadedPro
         move |group_blind: bool| -> Arc<dyn LoadedProgram> {
             let params = vec![KernelParam::Buffer { space: Space::Global, read_only: false, restrict: false }];
             let facts = |name: &str| KernelFacts { name: name.to_owned(), params: params.clone(), required_group_size: None, group_blind };
-            Arc::new(CpuProgram::of_kernels(&cpu, ["count", "slow", "deep", "cores"].map(facts).to_vec(), Box::new(make)))
+            Arc::new(CpuProgram::of_kernels(&cpu, ["count", "slow", "deep", "cores", "processors"].map(facts).to_vec(), Box::new(make)))
         }
     };
     (Arc::new(CpuDevice::with(cpu, threads)), program)
@@ -261,6 +276,61 @@ fn threads_keep_to_the_cores_that_the_application_was_given() {
     };
     let words = thread::scope(|scope| scope.spawn(launch_on_one_core).join()).expect("the thread");
     assert_eq!(words, [1; 60]);
+}
+
+#[test]
+fn parts_keep_to_their_cores_and_to_threads_of_their_own() {
+    if wgcl_compiler::parallel::cores() < 2 {
+        return;
+    }
+    let (device, program) = device(2);
+    let program = program(false);
+    let memory = zeros(&device, 60);
+    let where_it_ran = |device: &CpuDevice, kernel: &str| {
+        for _ in 0..2 {
+            run(device, launch(&program, kernel, &memory, [0, 60, 1])).expect("a launch");
+        }
+        contents(device, &memory).into_iter().collect::<BTreeSet<u32>>()
+    };
+    let all = bits(&affinity());
+    let parts: Vec<CpuDevice> = [0, 1].map(|unit| device.of_units(&[unit]).expect("a part")).into();
+    let places: Vec<BTreeSet<u32>> = parts.iter().map(|part| where_it_ran(part, "processors")).collect();
+    assert!(places.iter().all(|place| place.len() == 1), "{places:?}");
+    let [first, second] = [0, 1].map(|part| *places[part].first().expect("one"));
+    assert!(first & second == 0 && first | second == all, "{first:x} and {second:x} of {all:x}");
+    for part in &parts {
+        assert_eq!((part.properties().compute_units, where_it_ran(part, "cores").len()), (1, 1));
+        assert!(!where_it_ran(part, "slow").contains(&thread_number()), "a thread of the application's");
+    }
+    let both = device.of_units(&[1, 0]).expect("all of it");
+    assert_eq!((both.properties().compute_units, where_it_ran(&both, "processors")), (2, [all].into()));
+    let slow = where_it_ran(&both, "slow");
+    assert!(slow.len() == 2 && !slow.contains(&thread_number()), "{slow:?}");
+    assert!(device.of_units(&[2]).is_none() && parts[0].of_units(&[1]).is_none());
+    // And the whole device is where it was.
+    assert_eq!(where_it_ran(&device, "processors"), [all].into());
+}
+
+/// A thread of the first device's enqueues on the second one, whose threads must not be kept where that thread is.
+#[test]
+fn threads_that_a_part_starts_are_where_the_application_is() {
+    if wgcl_compiler::parallel::cores() < 2 {
+        return;
+    }
+    let (device, program) = device(2);
+    let part = device.of_units(&[1]).expect("a part");
+    let memory = zeros(&part, 60);
+    let launched = launch(&program(false), "processors", &memory, [0, 60, 1]);
+    let done = Arc::new(Done::default());
+    let (whole, there) = (Arc::clone(&device), Arc::clone(&done));
+    let first = HostWork(Box::new(move || {
+        whole.enqueue(launched.into(), false, there);
+        whole.flush();
+        Ok(())
+    }));
+    run(&part, Command::Host(first)).expect("the host's work");
+    done.wait().expect("a launch");
+    assert_eq!(contents(&part, &memory), [bits(&affinity()); 60]);
 }
 
 #[test]

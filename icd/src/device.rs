@@ -3,6 +3,7 @@
 use wgcl_api::device::{Device, DeviceType, PRINTF_BUFFER_SIZE};
 use wgcl_api::error::{Error, Result};
 use wgcl_api::mutable_dispatch::DispatchFields;
+use wgcl_api::partition::Partition;
 use wgcl_api::platform::{NAME, Platform, VERSION};
 use wgcl_api::version::{NameVersion, Version};
 
@@ -163,12 +164,12 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_EXTENSIONS_WITH_VERSION => query.put(device.extensions()),
         CL_DEVICE_PRINTF_BUFFER_SIZE => query.put(PRINTF_BUFFER_SIZE as usize),
         CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => query.put(true),
-        CL_DEVICE_PARENT_DEVICE => query.put(std::ptr::null_mut::<_cl_device_id>()),
-        CL_DEVICE_PARTITION_MAX_SUB_DEVICES => query.put(0u32),
-        // "If the device cannot be partitioned ... a value of 0 will be returned."
-        CL_DEVICE_PARTITION_PROPERTIES | CL_DEVICE_PARTITION_TYPE => query.put([0isize]),
-        CL_DEVICE_PARTITION_AFFINITY_DOMAIN => query.put(0u64),
-        CL_DEVICE_REFERENCE_COUNT => query.put(1u32),
+        CL_DEVICE_PARENT_DEVICE => query.put(device.parent().map_or(std::ptr::null_mut::<_cl_device_id>(), handles::name)),
+        CL_DEVICE_PARTITION_MAX_SUB_DEVICES => query.put(device.max_sub_devices()),
+        CL_DEVICE_PARTITION_PROPERTIES => query.put(device.partition_schemes()),
+        CL_DEVICE_PARTITION_TYPE => query.put(device.partition_type()),
+        CL_DEVICE_PARTITION_AFFINITY_DOMAIN => query.put(device.affinity_domains().bits()),
+        CL_DEVICE_REFERENCE_COUNT => query.put(handles::count(device)),
         CL_DEVICE_SVM_CAPABILITIES => query.put(device.svm_capabilities().bits()),
         // "A value of 0 indicates that the atomic alignment is that of the type's size."
         CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
@@ -228,6 +229,16 @@ pub(crate) fn parse_type(bits: cl_device_type) -> Result<DeviceType> {
         .ok_or_else(|| Error::InvalidDeviceType(format!("device type {bits:#x}").into()))
 }
 
+/// "If the device is a root device (i.e. a device returned by clGetDeviceIDs) its reference count remains unchanged."
+fn retain(device: cl_device_id) -> Result<()> {
+    if handles::get::<Device>(device)?.parent().is_some() { handles::retain::<Device>(device) } else { Ok(()) }
+}
+
+/// The same for a reference that is given back.
+fn release(device: cl_device_id) -> Result<()> {
+    if handles::get::<Device>(device)?.parent().is_some() { handles::release::<Device>(device).map(drop) } else { Ok(()) }
+}
+
 /// The devices of a type.
 pub(crate) fn devices_of(bits: cl_device_type) -> Result<Vec<std::sync::Arc<Device>>> {
     let devices = platform().devices_of(parse_type(bits)?);
@@ -260,34 +271,40 @@ crate::entry! {
         device_info(&device, param, &Query::new(size, value, size_ret))
     }
 
-    // Root devices have no reference count.
     fn clRetainDevice(device: cl_device_id) {
-        handles::get::<Device>(device).map(drop)
+        retain(device)
     }
 
     fn clReleaseDevice(device: cl_device_id) {
-        handles::get::<Device>(device).map(drop)
+        release(device)
     }
 
     fn clRetainDeviceEXT(device: cl_device_id) {
-        handles::get::<Device>(device).map(drop)
+        retain(device)
     }
 
     fn clReleaseDeviceEXT(device: cl_device_id) {
-        handles::get::<Device>(device).map(drop)
+        release(device)
     }
 
     fn clCreateSubDevices(
         device: cl_device_id,
         properties: List<cl_device_partition_property>,
-        _num_devices: cl_uint,
-        _devices: OutList<cl_device_id>,
-        _num_devices_ret: Out<cl_uint>,
+        num_devices: cl_uint,
+        devices: OutList<cl_device_id>,
+        num_devices_ret: Out<cl_uint>,
     ) {
-        handles::get::<Device>(device)?;
-        // "CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are valid but not supported by the
-        // device." This device supports none.
-        Err(Error::InvalidValue(if properties.is_null() { "there are no properties" } else { "the device cannot be partitioned" }.into()))
+        let device = handles::get::<Device>(device)?;
+        check!(!properties.is_null(), InvalidValue, "there are no properties");
+        let at = |index: usize| properties.get(index + 1).pop().unwrap_or_default();
+        let parts = device.divide(&Partition::parse(at, device.max_sub_devices())?)?;
+        // "CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of sub-devices created by the partition scheme."
+        check!(devices.is_null() || num_devices as usize >= parts.count(), InvalidValue, "there is room for {num_devices} devices");
+        num_devices_ret.set(parts.count() as cl_uint);
+        if !devices.is_null() {
+            devices.set(&device.sub_devices(&parts)?.into_iter().map(handles::give).collect::<Vec<_>>());
+        }
+        Ok(())
     }
 
     fn clCreateSubDevicesEXT(
@@ -298,7 +315,7 @@ crate::entry! {
         _num_devices: Out<cl_uint>,
     ) {
         handles::get::<Device>(device)?;
-        Err(Error::InvalidValue("the device cannot be partitioned".into()))
+        Err(Error::InvalidValue("cl_ext_device_fission is not supported".into()))
     }
 
     fn clGetDeviceAndHostTimer(device: cl_device_id, device_timestamp: Out<cl_ulong>, host_timestamp: Out<cl_ulong>) {

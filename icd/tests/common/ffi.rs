@@ -387,6 +387,7 @@ entry_points! {
     fn clGetPlatformInfo(p: cl_platform_id, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
     fn clGetDeviceIDs(p: cl_platform_id, ty: cl_bitfield, num: cl_uint, out: *mut cl_device_id, count: *mut cl_uint) -> cl_int;
     fn clGetDeviceInfo(d: cl_device_id, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
+    fn clCreateSubDevices(d: cl_device_id, props: *const isize, num: cl_uint, out: *mut cl_device_id, count: *mut cl_uint) -> cl_int;
     fn clRetainDevice(d: cl_device_id) -> cl_int;
     fn clReleaseDevice(d: cl_device_id) -> cl_int;
     fn clGetExtensionFunctionAddressForPlatform(p: cl_platform_id, name: *const c_char) -> *mut c_void;
