@@ -43,7 +43,8 @@ pub const SWITCHES: &[Switch] = &[
         name: "WGCL_DUMP_DIR",
         kind: Kind::Directory,
         default: "nothing is kept",
-        doc: "A directory in which the source, options, log and IR of every build and the SPIR-V or machine code of every kernel are kept.",
+        doc: "A directory in which the source, options, log and IR of every build and the SPIR-V of every kernel, or its vector IR, assembly and machine code, \
+              are kept.",
     },
     Switch {
         name: "WGCL_DEVICE",
@@ -69,6 +70,12 @@ pub const SWITCHES: &[Switch] = &[
         kind: Kind::Text,
         default: "all that the processor has",
         doc: "The instructions that this device may use at most: `sse4.2`, `avx2` or `avx512`.",
+    },
+    Switch {
+        name: "WGCL_PERF_MAP",
+        kind: Kind::Text,
+        default: "0",
+        doc: "`1` writes `/tmp/perf-PID.map`, by which Linux' `perf` names the machine code of this device's kernels: `KERNEL.ISA`.",
     },
     Switch {
         name: "WGCL_INTERPRETER",
@@ -151,6 +158,8 @@ pub struct Options {
     pub cpu: Option<String>,
     /// `WGCL_CPU_ISA`
     pub cpu_isa: Option<String>,
+    /// `WGCL_PERF_MAP`
+    pub perf_map: Option<String>,
     /// `WGCL_INTERPRETER`
     pub interpreter: Option<String>,
     /// `WGCL_CACHE`
@@ -203,6 +212,7 @@ impl Options {
             device_type: value("WGCL_DEVICE_TYPE"),
             cpu: value("WGCL_CPU"),
             cpu_isa: value("WGCL_CPU_ISA"),
+            perf_map: value("WGCL_PERF_MAP"),
             interpreter: value("WGCL_INTERPRETER"),
             cache: value("WGCL_CACHE"),
             cache_dir: value("WGCL_CACHE_DIR").map(PathBuf::from),

@@ -17,7 +17,7 @@ pub(crate) type Entry = unsafe extern "sysv64" fn(*const LaunchContext, *mut Wor
 pub(crate) struct Code {
     entry: Entry,
     /// Where it is; functions of Rust are anywhere.
-    _memory: Option<Executable>,
+    memory: Option<Executable>,
 }
 
 impl Code {
@@ -31,13 +31,18 @@ impl Code {
         let entry = memory.entry(0).ok_or_else(outside)?;
         // SAFETY: the address of a function of that type, as the contract of native code says; it stays there as long as `memory`.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
-        Ok(Self { entry, _memory: Some(memory) })
+        Ok(Self { entry, memory: Some(memory) })
     }
 
     /// A function of Rust in a kernel's place.
     #[cfg(test)]
     pub(crate) const fn of_function(entry: Entry) -> Self {
-        Self { entry, _memory: None }
+        Self { entry, memory: None }
+    }
+
+    /// Where its first byte is, if it is machine code.
+    pub(crate) fn address(&self) -> Option<usize> {
+        self.memory.as_ref().map(|memory| memory.range().0.addr())
     }
 
     /// Runs work-groups.

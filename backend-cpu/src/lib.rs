@@ -34,6 +34,7 @@ mod floats;
 mod groups;
 mod key;
 mod memory;
+mod perf;
 mod pool;
 mod processor;
 mod program;

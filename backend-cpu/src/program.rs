@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -12,19 +11,21 @@ use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram}
 use wgcl_api::dump;
 use wgcl_codegen::Isa;
 use wgcl_compiler::ir;
-use wgcl_compiler::launch::{BindingKey, LaunchError, LaunchKey};
+use wgcl_compiler::launch::{BindingKey, LaunchKey, LaunchResult};
 use wgcl_compiler::layout::{ProgramData, ProgramPlaces, program_data_at, program_sizes};
 use wgcl_compiler::native::abi::{ArgPlaces, NativeKernel};
-use wgcl_compiler::native::compile;
+use wgcl_compiler::native::{assembly, compile, vector_ir};
 use wgcl_compiler::printf::Table;
 use wgcl_compiler::target::Target;
 use wgcl_runtime::workers::{STACK, Urgency};
-use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf};
+use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf, contained};
 
 use crate::block::Block;
 use crate::code::Code;
 use crate::groups;
 use crate::key::Key;
+use crate::perf;
+use crate::properties::isa_name;
 
 /// The processor, as what runs kernels.
 pub(crate) struct Cpu {
@@ -52,7 +53,25 @@ pub(crate) type Kernel = wgcl_runtime::Kernel<Cpu>;
 
 /// A kernel as the compiler made it.
 #[derive(Clone, Debug)]
-pub(crate) struct Native(pub(crate) Arc<NativeKernel>);
+pub(crate) struct Native {
+    pub(crate) kernel: Arc<NativeKernel>,
+    /// What it was made of, for who keeps that.
+    texts: Option<Arc<Texts>>,
+}
+
+/// A kernel for those who want to see it.
+#[derive(Debug)]
+struct Texts {
+    vector: String,
+    assembly: String,
+}
+
+impl Native {
+    /// Without anything to see.
+    pub(crate) fn new(kernel: NativeKernel) -> Self {
+        Self { kernel: Arc::new(kernel), texts: None }
+    }
+}
 
 impl Artifact for Native {
     type Key = Key;
@@ -60,15 +79,15 @@ impl Artifact for Native {
 
     fn encode(&self) -> Option<Vec<u8>> {
         // What makes text of what it prints is not kept.
-        if self.0.prints { None } else { postcard::to_stdvec(&*self.0).ok() }
+        if self.kernel.prints { None } else { postcard::to_stdvec(&*self.kernel).ok() }
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
-        postcard::from_bytes(bytes).ok().map(|kernel| Self(Arc::new(kernel)))
+        postcard::from_bytes(bytes).ok().map(Self::new)
     }
 
     fn usage(&self) -> KernelUsage {
-        KernelUsage { local_memory: self.0.local_memory, private_memory: self.0.private_memory }
+        KernelUsage { local_memory: self.kernel.local_memory, private_memory: self.kernel.private_memory }
     }
 
     fn serves_any_group_size(&self) -> bool {
@@ -86,9 +105,15 @@ impl Artifact for Native {
     }
 
     fn dump(&self, kernel: &str, key: &Key) {
-        if dump::enabled() {
-            let [x, y, z] = key.kernel.local_size;
-            dump::write(&format!("{}-{kernel}-{x}x{y}x{z}.bin", dump::prefix()), &self.0.code);
+        if !dump::enabled() {
+            return;
+        }
+        let [x, y, z] = key.kernel.local_size;
+        let name = format!("{}-{kernel}-{x}x{y}x{z}", dump::prefix());
+        dump::write(&format!("{name}.bin"), &self.kernel.code);
+        if let Some(texts) = &self.texts {
+            dump::write(&format!("{name}.vir"), texts.vector.as_bytes());
+            dump::write(&format!("{name}.s"), texts.assembly.as_bytes());
         }
     }
 }
@@ -111,9 +136,12 @@ impl Machine for Cpu {
     type Artifact = Native;
     type Executable = Variant;
 
-    fn load(&self, artifact: Native, _: &Key) -> BackendResult<Variant> {
-        let kernel = &artifact.0;
+    fn load(&self, name: &str, artifact: Native, _: &Key) -> BackendResult<Variant> {
+        let kernel = &artifact.kernel;
         let code = (self.map)(kernel)?;
+        if let Some(address) = code.address() {
+            perf::note(address, kernel.code.len(), &format!("{name}.{}", isa_name(self.isa)));
+        }
         Ok(Variant {
             code,
             args: kernel.args.clone(),
@@ -270,15 +298,15 @@ pub(crate) fn program_memory(module: &ir::Module) -> BackendResult<([Option<Bloc
 /// Has the compiler make a kernel.
 fn make(module: &ir::Module, kernel: &str, key: &Key, (target, isa): (&Target, Isa)) -> BackendResult<Native> {
     let key = LaunchKey { kernel: key.kernel.clone(), binding: BindingKey::default() };
-    let made = catch_unwind(AssertUnwindSafe(|| compile(module, kernel, &key, target, isa)));
-    match made {
-        Ok(made) => Ok(Native(Arc::new(made?))),
-        Err(payload) => {
-            let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
-            let message = text.unwrap_or("unknown").to_owned();
-            Err(BackendError::Launch(LaunchError::Internal { kernel: kernel.to_owned(), stage: "machine code", message }))
-        }
-    }
+    let texts = || -> LaunchResult<Texts> {
+        let vector = vector_ir(module, kernel, &key, target, isa)?.to_string();
+        Ok(Texts { vector, assembly: assembly(module, kernel, &key, target, isa)? })
+    };
+    contained(kernel, "machine code", || {
+        let made = Native::new(compile(module, kernel, &key, target, isa)?);
+        let texts = if dump::enabled() { Some(Arc::new(texts()?)) } else { None };
+        Ok(Native { texts, ..made })
+    })
 }
 
 impl LoadedProgram for CpuProgram {

@@ -115,13 +115,13 @@ fn make(kernel: &str, key: &Key) -> BackendResult<Native> {
     let size = [key.kernel.local_size[0], key.kernel.enqueued_local_size[0]];
     let missing = || BackendError::Other(format!("no function `{kernel}` for {size:?}"));
     let function = FUNCTIONS.iter().position(|(name, sizes, _)| *name == kernel && *sizes == size).ok_or_else(missing)?;
-    Ok(Native(Arc::new(NativeKernel {
+    Ok(Native::new(NativeKernel {
         code: vec![function as u8],
         stack: if kernel == "deep" { 1 << 20 } else { 0 },
         arena: 1 << 16,
         args: ArgPlaces { places: vec![ArgPlace::Address { offset: 0 }], size: 128 },
         ..NativeKernel::default()
-    })))
+    }))
 }
 
 fn device(threads: usize) -> (Arc<CpuDevice>, impl Fn(bool) -> Arc<dyn LoadedProgram>) {
@@ -455,11 +455,11 @@ fn what_goes_wrong_fails_and_nothing_else_does() {
 #[test]
 fn kernels_come_back_from_the_cache() {
     let kernel = NativeKernel { code: vec![1, 2, 3], entry: 1, stack: 8, arena: 1 << 40, lanes: 8, ..NativeKernel::default() };
-    let bytes = Native(Arc::new(kernel.clone())).encode().expect("bytes");
-    assert_eq!(Native::decode(&bytes).map(|native| native.0), Some(Arc::new(kernel)));
+    let bytes = Native::new(kernel.clone()).encode().expect("bytes");
+    assert_eq!(Native::decode(&bytes).map(|native| native.kernel), Some(Arc::new(kernel)));
     assert!(Native::decode(&bytes[..3]).is_none());
     let prints = NativeKernel { prints: true, ..NativeKernel::default() };
-    assert!(Native(Arc::new(prints)).encode().is_none(), "what makes text of its output would be lost");
+    assert!(Native::new(prints).encode().is_none(), "what makes text of its output would be lost");
 }
 
 #[test]

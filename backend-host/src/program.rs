@@ -62,7 +62,7 @@ impl Machine for Interpreter {
     type Artifact = Expanded;
     type Executable = Arc<interpret::Program>;
 
-    fn load(&self, artifact: Expanded, _: &ImageKey) -> BackendResult<Arc<interpret::Program>> {
+    fn load(&self, _: &str, artifact: Expanded, _: &ImageKey) -> BackendResult<Arc<interpret::Program>> {
         Ok(artifact.program)
     }
 }

@@ -1,20 +1,19 @@
 //! A program on a device: what its kernels' variants are made of here, and the memory of its constants and variables.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram};
+use wgcl_api::backend::{BackendResult, KernelUsage, LoadedProgram};
 use wgcl_api::cache::Key;
 use wgcl_api::dump;
 use wgcl_compiler::emit::Shader;
 use wgcl_compiler::ir;
-use wgcl_compiler::launch::{LaunchError, LaunchKey};
+use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::stored;
 use wgcl_compiler::target::Target;
 use wgcl_runtime::workers::Urgency;
-use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf};
+use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf, contained};
 
 use crate::gpu::Gpu;
 use crate::memory::WgpuMemory;
@@ -90,7 +89,7 @@ impl Machine for Gpu {
     type Artifact = KernelShader;
     type Executable = Pipeline;
 
-    fn load(&self, artifact: KernelShader, key: &LaunchKey) -> BackendResult<Pipeline> {
+    fn load(&self, _: &str, artifact: KernelShader, key: &LaunchKey) -> BackendResult<Pipeline> {
         Pipeline::new(self, artifact.0, key.kernel.local_size)
     }
 }
@@ -150,15 +149,7 @@ impl WgpuProgram {
 /// Has the compiler make a shader.
 fn compile(module: &Arc<ir::Module>, kernel: &str, key: &LaunchKey, target: &Target) -> BackendResult<KernelShader> {
     // naga's writers can panic on what they do not know.
-    let made = catch_unwind(AssertUnwindSafe(|| specialise(module, kernel, key, target)));
-    match made {
-        Ok(made) => made.map(KernelShader::new).map_err(BackendError::from),
-        Err(payload) => {
-            let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
-            let message = text.unwrap_or("unknown").to_owned();
-            Err(BackendError::Launch(LaunchError::Internal { kernel: kernel.to_owned(), stage: "emission", message }))
-        }
-    }
+    contained(kernel, "emission", || specialise(module, kernel, key, target)).map(KernelShader::new)
 }
 
 impl LoadedProgram for WgpuProgram {

@@ -51,11 +51,11 @@ pub trait Machine: Send + Sync + 'static {
     /// What it makes of that: a pipeline, or a function in memory.
     type Executable: Send + Sync + 'static;
 
-    /// Makes an artifact executable. May take long.
+    /// Makes the artifact of a kernel executable. May take long.
     ///
     /// # Errors
     /// What the layers below report.
-    fn load(&self, artifact: Self::Artifact, key: &<Self::Artifact as Artifact>::Key) -> BackendResult<Self::Executable>;
+    fn load(&self, kernel: &str, artifact: Self::Artifact, key: &<Self::Artifact as Artifact>::Key) -> BackendResult<Self::Executable>;
 }
 
 /// The key of a machine's variants.

@@ -21,6 +21,7 @@
 #![warn(unreachable_pub)]
 
 mod artifact;
+mod defect;
 mod history;
 pub mod host;
 mod kernel;
@@ -32,6 +33,7 @@ mod tests;
 pub mod workers;
 
 pub use artifact::{Artifact, Machine, VariantKey};
+pub use defect::contained;
 pub use history::{History, Launched};
 pub use kernel::{Kernel, KernelFacts};
 pub use program::{Compile, Expected, Program};

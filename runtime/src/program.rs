@@ -165,7 +165,7 @@ impl<M: Machine> Program<M> {
     }
 
     fn make(&self, variant: &Variant<M::Executable>, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<Arc<M::Executable>> {
-        let made = variant.loaded.get_or_init(|| load(&*self.machine, self.artifact(kernel, key)?, key));
+        let made = variant.loaded.get_or_init(|| load(&*self.machine, kernel.name(), self.artifact(kernel, key)?, key));
         kernel.set_ready();
         made.as_ref().map(|loaded| Arc::clone(&loaded.executable)).map_err(Clone::clone)
     }
@@ -227,9 +227,9 @@ impl<M: Machine> Program<M> {
 }
 
 /// Makes an artifact executable.
-fn load<M: Machine>(machine: &M, artifact: M::Artifact, key: &KeyOf<M>) -> BackendResult<Loaded<M::Executable>> {
+fn load<M: Machine>(machine: &M, kernel: &str, artifact: M::Artifact, key: &KeyOf<M>) -> BackendResult<Loaded<M::Executable>> {
     let (usage, any_group_size) = (artifact.usage(), artifact.serves_any_group_size());
-    machine.load(artifact, key).map(|executable| Loaded { executable: Arc::new(executable), usage, any_group_size })
+    machine.load(kernel, artifact, key).map(|executable| Loaded { executable: Arc::new(executable), usage, any_group_size })
 }
 
 /// A program that is going to be there: what earlier processes have launched of it is being made already, from what the shelf has.
@@ -268,7 +268,7 @@ impl<M: Machine> Expected<M> {
                     if any_group_size {
                         artifact.adapt(&key);
                     }
-                    variant.loaded.get_or_init(|| load(&*machine, artifact, &key));
+                    variant.loaded.get_or_init(|| load(&*machine, &kernel, artifact, &key));
                 }
             });
             variant

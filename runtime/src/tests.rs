@@ -54,7 +54,7 @@ impl Machine for Counter {
     type Artifact = Code;
     type Executable = Code;
 
-    fn load(&self, artifact: Code, key: &Key) -> BackendResult<Code> {
+    fn load(&self, _: &str, artifact: Code, key: &Key) -> BackendResult<Code> {
         assert_eq!(artifact.0, *key);
         self.loaded.fetch_add(1, Ordering::SeqCst);
         Ok(artifact)

@@ -1,0 +1,43 @@
+//! The map by which Linux' `perf` names generated code (`WGCL_PERF_MAP`): a line for each kernel, with its address, its size and its name.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use wgcl_api::options::Options;
+
+/// Notes that there is code of so many bytes at an address, if the user wants to know. Failures are logged and do no harm.
+pub(crate) fn note(address: usize, bytes: usize, name: &str) {
+    if Options::get().perf_map.as_deref() != Some("1") {
+        return;
+    }
+    // Where perf looks for it. A process that was forked has its own.
+    let file = PathBuf::from(format!("/tmp/perf-{}.map", std::process::id()));
+    if let Err(error) = append(&file, address, bytes, name) {
+        tracing::warn!("WGCL_PERF_MAP: {}: {error}", file.display());
+    }
+}
+
+fn append(file: &Path, address: usize, bytes: usize, name: &str) -> io::Result<()> {
+    // Everybody may write to the folder: a link that somebody has laid there is not followed.
+    let mut file = OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(file)?;
+    // In one piece: other threads append too.
+    file.write_all(format!("{address:x} {bytes:x} {name}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::append;
+
+    #[test]
+    fn lines_are_appended_and_links_not_followed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, link) = (folder.path().join("map"), folder.path().join("link"));
+        append(&file, 0x7f00_0000_1000, 0x240, "vadd.avx2").expect("a line");
+        append(&file, 0x10, 1, "b").expect("a line");
+        assert_eq!(std::fs::read_to_string(&file).expect("the map"), "7f0000001000 240 vadd.avx2\n10 1 b\n");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        assert!(append(&link, 1, 1, "c").is_err());
+    }
+}

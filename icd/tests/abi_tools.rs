@@ -1,0 +1,55 @@
+//! What wgcl leaves for those who look into it: the files of `WGCL_DUMP_DIR`, and the map of `WGCL_PERF_MAP`.
+
+mod common;
+
+use common::ffi::CL_SUCCESS;
+use common::objects::Context;
+
+#[test]
+fn kernels_leave_what_they_are_made_of() {
+    if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    // SAFETY: the only test of this process, before it has another thread that looks at the environment.
+    unsafe {
+        std::env::set_var("WGCL_DUMP_DIR", folder.path());
+        std::env::set_var("WGCL_PERF_MAP", "1");
+    }
+    let context = Context::new();
+    let (queue, mem) = (context.queue(0), context.buffer(256));
+    let kernel = context.build("kernel void a_kernel_to_see(global uint *a) { a[get_global_id(0)] += 3; }").kernel("a_kernel_to_see");
+    kernel.set_mem(0, &mem);
+    assert_eq!(queue.launch(&kernel, &[64], None), CL_SUCCESS);
+    queue.finish();
+
+    let names: Vec<String> = std::fs::read_dir(folder.path())
+        .expect("the folder")
+        .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
+        .collect();
+    let contents = |ending: &str| {
+        let name = names.iter().find(|name| name.ends_with(ending));
+        name.map(|name| std::fs::read(folder.path().join(name)).expect("the file")).unwrap_or_default()
+    };
+    assert!(String::from_utf8_lossy(&contents(".cl")).contains("a_kernel_to_see") && !contents(".ir").is_empty(), "{names:?}");
+    let map = std::fs::read_to_string(format!("/tmp/perf-{}.map", std::process::id()));
+    let _ = std::fs::remove_file(format!("/tmp/perf-{}.map", std::process::id()));
+    if !common::is_cpu() {
+        assert!(map.is_err(), "no code of ours");
+        assert!(!contents(".spv").is_empty(), "{names:?}");
+        return;
+    }
+    let text = |ending| String::from_utf8(contents(ending)).expect("text");
+    assert!(text(".vir").contains("load") && text(".s").contains("ret"), "{names:?}");
+    let map = map.expect("a map");
+    let fields: Vec<&str> = map.lines().find(|line| line.contains("a_kernel_to_see")).expect("a line").split(' ').collect();
+    // More may have been made than was launched.
+    let sizes: Vec<usize> = names
+        .iter()
+        .filter(|name| name.ends_with(".bin"))
+        .map(|name| std::fs::read(folder.path().join(name)).expect("the file").len())
+        .collect();
+    assert!(usize::from_str_radix(fields[1], 16).is_ok_and(|bytes| sizes.contains(&bytes)), "{map}, {sizes:?}");
+    assert!(u64::from_str_radix(fields[0], 16).is_ok_and(|address| address != 0));
+    assert!(["sse4.2", "avx2", "avx512"].map(|isa| format!("a_kernel_to_see.{isa}")).contains(&fields[2].to_owned()));
+}
