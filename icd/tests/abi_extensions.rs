@@ -203,3 +203,42 @@ fn native_kernels_run_in_the_order_of_the_queue() {
         assert_eq!(enqueue(Some(scale), pointer, size, 2, wrong.as_ptr(), places.as_ptr(), null_mut()), CL_INVALID_MEM_OBJECT);
     }
 }
+
+/// Sets the word that its argument points to.
+unsafe extern "C" fn raise(arguments: *mut c_void) {
+    // SAFETY: the argument of the test below, whose word lives until the command is done.
+    unsafe { (*arguments.cast::<*const std::sync::atomic::AtomicU32>()).as_ref() }
+        .expect("a word")
+        .store(1, std::sync::atomic::Ordering::SeqCst);
+}
+
+#[test]
+fn native_kernels_wait_for_events_and_events_for_them() {
+    let target = target();
+    let capabilities = info::<u64>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, 0x1029, size, value, ret)).unwrap_or(0);
+    if capabilities & 2 == 0 {
+        return;
+    }
+    let context = Context::new();
+    // Out of order: nothing but the events holds the command back.
+    let queue = context.queue(1);
+    let word = std::sync::atomic::AtomicU32::new(0);
+    let mut argument = &raw const word;
+    let mut status = 1;
+    let gate = Event(target.cl.clCreateUserEvent(context.0, &mut status));
+    let mut event = null_mut();
+    let size = size_of_val(&argument);
+    let pointer = (&raw mut argument).cast();
+    let enqueued = target.cl.clEnqueueNativeKernel(queue.0, Some(raise), pointer, size, 0, null(), null_mut(), 1, &gate.0, &mut event);
+    assert_eq!(enqueued, CL_SUCCESS);
+    let event = Event(event);
+    // The arguments were copied.
+    argument = null();
+    assert!(argument.is_null());
+    assert_eq!(target.cl.clFlush(queue.0), CL_SUCCESS);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    assert_eq!(word.load(std::sync::atomic::Ordering::SeqCst), 0, "it did not wait");
+    assert_eq!(target.cl.clSetUserEventStatus(gate.0, 0), CL_SUCCESS);
+    assert_eq!(target.cl.clWaitForEvents(1, &event.0), CL_SUCCESS);
+    assert_eq!(word.load(std::sync::atomic::Ordering::SeqCst), 1);
+}
