@@ -58,6 +58,10 @@ pub enum CommandType {
     SvmMigrateMem = 0x120E,
     FillImage = 0x1208,
     CommandBuffer = 0x12A8,
+    UsmMemFill = 0x4204,
+    UsmMemcpy = 0x4205,
+    UsmMigrateMem = 0x4206,
+    UsmMemAdvise = 0x4207,
 }
 
 /// How a command uses bytes of a buffer.

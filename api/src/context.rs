@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use crate::callback;
 use crate::device::Device;
@@ -13,6 +13,8 @@ use crate::lock::{Mutex, Rank};
 use crate::memory::Buffer;
 use crate::object::{Destructors, HandleSlot, Object};
 use crate::printf::{self, Printer};
+use crate::queue::Queue;
+use crate::svm::Shared;
 
 /// Tells the application of an error: the C ABI's form of pfn_notify.
 pub type Notify = Arc<dyn Fn(&str) + Send + Sync>;
@@ -30,7 +32,11 @@ pub struct Context {
     /// The number that the next command gets.
     numbers: AtomicU64,
     /// Shared virtual memory by address.
-    pub(crate) svm: Mutex<BTreeMap<usize, Arc<Buffer>>>,
+    pub(crate) svm: Mutex<BTreeMap<usize, Shared>>,
+    /// Buffers whose addresses were asked for, by these.
+    pub(crate) addressed: Mutex<BTreeMap<u64, Weak<Buffer>>>,
+    /// Its queues, dead ones too.
+    queues: Mutex<Vec<Weak<Queue>>>,
     /// Last, so that its callbacks run when everything else of the context is gone.
     destructors: Destructors,
 }
@@ -77,6 +83,8 @@ impl Context {
             allocator,
             numbers: AtomicU64::new(1),
             svm: Mutex::new(Rank::Svm, BTreeMap::new()),
+            addressed: Mutex::new(Rank::Svm, BTreeMap::new()),
+            queues: Mutex::new(Rank::Svm, Vec::new()),
             destructors: Destructors::default(),
         }))
     }
@@ -113,6 +121,18 @@ impl Context {
             Some(printer) => printer(text),
             None => printf::to_stdout(text),
         }
+    }
+
+    /// A queue was made.
+    pub(crate) fn add_queue(&self, queue: &Arc<Queue>) {
+        let mut queues = self.queues.lock();
+        queues.retain(|queue| queue.strong_count() > 0);
+        queues.push(Arc::downgrade(queue));
+    }
+
+    /// The queues that there are.
+    pub(crate) fn queues(&self) -> Vec<Arc<Queue>> {
+        self.queues.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Makes host memory for maps.

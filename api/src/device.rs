@@ -105,6 +105,8 @@ fn extension_version(name: &str) -> Version {
         "cl_khr_command_buffer" => Version::new(0, 9, 8),
         // Likewise: before 0.9.2 an update is a chain of structures.
         "cl_khr_command_buffer_mutable_dispatch" => Version::new(0, 9, 5),
+        "cl_intel_unified_shared_memory" => Version::new(1, 1, 0),
+        "cl_ext_buffer_device_address" => Version::new(1, 0, 2),
         _ => Version::new(1, 0, 0),
     }
 }
@@ -121,7 +123,7 @@ pub const MAX_PARAMETER_SIZE: u64 = 1024;
 pub const PRINTF_BUFFER_SIZE: u64 = wgcl_compiler::printf::BUFFER_SIZE as u64;
 
 /// Smallest CL_DEVICE_MEM_BASE_ADDR_ALIGN in bytes: the size of `long16`, the largest type.
-const LARGEST_TYPE: u32 = 128;
+pub(crate) const LARGEST_TYPE: u32 = 128;
 
 /// Elements in each direction of the largest images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -363,6 +365,8 @@ impl Device {
             "cl_arm_printf",
         ]
         .into_iter();
+        let of_addresses: &[&str] =
+            if self.reaches_host() { &["cl_intel_unified_shared_memory", "cl_ext_buffer_device_address"] } else { &[] };
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
         self.target()
@@ -371,6 +375,7 @@ impl Device {
             .iter()
             .map(String::as_str)
             .chain(api)
+            .chain(of_addresses.iter().copied())
             .chain(uuid)
             .chain(pci)
             .map(|name| NameVersion::new(name, extension_version(name)))

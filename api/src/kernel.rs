@@ -79,8 +79,19 @@ pub struct Kernel {
     /// What it is in the program's executables when it was made, by device of the program.
     definitions: Vec<Option<Definition>>,
     args: Mutex<Vec<Option<ArgValue>>>,
+    /// What pointers in memory lead to, as [`PointerSet`] counts the sets.
+    pointers: Mutex<[Vec<Weak<Buffer>>; 3]>,
+}
+
+/// A set of pointers of clSetKernelExecInfo. Each replaces what it was before, and no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointerSet {
     /// CL_KERNEL_EXEC_INFO_SVM_PTRS
-    svm_pointers: Mutex<Vec<Weak<Buffer>>>,
+    Svm = 0,
+    /// CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
+    Usm = 1,
+    /// CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT
+    Device = 2,
 }
 
 impl Object for Kernel {
@@ -147,7 +158,7 @@ impl Kernel {
             name: name.into(),
             definitions,
             args: Mutex::new(Rank::Kernel, args),
-            svm_pointers: Mutex::new(Rank::Kernel, Vec::new()),
+            pointers: Mutex::new(Rank::Kernel, Default::default()),
         })
     }
 
@@ -189,9 +200,9 @@ impl Kernel {
     /// clCloneKernel
     pub fn duplicate(&self) -> Arc<Self> {
         let args = self.args.lock().clone();
-        let svm_pointers = self.svm_pointers.lock().clone();
+        let pointers = self.pointers.lock().clone();
         let copy = Self::make(&self.program, &self.name, self.definitions.clone(), args);
-        *copy.svm_pointers.lock() = svm_pointers;
+        *copy.pointers.lock() = pointers;
         copy
     }
 
@@ -369,15 +380,34 @@ impl Kernel {
         }
     }
 
-    /// clSetKernelExecInfo with CL_KERNEL_EXEC_INFO_SVM_PTRS: memory to which pointers in memory may lead.
+    /// clSetKernelArgDevicePointerEXT
     ///
     /// # Errors
-    /// If an address is not one of shared virtual memory.
-    pub fn set_svm_pointers(&self, addresses: &[usize]) -> Result<()> {
+    /// In the order of the specification.
+    pub fn set_arg_device_pointer(&self, index: u32, address: u64) -> Result<()> {
+        // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index" or "the expected kernel argument is not a pointer to global memory".
+        let is_global = matches!(self.arg(index)?.passing, KernelParam::Buffer { space: Space::Global | Space::Constant, .. });
+        ensure!(is_global, InvalidArgIndex, "argument {index} of `{}` is no pointer to global memory", self.name);
+        if address == 0 {
+            return self.set_arg(index, ArgValue::Null);
+        }
+        // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
+        let found = self.program.context().buffer_at(address);
+        let (buffer, start) =
+            found.ok_or_else(|| Error::InvalidArgValue(format!("{address:#x} is in no buffer with an address").into()))?;
+        self.set_arg(index, ArgValue::Svm(Arc::downgrade(&buffer), start))
+    }
+
+    /// clSetKernelExecInfo: memory to which pointers in memory may lead.
+    ///
+    /// # Errors
+    /// If an address is not one of such memory.
+    pub fn set_pointers(&self, set: PointerSet, addresses: &[usize]) -> Result<()> {
         let mut buffers: Vec<Arc<Buffer>> = Vec::new();
         for address in addresses {
             let context = self.program.context();
-            let Some((buffer, _)) = context.svm_at(*address) else {
+            let found = if set == PointerSet::Device { context.buffer_at(*address as u64) } else { context.svm_at(*address) };
+            let Some((buffer, _)) = found else {
                 // What all of the host's memory is reached by need not be named.
                 let everywhere = context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
                 ensure!(everywhere, InvalidValue, "{address:#x} is no shared virtual memory");
@@ -387,13 +417,21 @@ impl Kernel {
                 buffers.push(buffer);
             }
         }
-        *self.svm_pointers.lock() = buffers.iter().map(Arc::downgrade).collect();
+        if let Some(place) = self.pointers.lock().get_mut(set as usize) {
+            *place = buffers.iter().map(Arc::downgrade).collect();
+        }
         Ok(())
     }
 
     /// What was set there and still exists.
-    pub(crate) fn svm_buffers(&self) -> Result<Vec<Arc<Buffer>>> {
-        Ok(self.svm_pointers.lock().iter().filter_map(Weak::upgrade).collect())
+    pub(crate) fn reached_buffers(&self) -> Vec<Arc<Buffer>> {
+        let mut buffers: Vec<Arc<Buffer>> = Vec::new();
+        for buffer in self.pointers.lock().iter().flatten().filter_map(Weak::upgrade) {
+            if buffers.iter().all(|other| !Arc::ptr_eq(other.store(), buffer.store())) {
+                buffers.push(buffer);
+            }
+        }
+        buffers
     }
 
     /// Whether all arguments have been set.

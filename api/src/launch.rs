@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::backend::{DeviceProperties, PreferredGroup, SvmCapabilities};
+use crate::backend::{DeviceProperties, PreferredGroup};
 use crate::command::{Access, Argument, CommandType, KernelLaunch, Operation, Use, Work};
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
@@ -148,7 +148,7 @@ impl Queue {
         }
         // "CL_INVALID_OPERATION if ... system pointers are passed as arguments to a kernel ... and the device associated with command_queue does not support
         // fine-grain system SVM allocations."
-        let everywhere = device.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
+        let everywhere = device.reaches_host();
         let unshared = args.iter().any(|arg| matches!(arg, Argument::Address(_)));
         ensure!(everywhere || !unshared, InvalidOperation, "{} does not reach all of the host's memory", device.name());
         // "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel because of insufficient resources."
@@ -167,7 +167,7 @@ impl Queue {
             return Ok(Work::nop());
         }
         // What is an argument as well is bound once.
-        let mut extra = kernel.svm_buffers()?;
+        let mut extra = kernel.reached_buffers();
         extra.retain(|buffer| args.iter().filter_map(Argument::buffer).all(|other| !Arc::ptr_eq(other.store(), buffer.store())));
         let mut uses = Vec::with_capacity(args.iter().filter_map(Argument::buffer).count() + extra.len());
         for (arg, info) in args.iter().zip(&info.args) {

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub)]
 
+pub mod address;
 pub mod backend;
 pub mod binary;
 mod build;
@@ -56,4 +57,5 @@ mod test_backend;
 #[cfg(test)]
 mod tests;
 pub mod transfer;
+pub mod usm;
 pub mod version;

@@ -10,7 +10,7 @@ use bitflags::bitflags;
 
 use crate::command_buffer::{CommandBuffer, CommandBufferState, Step};
 use crate::error::{Error, Result, ensure};
-use crate::kernel::{ArgValue, Kernel};
+use crate::kernel::{ArgValue, Kernel, PointerSet};
 use crate::launch::NdRange;
 use crate::object::{HandleSlot, Object};
 use crate::queue::Queue;
@@ -211,8 +211,8 @@ pub struct DispatchUpdate {
     pub args: Vec<(u32, ArgValue)>,
     /// As clSetKernelArgSVMPointer sets them.
     pub svm_args: Vec<(u32, usize)>,
-    /// CL_KERNEL_EXEC_INFO_SVM_PTRS, each time that it is set.
-    pub svm_pointers: Vec<Vec<usize>>,
+    /// Sets of pointers, each time that one is set.
+    pub pointers: Vec<(PointerSet, Vec<usize>)>,
     /// Whether anything is set that clSetKernelExecInfo sets.
     pub sets_exec_info: bool,
     /// The number of dimensions, or 0.
@@ -268,8 +268,8 @@ impl Draft {
         for (index, address) in update.svm_args {
             self.kernel.set_arg_svm(index, address)?;
         }
-        for pointers in update.svm_pointers {
-            self.kernel.set_svm_pointers(&pointers)?;
+        for (set, pointers) in update.pointers {
+            self.kernel.set_pointers(set, &pointers)?;
         }
         let values = [update.global_offset, update.global_size, update.local_size];
         for (old, new) in [&mut self.shape.offset, &mut self.shape.global, &mut self.shape.local].into_iter().zip(values) {

@@ -91,7 +91,7 @@ impl Queue {
     ) -> Result<Arc<Self>> {
         let device_index =
             context.device_index(device).ok_or_else(|| Error::InvalidDevice("the device is not associated with the context".into()))?;
-        Ok(Arc::new(Self {
+        let queue = Arc::new(Self {
             slot: HandleSlot::default(),
             context: context.clone(),
             device: device.clone(),
@@ -100,7 +100,9 @@ impl Queue {
             property_list,
             has_failures: AtomicBool::new(false),
             state: Mutex::new(Rank::Queue, State::default()),
-        }))
+        });
+        context.add_queue(&queue);
+        Ok(queue)
     }
 
     /// Its context.
@@ -260,11 +262,8 @@ impl Queue {
         self.device.backend().flush();
     }
 
-    /// clFinish
-    ///
-    /// # Errors
-    /// If a command failed and nobody was told yet.
-    pub fn finish(&self) -> Result<()> {
+    /// Waits until everything that was enqueued is done, or has failed.
+    pub(crate) fn drain(&self) {
         let waiting: Vec<_> = {
             let state = self.state.lock();
             state.last.iter().chain(state.outstanding.values()).cloned().collect()
@@ -276,6 +275,14 @@ impl Queue {
         for event in waiting {
             event.wait();
         }
+    }
+
+    /// clFinish
+    ///
+    /// # Errors
+    /// If a command failed and nobody was told yet.
+    pub fn finish(&self) -> Result<()> {
+        self.drain();
         let failure = self.failures(|failures| {
             let failure = failures.unsettled();
             failures.tell(&self.context, None, Told::Queue);

@@ -4,7 +4,7 @@
 //! is an identity above and a byte offset below; the buffer's identity is the high half of its addresses, so that the two are the same bits.
 //! Host and device have the bytes each for themselves; they are brought over by maps and unmaps, as coarse-grained memory allows. Devices whose memory is the host's
 //! have the same bytes ([`Device::adopt`](crate::backend::Device::adopt)): what is fine-grained there is an allocation like others, and where kernels reach all of the host's memory
-//! an address that is of no allocation is handed on as it is.
+//! an address that is of no allocation is handed on as it is, and an allocation has any address.
 //!
 //! What a kernel reaches through pointers in memory must be an argument or be named by clSetKernelExecInfo, as the specification asks: only that is bound.
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::backend::{CopyRegion, HostSource, HostTarget, SvmCapabilities};
 use crate::command::{Access, CommandType, Operation, Work};
 use crate::context::Context;
-use crate::device::Device;
+use crate::device::{Device, LARGEST_TYPE};
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
 use crate::image::MemObject;
@@ -21,12 +21,26 @@ use crate::memory::{Buffer, MemFlags};
 use crate::native::NativeKernel;
 use crate::queue::Queue;
 use crate::transfer::{MapFlags, used};
+use crate::usm::{Usm, UsmInfo};
+
+/// Memory that the host and devices have at the same address.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    buffer: Arc<Buffer>,
+    /// What it is besides, if it was asked for as unified shared memory.
+    usm: Option<Usm>,
+}
 
 impl Device {
     /// CL_DEVICE_SVM_CAPABILITIES: the device's, where the host has addresses to give away.
     pub fn svm_capabilities(&self) -> SvmCapabilities {
         let host = cfg!(all(unix, target_pointer_width = "64"));
         if host { self.properties().svm } else { SvmCapabilities::empty() }
+    }
+
+    /// Whether an address of the host is one of the device's, whatever is there.
+    pub fn reaches_host(&self) -> bool {
+        self.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM)
     }
 }
 
@@ -41,33 +55,57 @@ impl Context {
         self.devices().iter().fold(SvmCapabilities::empty(), |all, device| all | device.svm_capabilities())
     }
 
-    /// clSVMAlloc: the address. `wanted` is what the memory must be good for.
+    /// clSVMAlloc: the address, a multiple of `alignment`. `wanted` is what the memory must be good for.
     ///
     /// # Errors
     /// For a size of zero or beyond the devices' limits, where no device can do what is wanted, and where there is no memory.
-    pub fn svm_alloc(self: &Arc<Self>, flags: MemFlags, wanted: SvmCapabilities, size: u64) -> Result<usize> {
+    pub fn svm_alloc(self: &Arc<Self>, flags: MemFlags, wanted: SvmCapabilities, (size, alignment): (u64, u32)) -> Result<usize> {
         ensure!(self.has_svm(), InvalidOperation, "no device of the context supports SVM");
         // "... CL_MEM_SVM_FINE_GRAIN_BUFFER or CL_MEM_SVM_ATOMICS is specified in flags and these are not supported by at least one device in context."
         ensure!(self.svm_capabilities().contains(wanted), InvalidOperation, "no device of the context supports {wanted:?}");
         Buffer::check_size(self, size)?;
-        let region = self.allocator().allocate_shared(size).ok_or_else(|| Error::OutOfHostMemory(format!("{size} shared bytes").into()))?;
+        self.allocate_at_address(flags, (size, alignment), None)
+    }
+
+    /// Memory of so many bytes, with an alignment, that the devices of the context and the host have at the same address.
+    pub(crate) fn allocate_at_address(self: &Arc<Self>, flags: MemFlags, (size, alignment): (u64, u32), usm: Option<Usm>) -> Result<usize> {
+        // Devices that reach all of the host's memory ask for no addresses that nothing else has. Those have any alignment besides.
+        let anywhere = alignment <= LARGEST_TYPE && self.devices().iter().all(|device| device.reaches_host());
+        let region = if anywhere { self.allocator().allocate(size) } else { self.allocator().allocate_shared(size) };
+        let region = region.ok_or_else(|| Error::OutOfHostMemory(format!("{size} shared bytes").into()))?;
         let address = region.address();
         let identity = u32::try_from(address >> 32).map_err(|_| Error::OutOfHostMemory("an address beyond 2^64".into()))?;
         let buffer = Buffer::svm(self, flags, size, identity, region)?;
-        self.svm.lock().insert(address, buffer);
+        self.svm.lock().insert(address, Shared { buffer, usm });
         Ok(address)
+    }
+
+    /// Forgets what was allocated at an address. Who uses it keeps it.
+    pub(crate) fn free_at_address(&self, address: usize) {
+        let gone = self.svm.lock().remove(&address);
+        drop(gone);
     }
 
     /// clSVMFree: commands that use the memory keep it until they are done. Other addresses are nobody's business.
     pub fn svm_free(&self, address: usize) {
-        let gone = self.svm.lock().remove(&address);
-        drop(gone);
+        let is_svm = self.svm.lock().get(&address).is_some_and(|shared| shared.usm.is_none());
+        if is_svm {
+            self.free_at_address(address);
+        }
+    }
+
+    /// The unified shared memory of which an address is a byte.
+    pub fn usm_at(&self, address: usize) -> Option<UsmInfo> {
+        let svm = self.svm.lock();
+        let (&base, Shared { buffer, usm }) = svm.range(..=address).next_back()?;
+        let usm = usm.clone().filter(|_| ((address - base) as u64) < buffer.size())?;
+        Some(UsmInfo { base, size: buffer.size(), usm })
     }
 
     /// The shared memory of which an address is a byte, and which one.
     pub fn svm_at(&self, address: usize) -> Option<(Arc<Buffer>, u64)> {
         let svm = self.svm.lock();
-        let (start, buffer) = svm.range(..=address).next_back()?;
+        let (start, Shared { buffer, .. }) = svm.range(..=address).next_back()?;
         let offset = (address - start) as u64;
         (offset < buffer.size()).then(|| (buffer.clone(), offset))
     }
@@ -98,8 +136,7 @@ impl Queue {
 
     /// Whether an address is that of memory of which only the host knows, on a device that reaches it all the same.
     fn is_of_host(&self, address: usize) -> bool {
-        let everywhere = self.device().svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
-        everywhere && address != 0 && self.context().svm_at(address).is_none()
+        self.device().reaches_host() && address != 0 && self.context().svm_at(address).is_none()
     }
 
     /// clEnqueueSVMMap

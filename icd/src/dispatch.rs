@@ -69,6 +69,11 @@ use crate::svm::{
     clEnqueueSVMFree, clEnqueueSVMMap, clEnqueueSVMMemFill, clEnqueueSVMMemcpy, clEnqueueSVMMigrateMem, clEnqueueSVMUnmap, clSVMAlloc,
     clSVMFree, clSetKernelArgSVMPointer, clSetKernelExecInfo,
 };
+use crate::usm::{
+    clDeviceMemAllocINTEL, clEnqueueMemAdviseINTEL, clEnqueueMemFillINTEL, clEnqueueMemcpyINTEL, clEnqueueMemsetINTEL,
+    clEnqueueMigrateMemINTEL, clGetMemAllocInfoINTEL, clHostMemAllocINTEL, clMemBlockingFreeINTEL, clMemFreeINTEL,
+    clSetKernelArgDevicePointerEXT, clSetKernelArgMemPointerINTEL, clSharedMemAllocINTEL,
+};
 
 /// Declares the functions that have a place in the table: the table itself, and their addresses by name.
 macro_rules! functions {
@@ -306,6 +311,19 @@ pub(crate) fn extension(name: &str) -> *mut c_void {
         "clGetCommandBufferInfoKHR" => clGetCommandBufferInfoKHR as *mut c_void,
         "clUpdateMutableCommandsKHR" => clUpdateMutableCommandsKHR as *mut c_void,
         "clGetMutableCommandInfoKHR" => clGetMutableCommandInfoKHR as *mut c_void,
+        "clHostMemAllocINTEL" => clHostMemAllocINTEL as *mut c_void,
+        "clDeviceMemAllocINTEL" => clDeviceMemAllocINTEL as *mut c_void,
+        "clSharedMemAllocINTEL" => clSharedMemAllocINTEL as *mut c_void,
+        "clMemFreeINTEL" => clMemFreeINTEL as *mut c_void,
+        "clMemBlockingFreeINTEL" => clMemBlockingFreeINTEL as *mut c_void,
+        "clGetMemAllocInfoINTEL" => clGetMemAllocInfoINTEL as *mut c_void,
+        "clSetKernelArgMemPointerINTEL" => clSetKernelArgMemPointerINTEL as *mut c_void,
+        "clEnqueueMemFillINTEL" => clEnqueueMemFillINTEL as *mut c_void,
+        "clEnqueueMemsetINTEL" => clEnqueueMemsetINTEL as *mut c_void,
+        "clEnqueueMemcpyINTEL" => clEnqueueMemcpyINTEL as *mut c_void,
+        "clEnqueueMigrateMemINTEL" => clEnqueueMigrateMemINTEL as *mut c_void,
+        "clEnqueueMemAdviseINTEL" => clEnqueueMemAdviseINTEL as *mut c_void,
+        "clSetKernelArgDevicePointerEXT" => clSetKernelArgDevicePointerEXT as *mut c_void,
         _ => std::ptr::null_mut(),
     }
 }

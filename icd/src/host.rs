@@ -13,12 +13,20 @@ const fn alignment(size: usize) -> usize {
     if size >= 4096 { 4096 } else { 128 }
 }
 
+/// Bytes from which on pages are asked for, which are zero without being touched.
+#[cfg(unix)]
+const LARGE: usize = 1 << 20;
+
 /// Makes memory for maps.
 pub(crate) struct Allocator;
 
 impl HostAllocator for Allocator {
     fn allocate(&self, size: u64) -> Option<Arc<dyn HostRegion>> {
         let size = usize::try_from(size).ok().filter(|&size| size != 0)?;
+        #[cfg(unix)]
+        if size >= LARGE {
+            return Some(Arc::new(Allocation { start: pages_at(0, size)?, size, origin: Origin::Pages }));
+        }
         let layout = Layout::from_size_align(size, alignment(size)).ok()?;
         // SAFETY: the layout's size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
@@ -46,26 +54,30 @@ fn pages(size: usize) -> Option<NonNull<u8>> {
 
     for _ in 0..TRIES {
         let high = FIRST + NEXT.fetch_add(1, Ordering::Relaxed) % COUNT;
-        let wanted = std::ptr::without_provenance_mut::<libc::c_void>(high << 32);
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: without MAP_FIXED the address is a wish: pages that are in use are never taken.
-        let got = unsafe { libc::mmap(wanted, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-        if got == libc::MAP_FAILED {
-            return None;
-        }
-        if got.addr() == wanted.addr() {
-            return NonNull::new(got.cast());
+        let got = pages_at(high << 32, size)?;
+        if got.addr().get() == high << 32 {
+            return Some(got);
         }
         // SAFETY: these pages were just made, and nobody knows of them.
-        unsafe { libc::munmap(got, size) };
+        unsafe { libc::munmap(got.as_ptr().cast(), size) };
     }
     None
+}
+
+/// Pages, at an address if that is free.
+#[cfg(unix)]
+fn pages_at(wanted: usize, size: usize) -> Option<NonNull<u8>> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let wanted = std::ptr::without_provenance_mut::<libc::c_void>(wanted);
+    // SAFETY: without MAP_FIXED the address is a wish: pages that are in use are never taken.
+    let got = unsafe { libc::mmap(wanted, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    if got == libc::MAP_FAILED { None } else { NonNull::new(got.cast()) }
 }
 
 /// Where memory came from, and goes back to.
 enum Origin {
     Heap(Layout),
-    #[cfg(all(unix, target_pointer_width = "64"))]
+    #[cfg(unix)]
     Pages,
 }
 
@@ -91,7 +103,7 @@ impl Drop for Allocation {
         match self.origin {
             // SAFETY: allocated with this layout, and freed once.
             Origin::Heap(layout) => unsafe { dealloc(self.start.as_ptr(), layout) },
-            #[cfg(all(unix, target_pointer_width = "64"))]
+            #[cfg(unix)]
             Origin::Pages => {
                 // SAFETY: mapped with this size, and given back once.
                 unsafe { libc::munmap(self.start.as_ptr().cast(), self.size) };

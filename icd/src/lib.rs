@@ -48,3 +48,4 @@ mod program;
 mod queue;
 mod sampler;
 mod svm;
+mod usm;

@@ -1,7 +1,9 @@
 //! Memory objects (OpenCL API 5.2, 5.5).
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
+use wgcl_api::address::DEVICE_ADDRESS;
 use wgcl_api::context::Context;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::image::{Image, MemObject};
@@ -21,10 +23,24 @@ use crate::info::Query;
 /// pfn_notify of clSetMemObjectDestructorCallback.
 type DestructorFn = unsafe extern "C" fn(cl_mem, *mut c_void);
 
+/// CL_MEM_DEVICE_ADDRESS_EXT, newer than the headers that the bindings are made from.
+const DEVICE_ADDRESSES: cl_mem_info = 0x5001;
+
+/// "CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value specified for a supported property name is not valid, or if
+/// the same property name is specified more than once." OpenCL 3.0 has none, cl_ext_buffer_device_address has one.
+fn check_properties(context: &Context, list: &[u64]) -> Result<()> {
+    let (pairs, _) = list.as_chunks::<2>();
+    for (index, [name, value]) in pairs.iter().enumerate() {
+        check!(*name == DEVICE_ADDRESS && *value <= 1, InvalidProperty, "the buffer's property {name:#x} with value {value:#x}");
+        check!(context.has_device_addresses(), InvalidProperty, "a device of the context does not tell addresses");
+        check!(index == 0, InvalidProperty, "the property {name:#x} is given twice");
+    }
+    Ok(())
+}
+
 fn create(context: cl_context, list: Option<Vec<u64>>, flags: cl_mem_flags, size: usize, host_ptr: BytesMut) -> Result<*mut _cl_mem> {
     let context = handles::get::<Context>(context)?;
-    // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name ..." OpenCL 3.0 has none.
-    check!(list.as_ref().is_none_or(|list| list.len() <= 1), InvalidProperty, "buffers have no properties");
+    check_properties(&context, list.as_deref().unwrap_or_default())?;
     let flags = MemFlags::parse(flags)?;
     Buffer::check_size(&context, size as u64)?;
     // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if host_ptr is not NULL but
@@ -39,7 +55,7 @@ fn create(context: cl_context, list: Option<Vec<u64>>, flags: cl_mem_flags, size
     if flags.contains(MemFlags::USE_HOST_PTR)
         && let Some((shared, offset)) = context.svm_at(host_ptr.address())
     {
-        return shared.over_svm(flags, offset, size as u64, list).map(handles::give);
+        return give(&context, shared.over_svm(flags, offset, size as u64, list)?);
     }
     let data = if flags.contains(MemFlags::USE_HOST_PTR) {
         HostData::Use(host_ptr.region(size as u64)?)
@@ -48,7 +64,12 @@ fn create(context: cl_context, list: Option<Vec<u64>>, flags: cl_mem_flags, size
     } else {
         HostData::None
     };
-    Buffer::new(&context, flags, size as u64, data, list).map(handles::give)
+    give(&context, Buffer::new(&context, flags, size as u64, data, list)?)
+}
+
+fn give(context: &Context, buffer: Arc<Buffer>) -> Result<*mut _cl_mem> {
+    context.note_address(&buffer)?;
+    Ok(handles::give(buffer))
 }
 
 crate::entry! {
@@ -127,6 +148,7 @@ crate::entry! {
                 MemObject::Buffer(buffer) => buffer.property_list().unwrap_or(&[]),
                 MemObject::Image(image) => image.property_list().unwrap_or(&[]),
             }),
+            DEVICE_ADDRESSES => query.put(object.buffer().device_addresses()?),
             _ => query.unknown(param),
         }
     }

@@ -82,10 +82,10 @@ impl Config {
         // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
         let needs_svm = !svm_args.is_empty() || !exec_infos.is_empty();
         check!(!needs_svm || context.has_svm(), InvalidOperation, "no device supports SVM");
-        let mut svm_pointers = Vec::new();
+        let mut pointers = Vec::new();
         for info in &exec_infos {
-            if let ExecInfo::SvmPointers(pointers) = svm::read_exec_info(info.name, info.size, info.value, context.svm_capabilities())? {
-                svm_pointers.push(pointers);
+            if let ExecInfo::Pointers(set, addresses) = svm::read_exec_info(info.name, info.size, info.value, context)? {
+                pointers.push((set, addresses));
             }
         }
         // As many values as the command has dimensions, which cannot be changed.
@@ -95,7 +95,7 @@ impl Config {
         Ok(DispatchUpdate {
             args,
             svm_args: svm_args.iter().map(|arg| (arg.index, arg.value.address())).collect(),
-            svm_pointers,
+            pointers,
             sets_exec_info: !exec_infos.is_empty(),
             work_dim: self.work_dim,
             global_offset,

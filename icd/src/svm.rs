@@ -5,20 +5,28 @@ use std::ffi::c_void;
 use wgcl_api::backend::SvmCapabilities;
 use wgcl_api::context::Context;
 use wgcl_api::error::{Error, Result};
-use wgcl_api::kernel::Kernel;
+use wgcl_api::kernel::{Kernel, PointerSet};
 use wgcl_api::memory::MemFlags;
 use wgcl_api::queue::Queue;
 use wgcl_api::svm::SvmCopy;
 
 use crate::bindings::{
-    CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_MEM_SVM_ATOMICS, CL_MEM_SVM_FINE_GRAIN_BUFFER,
-    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_context, cl_event, cl_kernel,
-    cl_kernel_exec_info, cl_map_flags, cl_mem_migration_flags, cl_svm_mem_flags, cl_uint,
+    CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, CL_MEM_SVM_ATOMICS,
+    CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue,
+    cl_context, cl_event, cl_kernel, cl_kernel_exec_info, cl_map_flags, cl_mem_migration_flags, cl_svm_mem_flags, cl_uint,
 };
 use crate::check;
 use crate::event::{give, wait_list};
 use crate::ffi::{Bytes, BytesMut, Callback, List, Out, OutList, UserData};
 use crate::handles;
+
+/// CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, newer than the headers that the bindings are made from.
+const DEVICE_PTRS: cl_kernel_exec_info = 0x5002;
+
+/// CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL and so on, which the bindings lack.
+const INDIRECT_HOST_ACCESS: cl_kernel_exec_info = 0x4200;
+const INDIRECT_DEVICE_ACCESS: cl_kernel_exec_info = 0x4201;
+const INDIRECT_SHARED_ACCESS: cl_kernel_exec_info = 0x4202;
 
 /// pfn_free_func of clEnqueueSVMFree.
 type SvmFreeFn = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
@@ -59,7 +67,7 @@ fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: c
     check!(access.contains(flags), InvalidValue, "{flags:?} are not for shared memory");
     // "... alignment is not a power of two."
     check!(alignment == 0 || alignment.is_power_of_two(), InvalidValue, "an alignment of {alignment}");
-    context.svm_alloc(flags, wanted, size as u64).map(std::ptr::with_exposed_provenance_mut)
+    context.svm_alloc(flags, wanted, (size as u64, alignment)).map(std::ptr::with_exposed_provenance_mut)
 }
 
 /// `clSVMAlloc`
@@ -79,35 +87,58 @@ pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, pointer: *mut c_v
 
 /// What clSetKernelExecInfo sets.
 pub(crate) enum ExecInfo {
-    /// CL_KERNEL_EXEC_INFO_SVM_PTRS
-    SvmPointers(Vec<usize>),
+    /// Addresses to which pointers in memory may lead.
+    Pointers(PointerSet, Vec<usize>),
     /// Nothing: what is asked for is so anyway.
     None,
 }
 
+/// The set of pointers that a parameter names, and whether a device of the context knows it.
+fn pointer_set(param: cl_kernel_exec_info, context: &Context) -> Option<(PointerSet, bool)> {
+    match param {
+        CL_KERNEL_EXEC_INFO_SVM_PTRS => Some((PointerSet::Svm, context.has_svm())),
+        CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL => Some((PointerSet::Usm, context.has_usm())),
+        DEVICE_PTRS => Some((PointerSet::Device, context.has_device_addresses())),
+        _ => None,
+    }
+}
+
 /// Reads a value of clSetKernelExecInfo.
-pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Bytes, has: SvmCapabilities) -> Result<ExecInfo> {
+pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Bytes, context: &Context) -> Result<ExecInfo> {
+    let set = pointer_set(param, context);
     // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by param_value_size is not valid." A list of no pointers
     // is a valid one: it takes the earlier ones back.
-    let none = param == CL_KERNEL_EXEC_INFO_SVM_PTRS && size == 0;
+    let none = set.is_some() && size == 0;
     check!(none || !value.is_null(), InvalidValue, "there is no value");
-    match param {
-        CL_KERNEL_EXEC_INFO_SVM_PTRS => {
-            check!(size.is_multiple_of(size_of::<usize>()), InvalidValue, "pointers of {size} bytes");
-            let bytes = value.get(size);
-            let pointers = bytes.chunks_exact(size_of::<usize>()).map(|b| b.try_into().map_or(0, usize::from_ne_bytes));
-            Ok(ExecInfo::SvmPointers(pointers.collect()))
-        }
-        CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
-            check!(size == size_of::<cl_bool>(), InvalidValue, "a cl_bool of {size} bytes");
-            // "CL_INVALID_OPERATION if param_name = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value = CL_TRUE but no devices in context
-            // associated with kernel support fine-grain system SVM allocations."
-            let wanted = value.get(size).iter().any(|&byte| byte != 0);
-            check!(!wanted || has.contains(SvmCapabilities::FINE_GRAIN_SYSTEM), InvalidOperation, "no device has fine-grained system SVM");
-            Ok(ExecInfo::None)
-        }
-        _ => Err(Error::InvalidValue(format!("kernel execution info {param:#x} is unknown").into())),
+    if let Some((set, known)) = set {
+        // "CL_INVALID_OPERATION if ... no devices in the context associated with kernel support [it]."
+        check!(known, InvalidOperation, "no device has such pointers");
+        check!(size.is_multiple_of(size_of::<usize>()), InvalidValue, "pointers of {size} bytes");
+        let bytes = value.get(size);
+        let pointers = bytes.chunks_exact(size_of::<usize>()).map(|b| b.try_into().map_or(0, usize::from_ne_bytes));
+        return Ok(ExecInfo::Pointers(set, pointers.collect()));
     }
+    let (wanted, has) = match param {
+        CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
+            (Wanted::IfTrue, context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM))
+        }
+        // What all addresses lead to needs no leave.
+        INDIRECT_HOST_ACCESS | INDIRECT_DEVICE_ACCESS | INDIRECT_SHARED_ACCESS => (Wanted::Always, context.has_usm()),
+        _ => return Err(Error::InvalidValue(format!("kernel execution info {param:#x} is unknown").into())),
+    };
+    check!(size == size_of::<cl_bool>(), InvalidValue, "a cl_bool of {size} bytes");
+    // "CL_INVALID_OPERATION if param_name = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value = CL_TRUE but no devices in context associated with kernel
+    // support fine-grain system SVM allocations", and for unified shared memory whatever the value is.
+    let needed = wanted == Wanted::Always || value.get(size).iter().any(|&byte| byte != 0);
+    check!(!needed || has, InvalidOperation, "no device has such memory");
+    Ok(ExecInfo::None)
+}
+
+/// When a switch of clSetKernelExecInfo needs a device that has what it is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Always,
+    IfTrue,
 }
 
 crate::entry! {
@@ -227,8 +258,8 @@ crate::entry! {
         let kernel = handles::get::<Kernel>(kernel)?;
         // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
         check!(kernel.program().context().has_svm(), InvalidOperation, "no device supports SVM");
-        match read_exec_info(param, size, value, kernel.program().context().svm_capabilities())? {
-            ExecInfo::SvmPointers(pointers) => kernel.set_svm_pointers(&pointers),
+        match read_exec_info(param, size, value, kernel.program().context())? {
+            ExecInfo::Pointers(set, addresses) => kernel.set_pointers(set, &addresses),
             ExecInfo::None => Ok(()),
         }
     }

@@ -375,6 +375,11 @@ fn arguments_are_checked() {
     let cl = &target().cl;
     let context = Context::new();
     assert!(cl.clSVMAlloc(context.0, CL_MEM_READ_WRITE, 0, 0).is_null(), "no bytes");
+    for (bytes, alignment) in [(64, 128), (100, 4096), (1 << 21, 1 << 16)] {
+        let pointer = cl.clSVMAlloc(context.0, CL_MEM_READ_WRITE, bytes, alignment);
+        assert!(!target().is_wgcl() || (!pointer.is_null() && pointer.addr().is_multiple_of(alignment as usize)), "{pointer:p}");
+        cl.clSVMFree(context.0, pointer);
+    }
     assert!(cl.clSVMAlloc(context.0, CL_MEM_READ_WRITE, 64, 3).is_null(), "an alignment that is no power of two");
     assert!(cl.clSVMAlloc(context.0, CL_MEM_READ_WRITE, usize::MAX / 2, 0).is_null());
     assert!(cl.clSVMAlloc(context.0, 1 << 40, 64, 0).is_null());

@@ -405,6 +405,7 @@ entry_points! {
     fn clFlush(q: cl_command_queue) -> cl_int;
     fn clFinish(q: cl_command_queue) -> cl_int;
     fn clCreateBuffer(c: cl_context, flags: cl_bitfield, size: usize, host: *mut c_void, err: *mut cl_int) -> cl_mem;
+    fn clCreateBufferWithProperties(c: cl_context, props: *const u64, flags: cl_bitfield, size: usize, host: *mut c_void, err: *mut cl_int) -> cl_mem;
     fn clCreateSubBuffer(m: cl_mem, flags: cl_bitfield, ty: cl_uint, region: *const c_void, err: *mut cl_int) -> cl_mem;
     fn clRetainMemObject(m: cl_mem) -> cl_int;
     fn clReleaseMemObject(m: cl_mem) -> cl_int;
