@@ -562,7 +562,7 @@ impl Lower<'_> {
 }
 
 /// The words that components make up which are narrower.
-const fn words(size: u32, total: u32) -> Option<Scalar> {
+pub(super) const fn words(size: u32, total: u32) -> Option<Scalar> {
     match total {
         8 if size < 8 => Some(Scalar::I64),
         _ if size < 4 && total.is_multiple_of(4) => Some(Scalar::I32),

@@ -7,7 +7,7 @@
 //! For `n` components that takes `n` accesses and `n log n` shuffles, which is a third of what a gather or scatter of each component takes.
 
 use smallvec::SmallVec;
-use wgcl_codegen::vir::{Addr, CastOp, Mem, Op as VOp, Type as Register, Value as V};
+use wgcl_codegen::vir::{Addr, CastOp, Elem, Mem, Op as VOp, Type as Register, Value as V};
 
 use super::access::{Address, memory};
 use super::lower::Lower;
@@ -124,6 +124,17 @@ impl Lower<'_> {
         if !self.may_be_written_out(comps) {
             return false;
         }
+        let (size, total) = (of.size(), of.size() * comps.len() as u32);
+        if size < 4
+            && let Some(word) = super::access::words(size, total)
+        {
+            let wide = self.bitcast(of, word, Mode::Varying, comps);
+            return self.each_written_out(word, &wide, place);
+        }
+        if size >= 4 && comps.len() > 1 && total.is_power_of_two() {
+            self.write_out_mixed(of, comps, place);
+            return true;
+        }
         let (mark, element) = (self.frame.mark(), elem(of));
         let spilled: SmallVec<[u32; 4]> = comps.iter().map(|regs| self.spill(of, regs)).collect();
         for lane in 0..self.shape.lanes {
@@ -137,6 +148,36 @@ impl Lower<'_> {
         }
         self.frame.release(mark);
         true
+    }
+
+    /// The components of each lane side by side, so that they are copied at once, eight or sixteen bytes at a time.
+    fn write_out_mixed(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) {
+        let (ty, total) = (self.shape.register(of, Mode::Varying), of.size() * comps.len() as u32);
+        let bytes = u32::from(ty.lanes()) * of.size();
+        let mark = self.frame.mark();
+        let at = self.frame.scratch(total * self.shape.lanes);
+        for index in 0..self.shape.registers(of, Mode::Varying) {
+            let list: Vec<V> = comps.iter().map(|regs| regs[index]).collect();
+            for (part, value) in (index as u32 * list.len() as u32..).zip(self.mix(ty, &list)) {
+                self.b.effect(VOp::StoreVector { mem: memory(of), addr: self.frame_addr(at + part * bytes), value, mask: None });
+            }
+        }
+        let (elem, register) = if total == 8 { (Elem::I64, Register::I64) } else { (Elem::I32, Register::Vector(Elem::I32, 4)) };
+        let mem = Mem::Elem(elem);
+        for lane in 0..self.shape.lanes {
+            let to = place(self, lane);
+            for piece in (0..total).step_by(16) {
+                let (from, to) = (self.frame_addr(at + lane * total + piece), Addr { disp: to.disp + piece.cast_signed(), ..to });
+                if total == 8 {
+                    let value = self.here(register, VOp::Load(mem, from));
+                    self.b.effect(VOp::Store(mem, to, value));
+                } else {
+                    let value = self.here(register, VOp::LoadVector { mem, addr: from, mask: None });
+                    self.b.effect(VOp::StoreVector { mem, addr: to, value, mask: None });
+                }
+            }
+        }
+        self.frame.release(mark);
     }
 
     fn shuffle(&mut self, ty: Register, a: V, b: V, lanes: impl Iterator<Item = u8>) -> V {

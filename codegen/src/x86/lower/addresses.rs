@@ -131,6 +131,8 @@ impl<'a> Addresses<'a> {
         }
         let (base, index) = if self.scaled(*b, depth).is_none() && self.scaled(*a, depth).is_some() { (*b, *a) } else { (*a, *b) };
         let (index, scale) = self.scaled(index, depth).unwrap_or((index, 1));
+        // What is left to be added to the first term is a constant at most.
+        self.fold(base, false);
         Some(Sum::Terms(base, index, scale))
     }
 }

@@ -44,7 +44,7 @@ impl Lower<'_> {
         // Pairs of words are lanes of twice the size.
         let pairs = |lanes: &[Lane]| -> Option<Vec<Lane>> {
             let one = |pair: &[Lane]| {
-                (pair[0].0 == pair[1].0 && pair[0].1 % 2 == 0 && pair[0].1 + 1 == pair[1].1).then(|| (pair[0].0, pair[0].1 / 2))
+                (pair[0].0 == pair[1].0 && pair[0].1.is_multiple_of(2) && pair[0].1 + 1 == pair[1].1).then(|| (pair[0].0, pair[0].1 / 2))
             };
             lanes.chunks_exact(2).map(one).collect()
         };

@@ -259,10 +259,11 @@ impl<'a> Lower<'a> {
     /// An address as an operand.
     pub(super) fn address(&mut self, addr: &Addr) -> Src {
         let (mut base, mut index, mut disp) = (addr.base, addr.index, addr.disp);
-        while let (Some(sum), None) = (self.plan.sums[base.index()], index) {
+        while let Some(sum) = self.plan.sums[base.index()] {
             match sum {
                 Sum::Behind(of, by) => (base, disp) = (of, disp + by),
-                Sum::Terms(of, other, scale) => (base, index) = (of, Some((other, scale))),
+                Sum::Terms(of, other, scale) if index.is_none() => (base, index) = (of, Some((other, scale))),
+                Sum::Terms(..) => break,
             }
         }
         let base = Some(self.reg(base));
