@@ -164,3 +164,58 @@ fn an_inverted_comparison_is_another_comparison() {
     let text = text(&module, Isa::Avx512);
     assert_eq!((count(&text, "vpcmpltud"), count(&text, "knot")), (1, 0), "{text}");
 }
+
+#[test]
+fn what_is_computed_twice_is_computed_once() {
+    let module = function(I32X16, |build, base| {
+        let x = load(build, I32X16, base, 64);
+        let (one, two) = (build.value_of(I32X16, Op::Bin(BinOp::Add, x, x)), build.value_of(I32X16, Op::Bin(BinOp::Add, x, x)));
+        let next = build.block();
+        build.end(Terminator::Jump(Target::new(next, [])));
+        build.enter(next);
+        let three = build.value_of(I32X16, Op::Bin(BinOp::Add, x, x));
+        let product = build.value_of(I32X16, Op::Bin(BinOp::Mul, one, two));
+        build.value_of(I32X16, Op::Bin(BinOp::Sub, product, three))
+    });
+    assert_eq!(count(&text(&module, Isa::Avx512), "vpaddd"), 1);
+}
+
+#[test]
+fn what_is_computed_on_one_way_only_is_computed_on_the_other_as_well() {
+    let mut build = Builder::new("f", vec![Type::I64], None);
+    let base = build.value_of(Type::I64, Op::Param(0));
+    let x = build.value_of(Type::I32, Op::Load(Mem::Elem(Elem::I32), Addr::of(base)));
+    let ways = [build.block(), build.block()];
+    build.end(Terminator::Branch(Cond::NonZero(x), Target::new(ways[0], []), Target::new(ways[1], [])));
+    for (place, way) in (1..).zip(ways) {
+        build.enter(way);
+        let product = build.value_of(Type::I32, Op::Bin(BinOp::Mul, x, x));
+        build.effect(Op::Store(Mem::Elem(Elem::I32), Addr::behind(base, 4 * place), product));
+        build.end(Terminator::Return(None));
+    }
+    let module = Module { functions: vec![build.finish()] };
+    assert_eq!(count(&text(&module, Isa::Sse42), "imul"), 2);
+}
+
+#[test]
+fn lanes_that_stay_within_sixteen_bytes_take_one_instruction() {
+    let shuffled = |lanes: [u8; 8]| {
+        let module = function(F32X8, |build, base| {
+            let (a, b) = (load(build, F32X8, base, 32), load(build, F32X8, base, 64));
+            build.value_of(F32X8, Op::Shuffle(a, b, lanes.into()))
+        });
+        text(&module, Isa::Avx2)
+    };
+    let one = |lanes, name| {
+        let text = shuffled(lanes);
+        let all = ["vshuf", "vunpck", "vperm", "vblend", "vinsert"].map(|name| count(&text, name)).iter().sum::<usize>();
+        assert_eq!((all, count(&text, name)), (1, 1), "{text}");
+    };
+    one([0, 2, 8, 10, 4, 6, 12, 14], "vshufps");
+    one([0, 8, 1, 9, 4, 12, 5, 13], "vunpcklps");
+    one([2, 10, 3, 11, 6, 14, 7, 15], "vunpckhps");
+    one([0, 1, 2, 3, 8, 9, 10, 11], "vinserti128");
+    one([4, 5, 6, 7, 12, 13, 14, 15], "vperm2f128");
+    one([0, 9, 2, 11, 4, 13, 6, 15], "vblendps");
+    assert_eq!(count(&shuffled([7, 8, 0, 3, 2, 9, 14, 1]), "vperm"), 2);
+}
