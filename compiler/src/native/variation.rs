@@ -12,6 +12,7 @@ use super::private::PrivateMemory;
 use super::shape::Shape;
 use crate::analysis::definitions::Definitions;
 use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
+use crate::passes::align::zeros_of_first_lanes;
 
 /// How a value varies among the lanes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,8 @@ pub(super) struct Variation<'f> {
     shape: Shape,
     private: &'f PrivateMemory,
     kinds: Vec<Kind>,
+    /// The zero bits at the end of each value's first lane, where lanes lie along dimension 0.
+    zeros: Vec<u8>,
     /// By the address of the instruction, which stays where it is as long as the function is borrowed.
     splits: FxHashSet<*const Inst>,
     changed: bool,
@@ -104,6 +107,7 @@ impl<'f> Variation<'f> {
             shape,
             private,
             kinds: vec![Kind::Unknown; function.values.len()],
+            zeros: zeros(function, shape),
             splits: FxHashSet::default(),
             changed: true,
         };
@@ -283,6 +287,11 @@ impl<'f> Variation<'f> {
                 let amount = self.constant(b)? & i64::from(ty.scalar().map_or(32, Scalar::bits) - 1);
                 of(a)?.checked_mul(1_i64.checked_shl(u32::try_from(amount).ok()?)?)?
             }
+            Op::Bin(BinOp::And, a, mask) if counts => self.masked(a, self.constant(mask)?)?,
+            Op::Bin(BinOp::LShr, a, by) if counts => {
+                let bits = u32::try_from(self.constant(by)?).ok().filter(|bits| *bits < 32)?;
+                self.masked(a, -1 << bits)?
+            }
             Op::Cast(CastOp::Trunc, a) if ty == Type::I32 && self.function.ty(a) == Type::I64 => of(a)?,
             Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_id(a) => of(a)?,
             Op::Cast(CastOp::SExt, a) if ty == Type::I64 && self.is_local_id(a) => of(a)?,
@@ -293,6 +302,18 @@ impl<'f> Variation<'f> {
             _ => return None,
         };
         Some(Kind::of_stride(stride))
+    }
+
+    /// The stride of the low or of the high bits of a value: lanes begin at a multiple of a power of two and do not reach the next one, so that all of the row is in the low bits and none in
+    /// the high ones. So `local_id % 16` and `local_id / 16` are seen through.
+    fn masked(&self, value: Value, mask: i64) -> Option<i64> {
+        let stride = self.kinds[value.index()].stride()?;
+        let (low, high) = ((mask + 1).cast_unsigned(), mask.wrapping_neg().cast_unsigned());
+        let bits = if low.is_power_of_two() { low } else { high }.trailing_zeros();
+        let zeros = u32::from(*self.zeros.get(value.index())?).min(bits).min(32);
+        let reach = stride.checked_mul(i64::from(self.shape.lanes) - 1)?;
+        let stays = (low.is_power_of_two() || high.is_power_of_two()) && (0..1_i64 << zeros).contains(&reach);
+        stays.then_some(if low.is_power_of_two() { stride } else { 0 })
     }
 
     fn constant(&self, value: Value) -> Option<i64> {
@@ -326,6 +347,12 @@ impl<'f> Variation<'f> {
             _ => Kind::Uniform,
         }
     }
+}
+
+/// Of the first lanes of a kernel's values; nothing where lanes do not lie along dimension 0.
+fn zeros(function: &Function, shape: Shape) -> Vec<u8> {
+    let along = shape.lanes > 1 && shape.in_row && shape.axis == 0;
+    along.then(|| zeros_of_first_lanes(function, shape.lanes)).flatten().unwrap_or_default()
 }
 
 /// Whether a cast between those types of pointers gives what it is given.

@@ -31,17 +31,28 @@ pub(crate) fn run(function: &mut Function) {
 
 /// The zero bits at the end of each value in a body of a kernel whose global ids of dimension 0 are multiples of `count`, a power of two.
 pub(super) fn zeros(function: &Function, body: &Region, count: u32) -> Option<Vec<u8>> {
-    walk(function, body, count, None)
+    walk(function, body, Ids { global: count, local: 1 }, None)
+}
+
+/// The same of the first lane of each vector, where vectors hold `lanes` work-items, a power of two, along dimension 0.
+pub(crate) fn zeros_of_first_lanes(function: &Function, lanes: u32) -> Option<Vec<u8>> {
+    walk(function, &function.body, Ids { global: 1, local: lanes }, None)
 }
 
 /// The same where a parameter of a loop is always a multiple of `count`, a power of two.
 pub(super) fn zeros_of_turns(function: &Function, body: &Region, counter: Value, count: u32) -> Option<Vec<u8>> {
-    walk(function, body, 1, Some((counter, count.trailing_zeros() as u8)))
+    walk(function, body, Ids { global: 1, local: 1 }, Some((counter, count.trailing_zeros() as u8)))
 }
 
-fn walk(function: &Function, body: &Region, count: u32, known: Option<(Value, u8)>) -> Option<Vec<u8>> {
+/// What ids of dimension 0 are multiples of: powers of two.
+#[derive(Clone, Copy)]
+struct Ids {
+    global: u32,
+    local: u32,
+}
+
+fn walk(function: &Function, body: &Region, ids: Ids, known: Option<(Value, u8)>) -> Option<Vec<u8>> {
     let kernel = function.kernel.as_ref()?;
-    let ids = count.trailing_zeros() as u8;
     let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: Constants::of(body), ids, known, function };
     if let Some((value, bits)) = known {
         zeros.zeros[value.index()] = bits;
@@ -57,8 +68,7 @@ fn walk(function: &Function, body: &Region, count: u32, known: Option<(Value, u8
 struct Zeros<'f> {
     zeros: Vec<u8>,
     constants: Constants,
-    /// Those of global ids of dimension 0.
-    ids: u8,
+    ids: Ids,
     /// A parameter of a loop, and the zeros that it is known to have.
     known: Option<(Value, u8)>,
     function: &'f Function,
@@ -122,7 +132,8 @@ impl Zeros<'_> {
         let is_number = |value: Value| matches!(self.function.ty(value), Type::I32 | Type::I64);
         match *op {
             Op::Const(Const::Bits(bits)) => bits.trailing_zeros() as u8,
-            Op::WorkItem(WorkItem::GlobalId(0)) => self.ids,
+            Op::WorkItem(WorkItem::GlobalId(0)) => self.ids.global.trailing_zeros() as u8,
+            Op::WorkItem(WorkItem::LocalId(0)) => self.ids.local.trailing_zeros() as u8,
             Op::Bin(BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor, a, b) if is_number(a) => of(a).min(of(b)),
             Op::Bin(BinOp::Mul, a, b) if is_number(a) => of(a).saturating_add(of(b)),
             Op::Bin(BinOp::And, a, b) if is_number(a) => of(a).max(of(b)),

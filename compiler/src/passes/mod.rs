@@ -51,6 +51,7 @@ pub(crate) mod specialise_key;
 pub(crate) mod structure_returns;
 pub(crate) mod uniform_loads;
 pub(crate) mod unroll;
+pub(crate) mod unsigned;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -191,6 +192,7 @@ pub const NATIVE: &[Step] = &[Each(&[
     Step::Pass(&constant_loads::PASS),
     Step::Pass(&simplify::PASS),
     Step::Pass(&narrow::PASS),
+    Step::Pass(&unsigned::PASS),
     Step::Pass(&merge_exits::PASS),
     Step::Pass(&simplify::PASS),
     Step::Pass(&compact::PASS),

@@ -1,0 +1,66 @@
+//! Signed operations on what is known not to be negative become unsigned ones, which are bits and shifts where the divisor is a power of two.
+//!
+//! ```text
+//! %2 = workitem.local_id 0
+//! %3 = srem %2, 16                =>    %3 = urem %2, 16
+//! ```
+//! Tiles are indexed by `id / 16` and `id % 16` of `int`s: a vector of neighbours then has one row and sixteen columns, and accesses it as such (`sgemm_registers` on a CPU).
+
+use super::pass::Pass;
+use crate::ir::{BinOp, Const, Function, Inst, Op, Region, Type, Value, WorkItem};
+
+pub(crate) const PASS: Pass = Pass::function("unsigned", |function, cx| {
+    let mut most = vec![None; function.values.len()];
+    let mut body = std::mem::take(&mut function.body);
+    let changed = region(function, &mut body, cx.key.kernel.local_size, &mut most);
+    function.body = body;
+    Ok(changed)
+});
+
+/// `most`: for each 32-bit integer so far that is not negative as a signed one, the largest that it may be.
+fn region(function: &Function, body: &mut Region, local_size: [u32; 3], most: &mut [Option<u32>]) -> bool {
+    let mut changed = false;
+    for inst in &mut body.insts {
+        changed |= make_unsigned(&mut inst.op, most);
+        for nested in inst.op.regions_mut() {
+            changed |= region(function, nested, local_size, most);
+        }
+        if let [result] = inst.results[..]
+            && function.ty(result) == Type::I32
+        {
+            most[result.index()] = largest(inst, local_size, most).filter(|&most| i32::try_from(most).is_ok());
+        }
+    }
+    changed
+}
+
+fn make_unsigned(op: &mut Op, most: &[Option<u32>]) -> bool {
+    let known = |value: Value| most[value.index()].is_some();
+    let Op::Bin(kind, a, b) = op else { return false };
+    let unsigned = match kind {
+        BinOp::SDiv if known(*a) && known(*b) => BinOp::UDiv,
+        BinOp::SRem if known(*a) && known(*b) => BinOp::URem,
+        BinOp::AShr if known(*a) => BinOp::LShr,
+        _ => return false,
+    };
+    *kind = unsigned;
+    true
+}
+
+fn largest(inst: &Inst, local_size: [u32; 3], most: &[Option<u32>]) -> Option<u32> {
+    let of = |value: Value| most[value.index()];
+    match inst.op {
+        Op::Const(Const::Bits(bits)) => u32::try_from(bits).ok(),
+        Op::WorkItem(WorkItem::LocalId(dimension)) => local_size.get(usize::from(dimension)).map(|&size| size.saturating_sub(1)),
+        Op::Bin(BinOp::Add, a, b) => of(a)?.checked_add(of(b)?),
+        Op::Bin(BinOp::Mul, a, b) => of(a)?.checked_mul(of(b)?),
+        Op::Bin(BinOp::Shl, a, b) => of(a)?.checked_mul(1_u32.checked_shl(of(b)?)?),
+        Op::Bin(BinOp::And, a, b) => match (of(a), of(b)) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (one, other) => one.or(other),
+        },
+        Op::Bin(BinOp::UDiv | BinOp::LShr, a, _) => of(a),
+        Op::Bin(BinOp::URem, a, b) => Some(of(a).unwrap_or(u32::MAX).min(of(b)?)),
+        _ => None,
+    }
+}
