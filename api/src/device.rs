@@ -152,6 +152,8 @@ pub struct ImageLimits {
 
 /// Bytes of the largest element of an image.
 const LARGEST_ELEMENT: u64 = 16;
+/// Pixels of an image of a buffer: kernels find elements by offsets of 32 bits.
+const MOST_BUFFER_PIXELS: u64 = 1 << 27;
 
 /// A device.
 #[derive(Debug)]
@@ -271,7 +273,7 @@ impl Device {
         ImageLimits {
             size_2d: 16384,
             size_3d: 2048,
-            buffer: (self.properties().max_allocation / LARGEST_ELEMENT).max(65536),
+            buffer: (self.properties().max_allocation / LARGEST_ELEMENT).clamp(65536, MOST_BUFFER_PIXELS),
             array: 2048,
             read_args: 128,
             write_args: 64,

@@ -251,6 +251,8 @@ impl Image {
             Some(source) => flags.inherited(source.flags()),
             None => flags.or_default(),
         };
+        // Kernels find elements by offsets of 32 bits.
+        ensure!(size <= u64::from(u32::MAX), MemObjectAllocationFailure, "an image of {size} bytes");
         let (buffer, descriptor) = match source {
             Some(source) => (source.buffer().clone(), descriptor(&shape, format)?),
             None => {

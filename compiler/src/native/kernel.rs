@@ -43,7 +43,8 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa)
     let shape = if sees_subgroups(module) {
         Shape::of_subgroups(isa, key.local_size)
     } else {
-        super::packed::widened(&kernel, Shape::of(isa, key.local_size, if locks::has(&kernel) { 1 } else { u32::MAX }))
+        let shape = Shape::of(isa, key.local_size, if locks::has(&kernel) { 1 } else { u32::MAX });
+        super::packed::widened(&kernel, super::scattered::narrowed(&kernel, shape))
     };
     let printed = Table::new(module, 8);
     let local = LocalMemory::of(&module.globals, &key.local_args);
