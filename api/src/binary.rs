@@ -4,16 +4,20 @@
 //! that loads it: compiling is quick, and such a binary works on every device. Layout, little-endian:
 //! ```text
 //! magic "WGCLPROG" | u32 format | u32 kind | u64 checksum of the rest | payload
-//! payload: u32 units, each: text options | text source | u32 headers, each: text name | text contents
+//! payload: u32 units, each: text options | text source | u32 headers, each: text name | text contents | u32 modules, none or one: module
 //! text: u64 bytes | UTF-8
+//! module: u64 words | words | u32 specialisation constants, each: u32 number | u64 value
 //! ```
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use wgcl_compiler::spirv::Specialisation;
 
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"WGCLPROG";
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const HEADER: usize = 24;
 
 /// CL_PROGRAM_BINARY_TYPE; the values are the specification's.
@@ -40,6 +44,36 @@ pub struct Unit {
     pub source: String,
     /// Headers that were given to clCompileProgram, by name.
     pub headers: BTreeMap<String, String>,
+    /// The SPIR-V module that stands in the place of a source, if it is one.
+    pub module: Option<SpirvModule>,
+}
+
+/// A SPIR-V module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpirvModule {
+    /// Its words.
+    pub words: Arc<[u32]>,
+    /// What some of its specialisation constants were given.
+    pub specialisation: Specialisation,
+}
+
+impl SpirvModule {
+    /// As the compiler takes it.
+    pub fn source(&self) -> wgcl_compiler::spirv::Source<'_> {
+        wgcl_compiler::spirv::Source { words: &self.words, specialisation: &self.specialisation }
+    }
+
+    /// Its bytes, little-endian.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+}
+
+impl Unit {
+    /// Bytes of what it is made of.
+    pub fn size(&self) -> usize {
+        self.module.as_ref().map_or(self.source.len(), |module| module.words.len() * 4)
+    }
 }
 
 /// What a compiled or linked program consists of.
@@ -74,6 +108,16 @@ pub fn encode(object: &Object, kind: BinaryKind) -> Vec<u8> {
         for (name, contents) in &unit.headers {
             put_text(&mut payload, name);
             put_text(&mut payload, contents);
+        }
+        put_count(&mut payload, unit.module.iter().len());
+        if let Some(SpirvModule { words, specialisation }) = &unit.module {
+            payload.extend((words.len() as u64).to_le_bytes());
+            payload.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            put_count(&mut payload, specialisation.len());
+            for (number, value) in specialisation {
+                payload.extend(number.to_le_bytes());
+                payload.extend(value.to_le_bytes());
+            }
         }
     }
     let mut out = Vec::with_capacity(HEADER + payload.len());
@@ -115,7 +159,24 @@ impl<'a> Reader<'a> {
             let name = self.text()?;
             headers.insert(name, self.text()?);
         }
-        Some(Unit { options, source, headers })
+        let module = match self.u32()? {
+            0 => None,
+            1 => Some(self.module()?),
+            _ => return None,
+        };
+        Some(Unit { options, source, headers, module })
+    }
+
+    fn module(&mut self) -> Option<SpirvModule> {
+        let bytes = self.u64()?.checked_mul(4)?;
+        let (words, _) = self.bytes(bytes)?.as_chunks();
+        let words = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let mut specialisation = Specialisation::new();
+        for _ in 0..self.u32()? {
+            let number = self.u32()?;
+            specialisation.insert(number, self.u64()?);
+        }
+        Some(SpirvModule { words, specialisation })
     }
 }
 
@@ -154,12 +215,13 @@ pub fn decode(bytes: &[u8]) -> Result<(Object, BinaryKind)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BinaryKind, Object, Unit, decode, encode};
+    use super::{BinaryKind, Object, SpirvModule, Unit, decode, encode};
 
     fn example() -> Object {
         let headers = [("a.h".to_owned(), "#define A 1".to_owned())].into();
-        let unit = Unit { options: "-DX=1".into(), source: "kernel void k() {}".into(), headers };
-        Object { units: vec![unit, Unit::default()] }
+        let unit = Unit { options: "-DX=1".into(), source: "kernel void k() {}".into(), headers, module: None };
+        let module = SpirvModule { words: [1, 2, 3].into(), specialisation: [(7, 1 << 40)].into() };
+        Object { units: vec![unit, Unit::default(), Unit { module: Some(module), ..Unit::default() }] }
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(crate) fn compile(object: &Object, known: &[Option<Arc<CompiledUnit>>], kind
     tracing::debug!(
         "{:?} of {} bytes for {}: {} in {:?}",
         kind,
-        object.units.iter().map(|unit| unit.source.len()).sum::<usize>(),
+        object.units.iter().map(Unit::size).sum::<usize>(),
         device.name(),
         if built.success { "done" } else { "refused" },
         begin.elapsed()
@@ -69,10 +69,32 @@ pub(crate) fn compile(object: &Object, known: &[Option<Arc<CompiledUnit>>], kind
     built
 }
 
-/// The compiler's input of a unit.
-fn input(unit: &Unit) -> std::result::Result<(Source, BuildOptions), String> {
-    let options = wgcl_compiler::program::parse_options(&unit.options).map_err(|error| format!("error: {error}\n"))?;
-    Ok((Source { text: unit.source.clone(), name: None, headers: unit.headers.clone() }, options))
+/// The options of a unit; the error is a log.
+fn options(unit: &Unit) -> std::result::Result<BuildOptions, String> {
+    wgcl_compiler::program::parse_options(&unit.options).map_err(|error| format!("error: {error}\n"))
+}
+
+/// The compiler's input of a unit in OpenCL C.
+fn text(unit: &Unit) -> Source {
+    Source { text: unit.source.clone(), name: None, headers: unit.headers.clone() }
+}
+
+/// Builds a unit that is a program.
+fn build_unit(unit: &Unit, device: &Device) -> BuildResult {
+    match (options(unit), &unit.module) {
+        (Ok(options), Some(module)) => wgcl_compiler::spirv::build(module.source(), &options, device.target()),
+        (Ok(options), None) => wgcl_compiler::build::build(&text(unit), &options, device.target()),
+        (Err(log), _) => BuildResult::refused(log),
+    }
+}
+
+/// Compiles a unit that will be linked.
+fn compile_unit(unit: &Unit, device: &Device) -> (Option<CompiledUnit>, String) {
+    match (options(unit), &unit.module) {
+        (Ok(options), Some(module)) => wgcl_compiler::spirv::compile(module.source(), &options, device.target()),
+        (Ok(options), None) => wgcl_compiler::build::compile(&text(unit), &options, device.target()),
+        (Err(log), _) => (None, log),
+    }
 }
 
 fn compile_alone(unit: &Unit, device: &Device) -> Built {
@@ -82,10 +104,7 @@ fn compile_alone(unit: &Unit, device: &Device) -> Built {
     {
         return Built { success: true, compiled: Some(program), units: Units::new(), log, name: Some(name) };
     }
-    let result = match input(unit) {
-        Ok((source, options)) => wgcl_compiler::build::build(&source, &options, device.target()),
-        Err(log) => BuildResult::refused(log),
-    };
+    let result = build_unit(unit, device);
     let mut name = None;
     if let (Some(cache), Some(program)) = (cache, &result.program) {
         name = cache::keep_program(cache, unit, device.target(), program, &result.log, &result.files);
@@ -99,13 +118,10 @@ fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUni
     for (index, unit) in units.iter().enumerate() {
         let (result, text) = match known(index) {
             Some(unit) => (Some(unit), String::new()),
-            None => match input(unit) {
-                Ok((source, options)) => {
-                    let (unit, text) = wgcl_compiler::build::compile(&source, &options, device.target());
-                    (unit.map(Arc::new), text)
-                }
-                Err(text) => (None, text),
-            },
+            None => {
+                let (unit, text) = compile_unit(unit, device);
+                (unit.map(Arc::new), text)
+            }
         };
         log.push_str(&text);
         compiled.extend(result);
@@ -171,7 +187,10 @@ fn keep(object: &Object, result: &Built) {
     let several = object.units.len() > 1;
     for (number, unit) in (1..).zip(&object.units) {
         let prefix = if several { format!("{prefix}-{number}") } else { prefix.clone() };
-        dump::write(&format!("{prefix}.cl"), unit.source.as_bytes());
+        match &unit.module {
+            Some(module) => dump::write(&format!("{prefix}.spv"), &module.bytes()),
+            None => dump::write(&format!("{prefix}.cl"), unit.source.as_bytes()),
+        }
         dump::write(&format!("{prefix}.options"), unit.options.as_bytes());
         for (header, contents) in &unit.headers {
             dump::write(&format!("{prefix}.{header}"), contents.as_bytes());

@@ -30,6 +30,7 @@ pub mod event;
 mod failure;
 pub mod host;
 pub mod host_commands;
+pub mod il;
 pub mod image;
 pub mod image_color;
 pub mod image_format;

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wgcl_compiler::program::{KernelInfo, Program as Compiled};
+use wgcl_compiler::spirv::{self, Specialisation};
 
 use crate::backend::LoadedProgram;
-use crate::binary::{self, BinaryKind, Object, Unit};
+use crate::binary::{self, BinaryKind, Object, SpirvModule, Unit};
 use crate::build::{self, Outcome, Units};
 use crate::callback;
 use crate::context::Context;
@@ -68,6 +69,8 @@ pub struct DeviceBuild {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     Source,
+    /// An intermediate language.
+    Il,
     Binary,
     Linked,
 }
@@ -80,8 +83,20 @@ pub struct Program {
     devices: Vec<Arc<Device>>,
     origin: Origin,
     source: String,
+    il: Option<Il>,
     kernels: AtomicUsize,
     builds: Mutex<Vec<DeviceBuild>>,
+}
+
+/// A program in an intermediate language.
+#[derive(Debug)]
+struct Il {
+    /// As it was given: CL_PROGRAM_IL.
+    bytes: Vec<u8>,
+    words: Arc<[u32]>,
+    /// Its specialisation constants: their numbers and sizes in bytes.
+    constants: Vec<(u32, usize)>,
+    specialisation: Mutex<Specialisation>,
 }
 
 impl object::Object for Program {
@@ -101,6 +116,7 @@ impl Program {
             devices,
             origin,
             source,
+            il: None,
             kernels: AtomicUsize::new(0),
             builds: Mutex::new(Rank::Program, builds),
         })
@@ -111,6 +127,59 @@ impl Program {
         let devices = context.devices().to_vec();
         let builds = vec![DeviceBuild::default(); devices.len()];
         Self::make(context, devices, Origin::Source, source, builds)
+    }
+
+    /// clCreateProgramWithIL
+    ///
+    /// # Errors
+    /// If the bytes are no module of SPIR-V.
+    pub fn with_il(context: &Arc<Context>, bytes: Vec<u8>) -> Result<Arc<Self>> {
+        // "CL_INVALID_VALUE if the length-byte memory pointed to by il does not contain well-formed intermediate language input that can be consumed by
+        // the OpenCL runtime."
+        let words = spirv::read_words(&bytes).map_err(|error| Error::InvalidValue(error.to_string().into()))?;
+        let constants = spirv::specialisation_constants(&words);
+        let specialisation = Mutex::new(Rank::Program, Specialisation::new());
+        let devices = context.devices().to_vec();
+        let builds = vec![DeviceBuild::default(); devices.len()];
+        Ok(Arc::new(Self {
+            slot: HandleSlot::default(),
+            context: context.clone(),
+            devices,
+            origin: Origin::Il,
+            source: String::new(),
+            il: Some(Il { bytes, words: words.into(), constants, specialisation }),
+            kernels: AtomicUsize::new(0),
+            builds: Mutex::new(Rank::Program, builds),
+        }))
+    }
+
+    /// clSetProgramSpecializationConstant
+    ///
+    /// # Errors
+    /// If it is no program in an intermediate language, or the constant is none of it, or of another size.
+    pub fn set_specialisation(&self, number: u32, value: &[u8]) -> Result<()> {
+        // "CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate language (e.g. SPIR-V)".
+        let il = self.il.as_ref().ok_or_else(|| Error::InvalidProgram("the program was not made of an intermediate language".into()))?;
+        // "CL_INVALID_SPEC_ID if spec_id is not a valid specialization constant identifier."
+        let known = il.constants.iter().find(|(known, _)| *known == number);
+        let (_, size) = known.ok_or_else(|| Error::InvalidSpecId(format!("there is no specialisation constant {number}").into()))?;
+        // "CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in the module, or if spec_value is NULL."
+        ensure!(value.len() == *size, InvalidValue, "the constant has {size} bytes, not {}", value.len());
+        let mut bits = [0; 8];
+        bits[..value.len()].copy_from_slice(value);
+        il.specialisation.lock().insert(number, u64::from_le_bytes(bits));
+        Ok(())
+    }
+
+    /// CL_PROGRAM_IL: empty for programs that are none.
+    pub fn il(&self) -> &[u8] {
+        self.il.as_ref().map_or(&[], |il| &il.bytes)
+    }
+
+    /// The translation unit that the program's source or module is.
+    fn unit(&self, options: &str, headers: BTreeMap<String, String>) -> Unit {
+        let module = self.il.as_ref().map(|il| SpirvModule { words: il.words.clone(), specialisation: il.specialisation.lock().clone() });
+        Unit { options: options.to_owned(), source: self.source.clone(), headers, module }
     }
 
     /// clCreateProgramWithBinary: the program, or what is wrong with each binary.
@@ -336,12 +405,9 @@ impl Program {
         wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidBuildOptions(error.to_string().into()))?;
         // "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or clCreateProgramWithBinary."
         ensure!(self.origin != Origin::Linked, InvalidOperation, "the program was linked");
-        let from_source = || {
-            let unit = Unit { options: options.to_owned(), source: self.source.clone(), headers: BTreeMap::new() };
-            Arc::new(Object { units: vec![unit] })
-        };
+        let from_source = || Arc::new(Object { units: vec![self.unit(options, BTreeMap::new())] });
         let objects = match self.origin {
-            Origin::Source | Origin::Linked => {
+            Origin::Source | Origin::Il | Origin::Linked => {
                 let object = from_source();
                 targets.iter().map(|&index| (index, object.clone(), Units::new())).collect()
             }
@@ -382,9 +448,9 @@ impl Program {
         // "CL_INVALID_COMPILER_OPTIONS if the compiler options specified by options are invalid."
         wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidCompilerOptions(error.to_string().into()))?;
         // "CL_INVALID_OPERATION if program has no source or IL available, i.e. it has not been created with clCreateProgramWithSource ..."
-        ensure!(self.origin == Origin::Source, InvalidOperation, "the program has no source");
+        ensure!(matches!(self.origin, Origin::Source | Origin::Il), InvalidOperation, "the program has no source");
         let headers = headers.iter().map(|(name, program)| (name.clone(), program.source.clone())).collect();
-        let unit = Unit { options: options.to_owned(), source: self.source.clone(), headers };
+        let unit = self.unit(options, headers);
         let object = Arc::new(Object { units: vec![unit] });
         self.begin(&targets, options)?;
         let work = targets.iter().map(|&index| (index, object.clone(), Units::new())).collect();

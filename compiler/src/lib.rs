@@ -38,6 +38,7 @@ pub mod program;
 mod reflection;
 mod sema;
 pub mod specialise;
+pub mod spirv;
 pub mod stored;
 pub mod target;
 mod thir;

@@ -67,6 +67,16 @@ const SINGLE_FP_ATOMIC_CAPABILITIES: cl_device_info = 0x4231;
 const DOUBLE_FP_ATOMIC_CAPABILITIES: cl_device_info = 0x4232;
 const HALF_FP_ATOMIC_CAPABILITIES: cl_device_info = 0x4233;
 
+/// Queries of cl_khr_spirv_queries, which the headers that the bindings come from do not have yet.
+const SPIRV_EXTENDED_INSTRUCTION_SETS: cl_device_info = 0x12B9;
+const SPIRV_EXTENSIONS: cl_device_info = 0x12BA;
+const SPIRV_CAPABILITIES: cl_device_info = 0x12BB;
+
+/// Pointers to strings that live as long as the driver.
+fn addresses(names: &[&'static std::ffi::CStr]) -> Vec<usize> {
+    names.iter().map(|name| name.as_ptr().addr()).collect()
+}
+
 fn names(versions: Vec<NameVersion>) -> String {
     let names: Vec<_> = versions.into_iter().map(|v| v.name).collect();
     names.join(" ")
@@ -113,8 +123,11 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_IMAGE3D_MAX_WIDTH | CL_DEVICE_IMAGE3D_MAX_HEIGHT | CL_DEVICE_IMAGE3D_MAX_DEPTH => query.put(images.size_3d as usize),
         CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => query.put(images.buffer as usize),
         CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => query.put(images.array as usize),
-        CL_DEVICE_IL_VERSION => query.put(""),
-        CL_DEVICE_ILS_WITH_VERSION => query.put(none),
+        CL_DEVICE_IL_VERSION => query.put(device.il_names()),
+        CL_DEVICE_ILS_WITH_VERSION => query.put(device.il_versions()),
+        SPIRV_EXTENDED_INSTRUCTION_SETS => query.put(addresses(device.spirv_instruction_sets())),
+        SPIRV_EXTENSIONS => query.put(addresses(device.spirv_extensions())),
+        SPIRV_CAPABILITIES => query.put(device.spirv_capabilities()),
         CL_DEVICE_MAX_PIPE_ARGS | CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS | CL_DEVICE_PIPE_MAX_PACKET_SIZE => query.put(0u32),
         CL_DEVICE_MAX_PARAMETER_SIZE => query.put(wgcl_api::device::MAX_PARAMETER_SIZE as usize),
         CL_DEVICE_MEM_BASE_ADDR_ALIGN => query.put(device.base_alignment() * 8),

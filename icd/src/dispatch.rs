@@ -57,7 +57,7 @@ use crate::platform::{
 };
 use crate::program::{
     clBuildProgram, clCompileProgram, clCreateProgramWithBinary, clCreateProgramWithBuiltInKernels, clCreateProgramWithIL,
-    clCreateProgramWithSource, clGetProgramBuildInfo, clGetProgramInfo, clLinkProgram, clReleaseProgram, clRetainProgram,
+    clCreateProgramWithILKHR, clCreateProgramWithSource, clGetProgramBuildInfo, clGetProgramInfo, clLinkProgram, clReleaseProgram, clRetainProgram,
     clSetProgramReleaseCallback, clSetProgramSpecializationConstant,
 };
 use crate::queue::{
@@ -290,6 +290,7 @@ pub(crate) fn extension(name: &str) -> *mut c_void {
         "clIcdGetFunctionAddressForPlatformKHR" => clIcdGetFunctionAddressForPlatformKHR as *mut c_void,
         "clIcdSetPlatformDispatchDataKHR" => clIcdSetPlatformDispatchDataKHR as *mut c_void,
         "clCreateCommandQueueWithPropertiesKHR" => clCreateCommandQueueWithPropertiesKHR as *mut c_void,
+        "clCreateProgramWithILKHR" => clCreateProgramWithILKHR as *mut c_void,
         "clGetKernelSubGroupInfoKHR" => clGetKernelSubGroupInfoKHR as *mut c_void,
         "clGetKernelSuggestedLocalWorkSizeKHR" => clGetKernelSuggestedLocalWorkSizeKHR as *mut c_void,
         "clCreateCommandBufferKHR" => clCreateCommandBufferKHR as *mut c_void,

@@ -46,6 +46,13 @@ fn done(program: &Arc<Program>, callback: &Callback<ProgramFn>, user_data: UserD
     })))
 }
 
+fn with_il(context: cl_context, il: Bytes, length: usize) -> Result<*mut _cl_program> {
+    let context = handles::get::<Context>(context)?;
+    // "CL_INVALID_VALUE if il is NULL or if length is zero."
+    check!(!il.is_null() && length != 0, InvalidValue, "there is no module");
+    Program::with_il(&context, il.get(length)).map(handles::give)
+}
+
 crate::entry! {
     fn clCreateProgramWithSource(context: cl_context, count: cl_uint, strings: Texts, lengths: List<usize>) -> *mut _cl_program {
         let context = handles::get::<Context>(context)?;
@@ -105,10 +112,12 @@ crate::entry! {
         Err(Error::InvalidValue("no device has built-in kernels".into()))
     }
 
-    fn clCreateProgramWithIL(context: cl_context, _il: Bytes, _length: usize) -> *mut _cl_program {
-        handles::get::<Context>(context)?;
-        // "CL_INVALID_OPERATION if no devices in context support intermediate language programs."
-        Err(Error::InvalidOperation("no device takes an intermediate language".into()))
+    fn clCreateProgramWithIL(context: cl_context, il: Bytes, length: usize) -> *mut _cl_program {
+        with_il(context, il, length)
+    }
+
+    fn clCreateProgramWithILKHR(context: cl_context, il: Bytes, length: usize) -> *mut _cl_program {
+        with_il(context, il, length)
     }
 
     fn clRetainProgram(program: cl_program) {
@@ -168,10 +177,10 @@ crate::entry! {
         Err(Error::InvalidOperation("programs have no destructors".into()))
     }
 
-    fn clSetProgramSpecializationConstant(program: cl_program, _id: cl_uint, _size: usize, _value: Bytes) {
-        handles::get::<Program>(program)?;
-        // "CL_INVALID_OPERATION if no devices associated with program support intermediate language programs."
-        Err(Error::InvalidOperation("no device takes an intermediate language".into()))
+    fn clSetProgramSpecializationConstant(program: cl_program, id: cl_uint, size: usize, value: Bytes) {
+        let program = handles::get::<Program>(program)?;
+        check!(!value.is_null(), InvalidValue, "there is no value");
+        program.set_specialisation(id, &value.get(size))
     }
 
     fn clGetProgramInfo(program: cl_program, param: cl_program_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
@@ -195,7 +204,7 @@ crate::entry! {
             }
             CL_PROGRAM_NUM_KERNELS => query.put(program.kernel_names()?.len()),
             CL_PROGRAM_KERNEL_NAMES => query.put(program.kernel_names()?.join(";")),
-            CL_PROGRAM_IL => query.put([0u8; 0]),
+            CL_PROGRAM_IL => query.put(program.il().to_vec()),
             CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => query.put(false),
             _ => query.unknown(param),
         }

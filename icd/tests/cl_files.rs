@@ -4,7 +4,7 @@
 //! interpreter, which executes programs as they are before anything is made for a device; both must meet the expectations, and they must
 //! agree bit by bit where a value is exact. `WGCL_TEST_INTERPRETER=0` leaves the second out, as does choosing a device or a platform. The command line is that of
 //! Rust's own test programs as far as `cargo test` needs it: words select files by a part of their path, `--list` lists,
-//! `--jobs N` sets how many run at once. `tests/README.md` describes the directives; `WGCL_TEST_PLATFORM` and its
+//! `--jobs N` sets how many run at once. `WGCL_TEST_SPIRV=0` (or 2) has other compilers make SPIR-V of the sources first (`spirv.rs`). `tests/README.md` describes the directives; `WGCL_TEST_PLATFORM` and its
 //! fellows (see `common/mod.rs`) choose another platform to compare with.
 
 #[path = "cl_files/diagnostics.rs"]
@@ -23,6 +23,8 @@ mod expression;
 mod image;
 #[path = "cl_files/record.rs"]
 mod record;
+#[path = "cl_files/spirv.rs"]
+mod spirv;
 
 mod common;
 
@@ -383,7 +385,7 @@ fn run_here(file: &Path, record: Option<&Path>) -> ExitCode {
             println!("the file has no run, error, warning or log directive: it tests nothing");
             return ExitCode::FAILURE;
         }
-        if let Some(feature) = execute::missing_feature(variant) {
+        if let Some(feature) = execute::missing_feature(variant).or_else(|| spirv::missing(&source, variant)) {
             missing.insert(feature);
             continue;
         }

@@ -15,11 +15,11 @@ use wgcl_compiler::front::FrontEnd;
 use wgcl_compiler::ir::Function;
 use wgcl_compiler::launch::{LaunchKey, LaunchResult};
 use wgcl_compiler::passes::{Left, Watch};
-use wgcl_compiler::program::{BuildOptions, Program, Source};
+use wgcl_compiler::program::{BuildOptions, BuildResult, Program, Source};
 use wgcl_compiler::specialise::{has_pass, launched, specialise};
 use wgcl_compiler::target::Target;
 use wgcl_compiler::target::profiles::PROFILES;
-use wgcl_compiler::{native, options, timing};
+use wgcl_compiler::{native, options, spirv, timing};
 
 /// Stack of the thread that compiles: sources may nest deeply.
 const STACK: usize = 256 << 20;
@@ -76,13 +76,13 @@ enum Check {
     Front,
 }
 
-/// Compiles OpenCL C.
+/// Compiles OpenCL C, and SPIR-V modules of its environment.
 #[derive(Debug, Parser)]
 #[command(
     name = "wgclc",
     version,
     about,
-    override_usage = "wgclc [build options] [--emit <STAGE> | --after <PASS> | --check | --time] FILE.cl",
+    override_usage = "wgclc [build options] [--emit <STAGE> | --after <PASS> | --check | --time] FILE.cl|FILE.spv",
     after_help = "All options with one dash are those of clBuildProgram, such as -D, -I, -cl-std=CL3.0, -Werror."
 )]
 struct Arguments {
@@ -110,7 +110,7 @@ struct Arguments {
     /// The device to compile for
     #[arg(long, value_name = "PROFILE", value_parser = device, default_value = "full")]
     device: Target,
-    /// The source, `-` for standard input
+    /// The source or module, `-` for standard input
     file: String,
 }
 
@@ -149,15 +149,36 @@ fn split_arguments(arguments: impl Iterator<Item = String>) -> (Vec<String>, Vec
     (own, build)
 }
 
-fn read(file: &str) -> std::io::Result<String> {
-    let bytes = if file == "-" {
-        let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes)?;
-        bytes
-    } else {
-        std::fs::read(file)?
-    };
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+/// What is compiled.
+enum Input {
+    /// OpenCL C.
+    Text(Source),
+    /// The words of a SPIR-V module.
+    Module(Vec<u32>),
+}
+
+impl Input {
+    /// Builds it, with someone who looks at the IR after every pass.
+    fn build(&self, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
+        match self {
+            Self::Text(source) => build_watched(source, options, target, true, watch),
+            Self::Module(words) => {
+                let source = spirv::Source { words, specialisation: &spirv::Specialisation::new() };
+                let mut result = spirv::build_watched(source, options, target, watch);
+                result.log = colourise(&result.log);
+                result
+            }
+        }
+    }
+}
+
+fn read(file: &str) -> std::io::Result<Vec<u8>> {
+    if file != "-" {
+        return std::fs::read(file);
+    }
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes)?;
+    Ok(bytes)
 }
 
 fn main() -> ExitCode {
@@ -167,13 +188,19 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(error) => return usage(&error.to_string()),
     };
-    let text = match read(&arguments.file) {
-        Ok(text) => text,
+    let bytes = match read(&arguments.file) {
+        Ok(bytes) => bytes,
         Err(error) => return usage(&format!("{}: {error}", arguments.file)),
     };
-    let name = if arguments.file == "-" { None } else { Some(arguments.file.clone()) };
-    let source = Source { text, name, ..Default::default() };
-    let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || compile(&arguments, &source, &options));
+    let input = match spirv::read_words(&bytes) {
+        Ok(words) => Input::Module(words),
+        Err(error) if arguments.file.ends_with(".spv") => return usage(&format!("{}: {error}", arguments.file)),
+        Err(_) => {
+            let name = if arguments.file == "-" { None } else { Some(arguments.file.clone()) };
+            Input::Text(Source { text: String::from_utf8_lossy(&bytes).into_owned(), name, ..Default::default() })
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || compile(&arguments, &input, &options));
     match thread.map(std::thread::JoinHandle::join) {
         Ok(Ok(true)) => ExitCode::SUCCESS,
         Ok(Ok(false)) => ExitCode::from(1),
@@ -188,16 +215,16 @@ fn usage(message: &str) -> ExitCode {
 }
 
 /// Runs the stages that are asked for; true if the source is accepted.
-fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bool {
+fn compile(arguments: &Arguments, input: &Input, options: &BuildOptions) -> bool {
     // The other languages want naga without what only SPIR-V can say.
     let is_portable = matches!(arguments.emit, Some(Emit::Wgsl | Emit::Msl | Emit::Hlsl));
     let target = if is_portable { arguments.device.clone().without_spirv() } else { arguments.device.clone() };
     if let Some(stage @ (Emit::Tokens | Emit::Ast | Emit::Thir)) = arguments.emit {
-        return front_end(Some(stage), source, options, &target);
+        return front_end(Some(stage), input, options, &target);
     }
     match arguments.check {
-        Some(Check::Front) => return front_end(None, source, options, &target),
-        Some(Check::Full) => return check(arguments, source, options, &target),
+        Some(Check::Front) => return front_end(None, input, options, &target),
+        Some(Check::Full) => return check(arguments, input, options, &target),
         None => {}
     }
     if arguments.time {
@@ -209,7 +236,7 @@ fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bo
         }
     };
     let watch = arguments.after.is_some().then_some(&show_after as &Watch<'_>);
-    let result = build_watched(source, options, &target, true, watch);
+    let result = input.build(options, &target, watch);
     let _ = write!(anstream::stderr(), "{}", result.log);
     let Some(program) = result.program else {
         show(&times());
@@ -246,8 +273,8 @@ fn compile(arguments: &Arguments, source: &Source, options: &BuildOptions) -> bo
 }
 
 /// Takes every kernel as far as it goes.
-fn check(arguments: &Arguments, source: &Source, options: &BuildOptions, target: &Target) -> bool {
-    let result = build_watched(source, options, target, true, None);
+fn check(arguments: &Arguments, input: &Input, options: &BuildOptions, target: &Target) -> bool {
+    let result = input.build(options, target, None);
     let _ = write!(anstream::stderr(), "{}", result.log);
     let Some(program) = result.program else { return false };
     let mut good = true;
@@ -286,7 +313,16 @@ fn show(text: &str) {
 }
 
 /// The stages before the IR; without one to print all of them.
-fn front_end(stage: Option<Emit>, source: &Source, options: &BuildOptions, target: &Target) -> bool {
+fn front_end(stage: Option<Emit>, input: &Input, options: &BuildOptions, target: &Target) -> bool {
+    let Input::Text(source) = input else {
+        if stage.is_some() {
+            complain("error: a SPIR-V module has no tokens and no tree\n");
+            return false;
+        }
+        let result = input.build(options, target, None);
+        complain(&result.log);
+        return result.program.is_some();
+    };
     let mut front = FrontEnd::new(source, options, target);
     match stage {
         Some(Emit::Tokens) => show(&front.tokens()),

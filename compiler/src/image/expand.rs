@@ -54,7 +54,7 @@ fn run(module: &mut Module, formats: &[ImageFormat], samplers: &[u32], target: &
     let mut kernel = std::mem::replace(&mut module.functions[0], Function::new("", Type::Void));
     let mut body = std::mem::take(&mut kernel.body);
     let mut expansion = Expansion::new(&mut kernel, &module.globals, target, first);
-    let result = expansion.know(formats, samplers).and_then(|()| expansion.region(&mut body));
+    let result = expansion.know(formats, samplers, &mut body).and_then(|()| expansion.region(&mut body));
     let Expansion { functions, entry, .. } = expansion;
     body.insts.splice(0..0, entry);
     kernel.body = body;
@@ -101,7 +101,8 @@ impl<'a> Expansion<'a> {
     }
 
     /// Notes what the launch says of the kernel's images and samplers.
-    fn know(&mut self, formats: &[ImageFormat], samplers: &[u32]) -> Result<(), PassError> {
+    fn know(&mut self, formats: &[ImageFormat], samplers: &[u32], body: &mut Region) -> Result<(), PassError> {
+        let mut chosen = FxHashMap::default();
         let (mut formats, mut samplers) = (formats.iter(), samplers.iter());
         let params = self.function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
         for (index, (passing, &value)) in (0..).zip(params.iter().zip(&self.function.params)) {
@@ -113,11 +114,32 @@ impl<'a> Expansion<'a> {
                 KernelParam::Sampler => {
                     let sampler = samplers.next().ok_or_else(|| self.defect(internal!("no value for the sampler of parameter {index}")))?;
                     self.constants.insert(value, *sampler);
+                    chosen.insert(value, *sampler);
                 }
                 _ => {}
             }
         }
+        self.choose(body, &chosen);
         Ok(())
+    }
+
+    /// Puts constants in the place of samplers where one of several is chosen, which only other languages than OpenCL C do.
+    fn choose(&mut self, body: &mut Region, samplers: &FxHashMap<Value, u32>) {
+        let mut constants: FxHashMap<Value, Value> = FxHashMap::default();
+        body.walk_mut(&mut |inst| {
+            if matches!(inst.op, Op::Image { .. }) {
+                return;
+            }
+            inst.op.map_operands(|operand| {
+                if let Some(&bits) = samplers.get(operand) {
+                    let (function, entry) = (&mut *self.function, &mut self.entry);
+                    *operand = *constants
+                        .entry(*operand)
+                        .or_insert_with(|| function.emit_bits(entry, Span::NONE, Type::I32, u64::from(bits)));
+                }
+            });
+        });
+        self.constants.extend(constants.into_iter().filter_map(|(sampler, constant)| Some((constant, *samplers.get(&sampler)?))));
     }
 
     fn defect(&self, defect: Defect) -> PassError {

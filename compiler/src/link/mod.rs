@@ -21,7 +21,7 @@ use crate::ir::{self, Func, Global, Op};
 use crate::lower::{Instance, LowerError, lower_unit};
 use crate::options::BuildOptions;
 use crate::parallel::on_thread;
-use crate::passes;
+use crate::passes::{self, Watch};
 use crate::program::{BuildResult, Program};
 use crate::reflection::KernelInfo;
 use crate::target::Target;
@@ -42,7 +42,7 @@ pub struct CompiledUnit {
 
 /// What other units may know of a function or variable.
 #[derive(Clone, Debug)]
-struct Symbol {
+pub(crate) struct Symbol {
     name: String,
     linkage: Linkage,
     defined: bool,
@@ -79,6 +79,31 @@ impl CompiledUnit {
         let kernels = program.kernels.iter().map(|(_, info)| info.clone()).collect();
         Ok(Self { module, kernels, non_uniform_groups: options.non_uniform_groups(), functions, globals })
     }
+
+    /// A unit of another language. The symbols are of the module's first functions and variables; what is behind these has no names.
+    pub(crate) const fn lowered(
+        module: ir::Module,
+        kernels: Vec<KernelInfo>,
+        non_uniform_groups: bool,
+        functions: Vec<Symbol>,
+        globals: Vec<Symbol>,
+    ) -> Self {
+        Self { module, kernels, non_uniform_groups, functions, globals }
+    }
+}
+
+impl Symbol {
+    /// A function of another language than OpenCL C.
+    pub(crate) fn lowered(name: String, linkage: Linkage, defined: bool, function: Option<&ir::Function>) -> Self {
+        let signature = Signature::of_lowered(function);
+        Self { name, linkage, defined, overloadable: false, signature }
+    }
+
+    /// A variable of another language than OpenCL C.
+    pub(crate) fn lowered_variable(name: String, linkage: Linkage, defined: bool, data: &ir::GlobalVar) -> Self {
+        let signature = Signature::of_lowered_variable(data);
+        Self { name, linkage, defined, overloadable: false, signature }
+    }
 }
 
 fn function_symbol(program: &thir::Program, instance: Instance) -> Option<Symbol> {
@@ -95,10 +120,11 @@ fn function_symbol(program: &thir::Program, instance: Instance) -> Option<Symbol
 
 /// Links units. For a library there is no program, and the log is empty if all is well.
 pub fn link(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
-    on_thread(|| join(units, output, target)).unwrap_or_else(BuildResult::refused)
+    on_thread(|| join(units, output, target, None)).unwrap_or_else(BuildResult::refused)
 }
 
-fn join(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
+/// As [`link()`], on the thread that it is called on, with someone who looks at the IR after every pass.
+pub(crate) fn join(units: &[&CompiledUnit], output: Output, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
     let mut linker = Linker::new(units);
     linker.collect();
     let mut program = None;
@@ -106,7 +132,7 @@ fn join(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult
         let reached = linker.reach();
         if linker.errors.is_empty() {
             let merged = linker.merge(&reached).map_err(|defect| format!("internal compiler error in link: {defect}"));
-            let built = merged.and_then(|mut module| match passes::build(&mut module, target) {
+            let built = merged.and_then(|mut module| match passes::build_watched(&mut module, target, watch) {
                 Ok(()) => Ok(module),
                 Err(error) => Err(error.to_string()),
             });
@@ -233,8 +259,11 @@ impl<'a> Linker<'a> {
     /// Where something is defined.
     fn resolve(&self, item: Item) -> Option<Item> {
         let Some(symbol) = self.symbol(item) else {
-            // A table that lowering made has no name.
-            let own = matches!(item, Item::Global(unit, global) if self.units.get(unit)?.module.globals.get(global.index()).is_some());
+            // A table that lowering made has no name, nor has a function of the library that another language calls.
+            let own = match item {
+                Item::Global(unit, global) => self.units.get(unit)?.module.globals.get(global.index()).is_some(),
+                Item::Function(unit, func) => self.units.get(unit)?.module.functions.get(func.index()).is_some(),
+            };
             return own.then_some(item);
         };
         if symbol.defined { Some(item) } else { self.find(symbol) }

@@ -1,7 +1,8 @@
 //! Types as translation units compare them: by structure, because every unit has type tables of its own (C99 6.2.7).
 
 use crate::ast::ScalarKind;
-use crate::ir::Space;
+use crate::ir::{self, Space};
+use crate::lower::scalar;
 use crate::thir::{Function, QualTy, RecordId, Ty, TyKind, Types};
 
 /// The type of a function or variable with external linkage.
@@ -34,6 +35,13 @@ enum CanonicalType {
     },
     /// What has nothing inside: `void`, `event_t`, images.
     Other(TyKind),
+    /// A function of another language: only what it is in the IR is known.
+    LoweredFunction {
+        ret: Vec<ir::Type>,
+        params: Vec<ir::Type>,
+    },
+    /// A variable of another language.
+    LoweredVariable(Space),
 }
 
 impl Signature {
@@ -52,6 +60,20 @@ impl Signature {
     pub(super) fn of_variable(types: &Types, ty: QualTy, space: Space) -> Self {
         let canonical = CanonicalType::Pointer(space, Box::new(CanonicalType::of(types, ty.ty, &mut Vec::new())));
         Self { ty: canonical, text: format!("__{space} {}", types.display_qual(ty)) }
+    }
+
+    /// The type of a function of another language.
+    pub(super) fn of_lowered(function: Option<&ir::Function>) -> Self {
+        let ret: Vec<ir::Type> = function.map(|function| function.returns.clone()).unwrap_or_default();
+        let params: Vec<ir::Type> = function.iter().flat_map(|function| function.params.iter().map(|&param| function.ty(param))).collect();
+        let listed = |types: &[ir::Type]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let text = format!("{} ({})", listed(&ret), listed(&params));
+        Self { ty: CanonicalType::LoweredFunction { ret, params }, text }
+    }
+
+    /// The type of a variable of another language.
+    pub(super) fn of_lowered_variable(data: &ir::GlobalVar) -> Self {
+        Self { ty: CanonicalType::LoweredVariable(data.space), text: format!("__{} variable of {} bytes", data.space, data.size) }
     }
 
     /// Whether two declarations are of the same thing.
@@ -90,6 +112,18 @@ impl CanonicalType {
         }
     }
 
+    /// The type in the IR; `None` for `void` and for records, which are passed by their addresses.
+    fn lowered(&self) -> Option<ir::Type> {
+        match self {
+            Self::Scalar(kind) => Some(ir::Type::Scalar(scalar(*kind))),
+            Self::Vector(kind, lanes) => Some(ir::Type::of(scalar(*kind), *lanes)),
+            Self::Pointer(space, _) => Some(ir::Type::Ptr(*space)),
+            Self::Other(TyKind::Image(..)) => Some(ir::Type::Ptr(Space::Global)),
+            Self::Other(TyKind::Event | TyKind::Sampler) => Some(ir::Type::I32),
+            _ => None,
+        }
+    }
+
     fn fits(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::AnyRecord, Self::AnyRecord | Self::Record { .. }) | (Self::Record { .. }, Self::AnyRecord) => true,
@@ -99,9 +133,23 @@ impl CanonicalType {
                 u == v && m == n && a.len() == b.len() && a.iter().zip(b).all(|((i, a), (j, b))| i == j && a.fits(b))
             }
             (Self::Function { ret: r, params: a }, Self::Function { ret: s, params: b }) => r.fits(s) && all_fit(a, b),
+            (Self::LoweredFunction { ret, params }, Self::Function { ret: r, params: p })
+            | (Self::Function { ret: r, params: p }, Self::LoweredFunction { ret, params }) => lowered_fits((ret, params), (r, p)),
+            (Self::LoweredVariable(space), Self::Pointer(other, _)) | (Self::Pointer(other, _), Self::LoweredVariable(space)) => {
+                space == other
+            }
             (a, b) => a == b,
         }
     }
+}
+
+/// Whether a function of the IR is what a function of OpenCL C becomes.
+fn lowered_fits((ret, params): (&[ir::Type], &[ir::Type]), (c_ret, c_params): (&CanonicalType, &[CanonicalType])) -> bool {
+    // A record that is returned goes through a pointer in front of the parameters.
+    let through = c_ret.lowered().is_none() && !matches!(c_ret, CanonicalType::Other(TyKind::Void));
+    let first = through.then_some(ir::Type::Ptr(Space::Private));
+    let wanted = first.into_iter().map(Some).chain(c_params.iter().map(|param| Some(param.lowered().unwrap_or(ir::Type::Ptr(Space::Private)))));
+    wanted.eq(params.iter().copied().map(Some)) && ret.iter().copied().eq(c_ret.lowered().filter(|_| !through))
 }
 
 fn all_fit(a: &[CanonicalType], b: &[CanonicalType]) -> bool {

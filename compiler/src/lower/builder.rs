@@ -27,12 +27,12 @@ struct Open {
 }
 
 /// See the module.
-pub(super) struct Builder {
-    pub(super) function: ir::Function,
+pub(crate) struct Builder {
+    pub(crate) function: ir::Function,
     /// Where the instructions written now come from.
-    pub(super) span: Span,
+    pub(crate) span: Span,
     /// The first thing that could not be lowered.
-    pub(super) error: Option<LowerError>,
+    pub(crate) error: Option<LowerError>,
     open: Vec<Open>,
     constants: FxHashMap<Value, Const>,
     /// Integers that are a widened `bool`.
@@ -42,7 +42,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new(function: ir::Function) -> Self {
+    pub(crate) fn new(function: ir::Function) -> Self {
         Self {
             function,
             span: Span::NONE,
@@ -55,7 +55,7 @@ impl Builder {
     }
 
     /// The function, or what went wrong first. The body's region must be the only open one and ended.
-    pub(super) fn finish(mut self) -> Result<ir::Function, LowerError> {
+    pub(crate) fn finish(mut self) -> Result<ir::Function, LowerError> {
         if let Some(error) = self.error {
             return Err(error);
         }
@@ -64,18 +64,18 @@ impl Builder {
     }
 
     /// Notes an error; the first one counts.
-    pub(super) fn fail(&mut self, message: impl Into<String>) {
+    pub(crate) fn fail(&mut self, message: impl Into<String>) {
         if self.error.is_none() {
             self.error = Some(LowerError { span: self.span, message: message.into() });
         }
     }
 
-    pub(super) fn ty(&self, value: Value) -> Type {
+    pub(crate) fn ty(&self, value: Value) -> Type {
         self.function.values.get(value.index()).map_or(Type::Void, |data| data.ty)
     }
 
     /// Whether what is written now can never run.
-    pub(super) fn is_dead(&self) -> bool {
+    pub(crate) fn is_dead(&self) -> bool {
         self.open.last().is_none_or(|open| open.ended)
     }
 
@@ -92,12 +92,12 @@ impl Builder {
     }
 
     /// An instruction without result.
-    pub(super) fn effect(&mut self, op: Op) {
+    pub(crate) fn effect(&mut self, op: Op) {
         self.push(op, Vec::new());
     }
 
     /// An instruction with a result.
-    pub(super) fn emit(&mut self, op: Op, ty: Type) -> Value {
+    pub(crate) fn emit(&mut self, op: Op, ty: Type) -> Value {
         let value = self.function.new_value(ty);
         self.push(op, vec![value]);
         value
@@ -116,18 +116,18 @@ impl Builder {
 
     // ---- constants ----
 
-    pub(super) fn constant(&mut self, ty: Type, constant: Const) -> Value {
+    pub(crate) fn constant(&mut self, ty: Type, constant: Const) -> Value {
         let value = self.shared(Shared::Const(ty, constant.clone()), Op::Const(constant.clone()), ty);
         self.constants.insert(value, constant);
         value
     }
 
-    pub(super) fn undef(&mut self, ty: Type) -> Value {
+    pub(crate) fn undef(&mut self, ty: Type) -> Value {
         self.constant(ty, Const::Undef)
     }
 
     /// The same bits in every lane, cut to the lane's width.
-    pub(super) fn bits(&mut self, ty: Type, bits: u64) -> Value {
+    pub(crate) fn bits(&mut self, ty: Type, bits: u64) -> Value {
         let Some(scalar) = ty.scalar() else {
             return self.constant(ty, Const::Null);
         };
@@ -139,26 +139,26 @@ impl Builder {
         self.constant(ty, constant)
     }
 
-    pub(super) fn int(&mut self, ty: Type, value: i64) -> Value {
+    pub(crate) fn int(&mut self, ty: Type, value: i64) -> Value {
         self.bits(ty, value.cast_unsigned())
     }
 
-    pub(super) fn i32(&mut self, value: i32) -> Value {
+    pub(crate) fn i32(&mut self, value: i32) -> Value {
         self.int(Type::I32, i64::from(value))
     }
 
-    pub(super) fn bool(&mut self, value: bool) -> Value {
+    pub(crate) fn bool(&mut self, value: bool) -> Value {
         self.bits(Type::BOOL, u64::from(value))
     }
 
     /// A float rounded to the lane's type.
-    pub(super) fn float(&mut self, ty: Type, value: f64) -> Value {
+    pub(crate) fn float(&mut self, ty: Type, value: f64) -> Value {
         let bits = ty.scalar().map_or(0, |scalar| float_bits(scalar, value));
         self.bits(ty, bits)
     }
 
     /// The bits of a scalar integer or bool whose value is known.
-    pub(super) fn known(&self, value: Value) -> Option<u64> {
+    pub(crate) fn known(&self, value: Value) -> Option<u64> {
         match self.constants.get(&value)? {
             Const::Bits(bits) => Some(*bits),
             _ => None,
@@ -166,7 +166,7 @@ impl Builder {
     }
 
     /// The lanes of a vector whose value is known.
-    pub(super) fn known_lanes(&self, value: Value) -> Option<Vec<u64>> {
+    pub(crate) fn known_lanes(&self, value: Value) -> Option<Vec<u64>> {
         match self.constants.get(&value)? {
             Const::Lanes(lanes) => Some(lanes.clone()),
             _ => None,
@@ -180,7 +180,7 @@ impl Builder {
 
     // ---- element-wise operations ----
 
-    pub(super) fn un(&mut self, op: UnOp, a: Value) -> Value {
+    pub(crate) fn un(&mut self, op: UnOp, a: Value) -> Value {
         let ty = self.ty(a);
         if let (Some(bits), Some(scalar)) = (self.known(a), ty.scalar()) {
             match op {
@@ -192,11 +192,11 @@ impl Builder {
         self.emit(Op::Un(op, a), ty)
     }
 
-    pub(super) fn not(&mut self, a: Value) -> Value {
+    pub(crate) fn not(&mut self, a: Value) -> Value {
         self.un(UnOp::Not, a)
     }
 
-    pub(super) fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
+    pub(crate) fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.ty(a);
         if let (Some(x), Some(y), Some(scalar)) = (self.known(a), self.known(b), ty.scalar())
             && let Some(bits) = fold(op, x, y, scalar)
@@ -213,24 +213,24 @@ impl Builder {
     }
 
     /// With a constant in every lane on the right.
-    pub(super) fn bin_int(&mut self, op: BinOp, a: Value, b: i64) -> Value {
+    pub(crate) fn bin_int(&mut self, op: BinOp, a: Value, b: i64) -> Value {
         let b = self.int(self.ty(a), b);
         self.bin(op, a, b)
     }
 
-    pub(super) fn add(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn add(&mut self, a: Value, b: Value) -> Value {
         self.bin(BinOp::Add, a, b)
     }
 
-    pub(super) fn sub(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn sub(&mut self, a: Value, b: Value) -> Value {
         self.bin(BinOp::Sub, a, b)
     }
 
-    pub(super) fn mul(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn mul(&mut self, a: Value, b: Value) -> Value {
         self.bin(BinOp::Mul, a, b)
     }
 
-    pub(super) fn and(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn and(&mut self, a: Value, b: Value) -> Value {
         if self.ty(a) == Type::BOOL {
             match (self.known(a), self.known(b)) {
                 (Some(0), _) | (_, Some(1)) => return a,
@@ -241,7 +241,7 @@ impl Builder {
         self.bin(BinOp::And, a, b)
     }
 
-    pub(super) fn or(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn or(&mut self, a: Value, b: Value) -> Value {
         if self.ty(a) == Type::BOOL {
             match (self.known(a), self.known(b)) {
                 (Some(1), _) | (_, Some(0)) => return a,
@@ -253,7 +253,7 @@ impl Builder {
     }
 
     /// A comparison. An integer that is a widened `bool` compares with zero as that `bool`.
-    pub(super) fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> Value {
+    pub(crate) fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> Value {
         if let (Some(&flag), Some(0), CmpOp::Ne | CmpOp::Eq) = (self.flags.get(&a), self.known(b), op) {
             return if op == CmpOp::Ne { flag } else { self.not(flag) };
         }
@@ -267,18 +267,18 @@ impl Builder {
     }
 
     /// With a constant in every lane on the right.
-    pub(super) fn cmp_int(&mut self, op: CmpOp, a: Value, b: i64) -> Value {
+    pub(crate) fn cmp_int(&mut self, op: CmpOp, a: Value, b: i64) -> Value {
         let b = self.int(self.ty(a), b);
         self.cmp(op, a, b)
     }
 
     /// Whether an integer is not zero.
-    pub(super) fn non_zero_int(&mut self, a: Value) -> Value {
+    pub(crate) fn non_zero_int(&mut self, a: Value) -> Value {
         self.cmp_int(CmpOp::Ne, a, 0)
     }
 
     /// A conversion; none where the types agree already.
-    pub(super) fn cast(&mut self, op: CastOp, a: Value, to: Type) -> Value {
+    pub(crate) fn cast(&mut self, op: CastOp, a: Value, to: Type) -> Value {
         let from = self.ty(a);
         if from == to {
             return a;
@@ -315,12 +315,12 @@ impl Builder {
         value
     }
 
-    pub(super) fn bitcast(&mut self, a: Value, to: Type) -> Value {
+    pub(crate) fn bitcast(&mut self, a: Value, to: Type) -> Value {
         self.cast(CastOp::Bitcast, a, to)
     }
 
     /// To an integer type of any width.
-    pub(super) fn resize(&mut self, a: Value, signed: bool, to: Type) -> Value {
+    pub(crate) fn resize(&mut self, a: Value, signed: bool, to: Type) -> Value {
         let (from, width) = (self.ty(a).scalar().map_or(0, Scalar::bits), to.scalar().map_or(0, Scalar::bits));
         let op = if from > width {
             CastOp::Trunc
@@ -332,7 +332,7 @@ impl Builder {
         if from == width { a } else { self.cast(op, a, to) }
     }
 
-    pub(super) fn select(&mut self, cond: Value, then: Value, els: Value) -> Value {
+    pub(crate) fn select(&mut self, cond: Value, then: Value, els: Value) -> Value {
         match self.known(cond) {
             _ if then == els => then,
             Some(0) => els,
@@ -341,19 +341,19 @@ impl Builder {
         }
     }
 
-    pub(super) fn math(&mut self, op: MathOp, args: &[Value]) -> Value {
+    pub(crate) fn math(&mut self, op: MathOp, args: &[Value]) -> Value {
         let ty = args.first().map_or(Type::Void, |&a| self.ty(a));
         self.emit(Op::Math(op, args.to_vec()), ty)
     }
 
     /// `a * b + c`, fused where that is quick.
-    pub(super) fn mul_add(&mut self, a: Value, b: Value, c: Value) -> Value {
+    pub(crate) fn mul_add(&mut self, a: Value, b: Value, c: Value) -> Value {
         self.math(MathOp::FMulAdd, &[a, b, c])
     }
 
     // ---- vectors ----
 
-    pub(super) fn splat(&mut self, a: Value, lanes: u8) -> Value {
+    pub(crate) fn splat(&mut self, a: Value, lanes: u8) -> Value {
         let Type::Scalar(scalar) = self.ty(a) else { return a };
         if lanes == 1 {
             return a;
@@ -365,7 +365,7 @@ impl Builder {
         }
     }
 
-    pub(super) fn construct(&mut self, lanes: &[Value]) -> Value {
+    pub(crate) fn construct(&mut self, lanes: &[Value]) -> Value {
         if let [only] = lanes {
             return *only;
         }
@@ -379,7 +379,7 @@ impl Builder {
     }
 
     /// A lane of a vector; a scalar is its own only lane.
-    pub(super) fn extract(&mut self, a: Value, lane: u8) -> Value {
+    pub(crate) fn extract(&mut self, a: Value, lane: u8) -> Value {
         let Type::Vector(scalar, _) = self.ty(a) else { return a };
         let ty = Type::Scalar(scalar);
         match self.known_lanes(a).and_then(|lanes| lanes.get(usize::from(lane)).copied()) {
@@ -388,19 +388,19 @@ impl Builder {
         }
     }
 
-    pub(super) fn insert(&mut self, a: Value, lane: u8, x: Value) -> Value {
+    pub(crate) fn insert(&mut self, a: Value, lane: u8, x: Value) -> Value {
         self.emit(Op::Insert(a, lane, x), self.ty(a))
     }
 
     /// Lanes of `a` followed by `b`.
-    pub(super) fn shuffle(&mut self, a: Value, b: Value, lanes: &[u8]) -> Value {
+    pub(crate) fn shuffle(&mut self, a: Value, b: Value, lanes: &[u8]) -> Value {
         let Some(scalar) = self.ty(a).scalar() else { return a };
         let ty = Type::of(scalar, u8::try_from(lanes.len()).unwrap_or(16));
         self.emit(Op::Shuffle(a, b, lanes.iter().map(|&lane| Some(lane)).collect()), ty)
     }
 
     /// Some lanes of one vector.
-    pub(super) fn lanes(&mut self, a: Value, lanes: &[u8]) -> Value {
+    pub(crate) fn lanes(&mut self, a: Value, lanes: &[u8]) -> Value {
         match lanes {
             [lane] => self.extract(a, *lane),
             _ if lanes.len() == usize::from(self.ty(a).lanes()) && lanes.iter().enumerate().all(|(i, &lane)| usize::from(lane) == i) => a,
@@ -409,7 +409,7 @@ impl Builder {
     }
 
     /// More lanes, those beyond `a`'s unspecified.
-    pub(super) fn widen(&mut self, a: Value, lanes: u8) -> Value {
+    pub(crate) fn widen(&mut self, a: Value, lanes: u8) -> Value {
         let Some(scalar) = self.ty(a).scalar() else { return a };
         let have = self.ty(a).lanes();
         let picks = (0..lanes).map(|lane| (lane < have).then_some(lane)).collect();
@@ -418,16 +418,16 @@ impl Builder {
 
     // ---- memory ----
 
-    pub(super) fn var_addr(&mut self, var: Var) -> Value {
+    pub(crate) fn var_addr(&mut self, var: Var) -> Value {
         self.shared(Shared::Var(var), Op::VarAddr(var), Type::Ptr(Space::Private))
     }
 
-    pub(super) fn global_addr(&mut self, global: ir::Global, space: Space) -> Value {
+    pub(crate) fn global_addr(&mut self, global: ir::Global, space: Space) -> Value {
         self.shared(Shared::Global(global, space), Op::GlobalAddr(global), Type::Ptr(space))
     }
 
     /// A pointer plus a constant number of bytes.
-    pub(super) fn offset(&mut self, pointer: Value, bytes: i64) -> Value {
+    pub(crate) fn offset(&mut self, pointer: Value, bytes: i64) -> Value {
         let (base, before) = self.offsets.get(&pointer).copied().unwrap_or((pointer, 0));
         let bytes = before.wrapping_add(bytes);
         if bytes == 0 {
@@ -441,34 +441,34 @@ impl Builder {
     }
 
     /// A pointer plus a number of bytes (`i32` or `i64`, signed).
-    pub(super) fn ptr_add(&mut self, pointer: Value, bytes: Value) -> Value {
+    pub(crate) fn ptr_add(&mut self, pointer: Value, bytes: Value) -> Value {
         match self.known_signed(bytes) {
             Some(known) => self.offset(pointer, known),
             None => self.emit(Op::PtrAdd(pointer, bytes), self.ty(pointer)),
         }
     }
 
-    pub(super) fn load(&mut self, ptr: Value, ty: Type, align: u32, volatile: bool) -> Value {
+    pub(crate) fn load(&mut self, ptr: Value, ty: Type, align: u32, volatile: bool) -> Value {
         self.emit(Op::Load { ptr, align, volatile }, ty)
     }
 
-    pub(super) fn store(&mut self, ptr: Value, value: Value, align: u32, volatile: bool) {
+    pub(crate) fn store(&mut self, ptr: Value, value: Value, align: u32, volatile: bool) {
         self.effect(Op::Store { ptr, value, align, volatile });
     }
 
     /// A variable that no source names.
-    pub(super) fn temporary(&mut self, size: u32, align: u32) -> Var {
+    pub(crate) fn temporary(&mut self, size: u32, align: u32) -> Var {
         self.function.new_var("", size, align.max(1))
     }
 
     // ---- regions ----
 
     /// How many regions are open.
-    pub(super) fn nesting(&self) -> usize {
+    pub(crate) fn nesting(&self) -> usize {
         self.open.len()
     }
 
-    pub(super) fn open(&mut self) {
+    pub(crate) fn open(&mut self) {
         if self.open.len() >= MAX_NESTING {
             self.fail(format!("control flow is nested too deeply (the limit is {MAX_NESTING})"));
         }
@@ -476,18 +476,18 @@ impl Builder {
     }
 
     /// Closes the innermost region, which ends in `end` unless it ended before.
-    pub(super) fn close(&mut self, end: Op) -> Region {
+    pub(crate) fn close(&mut self, end: Op) -> Region {
         self.effect(end);
         self.open.pop().map(|open| open.region).unwrap_or_default()
     }
 
     /// Closes a region of an `if` or `switch`.
-    pub(super) fn close_branch(&mut self) -> Region {
+    pub(crate) fn close_branch(&mut self) -> Region {
         self.close(Op::Yield(Vec::new()))
     }
 
     /// An `if` without results. What follows is dead where neither region comes to its end.
-    pub(super) fn if_else(&mut self, cond: Value, then: Region, els: Region) {
+    pub(crate) fn if_else(&mut self, cond: Value, then: Region, els: Region) {
         let dead = jumps(&then) && jumps(&els);
         self.effect(Op::If { cond, then, els });
         if dead {
@@ -496,20 +496,20 @@ impl Builder {
     }
 
     /// An `if` with only a `then`.
-    pub(super) fn if_then(&mut self, cond: Value, then: Region) {
+    pub(crate) fn if_then(&mut self, cond: Value, then: Region) {
         self.open();
         let els = self.close_branch();
         self.if_else(cond, then, els);
     }
 
     /// A loop without parameters and results.
-    pub(super) fn loop_(&mut self, body: Region, unroll: Option<u32>) {
+    pub(crate) fn loop_(&mut self, body: Region, unroll: Option<u32>) {
         self.effect(Op::Loop { init: Vec::new(), params: Vec::new(), body, unroll });
     }
 }
 
 /// Whether a region of an `if` or `switch` never comes to its end.
-pub(super) fn jumps(region: &Region) -> bool {
+pub(crate) fn jumps(region: &Region) -> bool {
     region.insts.last().is_some_and(|inst| inst.op.is_terminator() && !matches!(inst.op, Op::Yield(_)))
 }
 
@@ -519,7 +519,7 @@ const fn fits_exactly(value: i64) -> bool {
 }
 
 /// The bits of a number as a scalar type, rounded to nearest even.
-pub(super) fn float_bits(scalar: Scalar, value: f64) -> u64 {
+pub(crate) fn float_bits(scalar: Scalar, value: f64) -> u64 {
     match scalar {
         Scalar::F16 => u64::from(half::f16::from_f64(round_to_half(value)).to_bits()),
         #[allow(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
@@ -538,7 +538,7 @@ fn round_to_half(value: f64) -> f64 {
     (value / unit).round_ties_even() * unit
 }
 
-pub(super) const fn sign_extend(bits: u64, width: u32) -> i64 {
+pub(crate) const fn sign_extend(bits: u64, width: u32) -> i64 {
     if width == 0 || width >= 64 {
         return bits.cast_signed();
     }

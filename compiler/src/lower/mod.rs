@@ -15,7 +15,7 @@
 //! conversions; `stmt`, `switch`, `irregular` and `flat` control flow; `native` the built-in functions that are a few operations.
 
 mod arith;
-mod builder;
+pub(crate) mod builder;
 mod calls;
 mod convert;
 mod expr;
@@ -31,6 +31,8 @@ mod switch;
 #[cfg(test)]
 mod tests;
 mod types;
+
+pub(crate) use types::scalar;
 
 use rustc_hash::FxHashMap;
 

@@ -6,7 +6,7 @@ use crate::ir::{Scalar, Type};
 use crate::thir::{Ty, TyKind};
 
 /// The IR's scalar: signs are lost, `bool` is one bit.
-pub(super) const fn scalar(kind: ScalarKind) -> Scalar {
+pub(crate) const fn scalar(kind: ScalarKind) -> Scalar {
     match kind {
         ScalarKind::Bool => Scalar::Bool,
         ScalarKind::Char | ScalarKind::UChar => Scalar::I8,

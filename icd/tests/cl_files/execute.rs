@@ -58,8 +58,12 @@ fn language_features() -> Vec<String> {
 /// Builds and runs one variant; the list of what is wrong. What came out goes to `recorder`.
 pub fn variant(source: &str, variant: &Variant, recorder: &mut Recorder) -> Vec<String> {
     let context = Context::new();
-    let program = context.program(source);
-    let status = program.build(&variant.options);
+    let module = super::spirv::module(source, variant);
+    let (program, options) = match &module {
+        Some(module) => (context.program_with_il(module), super::spirv::build_options(&variant.options)),
+        None => (context.program(source), variant.options.clone()),
+    };
+    let status = program.build(&options);
     let log = program.log();
     let expects_error = variant.diagnostics.iter().any(|want| want.severity == "error");
     let wanted = if expects_error { CL_BUILD_PROGRAM_FAILURE } else { CL_SUCCESS };
@@ -72,7 +76,7 @@ pub fn variant(source: &str, variant: &Variant, recorder: &mut Recorder) -> Vec<
     }
     if !expects_error && !problems.is_empty() {
         problems.push(format!("the build log:\n{log}"));
-    } else {
+    } else if module.is_none() {
         problems.extend(diagnostics::compare(&variant.diagnostics, &log));
     }
     if problems.is_empty() && !expects_error {

@@ -32,6 +32,14 @@ pub fn list_of_device() -> Result<Option<&'static str>, String> {
         return Ok(None);
     }
     let name = common::device_name(target);
+    if let Some(level) = super::spirv::level() {
+        let known = common::is_cpu() && !name.contains("interpreter");
+        return Ok(match level.as_str() {
+            "0" if known => Some("spirv-0"),
+            "2" if known => Some("spirv-2"),
+            _ => None,
+        });
+    }
     let portable = std::env::var("WGCL_PORTABLE").is_ok_and(|value| value == "1");
     Ok(match name.as_str() {
         name if name.contains("interpreter") => Some("interpreter"),

@@ -452,6 +452,8 @@ entry_points! {
     fn clGetSamplerInfo(s: cl_sampler, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
     fn clEnqueueMarkerWithWaitList(q: cl_command_queue, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
     fn clEnqueueBarrierWithWaitList(q: cl_command_queue, n: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clCreateProgramWithIL(c: cl_context, il: *const c_void, length: usize, err: *mut cl_int) -> cl_program;
+    fn clSetProgramSpecializationConstant(p: cl_program, id: cl_uint, size: usize, value: *const c_void) -> cl_int;
     fn clCreateProgramWithSource(c: cl_context, count: cl_uint, strings: *const *const c_char, lengths: *const usize, err: *mut cl_int) -> cl_program;
     fn clRetainProgram(p: cl_program) -> cl_int;
     fn clReleaseProgram(p: cl_program) -> cl_int;

@@ -102,6 +102,15 @@ impl Context {
         Program(program)
     }
 
+    /// A program that is not built yet, of a module in an intermediate language.
+    pub fn program_with_il(&self, bytes: &[u8]) -> Program {
+        let mut status = 1;
+        let program = target().cl.clCreateProgramWithIL(self.0, bytes.as_ptr().cast(), bytes.len(), &mut status);
+        assert_eq!(status, CL_SUCCESS, "clCreateProgramWithIL");
+        assert!(!program.is_null());
+        Program(program)
+    }
+
     /// A program built without options; a failed build ends the test with its log.
     pub fn build(&self, source: &str) -> Program {
         let program = self.program(source);

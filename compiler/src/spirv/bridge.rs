@@ -1,0 +1,106 @@
+//! Functions of OpenCL C that stand for instructions: what the library has is called as a program would call it.
+//!
+//! ```text
+//! %5 = OpExtInst %float %1 fract %3 %4   is a call of   float spirv_0(float a0, __generic float *a1) { return fract(a0, a1); }
+//! ```
+//! The functions of a module are one source, compiled when all of its own functions are lowered. They are inlined as others are.
+
+use rustc_hash::FxHashMap;
+
+use super::errors::{Checked, unsupported};
+use super::function::Lowering;
+use crate::ir::{self, Op, Scalar, Space, Type, Value};
+
+/// The number of the first function of the bridge until it is known how many come before: more than a module has.
+pub(super) const FIRST: u32 = 1 << 24;
+
+/// How the integers of a function's parameters are declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    Signed,
+    Unsigned,
+}
+
+/// The functions that are needed so far.
+#[derive(Debug, Default)]
+pub(super) struct Bridge {
+    numbers: FxHashMap<String, u32>,
+    /// Their source.
+    pub(super) text: String,
+}
+
+impl Bridge {
+    /// The name of a function.
+    pub(super) fn name(number: u32) -> String {
+        format!("spirv_{number}")
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> u32 {
+        u32::try_from(self.numbers.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The function with such parameters and body: its number in the IR for now.
+    fn function(&mut self, result: &str, params: &str, body: &str) -> ir::Func {
+        let next = self.len();
+        let number = *self.numbers.entry(format!("{result}({params}) {{ {body} }}")).or_insert(next);
+        if number == next {
+            let name = Self::name(number);
+            self.text.push_str(&format!("{result} {name}({params}) {{ {body} }}\n"));
+        }
+        ir::Func(FIRST + number)
+    }
+}
+
+/// A type as OpenCL C spells it. Pointers are to `void`.
+pub(super) fn c_type(ty: Type, sign: Sign) -> Checked<String> {
+    let scalar = |scalar: Scalar| {
+        Ok(match (scalar, sign) {
+            (Scalar::Bool, _) => return Err(unsupported!("bool in memory")),
+            (Scalar::I8, Sign::Signed) => "char",
+            (Scalar::I8, Sign::Unsigned) => "uchar",
+            (Scalar::I16, Sign::Signed) => "short",
+            (Scalar::I16, Sign::Unsigned) => "ushort",
+            (Scalar::I32, Sign::Signed) => "int",
+            (Scalar::I32, Sign::Unsigned) => "uint",
+            (Scalar::I64, Sign::Signed) => "long",
+            (Scalar::I64, Sign::Unsigned) => "ulong",
+            (Scalar::F16, _) => "half",
+            (Scalar::F32, _) => "float",
+            (Scalar::F64, _) => "double",
+        })
+    };
+    Ok(match ty {
+        Type::Void => "void".to_owned(),
+        Type::Scalar(kind) => scalar(kind)?.to_owned(),
+        Type::Vector(kind, lanes) => format!("{}{lanes}", scalar(kind)?),
+        Type::Ptr(space) => format!("{}void *", c_space(space)),
+    })
+}
+
+/// An address space as OpenCL C spells it.
+pub(super) const fn c_space(space: Space) -> &'static str {
+    match space {
+        Space::Private => "__private ",
+        Space::Local => "__local ",
+        Space::Global => "__global ",
+        Space::Constant => "__constant ",
+        Space::Generic => "__generic ",
+    }
+}
+
+impl Lowering<'_, '_, '_> {
+    /// Calls a function whose body is that text, in which the arguments are `a0`, `a1` and so on.
+    pub(super) fn library_text(&mut self, want: Type, result: &str, params: &[String], args: &[Value], body: &str) -> Checked<Value> {
+        let listed = params.iter().enumerate().map(|(index, ty)| format!("{ty} a{index}")).collect::<Vec<_>>().join(", ");
+        let function = self.shared.bridge.function(result, &listed, body);
+        Ok(self.b.emit(Op::Call(function, args.to_vec()), want))
+    }
+
+    /// The same without a result.
+    pub(super) fn library_effect(&mut self, params: &[String], args: &[Value], body: &str) {
+        let listed = params.iter().enumerate().map(|(index, ty)| format!("{ty} a{index}")).collect::<Vec<_>>().join(", ");
+        let function = self.shared.bridge.function("void", &listed, body);
+        self.b.effect(Op::Call(function, args.to_vec()));
+    }
+}

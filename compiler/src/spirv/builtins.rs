@@ -1,0 +1,81 @@
+//! Built-in variables: questions of a work-item about itself (SPIR-V environment for OpenCL 2.9).
+
+use rspirv::spirv::BuiltIn;
+
+use super::bridge::Sign;
+use super::errors::{Checked, invalid, unsupported};
+use super::function::Lowering;
+use super::words::Id;
+use crate::ir::{Op, Scalar, Type, Value, WorkItem};
+
+/// A question for each dimension.
+const fn by_dimension(builtin: BuiltIn) -> Option<fn(u8) -> WorkItem> {
+    Some(match builtin {
+        BuiltIn::NumWorkgroups => WorkItem::NumGroups,
+        BuiltIn::WorkgroupSize => WorkItem::LocalSize,
+        BuiltIn::WorkgroupId => WorkItem::GroupId,
+        BuiltIn::LocalInvocationId => WorkItem::LocalId,
+        BuiltIn::GlobalInvocationId => WorkItem::GlobalId,
+        BuiltIn::GlobalSize => WorkItem::GlobalSize,
+        BuiltIn::EnqueuedWorkgroupSize => WorkItem::EnqueuedLocalSize,
+        BuiltIn::GlobalOffset => WorkItem::GlobalOffset,
+        _ => return None,
+    })
+}
+
+/// The function of OpenCL C that answers.
+const fn function(builtin: BuiltIn) -> Option<&'static str> {
+    Some(match builtin {
+        BuiltIn::WorkDim => "get_work_dim",
+        BuiltIn::LocalInvocationIndex => "get_local_linear_id",
+        BuiltIn::GlobalLinearId => "get_global_linear_id",
+        BuiltIn::SubgroupSize => "get_sub_group_size",
+        BuiltIn::SubgroupMaxSize => "get_max_sub_group_size",
+        BuiltIn::NumSubgroups => "get_num_sub_groups",
+        BuiltIn::NumEnqueuedSubgroups => "get_enqueued_num_sub_groups",
+        BuiltIn::SubgroupId => "get_sub_group_id",
+        BuiltIn::SubgroupLocalInvocationId => "get_sub_group_local_id",
+        BuiltIn::SubgroupEqMask => "get_sub_group_eq_mask",
+        BuiltIn::SubgroupGeMask => "get_sub_group_ge_mask",
+        BuiltIn::SubgroupGtMask => "get_sub_group_gt_mask",
+        BuiltIn::SubgroupLeMask => "get_sub_group_le_mask",
+        BuiltIn::SubgroupLtMask => "get_sub_group_lt_mask",
+        _ => return None,
+    })
+}
+
+impl Lowering<'_, '_, '_> {
+    /// The value of a built-in variable of that type.
+    pub(super) fn builtin(&mut self, number: u32, ty: Id) -> Checked<Value> {
+        let builtin = BuiltIn::from_u32(number).ok_or_else(|| unsupported!("built-in variable {number}"))?;
+        let want = self.module.types.numbers(ty)?;
+        let scalar = want.scalar().filter(|scalar| scalar.is_int()).ok_or_else(|| invalid!("a built-in variable of {want}"))?;
+        if let Some(question) = by_dimension(builtin) {
+            let mut lanes = Vec::with_capacity(3);
+            for dimension in 0..want.lanes() {
+                let lane = if dimension < 3 { self.ask(question(dimension), scalar) } else { self.b.bits(Type::Scalar(scalar), 0) };
+                lanes.push(lane);
+            }
+            return Ok(self.b.construct(&lanes));
+        }
+        let name = function(builtin).ok_or_else(|| unsupported!("built-in variable {builtin:?}"))?;
+        let answer = if want.lanes() > 1 { Type::Vector(Scalar::I32, 4) } else { Type::I32 };
+        if want.lanes() != answer.lanes() {
+            return Err(invalid!("{builtin:?} is not of {want}"));
+        }
+        let result = super::bridge::c_type(answer, Sign::Unsigned)?;
+        let wide = builtin == BuiltIn::GlobalLinearId;
+        let (answer, result) = if wide { (self.module.types.pointer_int(), "size_t".to_owned()) } else { (answer, result) };
+        let value = self.library_text(answer, &result, &[], &[], &format!("return {name}();"))?;
+        Ok(self.b.resize(value, false, want))
+    }
+
+    fn ask(&mut self, question: WorkItem, scalar: Scalar) -> Value {
+        let value = self.b.emit(Op::WorkItem(question), Type::I32);
+        let result = self.b.resize(value, false, Type::Scalar(scalar));
+        if result != value {
+            self.extended.insert(result, (value, false));
+        }
+        result
+    }
+}

@@ -1,0 +1,167 @@
+//! Conversions of numbers and pointers (SPIR-V 3.52.11).
+
+use rspirv::spirv::{Decoration, Op as Opcode, StorageClass};
+
+use super::bridge::{Sign, c_type};
+use super::decorations::rounding_suffix;
+use super::errors::{Checked, invalid, unsupported};
+use super::function::Lowering;
+use crate::ir::{CastOp, Const, Scalar, Space, Type, Value};
+
+impl Lowering<'_, '_, '_> {
+    /// Lowers the current instruction if it is one of these.
+    pub(super) fn conversion(&mut self) -> Checked<bool> {
+        let value = match self.current.op {
+            Opcode::ConvertFToU => self.number_conversion(CastOp::FToU)?,
+            Opcode::ConvertFToS => self.number_conversion(CastOp::FToS)?,
+            Opcode::ConvertSToF => self.number_conversion(CastOp::SToF)?,
+            Opcode::ConvertUToF => self.number_conversion(CastOp::UToF)?,
+            Opcode::FConvert => self.number_conversion(CastOp::FToF)?,
+            Opcode::UConvert => self.number_conversion(CastOp::ZExt)?,
+            Opcode::SConvert => self.number_conversion(CastOp::SExt)?,
+            Opcode::SatConvertSToU => self.converted("_sat", (Sign::Signed, Sign::Unsigned))?,
+            Opcode::SatConvertUToS => self.converted("_sat", (Sign::Unsigned, Sign::Signed))?,
+            Opcode::Bitcast => self.bitcast()?,
+            Opcode::ConvertPtrToU => {
+                let pointer = self.pointer(0)?;
+                let int = self.module.types.pointer_int();
+                let number = self.b.cast(CastOp::PtrToInt, pointer, int);
+                let want = self.integer_result(int.lanes())?;
+                self.b.resize(number, false, want)
+            }
+            Opcode::ConvertUToPtr => {
+                let number = self.integer(0)?;
+                if self.b.ty(number).lanes() != 1 {
+                    return Err(invalid!("a vector is no address"));
+                }
+                let number = self.b.resize(number, false, self.module.types.pointer_int());
+                let want = self.pointer_result()?;
+                self.b.cast(CastOp::IntToPtr, number, want)
+            }
+            Opcode::PtrCastToGeneric | Opcode::GenericCastToPtr => {
+                let pointer = self.pointer(0)?;
+                let want = self.pointer_result()?;
+                self.b.cast(CastOp::SpaceCast, pointer, want)
+            }
+            Opcode::GenericCastToPtrExplicit => self.explicit_cast()?,
+            Opcode::GenericPtrMemSemantics => {
+                let pointer = self.pointer(0)?;
+                let ty = c_type(self.b.ty(pointer), Sign::Signed)?;
+                let body = "uint f = get_fence(a0); return (f & 1 ? 0x100 : 0) | (f & 2 ? 0x200 : 0);";
+                self.library_text(Type::I32, "uint", &[ty], &[pointer], body)?
+            }
+            Opcode::CopyObject | Opcode::CopyLogical => {
+                let val = self.get(self.current.operand(0)?)?;
+                return self.define(val).map(|()| true);
+            }
+            _ => return Ok(false),
+        };
+        self.give(value)?;
+        Ok(true)
+    }
+
+    fn integer_result(&self, lanes: u8) -> Checked<Type> {
+        let want = self.result_type()?;
+        match want.scalar() {
+            Some(scalar) if scalar.is_int() && want.lanes() == lanes => Ok(want),
+            _ => Err(invalid!("the result is of {want}")),
+        }
+    }
+
+    fn pointer_result(&self) -> Checked<Type> {
+        match self.result_type()? {
+            want @ Type::Ptr(_) => Ok(want),
+            want => Err(invalid!("the result is of {want}")),
+        }
+    }
+
+    /// A conversion with what its decorations say of rounding and saturation.
+    fn number_conversion(&mut self, op: CastOp) -> Checked<Value> {
+        let id = self.current.result()?;
+        let rounding = self.module.decorations.value(id, Decoration::FPRoundingMode).map_or("", rounding_suffix);
+        let saturates = self.module.decorations.has(id, Decoration::SaturatedConversion);
+        let (value, want) = (self.number(0)?, self.result_type()?);
+        let from = self.b.ty(value);
+        let (Some(source), Some(target)) = (from.scalar(), want.scalar()) else { return Err(invalid!("it converts numbers")) };
+        let (float_in, float_out) = match op {
+            CastOp::FToU | CastOp::FToS => (true, false),
+            CastOp::SToF | CastOp::UToF => (false, true),
+            CastOp::FToF => (true, true),
+            _ => (false, false),
+        };
+        let fits = from.lanes() == want.lanes()
+            && source.is_float() == float_in
+            && target.is_float() == float_out
+            && source != Scalar::Bool
+            && target != Scalar::Bool;
+        if !fits {
+            return Err(invalid!("it does not convert {from} to {want}"));
+        }
+        let plain = match op {
+            CastOp::FToU | CastOp::FToS => rounding == "_rtz" || rounding.is_empty(),
+            _ => rounding == "_rte" || rounding.is_empty(),
+        };
+        if plain && !saturates {
+            return Ok(match op {
+                CastOp::ZExt | CastOp::SExt => self.resized(value, op == CastOp::SExt, want),
+                _ => self.b.cast(op, value, want),
+            });
+        }
+        let sign = |signed: bool| if signed { Sign::Signed } else { Sign::Unsigned };
+        let signs = (sign(matches!(op, CastOp::SToF | CastOp::SExt)), sign(matches!(op, CastOp::FToS | CastOp::SExt)));
+        let saturates = saturates && !float_out;
+        self.converted(&format!("{}{rounding}", if saturates { "_sat" } else { "" }), signs)
+    }
+
+    /// To an integer of another width; what an index is made of is remembered.
+    fn resized(&mut self, value: Value, signed: bool, want: Type) -> Value {
+        let result = self.b.resize(value, signed, want);
+        if result != value && self.b.ty(value).scalar().map_or(0, Scalar::bits) < want.scalar().map_or(0, Scalar::bits) {
+            self.extended.insert(result, (value, signed));
+        }
+        result
+    }
+
+    /// `convert_T` of OpenCL C, with what follows the type in its name.
+    fn converted(&mut self, suffix: &str, (from, to): (Sign, Sign)) -> Checked<Value> {
+        let (value, want) = (self.number(0)?, self.result_type()?);
+        let (source, target) = (c_type(self.b.ty(value), from)?, c_type(want, to)?);
+        self.library_text(want, &target, &[source], &[value], &format!("return convert_{target}{suffix}(a0);"))
+    }
+
+    fn bitcast(&mut self) -> Checked<Value> {
+        let (value, want) = (self.arg(0)?, self.result_type()?);
+        let have = self.b.ty(value);
+        let size = self.module.types.pointer_size;
+        match (have, want) {
+            (Type::Ptr(_), Type::Ptr(_)) => Ok(value),
+            (Type::Ptr(_), Type::Scalar(scalar)) if scalar.is_int() && scalar.size() == size => {
+                Ok(self.b.cast(CastOp::PtrToInt, value, want))
+            }
+            (Type::Scalar(scalar), Type::Ptr(_)) if scalar.is_int() && scalar.size() == size => {
+                Ok(self.b.cast(CastOp::IntToPtr, value, want))
+            }
+            (Type::Ptr(_), _) | (_, Type::Ptr(_)) | (Type::Void, _) | (_, Type::Void) => Err(unsupported!("a cast of {have} to {want}")),
+            _ if have.access_size(size) == want.access_size(size) && have.access_size(size) > 0 => Ok(self.b.bitcast(value, want)),
+            _ => Err(invalid!("{have} and {want} have not the same size")),
+        }
+    }
+
+    /// Null where the pointer's own space says that it points elsewhere.
+    fn explicit_cast(&mut self) -> Checked<Value> {
+        let pointer = self.pointer(0)?;
+        let class = self.current.word(1)?;
+        let space = match StorageClass::from_u32(class) {
+            Some(StorageClass::Function) => Space::Private,
+            Some(StorageClass::Workgroup) => Space::Local,
+            Some(StorageClass::CrossWorkgroup) => Space::Global,
+            _ => return Err(invalid!("a pointer is not cast to storage class {class}")),
+        };
+        let want = Type::Ptr(space);
+        Ok(match self.b.ty(pointer) {
+            have if have == want => pointer,
+            Type::Ptr(Space::Generic) => self.b.cast(CastOp::SpaceCast, pointer, want),
+            _ => self.b.constant(want, Const::Null),
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! What is wrong with a module: the instruction, where it is, and why.
+
+/// A module that is refused: worded for a build log.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{instruction} at byte {offset}: {problem}")]
+pub(crate) struct Refused {
+    /// The instruction's name, or what else stands there.
+    pub(crate) instruction: String,
+    /// Byte of the module at which it begins.
+    pub(crate) offset: usize,
+    /// What is wrong with it.
+    pub(crate) problem: Problem,
+}
+
+/// What is wrong with one instruction.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Problem {
+    /// It breaks a rule of SPIR-V or of its environment for OpenCL.
+    #[error("{0}")]
+    Invalid(String),
+    /// It is right, and this compiler or this device does not have it.
+    #[error("{0} is not supported")]
+    Unsupported(String),
+}
+
+/// The outcome of work on one instruction.
+pub(super) type Checked<T> = Result<T, Problem>;
+
+/// [`Problem::Invalid`], worded as `format!` does.
+macro_rules! invalid {
+    ($($message:tt)+) => {
+        $crate::spirv::errors::Problem::Invalid(format!($($message)+))
+    };
+}
+
+/// [`Problem::Unsupported`], worded as `format!` does.
+macro_rules! unsupported {
+    ($($message:tt)+) => {
+        $crate::spirv::errors::Problem::Unsupported(format!($($message)+))
+    };
+}
+
+pub(super) use {invalid, unsupported};

@@ -1,0 +1,248 @@
+//! `OpExtInst` of OpenCL.std: every instruction is a call of OpenCL C's function.
+
+use rspirv::spirv::OpenclStd100Op as Ext;
+
+use super::bridge::{Sign, c_type};
+use super::constants::Constant;
+use super::decorations::rounding_suffix;
+use super::errors::{Checked, invalid, unsupported};
+use super::function::{Lowering, Val};
+use super::types::Kind;
+use super::words::Id;
+use crate::ir::{CastOp, Global, GlobalVar, Op, Scalar, Space, Type, Value};
+
+/// The function of an instruction that takes and gives numbers, and the sign of the integers among them.
+fn plain(op: Ext) -> Option<(String, Sign)> {
+    let renamed = match op {
+        Ext::fclamp => Some("clamp"),
+        Ext::fmax_common => Some("max"),
+        Ext::fmin_common => Some("min"),
+        _ => None,
+    };
+    if let Some(name) = renamed {
+        return Some((name.to_owned(), Sign::Signed));
+    }
+    let name = format!("{op:?}");
+    let number = op as u32;
+    let (first_float, last_float) = (Ext::acos as u32, Ext::fast_normalize as u32);
+    let others = matches!(op, Ext::clz | Ext::ctz | Ext::rotate | Ext::popcount | Ext::bitselect | Ext::select);
+    if let Some(rest) = name.strip_prefix("u_") {
+        return Some((rest.to_owned(), Sign::Unsigned));
+    }
+    if let Some(rest) = name.strip_prefix("s_") {
+        return Some((rest.to_owned(), Sign::Signed));
+    }
+    ((first_float..=last_float).contains(&number) || others).then_some((name, Sign::Signed))
+}
+
+impl Lowering<'_, '_, '_> {
+    /// Lowers the current instruction, an `OpExtInst`.
+    pub(super) fn extended(&mut self) -> Checked<()> {
+        let (set, number) = (self.current.operand(0)?, self.current.word(1)?);
+        if !self.module.opencl.contains(&set) {
+            // What debuggers need is of no set that is run.
+            return Ok(());
+        }
+        let op = Ext::from_u32(number).ok_or_else(|| invalid!("OpenCL.std has no instruction {number}"))?;
+        match op {
+            Ext::fract | Ext::modf | Ext::sincos => self.with_pointer(op, None),
+            Ext::frexp | Ext::lgamma_r | Ext::remquo => self.with_pointer(op, Some(Scalar::I32)),
+            Ext::nan => {
+                let bits = self.argument(0)?;
+                let value = self.library("nan", &[bits], Sign::Unsigned)?;
+                self.give(value)
+            }
+            Ext::s_upsample | Ext::u_upsample => self.upsample(op),
+            Ext::shuffle | Ext::shuffle2 => self.shuffle_by_mask(op),
+            Ext::vloadn | Ext::vload_half | Ext::vload_halfn | Ext::vloada_halfn => self.vector_load(op),
+            Ext::vstoren
+            | Ext::vstore_half
+            | Ext::vstore_half_r
+            | Ext::vstore_halfn
+            | Ext::vstore_halfn_r
+            | Ext::vstorea_halfn
+            | Ext::vstorea_halfn_r => self.vector_store(op),
+            Ext::printf => self.printf(),
+            Ext::prefetch => Ok(()),
+            Ext::mad | Ext::fma | Ext::ldexp | Ext::pown | Ext::rootn => self.numbers(op),
+            _ => self.numbers(op),
+        }
+    }
+
+    /// A number that is an argument, counted from the first behind the instruction's number.
+    fn argument(&mut self, index: usize) -> Checked<Value> {
+        self.number(index + 2)
+    }
+
+    fn numbers(&mut self, op: Ext) -> Checked<()> {
+        let (name, sign) = plain(op).ok_or_else(|| unsupported!("OpenCL.std's {op:?}"))?;
+        let mut args = Vec::new();
+        for index in 0..self.current.operands.len() - 2 {
+            args.push(self.argument(index)?);
+        }
+        let value = self.library(&name, &args, sign)?;
+        self.give(value)
+    }
+
+    /// The last argument points to where a second result goes, of the same shape as the first one, or of integers.
+    fn with_pointer(&mut self, op: Ext, scalar: Option<Scalar>) -> Checked<()> {
+        let want = self.result_type()?;
+        let last = self.current.operands.len() - 1;
+        let (mut args, mut params) = (Vec::new(), Vec::new());
+        for index in 2..last {
+            let value = self.number(index)?;
+            params.push(c_type(self.b.ty(value), Sign::Signed)?);
+            args.push(value);
+        }
+        let pointer = self.pointer(last)?;
+        let pointee = scalar.map_or(want, |scalar| want.with_scalar(scalar));
+        params.push(self.pointer_text(pointer, pointee, Sign::Signed)?);
+        args.push(pointer);
+        let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
+        let value = self.library_text(want, &c_type(want, Sign::Signed)?, &params, &args, &format!("return {op:?}({names});"))?;
+        self.give(value)
+    }
+
+    fn upsample(&mut self, op: Ext) -> Checked<()> {
+        let (high, low, want) = (self.argument(0)?, self.argument(1)?, self.result_type()?);
+        let sign = if op == Ext::s_upsample { Sign::Signed } else { Sign::Unsigned };
+        let params = [c_type(self.b.ty(high), sign)?, c_type(self.b.ty(low), Sign::Unsigned)?];
+        let value = self.library_text(want, &c_type(want, sign)?, &params, &[high, low], "return upsample(a0, a1);")?;
+        self.give(value)
+    }
+
+    fn shuffle_by_mask(&mut self, op: Ext) -> Checked<()> {
+        let want = self.result_type()?;
+        let (mut args, mut params) = (Vec::new(), Vec::new());
+        let count = self.current.operands.len() - 2;
+        for index in 0..count {
+            let value = self.argument(index)?;
+            let sign = if index + 1 == count { Sign::Unsigned } else { Sign::Signed };
+            params.push(c_type(self.b.ty(value), sign)?);
+            args.push(value);
+        }
+        let names = (0..count).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
+        let value = self.library_text(want, &c_type(want, Sign::Signed)?, &params, &args, &format!("return {op:?}({names});"))?;
+        self.give(value)
+    }
+
+    /// An offset in elements.
+    fn offset(&mut self, index: usize) -> Checked<Value> {
+        let offset = self.integer(index)?;
+        Ok(self.b.resize(offset, false, self.module.types.pointer_int()))
+    }
+
+    fn vector_load(&mut self, op: Ext) -> Checked<()> {
+        let want = self.result_type()?;
+        let (offset, pointer) = (self.offset(2)?, self.pointer(3)?);
+        let lanes = want.lanes();
+        let (name, element) = match op {
+            Ext::vloadn => (format!("vload{lanes}"), want.with_scalar(want.scalar().unwrap_or(Scalar::I32))),
+            Ext::vload_half => ("vload_half".to_owned(), Type::Scalar(Scalar::F16)),
+            _ if lanes == 1 => ("vload_half".to_owned(), Type::Scalar(Scalar::F16)),
+            Ext::vload_halfn => (format!("vload_half{lanes}"), Type::Scalar(Scalar::F16)),
+            _ => (format!("vloada_half{lanes}"), Type::Scalar(Scalar::F16)),
+        };
+        let element = Type::Scalar(element.scalar().unwrap_or(Scalar::I32));
+        let params = ["size_t".to_owned(), format!("const {}", self.pointer_text(pointer, element, Sign::Signed)?)];
+        let value = self.library_text(want, &c_type(want, Sign::Signed)?, &params, &[offset, pointer], &format!("return {name}(a0, a1);"))?;
+        self.give(value)
+    }
+
+    fn vector_store(&mut self, op: Ext) -> Checked<()> {
+        let (data, offset, pointer) = (self.argument(0)?, self.offset(3)?, self.pointer(4)?);
+        let ty = self.b.ty(data);
+        let lanes = if ty.lanes() == 1 { String::new() } else { ty.lanes().to_string() };
+        let rounding = match op {
+            Ext::vstore_half_r | Ext::vstore_halfn_r | Ext::vstorea_halfn_r => rounding_suffix(self.current.word(5)?),
+            _ => "",
+        };
+        let half = Type::Scalar(Scalar::F16);
+        let (name, element) = match op {
+            Ext::vstoren => (format!("vstore{lanes}"), Type::Scalar(ty.scalar().unwrap_or(Scalar::I32))),
+            Ext::vstorea_halfn | Ext::vstorea_halfn_r if ty.lanes() > 1 => (format!("vstorea_half{lanes}{rounding}"), half),
+            _ => (format!("vstore_half{lanes}{rounding}"), half),
+        };
+        let params = [c_type(ty, Sign::Signed)?, "size_t".to_owned(), self.pointer_text(pointer, element, Sign::Signed)?];
+        self.library_effect(&params, &[data, offset, pointer], &format!("{name}(a0, a1, a2);"));
+        Ok(())
+    }
+
+    // ---- printf ----
+
+    fn printf(&mut self) -> Checked<()> {
+        let id = self.current.operand(2)?;
+        let (global, offset) = self.known_address(id)?.ok_or_else(|| unsupported!("a format of printf that is not known"))?;
+        let format = self.string_at(global, offset)?;
+        let mut args = Vec::new();
+        for index in 3..self.current.operands.len() {
+            let value = self.arg(index)?;
+            args.push(match self.b.ty(value) {
+                Type::Scalar(Scalar::F16) => self.b.cast(CastOp::FToF, value, Type::Scalar(Scalar::F32)),
+                Type::BOOL | Type::Scalar(Scalar::I8 | Scalar::I16) => self.b.resize(value, true, Type::I32),
+                _ => value,
+            });
+        }
+        let value = self.b.emit(Op::Printf { format, args }, Type::I32);
+        self.define(Val::One(value))
+    }
+
+    /// Where in a variable an address is, if that is known.
+    fn known_address(&self, mut id: Id) -> Checked<Option<(Global, i64)>> {
+        let module = self.module;
+        let mut offset = 0_i64;
+        for _ in 0..64 {
+            if let Some((_, constant)) = module.constants.get(id) {
+                return Ok(match constant {
+                    Constant::Address { target, offset: at } => Some((*target, at.wrapping_add(offset))),
+                    _ => None,
+                });
+            }
+            let Some(inst) = module.definitions.get(&id) else { return Ok(None) };
+            use rspirv::spirv::Op as Opcode;
+            let element = match inst.op {
+                Opcode::Bitcast | Opcode::CopyObject | Opcode::PtrCastToGeneric | Opcode::GenericCastToPtr => None,
+                Opcode::AccessChain | Opcode::InBoundsAccessChain => Some(false),
+                Opcode::PtrAccessChain | Opcode::InBoundsPtrAccessChain => Some(true),
+                _ => return Ok(None),
+            };
+            let base = inst.operand(0)?;
+            if let Some(element) = element {
+                let mut ty = module.types.pointee(self.type_id(base)?)?.0;
+                for (index, operand) in inst.operands_from(1).enumerate() {
+                    let Some((_, Constant::Bits(bits))) = module.constants.get(operand) else { return Ok(None) };
+                    let info = module.types.get(ty)?;
+                    let size = match &info.kind {
+                        _ if element && index == 0 => info.size,
+                        Kind::Array { element, .. } => {
+                            ty = *element;
+                            module.types.get(ty)?.size
+                        }
+                        _ => return Ok(None),
+                    };
+                    let step = bits.cast_signed().wrapping_mul(i64::try_from(size).unwrap_or(i64::MAX));
+                    offset = offset.wrapping_add(step);
+                }
+            }
+            id = base;
+        }
+        Ok(None)
+    }
+
+    /// The string that is so far into a constant: the constant itself, or a new one.
+    fn string_at(&mut self, global: Global, offset: i64) -> Checked<Global> {
+        let data = self.shared.globals.get(global).ok_or_else(|| invalid!("the format is nowhere"))?;
+        if data.space != Space::Constant {
+            return Err(unsupported!("a format of printf that is not in constant memory"));
+        }
+        if offset == 0 && data.init.is_some() {
+            return Ok(global);
+        }
+        let bytes = data.init.clone().unwrap_or_else(|| vec![0; data.size as usize]);
+        let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).ok_or_else(|| invalid!("the format is nowhere"))?;
+        let init = if rest.is_empty() { vec![0] } else { rest.to_vec() };
+        let size = u32::try_from(init.len()).unwrap_or(u32::MAX);
+        let name = "format".to_owned();
+        Ok(self.shared.globals.table(GlobalVar { name, space: Space::Constant, size, align: 1, init: Some(init), relocs: Vec::new() }))
+    }
+}

@@ -1,0 +1,102 @@
+//! Variables of program scope and of work-groups: module-level memory of the IR, with its initial contents.
+
+use rspirv::spirv::{Decoration, StorageClass};
+use rustc_hash::FxHashMap;
+
+use super::constants::{Constant, Constants};
+use super::decorations::Decorations;
+use super::errors::{Checked, invalid, unsupported};
+use super::types::Types;
+use super::words::{Id, Inst};
+use crate::ir::{Global, GlobalVar, Space};
+use crate::target::MAX_GLOBAL_VARIABLE;
+
+/// A variable.
+#[derive(Debug)]
+pub(super) struct Variable {
+    pub(super) id: Id,
+    /// What it holds.
+    pub(super) ty: Id,
+    pub(super) data: GlobalVar,
+}
+
+/// The variables of a module, in order of their numbers in the IR.
+#[derive(Debug, Default)]
+pub(super) struct Globals {
+    pub(super) list: Vec<Variable>,
+    /// Constants that have no name in the module: numbered behind the variables.
+    tables: Vec<GlobalVar>,
+    table_numbers: FxHashMap<Vec<u8>, usize>,
+}
+
+impl Globals {
+    /// Reads an `OpVariable` outside of functions.
+    pub(super) fn variable(
+        &mut self,
+        inst: &Inst<'_>,
+        types: &Types,
+        constants: &mut Constants,
+        decorations: &Decorations,
+        names: &FxHashMap<Id, String>,
+    ) -> Checked<()> {
+        let (id, pointer, class) = (inst.result()?, inst.ty()?, inst.word(0)?);
+        if class == StorageClass::Input as u32 {
+            let builtin = decorations.value(id, Decoration::BuiltIn).ok_or_else(|| invalid!("an input that is no built-in variable"))?;
+            constants.insert(id, pointer, Constant::BuiltIn(builtin));
+            return Ok(());
+        }
+        let (ty, space) = types.pointee(pointer)?;
+        // Every work-item has a copy of its own of what nobody writes.
+        let is_copied = space == Space::Private && decorations.has(id, Decoration::Constant);
+        if matches!(space, Space::Private | Space::Generic) && !is_copied {
+            return Err(unsupported!("a variable of storage class {class} outside of functions"));
+        }
+        let space = if is_copied { Space::Constant } else { space };
+        let size = types.size(ty)?;
+        if u64::from(size) > MAX_GLOBAL_VARIABLE {
+            return Err(unsupported!("a variable of {size} bytes"));
+        }
+        let (init, relocs) = match inst.operands.get(1) {
+            Some(&initial) if space != Space::Local => match constants.known(Id(initial))?.1 {
+                Constant::Null | Constant::Undef => (None, Vec::new()),
+                _ => {
+                    let (bytes, relocs) = constants.contents(Id(initial), ty, types)?;
+                    (Some(bytes), relocs)
+                }
+            },
+            _ => (None, Vec::new()),
+        };
+        let align = decorations.value(id, Decoration::Alignment).filter(|align| align.is_power_of_two()).unwrap_or(1);
+        let name = names.get(&id).cloned().unwrap_or_default();
+        let number = Global(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
+        let data = GlobalVar { name, space, size, align: align.max(types.align(ty)?), init, relocs };
+        self.list.push(Variable { id, ty, data });
+        constants.insert(id, pointer, Constant::Address { target: number, offset: 0 });
+        Ok(())
+    }
+
+    /// The variable of a number.
+    pub(super) fn get(&self, global: Global) -> Option<&GlobalVar> {
+        self.list.get(global.index()).map(|variable| &variable.data).or_else(|| self.tables.get(global.index().checked_sub(self.list.len())?))
+    }
+
+    /// A constant of these contents: the same one where there is one without addresses.
+    pub(super) fn table(&mut self, mut data: GlobalVar) -> Global {
+        let key = data.init.as_ref().filter(|_| data.relocs.is_empty()).cloned();
+        let known = key.as_ref().and_then(|key| self.table_numbers.get(key)).copied();
+        let index = known.unwrap_or_else(|| {
+            data.align = data.align.max(16);
+            self.tables.push(data);
+            self.tables.len() - 1
+        });
+        if let Some(key) = key {
+            self.table_numbers.insert(key, index);
+        }
+        Global(u32::try_from(self.list.len() + index).unwrap_or(u32::MAX))
+    }
+
+    /// All of them, in order of their numbers.
+    pub(super) fn into_data(self) -> Vec<GlobalVar> {
+        self.list.into_iter().map(|variable| variable.data).chain(self.tables).collect()
+    }
+}

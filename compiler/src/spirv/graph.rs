@@ -1,0 +1,427 @@
+//! The control flow of a function as a graph, in which every cycle has one way in.
+//!
+//! A cycle with several ways in (an *irreducible* one) gets a node in front of it, through which all of these go: what goes there first notes where it is bound
+//! for, and the new node asks for that. So the cycle becomes a loop with a machine of states in it, and all that is around it keeps its form.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::errors::{Checked, invalid, unsupported};
+use super::module::FunctionDef;
+use super::words::Id;
+use crate::ir::MAX_NESTING;
+use rspirv::spirv::Op;
+
+/// A node of the graph.
+pub(super) type Node = usize;
+
+/// A jump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Edge {
+    /// Where it goes.
+    pub(super) to: Node,
+    /// The block of the source that it enters, whose `OpPhi`s take their values of it.
+    pub(super) into: Option<Node>,
+}
+
+/// What a node does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// A block of the source.
+    Block(usize),
+    /// Notes for a dispatcher which of its targets comes next.
+    Note {
+        /// The dispatcher's number.
+        dispatcher: usize,
+        target: u32,
+    },
+    /// Goes to the target that was noted.
+    Dispatch(usize),
+}
+
+/// What follows a node.
+#[derive(Clone, Debug)]
+pub(super) enum End {
+    Return(Option<Id>),
+    Unreachable,
+    Goto(Edge),
+    Branch { cond: Id, then: Edge, els: Edge },
+    Switch { selector: Id, cases: Vec<(Vec<u64>, Edge)>, default: Edge },
+    /// Of a dispatcher, by the numbers of the targets.
+    Dispatch(Vec<Edge>),
+}
+
+impl End {
+    /// The jumps, in order.
+    pub(super) fn edges(&self) -> Vec<Edge> {
+        match self {
+            Self::Return(_) | Self::Unreachable => Vec::new(),
+            Self::Goto(edge) => vec![*edge],
+            Self::Branch { then, els, .. } => vec![*then, *els],
+            Self::Switch { cases, default, .. } => cases.iter().map(|(_, edge)| *edge).chain([*default]).collect(),
+            Self::Dispatch(edges) => edges.clone(),
+        }
+    }
+
+    fn edges_mut(&mut self) -> Vec<&mut Edge> {
+        match self {
+            Self::Return(_) | Self::Unreachable => Vec::new(),
+            Self::Goto(edge) => vec![edge],
+            Self::Branch { then, els, .. } => vec![then, els],
+            Self::Switch { cases, default, .. } => cases.iter_mut().map(|(_, edge)| edge).chain([default]).collect(),
+            Self::Dispatch(edges) => edges.iter_mut().collect(),
+        }
+    }
+}
+
+/// The innermost loop that a node is in, and which it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Loop(pub(super) usize);
+
+/// A loop.
+#[derive(Clone, Debug)]
+pub(super) struct LoopData {
+    pub(super) header: Node,
+    pub(super) parent: Option<Loop>,
+}
+
+/// The graph of a function. Node 0 is the entry.
+#[derive(Debug)]
+pub(super) struct Graph {
+    pub(super) work: Vec<Work>,
+    pub(super) ends: Vec<End>,
+    /// How many targets each dispatcher has.
+    pub(super) dispatchers: Vec<u32>,
+    pub(super) loops: Vec<LoopData>,
+    /// The innermost loop of each node; a header is in its own.
+    pub(super) loop_of: Vec<Option<Loop>>,
+    /// Nodes that can be reached, in reverse postorder.
+    pub(super) order: Vec<Node>,
+    /// The place of each node in it.
+    pub(super) place: Vec<Option<usize>>,
+    /// The immediate dominator of each node that can be reached, the entry excepted.
+    pub(super) dominator: Vec<Option<Node>>,
+    /// How many jumps from nodes that can be reached lead to each, those back to its own loop's header excepted.
+    pub(super) entries: Vec<u32>,
+}
+
+impl Graph {
+    /// The graph of a function's blocks.
+    pub(super) fn new(function: &FunctionDef<'_>, selector_scalar: impl Fn(Id) -> Checked<crate::ir::Scalar>) -> Checked<Self> {
+        let numbers: FxHashMap<Id, Node> = function.blocks.iter().enumerate().map(|(number, block)| (block.label, number)).collect();
+        let edge = |id: Id| {
+            let to = *numbers.get(&id).ok_or_else(|| invalid!("{id} is no block of the function"))?;
+            Ok(Edge { to, into: Some(to) })
+        };
+        let mut ends = Vec::with_capacity(function.blocks.len());
+        for block in &function.blocks {
+            let inst = &block.end;
+            ends.push(match inst.op {
+                Op::Branch => End::Goto(edge(inst.operand(0)?)?),
+                Op::BranchConditional => {
+                    let (then, els) = (edge(inst.operand(1)?)?, edge(inst.operand(2)?)?);
+                    if then == els { End::Goto(then) } else { End::Branch { cond: inst.operand(0)?, then, els } }
+                }
+                Op::Switch => {
+                    let selector = inst.operand(0)?;
+                    let wide = selector_scalar(selector)?.bits() == 64;
+                    let default = edge(inst.operand(1)?)?;
+                    let mask = selector_scalar(selector)?.mask();
+                    let mut cases: Vec<(Vec<u64>, Edge)> = Vec::new();
+                    let mut places: FxHashMap<Edge, usize> = FxHashMap::default();
+                    let mut seen = FxHashSet::default();
+                    for parts in inst.operands.get(2..).unwrap_or_default().chunks(if wide { 3 } else { 2 }) {
+                        let (value, label) = match *parts {
+                            [low, high, label] if wide => (u64::from(high) << 32 | u64::from(low), label),
+                            [low, label] if !wide => (u64::from(low) & mask, label),
+                            _ => return Err(invalid!("a case is cut off")),
+                        };
+                        let to = edge(Id(label))?;
+                        if !seen.insert(value) {
+                            return Err(invalid!("case {value} stands twice"));
+                        }
+                        if to == default {
+                            continue;
+                        }
+                        let index = *places.entry(to).or_insert_with(|| {
+                            cases.push((Vec::new(), to));
+                            cases.len() - 1
+                        });
+                        cases[index].0.push(value);
+                    }
+                    if cases.is_empty() { End::Goto(default) } else { End::Switch { selector, cases, default } }
+                }
+                Op::Return => End::Return(None),
+                Op::ReturnValue => End::Return(Some(inst.operand(0)?)),
+                _ => End::Unreachable,
+            });
+        }
+        let count = ends.len();
+        let mut graph = Self {
+            work: (0..count).map(Work::Block).collect(),
+            ends,
+            dispatchers: Vec::new(),
+            loops: Vec::new(),
+            loop_of: vec![None; count],
+            order: Vec::new(),
+            place: Vec::new(),
+            dominator: Vec::new(),
+            entries: Vec::new(),
+        };
+        graph.find_loops()?;
+        graph.order_nodes();
+        graph.dominate();
+        Ok(graph)
+    }
+
+    /// Whether a node begins a loop.
+    pub(super) fn header_of(&self, node: Node) -> Option<Loop> {
+        self.loop_of[node].filter(|of| self.loops[of.0].header == node)
+    }
+
+    /// The loop that a node is in, its own where it begins one excepted.
+    pub(super) fn outer_loop(&self, node: Node) -> Option<Loop> {
+        match self.header_of(node) {
+            Some(own) => self.loops[own.0].parent,
+            None => self.loop_of[node],
+        }
+    }
+
+    /// Whether a node is in a loop, at any depth.
+    pub(super) fn is_in(&self, node: Node, of: Loop) -> bool {
+        std::iter::successors(self.loop_of[node], |inner| self.loops[inner.0].parent).any(|inner| inner == of)
+    }
+
+    fn add(&mut self, work: Work, end: End) -> Node {
+        self.work.push(work);
+        self.ends.push(end);
+        self.loop_of.push(None);
+        self.work.len() - 1
+    }
+
+    fn reachable(&self) -> Vec<Node> {
+        let mut seen = vec![false; self.ends.len()];
+        let mut stack = vec![0];
+        let mut found = Vec::new();
+        while let Some(node) = stack.pop() {
+            if !std::mem::replace(&mut seen[node], true) {
+                found.push(node);
+                stack.extend(self.ends[node].edges().into_iter().map(|edge| edge.to));
+            }
+        }
+        found
+    }
+
+    /// Finds the loops, from the outermost inwards, and gives each one way in.
+    fn find_loops(&mut self) -> Checked<()> {
+        let all = self.reachable();
+        let mut sources: Vec<Vec<Node>> = vec![Vec::new(); self.ends.len()];
+        for &node in &all {
+            self.ends[node].edges().into_iter().for_each(|edge| sources[edge.to].push(node));
+        }
+        let mut work: Vec<(Vec<Node>, Option<Loop>, usize)> = vec![(all, None, 0)];
+        while let Some((nodes, parent, depth)) = work.pop() {
+            if depth >= MAX_NESTING {
+                return Err(unsupported!("control flow that nests deeper than {MAX_NESTING}"));
+            }
+            for component in self.components(&nodes) {
+                let inside: FxHashSet<Node> = component.iter().copied().collect();
+                let entered = |node: &Node| *node == 0 || sources[*node].iter().any(|source| !inside.contains(source));
+                let mut ways_in: Vec<Node> = component.iter().copied().filter(entered).collect();
+                ways_in.sort_unstable();
+                let mut body = component;
+                let header = match ways_in.as_slice() {
+                    [only] => *only,
+                    several => self.dispatch(several, (&inside, &mut body), parent, &mut sources),
+                };
+                let number = Loop(self.loops.len());
+                self.loops.push(LoopData { header, parent });
+                for node in &body {
+                    self.loop_of[*node] = Some(number);
+                }
+                body.retain(|node| *node != header);
+                work.push((body, Some(number), depth + 1));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a dispatcher in front of nodes of a cycle. What it needs within the cycle becomes part of the body.
+    fn dispatch(
+        &mut self,
+        targets: &[Node],
+        (inside, body): (&FxHashSet<Node>, &mut Vec<Node>),
+        parent: Option<Loop>,
+        sources: &mut Vec<Vec<Node>>,
+    ) -> Node {
+        let dispatcher = self.dispatchers.len();
+        self.dispatchers.push(u32::try_from(targets.len()).unwrap_or(u32::MAX));
+        let edges = targets.iter().map(|&to| Edge { to, into: None }).collect();
+        let node = self.add(Work::Dispatch(dispatcher), End::Dispatch(edges));
+        sources.push(Vec::new());
+        let mut before: Vec<Node> = targets.iter().flat_map(|&target| std::mem::replace(&mut sources[target], vec![node])).collect();
+        before.sort_unstable();
+        before.dedup();
+        for source in before {
+            let mut end = std::mem::replace(&mut self.ends[source], End::Unreachable);
+            for edge in end.edges_mut() {
+                let Ok(target) = targets.binary_search(&edge.to) else { continue };
+                let note = Work::Note { dispatcher, target: u32::try_from(target).unwrap_or(u32::MAX) };
+                edge.to = self.add(note, End::Goto(Edge { to: node, into: None }));
+                sources.push(vec![source]);
+                sources[node].push(edge.to);
+                if inside.contains(&source) {
+                    body.push(edge.to);
+                } else {
+                    self.loop_of[edge.to] = parent;
+                }
+            }
+            self.ends[source] = end;
+        }
+        body.push(node);
+        node
+    }
+
+    /// The strongly connected components of some nodes in which there is a cycle.
+    fn components(&self, nodes: &[Node]) -> Vec<Vec<Node>> {
+        #[derive(Clone, Copy, Default)]
+        struct Mark {
+            index: u32,
+            low: u32,
+            open: bool,
+        }
+        let mut marks: FxHashMap<Node, Mark> = nodes.iter().map(|&node| (node, Mark::default())).collect();
+        let (mut next, mut open, mut found) = (1, Vec::new(), Vec::new());
+        for &root in nodes {
+            if marks[&root].index != 0 {
+                continue;
+            }
+            let mut stack: Vec<(Node, Vec<Node>)> = Vec::new();
+            let mut enter = Some(root);
+            loop {
+                if let Some(node) = enter.take() {
+                    marks.insert(node, Mark { index: next, low: next, open: true });
+                    next += 1;
+                    open.push(node);
+                    let inner: Vec<Node> = self.ends[node].edges().iter().map(|edge| edge.to).filter(|to| marks.contains_key(to)).collect();
+                    stack.push((node, inner));
+                }
+                let Some((node, rest)) = stack.last_mut() else { break };
+                let node = *node;
+                if let Some(to) = rest.pop() {
+                    let seen = marks[&to];
+                    if seen.index == 0 {
+                        enter = Some(to);
+                    } else if seen.open {
+                        marks.entry(node).and_modify(|mark| mark.low = mark.low.min(seen.index));
+                    }
+                    continue;
+                }
+                stack.pop();
+                let own = marks[&node];
+                if let Some((above, _)) = stack.last() {
+                    marks.entry(*above).and_modify(|mark| mark.low = mark.low.min(own.low));
+                }
+                if own.low == own.index {
+                    let mut component = Vec::new();
+                    while let Some(member) = open.pop() {
+                        marks.entry(member).and_modify(|mark| mark.open = false);
+                        component.push(member);
+                        if member == node {
+                            break;
+                        }
+                    }
+                    if component.len() > 1 || self.ends[node].edges().iter().any(|edge| edge.to == node) {
+                        found.push(component);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Sorts the nodes so that each comes behind all that lead to it without going back to a loop's header.
+    fn order_nodes(&mut self) {
+        let mut seen = vec![false; self.ends.len()];
+        let mut order = Vec::new();
+        let mut stack: Vec<(Node, Vec<Node>)> = Vec::new();
+        let mut enter = Some(0);
+        loop {
+            if let Some(node) = enter.take() {
+                seen[node] = true;
+                let mut inner: Vec<Node> = self.ends[node].edges().iter().map(|edge| edge.to).collect();
+                // What leaves a loop comes behind all of it.
+                inner.sort_by_key(|to| self.loop_of[node].is_some_and(|of| !self.is_in(*to, of)));
+                stack.push((node, inner));
+            }
+            let Some((node, rest)) = stack.last_mut() else { break };
+            match rest.pop() {
+                Some(to) => enter = (!seen[to]).then_some(to),
+                None => {
+                    order.push(*node);
+                    stack.pop();
+                }
+            }
+        }
+        order.reverse();
+        self.place = vec![None; self.ends.len()];
+        for (index, node) in order.iter().enumerate() {
+            self.place[*node] = Some(index);
+        }
+        self.entries = vec![0; self.ends.len()];
+        for &node in &order {
+            for edge in self.ends[node].edges() {
+                let back = self.header_of(edge.to).is_some_and(|of| self.is_in(node, of));
+                self.entries[edge.to] += u32::from(!back);
+            }
+        }
+        self.order = order;
+    }
+
+    /// Finds the dominators (Cooper, Harvey and Kennedy).
+    fn dominate(&mut self) {
+        let mut sources: Vec<Vec<usize>> = vec![Vec::new(); self.order.len()];
+        for (index, &node) in self.order.iter().enumerate() {
+            for edge in self.ends[node].edges() {
+                if let Some(place) = self.place[edge.to] {
+                    sources[place].push(index);
+                }
+            }
+        }
+        let mut above: Vec<Option<usize>> = vec![None; self.order.len()];
+        if let Some(first) = above.first_mut() {
+            *first = Some(0);
+        }
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for index in 1..self.order.len() {
+                let mut found: Option<usize> = None;
+                for &source in sources[index].iter().filter(|source| above[**source].is_some()) {
+                    found = Some(match found {
+                        None => source,
+                        Some(other) => common(&above, other, source),
+                    });
+                }
+                if found != above[index] {
+                    above[index] = found;
+                    changed = true;
+                }
+            }
+        }
+        self.dominator = vec![None; self.ends.len()];
+        for (index, &node) in self.order.iter().enumerate().skip(1) {
+            self.dominator[node] = above[index].map(|above| self.order[above]);
+        }
+    }
+}
+
+/// The closest dominator of both.
+fn common(above: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
+    while a != b {
+        if a > b {
+            a = above[a].unwrap_or(0);
+        } else {
+            b = above[b].unwrap_or(0);
+        }
+    }
+    a
+}

@@ -1,0 +1,232 @@
+//! What work-groups and subgroups do together (SPIR-V 3.52.21, 3.52.24), and async copies: functions of OpenCL C.
+
+use rspirv::spirv::{GroupOperation, Op as Opcode, Scope};
+
+use super::bridge::{Sign, c_type};
+use super::errors::{Checked, invalid, unsupported};
+use super::function::{Lowering, Val};
+use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
+
+/// The name of what a reduction combines by, and the sign that it takes.
+const fn combines(op: Opcode) -> Option<(&'static str, Sign)> {
+    Some(match op {
+        Opcode::GroupIAdd | Opcode::GroupFAdd | Opcode::GroupNonUniformIAdd | Opcode::GroupNonUniformFAdd => ("add", Sign::Signed),
+        Opcode::GroupSMin | Opcode::GroupFMin | Opcode::GroupNonUniformSMin | Opcode::GroupNonUniformFMin => ("min", Sign::Signed),
+        Opcode::GroupSMax | Opcode::GroupFMax | Opcode::GroupNonUniformSMax | Opcode::GroupNonUniformFMax => ("max", Sign::Signed),
+        Opcode::GroupUMin | Opcode::GroupNonUniformUMin => ("min", Sign::Unsigned),
+        Opcode::GroupUMax | Opcode::GroupNonUniformUMax => ("max", Sign::Unsigned),
+        Opcode::GroupNonUniformIMul | Opcode::GroupNonUniformFMul => ("mul", Sign::Signed),
+        Opcode::GroupNonUniformBitwiseAnd => ("and", Sign::Signed),
+        Opcode::GroupNonUniformBitwiseOr => ("or", Sign::Signed),
+        Opcode::GroupNonUniformBitwiseXor => ("xor", Sign::Signed),
+        Opcode::GroupNonUniformLogicalAnd => ("logical_and", Sign::Signed),
+        Opcode::GroupNonUniformLogicalOr => ("logical_or", Sign::Signed),
+        Opcode::GroupNonUniformLogicalXor => ("logical_xor", Sign::Signed),
+        _ => return None,
+    })
+}
+
+/// The function of a subgroup instruction whose operands are numbers, all but the scope.
+const fn subgroup_function(op: Opcode) -> Option<&'static str> {
+    Some(match op {
+        Opcode::GroupNonUniformElect => "sub_group_elect",
+        Opcode::GroupNonUniformAll => "sub_group_non_uniform_all",
+        Opcode::GroupNonUniformAny => "sub_group_non_uniform_any",
+        Opcode::GroupNonUniformAllEqual => "sub_group_non_uniform_all_equal",
+        Opcode::GroupNonUniformBroadcast => "sub_group_non_uniform_broadcast",
+        Opcode::GroupNonUniformBroadcastFirst => "sub_group_broadcast_first",
+        Opcode::GroupNonUniformBallot => "sub_group_ballot",
+        Opcode::GroupNonUniformInverseBallot => "sub_group_inverse_ballot",
+        Opcode::GroupNonUniformBallotBitExtract => "sub_group_ballot_bit_extract",
+        Opcode::GroupNonUniformBallotFindLSB => "sub_group_ballot_find_lsb",
+        Opcode::GroupNonUniformBallotFindMSB => "sub_group_ballot_find_msb",
+        Opcode::GroupNonUniformShuffle => "sub_group_shuffle",
+        Opcode::GroupNonUniformShuffleXor => "sub_group_shuffle_xor",
+        Opcode::GroupNonUniformShuffleUp => "sub_group_shuffle_up",
+        Opcode::GroupNonUniformShuffleDown => "sub_group_shuffle_down",
+        _ => return None,
+    })
+}
+
+impl Lowering<'_, '_, '_> {
+    /// Lowers the current instruction if it is one of these.
+    pub(super) fn group(&mut self) -> Checked<bool> {
+        let op = self.current.op;
+        if let Some(name) = subgroup_function(op) {
+            self.subgroup_scope()?;
+            return self.collective(name, 1, Sign::Signed).map(|()| true);
+        }
+        if let Some((name, sign)) = combines(op) {
+            return self.reduction(name, sign).map(|()| true);
+        }
+        match op {
+            Opcode::GroupAll | Opcode::GroupAny => {
+                let name = if op == Opcode::GroupAll { "all" } else { "any" };
+                let name = format!("{}_{name}", self.group_prefix()?);
+                self.collective(&name, 1, Sign::Signed)?;
+            }
+            Opcode::GroupBroadcast => self.broadcast()?,
+            Opcode::GroupNonUniformBallotBitCount => {
+                self.subgroup_scope()?;
+                let name = match GroupOperation::from_u32(self.current.word(1)?) {
+                    Some(GroupOperation::Reduce) => "sub_group_ballot_bit_count",
+                    Some(GroupOperation::InclusiveScan) => "sub_group_ballot_inclusive_scan",
+                    Some(GroupOperation::ExclusiveScan) => "sub_group_ballot_exclusive_scan",
+                    _ => return Err(invalid!("there is no such operation")),
+                };
+                self.collective(name, 2, Sign::Unsigned)?;
+            }
+            Opcode::GroupNonUniformRotateKHR => {
+                self.subgroup_scope()?;
+                let clustered = self.current.operands.len() > 3;
+                self.rotate(clustered)?;
+            }
+            Opcode::GroupAsyncCopy => self.async_copy()?,
+            // Every copy is made by the whole group, so that waiting for any of them is a barrier.
+            Opcode::GroupWaitEvents => self.b.effect(Op::Barrier(Fence { local: true, global: true, image: false })),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn group_prefix(&self) -> Checked<&'static str> {
+        match Scope::from_u32(self.known(0)?) {
+            Some(Scope::Workgroup) => Ok("work_group"),
+            Some(Scope::Subgroup) => Ok("sub_group"),
+            _ => Err(unsupported!("a group of another scope than work-group and subgroup")),
+        }
+    }
+
+    fn subgroup_scope(&self) -> Checked<()> {
+        match Scope::from_u32(self.known(0)?) {
+            Some(Scope::Subgroup) => Ok(()),
+            _ => Err(unsupported!("a group of another scope than subgroup")),
+        }
+    }
+
+    /// An operand and its type as OpenCL C spells it; `bool` is `int`, and an index is `uint`.
+    fn group_operand(&mut self, index: usize, sign: Sign, is_index: bool) -> Checked<(Value, String)> {
+        let value = self.number(index)?;
+        let ty = self.b.ty(value);
+        if ty.scalar() == Some(Scalar::Bool) {
+            let value = self.b.resize(value, false, ty.with_scalar(Scalar::I32));
+            let text = c_type(self.b.ty(value), Sign::Signed)?;
+            return Ok((value, text));
+        }
+        Ok((value, c_type(ty, if is_index { Sign::Unsigned } else { sign })?))
+    }
+
+    /// A function of the operands from one on.
+    fn collective(&mut self, name: &str, from: usize, sign: Sign) -> Checked<()> {
+        let (mut args, mut params) = (Vec::new(), Vec::new());
+        for index in from..self.current.operands.len() {
+            // Ballots and indices are unsigned.
+            let is_index = index > from || name.contains("ballot") && name != "sub_group_ballot";
+            let (value, text) = self.group_operand(index, sign, is_index)?;
+            args.push(value);
+            params.push(text);
+        }
+        let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
+        self.give_collective(&format!("{name}({names})"), &params, &args, sign)
+    }
+
+    /// The value of an expression as the current instruction's result, which may be `bool`.
+    fn give_collective(&mut self, expression: &str, params: &[String], args: &[Value], sign: Sign) -> Checked<()> {
+        let want = self.result_type()?;
+        let is_bool = want.scalar() == Some(Scalar::Bool);
+        let ty = if is_bool { want.with_scalar(Scalar::I32) } else { want };
+        let result = c_type(ty, sign)?;
+        let body =
+            if ty.scalar().is_some_and(Scalar::is_int) { format!("return as_{result}({expression});") } else { format!("return {expression};") };
+        let value = self.library_text(ty, &result, params, args, &body)?;
+        let value = if is_bool { self.b.cmp_int(CmpOp::Ne, value, 0) } else { value };
+        self.give(value)
+    }
+
+    fn reduction(&mut self, name: &str, sign: Sign) -> Checked<()> {
+        let uniform = matches!(
+            self.current.op,
+            Opcode::GroupIAdd
+                | Opcode::GroupFAdd
+                | Opcode::GroupSMin
+                | Opcode::GroupFMin
+                | Opcode::GroupUMin
+                | Opcode::GroupSMax
+                | Opcode::GroupFMax
+                | Opcode::GroupUMax
+        );
+        let operation = GroupOperation::from_u32(self.current.word(1)?);
+        let kind = match operation {
+            Some(GroupOperation::Reduce) => "reduce",
+            Some(GroupOperation::InclusiveScan) => "scan_inclusive",
+            Some(GroupOperation::ExclusiveScan) => "scan_exclusive",
+            Some(GroupOperation::ClusteredReduce) => "clustered_reduce",
+            _ => return Err(unsupported!("such a group operation")),
+        };
+        let (value, text) = self.group_operand(2, sign, false)?;
+        let prefix = self.group_prefix()?;
+        if operation == Some(GroupOperation::ClusteredReduce) {
+            // The size is a constant, as the function wants it.
+            let size = self.known(3)?;
+            return self.give_collective(&format!("{prefix}_{kind}_{name}(a0, {size}u)"), &[text], &[value], sign);
+        }
+        if !uniform {
+            self.subgroup_scope()?;
+        }
+        let function = if uniform { format!("{prefix}_{kind}_{name}") } else { format!("{prefix}_non_uniform_{kind}_{name}") };
+        self.give_collective(&format!("{function}(a0)"), &[text], &[value], sign)
+    }
+
+    fn broadcast(&mut self) -> Checked<()> {
+        let prefix = self.group_prefix()?;
+        let (value, text) = self.group_operand(1, Sign::Signed, false)?;
+        let index = self.integer(2)?;
+        let lanes = self.b.ty(index).lanes();
+        let (mut args, mut params) = (vec![value], vec![text]);
+        for lane in 0..lanes {
+            let one = self.b.extract(index, lane);
+            let (ty, name) = if prefix == "work_group" { (self.module.types.pointer_int(), "size_t") } else { (Type::I32, "uint") };
+            args.push(self.b.resize(one, false, ty));
+            params.push(name.to_owned());
+        }
+        let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
+        self.give_collective(&format!("{prefix}_broadcast({names})"), &params, &args, Sign::Signed)
+    }
+
+    fn rotate(&mut self, clustered: bool) -> Checked<()> {
+        let (value, text) = self.group_operand(1, Sign::Signed, false)?;
+        let delta = self.integer(2)?;
+        let delta = self.b.resize(delta, true, Type::I32);
+        let call = if clustered {
+            format!("sub_group_clustered_rotate(a0, a1, {}u)", self.known(3)?)
+        } else {
+            "sub_group_rotate(a0, a1)".to_owned()
+        };
+        self.give_collective(&call, &[text, "int".to_owned()], &[value, delta], Sign::Signed)
+    }
+
+    fn async_copy(&mut self) -> Checked<()> {
+        let (dst, src) = (self.pointer(1)?, self.pointer(2)?);
+        let pointee = self.module.types.pointee(self.type_id(self.current.operand(1)?)?)?.0;
+        let element = self.module.types.numbers(pointee)?;
+        let int = self.module.types.pointer_int();
+        let (count, stride) = (self.integer(3)?, self.integer(4)?);
+        let (count, stride) = (self.b.resize(count, false, int), self.b.resize(stride, false, int));
+        let event = self.arg(5)?;
+        let params = [
+            self.pointer_text(dst, element, Sign::Signed)?,
+            format!("const {}", self.pointer_text(src, element, Sign::Signed)?),
+            "size_t".to_owned(),
+            "size_t".to_owned(),
+            "event_t".to_owned(),
+        ];
+        let (args, body) = if self.b.known(stride) == Some(1) {
+            (vec![dst, src, count, event], "return async_work_group_copy(a0, a1, a2, a3);")
+        } else {
+            (vec![dst, src, count, stride, event], "return async_work_group_strided_copy(a0, a1, a2, a3, a4);")
+        };
+        let params = if args.len() == 4 { [&params[..3], &params[4..]].concat() } else { params.to_vec() };
+        let value = self.library_text(Type::I32, "event_t", &params, &args, body)?;
+        self.define(Val::One(value))
+    }
+}

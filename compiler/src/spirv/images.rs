@@ -1,0 +1,229 @@
+//! Images and samplers (SPIR-V 3.52.10): functions of OpenCL C, and words of what a launch knows of an image.
+
+use rspirv::spirv::{Dim, ImageOperands, Op as Opcode};
+
+use super::bridge::{Sign, c_type};
+use super::errors::{Checked, invalid, unsupported};
+use super::function::{Lowering, Val};
+use super::types::{ImageType, Kind};
+use super::words::Id;
+use crate::ir::image::FORMAT_WORD;
+use crate::ir::{BinOp, Op, Scalar, Type, Value};
+
+/// What OpenCL C counts data types and orders of channels from, and SPIR-V from 0.
+const FIRST_DATA_TYPE: i64 = 0x10d0;
+const FIRST_ORDER: i64 = 0x10b0;
+
+impl ImageType {
+    /// Its name in OpenCL C, with the access that a call needs.
+    fn c_name(self, write: bool) -> String {
+        let access = match (self.access, write) {
+            (2, _) => "read_write ",
+            (_, true) => "write_only ",
+            (_, false) => "read_only ",
+        };
+        format!("{access}{}", self.c_type_name())
+    }
+
+    /// Its name in OpenCL C without an access.
+    pub(super) fn c_type_name(self) -> String {
+        let dim = match self.dim {
+            Dim::Dim1D => "1d",
+            Dim::Dim3D => "3d",
+            Dim::DimBuffer => "1d_buffer",
+            _ => "2d",
+        };
+        let part = |set: bool, text: &'static str| if set { text } else { "" };
+        let array = part(self.arrayed, "_array");
+        format!("image{dim}{array}{}{}_t", part(self.multisampled, "_msaa"), part(self.depth, "_depth"))
+    }
+
+    /// Lanes of its coordinates in OpenCL C.
+    const fn coordinates(self) -> u8 {
+        match (self.dim, self.arrayed) {
+            (Dim::Dim1D | Dim::DimBuffer, false) => 1,
+            (Dim::Dim1D, true) | (Dim::Dim2D, false) => 2,
+            _ => 4,
+        }
+    }
+}
+
+impl Lowering<'_, '_, '_> {
+    /// Lowers the current instruction if it is one of these.
+    pub(super) fn image(&mut self) -> Checked<bool> {
+        match self.current.op {
+            Opcode::SampledImage => {
+                let (image, sampler) = (self.arg(0)?, self.arg(1)?);
+                self.define(Val::Sampled(image, sampler))?;
+            }
+            Opcode::Image => match self.get(self.current.operand(0)?)? {
+                Val::Sampled(image, _) => self.define(Val::One(image))?,
+                _ => return Err(invalid!("operand 0 is no sampled image")),
+            },
+            Opcode::ImageSampleExplicitLod => {
+                let id = self.current.operand(0)?;
+                let Val::Sampled(image, sampler) = self.get(id)? else { return Err(invalid!("{id} is no sampled image")) };
+                let ty = self.sampled_type(id)?;
+                self.read(image, ty, Some(sampler), 2)?;
+            }
+            Opcode::ImageRead | Opcode::ImageFetch => {
+                let (image, ty) = (self.arg(0)?, self.image_type(self.current.operand(0)?)?);
+                self.read(image, ty, None, 2)?;
+            }
+            Opcode::ImageWrite => self.write()?,
+            Opcode::ImageQuerySizeLod | Opcode::ImageQuerySize => self.size()?,
+            Opcode::ImageQueryFormat | Opcode::ImageQueryOrder => {
+                let word = self.image_word(FORMAT_WORD)?;
+                let value = if self.current.op == Opcode::ImageQueryFormat {
+                    let kind = self.b.bin_int(BinOp::And, word, 0xffff);
+                    self.b.bin_int(BinOp::Sub, kind, FIRST_DATA_TYPE)
+                } else {
+                    let order = self.b.bin_int(BinOp::LShr, word, 16);
+                    self.b.bin_int(BinOp::Sub, order, FIRST_ORDER)
+                };
+                self.give(value)?;
+            }
+            Opcode::ImageQueryLevels | Opcode::ImageQuerySamples => {
+                let want = self.result_type()?;
+                let one = self.b.bits(want, 1);
+                self.give(one)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The type of an image.
+    fn image_type(&self, id: Id) -> Checked<ImageType> {
+        match self.module.types.get(self.type_id(id)?)?.kind {
+            Kind::Image(image) => Ok(image),
+            _ => Err(invalid!("{id} is no image")),
+        }
+    }
+
+    /// The type of the image that a sampled image has.
+    fn sampled_type(&self, id: Id) -> Checked<ImageType> {
+        let mut id = id;
+        for _ in 0..8 {
+            let inst = self.module.definitions.get(&id).ok_or_else(|| unsupported!("a sampled image from elsewhere"))?;
+            match inst.op {
+                Opcode::SampledImage => return self.image_type(inst.operand(0)?),
+                Opcode::CopyObject => id = inst.operand(0)?,
+                _ => break,
+            }
+        }
+        Err(unsupported!("a sampled image from elsewhere"))
+    }
+
+    /// Coordinates in as many lanes as OpenCL C has.
+    fn coordinates(&mut self, index: usize, image: ImageType) -> Checked<Value> {
+        let value = self.number(index)?;
+        let (have, want) = (self.b.ty(value), image.coordinates());
+        if !matches!(have.scalar(), Some(Scalar::I32 | Scalar::F32)) {
+            return Err(unsupported!("coordinates of {have}"));
+        }
+        if have.lanes() == want {
+            return Ok(value);
+        }
+        let least = if want == 4 { 3 } else { want };
+        if have.lanes() < least {
+            return Err(invalid!("{} coordinates are too few", have.lanes()));
+        }
+        let lanes: Vec<u8> = (0..want.min(have.lanes())).collect();
+        let cut = self.b.lanes(value, &lanes);
+        Ok(if self.b.ty(cut).lanes() < want { self.b.widen(cut, want) } else { cut })
+    }
+
+    /// What the image operands from one on say of the sign of its integers.
+    fn texel_sign(&self, index: usize) -> Option<Sign> {
+        let operands = self.current.operands.get(index).copied().unwrap_or_default();
+        if operands & ImageOperands::SIGN_EXTEND.bits() != 0 {
+            return Some(Sign::Signed);
+        }
+        (operands & ImageOperands::ZERO_EXTEND.bits() != 0).then_some(Sign::Unsigned)
+    }
+
+    fn read(&mut self, image: Value, ty: ImageType, sampler: Option<Value>, operands: usize) -> Checked<()> {
+        let coordinates = self.coordinates(1, ty)?;
+        let want = self.result_type()?;
+        let (mut args, mut params, mut names) = (vec![image], vec![ty.c_name(false)], "a0".to_owned());
+        if let Some(sampler) = sampler {
+            args.push(sampler);
+            params.push("sampler_t".to_owned());
+            names.push_str(", a1");
+        }
+        names.push_str(&format!(", a{}", args.len()));
+        params.push(c_type(self.b.ty(coordinates), Sign::Signed)?);
+        args.push(coordinates);
+        let body = match want.scalar() {
+            Some(Scalar::F32) => format!("return read_imagef({names});"),
+            Some(Scalar::F16) => format!("return read_imageh({names});"),
+            Some(Scalar::I32) => match self.texel_sign(operands) {
+                Some(Sign::Signed) => format!("return read_imagei({names});"),
+                Some(Sign::Unsigned) => format!("return as_int4(read_imageui({names}));"),
+                // The image knows: its format is known when the kernel is launched.
+                None => format!(
+                    "int t = get_image_channel_data_type(a0); if (t >= CLK_SIGNED_INT8 && t <= CLK_SIGNED_INT32) return read_imagei({names}); \
+                     return as_int4(read_imageui({names}));"
+                ),
+            },
+            _ => return Err(unsupported!("texels of {want}")),
+        };
+        let value = self.library_text(want, &c_type(want, Sign::Signed)?, &params, &args, &body)?;
+        self.give(value)
+    }
+
+    fn write(&mut self) -> Checked<()> {
+        let (image, ty) = (self.arg(0)?, self.image_type(self.current.operand(0)?)?);
+        let (coordinates, texel) = (self.coordinates(1, ty)?, self.number(2)?);
+        let have = self.b.ty(texel);
+        let params = [ty.c_name(true), c_type(self.b.ty(coordinates), Sign::Signed)?, c_type(have, Sign::Signed)?];
+        let body = match have.scalar() {
+            Some(Scalar::F32) => "write_imagef(a0, a1, a2);",
+            Some(Scalar::F16) => "write_imageh(a0, a1, a2);",
+            Some(Scalar::I32) => match self.texel_sign(3) {
+                Some(Sign::Signed) => "write_imagei(a0, a1, a2);",
+                Some(Sign::Unsigned) => "write_imageui(a0, a1, as_uint4(a2));",
+                None => {
+                    "int t = get_image_channel_data_type(a0); if (t >= CLK_SIGNED_INT8 && t <= CLK_SIGNED_INT32) write_imagei(a0, a1, a2); \
+                     else write_imageui(a0, a1, as_uint4(a2));"
+                }
+            },
+            _ => return Err(unsupported!("texels of {have}")),
+        };
+        self.library_effect(&params, &[image, coordinates, texel], body);
+        Ok(())
+    }
+
+    fn image_word(&mut self, word: u8) -> Checked<Value> {
+        let image = self.arg(0)?;
+        self.image_type(self.current.operand(0)?)?;
+        Ok(self.b.emit(Op::ImageWord { image, word }, Type::I32))
+    }
+
+    /// Width, height, depth and the number of images, as far as the image has them.
+    fn size(&mut self) -> Checked<()> {
+        let ty = self.image_type(self.current.operand(0)?)?;
+        let mut words: Vec<u8> = match ty.dim {
+            Dim::Dim1D | Dim::DimBuffer => vec![0],
+            Dim::Dim3D => vec![0, 1, 2],
+            _ => vec![0, 1],
+        };
+        if ty.arrayed {
+            words.push(3);
+        }
+        let want = self.result_type()?;
+        let scalar = want.scalar().filter(|scalar| scalar.is_int()).ok_or_else(|| invalid!("the result is of {want}"))?;
+        let mut lanes = Vec::new();
+        for word in words {
+            let value = self.image_word(word)?;
+            lanes.push(self.b.resize(value, false, Type::Scalar(scalar)));
+        }
+        while lanes.len() < usize::from(want.lanes()) {
+            lanes.push(self.b.bits(Type::Scalar(scalar), 0));
+        }
+        lanes.truncate(want.lanes().into());
+        let value = self.b.construct(&lanes);
+        self.give(value)
+    }
+}

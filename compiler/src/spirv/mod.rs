@@ -1,0 +1,81 @@
+//! SPIR-V as a source: modules of OpenCL's environment (versions 1.0 to 1.6, capability `Kernel`) to the IR in memory form.
+//!
+//! ```text
+//! words -> module (types, constants, blocks) -> graph -> structure -> ir
+//! ```
+//! What an instruction does that the IR has no operation for, a function of OpenCL C does (`bridge`): all of OpenCL.std, images, atomics, groups. So both languages have
+//! one library. Everything behind the IR is shared with OpenCL C, linking included.
+//!
+//! # Files
+//! `words` are instructions, `module` sorts them; `decorations`, `types`, `constants`, `fold` and `globals` are what stands outside of functions. `graph` and
+//! `structure` bring blocks into regions, `control` writes these. `function` holds what a function's ids mean; `instruction` asks the other files in turn.
+
+mod arith;
+mod atomics;
+mod bridge;
+mod builtins;
+mod calls;
+mod composite;
+mod constants;
+mod control;
+mod convert;
+mod decorations;
+mod errors;
+mod ext;
+mod fold;
+mod function;
+mod globals;
+mod graph;
+mod groups;
+mod images;
+mod instruction;
+mod memory;
+mod module;
+mod reflection;
+mod structure;
+mod types;
+mod unit;
+mod words;
+
+use crate::link::{self, CompiledUnit, Output};
+use crate::options::BuildOptions;
+use crate::parallel::on_thread;
+use crate::passes::Watch;
+use crate::program::BuildResult;
+use crate::target::Target;
+use crate::timing::stage;
+
+pub use constants::{Specialisation, specialisation_constants};
+pub use words::{NotSpirv, read_words};
+
+/// A module and what its specialisation constants are given.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// As [`read_words`] gives them.
+    pub words: &'a [u32],
+    /// Values for some of its specialisation constants.
+    pub specialisation: &'a Specialisation,
+}
+
+/// Builds a module: everything up to the IR (clBuildProgram).
+pub fn build(source: Source<'_>, options: &BuildOptions, target: &Target) -> BuildResult {
+    build_watched(source, options, target, None)
+}
+
+/// As [`build`], with someone who looks at the IR after every pass.
+pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
+    let made = on_thread(|| match stage("spirv", || unit::lower(source, options, target, unit::Roots::Kernels)) {
+        Ok(unit) => link::join(&[&unit], Output::Executable, target, watch),
+        Err(error) => BuildResult::refused(format!("error: {error}\n")),
+    });
+    made.unwrap_or_else(BuildResult::refused)
+}
+
+/// Compiles a module on its own (clCompileProgram): what it imports is left to [`crate::link::link`]. The unit, unless the module is refused, and the build log.
+pub fn compile(source: Source<'_>, options: &BuildOptions, target: &Target) -> (Option<CompiledUnit>, String) {
+    let made = on_thread(|| match unit::lower(source, options, target, unit::Roots::Exports) {
+        Ok(unit) => (Some(unit), String::new()),
+        Err(error) => (None, format!("error: {error}\n")),
+    });
+    made.unwrap_or_else(|log| (None, log))
+}

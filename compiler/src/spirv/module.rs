@@ -1,0 +1,242 @@
+//! A module in the sections of its logical layout (SPIR-V 2.4): what is said of the whole, types and constants, functions as blocks.
+
+use rspirv::spirv::{AddressingModel, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::constants::{Constants, Specialisation};
+use super::decorations::Decorations;
+use super::errors::{Checked, Refused, invalid, unsupported};
+use super::globals::Globals;
+use super::types::Types;
+use super::words::{Id, Inst, instructions};
+use crate::target::Target;
+
+/// A kernel.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    /// The function that it is.
+    pub(super) function: Id,
+    /// What the host calls it.
+    pub(super) name: String,
+}
+
+/// A basic block.
+#[derive(Clone, Debug)]
+pub(super) struct Block<'w> {
+    pub(super) label: Id,
+    /// What it does, the instruction that ends it excepted.
+    pub(super) insts: Vec<Inst<'w>>,
+    /// What ends it.
+    pub(super) end: Inst<'w>,
+    /// What its loop control says of unrolling, where it begins a loop: as [`crate::ir::Op::Loop`] has it.
+    pub(super) unroll: Option<u32>,
+}
+
+/// A function; one without blocks is defined elsewhere.
+#[derive(Clone, Debug)]
+pub(super) struct FunctionDef<'w> {
+    pub(super) id: Id,
+    /// `OpFunction`.
+    pub(super) inst: Inst<'w>,
+    /// `OpFunctionParameter`s.
+    pub(super) params: Vec<Inst<'w>>,
+    pub(super) blocks: Vec<Block<'w>>,
+}
+
+/// A module, read and checked as far as everything but the bodies of functions goes.
+#[derive(Debug, Default)]
+pub(super) struct Module<'w> {
+    /// Ids of the instruction set OpenCL.std.
+    pub(super) opencl: FxHashSet<Id>,
+    pub(super) entries: Vec<Entry>,
+    /// `OpExecutionMode`s by function.
+    pub(super) modes: FxHashMap<Id, Vec<Inst<'w>>>,
+    pub(super) names: FxHashMap<Id, String>,
+    /// Texts of `OpString`s, in order.
+    pub(super) strings: Vec<String>,
+    pub(super) decorations: Decorations,
+    pub(super) types: Types,
+    pub(super) constants: Constants,
+    pub(super) globals: Globals,
+    pub(super) functions: Vec<FunctionDef<'w>>,
+    /// Indices into `functions`.
+    pub(super) function_numbers: FxHashMap<Id, usize>,
+    /// The instructions within functions that have a result.
+    pub(super) definitions: FxHashMap<Id, Inst<'w>>,
+    has_memory_model: bool,
+}
+
+/// Reads the words of a module for a device.
+///
+/// # Errors
+/// The first instruction that is not right.
+pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target: &Target) -> Result<Module<'w>, Refused> {
+    let list = instructions(words)?;
+    let mut module = Module::default();
+    let mut defined = FxHashSet::default();
+    for inst in &list {
+        if let Some(id) = inst.result_id()
+            && !defined.insert(id)
+        {
+            return Err(inst.refuse(invalid!("{id} has been defined before")));
+        }
+    }
+    let first = list.iter().position(|inst| inst.op == Op::Function).unwrap_or(list.len());
+    let (before, functions) = list.split_at(first);
+    // Decorations are needed by what they decorate, wherever they stand.
+    for inst in before {
+        module.annotation(inst).map_err(|problem| inst.refuse(problem))?;
+    }
+    for inst in before {
+        module.preamble(inst, specialisation, target).map_err(|problem| inst.refuse(problem))?;
+    }
+    if !module.has_memory_model {
+        let problem = invalid!("there is no OpMemoryModel");
+        return Err(Refused { instruction: "the module".to_owned(), offset: 0, problem });
+    }
+    module.function_bodies(functions)?;
+    for entry in &module.entries {
+        if !module.function_numbers.contains_key(&entry.function) {
+            let problem = invalid!("kernel `{}` is no function of the module", entry.name);
+            return Err(Refused { instruction: "OpEntryPoint".to_owned(), offset: 0, problem });
+        }
+    }
+    Ok(module)
+}
+
+impl<'w> Module<'w> {
+    fn annotation(&mut self, inst: &Inst<'w>) -> Checked<()> {
+        match inst.op {
+            Op::Name => {
+                self.names.insert(inst.operand(0)?, inst.string(1)?.0);
+                Ok(())
+            }
+            Op::String => {
+                self.strings.push(inst.string(0)?.0);
+                Ok(())
+            }
+            _ => self.decorations.read(inst),
+        }
+    }
+
+    fn preamble(&mut self, inst: &Inst<'w>, specialisation: &Specialisation, target: &Target) -> Checked<()> {
+        match inst.op {
+            Op::Capability | Op::Extension | Op::Nop | Op::Undef if inst.op != Op::Undef => Ok(()),
+            Op::ExtInstImport => self.import(inst),
+            Op::MemoryModel => self.memory_model(inst, target),
+            Op::EntryPoint => {
+                let (name, _) = inst.string(2)?;
+                if inst.word(0)? != rspirv::spirv::ExecutionModel::Kernel as u32 {
+                    return Err(unsupported!("an entry point that is no kernel"));
+                }
+                self.entries.push(Entry { function: inst.operand(1)?, name });
+                Ok(())
+            }
+            Op::ExecutionMode | Op::ExecutionModeId => {
+                self.modes.entry(inst.operand(0)?).or_default().push(*inst);
+                Ok(())
+            }
+            Op::Variable => {
+                let Self { types, constants, decorations, names, globals, .. } = self;
+                globals.variable(inst, types, constants, decorations, names)
+            }
+            _ if self.types.read(inst, &self.constants, &self.decorations)? => Ok(()),
+            _ => {
+                let Self { types, constants, decorations, globals, .. } = self;
+                let _ = constants.read(inst, types, decorations, globals, specialisation)?;
+                // Sources, names and what debuggers need says nothing of what runs.
+                Ok(())
+            }
+        }
+    }
+
+    fn import(&mut self, inst: &Inst<'w>) -> Checked<()> {
+        let (name, _) = inst.string(0)?;
+        match name.as_str() {
+            "OpenCL.std" => {
+                self.opencl.insert(inst.result()?);
+                Ok(())
+            }
+            _ if name.starts_with("NonSemantic.") || name.contains("DebugInfo") => Ok(()),
+            _ => Err(unsupported!("the instruction set \"{name}\"")),
+        }
+    }
+
+    fn memory_model(&mut self, inst: &Inst<'w>, target: &Target) -> Checked<()> {
+        let (addressing, memory) = (inst.word(0)?, inst.word(1)?);
+        let bytes = match addressing {
+            _ if addressing == AddressingModel::Physical32 as u32 => 4,
+            _ if addressing == AddressingModel::Physical64 as u32 => 8,
+            _ => return Err(unsupported!("addressing model {addressing}, which is neither Physical32 nor Physical64,")),
+        };
+        if memory != rspirv::spirv::MemoryModel::OpenCL as u32 {
+            return Err(unsupported!("memory model {memory}, which is not OpenCL's,"));
+        }
+        if bytes != target.pointer_size() {
+            let bits = target.pointer_size() * 8;
+            return Err(unsupported!("an addressing model of {} bits on a device whose addresses have {bits}", bytes * 8));
+        }
+        self.types.pointer_size = bytes;
+        self.has_memory_model = true;
+        Ok(())
+    }
+
+    fn function_bodies(&mut self, list: &[Inst<'w>]) -> Result<(), Refused> {
+        let mut current: Option<FunctionDef<'w>> = None;
+        let mut open: Option<(Id, Vec<Inst<'w>>, Option<u32>)> = None;
+        for inst in list {
+            let refuse = |what: &str| inst.refuse(invalid!("it is {what}"));
+            if let Some(id) = inst.result_id() {
+                self.definitions.insert(id, *inst);
+            }
+            match (inst.op, &mut current, &mut open) {
+                (Op::Line | Op::NoLine | Op::Nop | Op::SelectionMerge, ..) => {}
+                (Op::Function, None, _) => {
+                    let id = inst.result().map_err(|problem| inst.refuse(problem))?;
+                    current = Some(FunctionDef { id, inst: *inst, params: Vec::new(), blocks: Vec::new() });
+                }
+                (Op::FunctionParameter, Some(function), None) if function.blocks.is_empty() => function.params.push(*inst),
+                (Op::FunctionEnd, Some(_), None) => {
+                    if let Some(function) = current.take() {
+                        self.function_numbers.insert(function.id, self.functions.len());
+                        self.functions.push(function);
+                    }
+                }
+                (Op::Label, Some(_), None) => {
+                    let label = inst.result().map_err(|problem| inst.refuse(problem))?;
+                    open = Some((label, Vec::new(), None));
+                }
+                (Op::LoopMerge, _, Some((_, _, unroll))) => {
+                    *unroll = match inst.word(2).unwrap_or_default() {
+                        control if control & 1 != 0 => Some(0),
+                        control if control & 2 != 0 => Some(1),
+                        _ => None,
+                    };
+                }
+                (op, Some(function), Some(_)) if ends_block(op) => {
+                    if let Some((label, insts, unroll)) = open.take() {
+                        function.blocks.push(Block { label, insts, end: *inst, unroll });
+                    }
+                }
+                (Op::ExtInst, None, None) => {}
+                (_, _, Some((_, insts, _))) => insts.push(*inst),
+                (_, None, None) => return Err(refuse("outside of every function")),
+                (..) => return Err(refuse("outside of every block, or in one that has not ended")),
+            }
+        }
+        match (current, open) {
+            (None, None) => Ok(()),
+            (Some(function), _) => Err(function.inst.refuse(invalid!("the function does not end"))),
+            (None, Some(_)) => Ok(()),
+        }
+    }
+
+    /// The name of something, for dumps and messages; empty where it has none.
+    pub(super) fn name(&self, id: Id) -> &str {
+        self.names.get(&id).map_or("", String::as_str)
+    }
+}
+
+const fn ends_block(op: Op) -> bool {
+    matches!(op, Op::Branch | Op::BranchConditional | Op::Switch | Op::Return | Op::ReturnValue | Op::Unreachable | Op::Kill)
+}

@@ -1,0 +1,392 @@
+//! A graph as nested pieces: what is written where, so that every jump is the end of a region, a `break` or a `continue` of the innermost loop.
+//!
+//! After Ramsey ("Beyond Relooper", 2022), a node that several jumps lead to stands behind its immediate dominator's part, and a node that one jump leads to stands in
+//! the place of that jump. What follows a loop stands behind the loop. The IR has no jump out of a nested region but those of its innermost loop; so
+//! what stands between a jump and its target runs only if a *flag* says so: of each node that may be left out, its flag is cleared before the part that it stands
+//! behind, and set by the jumps to it.
+//! ```text
+//! if (a && b) X else Y; Z   is   to_y = 0;  if (a) { if (b) { X } else { to_y = 1 } } else { to_y = 1 }  if (to_y) { Y }  Z
+//! ```
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::errors::{Checked, unsupported};
+use super::graph::{Edge, End, Graph, Loop, Node};
+use crate::ir::MAX_NESTING;
+
+/// From that nesting on, a node stands behind an outer one instead of within the inner one. Drivers set limits: lavapipe ignores the conditions of more than 80 nested
+/// `if`s.
+const DEEP: u32 = 24;
+
+/// The nesting to which such a node goes back.
+const SHALLOW: u32 = 8;
+
+/// A part of a function, in order of execution.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// What a node does, without what follows it.
+    Work(Node),
+    /// The values that a jump gives to the `OpPhi`s of the block that it enters.
+    Moves { from: Node, edge: Edge },
+    /// The arms of a branch or switch, in the order of its jumps.
+    Arms { node: Node, arms: Vec<Vec<Self>> },
+    /// One arm of a branch, which leaves: the other one goes on behind it. `when` is the condition's value for which it leaves.
+    Leave { node: Node, when: bool, arm: Vec<Self> },
+    /// A loop.
+    Loop { of: Loop, body: Vec<Self> },
+    /// A node that is jumped to, and all that belongs to it.
+    Follow { node: Node, body: Vec<Self> },
+    /// The same, with all that comes behind it in the list.
+    Rest(Node),
+    /// A jump to a node that stands elsewhere.
+    Jump { from: Node, edge: Edge },
+    /// Clears the flags of nodes that stand behind.
+    Clear(Vec<Node>),
+}
+
+impl Piece {
+    /// The node that stands behind what is before it in the list.
+    pub(super) const fn follow(&self) -> Option<Frame> {
+        match self {
+            Self::Follow { node, .. } | Self::Rest(node) => Some(Frame::Follow(*node)),
+            _ => None,
+        }
+    }
+}
+
+/// A list in parts that end where what comes belongs to one node: within a part, what comes later stands nearer to the function's end.
+pub(super) fn parts(list: &[Piece]) -> impl Iterator<Item = &[Piece]> {
+    list.split_inclusive(|piece| matches!(piece, Piece::Rest(_)))
+}
+
+/// How a jump is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// The end of the region leads there, if the flag is set where there is one.
+    Fall,
+    /// By `break`.
+    Break,
+    /// By `continue`.
+    Continue,
+}
+
+/// What lies between a place and the function's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frame {
+    Follow(Node),
+    Loop(Loop),
+}
+
+/// Where the nodes of a graph stand.
+#[derive(Debug, Default)]
+pub(super) struct Structure {
+    pub(super) pieces: Vec<Piece>,
+    /// Nodes that have a flag, and whether they run only if it is set. A header's says that its loop goes on.
+    pub(super) flags: FxHashMap<Node, bool>,
+    /// Where the jumps out of each loop lead that have to go on from behind it by `break` or `continue`, and whether all do.
+    pub(super) further: FxHashMap<Loop, (Vec<Node>, bool)>,
+    /// The node within whose region each stands, itself excepted.
+    scope: Vec<Option<Node>>,
+    /// Entry and exit times of a walk over the tree of scopes.
+    times: Vec<(u32, u32)>,
+}
+
+impl Structure {
+    /// Finds the places of a graph's nodes.
+    pub(super) fn new(graph: &Graph) -> Checked<Self> {
+        let mut builder = Builder::place(graph);
+        let pieces = builder.tree(0, false, 0)?;
+        let mut structure = Self { pieces, scope: builder.scope, ..Self::default() };
+        let mut routes = Routes { graph, bypassed: FxHashSet::default(), exits: FxHashMap::default() };
+        routes.list(&structure.pieces, &mut Vec::new());
+        let Routes { bypassed, exits, .. } = routes;
+        structure.flags = bypassed.iter().map(|node| (*node, true)).collect();
+        for (of, targets) in exits {
+            let mut further: Vec<Node> = targets.iter().filter(|(_, goes_on)| **goes_on).map(|(node, _)| *node).collect();
+            further.sort_unstable();
+            let only = targets.len() == 1;
+            if !only {
+                further.iter().for_each(|node| {
+                    structure.flags.entry(*node).or_insert(false);
+                });
+            }
+            structure.further.insert(of, (further, only));
+        }
+        structure.walk_scopes(graph);
+        Ok(structure)
+    }
+
+    /// Whether what a node computes is visible at another one.
+    pub(super) fn sees(&self, user: Node, definer: Node) -> bool {
+        let ((enter, leave), (at, _)) = (self.times[definer], self.times[user]);
+        enter <= at && at < leave
+    }
+
+    fn walk_scopes(&mut self, graph: &Graph) {
+        let mut inner: Vec<Vec<Node>> = vec![Vec::new(); self.scope.len()];
+        for &node in graph.order.iter().skip(1) {
+            if let Some(outer) = self.scope[node] {
+                inner[outer].push(node);
+            }
+        }
+        self.times = vec![(u32::MAX, 0); self.scope.len()];
+        let mut time = 0;
+        // What stands behind a loop at the function's top is in no node's scope.
+        for &root in graph.order.iter().filter(|node| self.scope[**node].is_none()) {
+            let mut stack = vec![(root, 0)];
+            self.times[root].0 = time;
+            time += 1;
+            while let Some((node, next)) = stack.last_mut() {
+                let node = *node;
+                match inner[node].get(*next) {
+                    Some(&to) => {
+                        *next += 1;
+                        self.times[to].0 = time;
+                        time += 1;
+                        stack.push((to, 0));
+                    }
+                    None => {
+                        self.times[node].1 = time;
+                        stack.pop();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where a jump from a place goes, and the nodes whose parts it has to leave out.
+pub(super) fn route(graph: &Graph, frames: &[Frame], to: Node, mut bypass: impl FnMut(Node)) -> Route {
+    let mut passed = Vec::new();
+    for frame in frames.iter().rev() {
+        match *frame {
+            Frame::Follow(node) if node == to => break,
+            Frame::Follow(node) => passed.push(node),
+            Frame::Loop(of) if graph.loops[of.0].header == to => return Route::Continue,
+            Frame::Loop(_) => return Route::Break,
+        }
+    }
+    passed.into_iter().for_each(&mut bypass);
+    Route::Fall
+}
+
+struct Builder<'g> {
+    graph: &'g Graph,
+    /// Whether the node stands in the place of the only jump to it.
+    inline: Vec<bool>,
+    /// What stands behind a node's own part, or (second) behind the loop that it begins; in order.
+    follows: Vec<[Vec<Node>; 2]>,
+    scope: Vec<Option<Node>>,
+}
+
+impl<'g> Builder<'g> {
+    fn place(graph: &'g Graph) -> Self {
+        let count = graph.ends.len();
+        let mut this =
+            Self { graph, inline: vec![false; count], follows: vec![Default::default(); count], scope: vec![None; count] };
+        let mut depth = vec![0_u32; count];
+        let mut children: Vec<u32> = vec![0; count];
+        for &node in graph.order.iter().skip(1) {
+            if let Some(dominator) = graph.dominator[node] {
+                children[dominator] += u32::from(graph.entries[node] > 1);
+            }
+        }
+        for &node in graph.order.iter().skip(1) {
+            let Some(mut above) = graph.dominator[node] else { continue };
+            let home = graph.outer_loop(node);
+            let leaves_at_once = matches!(graph.ends[node], End::Return(_) | End::Unreachable);
+            let in_own_loop = u32::from(graph.header_of(node).is_some());
+            if graph.loop_of[above] != home && !(graph.entries[node] == 1 && leaves_at_once) {
+                let header = this.header_below(above, home);
+                this.follows[header][1].push(node);
+                this.scope[node] = this.scope[header];
+                depth[node] = depth[header].saturating_sub(1) + 1 + in_own_loop;
+                continue;
+            }
+            if depth[above] >= DEEP && !leaves_at_once {
+                let same = |outer: &Node| graph.loop_of[*outer] == home;
+                let chain = std::iter::successors(Some(above), |inner| this.scope[*inner]).take_while(same);
+                let mut best = above;
+                for outer in chain {
+                    best = outer;
+                    if depth[outer] <= SHALLOW {
+                        break;
+                    }
+                }
+                if depth[best] < depth[above] {
+                    above = best;
+                    this.follows[above][0].push(node);
+                    this.scope[node] = Some(above);
+                    depth[node] = depth[above] + 1 + in_own_loop;
+                    continue;
+                }
+            }
+            this.scope[node] = Some(above);
+            this.inline[node] = graph.entries[node] == 1;
+            let jumps = matches!(graph.ends[above], End::Goto(_));
+            let nested = if this.inline[node] { !jumps } else { children[above] > 1 };
+            depth[node] = depth[above] + u32::from(nested) + in_own_loop;
+            if !this.inline[node] {
+                this.follows[above][0].push(node);
+            }
+        }
+        this
+    }
+
+    /// The header of the loop around a node whose parent is that loop.
+    fn header_below(&self, node: Node, outer: Option<Loop>) -> Node {
+        let chain = std::iter::successors(self.graph.loop_of[node], |inner| self.graph.loops[inner.0].parent);
+        let mut found = node;
+        for of in chain {
+            found = self.graph.loops[of.0].header;
+            if self.graph.loops[of.0].parent == outer {
+                break;
+            }
+        }
+        found
+    }
+
+    /// All that stands with a node. `entered`: its own loop has been opened.
+    fn tree(&mut self, node: Node, entered: bool, depth: usize) -> Checked<Vec<Piece>> {
+        if depth > 4 * MAX_NESTING {
+            return Err(unsupported!("control flow that nests deeper than {MAX_NESTING}"));
+        }
+        let mut list = Vec::new();
+        let (mut current, mut entered) = (node, entered);
+        loop {
+            let opens = self.graph.header_of(current).filter(|_| !std::mem::take(&mut entered));
+            let mut behind = std::mem::take(&mut self.follows[current][usize::from(opens.is_some())]);
+            if !behind.is_empty() {
+                list.push(Piece::Clear(behind.clone()));
+            }
+            if let Some(of) = opens {
+                let body = self.tree(current, true, depth + 1)?;
+                list.push(Piece::Loop { of, body });
+            } else {
+                list.push(Piece::Work(current));
+                if let Some(next) = self.ending(current, &mut list, behind.is_empty(), depth)? {
+                    current = next;
+                    continue;
+                }
+            }
+            let Some(last) = behind.pop() else { return Ok(list) };
+            for node in behind {
+                let body = self.tree(node, false, depth + 1)?;
+                list.push(Piece::Follow { node, body });
+            }
+            list.push(Piece::Rest(last));
+            current = last;
+        }
+    }
+
+    /// What follows a node's work; the node that goes on in the same list, if one does.
+    fn ending(&mut self, node: Node, list: &mut Vec<Piece>, free: bool, depth: usize) -> Checked<Option<Node>> {
+        let graph = self.graph;
+        match &graph.ends[node] {
+            End::Return(_) | End::Unreachable => {}
+            End::Goto(edge) if self.is_inline(node, edge.to) => {
+                list.push(Piece::Moves { from: node, edge: *edge });
+                return Ok(Some(edge.to));
+            }
+            End::Goto(edge) => list.push(Piece::Jump { from: node, edge: *edge }),
+            End::Branch { then, els, .. } => {
+                let leaves = |edge: &Edge| self.leaves(node, edge.to);
+                let goes_on = |edge: &Edge| free && self.is_inline(node, edge.to) && !self.leaves(node, edge.to);
+                let (arm, rest, when) = match (then, els) {
+                    (then, els) if leaves(then) && goes_on(els) => (then, els, true),
+                    (then, els) if leaves(els) && goes_on(then) => (els, then, false),
+                    _ => {
+                        let arms = vec![self.arm(node, *then, depth)?, self.arm(node, *els, depth)?];
+                        list.push(Piece::Arms { node, arms });
+                        return Ok(None);
+                    }
+                };
+                let arm = self.arm(node, *arm, depth)?;
+                list.push(Piece::Leave { node, when, arm });
+                list.push(Piece::Moves { from: node, edge: *rest });
+                return Ok(Some(rest.to));
+            }
+            ends => {
+                let arms = ends.edges().into_iter().map(|edge| self.arm(node, edge, depth)).collect::<Checked<_>>()?;
+                list.push(Piece::Arms { node, arms });
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a node stands in the place of a jump: the only one to it, but for those that start its loop again.
+    fn is_inline(&self, from: Node, to: Node) -> bool {
+        self.inline[to] && !self.graph.header_of(to).is_some_and(|of| self.graph.is_in(from, of))
+    }
+
+    fn arm(&mut self, from: Node, edge: Edge, depth: usize) -> Checked<Vec<Piece>> {
+        if !self.is_inline(from, edge.to) {
+            return Ok(vec![Piece::Jump { from, edge }]);
+        }
+        let mut list = vec![Piece::Moves { from, edge }];
+        list.append(&mut self.tree(edge.to, false, depth + 1)?);
+        Ok(list)
+    }
+
+    /// Whether a jump is a `return`, a `break` or a `continue`.
+    fn leaves(&self, from: Node, to: Node) -> bool {
+        if self.is_inline(from, to) {
+            return matches!(self.graph.ends[to], End::Return(_) | End::Unreachable) && self.graph.header_of(to).is_none();
+        }
+        let Some(of) = self.graph.loop_of[from] else { return false };
+        self.graph.loops[of.0].header == to || !self.graph.is_in(to, of)
+    }
+}
+
+/// Finds which nodes have to ask their flags.
+struct Routes<'g> {
+    graph: &'g Graph,
+    bypassed: FxHashSet<Node>,
+    /// Where the jumps out of a loop lead, and whether they go further than behind it.
+    exits: FxHashMap<Loop, FxHashMap<Node, bool>>,
+}
+
+impl Routes<'_> {
+    fn list(&mut self, list: &[Piece], frames: &mut Vec<Frame>) {
+        for part in parts(list) {
+            let before = frames.len();
+            frames.extend(part.iter().rev().filter_map(Piece::follow));
+            for piece in part {
+                if piece.follow().is_some() {
+                    frames.pop();
+                }
+                match piece {
+                    Piece::Work(_) | Piece::Moves { .. } | Piece::Rest(_) | Piece::Clear(_) => {}
+                    Piece::Arms { arms, .. } => arms.iter().for_each(|arm| self.list(arm, frames)),
+                    Piece::Leave { arm, .. } => self.list(arm, frames),
+                    Piece::Follow { body, .. } => self.list(body, frames),
+                    Piece::Loop { of, body } => {
+                        frames.push(Frame::Loop(*of));
+                        self.list(body, frames);
+                        frames.pop();
+                    }
+                    Piece::Jump { edge, .. } => self.jump(edge.to, frames),
+                }
+            }
+            frames.truncate(before);
+        }
+    }
+
+    fn jump(&mut self, to: Node, frames: &[Frame]) {
+        let mut frames = frames;
+        loop {
+            let bypassed = &mut self.bypassed;
+            let taken = route(self.graph, frames, to, |node| {
+                bypassed.insert(node);
+            });
+            if taken != Route::Break {
+                return;
+            }
+            let Some(inner) = frames.iter().rposition(|frame| matches!(frame, Frame::Loop(_))) else { return };
+            let Frame::Loop(of) = frames[inner] else { return };
+            frames = &frames[..inner];
+            let goes_on = route(self.graph, frames, to, |_| {}) != Route::Fall;
+            self.exits.entry(of).or_default().insert(to, goes_on);
+        }
+    }
+}

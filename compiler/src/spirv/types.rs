@@ -1,0 +1,281 @@
+//! Types and their layout in memory.
+//!
+//! Sizes and alignments are those of OpenCL C (6.3.5): a vector of three has the size of four, members stand at multiples of their alignment unless the structure
+//! is packed.
+
+use rspirv::spirv::{Decoration, Dim, Op, StorageClass};
+use rustc_hash::FxHashMap;
+
+use super::constants::Constants;
+use super::decorations::Decorations;
+use super::errors::{Checked, invalid, unsupported};
+use super::words::{Id, Inst};
+use crate::ir::{Scalar, Space, Type};
+
+/// Bytes of the largest object that there may be.
+const LARGEST: u64 = 1 << 31;
+
+/// How deep structures and arrays may nest (SPIR-V 2.17, "Universal Limits").
+const DEEPEST: u32 = 255;
+
+/// What an image's type says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ImageType {
+    pub(super) dim: Dim,
+    pub(super) depth: bool,
+    pub(super) arrayed: bool,
+    pub(super) multisampled: bool,
+    /// 0: read only, 1: write only, 2: both.
+    pub(super) access: u32,
+}
+
+/// What a type is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Void,
+    /// `bool`s, integers and floats, one or several.
+    Numbers(Type),
+    Array {
+        element: Id,
+        count: u64,
+    },
+    Struct {
+        /// The types of the members and the bytes at which they are.
+        members: Vec<(Id, u64)>,
+    },
+    Pointer {
+        space: Space,
+        /// `Input`: it points to a built-in variable.
+        builtin: bool,
+        pointee: Id,
+    },
+    Function {
+        ret: Id,
+        params: Vec<Id>,
+    },
+    Image(ImageType),
+    Sampler,
+    SampledImage,
+    Event,
+    /// Something that is only named.
+    Opaque,
+}
+
+/// A type with its layout.
+#[derive(Clone, Debug)]
+pub(super) struct TypeInfo {
+    pub(super) kind: Kind,
+    /// Bytes.
+    pub(super) size: u64,
+    /// Bytes, a power of two.
+    pub(super) align: u32,
+    /// How deep it nests.
+    depth: u32,
+}
+
+impl TypeInfo {
+    /// Whether values of the type are in memory, and their addresses stand for them.
+    pub(super) const fn is_aggregate(&self) -> bool {
+        matches!(self.kind, Kind::Array { .. } | Kind::Struct { .. })
+    }
+
+    /// The type of values in the IR, which for aggregates is that of their addresses.
+    pub(super) fn ir(&self) -> Checked<Type> {
+        match &self.kind {
+            Kind::Void => Ok(Type::Void),
+            Kind::Numbers(ty) => Ok(*ty),
+            Kind::Pointer { space, .. } => Ok(Type::Ptr(*space)),
+            Kind::Array { .. } | Kind::Struct { .. } => Ok(Type::Ptr(Space::Private)),
+            Kind::Image(_) => Ok(Type::Ptr(Space::Global)),
+            Kind::Sampler | Kind::Event => Ok(Type::I32),
+            Kind::SampledImage | Kind::Function { .. } | Kind::Opaque => Err(unsupported!("a value of such a type")),
+        }
+    }
+}
+
+/// The types of a module.
+#[derive(Debug, Default)]
+pub(super) struct Types {
+    /// Bytes of a pointer.
+    pub(super) pointer_size: u32,
+    infos: FxHashMap<Id, TypeInfo>,
+}
+
+impl Types {
+    /// What an id says of a type.
+    pub(super) fn get(&self, id: Id) -> Checked<&TypeInfo> {
+        self.infos.get(&id).ok_or_else(|| invalid!("{id} is no type"))
+    }
+
+    /// The numbers that a type is of.
+    pub(super) fn numbers(&self, id: Id) -> Checked<Type> {
+        match self.get(id)?.kind {
+            Kind::Numbers(ty) => Ok(ty),
+            _ => Err(invalid!("{id} is no type of numbers")),
+        }
+    }
+
+    /// The type in the IR.
+    pub(super) fn ir(&self, id: Id) -> Checked<Type> {
+        self.get(id)?.ir()
+    }
+
+    /// What a pointer type points to, and where.
+    pub(super) fn pointee(&self, id: Id) -> Checked<(Id, Space)> {
+        match self.get(id)?.kind {
+            Kind::Pointer { pointee, space, .. } => Ok((pointee, space)),
+            _ => Err(invalid!("{id} is no type of pointers")),
+        }
+    }
+
+    /// The integer type of a pointer's size.
+    pub(super) const fn pointer_int(&self) -> Type {
+        if self.pointer_size == 8 { Type::I64 } else { Type::I32 }
+    }
+
+    /// Bytes of a type whose objects are not too large.
+    pub(super) fn size(&self, id: Id) -> Checked<u32> {
+        let size = self.get(id)?.size;
+        u32::try_from(size).ok().filter(|_| size <= LARGEST).ok_or_else(|| unsupported!("an object of {size} bytes"))
+    }
+
+    /// Alignment of a type's objects in bytes.
+    pub(super) fn align(&self, id: Id) -> Checked<u32> {
+        Ok(self.get(id)?.align)
+    }
+
+    /// Reads an instruction if it declares a type; whether it does.
+    pub(super) fn read(&mut self, inst: &Inst<'_>, constants: &Constants, decorations: &Decorations) -> Checked<bool> {
+        let info = match inst.op {
+            Op::TypeForwardPointer => return Ok(true),
+            Op::TypeVoid => plain(Kind::Void, 0, 1),
+            Op::TypeBool => plain(Kind::Numbers(Type::BOOL), 1, 1),
+            Op::TypeInt => numbers(int_scalar(inst.word(0)?)?, 1),
+            Op::TypeFloat => numbers(float_scalar(inst.word(0)?)?, 1),
+            Op::TypeVector => self.vector(inst)?,
+            Op::TypeArray => self.array(inst, constants)?,
+            Op::TypeStruct => self.structure(inst, decorations)?,
+            Op::TypePointer => self.pointer(inst)?,
+            Op::TypeFunction => {
+                let (ret, params) = (inst.operand(0)?, inst.operands_from(1).collect());
+                plain(Kind::Function { ret, params }, 0, 1)
+            }
+            Op::TypeImage => plain(Kind::Image(image(inst)?), self.pointer_size.into(), self.pointer_size),
+            Op::TypeSampler => plain(Kind::Sampler, self.pointer_size.into(), self.pointer_size),
+            Op::TypeSampledImage => plain(Kind::SampledImage, self.pointer_size.into(), self.pointer_size),
+            Op::TypeEvent => plain(Kind::Event, self.pointer_size.into(), self.pointer_size),
+            Op::TypeOpaque | Op::TypeDeviceEvent | Op::TypeReserveId | Op::TypeQueue | Op::TypePipe | Op::TypePipeStorage => {
+                plain(Kind::Opaque, 0, 1)
+            }
+            Op::TypeMatrix | Op::TypeRuntimeArray | Op::TypeNamedBarrier => return Err(unsupported!("such a type")),
+            _ => return Ok(false),
+        };
+        self.infos.insert(inst.result()?, info);
+        Ok(true)
+    }
+
+    fn vector(&self, inst: &Inst<'_>) -> Checked<TypeInfo> {
+        let lanes = inst.word(1)?;
+        match (self.numbers(inst.operand(0)?)?, lanes) {
+            (Type::Scalar(scalar), 2 | 3 | 4 | 8 | 16) => Ok(numbers(scalar, lanes as u8)),
+            (_, 2 | 3 | 4 | 8 | 16) => Err(invalid!("a vector is of scalars")),
+            _ => Err(invalid!("a vector has 2, 3, 4, 8 or 16 lanes, not {lanes}")),
+        }
+    }
+
+    fn array(&self, inst: &Inst<'_>, constants: &Constants) -> Checked<TypeInfo> {
+        let element = inst.operand(0)?;
+        let of = self.object(element)?;
+        let count = constants.integer(inst.operand(1)?)?;
+        let size = of.size.checked_mul(count).ok_or_else(|| unsupported!("an array of {count} elements"))?;
+        Ok(TypeInfo { kind: Kind::Array { element, count }, size, align: of.align, depth: deeper(of.depth)? })
+    }
+
+    fn structure(&self, inst: &Inst<'_>, decorations: &Decorations) -> Checked<TypeInfo> {
+        let packed = decorations.has(inst.result()?, Decoration::CPacked);
+        let (mut size, mut align, mut depth) = (0_u64, 1, 0);
+        let mut members = Vec::with_capacity(inst.operands.len());
+        for id in inst.operands_from(0) {
+            // A pointer to a type that comes later is known by its forward declaration.
+            let (member_size, natural, member_depth) = match self.infos.get(&id) {
+                Some(_) => self.object(id).map(|info| (info.size, info.align, info.depth))?,
+                None => (u64::from(self.pointer_size), self.pointer_size, 0),
+            };
+            let member_align = if packed { 1 } else { natural };
+            size = size.next_multiple_of(u64::from(member_align));
+            members.push((id, size));
+            size = size.checked_add(member_size).filter(|size| *size <= 1 << 40).ok_or_else(|| unsupported!("so large a structure"))?;
+            align = align.max(member_align);
+            depth = depth.max(member_depth);
+        }
+        Ok(TypeInfo { kind: Kind::Struct { members }, size: size.next_multiple_of(u64::from(align)), align, depth: deeper(depth)? })
+    }
+
+    /// A type that there are objects of.
+    fn object(&self, id: Id) -> Checked<&TypeInfo> {
+        let info = self.get(id)?;
+        match info.kind {
+            Kind::Void | Kind::Function { .. } => Err(invalid!("{id} is no type of objects")),
+            _ => Ok(info),
+        }
+    }
+
+    fn pointer(&self, inst: &Inst<'_>) -> Checked<TypeInfo> {
+        let (class, pointee) = (inst.word(0)?, inst.operand(1)?);
+        let space = match StorageClass::from_u32(class) {
+            Some(StorageClass::Function | StorageClass::Private | StorageClass::Input) => Space::Private,
+            Some(StorageClass::Workgroup) => Space::Local,
+            Some(StorageClass::CrossWorkgroup) => Space::Global,
+            Some(StorageClass::UniformConstant) => Space::Constant,
+            Some(StorageClass::Generic) => Space::Generic,
+            _ => return Err(unsupported!("storage class {class}")),
+        };
+        let builtin = class == StorageClass::Input as u32;
+        Ok(plain(Kind::Pointer { space, builtin, pointee }, self.pointer_size.into(), self.pointer_size))
+    }
+}
+
+const fn plain(kind: Kind, size: u64, align: u32) -> TypeInfo {
+    TypeInfo { kind, size, align: if align == 0 { 1 } else { align }, depth: 0 }
+}
+
+fn numbers(scalar: Scalar, lanes: u8) -> TypeInfo {
+    let places = if lanes == 3 { 4 } else { u32::from(lanes) };
+    let size = scalar.size().max(1) * places;
+    plain(Kind::Numbers(Type::of(scalar, lanes)), size.into(), size)
+}
+
+fn deeper(depth: u32) -> Checked<u32> {
+    if depth < DEEPEST { Ok(depth + 1) } else { Err(invalid!("types nest deeper than {DEEPEST}")) }
+}
+
+fn int_scalar(bits: u32) -> Checked<Scalar> {
+    match bits {
+        8 | 16 | 32 | 64 => Scalar::int_of_size(bits / 8).ok_or_else(|| unsupported!("an integer of {bits} bits")),
+        _ => Err(unsupported!("an integer of {bits} bits")),
+    }
+}
+
+fn float_scalar(bits: u32) -> Checked<Scalar> {
+    match bits {
+        16 => Ok(Scalar::F16),
+        32 => Ok(Scalar::F32),
+        64 => Ok(Scalar::F64),
+        _ => Err(unsupported!("a floating-point number of {bits} bits")),
+    }
+}
+
+fn image(inst: &Inst<'_>) -> Checked<ImageType> {
+    let dim = inst.word(1)?;
+    let dim = match Dim::from_u32(dim) {
+        Some(dim @ (Dim::Dim1D | Dim::Dim2D | Dim::Dim3D | Dim::DimBuffer)) => dim,
+        _ => return Err(unsupported!("an image of dimension {dim}")),
+    };
+    Ok(ImageType {
+        dim,
+        depth: inst.word(2)? == 1,
+        arrayed: inst.word(3)? != 0,
+        multisampled: inst.word(4)? != 0,
+        access: inst.operands.get(7).copied().unwrap_or(0),
+    })
+}

@@ -1,0 +1,185 @@
+//! The words of a module and the instructions that they are (SPIR-V 2.3, "Physical Layout of a SPIR-V Module and Instruction").
+
+use std::fmt;
+
+use std::sync::LazyLock;
+
+use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind};
+use rspirv::spirv::Op;
+use rustc_hash::FxHashMap;
+
+use super::errors::{Checked, Problem, Refused, invalid};
+
+/// The first word of a module.
+const MAGIC: u32 = rspirv::spirv::MAGIC_NUMBER;
+
+/// Words before the first instruction: magic number, version, generator, bound, schema.
+const HEADER: usize = 5;
+
+/// The newest minor version of SPIR-V 1 that is read.
+const NEWEST_MINOR: u32 = 6;
+
+/// The name of something in a module.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Id(pub(super) u32);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.0)
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Bytes that are no SPIR-V, for which clCreateProgramWithIL has CL_INVALID_VALUE.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotSpirv {
+    /// They are not whole words, or too few.
+    #[error("{0} bytes are no SPIR-V module: it is made of words of four bytes, five of them before the first instruction")]
+    Size(usize),
+    /// They begin with something else.
+    #[error("a module does not begin with {0:#010x}")]
+    Magic(u32),
+    /// A version that this compiler does not know.
+    #[error("SPIR-V {0}.{1} is not known, 1.0 to 1.6 are")]
+    Version(u32, u32),
+}
+
+/// The words of bytes in either byte order, if they begin as a module does.
+///
+/// # Errors
+/// What says that they are none.
+pub fn read_words(bytes: &[u8]) -> Result<Vec<u32>, NotSpirv> {
+    let size = NotSpirv::Size(bytes.len());
+    let (words, rest) = bytes.as_chunks::<4>();
+    let Some(first) = words.first().filter(|_| rest.is_empty() && words.len() >= HEADER) else { return Err(size) };
+    let read: fn([u8; 4]) -> u32 = match u32::from_le_bytes(*first) {
+        MAGIC => u32::from_le_bytes,
+        other if other.swap_bytes() == MAGIC => u32::from_be_bytes,
+        other => return Err(NotSpirv::Magic(other)),
+    };
+    let words: Vec<u32> = words.iter().map(|word| read(*word)).collect();
+    let version = words[1];
+    let (major, minor) = (version >> 16 & 0xff, version >> 8 & 0xff);
+    if major != 1 || minor > NEWEST_MINOR {
+        return Err(NotSpirv::Version(major, minor));
+    }
+    Ok(words)
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Inst<'w> {
+    pub(super) op: Op,
+    /// The type of its result.
+    ty: Option<Id>,
+    /// Its result.
+    id: Option<Id>,
+    /// The words behind these.
+    pub(super) operands: &'w [u32],
+    /// Byte of the module at which it begins.
+    pub(super) offset: usize,
+}
+
+impl<'w> Inst<'w> {
+    /// Its result, which it has if it is of such a kind.
+    pub(super) fn result(&self) -> Checked<Id> {
+        self.id.ok_or_else(|| invalid!("it has no result"))
+    }
+
+    /// Its result, if it has one.
+    pub(super) const fn result_id(&self) -> Option<Id> {
+        self.id
+    }
+
+    /// The type of its result.
+    pub(super) fn ty(&self) -> Checked<Id> {
+        self.ty.ok_or_else(|| invalid!("it has no type"))
+    }
+
+    /// An operand, counted from the first behind type and result.
+    pub(super) fn word(&self, index: usize) -> Checked<u32> {
+        self.operands.get(index).copied().ok_or_else(|| invalid!("operand {index} is missing"))
+    }
+
+    /// An operand that is an id.
+    pub(super) fn operand(&self, index: usize) -> Checked<Id> {
+        self.word(index).map(Id)
+    }
+
+    /// All operands from one on, which are ids.
+    pub(super) fn operands_from(&self, index: usize) -> impl Iterator<Item = Id> + use<'w> {
+        self.operands.get(index..).unwrap_or_default().iter().copied().map(Id)
+    }
+
+    /// A literal string that starts at an operand, and the number of words that it takes.
+    pub(super) fn string(&self, index: usize) -> Checked<(String, usize)> {
+        let words = self.operands.get(index..).unwrap_or_default();
+        let mut bytes = Vec::new();
+        for (count, word) in words.iter().enumerate() {
+            for byte in word.to_le_bytes() {
+                if byte == 0 {
+                    return Ok((String::from_utf8_lossy(&bytes).into_owned(), count + 1));
+                }
+                bytes.push(byte);
+            }
+        }
+        Err(invalid!("a string does not end"))
+    }
+
+    /// What refuses the module for a problem of this instruction.
+    pub(super) fn refuse(&self, problem: Problem) -> Refused {
+        let result = self.id.map(|id| format!("{id} = ")).unwrap_or_default();
+        Refused { instruction: format!("{result}Op{:?}", self.op), offset: self.offset, problem }
+    }
+}
+
+/// Whether instructions have a type and a result, by their numbers.
+static RESULTS: LazyLock<FxHashMap<u32, (bool, bool)>> = LazyLock::new(|| {
+    let table = INSTRUCTION_TABLE.iter();
+    table
+        .map(|known| {
+            let has = |kind: OperandKind| known.operands.iter().take(2).any(|operand| operand.kind == kind);
+            (known.opcode as u32, (has(OperandKind::IdResultType), has(OperandKind::IdResult)))
+        })
+        .collect()
+});
+
+/// All instructions of a module, in order.
+///
+/// # Errors
+/// A word that begins no instruction, an instruction that does not fit, an id that is out of bounds.
+pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, Refused> {
+    let bound = words.get(3).copied().unwrap_or_default();
+    let mut list = Vec::new();
+    let mut at = HEADER;
+    while let Some(&first) = words.get(at) {
+        let refuse = |problem| Refused { instruction: format!("word {first:#010x}"), offset: at * 4, problem };
+        let (count, opcode) = ((first >> 16) as usize, first & 0xffff);
+        let op = Op::from_u32(opcode).ok_or_else(|| refuse(invalid!("{opcode} is no instruction that is known")))?;
+        let body = (count > 0).then(|| words.get(at + 1..at + count)).flatten();
+        let body = body.ok_or_else(|| refuse(invalid!("Op{op:?} of {count} words does not end within the module")))?;
+        let (typed, named) = RESULTS.get(&opcode).copied().unwrap_or_default();
+        let mut rest = body;
+        let mut take = |wanted: bool| -> Result<Option<Id>, Refused> {
+            if !wanted {
+                return Ok(None);
+            }
+            let (&word, others) = rest.split_first().ok_or_else(|| refuse(invalid!("Op{op:?} ends before its result")))?;
+            rest = others;
+            if word == 0 || word >= bound {
+                return Err(refuse(invalid!("%{word} is not below the bound of {bound}")));
+            }
+            Ok(Some(Id(word)))
+        };
+        let ty = take(typed)?;
+        let id = take(named)?;
+        list.push(Inst { op, ty, id, operands: rest, offset: at * 4 });
+        at += count;
+    }
+    Ok(list)
+}

@@ -1,0 +1,103 @@
+//! The files' sources as SPIR-V: `WGCL_TEST_SPIRV=0` (or 2) has clang and llvm-spirv translate them with that optimisation, and the device gets the modules.
+//!
+//! Modules are kept below the system's folder for temporary files, by what they are made of.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::directive::Variant;
+
+/// What is written down of a source that the translators refuse.
+const REFUSED: &str = "refused";
+
+/// Extensions that the translator may use.
+const EXTENSIONS: &str = "--spirv-ext=+SPV_KHR_no_integer_wrap_decoration,+SPV_KHR_linkonce_odr,+SPV_KHR_expect_assume,+SPV_KHR_integer_dot_product,\
+                          +SPV_EXT_shader_atomic_float_add,+SPV_EXT_shader_atomic_float_min_max";
+
+/// The optimisation that is asked for: `None` where sources are given as they are.
+pub fn level() -> Option<String> {
+    std::env::var("WGCL_TEST_SPIRV").ok().filter(|level| !level.is_empty())
+}
+
+/// Why a variant has no module, if it has none: what it is about is the compiler of OpenCL C itself, or the translators refuse it.
+pub fn missing(source: &str, variant: &Variant) -> Option<&'static str> {
+    let level = level()?;
+    let is_of_source = variant.diagnostics.iter().any(|want| want.severity == "error") || variant.runs.is_empty() || !variant.log.is_empty();
+    if is_of_source {
+        return Some("source");
+    }
+    translate(source, &variant.options, &level).is_none().then_some("translator")
+}
+
+/// The module of a variant.
+pub fn module(source: &str, variant: &Variant) -> Option<Vec<u8>> {
+    translate(source, &variant.options, &level()?)
+}
+
+/// Options of the program that a module made of its source is built with: those of the preprocessor have been used.
+pub fn build_options(options: &str) -> String {
+    let mut words = options.split_whitespace();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match word {
+            "-D" | "-I" | "-U" => drop(words.next()),
+            _ if word.starts_with("-cl-") && !word.starts_with("-cl-std") => kept.push(word),
+            _ => {}
+        }
+    }
+    kept.join(" ")
+}
+
+fn translate(source: &str, options: &str, level: &str) -> Option<Vec<u8>> {
+    let mut hasher = DefaultHasher::new();
+    (source, options, level, EXTENSIONS).hash(&mut hasher);
+    let folder = std::env::temp_dir().join("wgcl-spirv");
+    std::fs::create_dir_all(&folder).ok()?;
+    let stem = folder.join(format!("{:016x}", hasher.finish()));
+    let module = stem.with_extension("spv");
+    if let Ok(bytes) = std::fs::read(&module) {
+        return Some(bytes).filter(|bytes| bytes != REFUSED.as_bytes());
+    }
+    let made = run_translators(source, options, level, &stem);
+    // Others may do the same at the same time: what is complete is moved into its place.
+    let unfinished = stem.with_extension(format!("{}.new", std::process::id()));
+    std::fs::write(&unfinished, made.as_deref().unwrap_or(REFUSED.as_bytes())).ok()?;
+    std::fs::rename(&unfinished, &module).ok()?;
+    made
+}
+
+fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Option<Vec<u8>> {
+    let file = |extension: &str| -> PathBuf { stem.with_extension(format!("{}.{extension}", std::process::id())) };
+    let (text, ir, bitcode, module) = (file("cl"), file("ll"), file("bc"), file("spv"));
+    std::fs::write(&text, source).ok()?;
+    let standard = if options.contains("-cl-std") { "" } else { "-cl-std=CL1.2" };
+    let clang = format!("-x cl -S -emit-llvm -target spir64 -Xclang -finclude-default-header -w {standard} -O{level} {options}");
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let done = run(Command::new("clang-15").args(clang.split_whitespace()).current_dir(include).arg(&text).arg("-o").arg(&ir)).and_then(|()| {
+        // This translator does not know `freeze`, which only keeps an optimiser from choosing twice.
+        let lines = std::fs::read_to_string(&ir).ok()?;
+        let frozen = |line: &str| match line.split_once(" = freeze ") {
+            Some((result, value)) => {
+                let ty = value.rsplit_once(' ').map_or(value, |(ty, _)| ty);
+                format!("{result} = bitcast {value} to {ty}\n")
+            }
+            None => format!("{line}\n"),
+        };
+        std::fs::write(&ir, lines.lines().map(frozen).collect::<String>()).ok()?;
+        run(Command::new("clang-15").args("-x ir -c -emit-llvm -target spir64 -w -O0".split(' ')).arg(&ir).arg("-o").arg(&bitcode))?;
+        run(Command::new("llvm-spirv-15").arg(EXTENSIONS).arg("--preserve-ocl-kernel-arg-type-metadata-through-string").arg(&bitcode).arg("-o").arg(&module))?;
+        std::fs::read(&module).ok().filter(|bytes| !bytes.is_empty())
+    });
+    for file in [text, ir, bitcode, module] {
+        // What was not made cannot be removed.
+        let _ = std::fs::remove_file(file);
+    }
+    done
+}
+
+fn run(command: &mut Command) -> Option<()> {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.ok()?.success().then_some(())
+}
