@@ -6,7 +6,7 @@ use super::bridge::Sign;
 use super::errors::{Checked, invalid, unsupported};
 use super::function::Lowering;
 use super::words::Id;
-use crate::ir::{Op, Scalar, Type, Value, WorkItem};
+use crate::ir::{CmpOp, Op, Scalar, Type, Value, WorkItem};
 
 /// A question for each dimension.
 const fn by_dimension(builtin: BuiltIn) -> Option<fn(u8) -> WorkItem> {
@@ -56,7 +56,9 @@ impl Lowering<'_, '_, '_> {
                 let lane = if dimension < 3 { self.ask(question(dimension), scalar) } else { self.b.bits(Type::Scalar(scalar), 0) };
                 lanes.push(lane);
             }
-            return Ok(self.b.construct(&lanes));
+            let value = self.b.construct(&lanes);
+            self.questions.insert(value, (lanes, builtin));
+            return Ok(value);
         }
         let name = function(builtin).ok_or_else(|| unsupported!("built-in variable {builtin:?}"))?;
         let answer = if want.lanes() > 1 { Type::Vector(Scalar::I32, 4) } else { Type::I32 };
@@ -68,6 +70,22 @@ impl Lowering<'_, '_, '_> {
         let (answer, result) = if wide { (self.module.types.pointer_int(), "size_t".to_owned()) } else { (answer, result) };
         let value = self.library_text(answer, &result, &[], &[], &format!("return {name}();"))?;
         Ok(self.b.resize(value, false, want))
+    }
+
+    /// The answer for a dimension that is not known. Beyond the third it is that of OpenCL C's functions, for which such an instruction stands.
+    pub(super) fn asked_of(&mut self, vector: Value, dimension: Value) -> Value {
+        let (lanes, builtin) = self.questions.get(&vector).cloned().unwrap_or((Vec::new(), BuiltIn::WorkDim));
+        let is_size = matches!(
+            builtin,
+            BuiltIn::NumWorkgroups | BuiltIn::WorkgroupSize | BuiltIn::GlobalSize | BuiltIn::EnqueuedWorkgroupSize
+        );
+        let ty = lanes.first().map_or(Type::I32, |&lane| self.b.ty(lane));
+        let mut value = self.b.int(ty, i64::from(is_size));
+        for (number, lane) in (0..).zip(lanes) {
+            let is = self.b.cmp_int(CmpOp::Eq, dimension, number);
+            value = self.b.select(is, lane, value);
+        }
+        value
     }
 
     fn ask(&mut self, question: WorkItem, scalar: Scalar) -> Value {

@@ -10,6 +10,9 @@ impl Lowering<'_, '_, '_> {
         let module = self.module;
         let number = module.function_numbers.get(&id).copied().ok_or_else(|| invalid!("{id} is no function"))?;
         let callee = &module.functions[number];
+        if self.call_import(callee)? {
+            return Ok(());
+        }
         let helper = *self.shared.helpers.get(&id).ok_or_else(|| invalid!("{id} is no function"))?;
         let given = self.current.operands.len() - 1;
         if given != callee.params.len() {

@@ -51,6 +51,7 @@ impl Lowering<'_, '_, '_> {
         match piece {
             Piece::Work(node) => self.work(*node)?,
             Piece::Moves { from, edge } => self.moves(*from, *edge)?,
+            Piece::Within(list) => self.list(list, frames)?,
             Piece::Arms { node, arms } => self.arms(*node, arms, frames)?,
             Piece::Leave { node, when, arm } => {
                 let End::Branch { cond, .. } = self.graph.ends[*node] else { return Err(invalid!("a branch has no condition")) };

@@ -135,6 +135,7 @@ impl Lowering<'_, '_, '_> {
         let size = self.module.types.pointer_size;
         match (have, want) {
             (Type::Ptr(_), Type::Ptr(_)) => Ok(value),
+            _ if have == want && have != Type::Void => Ok(value),
             (Type::Ptr(_), Type::Scalar(scalar)) if scalar.is_int() && scalar.size() == size => {
                 Ok(self.b.cast(CastOp::PtrToInt, value, want))
             }

@@ -36,6 +36,8 @@ pub(super) struct Shared<'m, 'w> {
     pub(super) bridge: &'m mut Bridge,
     /// The functions of the IR, helpers all of them, by what they are in the module.
     pub(super) helpers: &'m FxHashMap<Id, ir::Func>,
+    /// Whether nothing is linked with it.
+    pub(super) is_alone: bool,
 }
 
 /// A function while it is lowered.
@@ -57,6 +59,8 @@ pub(super) struct Lowering<'m, 'w, 's> {
     pub(super) states: Vec<Var>,
     /// Integers that are narrower ones, made longer: these, and whether by their sign.
     pub(super) extended: FxHashMap<Value, (Value, bool)>,
+    /// Vectors of what built-in variables say of each dimension, and their lanes.
+    pub(super) questions: FxHashMap<Value, (Vec<Value>, rspirv::spirv::BuiltIn)>,
     /// Where a returned aggregate goes.
     pub(super) result: Option<Value>,
     /// The instruction that is being lowered.
@@ -96,6 +100,7 @@ pub(super) fn lower<'m, 'w>(
         flags: FxHashMap::default(),
         states: Vec::new(),
         extended: FxHashMap::default(),
+        questions: FxHashMap::default(),
         result: None,
         current: def.inst,
     };
@@ -213,7 +218,11 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
                 let uses = |from: usize| inst.operands_from(from).any(|id| addresses.contains(&id));
                 match inst.op {
                     Opcode::Load if !uses(1) => {}
-                    Opcode::AccessChain | Opcode::InBoundsAccessChain | Opcode::PtrAccessChain | Opcode::InBoundsPtrAccessChain
+                    Opcode::AccessChain
+                    | Opcode::InBoundsAccessChain
+                    | Opcode::PtrAccessChain
+                    | Opcode::InBoundsPtrAccessChain
+                    | Opcode::Bitcast
                         if !uses(1) =>
                     {
                         if first.is_some_and(|base| addresses.contains(&base)) {
@@ -378,6 +387,9 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
                 let space = self.shared.globals.get(*target).map_or(Space::Constant, |data| data.space);
                 let address = self.b.global_addr(*target, space);
                 let address = if (space, want) == (Space::Constant, Type::Ptr(Space::Private)) {
+                    if !module.decorations.has(id, Decoration::Constant) && !self.is_only_read(id) {
+                        return Err(unsupported!("a private variable outside of functions that is not only read"));
+                    }
                     let variable = self.shared.globals.list.get(target.index()).map(|variable| variable.ty);
                     self.copy_of(address, variable.ok_or_else(|| invalid!("{id} is nowhere"))?)?
                 } else {

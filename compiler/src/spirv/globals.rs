@@ -46,8 +46,8 @@ impl Globals {
             return Ok(());
         }
         let (ty, space) = types.pointee(pointer)?;
-        // Every work-item has a copy of its own of what nobody writes.
-        let is_copied = space == Space::Private && decorations.has(id, Decoration::Constant);
+        // Every work-item has a copy of its own of what nobody writes; what is written is refused where it is used.
+        let is_copied = space == Space::Private && inst.operands.len() > 1;
         if matches!(space, Space::Private | Space::Generic) && !is_copied {
             return Err(unsupported!("a variable of storage class {class} outside of functions"));
         }

@@ -96,12 +96,6 @@ pub(super) struct Graph {
     pub(super) loop_of: Vec<Option<Loop>>,
     /// Nodes that can be reached, in reverse postorder.
     pub(super) order: Vec<Node>,
-    /// The place of each node in it.
-    pub(super) place: Vec<Option<usize>>,
-    /// The immediate dominator of each node that can be reached, the entry excepted.
-    pub(super) dominator: Vec<Option<Node>>,
-    /// How many jumps from nodes that can be reached lead to each, those back to its own loop's header excepted.
-    pub(super) entries: Vec<u32>,
 }
 
 impl Graph {
@@ -163,13 +157,9 @@ impl Graph {
             loops: Vec::new(),
             loop_of: vec![None; count],
             order: Vec::new(),
-            place: Vec::new(),
-            dominator: Vec::new(),
-            entries: Vec::new(),
         };
         graph.find_loops()?;
         graph.order_nodes();
-        graph.dominate();
         Ok(graph)
     }
 
@@ -363,65 +353,6 @@ impl Graph {
             }
         }
         order.reverse();
-        self.place = vec![None; self.ends.len()];
-        for (index, node) in order.iter().enumerate() {
-            self.place[*node] = Some(index);
-        }
-        self.entries = vec![0; self.ends.len()];
-        for &node in &order {
-            for edge in self.ends[node].edges() {
-                let back = self.header_of(edge.to).is_some_and(|of| self.is_in(node, of));
-                self.entries[edge.to] += u32::from(!back);
-            }
-        }
         self.order = order;
     }
-
-    /// Finds the dominators (Cooper, Harvey and Kennedy).
-    fn dominate(&mut self) {
-        let mut sources: Vec<Vec<usize>> = vec![Vec::new(); self.order.len()];
-        for (index, &node) in self.order.iter().enumerate() {
-            for edge in self.ends[node].edges() {
-                if let Some(place) = self.place[edge.to] {
-                    sources[place].push(index);
-                }
-            }
-        }
-        let mut above: Vec<Option<usize>> = vec![None; self.order.len()];
-        if let Some(first) = above.first_mut() {
-            *first = Some(0);
-        }
-        let mut changed = true;
-        while std::mem::take(&mut changed) {
-            for index in 1..self.order.len() {
-                let mut found: Option<usize> = None;
-                for &source in sources[index].iter().filter(|source| above[**source].is_some()) {
-                    found = Some(match found {
-                        None => source,
-                        Some(other) => common(&above, other, source),
-                    });
-                }
-                if found != above[index] {
-                    above[index] = found;
-                    changed = true;
-                }
-            }
-        }
-        self.dominator = vec![None; self.ends.len()];
-        for (index, &node) in self.order.iter().enumerate().skip(1) {
-            self.dominator[node] = above[index].map(|above| self.order[above]);
-        }
-    }
-}
-
-/// The closest dominator of both.
-fn common(above: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
-    while a != b {
-        if a > b {
-            a = above[a].unwrap_or(0);
-        } else {
-            b = above[b].unwrap_or(0);
-        }
-    }
-    a
 }

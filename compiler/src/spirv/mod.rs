@@ -29,6 +29,7 @@ mod graph;
 mod groups;
 mod images;
 mod instruction;
+mod mangled;
 mod memory;
 mod module;
 mod reflection;

@@ -11,6 +11,9 @@ use super::types::Types;
 use super::words::{Id, Inst, instructions};
 use crate::target::Target;
 
+/// The version of OpenCL C from which work-groups may be of different sizes, as `OpSource` has it.
+const FIRST_NON_UNIFORM: u32 = 200_000;
+
 /// A kernel.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
@@ -63,6 +66,8 @@ pub(super) struct Module<'w> {
     pub(super) function_numbers: FxHashMap<Id, usize>,
     /// The instructions within functions that have a result.
     pub(super) definitions: FxHashMap<Id, Inst<'w>>,
+    /// Whether its work-groups may be of different sizes: not if it is of OpenCL C before 2.0.
+    pub(super) non_uniform_groups: bool,
     has_memory_model: bool,
 }
 
@@ -72,7 +77,7 @@ pub(super) struct Module<'w> {
 /// The first instruction that is not right.
 pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target: &Target) -> Result<Module<'w>, Refused> {
     let list = instructions(words)?;
-    let mut module = Module::default();
+    let mut module = Module { non_uniform_groups: true, ..Module::default() };
     let mut defined = FxHashSet::default();
     for inst in &list {
         if let Some(id) = inst.result_id()
@@ -121,7 +126,7 @@ impl<'w> Module<'w> {
 
     fn preamble(&mut self, inst: &Inst<'w>, specialisation: &Specialisation, target: &Target) -> Checked<()> {
         match inst.op {
-            Op::Capability | Op::Extension | Op::Nop | Op::Undef if inst.op != Op::Undef => Ok(()),
+            Op::Capability | Op::Extension | Op::Nop => Ok(()),
             Op::ExtInstImport => self.import(inst),
             Op::MemoryModel => self.memory_model(inst, target),
             Op::EntryPoint => {
@@ -134,6 +139,11 @@ impl<'w> Module<'w> {
             }
             Op::ExecutionMode | Op::ExecutionModeId => {
                 self.modes.entry(inst.operand(0)?).or_default().push(*inst);
+                Ok(())
+            }
+            Op::Source => {
+                let opencl = inst.word(0)? == rspirv::spirv::SourceLanguage::OpenCL_C as u32;
+                self.non_uniform_groups &= !opencl || inst.word(1)? >= FIRST_NON_UNIFORM;
                 Ok(())
             }
             Op::Variable => {

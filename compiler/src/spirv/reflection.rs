@@ -68,7 +68,7 @@ pub(super) fn kernel<'m, 'w>(
         attributes: String::new(),
         local_memory: local_memory(module, def, globals),
         has_arg_info: options.kernel_arg_info || !types.is_empty(),
-        non_uniform_groups: !options.uniform_work_group_size,
+        non_uniform_groups: module.non_uniform_groups && !options.uniform_work_group_size,
         group_blind: false,
     };
     for mode in module.modes.get(&entry.function).into_iter().flatten() {

@@ -1,7 +1,7 @@
 //! A graph as nested pieces: what is written where, so that every jump is the end of a region, a `break` or a `continue` of the innermost loop.
 //!
-//! After Ramsey ("Beyond Relooper", 2022), a node that several jumps lead to stands behind its immediate dominator's part, and a node that one jump leads to stands in
-//! the place of that jump. What follows a loop stands behind the loop. The IR has no jump out of a nested region but those of its innermost loop; so
+//! After Ramsey ("Beyond Relooper", 2022), a node that several jumps lead to stands behind the part that all of these are in, which is its immediate dominator's, and a node
+//! that one jump leads to stands in the place of that jump. What follows a loop stands behind the loop. The IR has no jump out of a nested region but those of its innermost loop; so
 //! what stands between a jump and its target runs only if a *flag* says so: of each node that may be left out, its flag is cleared before the part that it stands
 //! behind, and set by the jumps to it.
 //! ```text
@@ -32,6 +32,8 @@ pub(super) enum Piece {
     Arms { node: Node, arms: Vec<Vec<Self>> },
     /// One arm of a branch, which leaves: the other one goes on behind it. `when` is the condition's value for which it leaves.
     Leave { node: Node, when: bool, arm: Vec<Self> },
+    /// What stands before the nodes that come behind it in the list.
+    Within(Vec<Self>),
     /// A loop.
     Loop { of: Loop, body: Vec<Self> },
     /// A node that is jumped to, and all that belongs to it.
@@ -177,60 +179,95 @@ struct Builder<'g> {
     /// What stands behind a node's own part, or (second) behind the loop that it begins; in order.
     follows: Vec<[Vec<Node>; 2]>,
     scope: Vec<Option<Node>>,
+    /// How many scopes are around each.
+    level: Vec<u32>,
+    /// How deep the regions nest in which each stands, about.
+    depth: Vec<u32>,
 }
 
 impl<'g> Builder<'g> {
     fn place(graph: &'g Graph) -> Self {
         let count = graph.ends.len();
-        let mut this =
-            Self { graph, inline: vec![false; count], follows: vec![Default::default(); count], scope: vec![None; count] };
-        let mut depth = vec![0_u32; count];
-        let mut children: Vec<u32> = vec![0; count];
-        for &node in graph.order.iter().skip(1) {
-            if let Some(dominator) = graph.dominator[node] {
-                children[dominator] += u32::from(graph.entries[node] > 1);
+        let mut this = Self {
+            graph,
+            inline: vec![false; count],
+            follows: vec![Default::default(); count],
+            scope: vec![None; count],
+            level: vec![0; count],
+            depth: vec![0; count],
+        };
+        let mut sources: Vec<Vec<Node>> = vec![Vec::new(); count];
+        for &node in &graph.order {
+            for edge in graph.ends[node].edges() {
+                let back = graph.header_of(edge.to).is_some_and(|of| graph.is_in(node, of));
+                if !back {
+                    sources[edge.to].push(node);
+                }
             }
         }
         for &node in graph.order.iter().skip(1) {
-            let Some(mut above) = graph.dominator[node] else { continue };
-            let home = graph.outer_loop(node);
-            let leaves_at_once = matches!(graph.ends[node], End::Return(_) | End::Unreachable);
-            let in_own_loop = u32::from(graph.header_of(node).is_some());
-            if graph.loop_of[above] != home && !(graph.entries[node] == 1 && leaves_at_once) {
-                let header = this.header_below(above, home);
-                this.follows[header][1].push(node);
-                this.scope[node] = this.scope[header];
-                depth[node] = depth[header].saturating_sub(1) + 1 + in_own_loop;
-                continue;
-            }
-            if depth[above] >= DEEP && !leaves_at_once {
-                let same = |outer: &Node| graph.loop_of[*outer] == home;
-                let chain = std::iter::successors(Some(above), |inner| this.scope[*inner]).take_while(same);
-                let mut best = above;
-                for outer in chain {
-                    best = outer;
-                    if depth[outer] <= SHALLOW {
-                        break;
-                    }
-                }
-                if depth[best] < depth[above] {
-                    above = best;
-                    this.follows[above][0].push(node);
-                    this.scope[node] = Some(above);
-                    depth[node] = depth[above] + 1 + in_own_loop;
-                    continue;
-                }
-            }
-            this.scope[node] = Some(above);
-            this.inline[node] = graph.entries[node] == 1;
-            let jumps = matches!(graph.ends[above], End::Goto(_));
-            let nested = if this.inline[node] { !jumps } else { children[above] > 1 };
-            depth[node] = depth[above] + u32::from(nested) + in_own_loop;
-            if !this.inline[node] {
-                this.follows[above][0].push(node);
-            }
+            this.place_node(node, &sources[node]);
         }
         this
+    }
+
+    /// Places a node all of whose `sources`, those that jump to it for the first time, have been placed.
+    fn place_node(&mut self, node: Node, sources: &[Node]) {
+        let graph = self.graph;
+        let home = graph.outer_loop(node);
+        let leaves_at_once = matches!(graph.ends[node], End::Return(_) | End::Unreachable);
+        let opens = u32::from(graph.header_of(node).is_some());
+        if let ([source], true) = (sources, leaves_at_once) {
+            return self.stand(node, *source, true, self.depth[*source] + 1 + opens);
+        }
+        // What a source within an inner loop leaves is that loop.
+        let outer: Vec<(Node, bool)> = sources
+            .iter()
+            .map(|&source| if graph.loop_of[source] == home { (source, false) } else { (self.header_below(source, home), true) })
+            .collect();
+        let Some((&(first, left), rest)) = outer.split_first() else { return };
+        if left && rest.iter().all(|other| *other == (first, true)) {
+            self.follows[first][1].push(node);
+            self.scope[node] = self.scope[first];
+            self.level[node] = self.level[first];
+            self.depth[node] = self.depth[first] + opens;
+            return;
+        }
+        let above = rest.iter().fold(first, |above, (other, _)| self.common(above, *other));
+        if self.depth[above] >= DEEP {
+            let same_loop = |outer: &Node| graph.loop_of[*outer] == home;
+            let chain = std::iter::successors(Some(above), |inner| self.scope[*inner]).take_while(same_loop);
+            let shallow = chain.min_by_key(|outer| self.depth[*outer].max(SHALLOW)).unwrap_or(above);
+            if self.depth[shallow] < self.depth[above] {
+                return self.stand(node, shallow, false, self.depth[shallow] + 1 + opens);
+            }
+        }
+        let inline = sources.len() == 1;
+        let nested = if inline { !matches!(graph.ends[above], End::Goto(_)) } else { !self.follows[above][0].is_empty() };
+        self.stand(node, above, inline, self.depth[above] + u32::from(nested) + opens);
+    }
+
+    /// Lets a node stand with another one: in the place of its jump, or behind it.
+    fn stand(&mut self, node: Node, above: Node, inline: bool, depth: u32) {
+        self.inline[node] = inline;
+        self.scope[node] = Some(above);
+        self.level[node] = self.level[above] + 1;
+        self.depth[node] = depth;
+        if !inline {
+            self.follows[above][0].push(node);
+        }
+    }
+
+    /// The innermost node within whose region both stand.
+    fn common(&self, mut a: Node, mut b: Node) -> Node {
+        while a != b {
+            let up = if self.level[a] >= self.level[b] { &mut a } else { &mut b };
+            match self.scope[*up] {
+                Some(outer) => *up = outer,
+                None => return 0,
+            }
+        }
+        a
     }
 
     /// The header of the loop around a node whose parent is that loop.
@@ -284,6 +321,10 @@ impl<'g> Builder<'g> {
         let graph = self.graph;
         match &graph.ends[node] {
             End::Return(_) | End::Unreachable => {}
+            End::Goto(edge) if self.is_inline(node, edge.to) && !free => {
+                let within = self.arm(node, *edge, depth)?;
+                list.push(Piece::Within(within));
+            }
             End::Goto(edge) if self.is_inline(node, edge.to) => {
                 list.push(Piece::Moves { from: node, edge: *edge });
                 return Ok(Some(edge.to));
@@ -359,6 +400,7 @@ impl Routes<'_> {
                     Piece::Work(_) | Piece::Moves { .. } | Piece::Rest(_) | Piece::Clear(_) => {}
                     Piece::Arms { arms, .. } => arms.iter().for_each(|arm| self.list(arm, frames)),
                     Piece::Leave { arm, .. } => self.list(arm, frames),
+                    Piece::Within(list) => self.list(list, frames),
                     Piece::Follow { body, .. } => self.list(body, frames),
                     Piece::Loop { of, body } => {
                         frames.push(Frame::Loop(*of));

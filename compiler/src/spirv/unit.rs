@@ -50,7 +50,7 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
     let first = u32::try_from(module.entries.len()).unwrap_or(u32::MAX);
     let numbers: FxHashMap<Id, Func> = helpers.iter().zip(first..).map(|(def, number)| (def.id, Func(number))).collect();
     let (mut functions, mut symbols, mut kernels): (Vec<ir::Function>, Vec<Symbol>, Vec<KernelInfo>) = Default::default();
-    let mut shared = Shared { module: &module, globals: &mut globals, bridge: &mut bridge, helpers: &numbers };
+    let mut shared = Shared { module: &module, globals: &mut globals, bridge: &mut bridge, helpers: &numbers, is_alone: roots == Roots::Kernels };
     for entry in &module.entries {
         let (def, info) = reflection::kernel(&module, entry, shared.globals, options)?;
         let kernel = ir::Kernel {
@@ -90,8 +90,8 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
     if let Err(errors) = ir::verify::verify(&lowered) {
         return Err(UnitError::Internal(errors.first().map(ToString::to_string).unwrap_or_default()));
     }
-    let uniform = options.uniform_work_group_size;
-    Ok(CompiledUnit::lowered(lowered, kernels, !uniform, symbols, variables))
+    let non_uniform = module.non_uniform_groups && !options.uniform_work_group_size;
+    Ok(CompiledUnit::lowered(lowered, kernels, non_uniform, symbols, variables))
 }
 
 /// The functions that are needed beside the kernels themselves, in order.

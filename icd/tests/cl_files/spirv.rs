@@ -21,14 +21,15 @@ pub fn level() -> Option<String> {
     std::env::var("WGCL_TEST_SPIRV").ok().filter(|level| !level.is_empty())
 }
 
-/// Why a variant has no module, if it has none: what it is about is the compiler of OpenCL C itself, or the translators refuse it.
+/// Whether modules are asked for, and a variant is about the compiler of OpenCL C itself.
+pub fn is_about_source(variant: &Variant) -> bool {
+    let refused = variant.diagnostics.iter().any(|want| want.severity == "error");
+    level().is_some() && (refused || variant.runs.is_empty() || !variant.log.is_empty())
+}
+
+/// What a variant lacks where modules are asked for, if it has none: the translators refuse it.
 pub fn missing(source: &str, variant: &Variant) -> Option<&'static str> {
-    let level = level()?;
-    let is_of_source = variant.diagnostics.iter().any(|want| want.severity == "error") || variant.runs.is_empty() || !variant.log.is_empty();
-    if is_of_source {
-        return Some("source");
-    }
-    translate(source, &variant.options, &level).is_none().then_some("translator")
+    translate(source, &variant.options, &level()?).is_none().then_some("translator")
 }
 
 /// The module of a variant.

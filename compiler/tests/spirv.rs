@@ -1,0 +1,209 @@
+//! SPIR-V as a source: what the modules in `tests/spirv` leave in memory when they are interpreted, what the log says of modules that are refused, and modules that were
+//! damaged at random: whatever comes in, it gives an error or a program, in bounded time.
+//!
+//! A fixed number of damaged modules is tried. With `WGCL_FUZZ_SECONDS` it goes on for that long; `WGCL_FUZZ_SEED` says where to start.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::cast_possible_truncation, reason = "tests may panic")]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use wgcl_compiler::interpret::{Argument, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
+use wgcl_compiler::program::{BuildOptions, BuildResult};
+use wgcl_compiler::spirv::{self, NotSpirv, Source, Specialisation, read_words, specialisation_constants};
+use wgcl_compiler::target::Target;
+
+/// How long one damaged module may take, on a busy machine.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Damaged modules that are tried of each module.
+const COUNT: u64 = 400;
+
+fn module(name: &str) -> Vec<u32> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/spirv").join(name).with_extension("spv");
+    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    read_words(&bytes).expect("a module")
+}
+
+fn build(words: &[u32], specialisation: &Specialisation) -> BuildResult {
+    spirv::build(Source { words, specialisation }, &BuildOptions::default(), &Target::full())
+}
+
+/// What a kernel leaves in a buffer of so many words, which are the only argument or the first one.
+fn run(words: &[u32], specialisation: &Specialisation, kernel: &str, items: u32, size: usize, more: &[Argument]) -> Vec<u32> {
+    let result = build(words, specialisation);
+    let program = result.program.unwrap_or_else(|| panic!("{}", result.log));
+    let program = Program::new(&program.module, Settings::new(Stage::Built, &Target::full()));
+    let mut memory = Memory::default();
+    let mut last = 0;
+    let mut name = || {
+        last += 1;
+        ObjectId::new(last)
+    };
+    let object = name().expect("a name");
+    memory.insert(object, vec![0; size * 4], false);
+    let instance = program.instantiate(&mut memory, &mut name).expect("names");
+    let mut arguments = vec![Argument::Buffer(Some(Place { object, offset: 0 }))];
+    arguments.extend(more.iter().cloned());
+    let outcome = program.launch(&instance, kernel, &arguments, &NdRange::linear(items, items), &mut memory, &mut Vec::new());
+    outcome.unwrap_or_else(|fault| panic!("{kernel}: {fault}"));
+    let bytes = memory.get(object).expect("the buffer");
+    bytes.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
+}
+
+fn control(kernel: &str, items: u32, size: usize) -> Vec<u32> {
+    run(&module("control"), &Specialisation::new(), kernel, items, size, &[])
+}
+
+#[test]
+fn a_cycle_with_two_ways_in_becomes_a_machine() {
+    let expected = |item: u32| {
+        let mut number = item + if item % 2 == 0 { 11 } else { 10 };
+        while number < 100 {
+            number += 11;
+        }
+        number
+    };
+    assert_eq!(control("irreducible", 16, 16), (0..16).map(expected).collect::<Vec<_>>());
+}
+
+#[test]
+fn jumps_leave_several_loops() {
+    let mut count = 0;
+    'all: for outer in 0..5 {
+        let mut whole = true;
+        for inner in 0..5 {
+            count += 1;
+            match (outer, inner) {
+                (1, 3) => {
+                    whole = false;
+                    break;
+                }
+                (3, 1) => {
+                    count += 100;
+                    break 'all;
+                }
+                _ => {}
+            }
+        }
+        count += if whole { 10 } else { 0 };
+    }
+    assert_eq!(control("jumps_out", 1, 1), [count]);
+}
+
+#[test]
+fn cases_fall_through() {
+    assert_eq!(control("falls_through", 5, 5), [11, 11, 112, 5, 5]);
+}
+
+#[test]
+fn phis_change_places_at_once() {
+    assert_eq!(control("swaps", 1, 1), [21]);
+}
+
+#[test]
+fn specialisation_reaches_sizes_and_contents() {
+    let words = module("constants");
+    assert_eq!(run(&words, &Specialisation::new(), "k", 1, 3, &[]), [9, 7, 5]);
+    let given = Specialisation::from([(1, 3), (2, 1), (7, 1 << 32 | 9)]);
+    assert_eq!(run(&words, &given, "k", 1, 3, &[]), [7, 100, 9]);
+    let mut known = specialisation_constants(&words);
+    known.sort_unstable();
+    assert_eq!(known, [(1, 4), (2, 1), (7, 8)]);
+}
+
+#[test]
+fn operations_without_operators_give_their_numbers() {
+    let more = [Argument::Value(7_u32.to_le_bytes().to_vec()), Argument::Value(300.5_f32.to_le_bytes().to_vec())];
+    let found = run(&module("numbers"), &Specialisation::new(), "k", 1, 9, &more);
+    assert_eq!(found, [1, 1, 5, 255, 3, 3, 54, 1, 56]);
+}
+
+#[test]
+fn both_byte_orders_are_read() {
+    let words = module("control");
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+    assert_eq!(read_words(&bytes), Ok(words));
+}
+
+#[test]
+fn what_is_no_module_is_told_from_one() {
+    assert_eq!(read_words(b"kernel void k() {}"), Err(NotSpirv::Size(18)));
+    assert_eq!(read_words(&[0; 20]), Err(NotSpirv::Magic(0)));
+    let mut words = module("control");
+    words[1] = 0x0002_0000;
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert_eq!(read_words(&bytes), Err(NotSpirv::Version(2, 0)));
+}
+
+#[test]
+fn the_log_names_instruction_and_byte() {
+    let mut words = module("numbers");
+    // The addition's second operand becomes an id that nobody defines.
+    let at = words.iter().position(|word| word & 0xffff == 149).expect("OpIAddCarry");
+    words[at + 4] = 9999;
+    let result = build(&words, &Specialisation::new());
+    assert!(result.program.is_none());
+    let wanted = format!("OpIAddCarry at byte {}: %9999 is not defined", at * 4);
+    assert!(result.log.starts_with("error: %") && result.log.contains(&wanted), "{}", result.log);
+}
+
+/// Numbers that look random, the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+/// Changes some words: to others of the module, by a bit, to small numbers; takes some away, or writes some twice.
+fn damage(words: &mut Vec<u32>, random: &mut Random) {
+    for _ in 0..=random.below(4) {
+        let at = 5 + random.below(words.len() - 6);
+        match random.below(6) {
+            0 => words[at] ^= 1 << random.below(32),
+            1 => words[at] = words[5 + random.below(words.len() - 5)],
+            2 => words[at] = random.below(64) as u32,
+            3 => {
+                let end = (at + 1 + random.below(8)).min(words.len());
+                words.drain(at..end);
+            }
+            4 => {
+                let end = (at + 1 + random.below(16)).min(words.len());
+                let again = words[at..end].to_vec();
+                words.splice(at..at, again);
+            }
+            _ => words[at] = words[at].wrapping_add(1),
+        }
+        if words.len() < 16 {
+            return;
+        }
+    }
+}
+
+#[test]
+fn damaged_modules_are_refused_or_built() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (first, seconds) = (number("WGCL_FUZZ_SEED").unwrap_or(0), number("WGCL_FUZZ_SECONDS"));
+    let begin = Instant::now();
+    let modules = ["control", "constants", "numbers"].map(module);
+    let mut built = 0;
+    for seed in first.. {
+        let enough = seconds.map_or(seed - first >= COUNT, |seconds| begin.elapsed().as_secs() >= seconds);
+        if enough {
+            break;
+        }
+        for words in &modules {
+            let mut words = words.clone();
+            damage(&mut words, &mut Random(seed));
+            let started = Instant::now();
+            let result = build(&words, &Specialisation::new());
+            assert!(started.elapsed() < LIMIT, "seed {seed} took {:?}", started.elapsed());
+            assert!(!result.log.contains("internal"), "seed {seed}: {}", result.log);
+            assert!(result.program.is_some() || !result.log.is_empty(), "seed {seed}: refused without a word");
+            built += u64::from(result.program.is_some());
+        }
+    }
+    assert!(built > 0, "no damaged module was built: they are damaged too much to tell anything");
+}
