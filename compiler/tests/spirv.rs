@@ -1,7 +1,8 @@
 //! SPIR-V as a source: what the modules in `tests/spirv` leave in memory when they are interpreted, what the log says of modules that are refused, and modules that were
 //! damaged at random: whatever comes in, it gives an error or a program, in bounded time.
 //!
-//! A fixed number of damaged modules is tried. With `WGCL_FUZZ_SECONDS` it goes on for that long; `WGCL_FUZZ_SEED` says where to start.
+//! A fixed number of damaged modules is tried. With `WGCL_FUZZ_SECONDS` it goes on for that long; `WGCL_FUZZ_SEED` says where to start, `WGCL_FUZZ_MODULES` which folder's
+//! modules are damaged instead, and the file `WGCL_FUZZ_LAST` holds the last one, for those that end the process.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::cast_possible_truncation, reason = "tests may panic")]
 
@@ -9,7 +10,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use wgcl_compiler::interpret::{Argument, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
+use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::program::{BuildOptions, BuildResult};
+use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::spirv::{self, NotSpirv, Source, Specialisation, read_words, specialisation_constants};
 use wgcl_compiler::target::Target;
 
@@ -57,7 +60,7 @@ fn control(kernel: &str, items: u32, size: usize) -> Vec<u32> {
 #[test]
 fn a_cycle_with_two_ways_in_becomes_a_machine() {
     let expected = |item: u32| {
-        let mut number = item + if item % 2 == 0 { 11 } else { 10 };
+        let mut number = item + if item.is_multiple_of(2) { 11 } else { 10 };
         while number < 100 {
             number += 11;
         }
@@ -182,26 +185,62 @@ fn damage(words: &mut Vec<u32>, random: &mut Random) {
     }
 }
 
+/// The modules that are damaged, and their names.
+fn fuzzed() -> Vec<(String, Vec<u32>)> {
+    let Ok(folder) = std::env::var("WGCL_FUZZ_MODULES") else {
+        return ["control", "constants", "numbers"].map(|name| (name.to_owned(), module(name))).to_vec();
+    };
+    let paths = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path());
+    let mut modules: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "spv"))
+        .filter_map(|path| Some((path.display().to_string(), read_words(&std::fs::read(path).ok()?).ok()?)))
+        .collect();
+    modules.sort();
+    modules
+}
+
+/// Makes a shader of every kernel; the error is a defect.
+fn shaders(program: &wgcl_compiler::program::Program) -> Result<(), LaunchError> {
+    for function in program.module.functions.iter().filter(|function| function.kernel.is_some()) {
+        match specialise(&program.module, &function.name, &LaunchKey::example(function, [64, 1, 1]), &Target::full()) {
+            Err(error @ (LaunchError::Internal { .. } | LaunchError::NoKernel(_))) => return Err(error),
+            Ok(_) | Err(LaunchError::Limit { .. } | LaunchError::Unsupported { .. }) => {}
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn damaged_modules_are_refused_or_built() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (first, seconds) = (number("WGCL_FUZZ_SEED").unwrap_or(0), number("WGCL_FUZZ_SECONDS"));
     let begin = Instant::now();
-    let modules = ["control", "constants", "numbers"].map(module);
+    let modules = fuzzed();
     let mut built = 0;
     for seed in first.. {
         let enough = seconds.map_or(seed - first >= COUNT, |seconds| begin.elapsed().as_secs() >= seconds);
         if enough {
             break;
         }
-        for words in &modules {
+        for (name, words) in &modules {
             let mut words = words.clone();
             damage(&mut words, &mut Random(seed));
             let started = Instant::now();
+            if let Ok(path) = std::env::var("WGCL_FUZZ_LAST") {
+                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                std::fs::write(path, bytes).expect("a file");
+            }
             let result = build(&words, &Specialisation::new());
-            assert!(started.elapsed() < LIMIT, "seed {seed} took {:?}", started.elapsed());
-            assert!(!result.log.contains("internal"), "seed {seed}: {}", result.log);
-            assert!(result.program.is_some() || !result.log.is_empty(), "seed {seed}: refused without a word");
+            assert!(
+                !result.log.contains("internal") && !result.log.contains("or this compiler is not"),
+                "{name}, seed {seed}: {}",
+                result.log
+            );
+            assert!(result.program.is_some() || !result.log.is_empty(), "{name}, seed {seed}: refused without a word");
+            if let Some(program) = &result.program {
+                shaders(program).unwrap_or_else(|error| panic!("{name}, seed {seed}: {error}"));
+            }
+            assert!(started.elapsed() < LIMIT, "{name}, seed {seed} took {:?}", started.elapsed());
             built += u64::from(result.program.is_some());
         }
     }

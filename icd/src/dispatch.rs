@@ -57,8 +57,8 @@ use crate::platform::{
 };
 use crate::program::{
     clBuildProgram, clCompileProgram, clCreateProgramWithBinary, clCreateProgramWithBuiltInKernels, clCreateProgramWithIL,
-    clCreateProgramWithILKHR, clCreateProgramWithSource, clGetProgramBuildInfo, clGetProgramInfo, clLinkProgram, clReleaseProgram, clRetainProgram,
-    clSetProgramReleaseCallback, clSetProgramSpecializationConstant,
+    clCreateProgramWithILKHR, clCreateProgramWithSource, clGetProgramBuildInfo, clGetProgramInfo, clLinkProgram, clReleaseProgram,
+    clRetainProgram, clSetProgramReleaseCallback, clSetProgramSpecializationConstant,
 };
 use crate::queue::{
     clCreateCommandQueue, clCreateCommandQueueWithProperties, clCreateCommandQueueWithPropertiesKHR, clFinish, clFlush,

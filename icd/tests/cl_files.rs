@@ -414,7 +414,8 @@ fn run_here(file: &Path, record: Option<&Path>) -> ExitCode {
     }
     missing.iter().for_each(|feature| println!("{SKIPS}{feature}"));
     let missing: Vec<&str> = missing.into_iter().collect();
-    let missing = if missing.is_empty() { "they are about the source".to_owned() } else { format!("the device has no {}", missing.join(", no ")) };
+    let missing =
+        if missing.is_empty() { "they are about the source".to_owned() } else { format!("the device has no {}", missing.join(", no ")) };
     if done == 0 {
         println!("{missing}");
         return ExitCode::from(SKIPPED);

@@ -133,9 +133,8 @@ impl<'a> Expansion<'a> {
             inst.op.map_operands(|operand| {
                 if let Some(&bits) = samplers.get(operand) {
                     let (function, entry) = (&mut *self.function, &mut self.entry);
-                    *operand = *constants
-                        .entry(*operand)
-                        .or_insert_with(|| function.emit_bits(entry, Span::NONE, Type::I32, u64::from(bits)));
+                    *operand =
+                        *constants.entry(*operand).or_insert_with(|| function.emit_bits(entry, Span::NONE, Type::I32, u64::from(bits)));
                 }
             });
         });

@@ -148,7 +148,8 @@ fn lowered_fits((ret, params): (&[ir::Type], &[ir::Type]), (c_ret, c_params): (&
     // A record that is returned goes through a pointer in front of the parameters.
     let through = c_ret.lowered().is_none() && !matches!(c_ret, CanonicalType::Other(TyKind::Void));
     let first = through.then_some(ir::Type::Ptr(Space::Private));
-    let wanted = first.into_iter().map(Some).chain(c_params.iter().map(|param| Some(param.lowered().unwrap_or(ir::Type::Ptr(Space::Private)))));
+    let wanted =
+        first.into_iter().map(Some).chain(c_params.iter().map(|param| Some(param.lowered().unwrap_or(ir::Type::Ptr(Space::Private)))));
     wanted.eq(params.iter().copied().map(Some)) && ret.iter().copied().eq(c_ret.lowered().filter(|_| !through))
 }
 

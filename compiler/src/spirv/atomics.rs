@@ -61,7 +61,13 @@ impl Lowering<'_, '_, '_> {
                 let (ty, order) = (self.atomic_pointer(want, Sign::Signed)?, order(self.known(2)?));
                 let pointer = self.pointer(0)?;
                 let result = c_type(want, Sign::Signed)?;
-                let value = self.library_text(want, &result, &[ty], &[pointer], &format!("return atomic_load_explicit(a0, {order}, memory_scope_device);"))?;
+                let value = self.library_text(
+                    want,
+                    &result,
+                    &[ty],
+                    &[pointer],
+                    &format!("return atomic_load_explicit(a0, {order}, memory_scope_device);"),
+                )?;
                 self.give(value)?;
             }
             Opcode::AtomicStore => {

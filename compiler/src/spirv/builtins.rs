@@ -75,10 +75,8 @@ impl Lowering<'_, '_, '_> {
     /// The answer for a dimension that is not known. Beyond the third it is that of OpenCL C's functions, for which such an instruction stands.
     pub(super) fn asked_of(&mut self, vector: Value, dimension: Value) -> Value {
         let (lanes, builtin) = self.questions.get(&vector).cloned().unwrap_or((Vec::new(), BuiltIn::WorkDim));
-        let is_size = matches!(
-            builtin,
-            BuiltIn::NumWorkgroups | BuiltIn::WorkgroupSize | BuiltIn::GlobalSize | BuiltIn::EnqueuedWorkgroupSize
-        );
+        let is_size =
+            matches!(builtin, BuiltIn::NumWorkgroups | BuiltIn::WorkgroupSize | BuiltIn::GlobalSize | BuiltIn::EnqueuedWorkgroupSize);
         let ty = lanes.first().map_or(Type::I32, |&lane| self.b.ty(lane));
         let mut value = self.b.int(ty, i64::from(is_size));
         for (number, lane) in (0..).zip(lanes) {

@@ -145,7 +145,8 @@ impl Lowering<'_, '_, '_> {
         };
         let element = Type::Scalar(element.scalar().unwrap_or(Scalar::I32));
         let params = ["size_t".to_owned(), format!("const {}", self.pointer_text(pointer, element, Sign::Signed)?)];
-        let value = self.library_text(want, &c_type(want, Sign::Signed)?, &params, &[offset, pointer], &format!("return {name}(a0, a1);"))?;
+        let value =
+            self.library_text(want, &c_type(want, Sign::Signed)?, &params, &[offset, pointer], &format!("return {name}(a0, a1);"))?;
         self.give(value)
     }
 

@@ -126,9 +126,7 @@ impl Fold<'_> {
                     let part = parts.get(index as usize).ok_or_else(|| invalid!("there is no part {index}"))?;
                     self.constants.known(*part)?.1.clone()
                 }
-                Constant::Lanes(lanes) => {
-                    Constant::Bits(*lanes.get(index as usize).ok_or_else(|| invalid!("there is no lane {index}"))?)
-                }
+                Constant::Lanes(lanes) => Constant::Bits(*lanes.get(index as usize).ok_or_else(|| invalid!("there is no lane {index}"))?),
                 Constant::Null => return super::constants::null(self.types, self.ty),
                 Constant::Undef => return Ok(Constant::Undef),
                 _ => return Err(invalid!("there is nothing to extract")),
@@ -141,7 +139,8 @@ impl Fold<'_> {
         match (self.whole(1)?, self.operands) {
             (Constant::Lanes(mut lanes), &[_, _, index]) => {
                 let (value, _) = self.lanes(0)?;
-                *lanes.get_mut(index as usize).ok_or_else(|| invalid!("there is no lane {index}"))? = value.first().copied().unwrap_or_default();
+                *lanes.get_mut(index as usize).ok_or_else(|| invalid!("there is no lane {index}"))? =
+                    value.first().copied().unwrap_or_default();
                 self.make(lanes)
             }
             (Constant::Composite(mut parts), &[value, _, index]) => {

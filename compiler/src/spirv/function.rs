@@ -223,11 +223,9 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
                     | Opcode::PtrAccessChain
                     | Opcode::InBoundsPtrAccessChain
                     | Opcode::Bitcast
-                        if !uses(1) =>
+                        if !uses(1) && first.is_some_and(|base| addresses.contains(&base)) =>
                     {
-                        if first.is_some_and(|base| addresses.contains(&base)) {
-                            changed |= inst.result_id().is_some_and(|id| addresses.insert(id));
-                        }
+                        changed |= inst.result_id().is_some_and(|id| addresses.insert(id));
                     }
                     Opcode::CopyMemorySized | Opcode::CopyMemory if first.is_some_and(|to| !addresses.contains(&to)) => {}
                     _ if uses(0) => return false,
@@ -239,7 +237,8 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
     }
 
     fn variables(&mut self) -> Checked<()> {
-        let insts: Vec<Inst<'w>> = self.def.blocks.iter().flat_map(|block| &block.insts).filter(|inst| inst.op == Opcode::Variable).copied().collect();
+        let insts: Vec<Inst<'w>> =
+            self.def.blocks.iter().flat_map(|block| &block.insts).filter(|inst| inst.op == Opcode::Variable).copied().collect();
         for inst in insts {
             self.current = inst;
             let (id, pointer) = (inst.result()?, inst.ty()?);
@@ -274,7 +273,8 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         let numbers: FxHashMap<Id, usize> = self.def.blocks.iter().enumerate().map(|(number, block)| (block.label, number)).collect();
         let mut definers: FxHashMap<Id, Node> = FxHashMap::default();
         for (node, block) in self.def.blocks.iter().enumerate() {
-            definers.extend(block.insts.iter().filter(|inst| inst.op != Opcode::Variable).filter_map(|inst| Some((inst.result_id()?, node))));
+            definers
+                .extend(block.insts.iter().filter(|inst| inst.op != Opcode::Variable).filter_map(|inst| Some((inst.result_id()?, node))));
         }
         let mut spilled = Vec::new();
         let mut uses = |user: Node, id: Id| {

@@ -77,7 +77,10 @@ impl Globals {
 
     /// The variable of a number.
     pub(super) fn get(&self, global: Global) -> Option<&GlobalVar> {
-        self.list.get(global.index()).map(|variable| &variable.data).or_else(|| self.tables.get(global.index().checked_sub(self.list.len())?))
+        self.list
+            .get(global.index())
+            .map(|variable| &variable.data)
+            .or_else(|| self.tables.get(global.index().checked_sub(self.list.len())?))
     }
 
     /// A constant of these contents: the same one where there is one without addresses.

@@ -44,8 +44,16 @@ pub(super) enum End {
     Return(Option<Id>),
     Unreachable,
     Goto(Edge),
-    Branch { cond: Id, then: Edge, els: Edge },
-    Switch { selector: Id, cases: Vec<(Vec<u64>, Edge)>, default: Edge },
+    Branch {
+        cond: Id,
+        then: Edge,
+        els: Edge,
+    },
+    Switch {
+        selector: Id,
+        cases: Vec<(Vec<u64>, Edge)>,
+        default: Edge,
+    },
     /// Of a dispatcher, by the numbers of the targets.
     Dispatch(Vec<Edge>),
 }

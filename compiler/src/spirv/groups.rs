@@ -136,8 +136,11 @@ impl Lowering<'_, '_, '_> {
         let is_bool = want.scalar() == Some(Scalar::Bool);
         let ty = if is_bool { want.with_scalar(Scalar::I32) } else { want };
         let result = c_type(ty, sign)?;
-        let body =
-            if ty.scalar().is_some_and(Scalar::is_int) { format!("return as_{result}({expression});") } else { format!("return {expression};") };
+        let body = if ty.scalar().is_some_and(Scalar::is_int) {
+            format!("return as_{result}({expression});")
+        } else {
+            format!("return {expression};")
+        };
         let value = self.library_text(ty, &result, params, args, &body)?;
         let value = if is_bool { self.b.cmp_int(CmpOp::Ne, value, 0) } else { value };
         self.give(value)
@@ -213,6 +216,9 @@ impl Lowering<'_, '_, '_> {
         let (count, stride) = (self.integer(3)?, self.integer(4)?);
         let (count, stride) = (self.b.resize(count, false, int), self.b.resize(stride, false, int));
         let event = self.arg(5)?;
+        if self.b.ty(event) != Type::I32 {
+            return Err(invalid!("operand 5 is no event"));
+        }
         let params = [
             self.pointer_text(dst, element, Sign::Signed)?,
             format!("const {}", self.pointer_text(src, element, Sign::Signed)?),

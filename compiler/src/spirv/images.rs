@@ -54,6 +54,10 @@ impl Lowering<'_, '_, '_> {
         match self.current.op {
             Opcode::SampledImage => {
                 let (image, sampler) = (self.arg(0)?, self.arg(1)?);
+                self.image_type(self.current.operand(0)?)?;
+                if self.b.ty(sampler) != Type::I32 {
+                    return Err(invalid!("operand 1 is no sampler"));
+                }
                 self.define(Val::Sampled(image, sampler))?;
             }
             Opcode::Image => match self.get(self.current.operand(0)?)? {

@@ -175,8 +175,11 @@ impl Lowering<'_, '_, '_> {
         let is_bool = want == Type::BOOL;
         let ty = if is_bool { Type::I32 } else { want };
         let result = c_type(ty, Sign::Signed)?;
-        let body =
-            if ty.scalar().is_some_and(Scalar::is_int) && !is_bool { format!("return as_{result}({call});") } else { format!("return {call};") };
+        let body = if ty.scalar().is_some_and(Scalar::is_int) && !is_bool {
+            format!("return as_{result}({call});")
+        } else {
+            format!("return {call};")
+        };
         let value = self.library_text(ty, &result, &params, &args, &body)?;
         let value = if is_bool { self.b.cmp_int(crate::ir::CmpOp::Ne, value, 0) } else { value };
         self.define(Val::One(value))?;

@@ -123,11 +123,7 @@ impl Lowering<'_, '_, '_> {
         }
         let size = self.integer(2)?;
         let size = self.b.resize(size, false, self.module.types.pointer_int());
-        let params = [
-            format!("{}uchar *", self.space_text(dst)),
-            format!("const {}uchar *", self.space_text(src)),
-            "size_t".to_owned(),
-        ];
+        let params = [format!("{}uchar *", self.space_text(dst)), format!("const {}uchar *", self.space_text(src)), "size_t".to_owned()];
         self.library_effect(&params, &[dst, src, size], "for (size_t i = 0; i < a2; i++) a0[i] = a1[i];");
         Ok(())
     }

@@ -150,6 +150,9 @@ impl<'w> Module<'w> {
                 let Self { types, constants, decorations, names, globals, .. } = self;
                 globals.variable(inst, types, constants, decorations, names)
             }
+            _ if !self.has_memory_model && inst.result_id().is_some() && inst.op != Op::String => {
+                Err(invalid!("it stands before the OpMemoryModel"))
+            }
             _ if self.types.read(inst, &self.constants, &self.decorations)? => Ok(()),
             _ => {
                 let Self { types, constants, decorations, globals, .. } = self;

@@ -50,7 +50,8 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
     let first = u32::try_from(module.entries.len()).unwrap_or(u32::MAX);
     let numbers: FxHashMap<Id, Func> = helpers.iter().zip(first..).map(|(def, number)| (def.id, Func(number))).collect();
     let (mut functions, mut symbols, mut kernels): (Vec<ir::Function>, Vec<Symbol>, Vec<KernelInfo>) = Default::default();
-    let mut shared = Shared { module: &module, globals: &mut globals, bridge: &mut bridge, helpers: &numbers, is_alone: roots == Roots::Kernels };
+    let mut shared =
+        Shared { module: &module, globals: &mut globals, bridge: &mut bridge, helpers: &numbers, is_alone: roots == Roots::Kernels };
     for entry in &module.entries {
         let (def, info) = reflection::kernel(&module, entry, shared.globals, options)?;
         let kernel = ir::Kernel {
@@ -140,7 +141,8 @@ fn add_library(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptions,
     });
     let Some((library, _)) = made else { return Err(UnitError::Library(front.log(false))) };
     let (functions, globals) = (count(module.functions.len()), count(module.globals.len()));
-    let names: FxHashMap<&str, u32> = library.functions.iter().zip(functions..).map(|(function, number)| (&*function.name, number)).collect();
+    let names: FxHashMap<&str, u32> =
+        library.functions.iter().zip(functions..).map(|(function, number)| (&*function.name, number)).collect();
     let mut missing = false;
     for function in &mut module.functions {
         function.body.walk_mut(&mut |inst| {

@@ -76,21 +76,27 @@ fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Opt
     let standard = if options.contains("-cl-std") { "" } else { "-cl-std=CL1.2" };
     let clang = format!("-x cl -S -emit-llvm -target spir64 -Xclang -finclude-default-header -w {standard} -O{level} {options}");
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let done = run(Command::new("clang-15").args(clang.split_whitespace()).current_dir(include).arg(&text).arg("-o").arg(&ir)).and_then(|()| {
-        // This translator does not know `freeze`, which only keeps an optimiser from choosing twice.
-        let lines = std::fs::read_to_string(&ir).ok()?;
-        let frozen = |line: &str| match line.split_once(" = freeze ") {
-            Some((result, value)) => {
-                let ty = value.rsplit_once(' ').map_or(value, |(ty, _)| ty);
-                format!("{result} = bitcast {value} to {ty}\n")
-            }
-            None => format!("{line}\n"),
-        };
-        std::fs::write(&ir, lines.lines().map(frozen).collect::<String>()).ok()?;
-        run(Command::new("clang-15").args("-x ir -c -emit-llvm -target spir64 -w -O0".split(' ')).arg(&ir).arg("-o").arg(&bitcode))?;
-        run(Command::new("llvm-spirv-15").arg(EXTENSIONS).arg("--preserve-ocl-kernel-arg-type-metadata-through-string").arg(&bitcode).arg("-o").arg(&module))?;
-        std::fs::read(&module).ok().filter(|bytes| !bytes.is_empty())
-    });
+    let done =
+        run(Command::new("clang-15").args(clang.split_whitespace()).current_dir(include).arg(&text).arg("-o").arg(&ir)).and_then(|()| {
+            // This translator does not know `freeze`, which only keeps an optimiser from choosing twice.
+            let lines = std::fs::read_to_string(&ir).ok()?;
+            let frozen = |line: &str| match line.split_once(" = freeze ") {
+                Some((result, value)) => {
+                    let ty = value.rsplit_once(' ').map_or(value, |(ty, _)| ty);
+                    format!("{result} = bitcast {value} to {ty}\n")
+                }
+                None => format!("{line}\n"),
+            };
+            std::fs::write(&ir, lines.lines().map(frozen).collect::<String>()).ok()?;
+            run(Command::new("clang-15").args("-x ir -c -emit-llvm -target spir64 -w -O0".split(' ')).arg(&ir).arg("-o").arg(&bitcode))?;
+            run(Command::new("llvm-spirv-15")
+                .arg(EXTENSIONS)
+                .arg("--preserve-ocl-kernel-arg-type-metadata-through-string")
+                .arg(&bitcode)
+                .arg("-o")
+                .arg(&module))?;
+            std::fs::read(&module).ok().filter(|bytes| !bytes.is_empty())
+        });
     for file in [text, ir, bitcode, module] {
         // What was not made cannot be removed.
         let _ = std::fs::remove_file(file);

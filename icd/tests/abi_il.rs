@@ -1,0 +1,211 @@
+//! Programs in an intermediate language: SPIR-V modules through clCreateProgramWithIL, alone and linked with OpenCL C, and what is told of them.
+
+mod common;
+
+use std::ffi::{CString, c_void};
+use std::ptr::{null, null_mut};
+
+use common::ffi::{
+    CL_DEVICE_EXTENSIONS, CL_INVALID_OPERATION, CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES,
+    CL_PROGRAM_SOURCE, CL_SUCCESS, CL_TRUE, cl_context, cl_int, cl_program, cl_uint,
+};
+use common::objects::{Context, Program};
+use common::{info_bytes, info_string, target};
+
+const CL_DEVICE_IL_VERSION: cl_uint = 0x105B;
+const CL_DEVICE_ILS_WITH_VERSION: cl_uint = 0x1061;
+const CL_DEVICE_SPIRV_CAPABILITIES_KHR: cl_uint = 0x12BB;
+const CL_PROGRAM_IL: cl_uint = 0x1169;
+const CL_INVALID_SPEC_ID: cl_int = -71;
+
+/// `k` writes the size of an array, 7 or 100, and a number; see the text next to it.
+const CONSTANTS: &[u8] = include_bytes!("../../tests/spirv/constants.spv");
+/// Exports `twice`, and has a kernel `call` that calls `thrice`, which it imports.
+const LINKED: &[u8] = include_bytes!("../../tests/spirv/linked.spv");
+
+fn takes_il() -> bool {
+    let names = info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_EXTENSIONS, size, value, ret));
+    names.unwrap_or_default().split_whitespace().any(|name| name == "cl_khr_il_program")
+}
+
+fn create(context: &Context, bytes: &[u8]) -> (Program, cl_int) {
+    let mut status = 1;
+    let program = target().cl.clCreateProgramWithIL(context.0, bytes.as_ptr().cast(), bytes.len(), &mut status);
+    (Program(program), status)
+}
+
+/// What a kernel leaves in a buffer of integers, its only argument.
+fn run<const N: usize>(context: &Context, program: &Program, kernel: &str, items: usize) -> [i32; N] {
+    let cl = &target().cl;
+    let queue = context.queue(0);
+    let buffer = context.buffer(N * 4);
+    let kernel = program.kernel(kernel);
+    assert_eq!(kernel.set(0, &buffer.0), CL_SUCCESS);
+    let status = cl.clEnqueueNDRangeKernel(queue.0, kernel.0, 1, null(), &items, null(), 0, null(), null_mut());
+    assert_eq!(status, CL_SUCCESS);
+    let mut found = [0; N];
+    let status = cl.clEnqueueReadBuffer(queue.0, buffer.0, CL_TRUE, 0, N * 4, found.as_mut_ptr().cast(), 0, null(), null_mut());
+    assert_eq!(status, CL_SUCCESS);
+    found
+}
+
+fn specialise<T>(program: &Program, number: cl_uint, value: &T) -> cl_int {
+    target().cl.clSetProgramSpecializationConstant(program.0, number, size_of::<T>(), (&raw const *value).cast())
+}
+
+#[test]
+fn versions_are_reported() {
+    if !takes_il() {
+        return;
+    }
+    let target = target();
+    let text = info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_IL_VERSION, size, value, ret));
+    let text = text.expect("the versions");
+    assert!(text.split(' ').any(|name| name == "SPIR-V_1.2"), "{text}");
+    let list = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_ILS_WITH_VERSION, size, value, ret));
+    // A version and a name of 64 bytes each.
+    assert_eq!(list.expect("the list").len(), text.split(' ').count() * 68);
+    if target.is_wgcl() {
+        let found =
+            info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_SPIRV_CAPABILITIES_KHR, size, value, ret));
+        let found = found.expect("the capabilities");
+        let kernel = 6_u32.to_ne_bytes();
+        assert!(found.chunks_exact(4).any(|word| word == kernel));
+    }
+}
+
+#[test]
+fn what_is_no_module_is_refused() {
+    if !takes_il() {
+        return;
+    }
+    let context = Context::new();
+    for bytes in [b"kernel void k() {}".as_slice(), &[0; 64], &CONSTANTS[..18]] {
+        let (program, status) = create(&context, bytes);
+        assert_eq!((program.0.is_null(), status), (true, CL_INVALID_VALUE));
+        std::mem::forget(program);
+    }
+    // The header is right and the rest is not: the build says so.
+    let mut damaged = CONSTANTS.to_vec();
+    damaged[23] = 0x7f;
+    let (program, status) = create(&context, &damaged);
+    assert_eq!(status, CL_SUCCESS);
+    assert_ne!(program.build(""), CL_SUCCESS);
+    assert!(program.log().contains("at byte "), "{}", program.log());
+}
+
+#[test]
+fn a_module_is_built_and_told_of() {
+    if !takes_il() {
+        return;
+    }
+    let (context, target) = (Context::new(), target());
+    let (program, status) = create(&context, CONSTANTS);
+    assert_eq!(status, CL_SUCCESS);
+    let info =
+        |name: cl_uint| info_bytes(|size, value, ret| target.cl.clGetProgramInfo(program.0, name, size, value, ret)).expect("an answer");
+    assert_eq!(info(CL_PROGRAM_IL), CONSTANTS);
+    assert!(info(CL_PROGRAM_SOURCE).iter().all(|byte| *byte == 0));
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+    assert_eq!(run::<3>(&context, &program, "k", 1), [9, 7, 5]);
+}
+
+#[test]
+fn constants_are_specialised() {
+    if !takes_il() {
+        return;
+    }
+    let context = Context::new();
+    let (program, _) = create(&context, CONSTANTS);
+    assert_eq!(specialise(&program, 1, &3_u32), CL_SUCCESS);
+    assert_eq!(specialise(&program, 2, &1_u8), CL_SUCCESS);
+    assert_eq!(specialise(&program, 7, &9_u64), CL_SUCCESS);
+    assert_eq!(specialise(&program, 3, &9_u32), CL_INVALID_SPEC_ID);
+    assert_eq!(specialise(&program, 1, &9_u64), CL_INVALID_VALUE);
+    assert_eq!(target().cl.clSetProgramSpecializationConstant(program.0, 1, 4, null::<c_void>()), CL_INVALID_VALUE);
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+    assert_eq!(run::<3>(&context, &program, "k", 1), [7, 100, 9]);
+    // What was built stays as it is until it is built again.
+    assert_eq!(specialise(&program, 1, &5_u32), CL_SUCCESS);
+    assert_eq!(run::<3>(&context, &program, "k", 1), [7, 100, 9]);
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+    assert_eq!(run::<3>(&context, &program, "k", 1), [11, 100, 9]);
+    let source = context.program("kernel void k(global int *out) { *out = 1; }");
+    let status = specialise(&source, 1, &3_u32);
+    assert!(matches!(status, CL_INVALID_PROGRAM | CL_INVALID_OPERATION), "{status}");
+}
+
+#[test]
+fn the_function_of_the_extension_is_found() {
+    type Create = unsafe extern "C" fn(cl_context, *const c_void, usize, *mut cl_int) -> cl_program;
+    if !takes_il() {
+        return;
+    }
+    let (context, target) = (Context::new(), target());
+    let found = target.cl.clGetExtensionFunctionAddressForPlatform(target.platform, c"clCreateProgramWithILKHR".as_ptr());
+    assert!(!found.is_null());
+    // SAFETY: the type of the function of this name.
+    let function = unsafe { std::mem::transmute::<*mut c_void, Create>(found) };
+    let mut status = 1;
+    // SAFETY: the bytes are as many as it is told.
+    let program = Program(unsafe { function(context.0, CONSTANTS.as_ptr().cast(), CONSTANTS.len(), &mut status) });
+    assert_eq!(status, CL_SUCCESS);
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+}
+
+#[test]
+fn a_binary_holds_the_module_and_its_constants() {
+    if !takes_il() {
+        return;
+    }
+    let (context, target) = (Context::new(), target());
+    let (program, _) = create(&context, CONSTANTS);
+    assert_eq!(specialise(&program, 1, &3_u32), CL_SUCCESS);
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+    let mut size = 0_usize;
+    let status = target.cl.clGetProgramInfo(program.0, CL_PROGRAM_BINARY_SIZES, 8, (&raw mut size).cast(), null_mut());
+    assert_eq!(status, CL_SUCCESS);
+    let mut binary = vec![0_u8; size];
+    let mut place = binary.as_mut_ptr();
+    let status = target.cl.clGetProgramInfo(program.0, CL_PROGRAM_BINARIES, 8, (&raw mut place).cast(), null_mut());
+    assert_eq!(status, CL_SUCCESS);
+    let (mut loaded, mut status) = (1, 1);
+    let bytes = binary.as_ptr();
+    let again = Program(target.cl.clCreateProgramWithBinary(context.0, 1, &target.device, &size, &bytes, &mut loaded, &mut status));
+    assert_eq!((loaded, status), (CL_SUCCESS, CL_SUCCESS));
+    assert_eq!(again.build(""), CL_SUCCESS, "{}", again.log());
+    assert_eq!(run::<3>(&context, &again, "k", 1), [7, 7, 5]);
+}
+
+#[test]
+fn modules_are_linked_with_sources() {
+    if !takes_il() {
+        return;
+    }
+    let (context, target) = (Context::new(), target());
+    let compile = |program: &Program| {
+        let options = CString::default();
+        let status = target.cl.clCompileProgram(program.0, 1, &target.device, options.as_ptr(), 0, null(), null(), None, null_mut());
+        assert_eq!(status, CL_SUCCESS, "{}", program.log());
+    };
+    let (module, status) = create(&context, LINKED);
+    assert_eq!(status, CL_SUCCESS);
+    let source = context.program(
+        "int twice(int x);\n\
+         int thrice(int x) { return 3 * x; }\n\
+         kernel void source(global int *out) { out[get_global_id(0)] = twice(get_global_id(0)) + 1; }",
+    );
+    compile(&module);
+    compile(&source);
+    let inputs = [module.0, source.0];
+    let mut status = 1;
+    let linked = target.cl.clLinkProgram(context.0, 1, &target.device, null(), 2, inputs.as_ptr(), None, null_mut(), &mut status);
+    let linked = Program(linked);
+    assert_eq!(status, CL_SUCCESS, "{}", linked.log());
+    assert_eq!(run::<4>(&context, &linked, "source", 4), [1, 3, 5, 7]);
+    assert_eq!(run::<4>(&context, &linked, "call", 4), [0, 3, 6, 9]);
+    // Alone it lacks what it imports.
+    let (alone, _) = create(&context, LINKED);
+    assert_ne!(alone.build(""), CL_SUCCESS);
+    assert!(alone.log().contains("thrice"), "{}", alone.log());
+}
