@@ -1,11 +1,11 @@
-//! OpenCL C to naga: the compiler of wgcl.
+//! OpenCL C and SPIR-V to naga and to the code of CPUs: the compiler of wgcl.
 //!
 //! ```text
 //! source -> preprocess -> parse -> ast -> sema -> thir -> lower -> ir -> passes -> [specialise] -> emit -> naga
 //! ```
 //! Everything up to the IR happens when a program is built; [`specialise::specialise`] makes a shader when a kernel is launched.
 //!
-//! From outside, a source goes into [`build`] or, stage by stage, through [`front`]; the stages themselves are nobody else's.
+//! From outside, a source goes into [`build`] or, stage by stage, through [`front`]; the stages themselves are nobody else's. A module of SPIR-V goes into [`spirv`], which makes the same IR of it.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub)]

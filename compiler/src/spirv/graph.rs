@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::errors::{Checked, invalid, unsupported};
 use super::module::FunctionDef;
-use super::words::Id;
-use crate::ir::MAX_NESTING;
+use super::words::{Id, Inst};
+use crate::ir::{MAX_NESTING, Scalar};
 use rspirv::spirv::Op;
 
 /// A node of the graph.
@@ -106,57 +106,59 @@ pub(super) struct Graph {
     pub(super) order: Vec<Node>,
 }
 
+/// What follows a block.
+fn end(inst: &Inst<'_>, edge: &impl Fn(Id) -> Checked<Edge>, selector_scalar: &impl Fn(Id) -> Checked<Scalar>) -> Checked<End> {
+    Ok(match inst.op {
+        Op::Branch => End::Goto(edge(inst.operand(0)?)?),
+        Op::BranchConditional => {
+            let (then, els) = (edge(inst.operand(1)?)?, edge(inst.operand(2)?)?);
+            if then == els { End::Goto(then) } else { End::Branch { cond: inst.operand(0)?, then, els } }
+        }
+        Op::Switch => switch(inst, edge, selector_scalar(inst.operand(0)?)?)?,
+        Op::Return => End::Return(None),
+        Op::ReturnValue => End::Return(Some(inst.operand(0)?)),
+        _ => End::Unreachable,
+    })
+}
+
+/// The cases of a switch, those that go to one block together. What goes to the default needs none.
+fn switch(inst: &Inst<'_>, edge: &impl Fn(Id) -> Checked<Edge>, scalar: Scalar) -> Checked<End> {
+    let default = edge(inst.operand(1)?)?;
+    let wide = scalar.bits() == 64;
+    let mut cases: Vec<(Vec<u64>, Edge)> = Vec::new();
+    let mut places: FxHashMap<Edge, usize> = FxHashMap::default();
+    let mut seen = FxHashSet::default();
+    for parts in inst.operands.get(2..).unwrap_or_default().chunks(if wide { 3 } else { 2 }) {
+        let (value, label) = match *parts {
+            [low, high, label] if wide => (u64::from(high) << 32 | u64::from(low), label),
+            [low, label] if !wide => (u64::from(low) & scalar.mask(), label),
+            _ => return Err(invalid!("a case is cut off")),
+        };
+        let to = edge(Id(label))?;
+        if !seen.insert(value) {
+            return Err(invalid!("case {value} stands twice"));
+        }
+        if to == default {
+            continue;
+        }
+        let index = *places.entry(to).or_insert_with(|| {
+            cases.push((Vec::new(), to));
+            cases.len() - 1
+        });
+        cases[index].0.push(value);
+    }
+    Ok(if cases.is_empty() { End::Goto(default) } else { End::Switch { selector: inst.operand(0)?, cases, default } })
+}
+
 impl Graph {
     /// The graph of a function's blocks.
-    pub(super) fn new(function: &FunctionDef<'_>, selector_scalar: impl Fn(Id) -> Checked<crate::ir::Scalar>) -> Checked<Self> {
+    pub(super) fn new(function: &FunctionDef<'_>, selector_scalar: impl Fn(Id) -> Checked<Scalar>) -> Checked<Self> {
         let numbers: FxHashMap<Id, Node> = function.blocks.iter().enumerate().map(|(number, block)| (block.label, number)).collect();
         let edge = |id: Id| {
             let to = *numbers.get(&id).ok_or_else(|| invalid!("{id} is no block of the function"))?;
             Ok(Edge { to, into: Some(to) })
         };
-        let mut ends = Vec::with_capacity(function.blocks.len());
-        for block in &function.blocks {
-            let inst = &block.end;
-            ends.push(match inst.op {
-                Op::Branch => End::Goto(edge(inst.operand(0)?)?),
-                Op::BranchConditional => {
-                    let (then, els) = (edge(inst.operand(1)?)?, edge(inst.operand(2)?)?);
-                    if then == els { End::Goto(then) } else { End::Branch { cond: inst.operand(0)?, then, els } }
-                }
-                Op::Switch => {
-                    let selector = inst.operand(0)?;
-                    let wide = selector_scalar(selector)?.bits() == 64;
-                    let default = edge(inst.operand(1)?)?;
-                    let mask = selector_scalar(selector)?.mask();
-                    let mut cases: Vec<(Vec<u64>, Edge)> = Vec::new();
-                    let mut places: FxHashMap<Edge, usize> = FxHashMap::default();
-                    let mut seen = FxHashSet::default();
-                    for parts in inst.operands.get(2..).unwrap_or_default().chunks(if wide { 3 } else { 2 }) {
-                        let (value, label) = match *parts {
-                            [low, high, label] if wide => (u64::from(high) << 32 | u64::from(low), label),
-                            [low, label] if !wide => (u64::from(low) & mask, label),
-                            _ => return Err(invalid!("a case is cut off")),
-                        };
-                        let to = edge(Id(label))?;
-                        if !seen.insert(value) {
-                            return Err(invalid!("case {value} stands twice"));
-                        }
-                        if to == default {
-                            continue;
-                        }
-                        let index = *places.entry(to).or_insert_with(|| {
-                            cases.push((Vec::new(), to));
-                            cases.len() - 1
-                        });
-                        cases[index].0.push(value);
-                    }
-                    if cases.is_empty() { End::Goto(default) } else { End::Switch { selector, cases, default } }
-                }
-                Op::Return => End::Return(None),
-                Op::ReturnValue => End::Return(Some(inst.operand(0)?)),
-                _ => End::Unreachable,
-            });
-        }
+        let ends = function.blocks.iter().map(|block| end(&block.end, &edge, &selector_scalar)).collect::<Checked<Vec<_>>>()?;
         let count = ends.len();
         let mut graph = Self {
             work: (0..count).map(Work::Block).collect(),
