@@ -217,7 +217,9 @@ impl<'g> Builder<'g> {
         let home = graph.outer_loop(node);
         let leaves_at_once = matches!(graph.ends[node], End::Return(_) | End::Unreachable);
         let opens = u32::from(graph.header_of(node).is_some());
-        if let ([source], true) = (sources, leaves_at_once) {
+        if let ([source], true) = (sources, leaves_at_once)
+            && !self.ends_loop(*source, home)
+        {
             return self.stand(node, *source, true, self.depth[*source] + 1 + opens);
         }
         // What a source within an inner loop leaves is that loop.
@@ -245,6 +247,14 @@ impl<'g> Builder<'g> {
         let inline = sources.len() == 1;
         let nested = if inline { !matches!(graph.ends[above], End::Goto(_)) } else { !self.follows[above][0].is_empty() };
         self.stand(node, above, inline, self.depth[above] + u32::from(nested) + opens);
+    }
+
+    /// Whether what a node jumps to outside of its loop is what comes behind the loop: where the loop begins or goes on is where it ends as well.
+    fn ends_loop(&self, source: Node, home: Option<Loop>) -> bool {
+        let graph = self.graph;
+        let Some(inner) = graph.loop_of[source].filter(|inner| Some(*inner) != home) else { return false };
+        let header = graph.loops[inner.0].header;
+        source == header || graph.ends[source].edges().iter().any(|edge| edge.to == header)
     }
 
     /// Lets a node stand with another one: in the place of its jump, or behind it.
