@@ -427,6 +427,10 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
     /// # Errors
     /// If the kernel cannot be made for this device.
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage>;
+    /// Says what it was made of, to a device that [checks](Device::checks_kernels) kernels: names and places of the source.
+    fn note_origin(&self, program: &wgcl_compiler::program::Program) {
+        let _ = program;
+    }
     /// The implementation, for the backend that made it.
     fn as_any(&self) -> &dyn std::any::Any;
 }
@@ -442,6 +446,10 @@ pub struct KernelUsage {
 
 /// A device. Opened (wgpu's device made) when first needed for more than its properties.
 pub trait Device: Send + Sync + fmt::Debug {
+    /// Whether it looks for accesses out of bounds (`WGCL_CHECK`).
+    fn checks_kernels(&self) -> bool {
+        false
+    }
     /// What clGetDeviceInfo tells, and what decides how launches are made.
     fn properties(&self) -> &DeviceProperties;
     /// What the compiler has to know.

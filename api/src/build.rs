@@ -1,6 +1,7 @@
 //! Running the compiler for a program: on which thread, for which device, and what is kept of it.
 
-use std::sync::Arc;
+use std::io::{self, Write};
+use std::sync::{Arc, Once};
 
 use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::link::{CompiledUnit, Output, link};
@@ -13,6 +14,7 @@ use crate::cache::{self, Cache};
 use crate::device::Device;
 use crate::dump;
 use crate::error::{Error, Result, ensure};
+use crate::options::Options;
 use crate::program::Executable;
 
 /// What the compiler made of translation units, in their order; `None` where that is not known yet.
@@ -148,6 +150,10 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
     };
     match device.backend().load(compiled.module.clone(), name) {
         Ok(loaded) => {
+            if Options::get().is_checked() {
+                note_origin(&compiled, &*loaded, device);
+            }
+            let compiled = Compiled { sources: None, ..compiled };
             log.push_str(&refusals(&compiled, &*loaded, device));
             Outcome { success: true, log, units: Units::new(), executable: Some(Arc::new(Executable { compiled, loaded })) }
         }
@@ -155,6 +161,18 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
             log.push_str(&format!("error: {}: {error}\n", device.name()));
             Outcome { success: false, log, units: Units::new(), executable: None }
         }
+    }
+}
+
+/// Tells a device that checks kernels what a program was made of; of one that does not it is said.
+fn note_origin(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) {
+    static WARNING: Once = Once::new();
+    if device.backend().checks_kernels() {
+        loaded.note_origin(compiled);
+    } else {
+        // It was asked for, so it is told to who logs nothing, too.
+        let text = format!("warning: WGCL_CHECK checks kernels on the CPU's device only, not on {}\n", device.name());
+        WARNING.call_once(|| drop(io::stderr().write_all(text.as_bytes())));
     }
 }
 

@@ -78,6 +78,13 @@ pub const SWITCHES: &[Switch] = &[
         doc: "`1` writes `/tmp/perf-PID.map`, by which Linux' `perf` names the machine code of this device's kernels: `KERNEL.ISA`.",
     },
     Switch {
+        name: "WGCL_CHECK",
+        kind: Kind::Text,
+        default: "0",
+        doc: "`1` checks kernels on the CPU's device: an access out of bounds is told on standard error, with the line of the source, touches nothing, and its launch fails. \
+              Kernels take many times as long, and nothing is taken from the cache or kept there.",
+    },
+    Switch {
         name: "WGCL_INTERPRETER",
         kind: Kind::Text,
         default: "no interpreter",
@@ -160,6 +167,8 @@ pub struct Options {
     pub cpu_isa: Option<String>,
     /// `WGCL_PERF_MAP`
     pub perf_map: Option<String>,
+    /// `WGCL_CHECK`
+    pub check: Option<String>,
     /// `WGCL_INTERPRETER`
     pub interpreter: Option<String>,
     /// `WGCL_CACHE`
@@ -190,6 +199,11 @@ impl Options {
         OPTIONS.get_or_init(|| Self::read(&|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())))
     }
 
+    /// Whether kernels are checked.
+    pub fn is_checked(&self) -> bool {
+        self.check.as_deref() == Some("1")
+    }
+
     /// Reads the options from an environment and the configuration file that it names.
     fn read(env: &dyn Fn(&str) -> Option<String>) -> Self {
         let mut complaints = Vec::new();
@@ -213,6 +227,7 @@ impl Options {
             cpu: value("WGCL_CPU"),
             cpu_isa: value("WGCL_CPU_ISA"),
             perf_map: value("WGCL_PERF_MAP"),
+            check: value("WGCL_CHECK"),
             interpreter: value("WGCL_INTERPRETER"),
             cache: value("WGCL_CACHE"),
             cache_dir: value("WGCL_CACHE_DIR").map(PathBuf::from),

@@ -8,9 +8,10 @@ use wgcl_api::backend::{BackendResult, Command, CopyRegion, Device, DeviceProper
 use wgcl_api::cache::Key;
 use wgcl_api::host::HostRegion;
 use wgcl_api::host_commands::HostBytes;
+use wgcl_api::options::Options;
 use wgcl_api::partition::Division;
 use wgcl_codegen::Isa;
-use wgcl_compiler::native::subgroup_size;
+use wgcl_compiler::native::{Style, subgroup_size};
 use wgcl_compiler::target::Target;
 use wgcl_compiler::{ir, parallel};
 use wgcl_runtime::{Expected, Program};
@@ -75,17 +76,17 @@ impl std::fmt::Debug for CpuDevice {
 }
 
 impl CpuDevice {
-    /// With instructions of this set. Nothing is started yet.
+    /// With instructions of this set. Kernels are checked if the options say so. Nothing is started yet.
     pub(crate) fn new(isa: Isa) -> Self {
         // Those that the process's affinity and its control group leave it.
-        Self::with(Cpu::new(isa), parallel::cores())
+        Self::with(Cpu::new(Style { isa, checked: Options::get().is_checked() }), parallel::cores())
     }
 
     /// With code of a machine, run by so many threads.
     pub(crate) fn with(cpu: Arc<Cpu>, threads: usize) -> Self {
-        let target = Target::cpu().with_subgroups_of(subgroup_size(cpu.isa));
-        let target = if cpu.isa == Isa::Sse42 { target.without_fused_fma() } else { target };
-        let properties = properties(cpu.isa, threads, &target);
+        let target = Target::cpu().with_subgroups_of(subgroup_size(cpu.style));
+        let target = if cpu.style.isa == Isa::Sse42 { target.without_fused_fma() } else { target };
+        let properties = properties(cpu.style.isa, threads, &target);
         let quota = Quota::new(properties.global_memory);
         let commands = Commands::new(Engine::new(threads, Arc::clone(&quota)));
         let common = Common { target, cpu, quota, expected: Mutex::default(), codes: Mutex::default() };
@@ -103,6 +104,10 @@ impl CpuDevice {
 }
 
 impl Device for CpuDevice {
+    fn checks_kernels(&self) -> bool {
+        self.common.cpu.style.checked
+    }
+
     fn properties(&self) -> &DeviceProperties {
         &self.properties
     }

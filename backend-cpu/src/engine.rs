@@ -13,13 +13,14 @@ use wgcl_runtime::workers::Urgency;
 
 use crate::arguments::ArgBlock;
 use crate::block::Block;
+use crate::check::{self, Checker};
 use crate::cores::Cores;
 use crate::dispatch::Dispatch;
 use crate::groups::{Part, parts};
 use crate::key::Key;
 use crate::memory::{CpuMemory, Quota};
 use crate::pool::Pool;
-use crate::program::{CpuProgram, Freedom, Pace};
+use crate::program::{CpuProgram, Freedom, Kernel, Pace};
 
 /// Nanoseconds that a dispatch should take at least on one thread for others to be woken.
 const WORTH_SHARING: u64 = 10_000;
@@ -66,6 +67,11 @@ fn program(launch: &Launch) -> BackendResult<&CpuProgram> {
     launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("a program of another backend".to_owned()))
 }
 
+/// Whether the work-items of a kernel may be grouped in any way: not where somebody is told of their groups.
+fn is_free(kernel: &Kernel, program: &CpuProgram) -> bool {
+    kernel.is_free() && !program.code.machine().style.checked
+}
+
 fn items(launch: &Launch) -> u64 {
     launch.global_size.iter().fold(1, |product: u64, &size| product.saturating_mul(size))
 }
@@ -108,9 +114,9 @@ impl Engine {
             let program = program(launch)?;
             let kernel = program.code.kernel(&launch.kernel)?;
             if !kernel.is_ready() && kernel.is_first_to_begin() {
-                let (_, parts) = parts(launch, kernel.is_free(), self.pool.threads())?;
+                let (_, parts) = parts(launch, is_free(kernel, program), self.pool.threads())?;
                 if let Some(part) = parts.first() {
-                    let key = Key::of_launch(launch, kernel.params(), program.code.machine().isa, self.memory.has_far())?.of_part(part);
+                    let key = Key::of_launch(launch, kernel.params(), program.code.machine().style, self.memory.has_far())?.of_part(part);
                     program.code.begin(kernel, key, Urgency::Awaited);
                 }
             }
@@ -143,13 +149,14 @@ impl Engine {
     fn launch(&self, launch: &Launch, progress: &dyn Progress, host: Host) -> BackendResult<()> {
         let program = program(launch)?;
         let kernel = program.code.kernel(&launch.kernel)?;
-        let (num_groups, parts) = parts(launch, kernel.is_free(), self.pool.threads())?;
-        let common = Key::of_launch(launch, kernel.params(), program.code.machine().isa, self.memory.has_far())?;
+        let (num_groups, parts) = parts(launch, is_free(kernel, program), self.pool.threads())?;
+        let common = Key::of_launch(launch, kernel.params(), program.code.machine().style, self.memory.has_far())?;
         let context = context(launch, num_groups, program);
         let mut text = Vec::new();
         // All parts of a launch print into one buffer, which runs full but once.
         let mut printed: Option<(Block, Table)> = None;
         let mut arguments: Option<Arc<ArgBlock>> = None;
+        let mut checked = Ok(());
         for part in &parts {
             let variant = program.variant(kernel, &common.clone().of_part(part))?;
             if let Some(table) = &variant.printed
@@ -163,15 +170,25 @@ impl Engine {
                 Some(arguments) => arguments,
                 None => arguments.insert(Arc::new(ArgBlock::new(&variant.args, &launch.args)?)),
             };
-            let context = LaunchContext { printf, group_base: part.base, group_count: part.groups, ..context };
+            let checker = Checker::of(launch, (program, &self.memory), &variant, part, arguments)?;
+            let context = LaunchContext {
+                printf,
+                checker: checker.as_ref().map_or(0, Checker::address),
+                group_base: part.base,
+                group_count: part.groups,
+                ..context
+            };
             let dispatch = Arc::new(Dispatch::new(Arc::clone(&variant), context, Arc::clone(arguments)));
             self.execute(dispatch, part, program.pace(&launch.kernel), host)?;
+            if let Some(checker) = checker {
+                checked = checked.and(checker.result());
+            }
         }
         self.take_text(&mut text, printed, context.constants);
         if !text.is_empty() {
             progress.print(&text);
         }
-        Ok(())
+        checked
     }
 
     /// Runs the groups of a dispatch, on as many threads as it is worth.
@@ -227,6 +244,7 @@ fn context(launch: &Launch, num_groups: [u32; 3], program: &CpuProgram) -> Launc
         constants: places.constant,
         variables: places.global,
         fused: fused as *const () as u64,
+        check: check::ask as *const () as u64,
         num_groups,
         global_size: narrow(launch.global_size),
         global_offset: narrow(launch.global_offset),

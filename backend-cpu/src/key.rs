@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg};
-use wgcl_codegen::Isa;
 use wgcl_compiler::ir::{self, KernelParam};
 use wgcl_compiler::launch::{KernelKey, LaunchKey};
+use wgcl_compiler::native::Style;
 
 use crate::groups::Part;
 
@@ -15,16 +15,19 @@ pub(crate) struct Key {
     pub(crate) kernel: KernelKey,
     /// Bytes of the largest vector that its instructions have: every instruction set has another number.
     pub(crate) vector_bytes: u32,
+    /// Whether its accesses are checked.
+    pub(crate) checked: bool,
 }
 
 impl Key {
     /// The key of a launch, but for the size of its groups. `far`: whether the device has memory objects within which offsets take 64 bits. What the application has allocated by itself may be
     /// of any size.
-    pub(crate) fn of_launch(launch: &Launch, params: &[KernelParam], isa: Isa, far: bool) -> BackendResult<Self> {
+    pub(crate) fn of_launch(launch: &Launch, params: &[KernelParam], style: Style, far: bool) -> BackendResult<Self> {
         if params.len() != launch.args.len() {
             return Err(BackendError::Other("a launch with the wrong number of arguments".to_owned()));
         }
-        let far = far || launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_)));
+        // What is checked has to be whole.
+        let far = far || style.checked || launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_)));
         let mut kernel = KernelKey { zero_offset: launch.global_offset == [0; 3], far, ..KernelKey::default() };
         for (index, (param, arg)) in (0..).zip(params.iter().zip(&launch.args)) {
             match (param, arg) {
@@ -37,7 +40,7 @@ impl Key {
                 _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
             }
         }
-        Ok(Self { kernel, vector_bytes: isa.vector_bytes() })
+        Ok(Self { kernel, vector_bytes: style.isa.vector_bytes(), checked: style.checked })
     }
 
     /// The key for groups of a size.
@@ -48,12 +51,13 @@ impl Key {
     }
 
     /// The key of a launch as it probably comes.
-    pub(crate) fn probable(params: &[KernelParam], required: Option<[u32; 3]>, local_size: [u32; 3], isa: Isa) -> Self {
+    pub(crate) fn probable(params: &[KernelParam], required: Option<[u32; 3]>, local_size: [u32; 3], style: Style) -> Self {
         let function = ir::Function {
             kernel: Some(ir::Kernel { params: params.to_vec(), reqd_work_group_size: required, coarse: 0 }),
             ..ir::Function::new("", ir::Type::Void)
         };
-        Self { kernel: LaunchKey::example(&function, local_size).kernel, vector_bytes: isa.vector_bytes() }
+        let kernel = KernelKey { far: style.checked, ..LaunchKey::example(&function, local_size).kernel };
+        Self { kernel, vector_bytes: style.isa.vector_bytes(), checked: style.checked }
     }
 }
 

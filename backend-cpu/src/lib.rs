@@ -17,7 +17,7 @@
 //!
 //! # Soundness
 //! Generated code runs in this process, with all that this means for kernels that go wrong. What is unsafe stands in few files: [`block`] (memory), [`memory`] (its bytes), [`code`] (calls of
-//! generated code), [`cores`] (where threads run), [`floats`] (the state of the processor around them).
+//! generated code), [`check`] (what it asks before it touches memory), [`cores`] (where threads run), [`floats`] (the state of the processor around them).
 
 #![cfg(all(unix, target_arch = "x86_64"))]
 #![warn(unreachable_pub)]
@@ -25,6 +25,7 @@
 mod arena;
 mod arguments;
 mod block;
+mod check;
 mod code;
 mod cores;
 mod device;
@@ -40,6 +41,7 @@ mod processor;
 mod program;
 mod properties;
 mod queue;
+mod report;
 #[cfg(test)]
 mod tests;
 mod topology;

@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, Memory};
 use wgcl_api::host::HostRegion;
 use wgcl_api::host_commands::{HostBytes, range};
@@ -26,13 +27,21 @@ pub(crate) struct Quota {
     /// Memory objects of `far_from` bytes or more.
     far: AtomicUsize,
     far_from: u64,
+    /// The first byte of each memory object and the first behind it, where kernels are checked.
+    places: Option<Mutex<Vec<(u64, u64)>>>,
 }
 
 impl Quota {
     /// Of so many bytes.
     pub(crate) fn new(limit: u64) -> Arc<Self> {
         let asked = Options::get().binding_limit.as_deref().and_then(|text| text.parse::<u64>().ok());
-        Arc::new(Self { used: AtomicU64::new(0), limit, far: AtomicUsize::new(0), far_from: asked.map_or(FAR, |asked| asked.min(FAR)) })
+        Arc::new(Self {
+            used: AtomicU64::new(0),
+            limit,
+            far: AtomicUsize::new(0),
+            far_from: asked.map_or(FAR, |asked| asked.min(FAR)),
+            places: Options::get().is_checked().then(Mutex::default),
+        })
     }
 
     /// Whether there is a memory object within which offsets take 64 bits.
@@ -40,8 +49,16 @@ impl Quota {
         self.far.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts an object that is large.
-    fn note(&self, size: usize) {
+    /// Where memory objects are, where that is noted.
+    pub(crate) fn places(&self) -> Vec<(u64, u64)> {
+        self.places.as_ref().map(|places| places.lock().clone()).unwrap_or_default()
+    }
+
+    /// Counts an object that is large, and notes where it is.
+    fn note(&self, start: u64, size: usize) {
+        if let Some(places) = &self.places {
+            places.lock().push((start, start + size as u64));
+        }
         if size as u64 >= self.far_from {
             self.far.fetch_add(1, Ordering::Relaxed);
         }
@@ -99,7 +116,7 @@ impl CpuMemory {
     }
 
     fn owned(start: NonNull<u8>, size: usize, owner: Owner, quota: &Arc<Quota>) -> Self {
-        quota.note(size);
+        quota.note(start.as_ptr().expose_provenance() as u64, size);
         Self { start, size, owner, quota: Arc::clone(quota) }
     }
 
@@ -120,6 +137,12 @@ impl CpuMemory {
 impl Drop for CpuMemory {
     fn drop(&mut self) {
         let size = self.size as u64;
+        if let Some(places) = &self.quota.places {
+            let (own, mut places) = ((self.address(), self.address() + size), places.lock());
+            if let Some(index) = places.iter().position(|place| *place == own) {
+                places.swap_remove(index);
+            }
+        }
         if size >= self.quota.far_from {
             self.quota.far.fetch_sub(1, Ordering::Relaxed);
         }

@@ -9,12 +9,12 @@ use std::thread;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram};
 use wgcl_api::dump;
-use wgcl_codegen::Isa;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{BindingKey, LaunchKey, LaunchResult};
 use wgcl_compiler::layout::{ProgramData, ProgramPlaces, program_data_at, program_sizes};
 use wgcl_compiler::native::abi::{ArgPlaces, NativeKernel};
-use wgcl_compiler::native::{assembly, compile, vector_ir};
+use wgcl_compiler::native::check::Site;
+use wgcl_compiler::native::{Style, assembly, compile, vector_ir};
 use wgcl_compiler::printf::Table;
 use wgcl_compiler::target::Target;
 use wgcl_runtime::workers::{STACK, Urgency};
@@ -26,25 +26,26 @@ use crate::groups;
 use crate::key::Key;
 use crate::perf;
 use crate::properties::isa_name;
+use crate::report::Reports;
 
 /// The processor, as what runs kernels.
 pub(crate) struct Cpu {
-    /// What generated code may use.
-    pub(crate) isa: Isa,
+    /// How kernels are made.
+    pub(crate) style: Style,
     /// Makes an artifact callable.
     map: fn(&NativeKernel) -> BackendResult<Code>,
 }
 
 impl Cpu {
-    /// With instructions of this set.
-    pub(crate) fn new(isa: Isa) -> Arc<Self> {
-        Arc::new(Self { isa, map: Code::map })
+    /// That runs kernels of this style.
+    pub(crate) fn new(style: Style) -> Arc<Self> {
+        Arc::new(Self { style, map: Code::map })
     }
 
     /// With functions of Rust for code.
     #[cfg(test)]
     pub(crate) fn of_functions(map: fn(&NativeKernel) -> BackendResult<Code>) -> Arc<Self> {
-        Arc::new(Self { isa: Isa::Sse42, map })
+        Arc::new(Self { style: Style::of(wgcl_codegen::Isa::Sse42), map })
     }
 }
 
@@ -79,7 +80,7 @@ impl Artifact for Native {
 
     fn encode(&self) -> Option<Vec<u8>> {
         // What makes text of what it prints is not kept.
-        if self.kernel.prints { None } else { postcard::to_stdvec(&*self.kernel).ok() }
+        if self.kernel.prints || !self.kernel.sites.is_empty() { None } else { postcard::to_stdvec(&*self.kernel).ok() }
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
@@ -130,6 +131,8 @@ pub(crate) struct Variant {
     pub(crate) arena: u64,
     /// What it prints, if it may print.
     pub(crate) printed: Option<Table>,
+    /// Its accesses, if they are checked.
+    pub(crate) sites: Vec<Site>,
 }
 
 impl Machine for Cpu {
@@ -140,7 +143,7 @@ impl Machine for Cpu {
         let kernel = &artifact.kernel;
         let code = (self.map)(kernel)?;
         if let Some(address) = code.address() {
-            perf::note(address, kernel.code.len(), &format!("{name}.{}", isa_name(self.isa)));
+            perf::note(address, kernel.code.len(), &format!("{name}.{}", isa_name(self.style.isa)));
         }
         Ok(Variant {
             code,
@@ -148,6 +151,7 @@ impl Machine for Cpu {
             stack: kernel.stack,
             arena: kernel.arena,
             printed: kernel.prints.then(|| kernel.printed.clone()),
+            sites: kernel.sites.clone(),
         })
     }
 }
@@ -176,6 +180,8 @@ pub(crate) struct CpuProgram {
     paces: FxHashMap<String, Pace>,
     /// Constants and variables, where there are any; only kernels touch them once they are filled.
     memory: [Option<Block>; 2],
+    /// What is told of its accesses, where they are checked.
+    pub(crate) reports: Arc<Reports>,
 }
 
 impl fmt::Debug for CpuProgram {
@@ -199,19 +205,19 @@ impl CpuProgram {
         let (memory, _) = program_memory(&module)?;
         let facts = KernelFacts::of_module(&module);
         let paces = paces(&facts);
-        let (isa, target) = (cpu.isa, target.clone());
-        let make = move |kernel: &str, key: &Key| make(&module, kernel, key, (&target, isa));
+        let (style, target) = (cpu.style, target.clone());
+        let make = move |kernel: &str, key: &Key| make(&module, kernel, key, (&target, style));
         let mut code = Program::new(Arc::clone(cpu), facts, Box::new(make), Some(shelf));
         if let Some(expected) = expected {
             code.adopt(expected);
         }
-        Ok(Self { code: Arc::new(code), paces, memory })
+        Ok(Self { code: Arc::new(code), paces, memory, reports: Arc::default() })
     }
 
     /// Of a module whose code another device has made: with constants and variables of its own.
     pub(crate) fn of_code(code: Arc<Program<Cpu>>, module: &ir::Module) -> BackendResult<Self> {
         let (memory, _) = program_memory(module)?;
-        Ok(Self { code, paces: paces(&KernelFacts::of_module(module)), memory })
+        Ok(Self { code, paces: paces(&KernelFacts::of_module(module)), memory, reports: Arc::default() })
     }
 
     /// Of kernels that come from anywhere.
@@ -219,13 +225,18 @@ impl CpuProgram {
     pub(crate) fn of_kernels(cpu: &Arc<Cpu>, facts: Vec<KernelFacts>, make: Box<Compile<Native>>) -> Self {
         let paces = paces(&facts);
         let code = Arc::new(Program::new(Arc::clone(cpu), facts, make, None));
-        Self { code, paces, memory: [None, None] }
+        Self { code, paces, memory: [None, None], reports: Arc::default() }
     }
 
     /// The addresses of its constants and variables.
     pub(crate) fn places(&self) -> ProgramPlaces {
         let [constant, global] = self.memory.each_ref().map(|block| block.as_ref().map_or(0, |block| block.address() as u64));
         ProgramPlaces { constant, global }
+    }
+
+    /// The first byte of its constants and of its variables, and the first behind them.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.memory.iter().flatten().map(|block| (block.address() as u64, (block.address() + block.size()) as u64))
     }
 
     /// How quick a kernel is, by its name.
@@ -250,8 +261,9 @@ impl CpuProgram {
     }
 
     fn probable_key(&self, kernel: &Kernel, local_size: [u32; 3]) -> Key {
-        let local_size = if kernel.is_free() { groups::PROBABLE } else { local_size };
-        Key::probable(kernel.params(), kernel.required_group_size(), local_size, self.code.machine().isa)
+        let style = self.code.machine().style;
+        let local_size = if kernel.is_free() && !style.checked { groups::PROBABLE } else { local_size };
+        Key::probable(kernel.params(), kernel.required_group_size(), local_size, style)
     }
 }
 
@@ -296,14 +308,14 @@ pub(crate) fn program_memory(module: &ir::Module) -> BackendResult<([Option<Bloc
 }
 
 /// Has the compiler make a kernel.
-fn make(module: &ir::Module, kernel: &str, key: &Key, (target, isa): (&Target, Isa)) -> BackendResult<Native> {
+fn make(module: &ir::Module, kernel: &str, key: &Key, (target, style): (&Target, Style)) -> BackendResult<Native> {
     let key = LaunchKey { kernel: key.kernel.clone(), binding: BindingKey::default() };
     let texts = || -> LaunchResult<Texts> {
-        let vector = vector_ir(module, kernel, &key, target, isa)?.to_string();
-        Ok(Texts { vector, assembly: assembly(module, kernel, &key, target, isa)? })
+        let vector = vector_ir(module, kernel, &key, target, style)?.to_string();
+        Ok(Texts { vector, assembly: assembly(module, kernel, &key, target, style)? })
     };
     contained(kernel, "machine code", || {
-        let made = Native::new(compile(module, kernel, &key, target, isa)?);
+        let made = Native::new(compile(module, kernel, &key, target, style)?);
         let texts = if dump::enabled() { Some(Arc::new(texts()?)) } else { None };
         Ok(Native { texts, ..made })
     })
@@ -319,6 +331,10 @@ impl LoadedProgram for CpuProgram {
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {
         let kernel = self.code.kernel(kernel)?;
         self.code.usage(kernel, || self.probable_key(kernel, [64, 1, 1]))
+    }
+
+    fn note_origin(&self, program: &wgcl_compiler::program::Program) {
+        self.reports.note_origin(program);
     }
 
     fn as_any(&self) -> &dyn Any {

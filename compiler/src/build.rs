@@ -3,6 +3,8 @@
 //! A build runs on a thread of its own, because the recursion of the front end follows the nesting of the source, which its limits bound
 //! but which takes more stack than a caller may have. A panic in it is a defect of ours: it is caught there and becomes an error in the log.
 
+use std::sync::Arc;
+
 use crate::diag::Span;
 use crate::front::FrontEnd;
 use crate::link::CompiledUnit;
@@ -66,7 +68,10 @@ fn run(source: &Source, options: &BuildOptions, target: &Target, colour: bool, w
     let mut front = FrontEnd::new(source, options, target);
     let program = front.check().and_then(|checked| finish(&mut front, checked, target, watch));
     let (log, refused) = (front.log(colour), front.is_refused());
-    BuildResult { program: program.filter(|_| !refused), log, files: front.map.into_sought() }
+    let files = front.map.take_sought();
+    let sources = Some(Arc::new(front.map));
+    let program = program.filter(|_| !refused).map(|program| Program { sources, ..program });
+    BuildResult { program, log, files }
 }
 
 /// The stages after the front end.

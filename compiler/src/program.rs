@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::diag::SourceMap;
 use crate::ir;
 use crate::layout::ProgramLayout;
 pub use crate::options::{BuildOptions, CStd, OptionError, Source, parse_options};
@@ -18,6 +19,8 @@ pub struct Program {
     pub kernels: Vec<KernelInfo>,
     /// Bytes of program-scope `__global` variables.
     pub global_variable_size: u64,
+    /// What the places of its instructions mean: where it was built just now, of one source.
+    pub sources: Option<Arc<SourceMap>>,
 }
 
 impl Program {
@@ -28,7 +31,7 @@ impl Program {
             kernels.iter_mut().filter(|kernel| kernel.name == function.name).for_each(|kernel| kernel.group_blind = blind);
         }
         let global_variable_size = module.globals.iter().filter(|g| g.space == ir::Space::Global).map(|g| u64::from(g.size)).sum();
-        Self { module: Arc::new(module), kernels, global_variable_size }
+        Self { module: Arc::new(module), kernels, global_variable_size, sources: None }
     }
 
     /// Says if the variables are more than any device holds.

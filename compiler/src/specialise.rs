@@ -19,7 +19,7 @@ use crate::emit::{self, Binding, BindingSource, Shader};
 use crate::image::expand;
 use crate::ir::{self, Func};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
-use crate::passes::{self, Driver, LEGALIZE, NATIVE, PassError, SHADER, SPECIALISE, Step, Watch};
+use crate::passes::{self, Driver, LEGALIZE, NATIVE, NATIVE_APART, PassError, SHADER, SPECIALISE, Step, Watch};
 use crate::target::Target;
 use crate::timing::stage;
 
@@ -75,12 +75,12 @@ impl<'a> Specialised<'a> {
         self.driver.run(&mut self.module, SHADER).map(drop)
     }
 
-    /// Goes on to the form that [`crate::native`] reads.
+    /// Goes on to the form that [`crate::native`] reads. `apart`: every access stays the one that the source has.
     ///
     /// # Errors
     /// A defect of ours.
-    pub fn prepare(&mut self) -> Result<(), PassError> {
-        self.driver.run(&mut self.module, NATIVE).map(drop)
+    pub fn prepare(&mut self, apart: bool) -> Result<(), PassError> {
+        self.driver.run(&mut self.module, if apart { NATIVE_APART } else { NATIVE }).map(drop)
     }
 
     /// Goes on to the form that emission reads.

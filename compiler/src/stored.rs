@@ -56,7 +56,7 @@ pub fn encode_program(program: &Program) -> Option<Vec<u8>> {
 /// The program of these bytes, if they are one.
 pub fn decode_program(bytes: &[u8]) -> Option<Program> {
     let StoredProgram { module, kernels, global_variable_size } = postcard::from_bytes(bytes).ok()?;
-    Some(Program { module: Arc::new(module.into_owned()), kernels: kernels.into_owned(), global_variable_size })
+    Some(Program { module: Arc::new(module.into_owned()), kernels: kernels.into_owned(), global_variable_size, sources: None })
 }
 
 /// The bytes of a shader; `None` for those that cannot be stored: what is no SPIR-V, and kernels that print.

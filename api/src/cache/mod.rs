@@ -104,7 +104,8 @@ impl Cache {
     }
 
     fn of_options(options: &Options, usual: fn() -> Option<PathBuf>) -> Option<Self> {
-        if options.cache.as_deref().is_some_and(|word| ["0", "off", "no", "false"].contains(&word)) {
+        // What was kept does not know the places in the source.
+        if options.is_checked() || options.cache.as_deref().is_some_and(|word| ["0", "off", "no", "false"].contains(&word)) {
             return None;
         }
         let folder = options.cache_dir.clone().or_else(|| Some(usual()?.join("wgcl")))?;

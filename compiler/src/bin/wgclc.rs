@@ -14,12 +14,13 @@ use wgcl_compiler::emit::{Format, Shader, print};
 use wgcl_compiler::front::FrontEnd;
 use wgcl_compiler::ir::Function;
 use wgcl_compiler::launch::{LaunchKey, LaunchResult};
+use wgcl_compiler::native::{self, Style};
 use wgcl_compiler::passes::{Left, Watch};
 use wgcl_compiler::program::{BuildOptions, BuildResult, Program, Source};
 use wgcl_compiler::specialise::{has_pass, launched, specialise};
 use wgcl_compiler::target::Target;
 use wgcl_compiler::target::profiles::PROFILES;
-use wgcl_compiler::{native, options, spirv, timing};
+use wgcl_compiler::{options, spirv, timing};
 
 /// Stack of the thread that compiles: sources may nest deeply.
 const STACK: usize = 256 << 20;
@@ -375,12 +376,13 @@ fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &T
         InstructionSet::Avx2 => Isa::Avx2,
         InstructionSet::Avx512 => Isa::Avx512,
     };
+    let style = Style::of(isa);
     let text = |function: &Function| {
         let key = key(arguments, function, target);
         if stage == Emit::Vector {
-            return native::vector_ir(&program.module, &function.name, &key, target, isa).map(|module| module.to_string());
+            return native::vector_ir(&program.module, &function.name, &key, target, style).map(|module| module.to_string());
         }
-        native::assembly(&program.module, &function.name, &key, target, isa)
+        native::assembly(&program.module, &function.name, &key, target, style)
     };
     kernels(arguments, program).map(text).collect()
 }

@@ -4,7 +4,7 @@ pub(crate) mod render;
 pub(crate) mod source_map;
 pub(crate) mod suggest;
 
-pub use render::{RenderOptions, colourise, render};
+pub use render::{RenderOptions, colourise, render, render_one};
 pub use source_map::{Location, SourceMap, SourceText};
 
 use std::fmt;
@@ -25,6 +25,11 @@ impl Span {
     /// The empty span just behind this one: where something is missing.
     pub const fn end(self) -> Self {
         Self { lo: self.hi, hi: self.hi }
+    }
+
+    /// Whether it is in a file of the library.
+    pub(crate) const fn is_of_library(self) -> bool {
+        self.lo >= source_map::LIBRARY_BASE
     }
 
     /// A span of both.

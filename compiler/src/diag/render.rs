@@ -50,6 +50,13 @@ pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions
     if options.colour { colourise(&out.text) } else { out.text }
 }
 
+/// One diagnostic.
+pub fn render_one(map: &SourceMap, diagnostic: &Diagnostic) -> String {
+    let mut out = Renderer { map, text: String::new(), last_file_start: None };
+    out.diagnostic(diagnostic, false);
+    out.text
+}
+
 struct Renderer<'a> {
     map: &'a SourceMap,
     text: String,

@@ -179,9 +179,9 @@ impl SourceMap {
         }
     }
 
-    /// Everything that was looked for in the file system.
-    pub fn into_sought(self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
-        self.sought
+    /// Everything that was looked for in the file system. It is forgotten here.
+    pub fn take_sought(&mut self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+        std::mem::take(&mut self.sought)
     }
 
     /// Adds a file; `included_at` is the directive that asked for it. `None` when the space of positions is used up (2 GiB).

@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::check::Site;
 use crate::ir::{self, KernelParam, Scalar, Type, image};
 use crate::printf::Table;
 
@@ -26,6 +27,12 @@ pub struct LaunchContext {
     /// Address of a function `extern "sysv64" fn(u64, u64, u64) -> u64` that multiplies and adds doubles with one rounding, given and giving their bits: for instruction sets that
     /// cannot.
     pub fused: u64,
+    /// Address of a function `extern "sysv64" fn(u64, u64, u64, u64, u64, u64) -> u64` that kernels with [`NativeKernel::sites`] ask before each access. It is given
+    /// [`Self::checker`], the address, that of the object the pointer leads into ([`super::check::Object`]; of the arena where it may be any), the number of the site and above it
+    /// (from bit 32 on) the linear local id of the work-item, its group's ids in dimensions 0 and 1, likewise, and in dimension 2. It gives the address that is accessed, of as many bytes.
+    pub check: u64,
+    /// What that function is given first.
+    pub checker: u64,
     /// Groups of this dispatch in each dimension.
     pub group_count: [u32; 3],
     /// The id of this dispatch's first group in each dimension.
@@ -73,6 +80,9 @@ pub struct NativeKernel {
     pub private_memory: u32,
     /// Work-items that run in one vector.
     pub lanes: u32,
+    /// The accesses that ask before they are made. They are not kept with the code.
+    #[serde(skip)]
+    pub sites: Vec<Site>,
     /// Whether it may print.
     pub prints: bool,
     /// What makes text of what it prints. It is not kept with the code: a kernel that prints is made anew by each process.

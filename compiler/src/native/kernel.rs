@@ -1,14 +1,17 @@
 //! A kernel: its groups, their chunks, and the work-items of a chunk all at once.
 
+use std::cell::RefCell;
 use std::mem::offset_of;
 
+use wgcl_codegen::vir;
 use wgcl_codegen::vir::{
     Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Cond, Elem, Module, Op as VOp, Target, Terminator, Type as Register, Value as V,
 };
-use wgcl_codegen::{Isa, vir};
 
+use super::Style;
 use super::abi::{ArgPlaces, LaunchContext, WorkerContext};
 use super::calls::CallFrame;
+use super::check::Site;
 use super::collective::sees_subgroups;
 use super::frame::{Frame, LocalMemory};
 use super::items::Items;
@@ -35,12 +38,16 @@ pub(super) struct Made {
     pub private_memory: u32,
     pub lanes: u32,
     pub printed: Table,
+    pub sites: Vec<Site>,
 }
 
 /// Lowers function 0 of a module, and what it calls.
-pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa) -> Lowered<Made> {
+pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, style: Style) -> Lowered<Made> {
     let mut kernel = module.functions[0].clone();
-    let shape = if sees_subgroups(module) {
+    let isa = style.isa;
+    let shape = if style.checked {
+        Shape::alone(isa, key.local_size)
+    } else if sees_subgroups(module) {
         Shape::of_subgroups(isa, key.local_size)
     } else {
         let shape = Shape::of(isa, key.local_size, if locks::has(&kernel) { 1 } else { u32::MAX });
@@ -49,6 +56,8 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa)
     let printed = Table::new(module, 8);
     let local = LocalMemory::of(&module.globals, &key.local_args);
     let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;
+    let sites = RefCell::default();
+    let sites_of = style.checked.then_some(&sites);
     let mut calls = vec![CallFrame::default(); module.functions.len()];
     let mut made = Module::default();
     let mut end = local.size;
@@ -59,7 +68,8 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa)
         let variables = call.end;
         let frame = Frame::new(local.clone(), private.clone(), variables, shape.lanes);
         let variation = Variation::of(function, shape, &private, false);
-        let begin = Begin { module, function, shape, variation: &variation, fused, printed: &printed, calls: &calls, frame };
+        let begin =
+            Begin { module, function, shape, variation: &variation, fused, printed: &printed, calls: &calls, sites: sites_of, frame };
         let (code, frame) = called(begin, &call, variables, key)?;
         end = frame.size();
         call.func = Some(vir::Func(made.functions.len() as u32));
@@ -76,7 +86,8 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa)
     let frame = Frame::new(local.clone(), private.clone(), variables, copies);
     let parted = by_groups && super::control::returns_early(&kernel.body);
     let variation = Variation::of(&kernel, shape, &private, parted);
-    let begin = Begin { module, function: &kernel, shape, variation: &variation, fused, printed: &printed, calls: &calls, frame };
+    let begin =
+        Begin { module, function: &kernel, shape, variation: &variation, fused, printed: &printed, calls: &calls, sites: sites_of, frame };
     let args = ArgPlaces::of(&kernel);
     let (code, frame) = entered(begin, args.clone(), variables, key, by_groups)?;
     let entry = made.functions.len();
@@ -90,6 +101,7 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, isa: Isa)
         private_memory: private.stride + private.rows,
         lanes: shape.lanes,
         printed,
+        sites: sites.into_inner(),
     })
 }
 

@@ -34,6 +34,8 @@ pub(super) struct Lower<'a> {
     pub(super) shape: Shape,
     pub(super) variation: &'a Variation<'a>,
     pub(super) fused: bool,
+    /// How its accesses ask before they are made, if they do.
+    pub(super) checks: Option<super::check::Checks<'a>>,
     /// What it prints.
     pub(super) printed: &'a crate::printf::Table,
     /// The functions that it may call, by their numbers.
@@ -88,13 +90,15 @@ pub(super) struct Begin<'a> {
     pub(super) fused: bool,
     pub(super) printed: &'a crate::printf::Table,
     pub(super) calls: &'a [super::calls::CallFrame],
+    /// Where its accesses are noted, if they ask before they are made.
+    pub(super) sites: Option<&'a std::cell::RefCell<Vec<super::check::Site>>>,
     pub(super) frame: Frame,
 }
 
 impl<'a> Lower<'a> {
     /// A function of the vector IR with parameters of those types.
     pub(super) fn new(begin: Begin<'a>, params: Vec<Register>) -> Self {
-        let Begin { module, function, shape, variation, fused, printed, calls, frame } = begin;
+        let Begin { module, function, shape, variation, fused, printed, calls, sites, frame } = begin;
         let mut b = Builder::new(function.name.clone(), params, None);
         let exit = b.block();
         Self {
@@ -103,6 +107,7 @@ impl<'a> Lower<'a> {
             shape,
             variation,
             fused,
+            checks: sites.map(|sites| super::check::Checks::of(function, sites)),
             printed,
             calls,
             own_call: None,

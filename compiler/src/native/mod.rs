@@ -6,7 +6,7 @@
 //! [`abi`] is what generated code and the device that runs it agree upon. [`shape`] puts work-items into vectors, [`variation`] finds what is the same for all lanes of one; [`lower`] places
 //! instructions, [`control`] makes jumps and masks of control flow, [`kernel`] the loops over groups and chunks around it. Rows of narrow numbers
 //! are computed [side by side](packed) where that is possible, and loops that do little but gather go without vectors ([`scattered`]). What work-items do together is in [`collective`]; what vectors cannot do is done
-//! [lane by lane](per_lane).
+//! [lane by lane](per_lane). Accesses may [ask](check) before they are made.
 
 pub mod abi;
 mod access;
@@ -14,6 +14,7 @@ mod approximate;
 mod arith;
 mod atomics;
 mod calls;
+pub mod check;
 mod collective;
 mod control;
 mod convert;
@@ -36,7 +37,6 @@ mod together;
 mod value;
 mod variation;
 
-pub use shape::subgroup_size;
 use wgcl_codegen::{Isa, vir};
 
 use crate::ir;
@@ -46,15 +46,36 @@ use crate::target::Target;
 use crate::timing::stage;
 use abi::NativeKernel;
 
+/// How a kernel is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// The instructions that it may use.
+    pub isa: Isa,
+    /// Whether its accesses ask before they are made ([`check`]).
+    pub checked: bool,
+}
+
+impl Style {
+    /// The usual one.
+    pub const fn of(isa: Isa) -> Self {
+        Self { isa, checked: false }
+    }
+}
+
+/// Work-items of a subgroup: those of a vector of 32-bit lanes, or each for itself.
+pub const fn subgroup_size(style: Style) -> u32 {
+    if style.checked { 1 } else { shape::subgroup_size(style.isa) }
+}
+
 /// Makes the machine code of a kernel for one launch key. Of the key's binding nothing is asked.
 ///
 /// # Errors
 /// See [`LaunchError`].
-pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, isa: Isa) -> LaunchResult<NativeKernel> {
-    let made = vectorise(module, kernel, key, target, isa)?;
+pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<NativeKernel> {
+    let made = vectorise(module, kernel, key, target, style)?;
     let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
     let code =
-        stage("machine code", || wgcl_codegen::compile(&made.module, isa)).map_err(|error| internal("codegen", error.to_string()))?;
+        stage("machine code", || wgcl_codegen::compile(&made.module, style.isa)).map_err(|error| internal("codegen", error.to_string()))?;
     Ok(NativeKernel {
         entry: code.entries.get(made.entry).copied().unwrap_or(0),
         stack: code.stack,
@@ -64,6 +85,7 @@ pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targ
         local_memory: made.local_memory,
         private_memory: made.private_memory,
         lanes: made.lanes,
+        sites: made.sites,
         prints: !made.printed.is_empty(),
         printed: made.printed,
     })
@@ -73,18 +95,18 @@ pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targ
 ///
 /// # Errors
 /// See [`LaunchError`].
-pub fn vector_ir(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, isa: Isa) -> LaunchResult<vir::Module> {
-    vectorise(module, kernel, key, target, isa).map(|made| made.module)
+pub fn vector_ir(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<vir::Module> {
+    vectorise(module, kernel, key, target, style).map(|made| made.module)
 }
 
-fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, isa: Isa) -> LaunchResult<kernel::Made> {
+fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<kernel::Made> {
     let specialised = stage("specialise", || -> LaunchResult<Specialised<'_>> {
         let mut specialised = Specialised::new(module, kernel, key, target, None)?;
-        specialised.prepare().map_err(|error| error.for_launch(kernel))?;
+        specialised.prepare(style.checked).map_err(|error| error.for_launch(kernel))?;
         Ok(specialised)
     })?;
     let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
-    let lower = || kernel::lower(&specialised.module, &key.kernel, target.language.fused_fma, isa);
+    let lower = || kernel::lower(&specialised.module, &key.kernel, target.language.fused_fma, style);
     let made = stage("vectors", lower).map_err(|defect| internal("vectors", defect.to_string()))?;
     if cfg!(debug_assertions) {
         vir::verify(&made.module).map_err(|error| internal("vectors", format!("{error}\n{}", made.module)))?;
@@ -96,8 +118,8 @@ fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target
 ///
 /// # Errors
 /// See [`LaunchError`].
-pub fn assembly(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, isa: Isa) -> LaunchResult<String> {
-    let made = vectorise(module, kernel, key, target, isa)?;
+pub fn assembly(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<String> {
+    let made = vectorise(module, kernel, key, target, style)?;
     let internal = |message| LaunchError::Internal { kernel: kernel.to_owned(), stage: "codegen", message };
-    wgcl_codegen::compile(&made.module, isa).map(|code| wgcl_codegen::disassemble(&code)).map_err(|error| internal(error.to_string()))
+    wgcl_codegen::compile(&made.module, style.isa).map(|code| wgcl_codegen::disassemble(&code)).map_err(|error| internal(error.to_string()))
 }

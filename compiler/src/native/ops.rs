@@ -13,6 +13,13 @@ use crate::ir::{BinOp, CastOp, Inst, Op, Scalar, Type, Value};
 impl Lower<'_> {
     /// Lowers an instruction without regions.
     pub(super) fn operation(&mut self, inst: &Inst) -> Lowered<()> {
+        let unchecked = self.check(inst)?;
+        self.checked_operation(inst)?;
+        self.uncheck(unchecked);
+        Ok(())
+    }
+
+    fn checked_operation(&mut self, inst: &Inst) -> Lowered<()> {
         let result = inst.results.first().copied();
         match &inst.op {
             Op::Const(_) => Ok(()),

@@ -25,7 +25,7 @@ pub(super) struct Shape {
 }
 
 /// Work-items of a subgroup: those of a vector of 32-bit lanes.
-pub const fn subgroup_size(isa: Isa) -> u32 {
+pub(super) const fn subgroup_size(isa: Isa) -> u32 {
     match isa.vector_bytes() / 4 {
         0 => 1,
         lanes => lanes,
@@ -55,6 +55,11 @@ impl Shape {
         let part = || widths().rev().find(|&lanes| lanes >= items).or_else(|| widths().next()).filter(|_| items > 2);
         let lanes = whole.or_else(part);
         lanes.map_or(Self { isa, lanes: 1, group, axis, in_row: true }, wide)
+    }
+
+    /// The shape in which every work-item is a chunk, and a subgroup.
+    pub(super) fn alone(isa: Isa, group: [u32; 3]) -> Self {
+        Self::of(isa, group, 1)
     }
 
     /// The shape for groups of a size whose chunks are subgroups: all have the lanes of a vector, but for the last of a group.

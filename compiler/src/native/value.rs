@@ -85,7 +85,9 @@ impl Lower<'_> {
 
     /// The registers of each component in a mode. A value that is not uniform has no uniform registers: that is a defect, and gives lane 0.
     pub(super) fn comps(&mut self, value: Value, mode: Mode) -> Comps {
-        if let Some(ir::Op::Const(constant)) = self.variation.definitions().get(value) {
+        if self.values[value.index()].is_none()
+            && let Some(ir::Op::Const(constant)) = self.variation.definitions().get(value)
+        {
             let constant = constant.clone();
             return self.constant(&constant, self.ir_ty(value), mode);
         }

@@ -15,6 +15,7 @@
 use super::PassError;
 use super::by_value::{is_closed, takes_pointers};
 use super::pass::Pass;
+use crate::diag::Span;
 use crate::ir::{Func, Function, Inst, MAX_NESTING, Module, Op, Region, Space, Type, Value, Var};
 use crate::target::Inlining;
 
@@ -214,7 +215,7 @@ impl Inliner<'_> {
         for (param, arg) in target.params.iter().zip(args) {
             map[param.index()] = *arg;
         }
-        let copier = Copier { map: &map, first_var };
+        let copier = Copier { map: &map, first_var, call: call.span };
         for inst in &target.body.insts {
             match &inst.op {
                 Op::Return(values) => {
@@ -236,6 +237,7 @@ impl Inliner<'_> {
 struct Copier<'a> {
     map: &'a [Value],
     first_var: u32,
+    call: Span,
 }
 
 impl Copier<'_> {
@@ -246,6 +248,10 @@ impl Copier<'_> {
     }
 
     fn rename(&self, inst: &mut Inst) {
+        // What the library does is done where the source calls it.
+        if inst.span.is_of_library() {
+            inst.span = self.call;
+        }
         for result in &mut inst.results {
             *result = self.map[result.index()];
         }

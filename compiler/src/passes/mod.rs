@@ -199,6 +199,17 @@ pub const NATIVE: &[Step] = &[Each(&[
     Then(&[Step::Pass(&side_by_side::SORTED)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
 ])];
 
+/// The same where every access is looked at: those side by side stay apart.
+pub const NATIVE_APART: &[Step] = &[Each(&[
+    Step::Pass(&offsets::PASS),
+    Step::Pass(&constant_loads::PASS),
+    Step::Pass(&simplify::PASS),
+    Step::Pass(&narrow::PASS),
+    Step::Pass(&merge_exits::PASS),
+    Step::Pass(&simplify::PASS),
+    Step::Pass(&compact::PASS),
+])];
+
 /// At last: what remains is what emission knows.
 pub const LEGALIZE: &[Step] = &[
     Step::Pass(&legalize::PASS),
@@ -216,6 +227,7 @@ pub const LISTS: &[(&str, &[Step])] = &[
     ("specialise", SPECIALISE),
     ("shader", SHADER),
     ("native", NATIVE),
+    ("native_apart", NATIVE_APART),
     ("legalize_all", LEGALIZE),
 ];
 
