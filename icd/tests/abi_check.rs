@@ -1,0 +1,295 @@
+//! `WGCL_CHECK=1`: wrong kernels are told of exactly, harm nothing and fail; right ones run as ever.
+//!
+//! What is told goes to standard error, so the kernels run in a process of their own, and what that wrote is compared here.
+
+mod common;
+
+use std::ffi::c_void;
+use std::process::Command;
+use std::ptr::{null, null_mut};
+
+use common::ffi::{CL_BUFFER_CREATE_TYPE_REGION, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_SUCCESS, cl_buffer_region, cl_int};
+use common::objects::{Context, Mem, Queue};
+use common::target;
+
+const CL_OUT_OF_RESOURCES: cl_int = -5;
+/// Set in the process that runs the kernels.
+const CHILD: &str = "WGCL_TEST_CHECKED";
+/// Words of the buffers, and of what is around them.
+const WORDS: usize = 16;
+const AROUND: usize = 4 * WORDS;
+
+/// A kernel that is wrong in one place.
+struct Wrong {
+    name: &'static str,
+    /// What its work-item 3 does, on line 8.
+    does: &'static str,
+    /// What is said of that, from the access on, and for which part of the line.
+    said: &'static str,
+    at: &'static str,
+}
+
+const WRONG: &[Wrong] = &[
+    Wrong {
+        name: "beyond",
+        does: "out[at] = 7;",
+        said: "store of 4 bytes at byte 64 of argument 'out', which has 64 bytes",
+        at: "out[at]",
+    },
+    Wrong {
+        name: "before",
+        does: "out[-at] = 7;",
+        said: "store of 4 bytes at byte -64 of argument 'out', which has 64 bytes",
+        at: "out[-at]",
+    },
+    Wrong {
+        name: "reads",
+        does: "out[i] = in[at];",
+        said: "load of 4 bytes at byte 64 of argument 'in', which has 64 bytes",
+        at: "in[at]",
+    },
+    Wrong {
+        name: "one_more",
+        does: "for (int k = 0; k <= at; k++) out[i] += in[k];",
+        said: "load of 4 bytes at byte 64 of argument 'in', which has 64 bytes",
+        at: "in[k]",
+    },
+    Wrong {
+        name: "far_away",
+        does: "out[at + 0x100000000L] = 1;",
+        said: "store of 4 bytes at byte 17179869248 of argument 'out', which has 64 bytes",
+        at: "out[at",
+    },
+    Wrong {
+        name: "local_array",
+        does: "out[i] = block[at];",
+        said: "load of 4 bytes at byte 64 of the local variable 'block', which has 32 bytes",
+        at: "block[at]",
+    },
+    Wrong {
+        name: "local_argument",
+        does: "l[at] = 1;",
+        said: "store of 4 bytes at byte 64 of argument 'l', which has 32 bytes",
+        at: "l[at]",
+    },
+    Wrong {
+        name: "private_array",
+        does: "int p[4] = {i, 1, 2, 3}; p[at] = in[0]; out[i] = p[in[0] & 3];",
+        said: "store of 4 bytes at byte 64 of the private variable 'p', which has 16 bytes",
+        at: "p[at]",
+    },
+    Wrong {
+        name: "constant_table",
+        does: "out[i] = table[at];",
+        said: "load of 4 bytes at byte 64 of the constant variable 'table', which has 20 bytes",
+        at: "table[at]",
+    },
+    Wrong {
+        name: "program_variable",
+        does: "counts[at - 20] += 1;",
+        said: "load of 4 bytes at byte -16 of the global variable 'counts', which has 12 bytes",
+        at: "counts[",
+    },
+    Wrong {
+        name: "atomic",
+        does: "atomic_add(out + at, 1);",
+        said: "atomic operation of 4 bytes at byte 64 of argument 'out', which has 64 bytes",
+        at: "atomic_add",
+    },
+    Wrong {
+        name: "exchange",
+        does: "atomic_cmpxchg(out - at, 9, 1);",
+        said: "atomic operation of 4 bytes at byte -64 of argument 'out', which has 64 bytes",
+        at: "atomic_cmpxchg",
+    },
+    Wrong {
+        name: "wide_load",
+        does: "out[i] = vload4(0, in + at - 2).w;",
+        said: "load of 16 bytes at byte 56 of argument 'in', which has 64 bytes",
+        at: "vload4",
+    },
+    Wrong {
+        name: "wide_store",
+        does: "vstore4((int4)(1), 0, out + at - 2);",
+        said: "store of 16 bytes at byte 56 of argument 'out', which has 64 bytes",
+        at: "vstore4",
+    },
+    Wrong {
+        name: "bytes",
+        does: "((global char *)out)[4 * at + 1] = 1;",
+        said: "store of 1 byte at byte 65 of argument 'out', which has 64 bytes",
+        at: "((global",
+    },
+    Wrong {
+        name: "structure",
+        does: "((global Five *)out)[at / 4] = *(global const Five *)in;",
+        said: "at byte 80 of argument 'out', which has 64 bytes",
+        at: "((global",
+    },
+    Wrong {
+        name: "from_memory",
+        does: "*(global int *)(ulong)pointers[0] = 1;",
+        said: "store of 4 bytes at address 0x10000, where no memory object is",
+        at: "*(global",
+    },
+    Wrong { name: "null_pointer", does: "out[i] = nothing[at];", said: "load of 4 bytes through a null pointer", at: "nothing[at]" },
+];
+
+fn source(wrong: &Wrong) -> String {
+    format!(
+        "typedef struct {{ int a[5]; }} Five;
+        constant int table[5] = {{3, 1, 4, 1, 5}};
+        global int counts[3];
+        kernel void {}(global int *out, global const int *in, int at, local int *l, global const ulong *pointers, global const int *nothing) {{
+            local int block[8];
+            int i = get_global_id(0); block[get_local_id(0)] = i; l[get_local_id(0)] = in[i]; out[i] = i;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (i == 3) {{\n{}\n}}
+            out[i + 8] = block[get_local_id(0) ^ 1] + l[7 - get_local_id(0)];
+        }}",
+        wrong.name, wrong.does
+    )
+}
+
+/// Words of the host's, of which those in the middle are a buffer.
+#[repr(C, align(128))]
+struct Words([u32; WORDS + 2 * AROUND]);
+
+const _: () = assert!((4 * AROUND).is_multiple_of(128));
+
+impl Words {
+    fn new() -> Box<Self> {
+        Box::new(Self(std::array::from_fn(|index| 0x5EED_0000 + index as u32)))
+    }
+
+    fn buffer(&mut self, context: &Context) -> Mem {
+        let middle: *mut u32 = &raw mut self.0[AROUND];
+        context.buffer_with(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, 4 * WORDS, middle.cast())
+    }
+
+    /// Whether nothing around the buffer has changed.
+    fn is_whole_around(&self) -> bool {
+        let fresh = Self::new();
+        self.0[..AROUND] == fresh.0[..AROUND] && self.0[AROUND + WORDS..] == fresh.0[AROUND + WORDS..]
+    }
+}
+
+/// Runs a wrong kernel: it fails, and only the buffer has changed.
+fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) {
+    eprintln!("== {}", wrong.name);
+    let program = context.program(&source(wrong));
+    assert_eq!(program.build("-cl-std=CL3.0"), CL_SUCCESS, "{}", program.log());
+    let kernel = program.kernel(wrong.name);
+    let (mut out, mut given) = (Words::new(), Words::new());
+    let (out_buffer, in_buffer, pointers) = (out.buffer(context), given.buffer(context), context.buffer(8));
+    queue.write(&pointers, &[0x10000_u64]);
+    kernel.set_mem(0, &out_buffer);
+    kernel.set_mem(1, &in_buffer);
+    assert_eq!(kernel.set(2, &(WORDS as i32)), CL_SUCCESS);
+    assert_eq!(target().cl.clSetKernelArg(kernel.0, 3, 32, null()), CL_SUCCESS);
+    kernel.set_mem(4, &pointers);
+    assert_eq!(kernel.set(5, &null_mut::<c_void>()), CL_SUCCESS);
+    // Twice: what was told is not told again.
+    for _ in 0..2 {
+        assert_eq!(queue.launch(&kernel, &[8], Some(&[8])), CL_SUCCESS);
+        assert_eq!(target().cl.clFinish(queue.0), CL_OUT_OF_RESOURCES, "{}", wrong.name);
+    }
+    let words = queue.read::<u32>(&out_buffer, WORDS);
+    let expected: Vec<u32> = (0..8).filter(|&i| i != 3).collect();
+    assert_eq!([&words[..3], &words[4..8]].concat(), expected, "{}: the other work-items", wrong.name);
+    assert!(out.is_whole_around() && given.is_whole_around(), "{}", wrong.name);
+}
+
+/// Runs kernels that use all that they are given, and no more.
+fn run_right(context: &Context, queue: &Queue) {
+    eprintln!("== right");
+    let source = "
+        kernel void edges(global int *out, global const char *in, local int *l, int n) {
+            int i = get_global_id(0), last = get_global_size(0) - 1 - i, p[3] = {i, n, 7};
+            l[i] = in[n - 1 - i];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            int sum = 0;
+            for (int k = 0; k < n; k++) sum += in[k] + p[(k + i) % 3] - p[(k + i) % 3];
+            out[last] = sum + l[last] - l[last];
+        }
+        kernel void keep(global ulong *pointers, global int *a, global int *b) { pointers[0] = (ulong)a; pointers[1] = (ulong)b; }
+        kernel void follow(global ulong *pointers) {
+            global int *p = (global int *)pointers[get_global_id(0)];
+            p[get_global_id(0) * 3] += 5;
+            __private int own[2] = {1, 2}; int *q = p[0] > 100000 ? own : own + 1;
+            p[1] += *q;
+        }";
+    let program = context.program(source);
+    assert_eq!(program.build("-cl-std=CL3.0"), CL_SUCCESS, "{}", program.log());
+    let (out, bytes, whole, pointers) = (context.buffer(16), context.buffer(5), context.buffer(512), context.buffer(16));
+    queue.write(&bytes, &[1_u8, 2, 3, 4, 5]);
+    queue.write(&whole, &[0_u32; 128]);
+    let edges = program.kernel("edges");
+    edges.set_mem(0, &out);
+    edges.set_mem(1, &bytes);
+    assert_eq!(target().cl.clSetKernelArg(edges.0, 2, 16, null()), CL_SUCCESS);
+    assert_eq!(edges.set(3, &5), CL_SUCCESS);
+    assert_eq!(queue.launch(&edges, &[4], Some(&[4])), CL_SUCCESS);
+    assert_eq!(queue.read::<u32>(&out, 4), [15; 4]);
+    // A part of a buffer, beyond whose end the buffer goes on.
+    let region = cl_buffer_region { origin: 256, size: 8 };
+    let mut status = 1;
+    let at = (&raw const region).cast();
+    let part = Mem(target().cl.clCreateSubBuffer(whole.0, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, at, &mut status));
+    assert_eq!(status, CL_SUCCESS);
+    let (keep, follow) = (program.kernel("keep"), program.kernel("follow"));
+    keep.set_mem(0, &pointers);
+    keep.set_mem(1, &part);
+    keep.set_mem(2, &out);
+    follow.set_mem(0, &pointers);
+    assert_eq!(queue.launch(&keep, &[1], None), CL_SUCCESS);
+    assert_eq!(queue.launch(&follow, &[2], None), CL_SUCCESS);
+    assert_eq!(queue.read::<u32>(&whole, 128)[64..66], [5, 2]);
+    assert_eq!(queue.read::<u32>(&out, 4), [15, 17, 15, 20]);
+    edges.set_mem(0, &part);
+    assert_eq!(queue.launch(&edges, &[4], Some(&[4])), CL_SUCCESS);
+    assert_eq!(queue.read::<u32>(&whole, 128)[64..68], [15; 4]);
+}
+
+#[test]
+#[ignore = "run by what_is_wrong_is_named, in a process that checks"]
+fn kernels() {
+    if std::env::var_os(CHILD).is_none() || !common::is_cpu() {
+        eprintln!("== none");
+        return;
+    }
+    let context = Context::new();
+    let queue = context.queue(0);
+    for wrong in WRONG {
+        run_wrong(&context, &queue, wrong);
+    }
+    run_right(&context, &queue);
+    eprintln!("== end");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    let command = command.args(["--exact", "kernels", "--ignored", "--nocapture"]).env(CHILD, "1").env("WGCL_CHECK", "1");
+    let output = command.output().expect("a process");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    if text.contains("== none") {
+        return;
+    }
+    let said = |name: &str| {
+        let (_, behind) = text.split_once(&format!("== {name}\n")).unwrap_or_else(|| panic!("{name} was not run:\n{text}"));
+        behind.split("== ").next().unwrap_or_default()
+    };
+    for wrong in WRONG {
+        let said = said(wrong.name);
+        let column = wrong.does.find(wrong.at).expect("a part of the line") + 1;
+        let place = format!("<source>:9:{column}: error: kernel '{}': ", wrong.name);
+        let who = format!("{}, by work-item (3, 0, 0) of group (0, 0, 0)\n{}\n", wrong.said, wrong.does);
+        assert!(said.starts_with(&place) && said.contains(&who), "{place}...{who}but\n{said}");
+        // Both halves of `+=` are told of.
+        let count = if wrong.does.contains("] += 1") { 2 } else { 1 };
+        assert_eq!(said.matches("error:").count(), count, "{said}");
+    }
+    assert_eq!(said("right"), "");
+}
