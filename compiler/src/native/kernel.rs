@@ -41,18 +41,22 @@ pub(super) struct Made {
     pub sites: Vec<Site>,
 }
 
+/// How work-items become the lanes of vectors.
+fn shape_of(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style { isa, checked }: Style) -> Shape {
+    if checked {
+        return Shape::alone(isa, group);
+    }
+    if sees_subgroups(module) {
+        return Shape::of_subgroups(isa, group);
+    }
+    let shape = Shape::of(isa, group, if locks::has(kernel) { 1 } else { u32::MAX });
+    super::packed::widened(kernel, super::scattered::narrowed(kernel, shape))
+}
+
 /// Lowers function 0 of a module, and what it calls.
 pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, style: Style) -> Lowered<Made> {
     let mut kernel = module.functions[0].clone();
-    let isa = style.isa;
-    let shape = if style.checked {
-        Shape::alone(isa, key.local_size)
-    } else if sees_subgroups(module) {
-        Shape::of_subgroups(isa, key.local_size)
-    } else {
-        let shape = Shape::of(isa, key.local_size, if locks::has(&kernel) { 1 } else { u32::MAX });
-        super::packed::widened(&kernel, super::scattered::narrowed(&kernel, shape))
-    };
+    let shape = shape_of(module, &kernel, key.local_size, style);
     let printed = Table::new(module, 8);
     let local = LocalMemory::of(&module.globals, &key.local_args);
     let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;
