@@ -211,3 +211,21 @@ pub(crate) extern "sysv64" fn ask(checker: *const Checker, address: u64, base: u
     let ((number, linear), (x, y)) = (halves(who), halves(group));
     checker.answer(Asked { address, base, number: number as usize, linear, group: [x, y, plane as u32] })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Ranges;
+
+    #[test]
+    fn what_lies_within_one_object_is_allowed() {
+        let ranges = Ranges::of(vec![(300, 400), (100, 200), (200, 250), (320, 420), (150, 180)]);
+        for (start, end) in [(100, 200), (199, 200), (200, 250), (300, 420), (390, 410)] {
+            assert!(ranges.have(start, end), "{start}..{end}");
+        }
+        // Neighbours are two objects.
+        for (start, end) in [(99, 100), (100, 201), (199, 201), (250, 251), (299, 301), (419, 421), (u64::MAX - 1, u64::MAX)] {
+            assert!(!ranges.have(start, end), "{start}..{end}");
+        }
+        assert!(!Ranges::of(Vec::new()).have(0, 0));
+    }
+}
