@@ -278,8 +278,9 @@ fn what_is_wrong_is_named() {
         return;
     }
     let said = |name: &str| {
-        let (_, behind) = text.split_once(&format!("== {name}\n")).unwrap_or_else(|| panic!("{name} was not run:\n{text}"));
-        behind.split("== ").next().unwrap_or_default()
+        let behind = text.split_once(&format!("== {name}\n")).map(|(_, behind)| behind);
+        assert!(behind.is_some(), "{name} was not run:\n{text}");
+        behind.and_then(|behind| behind.split("== ").next()).unwrap_or_default()
     };
     for wrong in WRONG {
         let said = said(wrong.name);
