@@ -17,7 +17,7 @@ use wgcl_compiler::spirv::Specialisation;
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"WGCLPROG";
-const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 2;
 const HEADER: usize = 24;
 
 /// CL_PROGRAM_BINARY_TYPE; the values are the specification's.

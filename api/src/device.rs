@@ -247,10 +247,10 @@ impl Device {
         if self.full_profile() { "FULL_PROFILE" } else { "EMBEDDED_PROFILE" }
     }
 
-    /// CL_DRIVER_VERSION: ours and, behind it, that of the driver below.
+    /// CL_DRIVER_VERSION: ours and, behind it, that of the driver below, and which binaries of programs are taken: applications keep theirs by this.
     pub fn driver_version(&self) -> String {
         let properties = self.properties();
-        format!("{} ({}: {})", env!("CARGO_PKG_VERSION"), properties.api, properties.driver)
+        format!("{} ({}: {}), binaries {}", env!("CARGO_PKG_VERSION"), properties.api, properties.driver, crate::binary::FORMAT)
     }
 
     /// CL_DEVICE_ADDRESS_BITS

@@ -36,7 +36,8 @@ fn kernels_leave_what_they_are_made_of() {
     let _ = std::fs::remove_file(format!("/tmp/perf-{}.map", std::process::id()));
     if !common::is_cpu() {
         assert!(map.is_err(), "no code of ours");
-        assert!(!contents(".spv").is_empty(), "{names:?}");
+        let interprets = common::device_name(common::target()).contains("interpreter");
+        assert_eq!(contents(".spv").is_empty(), interprets, "{names:?}");
         return;
     }
     let text = |ending| String::from_utf8(contents(ending)).expect("text");

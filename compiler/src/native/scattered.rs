@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use super::private::PrivateMemory;
 use super::shape::Shape;
 use super::variation::{Kind, Variation};
-use crate::ir::{Function, Inst, Op, Region, Value};
+use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 
 /// Other operations for each access up to which vectors do not pay.
 const OTHERS: usize = 4;
@@ -103,6 +103,8 @@ impl Turn {
                 _ => None,
             };
             let varies = inst.results.iter().any(|&result| variation.kind(result) == Kind::Varying);
+            // Private memory is at hand, and is laid out for vectors.
+            let pointer = pointer.filter(|pointer| !matches!(variation.ty(*pointer), Type::Ptr(Space::Private)));
             match pointer {
                 Some(pointer) if variation.kind(pointer) == Kind::Varying => {
                     self.accesses += 1;

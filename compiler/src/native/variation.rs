@@ -122,6 +122,11 @@ impl<'f> Variation<'f> {
         this
     }
 
+    /// The type of a value.
+    pub(super) fn ty(&self, value: Value) -> Type {
+        self.function.ty(value)
+    }
+
     /// How a value varies.
     pub(super) fn kind(&self, value: Value) -> Kind {
         match self.kinds[value.index()] {

@@ -22,11 +22,11 @@ pub(super) fn parse(text: &str) -> Option<Mangled> {
     let mut reader = Reader { rest: text.strip_prefix("_Z")?, known: Vec::new() };
     let name = reader.named()?.to_owned();
     let mut params = Vec::new();
+    if reader.rest == "v" {
+        return Some(Mangled { name, params });
+    }
     while !reader.rest.is_empty() {
-        let ty = reader.ty(0)?;
-        if ty != "void" {
-            params.push(ty);
-        }
+        params.push(reader.ty(0).filter(|ty| ty != "void")?);
     }
     Some(Mangled { name, params })
 }
