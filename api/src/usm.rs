@@ -121,15 +121,7 @@ impl Context {
     /// # Errors
     /// If it is not where such memory begins.
     pub fn usm_free(&self, address: usize) -> Result<()> {
-        if address == 0 {
-            return Ok(());
-        }
-        self.usm_at(address).filter(|info| info.base == address).ok_or_else(|| {
-            // "CL_INVALID_VALUE if ptr is not a value returned by [the functions that allocate], or a NULL pointer."
-            Error::InvalidValue(format!("{address:#x} is not where unified shared memory begins").into())
-        })?;
-        self.free_at_address(address);
-        Ok(())
+        self.usm_free_behind(address, || ())
     }
 
     /// clMemBlockingFreeINTEL: waits for all commands that were enqueued, whatever pointers they follow.
@@ -137,11 +129,21 @@ impl Context {
     /// # Errors
     /// As [`Context::usm_free`].
     pub fn usm_free_when_unused(&self, address: usize) -> Result<()> {
-        let known = address == 0 || self.usm_at(address).is_some_and(|info| info.base == address);
-        if known && address != 0 {
-            self.queues().iter().for_each(|queue| queue.drain());
+        self.usm_free_behind(address, || self.queues().iter().for_each(|queue| queue.drain()))
+    }
+
+    /// Frees what begins there, if anything does, after `wait`.
+    fn usm_free_behind(&self, address: usize, wait: impl FnOnce()) -> Result<()> {
+        if address == 0 {
+            return Ok(());
         }
-        self.usm_free(address)
+        self.usm_at(address).filter(|info| info.base == address).ok_or_else(|| {
+            // "CL_INVALID_VALUE if ptr is not a value returned by [the functions that allocate], or a NULL pointer."
+            Error::InvalidValue(format!("{address:#x} is not where unified shared memory begins").into())
+        })?;
+        wait();
+        self.free_at_address(address);
+        Ok(())
     }
 }
 

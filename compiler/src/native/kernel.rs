@@ -50,7 +50,8 @@ fn shape_of(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style {
         return Shape::of_subgroups(isa, group);
     }
     let shape = Shape::of(isa, group, if locks::has(kernel) { 1 } else { u32::MAX });
-    super::packed::widened(kernel, super::scattered::narrowed(kernel, shape))
+    // Each asks how values vary: the one of loops, the other of kernels without.
+    if super::scattered::has_loop(&kernel.body) { super::scattered::narrowed(kernel, shape) } else { super::packed::widened(kernel, shape) }
 }
 
 /// Lowers function 0 of a module, and what it calls.

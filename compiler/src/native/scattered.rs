@@ -68,7 +68,8 @@ impl Found {
     }
 }
 
-fn has_loop(region: &Region) -> bool {
+/// Whether there is a loop in a region.
+pub(super) fn has_loop(region: &Region) -> bool {
     let mut found = false;
     region.walk(&mut |inst| found |= matches!(inst.op, Op::Loop { .. }));
     found
