@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 use std::thread;
@@ -34,40 +34,7 @@ const DEVICE_ADDRESS: cl_uint = 0x5001;
 const EXEC_INFO_USM_PTRS: cl_uint = 0x4203;
 const EXEC_INFO_DEVICE_PTRS: cl_uint = 0x5002;
 
-macro_rules! functions {
-    ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty;)*) => {
-        /// The extensions' functions, as an application finds them.
-        #[allow(non_snake_case, reason = "names of the C API")]
-        struct Functions { $($name: unsafe extern "C" fn($($type),*) -> $ret,)* }
-
-        impl Functions {
-            fn load() -> Option<Self> {
-                let target = target();
-                let find = |name: &str| {
-                    let name = CString::new(name).ok()?;
-                    let found = target.cl.clGetExtensionFunctionAddressForPlatform(target.platform, name.as_ptr());
-                    (!found.is_null()).then_some(found)
-                };
-                $(
-                    // SAFETY: the type is that of the function of this name in the extension.
-                    #[allow(non_snake_case, reason = "names of the C API")]
-                    let $name = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $ret>(find(stringify!($name))?) };
-                )*
-                Some(Self { $($name,)* })
-            }
-
-            $(
-                #[allow(non_snake_case, clippy::too_many_arguments, reason = "the C API's own shape")]
-                fn $name(&self, $($arg: $type),*) -> $ret {
-                    // SAFETY: the function has this type, and what its pointers must satisfy is the business of the test.
-                    unsafe { (self.$name)($($arg),*) }
-                }
-            )*
-        }
-    };
-}
-
-functions! {
+common::extension_functions! {
     fn clHostMemAllocINTEL(c: cl_context, props: *const u64, size: usize, align: cl_uint, err: *mut cl_int) -> *mut c_void;
     fn clDeviceMemAllocINTEL(c: cl_context, d: cl_device_id, props: *const u64, size: usize, align: cl_uint, err: *mut cl_int) -> *mut c_void;
     fn clSharedMemAllocINTEL(c: cl_context, d: cl_device_id, props: *const u64, size: usize, align: cl_uint, err: *mut cl_int) -> *mut c_void;

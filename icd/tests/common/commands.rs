@@ -1,7 +1,7 @@
 //! Command buffers: the functions of cl_khr_command_buffer and cl_khr_command_buffer_mutable_dispatch, found as an application finds them, and an owner
 //! of their objects.
 
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
@@ -14,40 +14,7 @@ pub type Handle = *mut c_void;
 /// cl_sync_point_khr
 pub type Point = cl_uint;
 
-macro_rules! functions {
-    ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty;)*) => {
-        /// The extension's functions, as an application finds them.
-        #[allow(non_snake_case, reason = "names of the C API")]
-        pub struct Functions { $($name: unsafe extern "C" fn($($type),*) -> $ret,)* }
-
-        impl Functions {
-            fn load() -> Option<Self> {
-                let target = target();
-                let find = |name: &str| {
-                    let name = CString::new(name).ok()?;
-                    let found = target.cl.clGetExtensionFunctionAddressForPlatform(target.platform, name.as_ptr());
-                    (!found.is_null()).then_some(found)
-                };
-                $(
-                    // SAFETY: the type is that of the function of this name in version 0.9.8 of the extension.
-                    #[allow(non_snake_case, reason = "names of the C API")]
-                    let $name = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $ret>(find(stringify!($name))?) };
-                )*
-                Some(Self { $($name,)* })
-            }
-
-            $(
-                #[allow(non_snake_case, clippy::too_many_arguments, reason = "the C API's own shape")]
-                pub fn $name(&self, $($arg: $type),*) -> $ret {
-                    // SAFETY: the function was found under this name; what the arguments must satisfy is the business of the test.
-                    unsafe { (self.$name)($($arg),*) }
-                }
-            )*
-        }
-    };
-}
-
-functions! {
+super::extension_functions! {
     fn clCreateCommandBufferKHR(num: cl_uint, queues: *const cl_command_queue, properties: *const u64, status: *mut cl_int) -> Handle;
     fn clRetainCommandBufferKHR(buffer: Handle) -> cl_int;
     fn clReleaseCommandBufferKHR(buffer: Handle) -> cl_int;
@@ -146,7 +113,7 @@ impl Config {
 }
 
 /// The functions; `None` on other platforms that lack them.
-pub fn functions() -> Option<&'static Functions> {
+pub(crate) fn functions() -> Option<&'static Functions> {
     static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
     let found = FUNCTIONS.get_or_init(Functions::load).as_ref();
     assert!(found.is_some() || !target().is_wgcl(), "a function is missing");
@@ -166,12 +133,12 @@ impl Drop for Commands {
 }
 
 impl Commands {
-    pub fn new(functions: &'static Functions, queue: &Queue) -> Self {
+    pub(crate) fn new(functions: &'static Functions, queue: &Queue) -> Self {
         Self::with(functions, queue, &[0])
     }
 
     /// One with properties, a list that ends with a zero.
-    pub fn with(functions: &'static Functions, queue: &Queue, properties: &[u64]) -> Self {
+    pub(crate) fn with(functions: &'static Functions, queue: &Queue, properties: &[u64]) -> Self {
         let mut status = 1;
         let handle = functions.clCreateCommandBufferKHR(1, &queue.0, properties.as_ptr(), &mut status);
         assert_eq!(status, CL_SUCCESS, "clCreateCommandBufferKHR");

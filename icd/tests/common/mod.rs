@@ -140,6 +140,42 @@ pub fn device_name(target: &Target) -> String {
     name_of(&target.cl, target.device)
 }
 
+/// `Functions`: those of an extension, found by `clGetExtensionFunctionAddressForPlatform`.
+macro_rules! extension_functions {
+    ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty;)*) => {
+        /// The extension's functions, as an application finds them.
+        #[allow(non_snake_case, reason = "names of the C API")]
+        pub(crate) struct Functions { $($name: unsafe extern "C" fn($($type),*) -> $ret,)* }
+
+        impl Functions {
+            fn load() -> Option<Self> {
+                let target = $crate::common::target();
+                let find = |name: &str| {
+                    let name = std::ffi::CString::new(name).ok()?;
+                    let found = target.cl.clGetExtensionFunctionAddressForPlatform(target.platform, name.as_ptr());
+                    (!found.is_null()).then_some(found)
+                };
+                $(
+                    // SAFETY: the type is that of the function of this name in the extension.
+                    #[allow(non_snake_case, reason = "names of the C API")]
+                    let $name = unsafe { std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($type),*) -> $ret>(find(stringify!($name))?) };
+                )*
+                Some(Self { $($name,)* })
+            }
+
+            $(
+                #[allow(non_snake_case, clippy::too_many_arguments, reason = "the C API's own shape")]
+                pub(crate) fn $name(&self, $($arg: $type),*) -> $ret {
+                    // SAFETY: the function was found under this name; what the arguments must satisfy is the business of the test.
+                    unsafe { (self.$name)($($arg),*) }
+                }
+            )*
+        }
+    };
+}
+#[allow(unused_imports, reason = "each test binary uses another part of this module")]
+pub(crate) use extension_functions;
+
 /// Whether the tests are about wgcl's device that is the host's CPU: the driver says by what it reaches a device.
 pub fn is_cpu() -> bool {
     let driver =
