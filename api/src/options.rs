@@ -128,6 +128,12 @@ pub const SWITCHES: &[Switch] = &[
         doc: "Whether helpers are copied into what calls them: `0` only those that cannot be functions on a GPU: for tests.",
     },
     Switch {
+        name: "WGCL_ADDRESSES",
+        kind: Kind::Text,
+        default: "where bindings do not do",
+        doc: "Whether kernels on Vulkan reach buffers by their addresses in the device's memory: `0` never, `1` always, on devices that have such addresses.",
+    },
+    Switch {
         name: "WGCL_PORTABLE",
         kind: Kind::Text,
         default: "0",
@@ -183,6 +189,8 @@ pub struct Options {
     pub exchange: Option<String>,
     /// `WGCL_INLINE`
     pub inline: Option<String>,
+    /// `WGCL_ADDRESSES`
+    pub addresses: Option<String>,
     /// `WGCL_PORTABLE`
     pub portable: Option<String>,
     /// `WGCL_BINDING_LIMIT`
@@ -235,6 +243,7 @@ impl Options {
             coarsen: value("WGCL_COARSEN"),
             exchange: value("WGCL_EXCHANGE"),
             inline: value("WGCL_INLINE"),
+            addresses: value("WGCL_ADDRESSES"),
             portable: value("WGCL_PORTABLE"),
             binding_limit: value("WGCL_BINDING_LIMIT"),
             complaints,

@@ -41,6 +41,8 @@ pub(crate) struct Approach {
     pub(crate) window: bool,
     /// The device's timestamps are the host's monotonic clock.
     pub(crate) host_clock: bool,
+    /// Shaders can reach memory by 64-bit addresses.
+    pub(crate) addresses: bool,
     /// Buffers may be bound as texels, and shaders fetch these faster.
     pub(crate) texels: bool,
 }

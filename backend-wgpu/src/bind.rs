@@ -108,11 +108,7 @@ pub(crate) fn bind<'a>(
                     internal.folded.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("folded buffer"))
                 }
                 (_, Some(range)) => {
-                    let read_only = matches!(
-                        kernel.params().get(index as usize),
-                        Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
-                    );
-                    let writes = !read_only && !matches!(binding.kind, BindingKind::Texels(_));
+                    let writes = !is_only_read(kernel, index) && !matches!(binding.kind, BindingKind::Texels(_));
                     bind_range(range, window, binding.kind, writes)
                 }
                 (Some(LaunchArg::Buffer(None)), None) => {
@@ -132,6 +128,25 @@ pub(crate) fn bind<'a>(
         }
         BindingSource::Printf => internal.printf.map(whole).ok_or_else(|| missing("printf buffer")),
     }
+}
+
+/// The memory that a pipeline reaches by addresses, and whether it may write it.
+pub(crate) fn reached<'a>(launch: &'a Launch, kernel: &Kernel, layout: &ArgLayout) -> BackendResult<SmallVec<[(&'a WgpuMemory, bool); 8]>> {
+    let mut found = SmallVec::new();
+    for (index, _) in (0..).zip(&layout.addresses).filter(|(_, place)| place.is_some()) {
+        if let Some(range) = bound_range(launch, index) {
+            found.push((downcast(&range.memory)?, !is_only_read(kernel, index)));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a parameter's type says that nothing is written there.
+fn is_only_read(kernel: &Kernel, index: u32) -> bool {
+    matches!(
+        kernel.params().get(index as usize),
+        Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
+    )
 }
 
 /// What is bound for a parameter: the kernel's own, and behind them those for what pointers in memory lead to.
@@ -210,6 +225,12 @@ pub(crate) fn argument_bytes(
             for (word, value) in (0..).zip(image.words()) {
                 put(at + 4 * word, &value.to_le_bytes())?;
             }
+        }
+    }
+    for (index, place) in (0..).zip(&layout.addresses) {
+        if let (Some(at), Some(range)) = (place, bound_range(launch, index)) {
+            let address = downcast(&range.memory)?.buffer().address;
+            put(*at, &address.wrapping_add(range.offset).to_le_bytes())?;
         }
     }
     for (index, place) in (0..).zip(&layout.identities) {

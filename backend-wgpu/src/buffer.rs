@@ -10,14 +10,16 @@ pub(crate) struct Buffer {
     pub(crate) wgpu: wgpu::Buffer,
     /// Null where there is no [`Gpu::raw`](crate::gpu::Gpu::raw).
     pub(crate) raw: vk::Buffer,
+    /// Where shaders find it; 0 where they cannot.
+    pub(crate) address: u64,
     /// Tells it from all that were made before, whose handle it may have.
     pub(crate) id: u64,
 }
 
 impl Buffer {
-    pub(crate) fn new(wgpu: wgpu::Buffer, raw: vk::Buffer) -> Self {
+    pub(crate) fn new(wgpu: wgpu::Buffer, raw: vk::Buffer, address: u64) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self { wgpu, raw, id: NEXT.fetch_add(1, Ordering::Relaxed) }
+        Self { wgpu, raw, address, id: NEXT.fetch_add(1, Ordering::Relaxed) }
     }
 
     /// Bytes.

@@ -49,6 +49,11 @@ pub(crate) fn range(arg: &LaunchArg) -> Option<&MemoryRange> {
     }
 }
 
+/// All that a launch reaches: what arguments point to, and what pointers in memory may lead to.
+pub(crate) fn ranges(launch: &Launch) -> impl Iterator<Item = &MemoryRange> {
+    launch.args.iter().filter_map(range).chain(&launch.extra)
+}
+
 /// Parameters to be folded: those beyond what fits, and with them all that point into the same memory. What is bound in pieces is too large for it, and so what
 /// shares memory with that is not folded either.
 pub(crate) fn folded(launch: &Launch, params: &[KernelParam], pieces: &Pieces, gpu: &Gpu) -> Vec<u32> {

@@ -27,6 +27,9 @@ pub(crate) enum Submission {
     Raw(u64),
 }
 
+/// Bytes of the largest object within which the differences of addresses are numbers of 32 bits.
+const NEAR: u64 = i32::MAX as u64;
+
 /// The smallest binding that `WGCL_BINDING_LIMIT` may ask for: several times what pieces share with each other.
 const SMALLEST_BINDING: u64 = 512;
 
@@ -57,6 +60,8 @@ pub(crate) struct Gpu {
     pub(crate) approach: Approach,
     /// Bytes that are bound for a kernel's parameter at most: more are bound in pieces.
     pub(crate) binding_limit: u64,
+    /// Whether kernels reach memory by addresses wherever the device can.
+    pub(crate) prefers_addresses: bool,
     /// Why the device was lost, once it is.
     lost: Arc<Mutex<Option<String>>>,
     next_id: AtomicU64,
@@ -117,6 +122,7 @@ impl Gpu {
             queue,
             features,
             binding_limit: binding_limit(&limits),
+            prefers_addresses: Options::get().addresses.as_deref() == Some("1"),
             limits,
             approach,
             lost,
@@ -128,6 +134,12 @@ impl Gpu {
             has_buried: AtomicBool::new(false),
             copiers: Copiers::default(),
         }))
+    }
+
+    /// Bytes of an object within which offsets take 32 bits.
+    pub(crate) fn near_limit(&self) -> u64 {
+        let asked = Options::get().binding_limit.is_some();
+        if asked { self.binding_limit.min(NEAR) } else { NEAR }
     }
 
     /// The last batch that is known to be complete.
@@ -245,7 +257,7 @@ impl Gpu {
         }
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         let wgpu = self.scoped(|| self.device.create_buffer(&descriptor))?;
-        Ok((Buffer::new(wgpu, vk::Buffer::null()), None))
+        Ok((Buffer::new(wgpu, vk::Buffer::null(), 0), None))
     }
 
     fn raw_buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Option<BackendResult<(Buffer, Option<Mapping>)>> {

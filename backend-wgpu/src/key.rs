@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
 use wgcl_compiler::ir::{KernelParam, Space};
-use wgcl_compiler::launch::{ConstantBinding, LaunchKey};
+use wgcl_compiler::launch::{ConstantBinding, LaunchKey, Pieces};
 
 use crate::fold;
 use crate::gpu::Gpu;
@@ -56,6 +56,12 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> Backend
             _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
         }
     }
+    if gpu.approach.addresses && wants_addresses(launch, kernel.params(), gpu) {
+        key.binding.addresses = true;
+        key.kernel.far = fold::ranges(launch).any(|range| range.size > gpu.near_limit());
+        key.binding.distinct = are_distinct(launch)?;
+        return Ok(key);
+    }
     key.binding.pieces = pieces::find(launch, kernel.params(), &key.binding.constant_args, gpu)?;
     key.binding.folded = fold::folded(launch, kernel.params(), &key.binding.pieces, gpu);
     key.binding.distinct = key.binding.folded.is_empty() && key.binding.pieces.params.is_empty() && are_distinct(launch)?;
@@ -65,10 +71,17 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> Backend
     Ok(key)
 }
 
+/// Whether what a launch reaches is too much, or too many, for bindings; or addresses are asked for.
+fn wants_addresses(launch: &Launch, params: &[KernelParam], gpu: &Gpu) -> bool {
+    gpu.prefers_addresses
+        || fold::ranges(launch).any(|range| range.size > gpu.binding_limit)
+        || !fold::folded(launch, params, &Pieces::default(), gpu).is_empty()
+}
+
 /// Whether no bytes are bound twice.
 fn are_distinct(launch: &Launch) -> BackendResult<bool> {
     let mut bound: SmallVec<[(u64, u64, u64); 8]> = SmallVec::new();
-    for range in launch.args.iter().filter_map(fold::range).chain(&launch.extra) {
+    for range in fold::ranges(launch) {
         bound.push((downcast(&range.memory)?.id, range.offset, range.offset.saturating_add(range.size)));
     }
     bound.sort_unstable();

@@ -9,7 +9,7 @@ use wgcl_compiler::printf::BUFFER_SIZE;
 use wgcl_runtime::Program;
 
 use crate::batch::Dispatch;
-use crate::bind::{BindGroups, Bound, InternalMemory, Ranges, VIEW, argument_bytes, bind};
+use crate::bind::{BindGroups, Bound, InternalMemory, Ranges, VIEW, argument_bytes, bind, reached};
 use crate::coarse::{CoarseLaunch, LaunchSizes, coarse_launch};
 use crate::fold::Fold;
 use crate::gpu::Gpu;
@@ -250,6 +250,10 @@ impl Launches {
                     uses.push((buffer.raw, *writes));
                 }
             }
+        }
+        for (memory, writes) in reached(launch, kernel, &pipeline.args)? {
+            memory.mark(recording.serial(), writes);
+            uses.push((memory.buffer().raw, writes));
         }
         let ranges: Ranges = bound.iter().map(|bound| bound.range).collect();
         let group = self.bind_groups.get((pipeline.id, ranges), || {

@@ -48,6 +48,10 @@ pub(crate) fn approach(adapter: &wgpu::Adapter, settings: Settings) -> Approach 
         unified,
         window: raw && !unified && details.window && !settings.staged,
         host_clock: is_llvmpipe(&info),
+        addresses: raw
+            && details.addresses
+            && features.contains(Features::SHADER_INT64)
+            && Options::get().addresses.as_deref() != Some("0"),
         texels: raw && is_llvmpipe(&info),
     }
 }
@@ -224,6 +228,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         float_controls: if approach.spirv { details.float_controls } else { FloatControls::default() },
         int16,
         int8_storage: details.bytes,
+        addresses: approach.addresses,
         float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
         limits: Limits {
             storage_buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS),

@@ -31,6 +31,8 @@ pub(crate) struct Details {
     pub(crate) family: u32,
     /// Queries can be reset by the host.
     pub(crate) query_reset: bool,
+    /// Shaders can reach buffers by addresses.
+    pub(crate) addresses: bool,
     /// Groups of a dispatch in each dimension: wgpu knows one number for all three.
     pub(crate) max_groups: Option<[u32; 3]>,
 }
@@ -94,7 +96,8 @@ mod imp {
             unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
             found.uuid = Some((ids.device_uuid, ids.driver_uuid));
             found.float_controls = float_controls(&controls);
-            (found.bytes, found.timelines, found.query_reset) = features(instance, physical);
+            (found.bytes, found.timelines, found.query_reset, found.addresses) = features(instance, physical);
+            found.addresses &= capabilities.supports_extension(ADDRESSES);
             found.clocks = has_clocks(adapter.shared_instance(), physical, &capabilities.supports_extension(CLOCKS));
             found.multiprocessors = multiprocessors.then_some(processors.shader_sm_count).filter(|count| *count > 0);
         }
@@ -135,22 +138,28 @@ mod imp {
         }
     }
 
-    /// Whether shaders may use bytes, and storage buffers may hold them; whether there are timeline semaphores; whether the host may reset queries.
-    /// Structures of Vulkan 1.2.
-    fn features(instance: &ash::Instance, physical: vk::PhysicalDevice) -> (bool, bool, bool) {
+    /// The extension by which shaders reach buffers by addresses. wgpu's layer switches it on, and allocates memory for it, where it is among the extensions.
+    const ADDRESSES: &std::ffi::CStr = ash::khr::buffer_device_address::NAME;
+
+    /// Whether shaders may use bytes, and storage buffers may hold them; whether there are timeline semaphores; whether the host may reset queries; whether
+    /// buffers have addresses. Structures of Vulkan 1.2.
+    fn features(instance: &ash::Instance, physical: vk::PhysicalDevice) -> (bool, bool, bool, bool) {
         let mut storage = vk::PhysicalDevice8BitStorageFeatures::default();
         let mut arithmetic = vk::PhysicalDeviceShaderFloat16Int8Features::default();
         let mut timelines = vk::PhysicalDeviceTimelineSemaphoreFeatures::default();
         let mut resets = vk::PhysicalDeviceHostQueryResetFeatures::default();
+        let mut addresses = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
         let mut features = vk::PhysicalDeviceFeatures2::default()
             .push_next(&mut storage)
             .push_next(&mut arithmetic)
             .push_next(&mut timelines)
-            .push_next(&mut resets);
+            .push_next(&mut resets)
+            .push_next(&mut addresses);
         // SAFETY: the caller has seen that this is Vulkan 1.2, which has the function and the structures.
         unsafe { instance.get_physical_device_features2(physical, &mut features) };
         let bytes = storage.storage_buffer8_bit_access == vk::TRUE && arithmetic.shader_int8 == vk::TRUE;
-        (bytes, timelines.timeline_semaphore == vk::TRUE, resets.host_query_reset == vk::TRUE)
+        let is_on = |feature: vk::Bool32| feature == vk::TRUE;
+        (bytes, is_on(timelines.timeline_semaphore), is_on(resets.host_query_reset), is_on(addresses.buffer_device_address))
     }
 
     /// Opens a device with what wgpu knows nothing of: storage buffers that hold bytes (it has shaders' bytes switched on by itself), a clock that can
@@ -178,11 +187,14 @@ mod imp {
         descriptor: &wgpu::DeviceDescriptor<'_>,
         details: &Details,
     ) -> BackendResult<hal::OpenDevice<Vulkan>> {
-        let Details { bytes: has_bytes, clocks, family, query_reset, .. } = *details;
+        let Details { bytes: has_bytes, clocks, family, query_reset, addresses, .. } = *details;
         let features = descriptor.required_features;
         let mut extensions = adapter.required_device_extensions(features);
         if clocks && !extensions.contains(&CLOCKS) {
             extensions.push(CLOCKS);
+        }
+        if addresses && !extensions.contains(&ADDRESSES) {
+            extensions.push(ADDRESSES);
         }
         let mut known = adapter.physical_device_features(&extensions, features);
         let mut bytes = vk::PhysicalDevice8BitStorageFeatures::default().storage_buffer8_bit_access(true);
@@ -311,6 +323,11 @@ mod imp {
         if mapped && !uses.contains(wgpu::wgt::BufferUses::MAP_READ) {
             uses |= wgpu::wgt::BufferUses::MAP_WRITE;
         }
+        let has_address = hal_device.enabled_device_extensions().contains(&ADDRESSES) && usage.contains(wgpu::BufferUsages::STORAGE);
+        if has_address {
+            // wgpu's name for a storage buffer that has an address.
+            uses |= wgpu::wgt::BufferUses::ACCELERATION_STRUCTURE_SCRATCH;
+        }
         let descriptor = hal::BufferDescriptor { label: None, size, usage: uses, memory_flags: hal::MemoryFlags::PREFER_COHERENT };
         // SAFETY: the size is not zero and within the device's limit, as the callers see to.
         let buffer = match unsafe { hal_device.create_buffer(&descriptor) } {
@@ -329,14 +346,22 @@ mod imp {
                 }
             }
         }
-        drop(hal_device);
         // SAFETY: who gets the handle destroys nothing.
         let raw = unsafe { buffer.raw_handle() };
+        let place = if has_address { device_address(&hal_device, raw) } else { 0 };
+        drop(hal_device);
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         // SAFETY: the buffer comes from this device, was made with these usages, and its contents may be anything: everything that is read
         // of it was written by the application, or is undefined in OpenCL as well.
         let wgpu = unsafe { device.create_buffer_from_hal::<Vulkan>(buffer, &descriptor) };
-        Some(Ok((Buffer::new(wgpu, raw), address)))
+        Some(Ok((Buffer::new(wgpu, raw, place), address)))
+    }
+
+    /// The address of a buffer that was made to have one.
+    fn device_address(device: &hal::vulkan::Device, buffer: vk::Buffer) -> u64 {
+        let functions = ash::khr::buffer_device_address::Device::new(device.shared_instance().raw_instance(), device.raw_device());
+        // SAFETY: the extension is on, and the buffer has the usage and memory for it.
+        unsafe { functions.get_buffer_device_address(&vk::BufferDeviceAddressInfo::default().buffer(buffer)) }
     }
 
     pub(crate) fn texel_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages) -> Option<super::RawBuffer> {
@@ -346,18 +371,20 @@ mod imp {
         let instance = hal_device.shared_instance().raw_instance();
         // SAFETY: the physical device is this instance's.
         let memory = unsafe { instance.get_physical_device_memory_properties(hal_device.raw_physical_device()) };
-        let buffer = match make_texel_buffer(raw, &memory, size) {
+        let has_address = hal_device.enabled_device_extensions().contains(&ADDRESSES);
+        let buffer = match make_texel_buffer(raw, &memory, size, has_address) {
             Ok(buffer) => buffer,
             Err(result) => return Some(Err(crate::raw::error(result))),
         };
         let (buffer, memory, address) = buffer;
+        let place = if has_address { device_address(&hal_device, buffer) } else { 0 };
         // SAFETY: both were just made, for each other; wgpu destroys them. The memory is mapped until then, which is no one else's matter.
         let hal_buffer = unsafe { hal::vulkan::Buffer::from_raw_managed(buffer, memory, 0, size) };
         drop(hal_device);
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         // SAFETY: as in `raw_buffer`; the buffer has all of these usages.
         let wgpu = unsafe { device.create_buffer_from_hal::<Vulkan>(hal_buffer, &descriptor) };
-        Some(Ok((Buffer::new(wgpu, buffer), Some(address))))
+        Some(Ok((Buffer::new(wgpu, buffer, place), Some(address))))
     }
 
     /// A buffer in memory of its own that the host sees, and where it sees it.
@@ -365,12 +392,18 @@ mod imp {
         device: &ash::Device,
         properties: &vk::PhysicalDeviceMemoryProperties,
         size: u64,
+        has_address: bool,
     ) -> Result<(vk::Buffer, vk::DeviceMemory, Mapping), vk::Result> {
-        let usage = vk::BufferUsageFlags::TRANSFER_SRC
+        let mut usage = vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST
             | vk::BufferUsageFlags::UNIFORM_BUFFER
             | vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER;
+        let mut flags = vk::MemoryAllocateFlagsInfo::default();
+        if has_address {
+            usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+            flags = flags.flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        }
         let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
         // SAFETY: the size is not zero and within the device's limit, as the callers see to. What was made goes again where something fails.
         unsafe {
@@ -380,8 +413,13 @@ mod imp {
             let found =
                 types.filter(|(index, _)| needs.memory_type_bits & (1 << index) != 0).find(|(_, ty)| ty.property_flags.contains(visible));
             let allocated = match found {
-                Some((index, _)) => device
-                    .allocate_memory(&vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index as u32), None),
+                Some((index, _)) => {
+                    let mut info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index as u32);
+                    if has_address {
+                        info = info.push_next(&mut flags);
+                    }
+                    device.allocate_memory(&info, None)
+                }
                 None => Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
             };
             let memory = allocated.inspect_err(|_| device.destroy_buffer(buffer, None))?;

@@ -55,6 +55,9 @@ pub struct BindingKey {
     pub texel_args: Vec<u32>,
     /// Whether no two of the buffers and images that the launch binds share memory, so that what is written through one is not seen through another.
     pub distinct: bool,
+    /// Whether buffers and images are reached by addresses of the device's memory, which the argument buffer has, and not by bindings
+    /// ([`Shaders::addresses`](crate::target::Shaders::addresses)): then they may have any number and any size.
+    pub addresses: bool,
     /// Buffers that the launch binds besides the arguments, because pointers in memory may lead there: parameters behind the kernel's own.
     pub extra_buffers: u32,
     /// The parameters that are bound in several pieces; nearly always none.
@@ -91,6 +94,7 @@ impl BindingKey {
         started_args: Vec::new(),
         texel_args: Vec::new(),
         distinct: false,
+        addresses: false,
         extra_buffers: 0,
         pieces: Pieces { params: Vec::new(), shift: 0, overlap: 0 },
         single_dispatch: true,

@@ -12,6 +12,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ir::{self, GlobalVar, KernelParam, Module, Op, Scalar, Space, Type, WorkItem};
+use crate::launch::{BindingKey, ConstantBinding};
 use crate::pointer::global_pointer;
 use crate::target::Target;
 
@@ -44,6 +45,8 @@ pub struct ArgLayout {
     pub images: Vec<Option<u32>>,
     /// For each parameter: byte offset of the word that says where in the common buffer it is, if it is folded. Empty where none is.
     pub folds: Vec<Option<u32>>,
+    /// For each parameter: byte offset of the eight bytes of its memory's address, if it is reached by that. Empty where none is.
+    pub addresses: Vec<Option<u32>>,
     /// Bytes of the whole, a multiple of 16.
     pub size: u32,
 }
@@ -53,11 +56,13 @@ impl ArgLayout {
     pub const HEADER: u32 = 64;
     /// Bytes of what the kernel asks of one argument's identity.
     pub const IDENTITY: u32 = 16;
+    /// Bytes of an address.
+    pub const ADDRESS: u32 = 8;
 }
 
 /// The argument buffer of a kernel (see the module's documentation): by-value arguments in order, each at the alignment of its type, and then what the kernel asks
-/// of the identities of its pointer arguments.
-pub fn arg_layout(function: &ir::Function, target: &Target) -> ArgLayout {
+/// of the identities of its pointer arguments, and the addresses of those that the key has reached by them.
+pub fn arg_layout(function: &ir::Function, key: &BindingKey, target: &Target) -> ArgLayout {
     let mut end = ArgLayout::HEADER;
     let mut values = Vec::with_capacity(function.params.len());
     let kinds = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
@@ -86,7 +91,27 @@ pub fn arg_layout(function: &ir::Function, target: &Target) -> ArgLayout {
         WorkItem::ArgFold(index) => Some(index),
         _ => None,
     });
-    ArgLayout { values, identities, images, folds, size: end.next_multiple_of(16) }
+    let addresses = places_of_addresses(kinds, key, &mut end);
+    ArgLayout { values, identities, images, folds, addresses, size: end.next_multiple_of(16) }
+}
+
+/// Places for the addresses of all buffers and images but those `__constant` arguments that are uniform buffers.
+fn places_of_addresses(params: &[KernelParam], key: &BindingKey, end: &mut u32) -> Vec<Option<u32>> {
+    if !key.addresses {
+        return Vec::new();
+    }
+    let mut constants = key.constant_args.iter();
+    let mut place = || {
+        let offset = end.next_multiple_of(ArgLayout::ADDRESS);
+        *end = offset + ArgLayout::ADDRESS;
+        offset
+    };
+    let mut is_reached = |param: &KernelParam| match param {
+        KernelParam::Buffer { space: Space::Constant, .. } => constants.next() == Some(&ConstantBinding::Storage),
+        KernelParam::Buffer { .. } | KernelParam::Image => true,
+        _ => false,
+    };
+    params.iter().map(|param| is_reached(param).then(&mut place)).collect()
 }
 
 /// Places for what the kernel asks of its arguments, of so many bytes each.
@@ -227,6 +252,7 @@ fn put(memory: &mut [u8], offset: usize, bytes: &[u8]) {
 mod tests {
     use super::{ProgramPlaces, arg_layout, program_data, program_data_at, program_sizes};
     use crate::ir::{Function, Global, GlobalVar, Kernel, KernelParam, Module, Reloc, Scalar, Space, Type};
+    use crate::launch::BindingKey;
     use crate::target::Target;
 
     #[test]
@@ -244,9 +270,12 @@ mod tests {
             reqd_work_group_size: None,
             coarse: 0,
         });
-        let layout = arg_layout(&function, &Target::full());
+        let layout = arg_layout(&function, &BindingKey::default(), &Target::full());
         assert_eq!(layout.values, [Some((64, 1)), Some((80, 16)), None, Some((96, 10))]);
-        assert_eq!(layout.size, 112);
+        assert_eq!((layout.size, &layout.addresses[..]), (112, &[][..]));
+        let by_address = BindingKey { addresses: true, ..BindingKey::default() };
+        let layout = arg_layout(&function, &by_address, &Target::full());
+        assert_eq!((layout.size, &layout.addresses[..]), (128, &[None, None, Some(112), None][..]));
     }
 
     #[test]

@@ -108,6 +108,9 @@ struct Arguments {
     /// Work-group size to emit shaders for, where the kernel does not require one
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', default_values_t = [64])]
     local_size: Vec<u32>,
+    /// Reach buffers by their addresses in the device's memory, where the device has such
+    #[arg(long)]
+    addresses: bool,
     /// The device to compile for
     #[arg(long, value_name = "PROFILE", value_parser = device, default_value = "full")]
     device: Target,
@@ -300,7 +303,7 @@ fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Ite
 fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey {
     let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
     LaunchKey::example(function, local_size)
-        .changed(|key| key.binding.distinct = true)
+        .changed(|key| (key.binding.distinct, key.binding.addresses) = (true, arguments.addresses && target.shaders.addresses))
         .with_texels(function, target.shaders.costs.texel_fetches)
 }
 

@@ -29,6 +29,8 @@ pub(super) struct Address {
 enum Index {
     Const(u32),
     Expr(Expr),
+    /// The address of the element, where there is no array to index.
+    Address(Expr),
 }
 
 impl<'a> Emitter<'a, '_> {
@@ -59,9 +61,42 @@ impl<'a> Emitter<'a, '_> {
 
     /// The byte offset of an address plus `extra`.
     fn byte_offset(&mut self, address: &Address, extra: u32) -> Result<Index, EmitError> {
+        if let Some(base) = self.bases.get(&address.object).copied() {
+            let first = self.physical(address, base, 1)?;
+            return Ok(Index::Address(self.further(first, extra)));
+        }
         let Some(offset) = address.offset else { return Ok(Index::Const(address.linear.constant.wrapping_add(extra))) };
         let offset = self.word(offset)?;
         Ok(Index::Expr(self.plus(offset, address.base.wrapping_add(extra))))
+    }
+
+    /// An address so many bytes behind another.
+    fn further(&mut self, address: Expr, bytes: u32) -> Expr {
+        if bytes == 0 {
+            return address;
+        }
+        let bytes = self.b.scalar(Scalar::U64, u64::from(bytes));
+        self.b.add(address, bytes)
+    }
+
+    /// Where an access goes in the memory that begins at `base`; of elements of `stride` bytes.
+    fn physical(&mut self, address: &Address, base: Expr, stride: u32) -> Result<Expr, EmitError> {
+        if let Some(offset) = address.offset.filter(|&offset| self.function.ty(offset) == Type::I64) {
+            let offset = self.one(offset)?;
+            let sum = self.b.add(base, offset);
+            return Ok(self.further(sum, address.base));
+        }
+        let index = match self.relative(address, stride)? {
+            Index::Expr(index) => index,
+            Index::Const(index) => return Ok(self.further(base, index.wrapping_mul(stride))),
+            Index::Address(address) => return Ok(address),
+        };
+        let mut bytes = self.b.convert(index, Scalar::U64);
+        if stride > 1 {
+            let amount = self.b.u32(stride.trailing_zeros());
+            bytes = self.b.shl(bytes, amount);
+        }
+        Ok(self.b.add(base, bytes))
     }
 
     fn plus(&mut self, index: Expr, constant: u32) -> Expr {
@@ -72,15 +107,25 @@ impl<'a> Emitter<'a, '_> {
         self.b.add(index, constant)
     }
 
-    fn offset_index(&mut self, index: Index, extra: u32) -> Index {
+    /// So many elements of `stride` bytes further on.
+    fn offset_index(&mut self, index: Index, extra: u32, stride: u32) -> Index {
         match index {
             Index::Const(constant) => Index::Const(constant.wrapping_add(extra)),
             Index::Expr(expr) => Index::Expr(self.plus(expr, extra)),
+            Index::Address(address) => Index::Address(self.further(address, extra.wrapping_mul(stride))),
         }
     }
 
     /// The address as an index of elements of `stride` bytes (a power of two), given that it is a multiple of them.
     fn index(&mut self, address: &Address, stride: u32) -> Result<Index, EmitError> {
+        match self.bases.get(&address.object).copied() {
+            Some(base) => self.physical(address, base, stride).map(Index::Address),
+            None => self.relative(address, stride),
+        }
+    }
+
+    /// The index within an object.
+    fn relative(&mut self, address: &Address, stride: u32) -> Result<Index, EmitError> {
         let linear = &address.linear;
         if linear.terms.is_empty() {
             return Ok(Index::Const(linear.constant / stride));
@@ -88,9 +133,9 @@ impl<'a> Emitter<'a, '_> {
         let shift = stride.trailing_zeros();
         let divides = linear.constant.is_multiple_of(stride) && linear.terms.iter().all(|&(_, scale)| scale.is_multiple_of(stride));
         if !divides {
-            let Index::Expr(bytes) = self.byte_offset(address, 0)? else {
-                return Ok(Index::Const(linear.constant / stride));
-            };
+            let Some(offset) = address.offset else { return Ok(Index::Const(linear.constant / stride)) };
+            let offset = self.word(offset)?;
+            let bytes = self.plus(offset, address.base);
             if shift == 0 {
                 return Ok(Index::Expr(bytes));
             }
@@ -157,7 +202,7 @@ impl<'a> Emitter<'a, '_> {
                     .ok_or_else(|| EmitError::Internal(format!("no share of {} for this work-item", data.name)))?;
                 Index::Expr(match index {
                     Index::Const(constant) => self.plus(share, constant),
-                    Index::Expr(expr) => self.b.add(share, expr),
+                    Index::Expr(expr) | Index::Address(expr) => self.b.add(share, expr),
                 })
             }
             _ => index,
@@ -174,7 +219,7 @@ impl<'a> Emitter<'a, '_> {
                 let index = self.settled(index);
                 self.b.element(base, index)
             }
-            Index::Expr(index) => self.b.element(base, index),
+            Index::Expr(index) | Index::Address(index) => self.b.element(base, index),
         })
     }
 
@@ -265,7 +310,7 @@ impl<'a> Emitter<'a, '_> {
         let count = lanes.div_ceil(key.lanes);
         let mut parts = Scalars::new();
         for i in 0..count {
-            let index = self.offset_index(first, u32::from(i));
+            let index = self.offset_index(first, u32::from(i), key.stride());
             let pointer = self.element(address.object, key, index)?;
             let x = self.b.load(pointer);
             // Three lanes lie in the memory of four.
@@ -313,7 +358,7 @@ impl<'a> Emitter<'a, '_> {
                     at += 4;
                     continue;
                 }
-                let index = self.offset_index(first, at);
+                let index = self.offset_index(first, at, 4);
                 let word = self.load_word(address.object, index, shape.kind)?;
                 pieces.push(word);
                 at += 1;
@@ -337,6 +382,12 @@ impl<'a> Emitter<'a, '_> {
                         let word = self.b.shr(word, shift);
                         self.bits_of(word, 4, 0, piece)
                     }
+                    Index::Address(byte) => {
+                        let (word, shift) = self.split_address(byte);
+                        let word = self.load_word(address.object, Index::Address(word), shape.kind)?;
+                        let word = self.b.shr(word, shift);
+                        self.bits_of(word, 4, 0, piece)
+                    }
                 };
                 pieces.push(part);
             }
@@ -352,6 +403,16 @@ impl<'a> Emitter<'a, '_> {
         let byte = self.b.and(offset, three);
         let shift = self.b.shl(byte, three);
         (index, shift)
+    }
+
+    /// The address of the word that a byte is in, and the byte's shift in it.
+    fn split_address(&mut self, byte: Expr) -> (Expr, Expr) {
+        let mask = self.b.scalar(Scalar::U64, !3);
+        let word = self.b.and(byte, mask);
+        let low = self.b.convert(byte, Scalar::U32);
+        let three = self.b.u32(3);
+        let low = self.b.and(low, three);
+        (word, self.b.shl(low, three))
     }
 
     fn load_word(&mut self, object: usize, index: Index, kind: Kind) -> Result<Expr, EmitError> {
@@ -371,6 +432,7 @@ impl<'a> Emitter<'a, '_> {
                     let lane = self.b.and(word, three);
                     self.b.element(vector, lane)
                 }
+                Index::Address(_) => return Err(EmitError::Internal("a uniform buffer by address".to_owned())),
             };
             return Ok(self.b.load(pointer));
         }
@@ -389,6 +451,7 @@ impl<'a> Emitter<'a, '_> {
                 let vector = self.b.shr(word, two);
                 Index::Expr(self.plus(vector, extra / 4))
             }
+            Index::Address(_) => return Err(EmitError::Internal("a uniform buffer by address".to_owned())),
         };
         let pointer = self.element(object, ViewKey { lanes: 4, ..ViewKey::WORDS }, index)?;
         Ok(self.b.load(pointer))
@@ -440,7 +503,7 @@ impl<'a> Emitter<'a, '_> {
                 continue;
             }
             for i in 0..per {
-                let index = self.offset_index(first, c as u32 * u32::from(per) + u32::from(i));
+                let index = self.offset_index(first, c as u32 * u32::from(per) + u32::from(i), key.stride());
                 let pointer = self.element(address.object, key, index)?;
                 let part = match (key.lanes, lanes) {
                     (1, _) => self.b.lane(slot, lanes, i),
@@ -462,7 +525,7 @@ impl<'a> Emitter<'a, '_> {
         if piece == 4 {
             let first = self.index(address, 4)?;
             for (i, &word) in pieces.iter().enumerate() {
-                let index = self.offset_index(first, i as u32);
+                let index = self.offset_index(first, i as u32, 4);
                 let rest = bytes - i as u32 * 4;
                 if rest >= 4 {
                     self.store_word(address.object, index, word)?;
@@ -491,6 +554,13 @@ impl<'a> Emitter<'a, '_> {
                     let mask = self.b.shl(low, shift);
                     let bits = self.b.shl(part, shift);
                     self.store_bits(address.object, Index::Expr(index), mask, bits)?;
+                }
+                Index::Address(byte) => {
+                    let (word, shift) = self.split_address(byte);
+                    let low = self.b.u32(low);
+                    let mask = self.b.shl(low, shift);
+                    let bits = self.b.shl(part, shift);
+                    self.store_bits(address.object, Index::Address(word), mask, bits)?;
                 }
             }
         }
@@ -524,7 +594,7 @@ impl<'a> Emitter<'a, '_> {
         };
         let index = match index {
             Index::Const(constant) => self.b.u32(constant),
-            Index::Expr(expr) => expr,
+            Index::Expr(expr) | Index::Address(expr) => expr,
         };
         self.b.stmt(Statement::Call { function, arguments: vec![index, mask, bits], result: None });
         Ok(())

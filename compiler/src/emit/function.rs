@@ -71,6 +71,8 @@ pub(super) struct Emitter<'a, 'm> {
     /// First element of this work-item's share of an object.
     pub(super) shares: FxHashMap<usize, Expr>,
     pub(super) items: FxHashMap<Item, Expr>,
+    /// Addresses of the objects that are reached by them.
+    pub(super) bases: FxHashMap<usize, Expr>,
 }
 
 impl<'a, 'm> Emitter<'a, 'm> {
@@ -87,6 +89,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             arrays: FxHashMap::default(),
             shares: FxHashMap::default(),
             items: FxHashMap::default(),
+            bases: FxHashMap::default(),
         }
     }
 

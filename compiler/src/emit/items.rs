@@ -179,6 +179,19 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
+    /// Loads the addresses of the objects that are reached by them.
+    pub(super) fn load_addresses(&mut self, arguments: Option<usize>) -> Result<(), EmitError> {
+        let plan = self.cx.plan;
+        for (number, object) in plan.objects.iter().enumerate() {
+            let Backing::Address { place } = object.backing else { continue };
+            let arguments = arguments.ok_or_else(|| EmitError::Internal("the argument buffer is not planned".to_owned()))?;
+            let value = self.load_argument(arguments, place, Type::I64)?;
+            let base = value.first().copied().ok_or_else(|| EmitError::Internal("an empty address".to_owned()))?;
+            self.bases.insert(number, base);
+        }
+        Ok(())
+    }
+
     fn input(&mut self, inputs: &mut Inputs, builtin: BuiltIn, lanes: u8) -> Expr {
         if let Some(&found) = inputs.builtins.get(&builtin) {
             return found;

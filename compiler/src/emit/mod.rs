@@ -7,6 +7,7 @@
 //! naga's writers panic on what they did not expect; [`contain`] turns that into an error that names the kernel.
 
 mod access;
+mod addresses;
 mod builder;
 mod bytes;
 mod exits;
@@ -34,7 +35,7 @@ use crate::analysis::calls::{CallError, callees_first};
 use crate::internal::Defect;
 use crate::ir::{self, KernelParam};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
-use crate::layout::{ProgramLayout, arg_layout};
+use crate::layout::{ArgLayout, ProgramLayout, arg_layout};
 use crate::target::Target;
 use crate::timing::stage;
 use builder::Shared;
@@ -115,9 +116,9 @@ fn contain<T>(kernel: &str, stage: &'static str, run: impl FnOnce() -> Result<T,
 
 fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Target, debug: bool) -> Result<Shader, EmitError> {
     check_types(module, target)?;
-    let args = arg_layout(kernel, target);
+    let args = arg_layout(kernel, &key.binding, target);
     let layout = ProgramLayout::of(&module.globals);
-    let work = Work::new(module, kernel, key, target);
+    let work = Work::new(module, (kernel, &args), key, target);
     let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: work.arguments };
     let mut plan = plan::plan(&inputs)?;
     let mut shared = Shared::new();
@@ -187,7 +188,7 @@ struct Work {
 }
 
 impl Work {
-    fn new(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Target) -> Self {
+    fn new(module: &ir::Module, (kernel, args): (&ir::Function, &ArgLayout), key: &LaunchKey, target: &Target) -> Self {
         let items: Vec<Vec<Item>> = module
             .functions
             .iter()
@@ -197,7 +198,9 @@ impl Work {
             .kernel
             .as_ref()
             .is_some_and(|kernel| kernel.params.iter().any(|param| matches!(param, KernelParam::Value | KernelParam::Bytes { .. })));
-        let arguments = by_value || key.kernel.guard.contains(&true) || items.iter().flatten().any(|item| item.needs_arguments(key));
+        let by_address = args.addresses.iter().any(Option::is_some);
+        let arguments =
+            by_value || by_address || key.kernel.guard.contains(&true) || items.iter().flatten().any(|item| item.needs_arguments(key));
         Self { items, arguments }
     }
 }
@@ -249,6 +252,7 @@ fn functions(
     }
     emitter.begin_turns()?;
     emitter.prepare(&all, arguments)?;
+    emitter.load_addresses(arguments)?;
     emitter.share(0)?;
     for ((&param, kind), place) in kernel.params.iter().zip(kernel.kernel.iter().flat_map(|k| &k.params)).zip(&args.values) {
         if let (KernelParam::Value, Some((offset, _)), Some(object)) = (kind, place, arguments) {

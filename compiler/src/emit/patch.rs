@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, Expr, Shared};
 use super::plan::Plan;
-use super::views::{Kind, Variable, ViewKey};
+use super::views::{Backing, Kind, Variable, ViewKey};
 use crate::target::Target;
 use naga::{AtomicFunction, Expression, FunctionArgument, Handle, ScalarKind, Span, Statement, UnaryOperator};
 use rustc_hash::FxHashMap;
@@ -19,25 +19,27 @@ pub(super) fn functions(plan: &Plan, shared: &mut Shared, target: &Target) -> Fx
         }
         let Some(view) = object.partial_words().and_then(|key| object.view(key)).filter(|view| view.key.atomic) else { continue };
         let Variable::Global(variable) = view.variable else { continue };
-        let function = patch(shared, &object.name, variable, view.key);
+        let index = if matches!(object.backing, Backing::Address { .. }) { naga::Scalar::U64 } else { naga::Scalar::U32 };
+        let function = patch(shared, &object.name, (variable, index), view.key);
         made.insert((number, view.key), shared.module.functions.append(function, Span::UNDEFINED));
     }
     made
 }
 
-fn patch(shared: &mut Shared, name: &str, variable: Handle<naga::GlobalVariable>, key: ViewKey) -> naga::Function {
+fn patch(shared: &mut Shared, name: &str, (variable, index): (Handle<naga::GlobalVariable>, naga::Scalar), key: ViewKey) -> naga::Function {
+    let index = shared.ty(index, 1);
     let word = shared.ty(naga::Scalar::U32, 1);
     let slot = shared.ty(key.slot, 1);
     let result_ty = shared.module.generate_predeclared_type(naga::PredeclaredType::AtomicCompareExchangeWeakResult(key.slot));
     let mut b = Builder::new(shared, &format!("patch_{name}"));
-    let parameter = |b: &mut Builder<'_>, name: &str| {
+    let parameter = |b: &mut Builder<'_>, name: &str, ty| {
         let index = b.function.arguments.len() as u32;
-        b.function.arguments.push(FunctionArgument { name: Some(name.to_owned()), ty: word, binding: None });
+        b.function.arguments.push(FunctionArgument { name: Some(name.to_owned()), ty, binding: None });
         b.bare(Expression::FunctionArgument(index))
     };
-    let index = parameter(&mut b, "index");
-    let mask = parameter(&mut b, "mask");
-    let bits = parameter(&mut b, "bits");
+    let index = parameter(&mut b, "index", index);
+    let mask = parameter(&mut b, "mask", word);
+    let bits = parameter(&mut b, "bits", word);
     let signed = key.slot.kind == ScalarKind::Sint;
     let cast = |b: &mut Builder<'_>, x: Expr, kind: ScalarKind| if signed { b.bitcast(x, kind) } else { x };
     let seen = b.local(Some("seen".to_owned()), slot);

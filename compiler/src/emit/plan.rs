@@ -210,6 +210,17 @@ impl Planner<'_> {
         self.object(name.to_owned(), Backing::Storage { binding }, size)
     }
 
+    /// The memory of a parameter, bound or by its address.
+    fn memory(&mut self, name: &str, index: u32) -> usize {
+        match self.inputs.args.addresses.get(index as usize).copied().flatten() {
+            Some(place) => {
+                self.arguments();
+                self.object(name.to_owned(), Backing::Address { place }, 0)
+            }
+            None => self.storage(name, 0, BindingSource::Param(index)),
+        }
+    }
+
     fn arguments(&mut self) -> usize {
         if let Some(&object) = self.shared.get(&BindingSource::Arguments) {
             return object;
@@ -277,7 +288,7 @@ impl Planner<'_> {
                 let object = match self.inputs.key.binding.constant_args.get(ordinal).ok_or_else(missing)? {
                     ConstantBinding::Uniform(size) => self.uniform(&name, *size, source),
                     ConstantBinding::Storage => {
-                        let object = self.storage(&name, 0, source);
+                        let object = self.memory(&name, index);
                         self.plan.objects[object].unaliased = self.inputs.key.binding.distinct;
                         self.plan.objects[object].texels = self.texels(index);
                         object
@@ -286,7 +297,7 @@ impl Planner<'_> {
                 Ok(RootPlace { object, base: 0 })
             }
             Some(KernelParam::Buffer { restrict, .. }) => {
-                let object = self.storage(&name, 0, source);
+                let object = self.memory(&name, index);
                 self.plan.objects[object].unaliased = *restrict || self.inputs.key.binding.distinct;
                 self.plan.objects[object].texels = self.texels(index);
                 Ok(RootPlace { object, base: 0 })
@@ -299,7 +310,7 @@ impl Planner<'_> {
                 Ok(RootPlace { object, base: 0 })
             }
             Some(KernelParam::Image) => {
-                let object = self.storage(&name, 0, source);
+                let object = self.memory(&name, index);
                 self.plan.objects[object].unaliased = self.inputs.key.binding.distinct;
                 self.plan.objects[object].texels = self.texels(index);
                 Ok(RootPlace { object, base: 0 })
@@ -312,7 +323,8 @@ impl Planner<'_> {
 
     /// The source of a parameter that may be bound as texels.
     fn texels(&self, index: u32) -> Option<BindingSource> {
-        (self.inputs.target.shaders.costs.texel_fetches && self.inputs.key.binding.texel_args.contains(&index))
+        let key = &self.inputs.key.binding;
+        (self.inputs.target.shaders.costs.texel_fetches && !key.addresses && key.texel_args.contains(&index))
             .then_some(BindingSource::Param(index))
     }
 
@@ -415,6 +427,7 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
     let storage = AddressSpace::Storage { access: naga::StorageAccess::LOAD | naga::StorageAccess::STORE };
     let items: u32 = inputs.key.kernel.local_size.iter().map(|&n| n.max(1)).product();
     let mut scratch = None;
+    let mut reached: FxHashMap<ViewKey, naga::Handle<naga::GlobalVariable>> = FxHashMap::default();
     for object in &mut plan.objects {
         let keys = match object.rule {
             Rule::Uniform => Vec::new(),
@@ -459,6 +472,20 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
                     if plan.coherent {
                         shared.module.global_variables.get_mut(variable).memory_decorations = naga::MemoryDecorations::COHERENT;
                     }
+                    object.views.push(View { key, variable: Variable::Global(variable) });
+                }
+            }
+            Backing::Address { .. } => {
+                for key in keys {
+                    let binding = super::addresses::tag(key) | reached.len() as u32;
+                    let variable = *reached.entry(key).or_insert_with(|| {
+                        let ty = shared.array(key.slot, key.lanes, key.atomic, None);
+                        let variable = global(shared, "memory", storage, Some(binding), ty);
+                        if plan.coherent {
+                            shared.module.global_variables.get_mut(variable).memory_decorations = naga::MemoryDecorations::COHERENT;
+                        }
+                        variable
+                    });
                     object.views.push(View { key, variable: Variable::Global(variable) });
                 }
             }

@@ -93,6 +93,7 @@ pub(super) fn write(
     super::texels::fetch(words)
         .and_then(|words| finish(&words, unaliased, target))
         .and_then(super::bytes::narrow)
+        .and_then(super::addresses::reach)
         .ok_or_else(|| EmitError::Internal("SPIR-V that is cut off".to_owned()))
 }
 

@@ -158,6 +158,10 @@ pub(super) enum Backing {
     Storage {
         binding: u32,
     },
+    /// Memory whose address is at that byte of the argument buffer.
+    Address {
+        place: u32,
+    },
     Workgroup,
     /// An array of the function with that index.
     Function(u32),
@@ -276,7 +280,7 @@ impl Object {
     pub(super) fn partial_words(&self) -> Option<ViewKey> {
         match (self.backing, self.rule) {
             (Backing::Storage { .. } | Backing::Workgroup, Rule::One(key)) => Some(key),
-            (Backing::Storage { .. }, Rule::Many) => Some(ViewKey::ATOMIC_WORDS),
+            (Backing::Storage { .. } | Backing::Address { .. }, Rule::Many) => Some(ViewKey::ATOMIC_WORDS),
             _ => None,
         }
     }

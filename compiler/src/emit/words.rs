@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 /// Opcodes.
 pub(super) mod op {
+    pub(in crate::emit) const NAME: u32 = 5;
     pub(in crate::emit) const EXTENSION: u32 = 10;
     pub(in crate::emit) const EXT_INST_IMPORT: u32 = 11;
     pub(in crate::emit) const EXT_INST: u32 = 12;
@@ -13,6 +14,7 @@ pub(super) mod op {
     pub(in crate::emit) const CAPABILITY: u32 = 17;
     pub(in crate::emit) const TYPE_VOID: u32 = 19;
     pub(in crate::emit) const TYPE_INT: u32 = 21;
+    pub(in crate::emit) const TYPE_FLOAT: u32 = 22;
     pub(in crate::emit) const TYPE_VECTOR: u32 = 23;
     pub(in crate::emit) const TYPE_IMAGE: u32 = 25;
     pub(in crate::emit) const TYPE_ARRAY: u32 = 28;
@@ -33,6 +35,7 @@ pub(super) mod op {
     pub(in crate::emit) const COMPOSITE_EXTRACT: u32 = 81;
     pub(in crate::emit) const IMAGE_FETCH: u32 = 95;
     pub(in crate::emit) const U_CONVERT: u32 = 113;
+    pub(in crate::emit) const CONVERT_U_TO_PTR: u32 = 120;
     pub(in crate::emit) const BITCAST: u32 = 124;
     pub(in crate::emit) const F_NEGATE: u32 = 127;
     pub(in crate::emit) const F_ADD: u32 = 129;
@@ -47,6 +50,8 @@ pub(super) mod op {
     pub(in crate::emit) const LABEL: u32 = 248;
 }
 
+/// The decoration of a variable that other work-groups see change.
+pub(super) const COHERENT: u32 = 23;
 /// The decoration of a variable's binding.
 pub(super) const BINDING: u32 = 33;
 /// The storage class of local memory.

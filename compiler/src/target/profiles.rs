@@ -64,6 +64,7 @@ impl Target {
             float_controls: FloatControls::default(),
             int16: true,
             int8_storage: true,
+            addresses: true,
             float_atomics: true,
             limits: Limits {
                 storage_buffers: 32,

@@ -13,6 +13,8 @@ pub struct Shaders {
     pub int16: bool,
     /// Bytes in storage buffers; on Vulkan only.
     pub int8_storage: bool,
+    /// Memory can be reached by 64-bit addresses (`bufferDeviceAddress`, SPV_KHR_physical_storage_buffer); on Vulkan only.
+    pub addresses: bool,
     /// Native atomic addition of `float` in storage. Without it, and for all else, there is compare-and-exchange.
     pub float_atomics: bool,
     /// How much there is of what.

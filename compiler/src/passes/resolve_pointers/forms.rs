@@ -4,10 +4,13 @@ use super::roots::{Root, Roots, first_of};
 use super::{Resolver, Tag};
 use crate::diag::Span;
 use crate::ir::{
-    BinOp, Build, CastOp, CmpOp, Const, Function, GlobalVar, Inst, KernelParam, Op, Region, Space, Type, UnOp, Value, WorkItem,
+    BinOp, Build, CastOp, CmpOp, Const, Function, GlobalVar, Inst, KernelParam, Op, Region, Scalar, Space, Type, UnOp, Value, WorkItem,
 };
 use crate::layout::ProgramLayout;
 use crate::pointer::{FIRST_OWN_32, TAG_BITS_32, identity, program_identity};
+
+/// By how many bits a tag stands above an offset of 64 bits, where that is only a number.
+const FAR_SHIFT: u64 = 44;
 
 /// What stands for an object in the open form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +103,11 @@ impl Resolver<'_> {
 
     /// Identity and offset of a pointer.
     pub(super) fn open_form(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value) -> (Value, Value) {
-        let parts = self.parts(ptr);
+        let mut parts = self.parts(ptr);
+        if self.width != Type::I32 {
+            self.error = Some("a pointer that is kept in memory or compared with others, where a buffer has more than 2 GiB,");
+            parts.offset = self.constant(Type::I32, 0);
+        }
         match parts.tag {
             Tag::Open(tag) => (tag, parts.offset),
             Tag::Fixed(None) => (self.constant(Type::I32, 0), parts.offset),
@@ -133,8 +140,23 @@ impl Resolver<'_> {
 
     /// The pointer as an integer, of the open form.
     pub(super) fn pack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, into: Option<Value>) -> Value {
+        if self.width == Type::I64 {
+            return self.pack_far(out, span, ptr, into);
+        }
         let (tag, offset) = self.open_form(out, span, ptr);
         self.join(out, span, tag, offset, into)
+    }
+
+    /// A number that is to others as the addresses are, within an object; no pointer can be made of it again.
+    fn pack_far(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, into: Option<Value>) -> Value {
+        let parts = self.parts(ptr);
+        let tag = self.tag_value(parts.tag);
+        let tag = self.at(out, span).cast(CastOp::ZExt, tag, Scalar::I64);
+        let amount = self.constant(Type::I64, FAR_SHIFT);
+        let high = self.at(out, span).bin(BinOp::Shl, tag, amount);
+        let value = into.unwrap_or_else(|| self.function.new_value(Type::I64));
+        out.push(Inst { op: Op::Bin(BinOp::Add, high, parts.offset), results: vec![value], span });
+        value
     }
 
     fn join(&mut self, out: &mut Vec<Inst>, span: Span, mut tag: Value, mut offset: Value, into: Option<Value>) -> Value {
@@ -164,6 +186,9 @@ impl Resolver<'_> {
     /// A pointer out of an integer.
     pub(super) fn unpack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, bits: Value) {
         let ty = self.integer();
+        if self.width == Type::I64 {
+            self.error = Some("a pointer that is kept in memory or made of an integer, where a buffer has more than 2 GiB,");
+        }
         let shift = if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
         let amount = self.constant(ty, u64::from(shift));
         let mut tag = self.at(out, span).bin(BinOp::LShr, bits, amount);
@@ -181,6 +206,10 @@ impl Resolver<'_> {
 
     /// The bits of a pointer that is stored through `place`.
     pub(super) fn keep(&mut self, out: &mut Vec<Inst>, span: Span, value: Value, place: Value) -> Value {
+        if self.width == Type::I64 {
+            self.error = Some("a pointer that is kept in memory, where a buffer has more than 2 GiB,");
+            return self.constant(Type::I64, 0);
+        }
         if !self.roots.keeps_open(place) {
             let parts = self.parts(value);
             let tag = self.tag_value(parts.tag);
@@ -351,7 +380,7 @@ mod tests {
         let mut module = read_module(text).unwrap_or_default();
         let globals = module.globals.clone();
         let mut function = module.functions.remove(0);
-        resolve_pointers::run(&mut function, &globals, ptr_size)?;
+        resolve_pointers::run(&mut function, &globals, ptr_size, false)?;
         module.functions = vec![function];
         Ok(module.to_string())
     }

@@ -27,6 +27,9 @@
 //! Without 64-bit integers there is no room for identities: arguments have the numbers of this kernel, and what keeps pointers to buffers in buffers is
 //! refused.
 //!
+//! Where a buffer has more than 2 GiB (`far`), offsets take 64 bits, of which a pointer has no room for as many: then none of the open form can be, nor one that is
+//! kept in memory.
+//!
 //! # What remains
 //! The pointer of a load, store or atomic operation is a root (a kernel's pointer parameter, `var_addr`, `global_addr`) or one `ptr_add` of a
 //! root and an `i32`. No other value has a pointer type, and none is loaded, stored, converted, compared or carried by control
@@ -48,7 +51,7 @@ use roots::{Root, Roots};
 use rustc_hash::FxHashMap;
 
 pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| {
-    run(function, &cx.module.globals, cx.pointer_size())?;
+    run(function, &cx.module.globals, cx.pointer_size(), cx.key.kernel.far)?;
     Ok(true)
 });
 
@@ -56,7 +59,7 @@ pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| 
 ///
 /// # Errors
 /// [`PassError::Unsupported`] for what cannot take part: pointers returned or passed to functions, and with 32 bits more objects than tags.
-pub(crate) fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32) -> Result<(), PassError> {
+pub(crate) fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32, far: bool) -> Result<(), PassError> {
     let has_pointers = function.values.iter().any(|value| matches!(value.ty, Type::Ptr(_)));
     if !has_pointers {
         return Ok(());
@@ -80,12 +83,13 @@ pub(crate) fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32)
         roots,
         function,
         ptr_size,
+        width: if far { Type::I64 } else { Type::I32 },
     };
     for index in 0..pass.roots.list.len() {
         if let Root::Param(param) = pass.roots.list[index] {
             let value = pass.function.params[param as usize];
             pass.root_values[index] = Some(value);
-            let zero = pass.constant(Type::I32, 0);
+            let zero = pass.constant(pass.width, 0);
             pass.parts[value.index()] = Some(Parts { tag: Tag::Fixed(Some(index)), offset: zero });
         }
     }
@@ -141,6 +145,8 @@ struct Resolver<'a> {
     /// What was asked of the argument buffer.
     hidden: FxHashMap<WorkItem, Value>,
     ptr_size: u32,
+    /// The type of offsets.
+    width: Type,
     parts: Vec<Option<Parts>>,
     /// Integers that are pointers' bits.
     differences: FxHashMap<Value, Parts>,
@@ -177,7 +183,7 @@ impl Resolver<'_> {
         if let Some(parts) = self.parts.get(ptr.index()).copied().flatten() {
             return parts;
         }
-        let offset = self.constant(Type::I32, 0);
+        let offset = self.constant(self.width, 0);
         Parts { tag: Tag::Fixed(None), offset }
     }
 
@@ -241,7 +247,7 @@ impl Resolver<'_> {
             match slot {
                 Slot::Plain => out.push(value),
                 Slot::Pointer { tagged, open } => {
-                    let offset = self.function.new_value(Type::I32);
+                    let offset = self.function.new_value(self.width);
                     out.push(offset);
                     let mut tag = Tag::Fixed(None);
                     if *tagged {
@@ -270,14 +276,14 @@ impl Resolver<'_> {
         match (&mut inst.op, result) {
             (Op::Const(_), Some(result)) => {
                 if self.is_pointer(result) {
-                    let zero = self.constant(Type::I32, 0);
+                    let zero = self.constant(self.width, 0);
                     self.define(result, Tag::Fixed(None), zero);
                     return;
                 }
                 out.push(inst);
             }
             (Op::VarAddr(_) | Op::GlobalAddr(_), Some(result)) => {
-                let zero = self.constant(Type::I32, 0);
+                let zero = self.constant(self.width, 0);
                 let root = self.roots.set(result).roots().next();
                 self.define(result, Tag::Fixed(root), zero);
             }
@@ -355,10 +361,10 @@ impl Resolver<'_> {
             return None;
         }
         let difference = Op::Bin(BinOp::Sub, a.offset, b.offset);
-        if self.ptr_size != 8 {
+        if self.width == self.integer() {
             return Some(difference);
         }
-        let difference = self.function.emit(out, span, Type::I32, difference);
+        let difference = self.function.emit(out, span, self.width, difference);
         Some(Op::Cast(CastOp::SExt, difference))
     }
 
@@ -408,16 +414,18 @@ impl Resolver<'_> {
         out.push(inst);
     }
 
-    /// The sum of an offset and what is added to a pointer, in 32 bits.
+    /// The sum of an offset and what is added to a pointer, in as many bits as offsets have.
     fn offset(&mut self, out: &mut Vec<Inst>, span: Span, base: Value, added: Value) -> Value {
-        let added = if let Some(bits) = self.known.bits(added) {
-            self.constant(Type::I32, bits & 0xffff_ffff)
-        } else if self.function.ty(added) == Type::I32 {
-            added
-        } else {
-            self.at(out, span).cast(CastOp::Trunc, added, Scalar::I32)
+        let is_wide = self.function.ty(added) == Type::I64;
+        let added = match (self.known.bits(added), self.width == Type::I64) {
+            (Some(bits), true) if is_wide => self.constant(Type::I64, bits),
+            (Some(bits), true) => self.constant(Type::I64, i64::from(bits as i32).cast_unsigned()),
+            (Some(bits), false) => self.constant(Type::I32, bits & 0xffff_ffff),
+            (None, wide) if wide == is_wide => added,
+            (None, true) => self.at(out, span).cast(CastOp::SExt, added, Scalar::I64),
+            (None, false) => self.at(out, span).cast(CastOp::Trunc, added, Scalar::I32),
         };
-        if base == self.constant(Type::I32, 0) {
+        if base == self.constant(self.width, 0) {
             return added;
         }
         self.at(out, span).bin(BinOp::Add, base, added)
@@ -514,7 +522,7 @@ impl Resolver<'_> {
     /// Lets an operation go to a root plus an offset.
     fn direct(&mut self, op: &mut Op, root: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
         let base = self.root_value(root);
-        let address = if offset == self.constant(Type::I32, 0) {
+        let address = if offset == self.constant(self.width, 0) {
             base
         } else {
             self.function.emit(out, span, Type::Ptr(self.roots.spaces[root]), Op::PtrAdd(base, offset))
