@@ -7,7 +7,7 @@
 //! # Clock
 //! All times are nanoseconds of one clock per backend, that of [`Device::now`] (the host's monotonic clock; GPU timestamps are converted).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -232,15 +232,19 @@ pub struct MemoryRange {
 pub struct Identity(u32);
 
 impl Identity {
-    /// One that no other memory has.
-    pub fn new() -> Self {
+    /// One that no other memory has, for so many bytes: each 4 GiB take one more of the numbers, which follow it.
+    pub fn new(size: u64) -> Self {
         let mut identities = IDENTITIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let Identities { next, taken } = &mut *identities;
+        let more = u32::try_from(size >> 32).unwrap_or(u32::MAX).min(MOST_NUMBERS);
         // There are more than a thousand million: the loop ends.
         loop {
-            let number = *next;
-            *next = if number + 1 < identity::END_BUFFER { number + 1 } else { identity::FIRST_BUFFER };
-            if taken.insert(number) {
+            let number = if *next + more < identity::END_BUFFER { *next } else { identity::FIRST_BUFFER };
+            let last = number + more;
+            *next = if last + 1 < identity::END_BUFFER { last + 1 } else { identity::FIRST_BUFFER };
+            let before = taken.range(..=last).next_back();
+            if before.is_none_or(|(_, end)| *end < number) {
+                taken.insert(number, last);
                 return Self(number);
             }
         }
@@ -262,12 +266,6 @@ impl Identity {
     }
 }
 
-impl Default for Identity {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Drop for Identity {
     fn drop(&mut self) {
         IDENTITIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner).taken.remove(&self.0);
@@ -276,10 +274,14 @@ impl Drop for Identity {
 
 struct Identities {
     next: u32,
-    taken: BTreeSet<u32>,
+    /// The first and the last number of each.
+    taken: BTreeMap<u32, u32>,
 }
 
-static IDENTITIES: Mutex<Identities> = Mutex::new(Identities { next: identity::FIRST_BUFFER, taken: BTreeSet::new() });
+/// Numbers that one object may take.
+const MOST_NUMBERS: u32 = 1 << 20;
+
+static IDENTITIES: Mutex<Identities> = Mutex::new(Identities { next: identity::FIRST_BUFFER, taken: BTreeMap::new() });
 
 /// The bytes of a by-value argument; few enough, mostly, to need no memory of their own.
 pub type ValueBytes = SmallVec<[u8; 16]>;
@@ -538,11 +540,13 @@ mod tests {
 
     #[test]
     fn identities_that_live_differ_and_leave_room_for_others() {
-        let some: Vec<Identity> = (0..100).map(|_| Identity::new()).collect();
+        let some: Vec<Identity> = (0..100).map(|count| Identity::new(count << 30)).collect();
         let mut numbers: Vec<u32> = some.iter().map(Identity::get).collect();
         assert!(numbers.iter().all(|number| (identity::FIRST_BUFFER..identity::END_BUFFER).contains(number)), "{numbers:?}");
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), 100);
+        // Number `count` is of 4 GiB and more from 4 on.
+        assert!(numbers.windows(2).zip(0..).all(|(pair, count)| pair[1] - pair[0] > count / 4), "{numbers:?}");
     }
 }

@@ -380,7 +380,7 @@ impl Buffer {
             HostData::Copy(bytes) => (Some(bytes), None),
             HostData::Use(region) => (None, Some(region)),
         };
-        let store = Store::new(context, size, Identity::new(), host);
+        let store = Store::new(context, size, Identity::new(size), host);
         // A context with several devices cannot know which of them will use the buffer: the first one that is large enough keeps it until then.
         let home = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
         let memory = store.memory(home)?;

@@ -235,8 +235,10 @@ pub(crate) fn argument_bytes(
     }
     for (index, place) in (0..).zip(&layout.identities) {
         if let (Some(at), Some(range)) = (place, bound_range(launch, index)) {
-            let narrow = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
-            for (word, value) in (0..).zip([range.identity, narrow(range.offset), narrow(range.size), narrow(range.start)]) {
+            let flat = (u64::from(range.identity) << 32).wrapping_add(range.offset);
+            let halves = |number: u64| ((number >> 32) as u32, number as u32);
+            let ((identity, base), (size_high, size)) = (halves(flat), halves(range.size));
+            for (word, value) in (0..).zip([identity, base, size, range.start as u32, size_high]) {
                 put(at + 4 * word, &value.to_le_bytes())?;
             }
         }

@@ -13,6 +13,7 @@ use wgcl_runtime::host::memory as host_memory;
 use crate::approach::{Approach, memory, wanted_features};
 use crate::buffer::Buffer;
 use crate::copiers::Copiers;
+use crate::large::LARGE as LARGE_BUFFER;
 use crate::raw::Raw;
 use crate::vulkan::{self, Mapping};
 
@@ -60,6 +61,8 @@ pub(crate) struct Gpu {
     pub(crate) approach: Approach,
     /// Bytes that are bound for a kernel's parameter at most: more are bound in pieces.
     pub(crate) binding_limit: u64,
+    /// Bytes of the largest buffer that shaders reach by its address.
+    largest_buffer: u64,
     /// Whether kernels reach memory by addresses wherever the device can.
     pub(crate) prefers_addresses: bool,
     /// Why the device was lost, once it is.
@@ -90,6 +93,7 @@ impl Gpu {
             trace: wgpu::Trace::Off,
         };
         let mut details = vulkan::details(adapter);
+        details.unchecked = approach.raw && std::env::var_os("WGCL_ROBUST").is_none();
         if !approach.raw {
             // wgpu's own commands name stages that only the first family is sure to have.
             details.family = 0;
@@ -122,6 +126,7 @@ impl Gpu {
             queue,
             features,
             binding_limit: binding_limit(&limits),
+            largest_buffer: details.largest.map_or(limits.max_buffer_size, |(buffer, _)| buffer),
             prefers_addresses: Options::get().addresses.as_deref() == Some("1"),
             limits,
             approach,
@@ -247,7 +252,9 @@ impl Gpu {
     /// A buffer; its contents are undefined. `mapped` asks for a host address where the device gives one.
     pub(crate) fn buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> BackendResult<(Buffer, Option<Mapping>)> {
         self.check_alive()?;
-        if size == 0 || size > self.limits.max_buffer_size {
+        let by_address = self.approach.addresses && usage.contains(wgpu::BufferUsages::STORAGE);
+        let most = if by_address { self.largest_buffer } else { self.limits.max_buffer_size };
+        if size == 0 || size > most {
             return Err(BackendError::OutOfDeviceMemory);
         }
         if self.approach.raw_buffers
@@ -265,6 +272,12 @@ impl Gpu {
             // Mapped in any case.
             let made = vulkan::texel_buffer(&self.device, size, usage)?;
             return Some(made.map(|(buffer, address)| (buffer, address.filter(|_| mapped))));
+        }
+        if size >= LARGE_BUFFER && !mapped && !self.approach.unified && usage.contains(wgpu::BufferUsages::STORAGE) {
+            let made = vulkan::large_buffer(&self.device, size, usage);
+            if made.is_some() {
+                return made;
+            }
         }
         vulkan::raw_buffer(&self.device, size, usage, mapped)
     }

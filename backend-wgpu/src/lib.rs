@@ -41,6 +41,7 @@ mod handled;
 mod host;
 mod host_bytes;
 mod key;
+mod large;
 mod launch;
 mod memory;
 mod message;

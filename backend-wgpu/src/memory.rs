@@ -15,6 +15,7 @@ use wgpu::BufferUsages;
 
 use crate::buffer::Buffer;
 use crate::gpu::Gpu;
+use crate::large::LARGE;
 use crate::message::Message;
 use crate::vulkan::Mapping;
 
@@ -85,7 +86,7 @@ impl WgpuMemory {
         let allocated = if wanted <= UNIFORM_LIMIT { wanted.next_power_of_two().max(GRANULE) } else { wanted.next_multiple_of(GRANULE) };
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | more;
         gpu.reserve(allocated)?;
-        let mapped = view == View::Mapping || gpu.approach.window;
+        let mapped = view == View::Mapping || (gpu.approach.window && allocated < LARGE);
         let (buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
         let (mapping, window) = if view == View::Mapping { (address, None) } else { (None, address) };
         Ok(Arc::new(Self {

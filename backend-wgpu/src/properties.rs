@@ -8,7 +8,7 @@ use wgpu::Features;
 
 use crate::adapters::Settings;
 use crate::approach::{Approach, memory};
-use crate::vulkan;
+use crate::vulkan::{self, Details};
 
 /// NVIDIA's PCI vendor.
 const NVIDIA: u32 = 0x10de;
@@ -66,7 +66,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, tar
     let limits = adapter.limits();
     let details = vulkan::details(adapter);
     let kind = kind(info.device_type);
-    let max_allocation = max_allocation(&limits);
+    let max_allocation = max_allocation(&limits, &largest_buffer(&info, &details).filter(|_| approach.addresses));
     DeviceProperties {
         name: info.name.clone(),
         kind,
@@ -128,10 +128,20 @@ fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
     limits.max_uniform_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS)
 }
 
-/// The largest allocation: what a binding holds. Larger ones are bound in pieces, and there are such as far as OpenCL asks for them.
-///
-/// Pointers have 32 bits within an allocation, and their differences are signed: more than 2 GiB could not be.
-fn max_allocation(limits: &wgpu::Limits) -> u64 {
+/// The largest buffer of a device whose shaders reach buffers by addresses: a quarter of the memory, as NVIDIA has it.
+fn largest_buffer(info: &wgpu::AdapterInfo, details: &Details) -> Option<u64> {
+    let (buffer, piece) = details.largest?;
+    // NVIDIA's driver says that a piece of memory has up to 4 GiB, and gives 32.
+    let piece = if info.vendor == NVIDIA { u64::MAX } else { piece };
+    Some((memory(kind(info.device_type), details)? / 4).min(buffer).min(piece) & !255)
+}
+
+/// The largest allocation: where shaders reach memory by addresses, `by_address`. Else what a binding holds. Larger ones are bound in pieces, and there are such as
+/// far as OpenCL asks for them; pointers have 32 bits within an allocation then, and their differences are signed: more than 2 GiB could not be.
+fn max_allocation(limits: &wgpu::Limits, by_address: &Option<u64>) -> u64 {
+    if let Some(largest) = by_address.filter(|largest| *largest >= ASKED_ALLOCATION) {
+        return largest;
+    }
     let bound = limits.max_storage_buffer_binding_size.max(ASKED_ALLOCATION);
     bound.min(limits.max_buffer_size).min(i32::MAX as u64) & !255
 }

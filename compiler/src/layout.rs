@@ -38,8 +38,9 @@ pub mod hidden {
 pub struct ArgLayout {
     /// For each parameter of the kernel: byte offset and size in the argument buffer if it is passed by value, else `None`.
     pub values: Vec<Option<(u32, u32)>>,
-    /// For each parameter: byte offset of four `u32` words if the kernel asks for them (the identity of the buffer's allocation, the byte of it at which
-    /// the argument starts, the argument's bytes, and where among them it points; all 0 for null), else `None`. Empty where it asks for none.
+    /// For each parameter: byte offset of five `u32` words if the kernel asks for them (the identity of the buffer's allocation, the byte of it at which
+    /// the argument starts, the argument's bytes, where among them it points, and the upper half of its bytes; all 0 for null), else `None`. Empty where it asks for
+    /// none. Identity and first byte are the halves of one number: an allocation of more than 4 GiB has several identities, which follow each other.
     pub identities: Vec<Option<u32>>,
     /// For each parameter: byte offset of the eight words of `ImageDescriptor::words` if the kernel asks for them. Empty where it asks for none.
     pub images: Vec<Option<u32>>,
@@ -55,7 +56,7 @@ impl ArgLayout {
     /// Bytes taken by the hidden values.
     pub const HEADER: u32 = 64;
     /// Bytes of what the kernel asks of one argument's identity.
-    pub const IDENTITY: u32 = 16;
+    pub const IDENTITY: u32 = 20;
     /// Bytes of an address.
     pub const ADDRESS: u32 = 8;
 }
@@ -80,7 +81,11 @@ pub fn arg_layout(function: &ir::Function, key: &BindingKey, target: &Target) ->
         }));
     }
     let identities = asked_of(function, &mut end, ArgLayout::IDENTITY, |question| match question {
-        WorkItem::ArgIdentity(index) | WorkItem::ArgBase(index) | WorkItem::ArgSize(index) | WorkItem::ArgStart(index) => Some(index),
+        WorkItem::ArgIdentity(index)
+        | WorkItem::ArgBase(index)
+        | WorkItem::ArgSize(index)
+        | WorkItem::ArgStart(index)
+        | WorkItem::ArgSizeHigh(index) => Some(index),
         _ => None,
     });
     let images = asked_of(function, &mut end, 4 * crate::ir::image::WORDS, |question| match question {
@@ -95,23 +100,28 @@ pub fn arg_layout(function: &ir::Function, key: &BindingKey, target: &Target) ->
     ArgLayout { values, identities, images, folds, addresses, size: end.next_multiple_of(16) }
 }
 
-/// Places for the addresses of all buffers and images but those `__constant` arguments that are uniform buffers.
-fn places_of_addresses(params: &[KernelParam], key: &BindingKey, end: &mut u32) -> Vec<Option<u32>> {
+/// Which parameters' memory a kernel reaches by addresses: all buffers and images but those `__constant` arguments that are uniform buffers. Empty where none is.
+pub(crate) fn reached_by_address(params: &[KernelParam], key: &BindingKey) -> Vec<bool> {
     if !key.addresses {
         return Vec::new();
     }
     let mut constants = key.constant_args.iter();
+    let is_reached = |param: &KernelParam| match param {
+        KernelParam::Buffer { space: Space::Constant, .. } => constants.next() == Some(&ConstantBinding::Storage),
+        KernelParam::Buffer { .. } | KernelParam::Image => true,
+        _ => false,
+    };
+    params.iter().map(is_reached).collect()
+}
+
+/// Places for their addresses.
+fn places_of_addresses(params: &[KernelParam], key: &BindingKey, end: &mut u32) -> Vec<Option<u32>> {
     let mut place = || {
         let offset = end.next_multiple_of(ArgLayout::ADDRESS);
         *end = offset + ArgLayout::ADDRESS;
         offset
     };
-    let mut is_reached = |param: &KernelParam| match param {
-        KernelParam::Buffer { space: Space::Constant, .. } => constants.next() == Some(&ConstantBinding::Storage),
-        KernelParam::Buffer { .. } | KernelParam::Image => true,
-        _ => false,
-    };
-    params.iter().map(|param| is_reached(param).then(&mut place)).collect()
+    reached_by_address(params, key).into_iter().map(|reached| reached.then(&mut place)).collect()
 }
 
 /// Places for what the kernel asks of its arguments, of so many bytes each.

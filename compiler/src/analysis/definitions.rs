@@ -21,6 +21,8 @@ pub(crate) enum Root {
     Global(Global),
     /// A private variable of the function with that index.
     Var(u32, Var),
+    /// Whatever lies at an address of the device's memory, which that value is.
+    Address(Value),
 }
 
 /// A byte offset as a sum: `constant + sum(value * scale)`, modulo 2^32.
@@ -91,6 +93,7 @@ impl<'f> Definitions<'f> {
         match self.get(value) {
             Some(Op::VarAddr(var)) => Some(Root::Var(self.index, *var)),
             Some(Op::GlobalAddr(global)) => Some(Root::Global(*global)),
+            Some(Op::Cast(CastOp::IntToPtr, address)) => Some(Root::Address(*address)),
             Some(_) => None,
             None => {
                 self.function.kernel.as_ref()?;

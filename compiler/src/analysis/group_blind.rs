@@ -32,6 +32,8 @@ fn alone(module: &Module, function: &Function, callees: &mut Vec<Func>) -> bool 
             | WorkItem::ArgIdentity(_)
             | WorkItem::ArgBase(_)
             | WorkItem::ArgSize(_)
+            | WorkItem::ArgSizeHigh(_)
+            | WorkItem::ArgAddress { .. }
             | WorkItem::ArgStart(_),
         ) => {}
         Op::WorkItem(_) | Op::Barrier(_) | Op::Group { .. } => blind = false,

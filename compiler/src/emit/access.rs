@@ -19,6 +19,8 @@ const MAX_PLAIN_SCALE: u32 = 1 << 20;
 pub(super) struct Address {
     pub(super) object: usize,
     linear: Linear,
+    /// Where the object begins, where it has an address.
+    begin: Option<Expr>,
     /// The whole variable offset as one value, without the root's base.
     offset: Option<Value>,
     base: u32,
@@ -38,6 +40,10 @@ impl<'a> Emitter<'a, '_> {
     fn address(&mut self, pointer: Value) -> Result<Address, EmitError> {
         let (root, offset) =
             self.defs.pointer(pointer).ok_or_else(|| EmitError::Internal(format!("access through {pointer}, which has no root")))?;
+        let begin = match root {
+            Root::Address(address) => Some(self.one(address)?),
+            _ => None,
+        };
         let place = *self.cx.plan.places.get(&root).ok_or_else(|| EmitError::Internal(format!("root {root:?} is not planned")))?;
         let mut linear = Linear { constant: place.base, ..Linear::default() };
         let mut variable = None;
@@ -50,7 +56,8 @@ impl<'a> Emitter<'a, '_> {
                 linear = Linear { constant: linear.constant.wrapping_add(sum.constant), terms: sum.terms };
             }
         }
-        Ok(Address { object: place.object, linear, offset: variable, base: place.base })
+        let begin = begin.or_else(|| self.bases.get(&place.object).copied());
+        Ok(Address { object: place.object, linear, begin, offset: variable, base: place.base })
     }
 
     /// An integer value as `u32`.
@@ -61,7 +68,7 @@ impl<'a> Emitter<'a, '_> {
 
     /// The byte offset of an address plus `extra`.
     fn byte_offset(&mut self, address: &Address, extra: u32) -> Result<Index, EmitError> {
-        if let Some(base) = self.bases.get(&address.object).copied() {
+        if let Some(base) = address.begin {
             let first = self.physical(address, base, 1)?;
             return Ok(Index::Address(self.further(first, extra)));
         }
@@ -118,7 +125,7 @@ impl<'a> Emitter<'a, '_> {
 
     /// The address as an index of elements of `stride` bytes (a power of two), given that it is a multiple of them.
     fn index(&mut self, address: &Address, stride: u32) -> Result<Index, EmitError> {
-        match self.bases.get(&address.object).copied() {
+        match address.begin {
             Some(base) => self.physical(address, base, stride).map(Index::Address),
             None => self.relative(address, stride),
         }
@@ -461,7 +468,8 @@ impl<'a> Emitter<'a, '_> {
     pub(super) fn load_argument(&mut self, object: usize, offset: u32, ty: Type) -> Result<Val, EmitError> {
         let align = ty.scalar().map_or(1, crate::ir::Scalar::size) * u32::from(ty.lanes());
         let shape = AccessShape::new(ty, align.max(1).next_power_of_two(), Kind::Load, false, self.cx.target.pointer_size());
-        let address = Address { object, linear: Linear { constant: offset, terms: SmallVec::new() }, offset: None, base: offset };
+        let linear = Linear { constant: offset, terms: SmallVec::new() };
+        let address = Address { object, linear, begin: None, offset: None, base: offset };
         let raw = self.load_raw(&address, shape)?;
         self.lanes_of_raw(&raw, ty)
     }

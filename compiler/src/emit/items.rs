@@ -39,6 +39,8 @@ impl Item {
                 | WorkItem::ArgIdentity(_)
                 | WorkItem::ArgBase(_)
                 | WorkItem::ArgSize(_)
+                | WorkItem::ArgSizeHigh(_)
+                | WorkItem::ArgAddress { .. }
                 | WorkItem::ArgStart(_)
                 | WorkItem::ArgImage { .. }
                 | WorkItem::ArgFold(_),
@@ -183,7 +185,7 @@ impl Emitter<'_, '_> {
     pub(super) fn load_addresses(&mut self, arguments: Option<usize>) -> Result<(), EmitError> {
         let plan = self.cx.plan;
         for (number, object) in plan.objects.iter().enumerate() {
-            let Backing::Address { place } = object.backing else { continue };
+            let Backing::Address { place: Some(place) } = object.backing else { continue };
             let arguments = arguments.ok_or_else(|| EmitError::Internal("the argument buffer is not planned".to_owned()))?;
             let value = self.load_argument(arguments, place, Type::I64)?;
             let base = value.first().copied().ok_or_else(|| EmitError::Internal("an empty address".to_owned()))?;
@@ -276,6 +278,12 @@ impl Emitter<'_, '_> {
             WorkItem::ArgIdentity(index) => self.of_argument(inputs, index, 0)?,
             WorkItem::ArgBase(index) => self.of_argument(inputs, index, 4)?,
             WorkItem::ArgSize(index) => self.of_argument(inputs, index, 8)?,
+            WorkItem::ArgSizeHigh(index) => self.of_argument(inputs, index, 16)?,
+            WorkItem::ArgAddress { param, high } => {
+                let place = self.cx.args.addresses.get(param as usize).copied().flatten();
+                let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the address of argument {param}")))?;
+                self.hidden(inputs, place + 4 * u32::from(high))?
+            }
             WorkItem::ArgFold(index) => {
                 let place = self.cx.args.folds.get(index as usize).copied().flatten();
                 let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the offset of argument {index}")))?;

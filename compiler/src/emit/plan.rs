@@ -34,6 +34,8 @@ pub(super) struct Plan {
     pub(super) bindings: Vec<Binding>,
     /// The object that is the argument buffer.
     pub(super) arguments: Option<usize>,
+    /// The object that is all of the device's memory.
+    pub(super) memory: Option<usize>,
     /// The object that is the printf buffer.
     pub(super) printf: Option<usize>,
     /// The object that is the words for loops that the driver stopped, if it may stop one.
@@ -169,6 +171,7 @@ impl Planner<'_> {
             }
             Root::Global(global) => self.global(global)?,
             Root::Param(index) => self.param(function, index)?,
+            Root::Address(_) => RootPlace { object: self.anywhere(), base: 0 },
         };
         self.plan.places.insert(root, place);
         Ok(place)
@@ -215,10 +218,20 @@ impl Planner<'_> {
         match self.inputs.args.addresses.get(index as usize).copied().flatten() {
             Some(place) => {
                 self.arguments();
-                self.object(name.to_owned(), Backing::Address { place }, 0)
+                self.object(name.to_owned(), Backing::Address { place: Some(place) }, 0)
             }
             None => self.storage(name, 0, BindingSource::Param(index)),
         }
+    }
+
+    /// All of the device's memory, of which addresses are known.
+    fn anywhere(&mut self) -> usize {
+        if let Some(object) = self.plan.memory {
+            return object;
+        }
+        let object = self.object("memory".to_owned(), Backing::Address { place: None }, 0);
+        self.plan.memory = Some(object);
+        object
     }
 
     fn arguments(&mut self) -> usize {

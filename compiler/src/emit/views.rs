@@ -158,9 +158,9 @@ pub(super) enum Backing {
     Storage {
         binding: u32,
     },
-    /// Memory whose address is at that byte of the argument buffer.
+    /// Memory whose address is at that byte of the argument buffer, or that each access has an address of.
     Address {
-        place: u32,
+        place: Option<u32>,
     },
     Workgroup,
     /// An array of the function with that index.

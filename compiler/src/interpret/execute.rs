@@ -518,6 +518,8 @@ fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
         WorkItem::ArgIdentity(index) => of_buffer(index, 0),
         WorkItem::ArgBase(index) => of_buffer(index, 1),
         WorkItem::ArgSize(index) => of_buffer(index, 2),
+        // Only what reaches memory by addresses asks.
+        WorkItem::ArgSizeHigh(_) | WorkItem::ArgAddress { .. } => 0,
         WorkItem::ArgStart(index) => group.starts.get(index as usize).copied().unwrap_or_default(),
         WorkItem::ArgImage { param, word } => {
             group.images.get(param as usize).and_then(|words| words.get(usize::from(word))).copied().unwrap_or_default()

@@ -413,6 +413,15 @@ pub enum WorkItem {
     ArgBase(u32),
     /// Bytes of the argument.
     ArgSize(u32),
+    /// The upper half of the argument's bytes, of which `ArgSize` is the lower one.
+    ArgSizeHigh(u32),
+    /// A half of the address of the argument's memory, where it is reached by that.
+    ArgAddress {
+        /// The parameter's index.
+        param: u32,
+        /// Whether it is the upper half.
+        high: bool,
+    },
     /// The byte of the common buffer at which a folded argument is.
     ArgFold(u32),
     /// The byte of the argument's range at which the pointer that the host has set points, where that is not the first.

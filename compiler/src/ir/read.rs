@@ -614,6 +614,8 @@ impl Reader {
             "arg_identity" => WorkItem::ArgIdentity(self.number()?),
             "arg_base" => WorkItem::ArgBase(self.number()?),
             "arg_size" => WorkItem::ArgSize(self.number()?),
+            "arg_size_high" => WorkItem::ArgSizeHigh(self.number()?),
+            "arg_address" => WorkItem::ArgAddress { param: self.number()?, high: self.number::<u8>()? != 0 },
             "arg_fold" => WorkItem::ArgFold(self.number()?),
             "arg_start" => WorkItem::ArgStart(self.number()?),
             "arg_image" => WorkItem::ArgImage { param: self.number()?, word: self.number()? },

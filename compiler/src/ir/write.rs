@@ -332,6 +332,9 @@ fn write_fence(f: &mut dyn fmt::Write, name: &str, fence: Fence) -> fmt::Result 
 }
 
 fn write_work_item(f: &mut dyn fmt::Write, w: WorkItem) -> fmt::Result {
+    if let WorkItem::ArgAddress { param, high } = w {
+        return write!(f, "workitem.arg_address {param} {}", u8::from(high));
+    }
     if let WorkItem::ArgImage { param, word } = w {
         return write!(f, "workitem.arg_image {param} {word}");
     }
@@ -358,6 +361,8 @@ const fn work_item_name(w: WorkItem) -> (&'static str, Option<u32>) {
         WorkItem::ArgIdentity(index) => ("arg_identity", Some(index)),
         WorkItem::ArgBase(index) => ("arg_base", Some(index)),
         WorkItem::ArgSize(index) => ("arg_size", Some(index)),
+        WorkItem::ArgSizeHigh(index) => ("arg_size_high", Some(index)),
+        WorkItem::ArgAddress { param, .. } => ("arg_address", Some(param)),
         WorkItem::ArgFold(index) => ("arg_fold", Some(index)),
         WorkItem::ArgStart(index) => ("arg_start", Some(index)),
         WorkItem::ArgImage { param, .. } => ("arg_image", Some(param)),

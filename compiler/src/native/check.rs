@@ -164,7 +164,7 @@ impl Lower<'_> {
                 let (variables, by) = (self.frame.variables, self.i64(u64::from(at)));
                 Ok((variable, self.op(Register::I64, VOp::Bin(VBin::Add, variables, by))))
             }
-            None => Ok((Object::Any, self.frame.base)),
+            Some(Root::Address(_)) | None => Ok((Object::Any, self.frame.base)),
         }
     }
 }

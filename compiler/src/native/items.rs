@@ -94,9 +94,13 @@ impl Lower<'_> {
             WorkItem::NumSubgroups => self.i32(self.shape.chunks()),
             WorkItem::ArgImage { param, word } => self.image_word(param, word),
             // Asked by what makes shaders only.
-            WorkItem::ArgIdentity(_) | WorkItem::ArgBase(_) | WorkItem::ArgSize(_) | WorkItem::ArgFold(_) | WorkItem::ArgStart(_) => {
-                self.i32(0)
-            }
+            WorkItem::ArgIdentity(_)
+            | WorkItem::ArgBase(_)
+            | WorkItem::ArgSize(_)
+            | WorkItem::ArgSizeHigh(_)
+            | WorkItem::ArgAddress { .. }
+            | WorkItem::ArgFold(_)
+            | WorkItem::ArgStart(_) => self.i32(0),
         };
         Val::Uniform(smallvec![uniform])
     }

@@ -105,6 +105,8 @@ const fn can_repeat(op: &Op) -> bool {
                 | WorkItem::ArgIdentity(_)
                 | WorkItem::ArgBase(_)
                 | WorkItem::ArgSize(_)
+                | WorkItem::ArgSizeHigh(_)
+                | WorkItem::ArgAddress { .. }
                 | WorkItem::ArgFold(_)
                 | WorkItem::ArgStart(_)
                 | WorkItem::ArgImage { .. }

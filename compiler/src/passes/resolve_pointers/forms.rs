@@ -4,13 +4,10 @@ use super::roots::{Root, Roots, first_of};
 use super::{Resolver, Tag};
 use crate::diag::Span;
 use crate::ir::{
-    BinOp, Build, CastOp, CmpOp, Const, Function, GlobalVar, Inst, KernelParam, Op, Region, Scalar, Space, Type, UnOp, Value, WorkItem,
+    BinOp, Build, CastOp, CmpOp, Const, Function, GlobalVar, Inst, KernelParam, Op, Region, Space, Type, UnOp, Value, WorkItem,
 };
 use crate::layout::ProgramLayout;
 use crate::pointer::{FIRST_OWN_32, TAG_BITS_32, identity, program_identity};
-
-/// By how many bits a tag stands above an offset of 64 bits, where that is only a number.
-const FAR_SHIFT: u64 = 44;
 
 /// What stands for an object in the open form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +24,7 @@ pub(super) struct Numbers {
     /// By root: its tag in the closed form.
     pub(super) tags: Vec<u64>,
     /// By root.
-    identities: Vec<Identity>,
+    pub(super) identities: Vec<Identity>,
     /// By root: the one through which its memory is reached in the open form.
     through: Vec<usize>,
     /// Whether all tags fit a pointer.
@@ -69,7 +66,7 @@ impl Numbers {
         numbers
     }
 
-    fn argument(&self, root: usize) -> Option<u32> {
+    pub(super) fn argument(&self, root: usize) -> Option<u32> {
         match self.identities[root] {
             Identity::Argument(index) => Some(index),
             Identity::Known(..) => None,
@@ -79,13 +76,13 @@ impl Numbers {
 
 impl Resolver<'_> {
     /// A word of the argument buffer.
-    fn hidden(&mut self, what: WorkItem) -> Value {
+    pub(super) fn hidden(&mut self, what: WorkItem) -> Value {
         let Self { hidden, function, entry, .. } = self;
         *hidden.entry(what).or_insert_with(|| function.emit(entry, Span::NONE, Type::I32, Op::WorkItem(what)))
     }
 
     /// Identity of a root, and where it starts.
-    fn identity(&mut self, root: usize) -> (Value, Value) {
+    pub(super) fn identity(&mut self, root: usize) -> (Value, Value) {
         match self.numbers.identities[root] {
             Identity::Known(tag, base) => (self.constant(Type::I32, u64::from(tag)), self.constant(Type::I32, u64::from(base))),
             Identity::Argument(index) => (self.hidden(WorkItem::ArgIdentity(index)), self.hidden(WorkItem::ArgBase(index))),
@@ -103,10 +100,9 @@ impl Resolver<'_> {
 
     /// Identity and offset of a pointer.
     pub(super) fn open_form(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value) -> (Value, Value) {
-        let mut parts = self.parts(ptr);
-        if self.width != Type::I32 {
-            self.error = Some("a pointer that is kept in memory or compared with others, where a buffer has more than 2 GiB,");
-            parts.offset = self.constant(Type::I32, 0);
+        let parts = self.parts(ptr);
+        if self.is_far() {
+            return (self.constant(Type::I32, 0), self.flat(out, span, ptr));
         }
         match parts.tag {
             Tag::Open(tag) => (tag, parts.offset),
@@ -140,23 +136,15 @@ impl Resolver<'_> {
 
     /// The pointer as an integer, of the open form.
     pub(super) fn pack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, into: Option<Value>) -> Value {
-        if self.width == Type::I64 {
-            return self.pack_far(out, span, ptr, into);
+        if self.is_far() {
+            let flat = self.flat(out, span, ptr);
+            let Some(value) = into else { return flat };
+            let zero = self.constant(Type::I64, 0);
+            out.push(Inst { op: Op::Bin(BinOp::Or, flat, zero), results: vec![value], span });
+            return value;
         }
         let (tag, offset) = self.open_form(out, span, ptr);
         self.join(out, span, tag, offset, into)
-    }
-
-    /// A number that is to others as the addresses are, within an object; no pointer can be made of it again.
-    fn pack_far(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, into: Option<Value>) -> Value {
-        let parts = self.parts(ptr);
-        let tag = self.tag_value(parts.tag);
-        let tag = self.at(out, span).cast(CastOp::ZExt, tag, Scalar::I64);
-        let amount = self.constant(Type::I64, FAR_SHIFT);
-        let high = self.at(out, span).bin(BinOp::Shl, tag, amount);
-        let value = into.unwrap_or_else(|| self.function.new_value(Type::I64));
-        out.push(Inst { op: Op::Bin(BinOp::Add, high, parts.offset), results: vec![value], span });
-        value
     }
 
     fn join(&mut self, out: &mut Vec<Inst>, span: Span, mut tag: Value, mut offset: Value, into: Option<Value>) -> Value {
@@ -186,8 +174,9 @@ impl Resolver<'_> {
     /// A pointer out of an integer.
     pub(super) fn unpack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, bits: Value) {
         let ty = self.integer();
-        if self.width == Type::I64 {
-            self.error = Some("a pointer that is kept in memory or made of an integer, where a buffer has more than 2 GiB,");
+        if self.is_far() {
+            let tag = self.constant(Type::I32, 0);
+            return self.define(ptr, Tag::Open(tag), bits);
         }
         let shift = if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
         let amount = self.constant(ty, u64::from(shift));
@@ -206,10 +195,6 @@ impl Resolver<'_> {
 
     /// The bits of a pointer that is stored through `place`.
     pub(super) fn keep(&mut self, out: &mut Vec<Inst>, span: Span, value: Value, place: Value) -> Value {
-        if self.width == Type::I64 {
-            self.error = Some("a pointer that is kept in memory, where a buffer has more than 2 GiB,");
-            return self.constant(Type::I64, 0);
-        }
         if !self.roots.keeps_open(place) {
             let parts = self.parts(value);
             let tag = self.tag_value(parts.tag);
@@ -235,6 +220,9 @@ impl Resolver<'_> {
         let (from, to) = (self.function.ty(ptr).space(), self.function.ty(result).space());
         let kept: Vec<usize> = self.roots.set(result).roots().collect();
         let lost = self.roots.set(ptr).roots().any(|root| !kept.contains(&root));
+        if let (Tag::Open(_), true) = (parts.tag, self.is_far()) {
+            return self.narrow_far(out, span, (result, parts.offset), (from, to), &kept);
+        }
         let narrows = from == Some(Space::Generic) && to != Some(Space::Generic);
         let tag = match parts.tag {
             Tag::Value(tag) if narrows && lost => {
@@ -262,7 +250,7 @@ impl Resolver<'_> {
     }
 
     /// Whether a tag is that of one of some roots.
-    fn is_one_of(&mut self, out: &mut Vec<Inst>, span: Span, tag: Value, roots: &[usize], open: bool) -> Value {
+    pub(super) fn is_one_of(&mut self, out: &mut Vec<Inst>, span: Span, tag: Value, roots: &[usize], open: bool) -> Value {
         let mut result = self.constant(Type::BOOL, 0);
         let mut first = true;
         for &root in roots {
@@ -286,6 +274,10 @@ impl Resolver<'_> {
         if let (Tag::Fixed(None), other, CmpOp::Eq | CmpOp::Ne) | (other, Tag::Fixed(None), CmpOp::Eq | CmpOp::Ne) = (x.tag, y.tag, kind) {
             let op = match other {
                 Tag::Fixed(_) => Op::Const(Const::Bits(u64::from(kind == CmpOp::Ne))),
+                Tag::Open(_) if self.is_far() => {
+                    let flat = if matches!(x.tag, Tag::Fixed(None)) { y.offset } else { x.offset };
+                    Op::Cmp(kind, self.high(out, span, flat), null)
+                }
                 Tag::Value(tag) | Tag::Open(tag) => Op::Cmp(kind, tag, null),
             };
             out.push(Inst { op, results: vec![result], span });
@@ -340,6 +332,10 @@ impl Resolver<'_> {
         roots.dedup();
         let mut found = Vec::with_capacity(roots.len());
         for root in roots {
+            if self.is_far() {
+                found.push(self.found_far(out, span, root, offset));
+                continue;
+            }
             let (own, base) = self.identity(root);
             let mut here = self.at(out, span).cmp(CmpOp::Eq, tag, own);
             let mut relative = offset;
@@ -355,15 +351,20 @@ impl Resolver<'_> {
         let zeros = inst.results.iter().map(|&result| self.function.emit_bits(&mut nothing, span, self.function.ty(result), 0)).collect();
         nothing.push(Inst::effect(Op::Yield(zeros), span));
         let nothing = Region { insts: nothing };
-        let op = if let [(root, here, relative)] = found[..] {
-            Op::If { cond: here, then: self.case(&inst, root, relative), els: nothing }
+        let by_address = self.found_by_address(&inst, &mut found, out);
+        let op = if let (Some((here, then)), []) = (&by_address, &found[..]) {
+            Op::If { cond: *here, then: then.clone(), els: nothing }
+        } else if let (None, [(root, here, relative)]) = (&by_address, &found[..]) {
+            Op::If { cond: *here, then: self.case(&inst, *root, *relative), els: nothing }
         } else {
             let mut selector = self.constant(Type::I32, 0);
             let mut cases = Vec::with_capacity(found.len());
-            for (number, (root, here, relative)) in (1_u64..).zip(found) {
+            let others = found.into_iter().map(|(root, here, relative)| (here, self.case(&inst, root, relative)));
+            let others: Vec<(Value, Region)> = others.collect();
+            for (number, (here, region)) in (1_u64..).zip(by_address.into_iter().chain(others)) {
                 let constant = self.constant(Type::I32, number);
                 selector = self.at(out, span).select(here, constant, selector);
-                cases.push((vec![number], self.case(&inst, root, relative)));
+                cases.push((vec![number], region));
             }
             Op::Switch { selector, cases, default: nothing }
         };
@@ -380,7 +381,7 @@ mod tests {
         let mut module = read_module(text).unwrap_or_default();
         let globals = module.globals.clone();
         let mut function = module.functions.remove(0);
-        resolve_pointers::run(&mut function, &globals, ptr_size, false)?;
+        resolve_pointers::run(&mut function, &globals, (ptr_size, false), Vec::new())?;
         module.functions = vec![function];
         Ok(module.to_string())
     }

@@ -27,14 +27,19 @@
 //! Without 64-bit integers there is no room for identities: arguments have the numbers of this kernel, and what keeps pointers to buffers in buffers is
 //! refused.
 //!
-//! Where a buffer has more than 2 GiB (`far`), offsets take 64 bits, of which a pointer has no room for as many: then none of the open form can be, nor one that is
-//! kept in memory.
+//! Where a buffer has more than 2 GiB (`far`), offsets take 64 bits, and there are no closed forms in memory: an open pointer is one number, identity and offset
+//! together, and a buffer has as many identities as it has 4 GiB, one after the other.
+//!
+//! Where memory is reached by addresses ([`BindingKey::addresses`](crate::launch::BindingKey::addresses)), an access that may go to several buffers chooses
+//! between their addresses: there is one access, whose pointer is an `inttoptr`.
 //!
 //! # What remains
 //! The pointer of a load, store or atomic operation is a root (a kernel's pointer parameter, `var_addr`, `global_addr`) or one `ptr_add` of a
 //! root and an `i32`. No other value has a pointer type, and none is loaded, stored, converted, compared or carried by control
 //! flow. Reading through a closed null gives an unspecified value, writing does nothing or goes anywhere the pointer's type allows.
 
+mod by_address;
+mod far;
 mod forms;
 mod roots;
 
@@ -45,13 +50,15 @@ use crate::diag::Span;
 use crate::ir::{
     AtomicOp, BinOp, Build, CastOp, CmpOp, Const, Cursor, Function, GlobalVar, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem,
 };
-use crate::layout::ProgramLayout;
+use crate::layout::{ProgramLayout, reached_by_address};
 use forms::Numbers;
 use roots::{Root, Roots};
 use rustc_hash::FxHashMap;
 
 pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| {
-    run(function, &cx.module.globals, cx.pointer_size(), cx.key.kernel.far)?;
+    let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
+    let by_address = reached_by_address(params, &cx.key.binding);
+    run(function, &cx.module.globals, (cx.pointer_size(), cx.key.kernel.far), by_address)?;
     Ok(true)
 });
 
@@ -59,12 +66,19 @@ pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| 
 ///
 /// # Errors
 /// [`PassError::Unsupported`] for what cannot take part: pointers returned or passed to functions, and with 32 bits more objects than tags.
-pub(crate) fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32, far: bool) -> Result<(), PassError> {
+///
+/// `far` stands beside the bytes of a pointer; `by_address` says of each parameter whether its memory is reached by an address.
+pub(crate) fn run(
+    function: &mut Function,
+    globals: &[GlobalVar],
+    (ptr_size, far): (u32, bool),
+    by_address: Vec<bool>,
+) -> Result<(), PassError> {
     let has_pointers = function.values.iter().any(|value| matches!(value.ty, Type::Ptr(_)));
     if !has_pointers {
         return Ok(());
     }
-    let roots = Roots::of(function, globals);
+    let roots = Roots::of(function, globals, far);
     let mut body = std::mem::take(&mut function.body);
     let count = function.values.len();
     let layout = ProgramLayout::of(globals);
@@ -84,6 +98,9 @@ pub(crate) fn run(function: &mut Function, globals: &[GlobalVar], ptr_size: u32,
         function,
         ptr_size,
         width: if far { Type::I64 } else { Type::I32 },
+        by_address,
+        addresses: FxHashMap::default(),
+        flat_bases: FxHashMap::default(),
     };
     for index in 0..pass.roots.list.len() {
         if let Root::Param(param) = pass.roots.list[index] {
@@ -147,6 +164,12 @@ struct Resolver<'a> {
     ptr_size: u32,
     /// The type of offsets.
     width: Type,
+    /// By parameter: whether its memory is reached by an address.
+    by_address: Vec<bool>,
+    /// Numbers of roots' first bytes, where these are far (`far`).
+    flat_bases: FxHashMap<usize, Value>,
+    /// Addresses of roots, as far as they were asked for.
+    addresses: FxHashMap<usize, Value>,
     parts: Vec<Option<Parts>>,
     /// Integers that are pointers' bits.
     differences: FxHashMap<Value, Parts>,
@@ -498,11 +521,27 @@ impl Resolver<'_> {
             }
             (_, [others @ .., last]) => {
                 let tag = self.tag_value(parts.tag);
+                if let Some((op, rest)) = self.among_addresses(&inst, tag, parts.offset, &candidates, out) {
+                    if rest.is_empty() {
+                        out.push(Inst { op, results: inst.results, span });
+                    } else {
+                        let cases =
+                            rest.iter().map(|&root| (vec![self.numbers.tags[root]], self.case(&inst, root, parts.offset))).collect();
+                        let default = self.case_of(&inst, op);
+                        out.push(Inst { op: Op::Switch { selector: tag, cases, default }, results: inst.results, span });
+                    }
+                    return self.loaded(out, span, loaded, bits);
+                }
                 let cases = others.iter().map(|&root| (vec![self.numbers.tags[root]], self.case(&inst, root, parts.offset))).collect();
                 let default = self.case(&inst, *last, parts.offset);
                 out.push(Inst { op: Op::Switch { selector: tag, cases, default }, results: inst.results, span });
             }
         }
+        self.loaded(out, span, loaded, bits);
+    }
+
+    /// Makes a pointer of the bits that were loaded for one.
+    fn loaded(&mut self, out: &mut Vec<Inst>, span: Span, loaded: Option<Value>, bits: Option<Value>) {
         if let (Some(ptr), Some(bits)) = (loaded, bits) {
             self.unpack(out, span, ptr, bits);
         }
@@ -513,6 +552,15 @@ impl Resolver<'_> {
         let mut insts = Vec::new();
         let mut op = inst.op.clone();
         self.direct(&mut op, root, offset, inst.span, &mut insts);
+        self.end_case(inst, op, insts)
+    }
+
+    /// A region that does an access whose pointer is known.
+    fn case_of(&mut self, inst: &Inst, op: Op) -> Region {
+        self.end_case(inst, op, Vec::new())
+    }
+
+    fn end_case(&mut self, inst: &Inst, op: Op, mut insts: Vec<Inst>) -> Region {
         let results: Vec<Value> = inst.results.iter().map(|&result| self.function.new_value(self.function.ty(result))).collect();
         insts.push(Inst { op, results: results.clone(), span: inst.span });
         insts.push(Inst::effect(Op::Yield(results), inst.span));
@@ -527,9 +575,14 @@ impl Resolver<'_> {
         } else {
             self.function.emit(out, span, Type::Ptr(self.roots.spaces[root]), Op::PtrAdd(base, offset))
         };
-        if let Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } = op {
-            *ptr = address;
-        }
+        go_to(op, address);
+    }
+}
+
+/// Lets an access go to another pointer.
+fn go_to(op: &mut Op, address: Value) {
+    if let Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } = op {
+        *ptr = address;
     }
 }
 

@@ -99,7 +99,8 @@ enum Rule {
 
 impl Roots {
     /// Finds the roots and solves what each pointer may be.
-    pub(super) fn of(function: &Function, globals: &[GlobalVar]) -> Self {
+    /// `far`: whether all pointers that are kept in memory are of the open form.
+    pub(super) fn of(function: &Function, globals: &[GlobalVar], far: bool) -> Self {
         let count = function.values.len();
         let mut roots = Self {
             list: Vec::new(),
@@ -152,7 +153,7 @@ impl Roots {
                 }
             }
         }
-        roots.solve(function, &rules, any);
+        roots.solve(function, &rules, (any, far));
         roots
     }
 
@@ -179,10 +180,10 @@ impl Roots {
         self.set(ptr).roots().any(|root| self.open_memory[root])
     }
 
-    fn solve(&mut self, function: &Function, rules: &[Rule], any: Set) {
+    fn solve(&mut self, function: &Function, rules: &[Rule], (any, far): (Set, bool)) {
         let filters = Filters::new(&self.spaces);
         // Private and local memory is written by this kernel alone.
-        let own = |space: Space| matches!(space, Space::Private | Space::Local);
+        let own = |space: Space| !far && matches!(space, Space::Private | Space::Local);
         let contents = self.spaces.iter().map(|&space| own(space).then(Set::default)).collect();
         let bits_become_pointers = rules.iter().any(|rule| matches!(rule, Rule::FromBits(_)));
         let mut memory = Contents { known: contents, any, everything: filters.everything.clone() };

@@ -1,0 +1,104 @@
+//! Accesses that may go to several buffers which are reached by addresses: one access, to an address that is chosen.
+
+use super::roots::Root;
+use super::{Resolver, go_to};
+use crate::diag::Span;
+use crate::ir::{BinOp, Build, CastOp, CmpOp, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
+
+impl Resolver<'_> {
+    /// Whether a root's memory is reached by its address.
+    fn has_address(&self, root: usize) -> bool {
+        matches!(self.roots.list[root], Root::Param(index) if self.by_address.get(index as usize) == Some(&true))
+    }
+
+    /// The address of a root's memory.
+    fn address(&mut self, root: usize) -> Value {
+        if let Some(&known) = self.addresses.get(&root) {
+            return known;
+        }
+        let Root::Param(param) = self.roots.list[root] else { return self.constant(Type::I64, 0) };
+        let halves = [false, true].map(|high| self.hidden(WorkItem::ArgAddress { param, high }));
+        let amount = self.constant(Type::I64, 32);
+        let Self { function, entry, .. } = self;
+        let [low, high] = halves.map(|half| function.emit(entry, Span::NONE, Type::I64, Op::Cast(CastOp::ZExt, half)));
+        let high = function.emit(entry, Span::NONE, Type::I64, Op::Bin(BinOp::Shl, high, amount));
+        let address = function.emit(entry, Span::NONE, Type::I64, Op::Bin(BinOp::Or, low, high));
+        self.addresses.insert(root, address);
+        address
+    }
+
+    /// An offset as it is added to an address.
+    pub(super) fn long(&mut self, out: &mut Vec<Inst>, span: Span, offset: Value) -> Value {
+        if self.function.ty(offset) == Type::I64 {
+            return offset;
+        }
+        self.at(out, span).cast(CastOp::ZExt, offset, Scalar::I64)
+    }
+
+    /// The operation at an address that is chosen by a tag of the closed form, and the candidates that have no address. `None` where fewer than two have one.
+    pub(super) fn among_addresses(
+        &mut self,
+        inst: &Inst,
+        tag: Value,
+        offset: Value,
+        candidates: &[usize],
+        out: &mut Vec<Inst>,
+    ) -> Option<(Op, Vec<usize>)> {
+        let (reached, rest): (Vec<usize>, Vec<usize>) = candidates.iter().partition(|&&root| self.has_address(root));
+        let [first, others @ ..] = &reached[..] else { return None };
+        if others.is_empty() {
+            return None;
+        }
+        let mut address = self.address(*first);
+        for &root in others {
+            let number = self.constant(Type::I32, self.numbers.tags[root]);
+            let here = self.at(out, inst.span).cmp(CmpOp::Eq, tag, number);
+            let own = self.address(root);
+            address = self.at(out, inst.span).select(here, own, address);
+        }
+        let offset = self.long(out, inst.span, offset);
+        let sum = self.at(out, inst.span).bin(BinOp::Add, address, offset);
+        Some((self.at_address(inst, sum, out), rest))
+    }
+
+    /// The operation at an address.
+    fn at_address(&mut self, inst: &Inst, address: Value, out: &mut Vec<Inst>) -> Op {
+        let mut op = inst.op.clone();
+        let pointer = self.function.emit(out, inst.span, Type::Ptr(Space::Global), Op::Cast(CastOp::IntToPtr, address));
+        go_to(&mut op, pointer);
+        op
+    }
+
+    /// Takes out of what an open pointer may lead to (root, whether it is there, offset) all that is reached by addresses, if that is more than one. What comes back is
+    /// whether it leads to one of them, and what to do then.
+    pub(super) fn found_by_address(
+        &mut self,
+        inst: &Inst,
+        found: &mut Vec<(usize, Value, Value)>,
+        out: &mut Vec<Inst>,
+    ) -> Option<(Value, Region)> {
+        let (reached, rest): (Vec<_>, Vec<_>) = found.iter().partition(|(root, ..)| self.has_address(*root));
+        if reached.len() < 2 {
+            return None;
+        }
+        *found = rest;
+        let span = inst.span;
+        let mut chosen: Option<(Value, Value)> = None;
+        for (root, here, relative) in reached {
+            let base = self.address(root);
+            let offset = self.long(out, span, relative);
+            let own = self.at(out, span).bin(BinOp::Add, base, offset);
+            chosen = Some(match chosen {
+                None => (here, own),
+                Some((before, address)) => {
+                    let any = self.at(out, span).bin(BinOp::Or, before, here);
+                    (any, self.at(out, span).select(here, own, address))
+                }
+            });
+        }
+        let (here, address) = chosen?;
+        let mut insts = Vec::new();
+        let op = self.at_address(inst, address, &mut insts);
+        Some((here, self.end_case(inst, op, insts)))
+    }
+}

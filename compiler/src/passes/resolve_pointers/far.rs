@@ -1,0 +1,117 @@
+//! Pointers of the open form where a buffer has more than 2 GiB: one number of 64 bits, the identity above the offset, which goes on into it. Such a pointer's offset is
+//! that number, its tag means nothing.
+
+use super::forms::Identity;
+use super::{Resolver, Tag};
+use crate::diag::Span;
+use crate::ir::{BinOp, Build, CastOp, CmpOp, Inst, Scalar, Space, Type, Value, WorkItem};
+use crate::pointer::identity;
+
+/// By how many bits an identity stands above an offset.
+const SHIFT: u64 = 32;
+
+impl Resolver<'_> {
+    /// Whether offsets have 64 bits.
+    pub(super) fn is_far(&self) -> bool {
+        self.width == Type::I64
+    }
+
+    /// The number that a pointer is.
+    pub(super) fn flat(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value) -> Value {
+        let parts = self.parts(ptr);
+        let base = match parts.tag {
+            Tag::Open(_) | Tag::Fixed(None) => return parts.offset,
+            Tag::Fixed(Some(root)) => self.flat_base(root),
+            Tag::Value(closed) => {
+                let mut base = self.above(out, span, closed);
+                for root in self.roots.set(ptr).roots().collect::<Vec<_>>() {
+                    let number = self.numbers.tags[root];
+                    if matches!(self.numbers.identities[root], Identity::Known(known, 0) if u64::from(known) == number) {
+                        continue;
+                    }
+                    let own = self.flat_base(root);
+                    let number = self.constant(Type::I32, number);
+                    let here = self.at(out, span).cmp(CmpOp::Eq, closed, number);
+                    base = self.at(out, span).select(here, own, base);
+                }
+                base
+            }
+        };
+        self.at(out, span).bin(BinOp::Add, base, parts.offset)
+    }
+
+    /// The identity of a number.
+    pub(super) fn high(&mut self, out: &mut Vec<Inst>, span: Span, flat: Value) -> Value {
+        let amount = self.constant(Type::I64, SHIFT);
+        let high = self.at(out, span).bin(BinOp::LShr, flat, amount);
+        self.at(out, span).cast(CastOp::Trunc, high, Scalar::I32)
+    }
+
+    /// An identity at its place.
+    fn above(&mut self, out: &mut Vec<Inst>, span: Span, tag: Value) -> Value {
+        let wide = self.at(out, span).cast(CastOp::ZExt, tag, Scalar::I64);
+        let amount = self.constant(Type::I64, SHIFT);
+        self.at(out, span).bin(BinOp::Shl, wide, amount)
+    }
+
+    /// The number of a root's first byte.
+    fn flat_base(&mut self, root: usize) -> Value {
+        if let Identity::Known(tag, base) = self.numbers.identities[root] {
+            return self.constant(Type::I64, u64::from(tag) << SHIFT | u64::from(base));
+        }
+        if let Some(&known) = self.flat_bases.get(&root) {
+            return known;
+        }
+        let (tag, base) = self.identity(root);
+        let mut made = Vec::new();
+        let high = self.above(&mut made, Span::NONE, tag);
+        let low = self.at(&mut made, Span::NONE).cast(CastOp::ZExt, base, Scalar::I64);
+        let flat = self.at(&mut made, Span::NONE).bin(BinOp::Or, high, low);
+        self.entry.append(&mut made);
+        self.flat_bases.insert(root, flat);
+        flat
+    }
+
+    /// Whether a number leads to a root, and to which of its bytes.
+    pub(super) fn found_far(&mut self, out: &mut Vec<Inst>, span: Span, root: usize, flat: Value) -> (usize, Value, Value) {
+        let Some(index) = self.numbers.argument(root) else {
+            let (own, _) = self.identity(root);
+            let high = self.high(out, span, flat);
+            let here = self.at(out, span).cmp(CmpOp::Eq, high, own);
+            let low = self.constant(Type::I64, u64::from(u32::MAX));
+            return (root, here, self.at(out, span).bin(BinOp::And, flat, low));
+        };
+        let base = self.flat_base(root);
+        let relative = self.at(out, span).bin(BinOp::Sub, flat, base);
+        let [low, high] = [WorkItem::ArgSize(index), WorkItem::ArgSizeHigh(index)].map(|half| self.hidden(half));
+        let high = self.above(out, span, high);
+        let low = self.at(out, span).cast(CastOp::ZExt, low, Scalar::I64);
+        let size = self.at(out, span).bin(BinOp::Or, high, low);
+        (root, self.at(out, span).cmp(CmpOp::ULt, relative, size), relative)
+    }
+
+    /// A cast from generic space of a pointer that is a number: null where it points elsewhere.
+    pub(super) fn narrow_far(
+        &mut self,
+        out: &mut Vec<Inst>,
+        span: Span,
+        (result, flat): (Value, Value),
+        (from, to): (Option<Space>, Option<Space>),
+        kept: &[usize],
+    ) {
+        let tag = self.constant(Type::I32, 0);
+        if from != Some(Space::Generic) || to == Some(Space::Generic) {
+            return self.define(result, Tag::Open(tag), flat);
+        }
+        let high = self.high(out, span, flat);
+        let here = if to == Some(Space::Global) {
+            let last = self.constant(Type::I32, u64::from(identity::VARIABLES));
+            self.at(out, span).cmp(CmpOp::ULe, high, last)
+        } else {
+            self.is_one_of(out, span, high, kept, true)
+        };
+        let null = self.constant(Type::I64, 0);
+        let flat = self.at(out, span).select(here, flat, null);
+        self.define(result, Tag::Open(tag), flat);
+    }
+}
