@@ -93,7 +93,6 @@ impl Gpu {
             trace: wgpu::Trace::Off,
         };
         let mut details = vulkan::details(adapter);
-        details.unchecked = approach.raw && std::env::var_os("WGCL_ROBUST").is_none();
         if !approach.raw {
             // wgpu's own commands name stages that only the first family is sure to have.
             details.family = 0;

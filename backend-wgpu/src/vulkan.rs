@@ -33,8 +33,6 @@ pub(crate) struct Details {
     pub(crate) query_reset: bool,
     /// Shaders can reach buffers by addresses.
     pub(crate) addresses: bool,
-    /// Accesses of shaders are not to be checked by the device (set by who opens it): OpenCL does not ask for it, and other drivers do not.
-    pub(crate) unchecked: bool,
     /// Bytes of the largest buffer, and of the largest piece of memory.
     pub(crate) largest: Option<(u64, u64)>,
     /// Groups of a dispatch in each dimension: wgpu knows one number for all three.
@@ -201,7 +199,7 @@ mod imp {
         descriptor: &wgpu::DeviceDescriptor<'_>,
         details: &Details,
     ) -> BackendResult<hal::OpenDevice<Vulkan>> {
-        let Details { bytes: has_bytes, clocks, family, query_reset, addresses, unchecked, .. } = *details;
+        let Details { bytes: has_bytes, clocks, family, query_reset, addresses, .. } = *details;
         let features = descriptor.required_features;
         let mut extensions = adapter.required_device_extensions(features);
         if clocks && !extensions.contains(&CLOCKS) {
@@ -209,9 +207,6 @@ mod imp {
         }
         if addresses && !extensions.contains(&ADDRESSES) {
             extensions.push(ADDRESSES);
-        }
-        if unchecked {
-            extensions.retain(|name| *name != ash::ext::robustness2::NAME);
         }
         let mut known = adapter.physical_device_features(&extensions, features);
         let mut bytes = vk::PhysicalDevice8BitStorageFeatures::default().storage_buffer8_bit_access(true);
@@ -225,13 +220,7 @@ mod imp {
         if query_reset {
             info = info.push_next(&mut resets);
         }
-        let mut info = known.add_to_device_create(info);
-        // SAFETY: wgpu's features, which live as long as `known`.
-        let mut core = unsafe { info.p_enabled_features.as_ref() }.copied().unwrap_or_default();
-        if unchecked {
-            core.robust_buffer_access = vk::FALSE;
-            info = info.enabled_features(&core);
-        }
+        let info = known.add_to_device_create(info);
         let instance = adapter.shared_instance().raw_instance();
         // SAFETY: the physical device is the instance's, and has the extensions, the features and the family of queues.
         let device = unsafe { instance.create_device(adapter.raw_physical_device(), &info, None) }.map_err(crate::raw::error)?;

@@ -62,8 +62,8 @@ impl ArgLayout {
 }
 
 /// The argument buffer of a kernel (see the module's documentation): by-value arguments in order, each at the alignment of its type, and then what the kernel asks
-/// of the identities of its pointer arguments, and the addresses of those that the key has reached by them.
-pub fn arg_layout(function: &ir::Function, key: &BindingKey, target: &Target) -> ArgLayout {
+/// of the identities of its pointer arguments, and the addresses of those whose memory is `reached` by them.
+pub fn arg_layout(function: &ir::Function, reached: &[bool], target: &Target) -> ArgLayout {
     let mut end = ArgLayout::HEADER;
     let mut values = Vec::with_capacity(function.params.len());
     let kinds = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
@@ -96,7 +96,7 @@ pub fn arg_layout(function: &ir::Function, key: &BindingKey, target: &Target) ->
         WorkItem::ArgFold(index) => Some(index),
         _ => None,
     });
-    let addresses = places_of_addresses(kinds, key, &mut end);
+    let addresses = places_of_addresses(reached, &mut end);
     ArgLayout { values, identities, images, folds, addresses, size: end.next_multiple_of(16) }
 }
 
@@ -115,13 +115,13 @@ pub(crate) fn reached_by_address(params: &[KernelParam], key: &BindingKey) -> Ve
 }
 
 /// Places for their addresses.
-fn places_of_addresses(params: &[KernelParam], key: &BindingKey, end: &mut u32) -> Vec<Option<u32>> {
+fn places_of_addresses(reached: &[bool], end: &mut u32) -> Vec<Option<u32>> {
     let mut place = || {
         let offset = end.next_multiple_of(ArgLayout::ADDRESS);
         *end = offset + ArgLayout::ADDRESS;
         offset
     };
-    reached_by_address(params, key).into_iter().map(|reached| reached.then(&mut place)).collect()
+    reached.iter().map(|reached| reached.then(&mut place)).collect()
 }
 
 /// Places for what the kernel asks of its arguments, of so many bytes each.
@@ -260,7 +260,7 @@ fn put(memory: &mut [u8], offset: usize, bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{ProgramPlaces, arg_layout, program_data, program_data_at, program_sizes};
+    use super::{ProgramPlaces, arg_layout, program_data, program_data_at, program_sizes, reached_by_address};
     use crate::ir::{Function, Global, GlobalVar, Kernel, KernelParam, Module, Reloc, Scalar, Space, Type};
     use crate::launch::BindingKey;
     use crate::target::Target;
@@ -280,11 +280,12 @@ mod tests {
             reqd_work_group_size: None,
             coarse: 0,
         });
-        let layout = arg_layout(&function, &BindingKey::default(), &Target::full());
+        let layout = arg_layout(&function, &[], &Target::full());
         assert_eq!(layout.values, [Some((64, 1)), Some((80, 16)), None, Some((96, 10))]);
         assert_eq!((layout.size, &layout.addresses[..]), (112, &[][..]));
         let by_address = BindingKey { addresses: true, ..BindingKey::default() };
-        let layout = arg_layout(&function, &by_address, &Target::full());
+        let params = function.kernel.as_ref().map(|kernel| reached_by_address(&kernel.params, &by_address));
+        let layout = arg_layout(&function, &params.unwrap_or_default(), &Target::full());
         assert_eq!((layout.size, &layout.addresses[..]), (128, &[None, None, Some(112), None][..]));
     }
 

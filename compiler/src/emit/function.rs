@@ -11,7 +11,7 @@ use super::items::Item;
 use super::plan::Plan;
 use super::views::ViewKey;
 use crate::analysis::definitions::Definitions;
-use crate::ir::{self, Const, Inst, Op, Region, Type, Value};
+use crate::ir::{self, CastOp, Const, Inst, Op, Region, Type, Value};
 use crate::launch::LaunchKey;
 use crate::layout::ArgLayout;
 use crate::target::{AtomicOrder, Target};
@@ -399,6 +399,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             Op::Un(op, a) => self.un(*op, *a)?,
             Op::Bin(op, a, b) => self.bin(*op, *a, *b)?,
             Op::Cmp(op, a, b) => self.cmp(*op, *a, *b)?,
+            Op::Cast(CastOp::IntToPtr, _) => return Ok(()),
             Op::Cast(op, a) => self.cast(*op, *a, ty)?,
             Op::Select(condition, a, b) => self.select(*condition, *a, *b)?,
             Op::Math(op, args) => self.math_op(*op, args)?,

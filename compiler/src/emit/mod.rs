@@ -20,6 +20,7 @@ mod plan;
 mod print;
 mod printf;
 mod private;
+mod reach;
 mod shader;
 mod spirv;
 mod texels;
@@ -116,7 +117,7 @@ fn contain<T>(kernel: &str, stage: &'static str, run: impl FnOnce() -> Result<T,
 
 fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Target, debug: bool) -> Result<Shader, EmitError> {
     check_types(module, target)?;
-    let args = arg_layout(kernel, &key.binding, target);
+    let args = arg_layout(kernel, &reach::by_address(kernel, key, target), target);
     let layout = ProgramLayout::of(&module.globals);
     let work = Work::new(module, (kernel, &args), key, target);
     let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: work.arguments };

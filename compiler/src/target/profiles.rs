@@ -130,7 +130,7 @@ impl Target {
 impl Costs {
     /// NVIDIA's GPUs: accesses of 32 bytes and more by each of 32 lanes leave gaps that cost half of the bandwidth.
     pub fn nvidia() -> Self {
-        Self { lanes_exchange: true, ..Self::default() }
+        Self { lanes_exchange: true, updates_by_address: true, ..Self::default() }
     }
 
     /// lavapipe: work-items are lanes of a CPU's vector, memory is accessed for one after the other, and LLVM compiles.
@@ -144,6 +144,7 @@ impl Costs {
             local_lane_by_lane: true,
             private_in_local: true,
             texel_fetches: true,
+            updates_by_address: false,
             lanes_exchange: false,
         }
     }

@@ -77,6 +77,8 @@ pub struct Costs {
     /// Fetching a texel of a buffer is much quicker than loading from one, which is done lane by lane: what a kernel only reads is bound as texels where
     /// the launch key allows it, and short conditions do both sides.
     pub texel_fetches: bool,
+    /// Buffers that a kernel loads from and stores to are reached more quickly by addresses than by bindings ([`Shaders::addresses`]).
+    pub updates_by_address: bool,
     /// Wide accesses are quicker if neighbouring work-items make them together (`exchange`). Only where [`super::Language::subgroups`] is so, all of which have
     /// [`super::Language::max_subgroup_size`] work-items if a group has enough of them.
     pub lanes_exchange: bool,
@@ -93,6 +95,7 @@ impl Default for Costs {
             local_lane_by_lane: false,
             private_in_local: false,
             texel_fetches: false,
+            updates_by_address: false,
             lanes_exchange: false,
         }
     }
