@@ -416,3 +416,55 @@ fn deep_nesting_is_no_trouble() {
     }
     check(&t.kernel(r#""deep" (%0: ptr.global buffer, %1: i32 value)"#), &[]);
 }
+
+/// Emits a kernel whose memory is reached by addresses as far as the target and the key say.
+fn by_address(text: &str, target: &Target, all: bool) -> Shader {
+    let module = parse(text);
+    let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| key.binding.addresses = all);
+    let shader = emit::shader(&module, &key, target, true).unwrap_or_else(|error| panic!("{error}\n{module}"));
+    spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
+    shader
+}
+
+/// What a shader binds as storage.
+fn storage(shader: &Shader) -> usize {
+    shader.bindings.iter().filter(|binding| binding.kind == BindingKind::Storage).count()
+}
+
+const UPDATE: &str = r#"kernel @f0 "k" (%0: ptr.global buffer, %1: ptr.global buffer, %2: ptr.global buffer) {
+  %3: i32 = workitem.global_id 0
+  %4: i32 = const 2
+  %5: i32 = shl %3, %4
+  %6: ptr.global = ptr_add %0, %5
+  %7: f32 = load %6 align 4
+  %8: ptr.global = ptr_add %1, %5
+  %9: f32 = load %8 align 4
+  %10: f32 = fadd %7, %9
+  store %8, %10 align 4
+  %11: ptr.global = ptr_add %2, %3
+  %12: i8 = trunc.i8 %3
+  store %11, %12 align 1
+  %13: i32 = atomic.add i32 %0, %4
+  return
+}
+"#;
+
+#[test]
+fn buffers_by_address_need_no_bindings() {
+    let shader = by_address(UPDATE, &Target::full(), true);
+    assert_eq!(storage(&shader), 0, "{:?}", shader.bindings);
+    assert_eq!(shader.args.addresses, [Some(64), Some(72), Some(80)]);
+    // The argument buffer is still bound.
+    assert_eq!(shader.bindings.len(), 1, "{:?}", shader.bindings);
+}
+
+#[test]
+fn only_what_is_updated_is_reached_by_address_where_that_is_quicker() {
+    let shader = by_address(UPDATE, &Target::nvidia(), false);
+    assert_eq!((storage(&shader), &shader.args.addresses[..]), (2, &[None, Some(64), None][..]));
+    let shader = by_address(UPDATE, &Target::full(), false);
+    assert_eq!((storage(&shader), &shader.args.addresses[..]), (3, &[][..]));
+    // Devices without addresses.
+    let target = Target::nvidia().changed(|target| target.shaders.addresses = false);
+    assert_eq!(storage(&by_address(UPDATE, &target, false)), 3);
+}

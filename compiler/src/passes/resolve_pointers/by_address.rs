@@ -102,3 +102,59 @@ impl Resolver<'_> {
         Some((here, self.end_case(inst, op, insts)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ir::read::read_module;
+    use crate::ir::verify::verify;
+    use crate::passes::resolve_pointers;
+
+    fn resolve(text: &str, far: bool, by_address: &[bool]) -> String {
+        let mut module = read_module(text).expect("the text is IR");
+        let globals = module.globals.clone();
+        resolve_pointers::run(&mut module.functions[0], &globals, (8, far), by_address.to_vec()).expect("pointers with roots");
+        assert!(verify(&module).is_ok(), "{:?}\n{module}", verify(&module));
+        module.to_string()
+    }
+
+    const CHOOSE: &str = r#"kernel @f0 "k" (%0: ptr.global buffer, %1: ptr.global buffer, %2: bool value, %3: i32 value) {
+  %4: ptr.global = select %2, %0, %1
+  %5: ptr.global = ptr_add %4, %3
+  %6: i32 = load %5 align 4
+  store %0, %6 align 4
+  return
+}
+"#;
+
+    #[test]
+    fn a_choice_of_buffers_is_one_of_addresses() {
+        let text = resolve(CHOOSE, false, &[true, true]);
+        assert!(text.contains("inttoptr") && !text.contains("switch"), "{text}");
+        assert_eq!(text.matches("load").count(), 1, "{text}");
+        // Bound buffers each have an access of their own.
+        let text = resolve(CHOOSE, false, &[]);
+        assert!(text.contains("switch") && !text.contains("arg_address"), "{text}");
+    }
+
+    #[test]
+    fn offsets_have_64_bits_where_a_buffer_is_far() {
+        let text = resolve(CHOOSE, true, &[true, true]);
+        assert!(text.contains("sext") && !text.contains("trunc"), "{text}");
+    }
+
+    #[test]
+    fn pointers_from_memory_lead_to_buffers_by_one_access() {
+        let text = r#"kernel @f0 "k" (%0: ptr.global buffer, %1: ptr.global buffer) {
+  %2: ptr.global = load %0 align 8
+  %3: i32 = load %2 align 4
+  store %1, %3 align 4
+  return
+}
+"#;
+        for far in [false, true] {
+            let text = resolve(text, far, &[true, true]);
+            assert_eq!(text.matches("load").count(), 2, "{text}");
+            assert!(text.contains("inttoptr") && !text.contains("switch") && text.contains("arg_size_high") == far, "{text}");
+        }
+    }
+}
