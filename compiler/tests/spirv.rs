@@ -122,6 +122,11 @@ fn operations_without_operators_give_their_numbers() {
 }
 
 #[test]
+fn structures_are_chosen_and_addresses_are_vectors() {
+    assert_eq!(run(&module("later"), &Specialisation::new(), "k", 4, 4, &[]), [7 + 42, 3 + 3 + 42, 7 + 2 + 42, 3 + 3 + 42]);
+}
+
+#[test]
 fn both_byte_orders_are_read() {
     let words = module("control");
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
@@ -188,7 +193,7 @@ fn damage(words: &mut Vec<u32>, random: &mut Random) {
 /// The modules that are damaged, and their names.
 fn fuzzed() -> Vec<(String, Vec<u32>)> {
     let Ok(folder) = std::env::var("WGCL_FUZZ_MODULES") else {
-        return ["control", "constants", "numbers"].map(|name| (name.to_owned(), module(name))).to_vec();
+        return ["control", "constants", "numbers", "later"].map(|name| (name.to_owned(), module(name))).to_vec();
     };
     let paths = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path());
     let mut modules: Vec<_> = paths

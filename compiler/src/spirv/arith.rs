@@ -106,7 +106,10 @@ impl Lowering<'_, '_, '_> {
                 }
                 self.b.emit(if op == Opcode::Any { Op::Any(flags) } else { Op::All(flags) }, Type::BOOL)
             }
-            Opcode::Select => self.select()?,
+            Opcode::Select => match self.aggregate_choice()? {
+                Some(chosen) => return self.define(chosen).map(|()| true),
+                None => self.select()?,
+            },
             Opcode::Dot => {
                 let (a, b) = self.alike(true)?;
                 self.library("dot", &[a, b], Sign::Signed)?

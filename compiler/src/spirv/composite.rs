@@ -198,6 +198,32 @@ impl Lowering<'_, '_, '_> {
         self.give(value)
     }
 
+    /// `OpSelect` of structures or arrays (from SPIR-V 1.4 on): a copy of either. Nothing where it is of other values.
+    pub(super) fn aggregate_choice(&mut self) -> Checked<Option<Val>> {
+        let ty = self.current.ty()?;
+        if !self.module.types.get(ty)?.is_aggregate() {
+            return Ok(None);
+        }
+        let cond = self.number(0)?;
+        let sides = (self.get(self.current.operand(1)?)?, self.get(self.current.operand(2)?)?);
+        let (Val::Memory(first), Val::Memory(second)) = sides else { return Err(invalid!("it takes two values of its type")) };
+        for index in [1, 2] {
+            if self.type_id(self.current.operand(index)?)? != ty {
+                return Err(invalid!("operand {index} is of another type than the result"));
+            }
+        }
+        if self.b.ty(cond) != Type::BOOL {
+            return Err(invalid!("{} is no condition for a structure or an array", self.b.ty(cond)));
+        }
+        let chosen = self.copy_of(second, ty)?;
+        let align = self.module.types.align(ty)?;
+        self.b.open();
+        self.store_val(chosen, ty, Val::Memory(first), align, false)?;
+        let then = self.b.close_branch();
+        self.b.if_then(cond, then);
+        Ok(Some(Val::Memory(chosen)))
+    }
+
     /// The members of a structure of numbers that the current instruction gives.
     pub(super) fn give_members(&mut self, values: &[Value]) -> Checked<()> {
         let ty = self.current.ty()?;

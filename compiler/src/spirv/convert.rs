@@ -136,13 +136,16 @@ impl Lowering<'_, '_, '_> {
         match (have, want) {
             (Type::Ptr(_), Type::Ptr(_)) => Ok(value),
             _ if have == want && have != Type::Void => Ok(value),
-            (Type::Ptr(_), Type::Scalar(scalar)) if scalar.is_int() && scalar.size() == size => {
-                Ok(self.b.cast(CastOp::PtrToInt, value, want))
+            (Type::Void, _) | (_, Type::Void) => Err(unsupported!("a cast of {have} to {want}")),
+            // As many bits as an address has: an integer of that width, or (from SPIR-V 1.5 on) any number or vector of numbers.
+            (Type::Ptr(_), _) if want.access_size(size) == size => {
+                let address = self.b.cast(CastOp::PtrToInt, value, self.module.types.pointer_int());
+                Ok(self.b.bitcast(address, want))
             }
-            (Type::Scalar(scalar), Type::Ptr(_)) if scalar.is_int() && scalar.size() == size => {
-                Ok(self.b.cast(CastOp::IntToPtr, value, want))
+            (_, Type::Ptr(_)) if have.access_size(size) == size => {
+                let address = self.b.bitcast(value, self.module.types.pointer_int());
+                Ok(self.b.cast(CastOp::IntToPtr, address, want))
             }
-            (Type::Ptr(_), _) | (_, Type::Ptr(_)) | (Type::Void, _) | (_, Type::Void) => Err(unsupported!("a cast of {have} to {want}")),
             _ if have.access_size(size) == want.access_size(size) && have.access_size(size) > 0 => Ok(self.b.bitcast(value, want)),
             _ => Err(invalid!("{have} and {want} have not the same size")),
         }
