@@ -426,6 +426,8 @@ impl Device {
 
     /// CL_DEVICE_OPENCL_C_ALL_VERSIONS. A device without the optional features of 2.0 does not report OpenCL C 2.0.
     pub fn c_versions(&self) -> Vec<NameVersion> {
-        [(1, 0), (1, 1), (1, 2), (3, 0)].map(|(major, minor)| NameVersion::new("OpenCL C", Version::new(major, minor, 0))).to_vec()
+        let newest = self.target().language.opencl_c_31().then_some((3, 1));
+        let all = [(1, 0), (1, 1), (1, 2), (3, 0)].into_iter().chain(newest);
+        all.map(|(major, minor)| NameVersion::new("OpenCL C", Version::new(major, minor, 0))).collect()
     }
 }

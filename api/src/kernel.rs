@@ -12,6 +12,7 @@ use crate::error::{Error, Result, ensure};
 use crate::image::{Image, ImageType};
 use crate::image_format::{self, FormatUse, order};
 use crate::lock::{Mutex, Rank};
+use crate::mandates;
 use crate::memory::{Buffer, MemFlags};
 use crate::object::{HandleSlot, Object};
 use crate::program::{Executable, Program, find_kernel};
@@ -284,8 +285,15 @@ impl Kernel {
                 ensure!(same, InvalidContext, "argument {index} of `{}` is a buffer of another context", self.name);
             }
             (KernelParam::Local { .. }, ArgValue::Local(size)) => {
-                // "CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with the local qualifier."
-                ensure!(*size != 0, InvalidArgSize, "local argument {index} of `{}` has no bytes", self.name);
+                // "CL_INVALID_ARG_SIZE ... if the argument is a pointer to the local address space and arg_size is zero. This error condition does not apply if the
+                // platform associated with kernel is OpenCL 3.1 or newer."
+                let newest = || mandates::newest(self.program.context().devices().iter().map(|device| &**device));
+                ensure!(
+                    *size != 0 || newest() >= mandates::NEWEST,
+                    InvalidArgSize,
+                    "local argument {index} of `{}` has no bytes",
+                    self.name
+                );
             }
             (KernelParam::Image, ArgValue::Null) => {
                 // "CL_INVALID_MEM_OBJECT if arg_value points to NULL and it must point to a valid memory object."

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::backend::Backend;
 use crate::device::{Device, DeviceType};
+use crate::mandates;
 use crate::object::{HandleSlot, Object};
 use crate::options::Options;
 use crate::version::{NameVersion, Version};
@@ -13,9 +14,6 @@ pub const NAME: &str = "wgcl";
 
 /// CL_PLATFORM_ICD_SUFFIX_KHR
 pub const SUFFIX: &str = "wgcl";
-
-/// CL_PLATFORM_VERSION: `OpenCL 3.0 wgcl <version>`
-pub const VERSION: &str = concat!("OpenCL 3.0 wgcl ", env!("CARGO_PKG_VERSION"));
 
 /// Extensions of the platform itself; a device's come on top of them.
 pub const PLATFORM_EXTENSIONS: &[(&str, Version)] =
@@ -48,7 +46,11 @@ impl Platform {
                 all = select(all, choice);
             }
             for device in &all {
-                tracing::info!("device: {} ({})", device.name(), device.properties().driver);
+                tracing::info!("device: {} ({}), OpenCL {}", device.name(), device.properties().driver, device.version().short());
+                let missing = device.missing_of_31();
+                if !missing.is_empty() {
+                    tracing::info!("{} is no device of OpenCL 3.1: it lacks {}", device.name(), missing.join(", "));
+                }
             }
             all
         })
@@ -64,6 +66,11 @@ impl Platform {
             })
             .map(|(_, device)| device.clone())
             .collect()
+    }
+
+    /// CL_PLATFORM_NUMERIC_VERSION: the highest of its devices.
+    pub fn version(&self) -> Version {
+        mandates::newest(self.devices().iter().map(|device| &**device))
     }
 
     /// CL_PLATFORM_PROFILE: full where every device is.

@@ -141,6 +141,14 @@ impl TestDevice {
     }
 
     pub(crate) fn with_images(name: &str, images: bool) -> Arc<Self> {
+        Self::changed(name, |_, target| target.language.images = images)
+    }
+
+    /// One of which something is different.
+    pub(crate) fn changed(name: &str, change: impl FnOnce(&mut DeviceProperties, &mut Target)) -> Arc<Self> {
+        let (mut properties, mut target) = (properties(name), Target::full());
+        target.language.images = false;
+        change(&mut properties, &mut target);
         let (sender, receiver) = channel::<Vec<Item>>();
         let executed = Arc::new(AtomicU64::new(0));
         let counter = executed.clone();
@@ -164,8 +172,8 @@ impl TestDevice {
             }
         });
         Arc::new(Self {
-            properties: properties(name),
-            target: Target::full().changed(|target| target.language.images = images),
+            properties,
+            target: target.with_extensions(),
             waiting: Mutex::new(Vec::new()),
             sender: Mutex::new(sender),
             refuses_writes,

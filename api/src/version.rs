@@ -9,6 +9,11 @@ impl Version {
     pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
         Self((major << 22) | (minor << 12) | patch)
     }
+
+    /// `MAJOR.MINOR`
+    pub fn short(self) -> String {
+        format!("{}.{}", self.0 >> 22, (self.0 >> 12) & 0x3ff)
+    }
 }
 
 /// A name and its version.
@@ -34,6 +39,7 @@ mod tests {
     #[test]
     fn packing_is_the_specifications() {
         assert_eq!(Version::new(3, 0, 0).0, 0x00c0_0000);
+        assert_eq!(Version::new(3, 1, 7).short(), "3.1");
         assert_eq!(Version::new(1, 2, 3).0, (1 << 22) + (2 << 12) + 3);
     }
 }

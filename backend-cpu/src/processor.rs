@@ -11,6 +11,8 @@ pub(crate) struct Processor {
     pub(crate) vendor: String,
     /// The maker's number on the PCI bus; 0 where that is not known.
     pub(crate) vendor_id: u32,
+    /// Family, model and stepping, as `cpuid` packs them.
+    pub(crate) signature: u32,
 }
 
 /// The processor on which this runs.
@@ -24,7 +26,7 @@ pub(crate) fn processor() -> Processor {
         "CentaurHauls" | "  Shanghai  " => ("Zhaoxin".to_owned(), 0x1d17),
         other => (other.to_owned(), 0),
     };
-    Processor { name, vendor, vendor_id }
+    Processor { name, vendor, vendor_id, signature: __cpuid(1).eax }
 }
 
 /// The brand string, where the processor has one.

@@ -1,6 +1,7 @@
 //! What the device says of itself.
 
 use wgcl_api::backend::{DeviceKind, DeviceProperties, PreferredGroup, SvmCapabilities};
+use wgcl_api::uuid;
 use wgcl_codegen::Isa;
 use wgcl_compiler::target::Target;
 use wgcl_runtime::host;
@@ -18,7 +19,9 @@ const MAX_CONSTANT_ARGS: u32 = 128;
 
 /// The properties of the host's CPU, run by so many threads.
 pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DeviceProperties {
-    let Processor { name, vendor, vendor_id } = processor();
+    let Processor { name, vendor, vendor_id, signature } = processor();
+    let uuid = uuid::of_parts(&[b"wgcl CPU device", vendor.as_bytes(), name.as_bytes(), &signature.to_le_bytes()]);
+    let driver_uuid = uuid::of_parts(&[b"wgcl CPU driver", env!("CARGO_PKG_VERSION").as_bytes()]);
     let memory = host::memory::total().unwrap_or(UNKNOWN_MEMORY) & !4095;
     DeviceProperties {
         name,
@@ -49,7 +52,7 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         svm: SvmCapabilities::all(),
         timer_resolution: 1,
         correctly_rounded: true,
-        uuid: None,
+        uuid: Some((uuid, driver_uuid)),
         pci: None,
     }
 }

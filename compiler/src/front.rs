@@ -2,9 +2,9 @@
 //! tests, which look at what a stage makes.
 
 use crate::diag::render::{RenderOptions, render};
-use crate::diag::{Diagnostics, SourceMap};
+use crate::diag::{Diagnostics, SourceMap, Span};
 use crate::lex::Token;
-use crate::options::{BuildOptions, Source};
+use crate::options::{BuildOptions, CStd, Source};
 use crate::target::Target;
 pub use crate::thir::Program as TypedProgram;
 use crate::timing::stage;
@@ -49,6 +49,10 @@ impl<'a> FrontEnd<'a> {
 
     /// The typed tree; `None` if the source has errors.
     pub fn check(&mut self) -> Option<TypedProgram> {
+        // "-cl-std=CL3.1 will fail to compile the program for any devices when CL_DEVICE_OPENCL_C_ALL_VERSIONS does not include OpenCL C 3.1."
+        if self.options.std >= CStd::Cl31 && !self.target.language.opencl_c_31() {
+            self.diags.error(Span::NONE, "this device does not have OpenCL C 3.1: it has no subgroups");
+        }
         let unit = self.parse();
         // What could be parsed is checked even if something could not: its errors are worth reporting together.
         let checked = stage("sema", || sema::check(&unit, self.options, self.target, &mut self.diags));

@@ -27,10 +27,12 @@ pub enum CStd {
     Cl20,
     /// `-cl-std=CL3.0`
     Cl30,
+    /// `-cl-std=CL3.1`, for devices that meet it ([`crate::target::Language::opencl_c_31`]).
+    Cl31,
 }
 
 impl CStd {
-    /// `1.0`, `1.1`, `1.2`, `2.0`, `3.0`
+    /// `1.0`, `1.1`, `1.2`, `2.0`, `3.0`, `3.1`
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cl10 => "1.0",
@@ -38,10 +40,11 @@ impl CStd {
             Self::Cl12 => "1.2",
             Self::Cl20 => "2.0",
             Self::Cl30 => "3.0",
+            Self::Cl31 => "3.1",
         }
     }
 
-    /// `__OPENCL_C_VERSION__`: 100, 110, 120, 200, 300.
+    /// `__OPENCL_C_VERSION__`: 100, 110, 120, 200, 300, 310.
     pub const fn version(self) -> u32 {
         match self {
             Self::Cl10 => 100,
@@ -49,6 +52,7 @@ impl CStd {
             Self::Cl12 => 120,
             Self::Cl20 => 200,
             Self::Cl30 => 300,
+            Self::Cl31 => 310,
         }
     }
 }
@@ -245,6 +249,7 @@ fn language_version(version: &str) -> Option<CStd> {
         "CL1.2" | "cl1.2" => CStd::Cl12,
         "CL2.0" | "cl2.0" => CStd::Cl20,
         "CL3.0" | "cl3.0" => CStd::Cl30,
+        "CL3.1" | "cl3.1" => CStd::Cl31,
         _ => return None,
     })
 }

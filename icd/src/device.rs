@@ -2,9 +2,10 @@
 
 use wgcl_api::device::{Device, DeviceType, PRINTF_BUFFER_SIZE};
 use wgcl_api::error::{Error, Result};
+use wgcl_api::mandates::version_text;
 use wgcl_api::mutable_dispatch::DispatchFields;
 use wgcl_api::partition::Partition;
-use wgcl_api::platform::{NAME, Platform, VERSION};
+use wgcl_api::platform::{NAME, Platform};
 use wgcl_api::version::{NameVersion, Version};
 
 use crate::bindings::{
@@ -168,8 +169,8 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_VENDOR => query.put(if properties.vendor.is_empty() { NAME } else { properties.vendor.as_str() }),
         CL_DRIVER_VERSION => query.put(device.driver_version()),
         CL_DEVICE_PROFILE => query.put(device.profile()),
-        CL_DEVICE_VERSION => query.put(VERSION),
-        CL_DEVICE_NUMERIC_VERSION => query.put(Version::new(3, 0, 0)),
+        CL_DEVICE_VERSION => query.put(version_text(device.version())),
+        CL_DEVICE_NUMERIC_VERSION => query.put(device.version()),
         // "The highest fully backwards compatible OpenCL C version": 3.0 made parts of 2.0 optional, which this device does without.
         CL_DEVICE_OPENCL_C_VERSION => query.put("OpenCL C 1.2 wgcl"),
         CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => query.put(Version::new(1, 2, 0)),

@@ -42,8 +42,8 @@ use crate::image_enqueue::{
 };
 use crate::kernel::{
     clCloneKernel, clCreateKernel, clCreateKernelsInProgram, clGetKernelArgInfo, clGetKernelInfo, clGetKernelSubGroupInfo,
-    clGetKernelSubGroupInfoKHR, clGetKernelSuggestedLocalWorkSizeKHR, clGetKernelWorkGroupInfo, clReleaseKernel, clRetainKernel,
-    clSetKernelArg,
+    clGetKernelSubGroupInfoKHR, clGetKernelSuggestedLocalWorkSize, clGetKernelSuggestedLocalWorkSizeKHR, clGetKernelWorkGroupInfo,
+    clReleaseKernel, clRetainKernel, clSetKernelArg,
 };
 use crate::memory::{
     clCreateBuffer, clCreateBufferWithProperties, clCreateSubBuffer, clGetMemObjectInfo, clReleaseMemObject, clRetainMemObject,
@@ -103,6 +103,7 @@ macro_rules! functions {
         fn dispatched(name: &str) -> Option<*mut c_void> {
             match name {
                 $(stringify!($name) => Some($name as *mut c_void),)*
+                "clGetKernelSuggestedLocalWorkSize" => Some(clGetKernelSuggestedLocalWorkSize as *mut c_void),
                 _ => None,
             }
         }
@@ -255,16 +256,25 @@ const ICD2_TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 a
 /// [`function`]; older loaders call through this one.
 pub(crate) static TABLE: Table = Table::tagged();
 
+/// The places of OpenCL 3.0, which the bindings have, and behind them the one that 3.1 adds.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Places {
+    before: cl_icd_dispatch,
+    suggested_local_work_size: *const c_void,
+}
+
 /// The table as words, so that two of them can be what is no address of a function.
 #[repr(C)]
 pub(crate) union Table {
-    functions: cl_icd_dispatch,
-    words: [*const c_void; size_of::<cl_icd_dispatch>() / size_of::<*const c_void>()],
+    functions: Places,
+    words: [*const c_void; size_of::<Places>() / size_of::<*const c_void>()],
 }
 
 impl Table {
     const fn tagged() -> Self {
-        let mut table = Self { functions: FUNCTIONS };
+        let functions = Places { before: FUNCTIONS, suggested_local_work_size: clGetKernelSuggestedLocalWorkSize as *const c_void };
+        let mut table = Self { functions };
         let places = [offset_of!(cl_icd_dispatch, clGetPlatformIDs), offset_of!(cl_icd_dispatch, clUnloadCompiler)];
         // SAFETY: all of it is initialised, and every word is a pointer of some kind.
         let words = unsafe { &mut table.words };

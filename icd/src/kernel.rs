@@ -61,7 +61,6 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
         KernelParam::Local { .. } => {
             // "CL_INVALID_ARG_VALUE if the argument is declared with the local qualifier and arg_value is not NULL."
             check!(value.is_null(), InvalidArgValue, "argument {index} is local memory, its value must be null");
-            check!(size != 0, InvalidArgSize, "argument {index} is local memory of no bytes");
             let bytes = u32::try_from(size)
                 .map_err(|_| Error::MaxSizeRestrictionExceeded(format!("argument {index} is local memory of {size} bytes").into()))?;
             Ok(ArgValue::Local(bytes))
@@ -92,6 +91,28 @@ fn device_of(kernel: &Kernel, device: cl_device_id) -> Result<Arc<Device>> {
         [only] if device.is_null() => Ok(only.clone()),
         _ => handles::get(device),
     }
+}
+
+/// clGetKernelSuggestedLocalWorkSize and what the extension calls it.
+fn suggest_local_size(
+    queue: cl_command_queue,
+    kernel: cl_kernel,
+    work_dim: cl_uint,
+    offset_and_size: [&List<usize>; 2],
+    suggested: &OutList<usize>,
+) -> Result<()> {
+    let queue = handles::get::<Queue>(queue)?;
+    let kernel = handles::get::<Kernel>(kernel)?;
+    // Only that many values may be there; a wrong number of dimensions is found below.
+    let count = if work_dim <= 3 { work_dim as usize } else { 0 };
+    let [offset, global] = offset_and_size.map(|list| (!list.is_null()).then(|| list.get(count)));
+    let range = NdRange { work_dim, global_offset: offset.as_deref(), global_size: global.as_deref(), local_size: None };
+    let size = queue.suggest_local_size(&kernel, &range)?;
+    // "CL_INVALID_VALUE if suggested_local_work_size is NULL."
+    check!(!suggested.is_null(), InvalidValue, "there is no place for the answer");
+    let wide: Vec<usize> = size.iter().take(count).map(|&n| n as usize).collect();
+    suggested.set(&wide);
+    Ok(())
 }
 
 /// Any query of sub-groups.
@@ -267,6 +288,17 @@ crate::entry! {
         sub_group_info(kernel, device, param, (input_size, input), &Query::new(size, value, size_ret))
     }
 
+    fn clGetKernelSuggestedLocalWorkSize(
+        queue: cl_command_queue,
+        kernel: cl_kernel,
+        work_dim: cl_uint,
+        offset: List<usize>,
+        global: List<usize>,
+        suggested: OutList<usize>,
+    ) {
+        suggest_local_size(queue, kernel, work_dim, [&offset, &global], &suggested)
+    }
+
     fn clGetKernelSuggestedLocalWorkSizeKHR(
         queue: cl_command_queue,
         kernel: cl_kernel,
@@ -275,18 +307,7 @@ crate::entry! {
         global: List<usize>,
         suggested: OutList<usize>,
     ) {
-        let queue = handles::get::<Queue>(queue)?;
-        let kernel = handles::get::<Kernel>(kernel)?;
-        // Only that many values may be there; a wrong number of dimensions is found below.
-        let count = if work_dim <= 3 { work_dim as usize } else { 0 };
-        let [offset, global] = [&offset, &global].map(|list| (!list.is_null()).then(|| list.get(count)));
-        let range = NdRange { work_dim, global_offset: offset.as_deref(), global_size: global.as_deref(), local_size: None };
-        let size = queue.suggest_local_size(&kernel, &range)?;
-        // "CL_INVALID_VALUE if suggested_local_work_size is NULL."
-        check!(!suggested.is_null(), InvalidValue, "there is no place for the answer");
-        let wide: Vec<usize> = size.iter().take(count).map(|&n| n as usize).collect();
-        suggested.set(&wide);
-        Ok(())
+        suggest_local_size(queue, kernel, work_dim, [&offset, &global], &suggested)
     }
 
     fn clGetKernelSubGroupInfoKHR(

@@ -5,9 +5,9 @@ use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
 
 use wgcl_api::error::Result;
+use wgcl_api::mandates::version_text;
 use wgcl_api::options::Options;
-use wgcl_api::platform::{NAME, Platform, SUFFIX, VERSION};
-use wgcl_api::version::Version;
+use wgcl_api::platform::{NAME, Platform, SUFFIX};
 
 use crate::backends::Backends;
 use crate::bindings::{
@@ -85,8 +85,8 @@ crate::entry! {
         let query = Query::new(size, value, size_ret);
         match param {
             CL_PLATFORM_PROFILE => query.put(platform.profile()),
-            CL_PLATFORM_VERSION => query.put(VERSION),
-            CL_PLATFORM_NUMERIC_VERSION => query.put(Version::new(3, 0, 0)),
+            CL_PLATFORM_VERSION => query.put(version_text(platform.version())),
+            CL_PLATFORM_NUMERIC_VERSION => query.put(platform.version()),
             CL_PLATFORM_NAME | CL_PLATFORM_VENDOR => query.put(NAME),
             CL_PLATFORM_EXTENSIONS => {
                 let names: Vec<_> = platform.extensions().into_iter().map(|extension| extension.name).collect();

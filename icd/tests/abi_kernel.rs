@@ -14,7 +14,7 @@ use common::ffi::{
     CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME,
     CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE,
     CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
-    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_WORK_GROUP_SIZE, CL_SUCCESS, CL_TRUE, cl_int, cl_mem, cl_uint,
+    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_WORK_GROUP_SIZE, CL_PLATFORM_NUMERIC_VERSION, CL_SUCCESS, CL_TRUE, cl_int, cl_mem, cl_uint,
 };
 use common::objects::{Context, Kernel};
 use common::{info, info_string, target};
@@ -149,7 +149,11 @@ fn arguments_are_checked() {
     assert_eq!(kernel.set(4, &[0f32; 3]), CL_INVALID_ARG_SIZE);
     assert_eq!(cl.clSetKernelArg(kernel.0, 3, 4, null()), CL_INVALID_ARG_VALUE);
     assert_eq!(kernel.set(1, &0usize), CL_INVALID_ARG_VALUE, "local memory has a size and no value");
-    assert_eq!(cl.clSetKernelArg(kernel.0, 1, 0, null()), CL_INVALID_ARG_SIZE);
+    // From OpenCL 3.1 on there may be no local memory.
+    let version: Result<u32, _> =
+        info(|size, value, ret| cl.clGetPlatformInfo(target().platform, CL_PLATFORM_NUMERIC_VERSION, size, value, ret));
+    let none = if version >= Ok(3 << 22 | 1 << 12) { CL_SUCCESS } else { CL_INVALID_ARG_SIZE };
+    assert_eq!(cl.clSetKernelArg(kernel.0, 1, 0, null()), none);
     assert_eq!(cl.clSetKernelArg(kernel.0, 1, 64, null()), CL_SUCCESS);
     assert_eq!(cl.clSetKernelArg(null_mut(), 0, 8, null()), CL_INVALID_KERNEL);
     let nothing: cl_mem = null_mut();
@@ -258,6 +262,24 @@ fn launches_are_checked() {
         CL_INVALID_EVENT_WAIT_LIST
     );
     queue.finish();
+}
+
+#[test]
+fn local_memory_may_have_no_bytes() {
+    let cl = &target().cl;
+    let context = Context::new();
+    let queue = context.queue(0);
+    let source = "kernel void k(global int *a, local int *b, local int *c) { if (a[0] == 7) b[0] = a[1]; c[get_local_id(0)] = 3;
+                  barrier(CLK_LOCAL_MEM_FENCE); a[get_global_id(0)] = c[0] + (int)get_local_id(0); }";
+    let kernel = context.build(source).kernel("k");
+    let mem = context.buffer(16);
+    queue.write(&mem, &[0u32; 4]);
+    kernel.set_mem(0, &mem);
+    assert_eq!(cl.clSetKernelArg(kernel.0, 2, 16, null()), CL_SUCCESS);
+    if cl.clSetKernelArg(kernel.0, 1, 0, null()) == CL_SUCCESS {
+        assert_eq!(queue.launch(&kernel, &[4], Some(&[4])), CL_SUCCESS);
+        assert_eq!(queue.read::<u32>(&mem, 4), [3, 4, 5, 6]);
+    }
 }
 
 const SIZES: &str = "kernel void sizes(global uint *a) { a[get_global_id(0)] = get_local_size(0); }";

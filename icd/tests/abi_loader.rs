@@ -20,8 +20,8 @@ type GetInfo = unsafe extern "C" fn(cl_platform_id, cl_uint, usize, *mut c_void,
 const TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 as usize } else { 0x434C_3331 };
 /// The places of clGetPlatformIDs and clUnloadCompiler in `struct _cl_icd_dispatch`.
 const TAGGED: [usize; 2] = [0, 31];
-/// All places of OpenCL 3.0.
-const PLACES: usize = 149;
+/// All places of OpenCL 3.1.
+const PLACES: usize = 150;
 
 const CL_PLATFORM_EXTENSIONS_WITH_VERSION: cl_uint = 0x0907;
 
@@ -93,6 +93,7 @@ fn the_platform_says_that_it_is_of_version_two() {
     }
     let name = driver.function(driver.platform, c"clGetPlatformInfo");
     assert_eq!(name, table[1], "what loaders of either version call is the same");
+    assert_eq!(driver.function(driver.platform, c"clGetKernelSuggestedLocalWorkSize"), table[PLACES - 1]);
     let versions = info_bytes(|size, value, ret| {
         target().cl.clGetPlatformInfo(driver.platform, CL_PLATFORM_EXTENSIONS_WITH_VERSION, size, value, ret)
     })

@@ -13,7 +13,24 @@ use common::ffi::{
     CL_DEVICE_VERSION, CL_DRIVER_VERSION, CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE, CL_PLATFORM_EXTENSIONS, CL_PLATFORM_ICD_SUFFIX_KHR,
     CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, CL_SUCCESS, cl_uint,
 };
-use common::{info, info_string, target};
+use common::{info, info_bytes, info_string, target};
+
+const CL_DEVICE_IL_VERSION: cl_uint = 0x105B;
+const CL_DEVICE_MAX_NUM_SUB_GROUPS: cl_uint = 0x105C;
+const CL_DEVICE_OPENCL_C_ALL_VERSIONS: cl_uint = 0x1066;
+
+/// Extensions that OpenCL 3.1 took into its core.
+const MANDATED: &[&str] = &[
+    "cl_khr_device_uuid",
+    "cl_khr_extended_bit_ops",
+    "cl_khr_integer_dot_product",
+    "cl_khr_spirv_queries",
+    "cl_khr_subgroup_extended_types",
+    "cl_khr_subgroup_rotate",
+    "cl_khr_subgroup_shuffle",
+    "cl_khr_subgroup_shuffle_relative",
+    "cl_khr_suggested_local_work_size",
+];
 
 fn platform_text(name: cl_uint) -> String {
     let target = target();
@@ -32,9 +49,15 @@ fn device<T: Copy + Default>(name: cl_uint) -> T {
     info(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).expect("the device query is answered")
 }
 
+/// `MAJOR.MINOR` of a cl_version.
+fn short(version: u32) -> String {
+    format!("{}.{}", version >> 22, version >> 12 & 0x3ff)
+}
+
 #[test]
 fn platform_strings_have_the_form_of_the_specification() {
-    assert!(platform_text(CL_PLATFORM_VERSION).starts_with("OpenCL 3.0 "), "{}", platform_text(CL_PLATFORM_VERSION));
+    let text = platform_text(CL_PLATFORM_VERSION);
+    assert!(text.starts_with("OpenCL 3.0 ") || text.starts_with("OpenCL 3.1 "), "{text}");
     assert!(["FULL_PROFILE", "EMBEDDED_PROFILE"].contains(&platform_text(CL_PLATFORM_PROFILE).as_str()));
     assert!(platform_text(CL_PLATFORM_EXTENSIONS).split_whitespace().any(|extension| extension == "cl_khr_icd"));
     assert!(!platform_text(CL_PLATFORM_VENDOR).is_empty());
@@ -42,7 +65,7 @@ fn platform_strings_have_the_form_of_the_specification() {
     let target = target();
     let version: u32 = info(|size, value, ret| target.cl.clGetPlatformInfo(target.platform, CL_PLATFORM_NUMERIC_VERSION, size, value, ret))
         .expect("the numeric version is there");
-    assert_eq!(version >> 22, 3);
+    assert!(text.starts_with(&format!("OpenCL {} ", short(version))), "{text}");
     if target.is_wgcl() {
         assert_eq!(platform_text(CL_PLATFORM_NAME), "wgcl");
     }
@@ -91,11 +114,12 @@ fn devices_are_found_by_type() {
 
 #[test]
 fn device_strings_have_the_form_of_the_specification() {
-    assert!(device_text(CL_DEVICE_VERSION).starts_with("OpenCL 3.0 "));
+    let text = device_text(CL_DEVICE_VERSION);
+    assert!(text.starts_with("OpenCL 3.0 ") || text.starts_with("OpenCL 3.1 "), "{text}");
     assert!(device_text(CL_DEVICE_OPENCL_C_VERSION).starts_with("OpenCL C 1.2"), "{}", device_text(CL_DEVICE_OPENCL_C_VERSION));
     assert!(!device_text(CL_DEVICE_NAME).is_empty());
     assert!(device_text(CL_DRIVER_VERSION).contains('.'));
-    assert_eq!(device::<u32>(CL_DEVICE_NUMERIC_VERSION) >> 22, 3);
+    assert!(text.starts_with(&format!("OpenCL {} ", short(device::<u32>(CL_DEVICE_NUMERIC_VERSION)))), "{text}");
     assert_eq!(device::<usize>(CL_DEVICE_PLATFORM), target().platform as usize);
     let extensions = device_text(CL_DEVICE_EXTENSIONS);
     for extension in [
@@ -106,6 +130,38 @@ fn device_strings_have_the_form_of_the_specification() {
         "cl_khr_local_int32_extended_atomics",
     ] {
         assert!(extensions.split_whitespace().any(|have| have == extension), "{extension} is mandatory since OpenCL 1.1");
+    }
+}
+
+/// What OpenCL 3.1 demands beyond 3.0 is there where the device says that it is of 3.1, and the device says so where it is there.
+#[test]
+fn the_version_is_what_the_mandates_allow() {
+    let list = |name: cl_uint| {
+        let target = target();
+        info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).expect("a list")
+    };
+    let has = |text: &str, name: &str| text.split_whitespace().any(|have| have == name);
+    let mut missing = Vec::new();
+    let extensions = device_text(CL_DEVICE_EXTENSIONS);
+    missing.extend(MANDATED.iter().copied().filter(|name| !has(&extensions, name)));
+    let languages = device_text(CL_DEVICE_IL_VERSION);
+    missing
+        .extend(["SPIR-V_1.0", "SPIR-V_1.1", "SPIR-V_1.2", "SPIR-V_1.3", "SPIR-V_1.4"].into_iter().filter(|name| !has(&languages, name)));
+    missing.extend((device::<u32>(CL_DEVICE_MAX_NUM_SUB_GROUPS) == 0).then_some("sub-groups"));
+    // cl_name_version: the version, and a name of 64 bytes.
+    let version = (3_u32 << 22 | 1 << 12).to_ne_bytes();
+    missing.extend((!list(CL_DEVICE_OPENCL_C_ALL_VERSIONS).chunks(68).any(|entry| entry[..4] == version)).then_some("OpenCL C 3.1"));
+    let newest = device_text(CL_DEVICE_VERSION).starts_with("OpenCL 3.1 ");
+    assert!(!newest || missing.is_empty(), "{missing:?}");
+    if !target().is_wgcl() {
+        return;
+    }
+    assert_eq!(newest, missing.is_empty(), "{missing:?}");
+    // The host's processor, run by wgcl itself.
+    assert!(newest || !device_text(CL_DRIVER_VERSION).contains("(CPU:"), "{missing:?}");
+    if has(&extensions, "cl_khr_device_uuid") {
+        let names = [0x106A, 0x106B].map(device::<[u8; 16]>);
+        assert!(names.iter().all(|name| name.iter().any(|byte| *byte != 0)) && names[0] != names[1], "{names:?}");
     }
 }
 
@@ -149,12 +205,15 @@ fn device_info_checks_sizes_and_names() {
     assert_eq!(room[4..], [0xab; 12]);
 }
 
-/// Every query of OpenCL 3.0's table must be answered, whatever the device can do.
+/// Every query of the specification's table must be answered, whatever the device can do.
 #[test]
 fn every_device_query_is_answered() {
     let cl = &target().cl;
     // 0x1033 belongs to cl_khr_fp16; the other gaps are not assigned.
     let names = (0x1000..=0x1032).chain(0x1034..=0x105e).chain(0x1060..=0x1069).chain(0x106f..=0x1072);
+    let newest = device_text(CL_DEVICE_VERSION).starts_with("OpenCL 3.1 ");
+    let of_31 = (0x106a..=0x106e).chain(0x1073..=0x1075).chain(0x12b9..=0x12bb).filter(|_| newest);
+    let names = names.chain(of_31);
     let missing: Vec<String> = names
         .filter(|&name| cl.clGetDeviceInfo(target().device, name, 0, null_mut(), &mut 0) != CL_SUCCESS)
         .map(|name| format!("{name:#x}"))

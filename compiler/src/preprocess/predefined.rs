@@ -277,6 +277,7 @@ const PREDEFINED: &[(&str, &str, When)] = &[
     ("CL_VERSION_1_2", "120", When::Always),
     ("CL_VERSION_2_0", "200", When::Always),
     ("CL_VERSION_3_0", "300", When::Always),
+    ("CL_VERSION_3_1", "310", When::Always),
     ("__OPENCL_VERSION__", "300", When::Always),
     ("CLK_LOCAL_MEM_FENCE", "0x01", When::Always),
     ("CLK_GLOBAL_MEM_FENCE", "0x02", When::Always),

@@ -139,7 +139,7 @@ fn conditions() {
     yes("'a' == 97 && '\\n' == 10 && '\\377' < 0");
     yes("undefined_name == 0 && !defined undefined_name && !defined(undefined_name)");
     yes("(-9223372036854775807 - 1) / -1 != 5");
-    yes("__OPENCL_VERSION__ == 300 && __OPENCL_C_VERSION__ == CL_VERSION_1_2 && defined CL_VERSION_3_0");
+    yes("__OPENCL_VERSION__ == 300 && __OPENCL_C_VERSION__ == CL_VERSION_1_2 && defined CL_VERSION_3_0 && CL_VERSION_3_1 == 310");
     yes("INT_MAX == 2147483647 && FLT_MAX_10_EXP == 38 && CHAR_BIT == 8");
     yes("true && !false");
     expands("#define D defined(X)\n#if D\n1\n#elif 1\n2\n#elif 1/0\n3\n#else\n4\n#endif", "2");
@@ -207,6 +207,9 @@ fn predefined_by_target_and_options() {
     assert!(!defined("__FAST_RELAXED_MATH__", &plain) && defined("__FAST_RELAXED_MATH__", &newest));
     assert!(!defined("memory_order_relaxed", &plain) && defined("memory_order_relaxed", &newest));
     assert!(defined("__IMAGE_SUPPORT__", &plain) && !defined("__EMBEDDED_PROFILE__", &plain));
+    let latest = BuildOptions { std: CStd::Cl31, ..BuildOptions::default() };
+    assert!(defined("__opencl_c_int64", &latest) && defined("memory_scope_sub_group", &latest));
+    assert_eq!(run_source(&Source { text: "__OPENCL_C_VERSION__".to_owned(), ..Source::default() }, &latest).text(), "310");
     let undefined = BuildOptions { macros: vec![("M_PI".to_owned(), None)], ..BuildOptions::default() };
     assert!(!defined("M_PI", &undefined));
 }

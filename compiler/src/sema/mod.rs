@@ -393,7 +393,7 @@ impl<'a> Sema<'a> {
         !self.in_library
             && match self.options.std {
                 CStd::Cl20 => true,
-                CStd::Cl30 => self.target.language.features.iter().any(|f| f == "__opencl_c_generic_address_space"),
+                CStd::Cl30 | CStd::Cl31 => self.target.language.features.iter().any(|f| f == "__opencl_c_generic_address_space"),
                 _ => false,
             }
     }
@@ -402,7 +402,7 @@ impl<'a> Sema<'a> {
     fn has_program_scope_globals(&self) -> bool {
         match self.options.std {
             CStd::Cl20 => true,
-            CStd::Cl30 => self.target.language.features.iter().any(|f| f == "__opencl_c_program_scope_global_variables"),
+            CStd::Cl30 | CStd::Cl31 => self.target.language.features.iter().any(|f| f == "__opencl_c_program_scope_global_variables"),
             _ => false,
         }
     }

@@ -173,6 +173,11 @@ impl Language {
         self.fp64 && self.int64_atomics
     }
 
+    /// Whether the device has all that OpenCL C 3.1 made mandatory: subgroups. The rest every device has.
+    pub const fn opencl_c_31(&self) -> bool {
+        self.subgroups
+    }
+
     /// Fills in `extensions` and `features` from the other fields: the one place that says what is reported when.
     #[must_use]
     pub fn with_extensions(mut self) -> Self {
