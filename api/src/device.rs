@@ -322,6 +322,12 @@ impl Device {
         self.target().language.subgroups.then(|| self.properties().subgroup_size.max(1))
     }
 
+    /// CL_DEVICE_SUB_GROUP_SIZES_INTEL: what kernels may require; nothing where the device chooses among several.
+    pub fn subgroup_sizes(&self) -> Vec<usize> {
+        let size = self.subgroup_size().filter(|_| self.target().language.fixed_subgroups);
+        size.map(|size| size as usize).into_iter().collect()
+    }
+
     /// CL_DEVICE_MAX_NUM_SUB_GROUPS: 0 where there are none.
     pub fn max_subgroups(&self) -> u32 {
         self.subgroup_size().map_or(0, |size| self.properties().max_group_invocations.div_ceil(size))

@@ -15,6 +15,7 @@ const EXTENSIONS: &[&CStr] = &[
     c"SPV_EXT_relaxed_printf_string_address_space",
     c"SPV_EXT_shader_atomic_float_add",
     c"SPV_EXT_shader_atomic_float_min_max",
+    c"SPV_INTEL_subgroups",
     c"SPV_KHR_bit_instructions",
     c"SPV_KHR_expect_assume",
     c"SPV_KHR_integer_dot_product",
@@ -30,9 +31,9 @@ const CAPABILITIES: &[u32] = &[4, 5, 6, 7, 8, 22, 18, 38, 39, 71, 6016, 6017, 60
 /// `ImageBasic`, `ImageReadWrite`, `LiteralSampler`, `Sampled1D`, `Image1D`, `SampledBuffer`, `ImageBuffer`.
 const IMAGES: &[u32] = &[13, 14, 20, 43, 44, 46, 47];
 
-/// `SubgroupDispatch` aside, what the extensions of subgroups need: `GroupNonUniform`, and its `Vote`, `Arithmetic`, `Ballot`, `Shuffle`, `ShuffleRelative`,
+/// `SubgroupDispatch`, what SPV_INTEL_subgroups has but for images, and what the extensions of subgroups need: `GroupNonUniform`, and its `Vote`, `Arithmetic`, `Ballot`, `Shuffle`, `ShuffleRelative`,
 /// `Clustered`, and `GroupNonUniformRotateKHR`.
-const SUBGROUPS: &[u32] = &[61, 62, 63, 64, 65, 66, 67, 6026];
+const SUBGROUPS: &[u32] = &[58, 5568, 5569, 61, 62, 63, 64, 65, 66, 67, 6026];
 
 impl Device {
     /// CL_DEVICE_ILS_WITH_VERSION
@@ -72,6 +73,8 @@ fn capabilities(target: &Target) -> Vec<u32> {
     found.extend(part(language.int64_atomics, &[12]));
     found.extend(part(language.images, IMAGES));
     found.extend(part(language.subgroups, SUBGROUPS));
+    // `SubgroupImageBlockIOINTEL`.
+    found.extend(part(language.subgroups && language.images, &[5570]));
     // `AtomicFloat32MinMaxEXT`, `AtomicFloat64MinMaxEXT`, `AtomicFloat32AddEXT`, `AtomicFloat64AddEXT`.
     found.extend([5612, 6033]);
     found.extend(part(language.double_atomics(), &[5613, 6034]));

@@ -110,6 +110,10 @@ pub struct SubGroupInfo {
     pub group_size: u64,
     /// CL_KERNEL_COMPILE_WORK_GROUP_SIZE
     pub required: [u32; 3],
+    /// CL_KERNEL_COMPILE_NUM_SUB_GROUPS, 0 where any number will do.
+    pub required_count: u32,
+    /// CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, 0 where none is required.
+    pub required_size: u32,
 }
 
 impl SubGroupInfo {
@@ -516,7 +520,14 @@ impl Kernel {
         let info = self.work_group_info(device)?;
         // "CL_INVALID_OPERATION if device does not support sub-groups."
         let size = device.subgroup_size().ok_or_else(|| Error::InvalidOperation("the device does not support sub-groups".into()))?;
-        Ok(SubGroupInfo { size: u64::from(size), group_size: info.size, required: info.compiled })
+        let (_, kernel) = self.on(device)?;
+        Ok(SubGroupInfo {
+            size: u64::from(size),
+            group_size: info.size,
+            required: info.compiled,
+            required_count: kernel.reqd_subgroups.unwrap_or(0),
+            required_size: kernel.reqd_subgroup_size.unwrap_or(0),
+        })
     }
 
     /// CL_KERNEL_PRIVATE_MEM_SIZE: as far as the backend can tell; asking may compile the kernel.

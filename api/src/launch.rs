@@ -223,7 +223,8 @@ fn check_local_size(
     global: [u64; 3],
 ) -> Result<[u32; 3]> {
     let Some(given) = range.local_size else {
-        let Some(required) = info.reqd_work_group_size else {
+        let in_a_row = |count: u32| [count.saturating_mul(properties.subgroup_size.max(1)), 1, 1];
+        let Some(required) = info.reqd_work_group_size.or(info.reqd_subgroups.map(in_a_row)) else {
             let remainder = info.non_uniform_groups || info.group_blind;
             return Ok(choose_local_size(properties, range.work_dim, global, remainder));
         };
@@ -237,6 +238,10 @@ fn check_local_size(
     // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is specified and does not match the required work-group size for kernel in the program source."
     if let Some(required) = info.reqd_work_group_size {
         ensure!(local == required.map(u64::from), InvalidWorkGroupSize, "`{}` requires {required:?}, not {local:?}", info.name);
+    }
+    if let Some(required) = info.reqd_subgroups {
+        let count = total.map(|items| items.div_ceil(u64::from(properties.subgroup_size.max(1))));
+        ensure!(count == Some(u64::from(required)), InvalidWorkGroupSize, "`{}` requires {required} sub-groups, not {count:?}", info.name);
     }
     // "... if the total number of work-items in the work-group is zero."
     ensure!(!local.contains(&0), InvalidWorkGroupSize, "a local size of {local:?}");

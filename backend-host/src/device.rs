@@ -64,6 +64,7 @@ fn properties() -> DeviceProperties {
 fn target() -> Target {
     Target::portable().changed(|target| {
         target.language.max_subgroup_size = 1;
+        target.language.fixed_subgroups = true;
         target.language.atomic_order = AtomicOrder::Total;
         target.language.max_local_memory = LOCAL_MEMORY;
     })

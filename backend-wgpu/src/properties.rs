@@ -223,6 +223,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         },
         subgroups,
         max_subgroup_size: info.subgroup_max_size.clamp(1, 128).next_power_of_two(),
+        fixed_subgroups: info.subgroup_min_size == info.subgroup_max_size && info.subgroup_max_size.is_power_of_two(),
         // In HLSL fma is what the compiler makes of it.
         fused_fma: info.vendor == NVIDIA && approach.spirv,
         denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,

@@ -43,6 +43,10 @@ pub struct KernelInfo {
     pub args: Vec<ArgInfo>,
     /// The attribute `reqd_work_group_size`, in work-items.
     pub reqd_work_group_size: Option<[u32; 3]>,
+    /// The attribute `intel_reqd_sub_group_size` or SPIR-V's `SubgroupSize`, in work-items: the device has subgroups of that size.
+    pub reqd_subgroup_size: Option<u32>,
+    /// SPIR-V's `SubgroupsPerWorkgroup`: subgroups that every work-group must have.
+    pub reqd_subgroups: Option<u32>,
     /// The attribute `work_group_size_hint`, in work-items.
     pub work_group_size_hint: Option<[u32; 3]>,
     /// CL_KERNEL_ATTRIBUTES: the attributes as a string, separated by single blanks, e.g. `reqd_work_group_size(8,1,1)`.

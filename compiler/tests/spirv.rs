@@ -155,6 +155,17 @@ fn the_log_names_instruction_and_byte() {
     assert!(result.log.starts_with("error: %") && result.log.contains(&wanted), "{}", result.log);
 }
 
+#[test]
+fn the_log_names_places_and_names() {
+    let mut words = module("later");
+    // The last addition's second operand becomes an id that nobody defines.
+    let at = words.iter().rposition(|word| *word == 5 << 16 | 128).expect("OpIAdd");
+    let result = words[at + 2];
+    words[at + 4] = 9999;
+    let log = build(&words, &Specialisation::new()).log;
+    assert_eq!(log, format!("later.cl:12:5: error: %{result} \"sum\" = OpIAdd at byte {}: %9999 is not defined\n", at * 4));
+}
+
 /// Numbers that look random, the same in every run.
 struct Random(u64);
 
@@ -193,7 +204,7 @@ fn damage(words: &mut Vec<u32>, random: &mut Random) {
 /// The modules that are damaged, and their names.
 fn fuzzed() -> Vec<(String, Vec<u32>)> {
     let Ok(folder) = std::env::var("WGCL_FUZZ_MODULES") else {
-        return ["control", "constants", "numbers", "later"].map(|name| (name.to_owned(), module(name))).to_vec();
+        return ["control", "constants", "numbers", "later", "subgroups"].map(|name| (name.to_owned(), module(name))).to_vec();
     };
     let paths = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path());
     let mut modules: Vec<_> = paths

@@ -21,12 +21,12 @@ use crate::bindings::{
     CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
     CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST, CL_KERNEL_ARG_TYPE_NAME,
     CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT, CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES,
-    CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME,
-    CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS,
+    CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT,
+    CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS,
     CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE,
-    CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, CL_KERNEL_WORK_GROUP_SIZE, cl_command_queue,
-    cl_device_id, cl_kernel, cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem, cl_program,
-    cl_sampler, cl_uint,
+    CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SPILL_MEM_SIZE_INTEL, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE,
+    CL_KERNEL_WORK_GROUP_SIZE, cl_command_queue, cl_device_id, cl_kernel, cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info,
+    cl_kernel_work_group_info, cl_mem, cl_program, cl_sampler, cl_uint,
 };
 use crate::check;
 use crate::ffi::{Bytes, BytesMut, List, Out, OutList, Text};
@@ -155,8 +155,8 @@ fn sub_group_info(
             }
         }
         CL_KERNEL_MAX_NUM_SUB_GROUPS => query.put(info.max_count() as usize),
-        // No kernel asks for a number of subgroups.
-        CL_KERNEL_COMPILE_NUM_SUB_GROUPS => query.put(0usize),
+        CL_KERNEL_COMPILE_NUM_SUB_GROUPS => query.put(info.required_count as usize),
+        CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => query.put(info.required_size as usize),
         _ => query.unknown(param),
     }
 }
@@ -269,6 +269,7 @@ crate::entry! {
             CL_KERNEL_COMPILE_WORK_GROUP_SIZE => query.put(info.compiled.map(|n| n as usize)),
             CL_KERNEL_LOCAL_MEM_SIZE => query.put(info.local_memory),
             CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => query.put(info.preferred_multiple.max(1) as usize),
+            CL_KERNEL_SPILL_MEM_SIZE_INTEL => query.put(0u64),
             CL_KERNEL_PRIVATE_MEM_SIZE => query.put(kernel.private_memory(&device)?),
             // "CL_INVALID_VALUE if param_name is CL_KERNEL_GLOBAL_WORK_SIZE and device is not a custom device and kernel is not a built-in kernel."
             _ => query.unknown(param),

@@ -6,11 +6,11 @@ use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 
 use common::ffi::{
-    CL_DEVICE_EXTENSIONS, CL_INVALID_OPERATION, CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES,
-    CL_PROGRAM_SOURCE, CL_SUCCESS, CL_TRUE, cl_context, cl_int, cl_program, cl_uint,
+    CL_DEVICE_EXTENSIONS, CL_INVALID_OPERATION, CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_INVALID_WORK_GROUP_SIZE, CL_PROGRAM_BINARIES,
+    CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_SOURCE, CL_SUCCESS, CL_TRUE, cl_context, cl_int, cl_program, cl_uint,
 };
-use common::objects::{Context, Program};
-use common::{info_bytes, info_string, target};
+use common::objects::{Context, Kernel, Program};
+use common::{info, info_bytes, info_string, target};
 
 const CL_DEVICE_IL_VERSION: cl_uint = 0x105B;
 const CL_DEVICE_ILS_WITH_VERSION: cl_uint = 0x1061;
@@ -133,6 +133,90 @@ fn constants_are_specialised() {
     let source = context.program("kernel void k(global int *out) { *out = 1; }");
     let status = specialise(&source, 1, &3_u32);
     assert!(matches!(status, CL_INVALID_PROGRAM | CL_INVALID_OPERATION), "{status}");
+}
+
+/// A module whose kernel `shuffles` requires subgroups of 16, and `counted` two of them; see the text next to it.
+const SUBGROUPS: &[u8] = include_bytes!("../../tests/spirv/subgroups.spv");
+const CL_DEVICE_SUB_GROUP_SIZES_INTEL: cl_uint = 0x4108;
+const CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: cl_uint = 0x410A;
+const CL_KERNEL_COMPILE_NUM_SUB_GROUPS: cl_uint = 0x11BA;
+const CL_KERNEL_ATTRIBUTES: cl_uint = 0x1195;
+
+/// The module with another size in the place of 16.
+fn requiring(size: u32) -> Vec<u8> {
+    let mut words: Vec<u32> = SUBGROUPS.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
+    // OpExecutionMode of four words, SubgroupSize.
+    let at = words.windows(3).position(|words| words[0] == 4 << 16 | 16 && words[2] == 35).expect("the mode");
+    words[at + 3] = size;
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+#[test]
+fn modules_say_what_subgroups_they_require() {
+    let (cl, device) = (&target().cl, target().device);
+    let sizes = info_bytes(|size, value, ret| cl.clGetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, size, value, ret));
+    let Some(size) = sizes.ok().and_then(|bytes| bytes.as_chunks::<8>().0.first().map(|bytes| usize::from_ne_bytes(*bytes))) else {
+        return;
+    };
+    let context = Context::new();
+    if !takes_il() || size > 64 {
+        return;
+    }
+    let (program, _) = create(&context, &requiring(7));
+    assert_ne!(program.build(""), CL_SUCCESS);
+    assert!(program.log().contains("a subgroup size of 7 is not supported"), "{}", program.log());
+    let (program, status) = create(&context, &requiring(size as u32));
+    assert_eq!(status, CL_SUCCESS);
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+    let (shuffles, blocks, counted) = (program.kernel("shuffles"), program.kernel("blocks"), program.kernel("counted"));
+    let compiled = |kernel: &Kernel, name: cl_uint| {
+        info::<usize>(|size, value, ret| cl.clGetKernelSubGroupInfo(kernel.0, device, name, 0, null(), size, value, ret))
+    };
+    assert_eq!(compiled(&shuffles, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL), Ok(size));
+    assert_eq!(compiled(&blocks, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL), Ok(0));
+    assert_eq!((compiled(&blocks, CL_KERNEL_COMPILE_NUM_SUB_GROUPS), compiled(&counted, CL_KERNEL_COMPILE_NUM_SUB_GROUPS)), (Ok(0), Ok(2)));
+    let queue = context.queue(0);
+    let wrong = context.buffer(64 * 4);
+    queue.write(&wrong, &[9u32; 64]);
+    shuffles.set_mem(0, &wrong);
+    assert_eq!(queue.launch(&shuffles, &[64], Some(&[64])), CL_SUCCESS);
+    assert_eq!(queue.read::<u32>(&wrong, 64), [0; 64]);
+    let data = context.buffer(256 * 2);
+    queue.write(&data, &std::array::from_fn::<u16, 256, _>(|index| index as u16));
+    blocks.set_mem(0, &data);
+    assert_eq!(queue.launch(&blocks, &[64], Some(&[64])), CL_SUCCESS);
+    assert_eq!(queue.read::<u16>(&data, 256), std::array::from_fn::<u16, 256, _>(|index| index as u16 + 1));
+    let counts = context.buffer(size * 4 * 4);
+    counted.set_mem(0, &counts);
+    assert_eq!(queue.launch(&counted, &[size * 4], Some(&[size * 4])), CL_INVALID_WORK_GROUP_SIZE);
+    assert_eq!(queue.launch(&counted, &[size * 4], None), CL_SUCCESS);
+    assert_eq!(queue.read::<u32>(&counts, size * 4), vec![2; size * 4]);
+}
+
+#[test]
+fn sources_say_what_subgroups_they_require() {
+    let (cl, device) = (&target().cl, target().device);
+    let sizes = info_bytes(|size, value, ret| cl.clGetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, size, value, ret));
+    let Ok(sizes) = sizes else { return };
+    let context = Context::new();
+    for size in sizes.as_chunks::<8>().0.iter().map(|bytes| usize::from_ne_bytes(*bytes)) {
+        let program = context.program(
+            "#ifndef cl_intel_required_subgroup_size
+             #error
+             #endif
+             __attribute__((intel_reqd_sub_group_size(SIZE))) kernel void k(global int *a) { a[get_global_id(0)] = get_max_sub_group_size(); }",
+        );
+        assert_eq!(program.build(&format!("-DSIZE={size}")), CL_SUCCESS, "{}", program.log());
+        let kernel = program.kernel("k");
+        let compiled = info::<usize>(|room, value, ret| {
+            cl.clGetKernelSubGroupInfo(kernel.0, device, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, 0, null(), room, value, ret)
+        });
+        assert_eq!(compiled, Ok(size));
+        let text = info_string(|room, value, ret| cl.clGetKernelInfo(kernel.0, CL_KERNEL_ATTRIBUTES, room, value, ret));
+        assert_eq!(text, Ok(format!("intel_reqd_sub_group_size({size})")));
+        assert_eq!(run::<4>(&context, &program, "k", 4), [size as i32; 4]);
+        assert_ne!(program.build(&format!("-DSIZE={}", size * 2)), CL_SUCCESS);
+    }
 }
 
 #[test]

@@ -82,6 +82,14 @@ pub enum GroupFn {
     ShuffleXor,
     ShuffleUp,
     ShuffleDown,
+    /// (value, value behind it, delta): what is further on than the subgroup has work-items comes of the second.
+    ShuffleDownInto,
+    /// (value before it, value, delta): what is before the first work-item comes of the first.
+    ShuffleUpFrom,
+    /// (pointer) or (image, coordinates)
+    BlockRead,
+    /// (pointer, data) or (image, coordinates, data)
+    BlockWrite,
     /// Whether this is the first active work-item.
     Elect,
     Ballot,

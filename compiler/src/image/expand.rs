@@ -15,8 +15,8 @@ use super::library::{self, Variant};
 use super::{FORMAT_WORD, ImageFormat};
 use crate::diag::Span;
 use crate::internal::{Defect, internal};
-use crate::ir::image::{Coordinates, ImageCall};
-use crate::ir::{Const, Func, Function, Global, GlobalVar, Inst, KernelParam, Module, Op, Region, Space, Type, Value, WorkItem};
+use crate::ir::image::{Colour, Coordinates, ImageCall};
+use crate::ir::{BinOp, Const, Func, Function, Global, GlobalVar, Inst, KernelParam, Module, Op, Region, Space, Type, Value, WorkItem};
 use crate::passes::{Pass, PassError, inline};
 use crate::target::Target;
 
@@ -204,6 +204,18 @@ impl<'a> Expansion<'a> {
         value
     }
 
+    /// A row's length, counted in numbers of so many bytes.
+    fn raw_width(&mut self, param: u32, element: u32, bytes: u32) -> Value {
+        let width = self.word(param, 0);
+        let (function, entry) = (&mut *self.function, &mut self.entry);
+        let mut by = |op: BinOp, a: Value, by: u32| {
+            let factor = function.emit_bits(entry, Span::NONE, Type::I32, u64::from(by));
+            function.emit(entry, Span::NONE, Type::I32, Op::Bin(op, a, factor))
+        };
+        let size = by(BinOp::Mul, width, element);
+        by(BinOp::UDiv, size, bytes)
+    }
+
     /// A call of the library's function.
     fn access(&mut self, call: ImageCall, args: &[Value]) -> Result<Op, PassError> {
         let image = *args.first().ok_or_else(|| self.defect(internal!("{} of no image", call.name())))?;
@@ -211,7 +223,11 @@ impl<'a> Expansion<'a> {
         let mut rest = args.get(1..).unwrap_or_default();
         let mut sampler = None;
         let mut list = vec![image];
+        let seen = call.colour.format(format);
         list.extend((0..SIZES).map(|word| self.word(param, word)));
+        if let Colour::Raw(bytes) = call.colour {
+            list[1] = self.raw_width(param, format.element_size(), u32::from(bytes));
+        }
         if call.coordinates != Coordinates::Plain {
             sampler = rest.first().and_then(|value| self.constants.get(value)).copied();
             if sampler.is_some() {
@@ -219,7 +235,7 @@ impl<'a> Expansion<'a> {
             }
         }
         list.extend_from_slice(rest);
-        let variant = Variant { call, format, sampler };
+        let variant = Variant { call, format: seen, sampler };
         let func = match self.numbers.get(&variant) {
             Some(&func) => func,
             None => {

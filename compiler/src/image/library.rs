@@ -85,7 +85,7 @@ fn macros(variant: Variant) -> Vec<(String, Option<String>)> {
             match colour {
                 Colour::Float => "COLOUR_F",
                 Colour::Int => "COLOUR_I",
-                Colour::UInt => "COLOUR_U",
+                Colour::UInt | Colour::Raw(_) => "COLOUR_U",
             },
             String::new(),
         ),

@@ -15,6 +15,25 @@ pub struct ImageFormat {
 }
 
 impl ImageFormat {
+    /// Bytes of an element.
+    pub const fn element_size(self) -> u32 {
+        let channels = match self.order {
+            // RG, RA and RGx; RGB and sRGB; what has four.
+            0x10b2 | 0x10b3 | 0x10bb => 2,
+            0x10b4 | 0x10bf => 3,
+            0x10b5..=0x10b7 | 0x10bc | 0x10c0..=0x10c3 => 4,
+            _ => 1,
+        };
+        match self.data_type {
+            // Packed: 565 and 555, 101010 and 101010_2.
+            0x10d4 | 0x10d5 => 2,
+            0x10d6 | 0x10e0 => 4,
+            0x10d0 | 0x10d2 | 0x10d7 | 0x10da => channels,
+            0x10d1 | 0x10d3 | 0x10d8 | 0x10db | 0x10dd => channels * 2,
+            _ => channels * 4,
+        }
+    }
+
     /// The order in the upper half, the data type in the lower.
     pub const fn word(self) -> u32 {
         (self.order as u32) << 16 | self.data_type as u32
@@ -69,6 +88,8 @@ pub enum Colour {
     Float,
     Int,
     UInt,
+    /// Numbers of so many bytes that the image's memory is seen as, whatever its format; the first coordinate counts them. Eight bytes are two channels.
+    Raw(u8),
 }
 
 /// How an element is named.
@@ -117,6 +138,24 @@ impl ImageShape {
 }
 
 impl Colour {
+    /// What numbers of so many bytes (1, 2, 4 or 8) are.
+    pub const fn raw(bytes: u32) -> Self {
+        Self::Raw(bytes as u8)
+    }
+
+    /// The format that an image is taken for.
+    pub const fn format(self, image: ImageFormat) -> ImageFormat {
+        let (r, rg) = (0x10b0, 0x10b2);
+        let (uint8, uint16, uint32) = (0x10da, 0x10db, 0x10dc);
+        match self {
+            Self::Raw(1) => ImageFormat { order: r, data_type: uint8 },
+            Self::Raw(2) => ImageFormat { order: r, data_type: uint16 },
+            Self::Raw(4) => ImageFormat { order: r, data_type: uint32 },
+            Self::Raw(_) => ImageFormat { order: rg, data_type: uint32 },
+            _ => image,
+        }
+    }
+
     /// Four channels.
     pub const fn ty(self) -> Type {
         Type::Vector(if matches!(self, Self::Float) { Scalar::F32 } else { Scalar::I32 }, 4)
@@ -127,6 +166,10 @@ impl Colour {
             Self::Float => "float",
             Self::Int => "int",
             Self::UInt => "uint",
+            Self::Raw(1) => "raw8",
+            Self::Raw(2) => "raw16",
+            Self::Raw(4) => "raw32",
+            Self::Raw(_) => "raw64",
         }
     }
 }
@@ -169,6 +212,7 @@ impl ImageCall {
     /// The call of that name.
     pub fn parse(name: &str) -> Option<Self> {
         let shapes = [ImageShape::D1, ImageShape::D1Array, ImageShape::D2, ImageShape::D2Array, ImageShape::D3];
+        let raw = [1, 2, 4, 8].map(Colour::Raw);
         let colours = [Colour::Float, Colour::Int, Colour::UInt];
         let coordinates = [Coordinates::Plain, Coordinates::Int, Coordinates::Float];
         let mut parts = name.split('.');
@@ -181,7 +225,7 @@ impl ImageCall {
         Some(Self {
             write,
             shape: shapes.into_iter().find(|known| known.name() == shape)?,
-            colour: colours.into_iter().find(|known| known.name() == colour)?,
+            colour: colours.into_iter().chain(raw).find(|known| known.name() == colour)?,
             coordinates: coordinates.into_iter().find(|known| known.name() == coordinate)?,
         })
     }

@@ -10,6 +10,7 @@ use crate::thir::types::scalar_name;
 pub(super) struct KernelAttributes {
     pub(super) reqd_work_group_size: Option<[u32; 3]>,
     pub(super) work_group_size_hint: Option<[u32; 3]>,
+    pub(super) reqd_subgroup_size: Option<u32>,
     /// What clGetKernelInfo answers to CL_KERNEL_ATTRIBUTES.
     pub(super) text: String,
 }
@@ -57,7 +58,7 @@ impl Sema<'_> {
         for attribute in attributes {
             match &*attribute.name.name {
                 name @ ("reqd_work_group_size" | "work_group_size_hint") => {
-                    let Some(size) = self.three_sizes(attribute) else { continue };
+                    let Some(size) = self.sizes(attribute) else { continue };
                     texts.push(format!("{name}({},{},{})", size[0], size[1], size[2]));
                     let slot =
                         if name == "reqd_work_group_size" { &mut result.reqd_work_group_size } else { &mut result.work_group_size_hint };
@@ -66,6 +67,15 @@ impl Sema<'_> {
                     } else {
                         *slot = Some(size);
                     }
+                }
+                name @ "intel_reqd_sub_group_size" => {
+                    let Some([size]) = self.sizes(attribute) else { continue };
+                    if !self.target.language.has_subgroups_of(size) {
+                        self.err(attribute.span, format!("this device has no subgroups of {size} work-items"));
+                        continue;
+                    }
+                    texts.push(format!("{name}({size})"));
+                    result.reqd_subgroup_size = Some(size);
                 }
                 "vec_type_hint" => match attribute.args.first() {
                     Some(AttributeArg::Type(name)) => {
@@ -94,13 +104,15 @@ impl Sema<'_> {
         result
     }
 
-    fn three_sizes(&mut self, attribute: &Attribute) -> Option<[u32; 3]> {
+    /// The arguments of an attribute that takes so many sizes.
+    fn sizes<const N: usize>(&mut self, attribute: &Attribute) -> Option<[u32; N]> {
         let name = attribute.name.name.clone();
-        if attribute.args.len() != 3 {
-            self.err(attribute.span, format!("'{name}' attribute requires exactly 3 arguments"));
+        if attribute.args.len() != N {
+            let plural = if N == 1 { "" } else { "s" };
+            self.err(attribute.span, format!("'{name}' attribute requires exactly {N} argument{plural}"));
             return None;
         }
-        let mut size = [1u32; 3];
+        let mut size = [1u32; N];
         for (slot, arg) in size.iter_mut().zip(&attribute.args) {
             let AttributeArg::Expr(expr) = arg else {
                 self.err(attribute.span, format!("'{name}' attribute requires parameters to be integer constants"));

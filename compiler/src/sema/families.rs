@@ -6,6 +6,7 @@ use super::convert::Purpose;
 use super::dot::{Dot, parse_dot};
 use super::groups::Group;
 use super::images::{ImageCall, parse_image};
+use super::intel_subgroups::{self, SubgroupCall};
 use super::{Sema, is_float, unsigned_of};
 use crate::ast::{self, Name, ScalarKind};
 use crate::builtins::Native;
@@ -40,6 +41,7 @@ enum Family {
     Subgroup(Native),
     Image(ImageCall),
     Group(Group),
+    SubgroupCall(SubgroupCall),
     Dot(Dot),
     Printf,
 }
@@ -165,6 +167,10 @@ impl Sema<'_> {
         if let Some(group) = self.group(name) {
             return Some(Family::Group(group));
         }
+        if let Some(rest) = name.strip_prefix("intel_sub_group_") {
+            let (call, extension) = intel_subgroups::parse(rest)?;
+            return self.target.has_extension(extension).then_some(Family::SubgroupCall(call));
+        }
         if let Some(dot) = parse_dot(name) {
             return self.target.has_extension(super::dot::EXTENSION).then_some(Family::Dot(dot));
         }
@@ -277,6 +283,7 @@ impl Sema<'_> {
             Family::Subgroup(_) => (0, 0),
             Family::Image(call) => call.arguments(),
             Family::Group(group) => Self::group_arity(group),
+            Family::SubgroupCall(call) => call.arity(),
             Family::Dot(dot) => dot.arity(),
             Family::Printf => (1, usize::MAX),
         };
@@ -342,6 +349,7 @@ impl Sema<'_> {
                 };
                 self.native(op, args, void, span)
             }
+            Family::SubgroupCall(call) => self.subgroup_call(name, call, values, span),
             Family::Group(group) => self.group_call(name, group, values, span),
             Family::Dot(dot) => self.integer_dot(name, dot, values, span),
             Family::Atomic(kind) => self.atomic(name, kind, values, span),
@@ -397,7 +405,7 @@ impl Sema<'_> {
         }
     }
 
-    fn kind_available(&mut self, kind: ScalarKind, span: Span) -> bool {
+    pub(super) fn kind_available(&mut self, kind: ScalarKind, span: Span) -> bool {
         let missing = match kind {
             ScalarKind::Double => !self.target.language.fp64,
             ScalarKind::Half => !self.target.language.fp16,

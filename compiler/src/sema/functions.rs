@@ -520,7 +520,7 @@ impl Sema<'_> {
 
 /// Attributes of kernels only (6.13.2).
 fn of_kernels(name: &str) -> bool {
-    matches!(name, "reqd_work_group_size" | "work_group_size_hint" | "vec_type_hint")
+    matches!(name, "reqd_work_group_size" | "work_group_size_hint" | "vec_type_hint" | "intel_reqd_sub_group_size")
 }
 
 /// Whether control may reach the end of a list of statements; unsure means no.

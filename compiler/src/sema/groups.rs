@@ -43,7 +43,7 @@ fn combined_by_any(name: &str, prefix: &str, make: fn(Combine) -> GroupFn) -> Op
 }
 
 /// Functions that work-groups and subgroups have.
-fn collective(name: &str) -> Option<GroupFn> {
+pub(super) fn collective(name: &str) -> Option<GroupFn> {
     match name {
         "all" => Some(GroupFn::All),
         "any" => Some(GroupFn::Any),
@@ -140,7 +140,7 @@ impl Sema<'_> {
 
     /// Whether programs may use subgroups.
     pub(super) fn has_subgroups(&self) -> bool {
-        self.target.has_extension("cl_khr_subgroups")
+        self.target.has_extension("cl_intel_subgroups")
             || (self.options.std.version() >= 200 && self.target.has_feature("__opencl_c_subgroups"))
     }
 

@@ -24,6 +24,7 @@ mod graph;
 mod groups;
 mod images;
 mod initializers;
+mod intel_subgroups;
 mod library;
 mod library_call;
 mod members;

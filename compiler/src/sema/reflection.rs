@@ -15,6 +15,8 @@ impl Sema<'_> {
             name: decl.name.to_string(),
             args: decl.params.iter().map(|param| self.reflect_param(param)).collect(),
             reqd_work_group_size: attributes.reqd_work_group_size,
+            reqd_subgroup_size: attributes.reqd_subgroup_size,
+            reqd_subgroups: None,
             work_group_size_hint: attributes.work_group_size_hint,
             attributes: attributes.text,
             local_memory,

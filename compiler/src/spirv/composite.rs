@@ -270,7 +270,12 @@ impl Lowering<'_, '_, '_> {
         if lanes.len() != usize::from(want.lanes()) || want.scalar() != ta.scalar() {
             return Err(invalid!("{} lanes do not make up its type", lanes.len()));
         }
-        let value = self.b.emit(Op::Shuffle(a, b, lanes), want);
+        let only_last_is_open = want.lanes() == 4 && lanes.iter().position(Option::is_none) == Some(3);
+        let value = self.b.emit(Op::Shuffle(a, b, lanes.clone()), want);
+        if only_last_is_open && let Some(scalar) = want.scalar().filter(|scalar| *scalar != Scalar::Bool) {
+            let three = self.b.emit(Op::Shuffle(a, b, lanes[..3].to_vec()), Type::Vector(scalar, 3));
+            self.widened.insert(value, three);
+        }
         self.give(value)
     }
 }

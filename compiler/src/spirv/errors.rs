@@ -1,5 +1,7 @@
 //! What is wrong with a module: the instruction, where it is, and why.
 
+use super::lines::Line;
+
 /// A module that is refused: worded for a build log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{instruction} at byte {offset}: {problem}")]
@@ -10,6 +12,8 @@ pub(crate) struct Refused {
     pub(crate) offset: usize,
     /// What is wrong with it.
     pub(crate) problem: Problem,
+    /// Where it comes from, if the module says so.
+    pub(crate) line: Option<Line>,
 }
 
 /// What is wrong with one instruction.

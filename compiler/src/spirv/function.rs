@@ -59,6 +59,8 @@ pub(super) struct Lowering<'m, 'w, 's> {
     pub(super) states: Vec<Var>,
     /// Integers that are narrower ones, made longer: these, and whether by their sign.
     pub(super) extended: FxHashMap<Value, (Value, bool)>,
+    /// Vectors of four of which the last lane is open, and the others: so clang stores vectors of three.
+    pub(super) widened: FxHashMap<Value, Value>,
     /// Vectors of what built-in variables say of each dimension, and their lanes.
     pub(super) questions: FxHashMap<Value, (Vec<Value>, rspirv::spirv::BuiltIn)>,
     /// Where a returned aggregate goes.
@@ -100,6 +102,7 @@ pub(super) fn lower<'m, 'w>(
         flags: FxHashMap::default(),
         states: Vec::new(),
         extended: FxHashMap::default(),
+        widened: FxHashMap::default(),
         questions: FxHashMap::default(),
         result: None,
         current: def.inst,
@@ -531,6 +534,8 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
                     return Err(invalid!("a value of type {have} is stored where {want} is"));
                 }
                 let bytes = have.with_scalar(Scalar::I8);
+                // What lies behind three lanes stays as it is.
+                let value = self.widened.get(&value).copied().unwrap_or(value);
                 let value = if have.scalar() == Some(Scalar::Bool) { self.b.cast(CastOp::ZExt, value, bytes) } else { value };
                 self.b.store(address, value, align, volatile);
                 Ok(())

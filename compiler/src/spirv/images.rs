@@ -119,6 +119,12 @@ impl Lowering<'_, '_, '_> {
         Err(unsupported!("a sampled image from elsewhere"))
     }
 
+    /// The image that the first operand is, and what OpenCL C calls it.
+    pub(super) fn image_argument(&mut self, write: bool) -> Checked<(Value, String)> {
+        let (image, ty) = (self.arg(0)?, self.image_type(self.current.operand(0)?)?);
+        Ok((image, ty.c_name(write)))
+    }
+
     /// Coordinates in as many lanes as OpenCL C has.
     fn coordinates(&mut self, index: usize, image: ImageType) -> Checked<Value> {
         let value = self.number(index)?;

@@ -14,6 +14,7 @@ impl Lowering<'_, '_, '_> {
             || self.conversion()?
             || self.atomic()?
             || self.group()?
+            || self.intel_group()?
             || self.image()?;
         match self.current.op {
             _ if done => Ok(()),

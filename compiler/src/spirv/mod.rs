@@ -7,7 +7,7 @@
 //! one library. Everything behind the IR is shared with OpenCL C, linking included.
 //!
 //! # Files
-//! `words` are instructions, `module` sorts them; `decorations`, `types`, `constants`, `fold` and `globals` are what stands outside of functions. `graph` and
+//! `words` are instructions, `module` sorts them; `decorations`, `types`, `constants`, `fold` and `globals` are what stands outside of functions. `lines` tells where instructions come from. `graph` and
 //! `structure` bring blocks into regions, `control` writes these. `function` holds what a function's ids mean; `instruction` asks the other files in turn.
 
 mod arith;
@@ -29,6 +29,8 @@ mod graph;
 mod groups;
 mod images;
 mod instruction;
+mod intel_groups;
+mod lines;
 mod mangled;
 mod memory;
 mod module;
@@ -67,7 +69,7 @@ pub fn build(source: Source<'_>, options: &BuildOptions, target: &Target) -> Bui
 pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
     let made = on_thread(|| match stage("spirv", || unit::lower(source, options, target, unit::Roots::Kernels)) {
         Ok(unit) => link::join(&[&unit], Output::Executable, target, watch),
-        Err(error) => BuildResult::refused(format!("error: {error}\n")),
+        Err(error) => BuildResult::refused(error.log(source.words)),
     });
     made.unwrap_or_else(BuildResult::refused)
 }
@@ -76,7 +78,7 @@ pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target
 pub fn compile(source: Source<'_>, options: &BuildOptions, target: &Target) -> (Option<CompiledUnit>, String) {
     let made = on_thread(|| match unit::lower(source, options, target, unit::Roots::Exports) {
         Ok(unit) => (Some(unit), String::new()),
-        Err(error) => (None, format!("error: {error}\n")),
+        Err(error) => (None, error.log(source.words)),
     });
     made.unwrap_or_else(|log| (None, log))
 }

@@ -97,13 +97,13 @@ pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target
     }
     if !module.has_memory_model {
         let problem = invalid!("there is no OpMemoryModel");
-        return Err(Refused { instruction: "the module".to_owned(), offset: 0, problem });
+        return Err(Refused { instruction: "the module".to_owned(), offset: 0, problem, line: None });
     }
     module.function_bodies(functions)?;
     for entry in &module.entries {
         if !module.function_numbers.contains_key(&entry.function) {
             let problem = invalid!("kernel `{}` is no function of the module", entry.name);
-            return Err(Refused { instruction: "OpEntryPoint".to_owned(), offset: 0, problem });
+            return Err(Refused { instruction: "OpEntryPoint".to_owned(), offset: 0, problem, line: None });
         }
     }
     Ok(module)

@@ -13,6 +13,7 @@ use super::words::{Id, Inst};
 use crate::ir::{KernelParam, Scalar, Space, Type};
 use crate::options::BuildOptions;
 use crate::reflection::{AccessQualifier, ArgInfo, KernelInfo};
+use crate::target::Target;
 
 /// The function whose body a kernel runs: its own, or the one that it only passes its arguments to, as translators write it.
 pub(super) fn kernel_body<'m, 'w>(module: &'m Module<'w>, entry: &Entry) -> Option<&'m FunctionDef<'w>> {
@@ -37,12 +38,13 @@ pub(super) fn kernel<'m, 'w>(
     module: &'m Module<'w>,
     entry: &Entry,
     globals: &Globals,
-    options: &BuildOptions,
+    (options, target): (&BuildOptions, &Target),
 ) -> Result<(&'m FunctionDef<'w>, KernelInfo), Refused> {
     let missing = || Refused {
         instruction: "OpEntryPoint".to_owned(),
         offset: 0,
         problem: Problem::Invalid(format!("kernel `{}` has no function", entry.name)),
+        line: None,
     };
     let outer = module.function_numbers.get(&entry.function).map(|&number| &module.functions[number]).ok_or_else(missing)?;
     let def = kernel_body(module, entry).ok_or_else(missing)?;
@@ -64,6 +66,8 @@ pub(super) fn kernel<'m, 'w>(
         name: entry.name.clone(),
         args,
         reqd_work_group_size: None,
+        reqd_subgroup_size: None,
+        reqd_subgroups: None,
         work_group_size_hint: None,
         attributes: String::new(),
         local_memory: local_memory(module, def, globals),
@@ -72,7 +76,7 @@ pub(super) fn kernel<'m, 'w>(
         group_blind: false,
     };
     for mode in module.modes.get(&entry.function).into_iter().flatten() {
-        execution_mode(module, mode, &mut info).map_err(|problem| mode.refuse(problem))?;
+        execution_mode(module, mode, target, &mut info).map_err(|problem| mode.refuse(problem))?;
     }
     Ok((def, info))
 }
@@ -194,7 +198,7 @@ fn local_memory(module: &Module<'_>, def: &FunctionDef<'_>, globals: &Globals) -
     local.fold(0, |sum, data| sum.saturating_add(data.size.next_multiple_of(data.align)))
 }
 
-fn execution_mode(module: &Module<'_>, inst: &Inst<'_>, info: &mut KernelInfo) -> Checked<()> {
+fn execution_mode(module: &Module<'_>, inst: &Inst<'_>, target: &Target, info: &mut KernelInfo) -> Checked<()> {
     let mode = inst.word(1)?;
     let sizes = |by_id: bool| -> Checked<[u32; 3]> {
         let mut sizes = [0; 3];
@@ -229,7 +233,24 @@ fn execution_mode(module: &Module<'_>, inst: &Inst<'_>, info: &mut KernelInfo) -
             let lanes = word >> 16;
             format!("vec_type_hint({scalar}{})", if lanes > 1 { lanes.to_string() } else { String::new() })
         }
-        // Nothing is contracted that the module does not contract itself, and a size of subgroups is a wish.
+        Some(ExecutionMode::SubgroupSize) => {
+            let size = inst.word(2)?;
+            if !target.language.has_subgroups_of(size) {
+                return Err(unsupported!("a subgroup size of {size}"));
+            }
+            info.reqd_subgroup_size = Some(size);
+            format!("intel_reqd_sub_group_size({size})")
+        }
+        Some(kind @ (ExecutionMode::SubgroupsPerWorkgroup | ExecutionMode::SubgroupsPerWorkgroupId)) => {
+            let by_id = kind == ExecutionMode::SubgroupsPerWorkgroupId;
+            let count = if by_id { module.constants.word(inst.operand(2)?)? } else { inst.word(2)? };
+            if !target.language.subgroups || count == 0 {
+                return Err(unsupported!("a number of {count} subgroups"));
+            }
+            info.reqd_subgroups = Some(count);
+            return Ok(());
+        }
+        // Nothing is contracted that the module does not contract itself.
         _ => return Ok(()),
     };
     if !info.attributes.is_empty() {

@@ -41,6 +41,16 @@ pub(super) enum UnitError {
     Internal(String),
 }
 
+impl UnitError {
+    /// The build log.
+    pub(super) fn log(&self, words: &[u32]) -> String {
+        match self {
+            Self::Refused(refused) => super::lines::log(refused, words),
+            other => format!("error: {other}\n"),
+        }
+    }
+}
+
 /// Lowers a module.
 pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target, roots: Roots) -> Result<CompiledUnit, UnitError> {
     let mut module = read(source.words, source.specialisation, target)?;
@@ -53,7 +63,7 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
     let mut shared =
         Shared { module: &module, globals: &mut globals, bridge: &mut bridge, helpers: &numbers, is_alone: roots == Roots::Kernels };
     for entry in &module.entries {
-        let (def, info) = reflection::kernel(&module, entry, shared.globals, options)?;
+        let (def, info) = reflection::kernel(&module, entry, shared.globals, (options, target))?;
         let kernel = ir::Kernel {
             params: info.args.iter().map(|arg| arg.passing.clone()).collect(),
             reqd_work_group_size: info.reqd_work_group_size,

@@ -9,6 +9,7 @@ use rspirv::spirv::Op;
 use rustc_hash::FxHashMap;
 
 use super::errors::{Checked, Problem, Refused, invalid};
+use super::lines::{Line, Lines};
 
 /// The first word of a module.
 const MAGIC: u32 = rspirv::spirv::MAGIC_NUMBER;
@@ -83,6 +84,8 @@ pub(super) struct Inst<'w> {
     pub(super) operands: &'w [u32],
     /// Byte of the module at which it begins.
     pub(super) offset: usize,
+    /// Where it comes from.
+    line: Option<Line>,
 }
 
 impl<'w> Inst<'w> {
@@ -134,7 +137,7 @@ impl<'w> Inst<'w> {
     /// What refuses the module for a problem of this instruction.
     pub(super) fn refuse(&self, problem: Problem) -> Refused {
         let result = self.id.map(|id| format!("{id} = ")).unwrap_or_default();
-        Refused { instruction: format!("{result}Op{:?}", self.op), offset: self.offset, problem }
+        Refused { instruction: format!("{result}Op{:?}", self.op), offset: self.offset, problem, line: self.line }
     }
 }
 
@@ -155,10 +158,10 @@ static RESULTS: LazyLock<FxHashMap<u32, (bool, bool)>> = LazyLock::new(|| {
 /// A word that begins no instruction, an instruction that does not fit, an id that is out of bounds.
 pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, Refused> {
     let bound = words.get(3).copied().unwrap_or_default();
-    let mut list = Vec::new();
+    let (mut list, mut lines) = (Vec::new(), Lines::default());
     let mut at = HEADER;
     while let Some(&first) = words.get(at) {
-        let refuse = |problem| Refused { instruction: format!("word {first:#010x}"), offset: at * 4, problem };
+        let refuse = |problem| Refused { instruction: format!("word {first:#010x}"), offset: at * 4, problem, line: None };
         let (count, opcode) = ((first >> 16) as usize, first & 0xffff);
         let op = Op::from_u32(opcode).ok_or_else(|| refuse(invalid!("{opcode} is no instruction that is known")))?;
         let body = (count > 0).then(|| words.get(at + 1..at + count)).flatten();
@@ -178,7 +181,9 @@ pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, Refused> {
         };
         let ty = take(typed)?;
         let id = take(named)?;
-        list.push(Inst { op, ty, id, operands: rest, offset: at * 4 });
+        let mut inst = Inst { op, ty, id, operands: rest, offset: at * 4, line: None };
+        inst.line = lines.place(&inst);
+        list.push(inst);
         at += count;
     }
     Ok(list)

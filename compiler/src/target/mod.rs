@@ -71,6 +71,8 @@ pub struct Language {
     pub subgroups: bool,
     /// Work-items of the largest subgroup, a power of two.
     pub max_subgroup_size: u32,
+    /// Every subgroup is as large as the largest, but for the last of a work-group.
+    pub fixed_subgroups: bool,
     /// The device's `fma` is fused and quick.
     pub fused_fma: bool,
     /// Single-precision denormals are kept.
@@ -178,6 +180,11 @@ impl Language {
         self.subgroups
     }
 
+    /// Whether a kernel may require subgroups of that size.
+    pub const fn has_subgroups_of(&self, size: u32) -> bool {
+        self.subgroups && self.fixed_subgroups && self.max_subgroup_size == size
+    }
+
     /// Fills in `extensions` and `features` from the other fields: the one place that says what is reported when.
     #[must_use]
     pub fn with_extensions(mut self) -> Self {
@@ -248,6 +255,13 @@ impl Language {
                 "cl_khr_subgroup_shuffle",
                 "cl_khr_subgroup_shuffle_relative",
             ]);
+            extensions.extend(["cl_intel_subgroups", "cl_intel_subgroups_char", "cl_intel_subgroups_short"]);
+            if self.int64 {
+                extensions.push("cl_intel_subgroups_long");
+            }
+            if self.fixed_subgroups {
+                extensions.push("cl_intel_required_subgroup_size");
+            }
         }
         if self.ordered_atomics() {
             // Without atomics in shared virtual memory all devices are this one (OpenCL API, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).

@@ -50,6 +50,7 @@ impl Target {
             atomic_order: AtomicOrder::Fences,
             subgroups: true,
             max_subgroup_size: 128,
+            fixed_subgroups: false,
             fused_fma: false,
             denormals: true,
             far_offsets: false,
@@ -86,6 +87,7 @@ impl Target {
             atomic_order: AtomicOrder::Total,
             far_offsets: true,
             max_subgroup_size: 16,
+            fixed_subgroups: true,
             fused_fma: true,
             max_local_memory: 64 << 10,
             ..full.language
@@ -96,7 +98,14 @@ impl Target {
     /// NVIDIA's GPUs through their Vulkan driver (580.159, an H100): single-precision denormals are flushed.
     pub fn nvidia() -> Self {
         let full = Self::full();
-        let language = Language { fused_fma: true, denormals: false, max_subgroup_size: 32, max_local_memory: 48 << 10, ..full.language };
+        let language = Language {
+            fused_fma: true,
+            denormals: false,
+            max_subgroup_size: 32,
+            fixed_subgroups: true,
+            max_local_memory: 48 << 10,
+            ..full.language
+        };
         let shaders = Shaders {
             float_controls: FloatControls { denorm_preserve: 1, ..FloatControls::ALL },
             limits: Limits { storage_buffers: 256, uniform_buffers: 256, ..full.shaders.limits },
@@ -109,7 +118,8 @@ impl Target {
     /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), with vectors of 256 bits.
     pub fn lavapipe() -> Self {
         let full = Self::full();
-        let language = Language { atomic_order: AtomicOrder::ReadModifyWrite, max_subgroup_size: 8, ..full.language };
+        let language =
+            Language { atomic_order: AtomicOrder::ReadModifyWrite, max_subgroup_size: 8, fixed_subgroups: true, ..full.language };
         let shaders = Shaders {
             float_controls: FloatControls { denorm_preserve: 0, ..FloatControls::ALL },
             limits: Limits { uniform_buffers: 15, function_memory: LAVAPIPE_FUNCTION_MEMORY, ..full.shaders.limits },

@@ -468,6 +468,7 @@ entry_points! {
     fn clCloneKernel(k: cl_kernel, err: *mut cl_int) -> cl_kernel;
     fn clRetainKernel(k: cl_kernel) -> cl_int;
     fn clReleaseKernel(k: cl_kernel) -> cl_int;
+    fn clGetKernelSubGroupInfo(k: cl_kernel, device: cl_device_id, name: cl_uint, input_size: usize, input: *const c_void, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
     fn clSetKernelArg(k: cl_kernel, index: cl_uint, size: usize, value: *const c_void) -> cl_int;
     fn clGetKernelInfo(k: cl_kernel, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
     fn clGetKernelArgInfo(k: cl_kernel, index: cl_uint, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;

@@ -21,6 +21,10 @@ impl<'p> Lowering<'p, '_> {
             self.b.effect(Op::Group { sub, op: GroupOp::Barrier, args: Vec::new() });
             return None;
         }
+        if function == GroupFn::BlockWrite {
+            self.block_write(call);
+            return None;
+        }
         let want = self.result(call);
         Some(match function {
             GroupFn::All | GroupFn::Any => {
@@ -53,16 +57,10 @@ impl<'p> Lowering<'p, '_> {
                 let index = self.group_index(call);
                 self.group_op(false, GroupOp::Broadcast, vec![x, index], want)
             }
-            GroupFn::Broadcast if want.lanes() > 1 => {
+            GroupFn::Broadcast | GroupFn::Shuffle | GroupFn::ShuffleXor if sub && want.lanes() > 1 => {
                 let (x, index) = (self.value(call, 0), self.value(call, 1));
-                let lane_ty = want.scalar().map_or(want, Type::Scalar);
-                let lanes: Vec<Value> = (0..want.lanes())
-                    .map(|lane| {
-                        let x = self.b.extract(x, lane);
-                        self.group_op(sub, GroupOp::Shuffle, vec![x, index], lane_ty)
-                    })
-                    .collect();
-                self.b.construct(&lanes)
+                let op = if function == GroupFn::ShuffleXor { GroupOp::ShuffleXor } else { GroupOp::Shuffle };
+                self.shuffled(op, x, index)
             }
             GroupFn::Rotate | GroupFn::ClusteredRotate => self.rotated(sub, function, call),
             GroupFn::Broadcast | GroupFn::Shuffle | GroupFn::ShuffleXor | GroupFn::ShuffleUp | GroupFn::ShuffleDown => {
@@ -75,6 +73,8 @@ impl<'p> Lowering<'p, '_> {
                 let args = vec![self.value(call, 0), self.value(call, 1)];
                 self.group_op(sub, op, args, want)
             }
+            GroupFn::ShuffleDownInto | GroupFn::ShuffleUpFrom => self.shuffled_between(function, call),
+            GroupFn::BlockRead => self.block_read(call),
             GroupFn::BroadcastFirst => {
                 let x = self.value(call, 0);
                 self.group_op(sub, GroupOp::BroadcastFirst, vec![x], want)
@@ -92,6 +92,36 @@ impl<'p> Lowering<'p, '_> {
             }
             _ => self.ballot_function(function, call, want),
         })
+    }
+
+    /// A shuffle of each lane of a vector, or of a scalar.
+    fn shuffled(&mut self, op: GroupOp, x: Value, index: Value) -> Value {
+        let ty = self.b.ty(x);
+        if ty.lanes() == 1 {
+            return self.group_op(true, op, vec![x, index], ty);
+        }
+        let lane_ty = ty.scalar().map_or(ty, Type::Scalar);
+        let lanes: Vec<Value> = (0..ty.lanes())
+            .map(|lane| {
+                let x = self.b.extract(x, lane);
+                self.group_op(true, op, vec![x, index], lane_ty)
+            })
+            .collect();
+        self.b.construct(&lanes)
+    }
+
+    /// A shuffle in two values that follow each other, as if they were one of twice as many work-items.
+    fn shuffled_between(&mut self, function: GroupFn, call: &Call<'p>) -> Value {
+        let (first, second, delta) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
+        let (lane, size) = (self.lane(), self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32));
+        let up = function == GroupFn::ShuffleUpFrom;
+        let index = if up { self.b.sub(lane, delta) } else { self.b.add(lane, delta) };
+        // Sizes are powers of two.
+        let inside = self.b.bin_int(BinOp::Sub, size, 1);
+        let wrapped = self.b.and(index, inside);
+        let (a, b) = (self.shuffled(GroupOp::Shuffle, first, wrapped), self.shuffled(GroupOp::Shuffle, second, wrapped));
+        let of_first = if up { self.b.cmp(CmpOp::ULt, lane, delta) } else { self.b.cmp(CmpOp::ULt, index, size) };
+        self.b.select(of_first, a, b)
     }
 
     /// The value of the lane that is so many further on, within the subgroup or a cluster of it.

@@ -4,6 +4,7 @@
 
 mod asynchronous;
 mod atomic;
+mod blocks;
 mod geometric;
 mod groups;
 mod image;

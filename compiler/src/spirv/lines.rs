@@ -1,0 +1,114 @@
+//! Where instructions come from, and what a module calls things: `OpLine`, `DebugLine` of NonSemantic.Shader.DebugInfo.100, `OpName`. Only messages use them, so that nothing
+//! of it is checked.
+
+use std::fmt::Write;
+
+use rspirv::spirv::Op;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::errors::Refused;
+use super::words::{Id, Inst, instructions};
+
+/// Numbers of instructions in NonSemantic.Shader.DebugInfo.100.
+const DEBUG_SOURCE: u32 = 35;
+const DEBUG_LINE: u32 = 103;
+const DEBUG_NO_LINE: u32 = 104;
+
+/// A place in a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// The `OpString` with the file's name.
+    file: Id,
+    line: u32,
+    /// 0 where it is not known.
+    column: u32,
+}
+
+/// Follows the places through a module.
+#[derive(Default)]
+pub(super) struct Lines {
+    current: Option<Line>,
+    /// Ids of the instruction set.
+    sets: FxHashSet<u32>,
+    /// Integers of 32 bits, which `DebugLine` names its numbers by.
+    numbers: FxHashMap<u32, u32>,
+    /// Names of files by the id of their `DebugSource`.
+    sources: FxHashMap<u32, Id>,
+}
+
+impl Lines {
+    /// Where an instruction comes from that follows those seen before.
+    pub(super) fn place(&mut self, inst: &Inst<'_>) -> Option<Line> {
+        let place = self.current;
+        match (inst.op, inst.operands) {
+            (Op::Line, &[file, line, column]) => self.current = Some(Line { file: Id(file), line, column }),
+            (Op::NoLine | Op::FunctionEnd, _) => self.current = None,
+            (Op::Constant, &[number]) => {
+                self.numbers.extend(inst.result_id().map(|id| (id.0, number)));
+            }
+            (Op::ExtInstImport, _) if inst.string(0).is_ok_and(|(name, _)| name.starts_with("NonSemantic.Shader.DebugInfo")) => {
+                self.sets.extend(inst.result_id().map(|id| id.0));
+            }
+            (Op::ExtInst, &[set, number, ref operands @ ..]) if self.sets.contains(&set) => self.debug(inst, number, operands),
+            // "... applies to ... the end of the block": what ends it is the last.
+            (Op::Label, _) => self.current = None,
+            _ => {}
+        }
+        place
+    }
+
+    fn debug(&mut self, inst: &Inst<'_>, number: u32, operands: &[u32]) {
+        match (number, operands) {
+            (DEBUG_SOURCE, &[file, ..]) => self.sources.extend(inst.result_id().map(|id| (id.0, Id(file)))),
+            (DEBUG_LINE, &[source, line, _, column, ..]) => {
+                let number = |id: u32| self.numbers.get(&id).copied().unwrap_or_default();
+                self.current = self.sources.get(&source).map(|&file| Line { file, line: number(line), column: number(column) });
+            }
+            (DEBUG_NO_LINE, _) => self.current = None,
+            _ => {}
+        }
+    }
+}
+
+/// The build log of a module that is refused: where the instruction comes from, if the module says so, and the names of what the message speaks of.
+pub(super) fn log(refused: &Refused, words: &[u32]) -> String {
+    let (mut names, mut strings) = (FxHashMap::default(), FxHashMap::default());
+    // A module whose instructions cannot be told apart has no names either.
+    for inst in instructions(words).unwrap_or_default() {
+        match inst.op {
+            Op::Name => {
+                if let (Ok(id), Ok((name, _))) = (inst.operand(0), inst.string(1)) {
+                    names.insert(id.0, name);
+                }
+            }
+            Op::String => {
+                if let (Some(id), Ok((text, _))) = (inst.result_id(), inst.string(0)) {
+                    strings.insert(id, text);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut text = String::new();
+    if let Some((line, file)) = refused.line.and_then(|line| Some((line, strings.get(&line.file)?))) {
+        let column = if line.column > 0 { format!("{}:", line.column) } else { String::new() };
+        // To a string this cannot fail.
+        let _ = write!(text, "{file}:{}:{column} ", line.line);
+    }
+    let _ = writeln!(text, "error: {}", named(&refused.to_string(), &names));
+    text
+}
+
+/// A message in which every id that has a name is followed by it.
+fn named(message: &str, names: &FxHashMap<u32, String>) -> String {
+    let mut pieces = message.split('%');
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let digits = piece.find(|c: char| !c.is_ascii_digit()).unwrap_or(piece.len());
+        let (number, rest) = piece.split_at(digits);
+        let name = number.parse().ok().and_then(|id: u32| names.get(&id)).filter(|name| !name.is_empty());
+        let name = name.map(|name| format!(" \"{name}\"")).unwrap_or_default();
+        let _ = write!(text, "%{number}{name}{rest}");
+    }
+    text
+}
