@@ -200,6 +200,20 @@ fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) {
     assert!(out.is_whole_around() && given.is_whole_around(), "{}", wrong.name);
 }
 
+/// A module with places in `later.cl`: `k` writes a word for each work-item.
+const MODULE: &[u8] = include_bytes!("../../tests/spirv/later.spv");
+
+/// Runs a kernel of a module that writes behind its buffer.
+fn run_module(context: &Context, queue: &Queue) {
+    eprintln!("== module");
+    let program = context.program_with_il(MODULE);
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+    let (kernel, out) = (program.kernel("k"), context.buffer(8));
+    kernel.set_mem(0, &out);
+    assert_eq!(queue.launch(&kernel, &[4], Some(&[4])), CL_SUCCESS);
+    assert_eq!(target().cl.clFinish(queue.0), CL_OUT_OF_RESOURCES);
+}
+
 /// Runs kernels that use all that they are given, and no more.
 fn run_right(context: &Context, queue: &Queue) {
     eprintln!("== right");
@@ -263,6 +277,7 @@ fn kernels() {
     for wrong in WRONG {
         run_wrong(&context, &queue, wrong);
     }
+    run_module(&context, &queue);
     run_right(&context, &queue);
     eprintln!("== end");
 }
@@ -292,5 +307,7 @@ fn what_is_wrong_is_named() {
         let count = if wrong.does.contains("] += 1") { 2 } else { 1 };
         assert_eq!(said.matches("error:").count(), count, "{said}");
     }
+    let told = said("module");
+    assert!(told.starts_with("later.cl:12:5: error: kernel 'k': store of 4 bytes at byte 8 of "), "{told}");
     assert_eq!(said("right"), "");
 }

@@ -2,20 +2,26 @@
 //! of it is checked.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use rspirv::spirv::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::errors::Refused;
 use super::words::{Id, Inst, instructions};
+use crate::diag::source_map::SourceFile;
+use crate::diag::{SourceMap, Span};
 
 /// Numbers of instructions in NonSemantic.Shader.DebugInfo.100.
 const DEBUG_SOURCE: u32 = 35;
 const DEBUG_LINE: u32 = 103;
 const DEBUG_NO_LINE: u32 = 104;
 
+/// Columns from which on a line is not one that anybody wrote.
+const WIDEST: u32 = 4096;
+
 /// A place in a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Line {
     /// The `OpString` with the file's name.
     file: Id,
@@ -67,6 +73,45 @@ impl Lines {
             (DEBUG_NO_LINE, _) => self.current = None,
             _ => {}
         }
+    }
+}
+
+/// The places of a module as those of a text, which checked kernels tell of. The text is empty but for the columns: what stands there nobody has.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    spans: FxHashMap<Line, Span>,
+}
+
+impl Places {
+    /// The places of some instructions, and where they are; nothing where there are none.
+    pub(super) fn of(lines: &FxHashSet<Line>, names: &FxHashMap<Id, String>) -> (Self, Option<Arc<SourceMap>>) {
+        let mut text = String::new();
+        let mut made = Vec::with_capacity(lines.len());
+        for line in lines.iter().filter(|line| line.column < WIDEST) {
+            // A line of its own, and the one before it says which one it is.
+            let before = text.len();
+            text.push('\n');
+            text.extend(std::iter::repeat_n(' ', line.column.saturating_sub(1) as usize));
+            made.push((*line, before, text.len()));
+            text.push('\n');
+        }
+        let mut map = SourceMap::new();
+        let Some(start) = map.add_file("", text, Span::NONE).map(SourceFile::start).filter(|_| !made.is_empty()) else {
+            return (Self::default(), None);
+        };
+        let mut spans = FxHashMap::default();
+        for (line, before, at) in made {
+            let position = |offset: usize| start + u32::try_from(offset).unwrap_or(u32::MAX - start);
+            let directive = Span { lo: position(before), hi: position(before) };
+            map.add_line_directive(directive, line.line, names.get(&line.file).map(|name| name.as_str().into()));
+            spans.insert(line, Span { lo: position(at), hi: position(at) });
+        }
+        (Self { spans }, Some(Arc::new(map)))
+    }
+
+    /// The place of an instruction.
+    pub(super) fn span(&self, inst: &Inst<'_>) -> Span {
+        inst.line().and_then(|line| self.spans.get(&line)).copied().unwrap_or(Span::NONE)
     }
 }
 

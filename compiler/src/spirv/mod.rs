@@ -44,9 +44,11 @@ use crate::link::{self, CompiledUnit, Output};
 use crate::options::BuildOptions;
 use crate::parallel::on_thread;
 use crate::passes::Watch;
-use crate::program::BuildResult;
+use crate::program::{BuildResult, Program};
 use crate::target::Target;
 use crate::timing::stage;
+
+use unit::Lowered;
 
 pub use constants::{Specialisation, specialisation_constants};
 pub use words::{NotSpirv, read_words};
@@ -68,7 +70,10 @@ pub fn build(source: Source<'_>, options: &BuildOptions, target: &Target) -> Bui
 /// As [`build`], with someone who looks at the IR after every pass.
 pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
     let made = on_thread(|| match stage("spirv", || unit::lower(source, options, target, unit::Roots::Kernels)) {
-        Ok(unit) => link::join(&[&unit], Output::Executable, target, watch),
+        Ok(Lowered { unit, sources }) => {
+            let result = link::join(&[&unit], Output::Executable, target, watch);
+            BuildResult { program: result.program.map(|program| Program { sources, ..program }), ..result }
+        }
         Err(error) => BuildResult::refused(error.log(source.words)),
     });
     made.unwrap_or_else(BuildResult::refused)
@@ -77,7 +82,7 @@ pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target
 /// Compiles a module on its own (clCompileProgram): what it imports is left to [`crate::link::link`]. The unit, unless the module is refused, and the build log.
 pub fn compile(source: Source<'_>, options: &BuildOptions, target: &Target) -> (Option<CompiledUnit>, String) {
     let made = on_thread(|| match unit::lower(source, options, target, unit::Roots::Exports) {
-        Ok(unit) => (Some(unit), String::new()),
+        Ok(lowered) => (Some(lowered.unit), String::new()),
         Err(error) => (None, error.log(source.words)),
     });
     made.unwrap_or_else(|log| (None, log))

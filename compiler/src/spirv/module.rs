@@ -1,5 +1,7 @@
 //! A module in the sections of its logical layout (SPIR-V 2.4): what is said of the whole, types and constants, functions as blocks.
 
+use std::sync::Arc;
+
 use rspirv::spirv::{AddressingModel, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -7,8 +9,10 @@ use super::constants::{Constants, Specialisation};
 use super::decorations::Decorations;
 use super::errors::{Checked, Refused, invalid, unsupported};
 use super::globals::Globals;
+use super::lines::Places;
 use super::types::Types;
 use super::words::{Id, Inst, instructions};
+use crate::diag::SourceMap;
 use crate::target::Target;
 
 /// The version of OpenCL C from which work-groups may be of different sizes, as `OpSource` has it.
@@ -57,6 +61,10 @@ pub(super) struct Module<'w> {
     pub(super) names: FxHashMap<Id, String>,
     /// Texts of `OpString`s, in order.
     pub(super) strings: Vec<String>,
+    /// Where its instructions come from.
+    pub(super) places: Places,
+    /// What these are places in.
+    pub(super) sources: Option<Arc<SourceMap>>,
     pub(super) decorations: Decorations,
     pub(super) types: Types,
     pub(super) constants: Constants,
@@ -94,6 +102,12 @@ pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target
     }
     for inst in before {
         module.preamble(inst, specialisation, target).map_err(|problem| inst.refuse(problem))?;
+    }
+    let lines: FxHashSet<_> = functions.iter().filter_map(Inst::line).collect();
+    if !lines.is_empty() {
+        let named = |inst: &Inst<'_>| Some((inst.result_id()?, inst.string(0).ok()?.0));
+        let names = before.iter().filter(|inst| inst.op == Op::String).filter_map(named).collect();
+        (module.places, module.sources) = Places::of(&lines, &names);
     }
     if !module.has_memory_model {
         let problem = invalid!("there is no OpMemoryModel");

@@ -1,5 +1,7 @@
 //! A module as a unit that is linked: its functions, those of the library that they call, and what other units may know of them.
 
+use std::sync::Arc;
+
 use rspirv::spirv::Op as Opcode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,6 +12,7 @@ use super::function::{self, Shared};
 use super::module::{FunctionDef, Module, read};
 use super::reflection::{self, kernel_body};
 use super::words::Id;
+use crate::diag::SourceMap;
 use crate::front::FrontEnd;
 use crate::ir::{self, Func, Global, GlobalVar, Op};
 use crate::link::{CompiledUnit, Symbol};
@@ -51,8 +54,15 @@ impl UnitError {
     }
 }
 
+/// A module as a unit.
+pub(super) struct Lowered {
+    pub(super) unit: CompiledUnit,
+    /// What the places of its instructions mean, if it has any.
+    pub(super) sources: Option<Arc<SourceMap>>,
+}
+
 /// Lowers a module.
-pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target, roots: Roots) -> Result<CompiledUnit, UnitError> {
+pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target, roots: Roots) -> Result<Lowered, UnitError> {
     let mut module = read(source.words, source.specialisation, target)?;
     let mut globals = std::mem::take(&mut module.globals);
     let mut bridge = Bridge::default();
@@ -102,7 +112,8 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
         return Err(UnitError::Internal(errors.first().map(ToString::to_string).unwrap_or_default()));
     }
     let non_uniform = module.non_uniform_groups && !options.uniform_work_group_size;
-    Ok(CompiledUnit::lowered(lowered, kernels, non_uniform, symbols, variables))
+    let sources = module.sources;
+    Ok(Lowered { unit: CompiledUnit::lowered(lowered, kernels, non_uniform, symbols, variables), sources })
 }
 
 /// The functions that are needed beside the kernels themselves, in order.

@@ -99,6 +99,11 @@ impl<'w> Inst<'w> {
         self.id
     }
 
+    /// Where it comes from, if the module says so.
+    pub(super) const fn line(&self) -> Option<Line> {
+        self.line
+    }
+
     /// The type of its result.
     pub(super) fn ty(&self) -> Checked<Id> {
         self.ty.ok_or_else(|| invalid!("it has no type"))
