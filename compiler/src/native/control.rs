@@ -24,7 +24,7 @@ use wgcl_codegen::vir::{BinOp, Block, CmpOp, Cond, Op as VOp, Target, Terminator
 use super::lower::{Lower, Lowered};
 use super::shape::Mode;
 use super::value::{Comps, Regs, Val, scalar};
-use super::variation::Kind;
+use super::variation::{Kind, yielded};
 use crate::internal::internal;
 use crate::ir::{Inst, Op, Region, Scalar, Type, Value};
 
@@ -55,6 +55,22 @@ pub(super) struct LoopState {
     together: bool,
     /// Whether its body returns: only then slots of what is around it change in it.
     returns: bool,
+}
+
+/// What a region yields, unless all its lanes leave.
+type Given = Option<SmallVec<[V; 4]>>;
+
+/// A way through a construct that splits: its region, the lanes that take it and what it gives.
+struct Way<'a> {
+    region: &'a Region,
+    masks: Regs,
+    registers: Given,
+}
+
+impl<'a> Way<'a> {
+    fn new(region: &'a Region, masks: Regs, registers: Given) -> Way<'a> {
+        Way { region, masks, registers }
+    }
 }
 
 /// Where a way ends, with what it gives, who is left there, and the slots.
@@ -334,19 +350,12 @@ impl<'a> Lower<'a> {
             Some(exec) => (self.mask_bin(BinOp::And, exec, &masks), self.mask_bin(BinOp::AndNot, exec, &masks)),
             None => (masks.clone(), self.not_masks(&masks)),
         };
-        let ends = [(then, yes), (els, no)].map(|(region, masks)| (region, masks, exits_of(region)));
-        let leaves = ends.iter().any(|(_, _, leaves)| *leaves);
-        let mut made = Vec::new();
-        let mut left: Vec<Regs> = Vec::new();
-        for (region, own, _) in ends {
-            let (values, after) = self.under(region, own, &results)?;
-            made.push(values);
-            left.push(after);
-        }
-        let (no, yes) = (made.pop().unwrap_or_default(), made.pop().unwrap_or_default());
-        let merged = self.merge(&results, &masks, &yes, &no);
+        let leaves = [then, els].into_iter().any(exits_of);
+        let (first, first_left) = self.under(then, yes, &results)?;
+        let (second, second_left) = self.under(els, no.clone(), &results)?;
+        let merged = self.merge(&results, &[Way::new(els, no, second), Way::new(then, masks, first)]);
         self.define_all(&inst.results, &results, &merged);
-        self.exec = if leaves { Some(self.mask_bin(BinOp::Or, &left[0], &left[1])) } else { exec };
+        self.exec = if leaves { Some(self.mask_bin(BinOp::Or, &first_left, &second_left)) } else { exec };
         Ok(())
     }
 
@@ -355,25 +364,37 @@ impl<'a> Lower<'a> {
         self.map(ty, masks, |mask| VOp::Un(UnOp::Not, mask))
     }
 
-    /// What two ways give, chosen by masks; what is not varying is the same on both.
-    fn merge(&mut self, results: &[(Kind, Type)], masks: &[V], yes: &[V], no: &[V]) -> Vec<V> {
-        let mut merged = Vec::with_capacity(yes.len());
+    /// What ways give: where it varies, what a later one does goes before. What does not vary is given by one way alone, while the others leave, or is the same value, from outside, in
+    /// all: a way that nobody takes has nothing in its registers.
+    fn merge(&mut self, results: &[(Kind, Type)], ways: &[Way<'a>]) -> Vec<V> {
+        let given: Vec<(&Way<'a>, &'a [Value], &[V])> = ways
+            .iter()
+            .filter_map(|way| way.registers.as_ref().map(|registers| (way, yielded(way.region).unwrap_or_default(), registers.as_slice())))
+            .collect();
+        let mut merged = Vec::with_capacity(results.len());
         let mut at = 0;
-        for &(kind, ty) in results {
-            let count = self.coerced_types(kind, ty).len();
-            let (yes, no) = (&yes[at..at + count], &no[at..at + count]);
-            if kind == Kind::Varying {
-                merged.extend(self.blend(scalar(ty), masks, yes, no))
-            } else {
-                merged.extend_from_slice(yes)
+        for (index, &(kind, ty)) in results.iter().enumerate() {
+            let own = at..at + self.coerced_types(kind, ty).len();
+            at = own.end;
+            match given.as_slice() {
+                [] => merged.extend(self.undefs(&self.coerced_types(kind, ty))),
+                [(_, _, registers)] => merged.extend_from_slice(&registers[own]),
+                [(_, _, first), others @ ..] if kind == Kind::Varying => {
+                    let first = first[own.clone()].to_vec();
+                    merged.extend(
+                        others
+                            .iter()
+                            .fold(first, |sum, (way, _, registers)| self.blend(scalar(ty), &way.masks, &registers[own.clone()], &sum)),
+                    );
+                }
+                [(_, values, _), ..] => merged.extend(self.coerce(values[index], kind)),
             }
-            at += count;
         }
         merged
     }
 
     /// Runs a region for the lanes of masks, and jumps over it if there are none. What it yields, and who is left at its end.
-    fn under(&mut self, region: &'a Region, masks: Regs, results: &[(Kind, Type)]) -> Lowered<(SmallVec<[V; 4]>, Regs)> {
+    fn under(&mut self, region: &'a Region, masks: Regs, results: &[(Kind, Type)]) -> Lowered<(Given, Regs)> {
         self.split_depth += 1;
         let made = if is_cheap(region) { self.straight(region, masks, results) } else { self.skipped(region, masks, results) };
         self.split_depth -= 1;
@@ -381,18 +402,17 @@ impl<'a> Lower<'a> {
     }
 
     /// A region that may as well be run for nobody.
-    fn straight(&mut self, region: &'a Region, masks: Regs, results: &[(Kind, Type)]) -> Lowered<(SmallVec<[V; 4]>, Regs)> {
-        self.exec = Some(masks.clone());
-        let types = self.types(results);
+    fn straight(&mut self, region: &'a Region, masks: Regs, results: &[(Kind, Type)]) -> Lowered<(Given, Regs)> {
+        self.exec = Some(masks);
         Ok(match self.region(region, results)? {
-            End::Yield(values) => (values, self.exec_masks()),
-            End::Left => (self.undefs(&types), self.no_lanes()),
+            End::Yield(values) => (Some(values), self.exec_masks()),
+            End::Left => (None, self.no_lanes()),
         })
     }
 
-    fn skipped(&mut self, region: &'a Region, masks: Regs, results: &[(Kind, Type)]) -> Lowered<(SmallVec<[V; 4]>, Regs)> {
+    fn skipped(&mut self, region: &'a Region, masks: Regs, results: &[(Kind, Type)]) -> Lowered<(Given, Regs)> {
         let (inside, meet) = (self.b.block(), self.b.block());
-        let (depth, types, leaves) = (self.depth(), self.types(results), exits_of(region));
+        let (depth, leaves) = (self.depth(), exits_of(region));
         let before = self.slots.clone();
         let any = self.any(&masks);
         let entry = self.b.current();
@@ -400,9 +420,9 @@ impl<'a> Lower<'a> {
         self.exec = Some(masks.clone());
         let end = self.region(region, results)?;
         let left = matches!(end, End::Left);
-        let mut there = match end {
-            End::Yield(values) => values,
-            End::Left => self.undefs(&types),
+        let (types, mut there) = match end {
+            End::Yield(values) => (self.types(results), values),
+            End::Left => Default::default(),
         };
         let mut missing = self.undefs(&types);
         if leaves && !left {
@@ -433,7 +453,7 @@ impl<'a> Lower<'a> {
             (true, false) => SmallVec::from_slice(&params[types.len()..own]),
             (true, true) => self.no_lanes(),
         };
-        Ok((SmallVec::from_slice(&params[..types.len()]), after))
+        Ok(((!left).then(|| SmallVec::from_slice(&params[..types.len()])), after))
     }
 
     /// Regions that all lanes take together, one of them; they meet behind.
@@ -511,7 +531,7 @@ impl<'a> Lower<'a> {
         let exec = self.exec.clone();
         let mut others = self.exec_masks();
         let mut left = self.no_lanes();
-        let mut merged: Option<Vec<V>> = None;
+        let mut ways = Vec::new();
         let leaves = exits(inst);
         let ty = self.shape.register(of, Mode::Varying);
         for (values, region) in cases {
@@ -526,17 +546,12 @@ impl<'a> Lower<'a> {
             others = self.mask_bin(BinOp::AndNot, &others, &hit);
             let (values, after) = self.under(region, own.clone(), &results)?;
             left = self.mask_bin(BinOp::Or, &left, &after);
-            merged = Some(match merged {
-                Some(before) => self.merge(&results, &own, &values, &before),
-                None => values.to_vec(),
-            });
+            ways.push(Way::new(region, own, values));
         }
         let (values, after) = self.under(default, others.clone(), &results)?;
         left = self.mask_bin(BinOp::Or, &left, &after);
-        let merged = match merged {
-            Some(before) => self.merge(&results, &others, &values, &before),
-            None => values.to_vec(),
-        };
+        ways.push(Way::new(default, others, values));
+        let merged = self.merge(&results, &ways);
         self.define_all(&inst.results, &results, &merged);
         self.exec = if leaves { Some(left) } else { exec };
         Ok(())
