@@ -1,7 +1,7 @@
 //! Random programs in OpenCL C do the same on the device and on wgcl's interpreter.
 //!
 //! The programs are those that `compiler/tests/passes_fuzz` compares before and after the passes; here emission, the driver and the API take part. `WGCL_FUZZ_SEED`
-//! and `WGCL_FUZZ_COUNT` say which programs, `WGCL_FUZZ_KIND` of which kind alone (`sources`, `arrays`).
+//! and `WGCL_FUZZ_COUNT` say which programs, `WGCL_FUZZ_KIND` of which kind alone (`sources`, `arrays`), `WGCL_FUZZ_ITEMS` how many work-items run them.
 
 #[path = "../../compiler/tests/passes_fuzz/arrays.rs"]
 mod arrays;
@@ -30,8 +30,17 @@ type Kind = (&'static str, fn(u64) -> String);
 
 const KINDS: [Kind; 2] = [("sources", source::program), ("arrays", arrays::program)];
 
-/// Bytes of a buffer.
-const SIZE: usize = 512;
+/// Work-items of the group that runs a program: programs have room for up to 16, which fill a vector.
+const ITEMS: u64 = 4;
+/// Bytes of a buffer for each of them.
+const SIZE: usize = 128;
+/// Devices may fuse what they contract: without this, two of them need not agree.
+const PREFIX: &str = "#pragma OPENCL FP_CONTRACT OFF\n";
+
+/// A number that a variable of the environment holds.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
 
 fn devices() -> Vec<cl_device_id> {
     let target = target();
@@ -54,6 +63,7 @@ fn run(device: cl_device_id, text: &str) -> Result<Vec<Vec<u32>>, String> {
     assert_eq!(status, CL_SUCCESS, "clCreateContext");
     let queue = Queue(cl.clCreateCommandQueue(context.0, device, 0, &mut status));
     assert_eq!(status, CL_SUCCESS, "clCreateCommandQueue");
+    let text = format!("{PREFIX}{text}");
     let program = Program(cl.clCreateProgramWithSource(context.0, 1, &text.as_ptr().cast(), &text.len(), &mut status));
     assert_eq!(status, CL_SUCCESS, "clCreateProgramWithSource");
     let status = cl.clBuildProgram(program.0, 1, &device, c"-cl-std=CL3.0".as_ptr(), None, null_mut());
@@ -63,22 +73,24 @@ fn run(device: cl_device_id, text: &str) -> Result<Vec<Vec<u32>>, String> {
     }
     let kernel: Kernel = program.kernel("k");
     let mut buffers: Vec<Mem> = Vec::new();
+    let items = number("WGCL_FUZZ_ITEMS").unwrap_or(ITEMS) as usize;
+    let size = SIZE * items;
     for number in 0..2_u16 {
-        let mut bytes: Vec<u8> = (0..SIZE as u16).map(|byte| (byte.wrapping_mul(37).wrapping_add(number) & 0xff) as u8).collect();
-        buffers.push(context.buffer_with(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, SIZE, bytes.as_mut_ptr().cast()));
+        let mut bytes: Vec<u8> = (0..size as u16).map(|byte| (byte.wrapping_mul(37).wrapping_add(number) & 0xff) as u8).collect();
+        buffers.push(context.buffer_with(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size, bytes.as_mut_ptr().cast()));
     }
     for (index, mem) in (0..).zip(&buffers) {
         kernel.set_mem(index, mem);
     }
     assert_eq!((kernel.set(2, &5_u32), kernel.set(3, &0xffff_fff0_u32)), (CL_SUCCESS, CL_SUCCESS));
-    let status = queue.launch(&kernel, &[4], Some(&[4]));
+    let status = queue.launch(&kernel, &[items], Some(&[items]));
     if status != CL_SUCCESS {
         return Err(format!("clEnqueueNDRangeKernel gave {status}"));
     }
     let mut contents = Vec::new();
     for mem in &buffers {
-        let mut words = vec![0_u32; SIZE / 4];
-        let status = cl.clEnqueueReadBuffer(queue.0, mem.0, CL_TRUE, 0, SIZE, words.as_mut_ptr().cast(), 0, null(), null_mut());
+        let mut words = vec![0_u32; size / 4];
+        let status = cl.clEnqueueReadBuffer(queue.0, mem.0, CL_TRUE, 0, size, words.as_mut_ptr().cast(), 0, null(), null_mut());
         if status != CL_SUCCESS {
             return Err(format!("clEnqueueReadBuffer gave {status}"));
         }
@@ -131,7 +143,6 @@ fn devices_agree_with_the_interpreter() {
         return;
     };
     let device = target().device;
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (first, count) = (number("WGCL_FUZZ_SEED").unwrap_or(1), number("WGCL_FUZZ_COUNT").unwrap_or(COUNT));
     let wanted = std::env::var("WGCL_FUZZ_KIND").ok();
     let kinds = KINDS.into_iter().filter(|(kind, _)| wanted.as_ref().is_none_or(|wanted| wanted == kind));
