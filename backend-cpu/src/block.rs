@@ -50,6 +50,15 @@ impl Block {
         Some(Self { start, size, origin: Origin::Heap(layout) })
     }
 
+    /// `size` bytes that are zero: programs that forget to write what they read get that on other devices.
+    pub(crate) fn zeroed(size: u64) -> Option<Self> {
+        let mut block = Self::new(size)?;
+        if let Origin::Heap(_) = block.origin {
+            block.bytes_mut().fill(0);
+        }
+        Some(block)
+    }
+
     /// The address of the first byte.
     pub(crate) fn address(&self) -> usize {
         self.start.as_ptr().expose_provenance()
@@ -113,6 +122,17 @@ mod tests {
             assert_eq!(block.bytes_mut().len() as u64, size);
             block.bytes_mut().fill(7);
             assert!(block.bytes_mut().iter().all(|&byte| byte == 7));
+        }
+    }
+
+    #[test]
+    fn zeroed_blocks_have_nothing_of_those_before() {
+        for size in [64, 5000, LARGE as u64] {
+            for _ in 0..4 {
+                let mut block = Block::zeroed(size).expect("memory");
+                assert!(block.bytes_mut().iter().all(|&byte| byte == 0), "{size}");
+                block.bytes_mut().fill(7);
+            }
         }
     }
 

@@ -32,7 +32,7 @@ pub(crate) struct Quota {
 }
 
 impl Quota {
-    /// Of so many bytes.
+    /// Of so many bytes, all zero.
     pub(crate) fn new(limit: u64) -> Arc<Self> {
         let asked = Options::get().binding_limit.as_deref().and_then(|text| text.parse::<u64>().ok());
         Arc::new(Self {
@@ -96,12 +96,12 @@ unsafe impl Send for CpuMemory {}
 unsafe impl Sync for CpuMemory {}
 
 impl CpuMemory {
-    /// Of so many bytes.
+    /// Of so many bytes, all zero.
     pub(crate) fn new(quota: &Arc<Quota>, size: u64) -> BackendResult<Self> {
         if !quota.take(size) {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        let Some(block) = Block::new(size) else {
+        let Some(block) = Block::zeroed(size) else {
             quota.used.fetch_sub(size, Ordering::Relaxed);
             return Err(BackendError::OutOfDeviceMemory);
         };
