@@ -365,6 +365,31 @@ fn too_much_local_memory_is_refused() {
 }
 
 #[test]
+fn all_of_the_local_memory_can_be_used() {
+    let context = Context::new();
+    let queue = context.queue(0);
+    let limit: u64 = info(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_LOCAL_MEM_SIZE, size, value, ret))
+        .expect("the device's local memory");
+    let words = limit as usize / 4;
+    let program = context.build(&format!(
+        "kernel void f(global uint *a) {{
+            local uint l[{words}];
+            for (uint i = get_local_id(0); i < {words}; i += 16) l[i] = i * 3;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            uint wrong = 0;
+            for (uint i = 15 - get_local_id(0); i < {words}; i += 16) wrong += l[i] != i * 3;
+            a[get_local_id(0)] = wrong;
+        }}"
+    ));
+    let kernel = program.kernel("f");
+    let mem = context.buffer(64);
+    queue.write(&mem, &[7_u32; 16]);
+    kernel.set_mem(0, &mem);
+    assert_eq!(queue.launch(&kernel, &[16], Some(&[16])), CL_SUCCESS, "{limit} bytes");
+    assert_eq!(queue.read::<u32>(&mem, 16), [0; 16]);
+}
+
+#[test]
 fn ranges_beyond_65535_groups_run_whole() {
     let context = Context::new();
     let queue = context.queue(0);

@@ -13,7 +13,7 @@ use common::ffi::{
     CL_DEVICE_VERSION, CL_DRIVER_VERSION, CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE, CL_PLATFORM_EXTENSIONS, CL_PLATFORM_ICD_SUFFIX_KHR,
     CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, CL_SUCCESS, cl_uint,
 };
-use common::{info, info_bytes, info_string, target};
+use common::{info, info_bytes, info_string, is_cpu, target};
 
 const CL_DEVICE_IL_VERSION: cl_uint = 0x105B;
 const CL_DEVICE_MAX_NUM_SUB_GROUPS: cl_uint = 0x105C;
@@ -184,7 +184,7 @@ fn device_limits_reach_the_minimum_of_the_specification() {
         assert!(device::<usize>(CL_DEVICE_MAX_PARAMETER_SIZE) >= 1024);
         assert!(device::<u64>(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE) >= 64 << 10);
         assert!(device::<u32>(CL_DEVICE_MAX_CONSTANT_ARGS) >= 8);
-        assert!(device::<u64>(CL_DEVICE_LOCAL_MEM_SIZE) >= 32 << 10);
+        assert!(device::<u64>(CL_DEVICE_LOCAL_MEM_SIZE) >= if is_cpu() { 256 << 10 } else { 32 << 10 });
         // The alignment, in bits, holds the largest built-in type: long16.
         assert!(device::<u32>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) >= 1024);
     }
