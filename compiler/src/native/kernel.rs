@@ -42,7 +42,12 @@ pub(super) struct Made {
 }
 
 /// How work-items become the lanes of vectors.
-fn shape_of(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style { isa, checked }: Style) -> Shape {
+fn shape_of(module: &ir::Module, kernel: &ir::Function, key: &KernelKey, style: Style) -> Shape {
+    let shape = chunks_of(module, kernel, key.local_size, style);
+    if key.zero_offset { shape.without_offset(key.enqueued_local_size[0]) } else { shape }
+}
+
+fn chunks_of(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style { isa, checked }: Style) -> Shape {
     if checked {
         return Shape::alone(isa, group);
     }
@@ -57,7 +62,7 @@ fn shape_of(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style {
 /// Lowers function 0 of a module, and what it calls.
 pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, style: Style) -> Lowered<Made> {
     let mut kernel = module.functions[0].clone();
-    let shape = shape_of(module, &kernel, key.local_size, style);
+    let shape = shape_of(module, &kernel, key, style);
     let printed = Table::new(module, 8);
     let local = LocalMemory::of(&module.globals, &key.local_args);
     let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;

@@ -123,3 +123,37 @@ pub fn assembly(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Tar
     let internal = |message| LaunchError::Internal { kernel: kernel.to_owned(), stage: "codegen", message };
     wgcl_codegen::compile(&made.module, style.isa).map(|code| wgcl_codegen::disassemble(&code)).map_err(|error| internal(error.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Style, vector_ir};
+    use crate::build::build;
+    use crate::launch::LaunchKey;
+    use crate::options::{Source, parse_options};
+    use crate::target::Target;
+    use wgcl_codegen::Isa;
+
+    /// The vector IR of a kernel `k` that reaches memory objects of more than 2 GiB.
+    fn far(body: &str, zero_offset: bool) -> String {
+        let text = format!("kernel void k(global const double *x, global double *z, long n) {{ {body} }}");
+        let (options, target) = (parse_options("").expect("no options"), Target::cpu());
+        let program = build(&Source { text, ..Source::default() }, &options, &target).program.expect("it builds");
+        let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]);
+        let key = key.changed(|key| (key.kernel.far, key.kernel.zero_offset) = (true, zero_offset));
+        vector_ir(&program.module, "k", &key, &target, Style::of(Isa::Avx512)).expect("vectors").to_string()
+    }
+
+    #[test]
+    fn signed_indices_stay_rows_in_large_buffers() {
+        let loops = "int at = get_local_size(0) * get_group_id(0) + get_local_id(0), step = get_global_size(0);
+            for (long i = at; i < n; i += step) z[i] = x[i] * 2;";
+        for (body, zero_offset, rows) in [
+            (loops, false, true),
+            ("int i = get_global_id(0); z[i] = x[i] * 2;", true, true),
+            ("int i = get_global_id(0); z[i] = x[i] * 2;", false, false),
+        ] {
+            let ir = far(body, zero_offset);
+            assert_eq!(ir.contains("load_vector.f64") && !ir.contains("gather") && !ir.contains("scatter"), rows, "{body}\n{ir}");
+        }
+    }
+}

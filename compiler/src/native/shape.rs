@@ -22,6 +22,8 @@ pub(super) struct Shape {
     pub axis: u8,
     /// Whether all lanes of each chunk lie along the axis.
     pub in_row: bool,
+    /// Whether the global id of each chunk's first lane is a multiple of the lanes, along dimension 0.
+    pub aligned: bool,
 }
 
 /// Work-items of a subgroup: those of a vector of 32-bit lanes.
@@ -48,13 +50,13 @@ impl Shape {
         let axis = (0_u8..3).find(|&axis| group[usize::from(axis)] > 1).unwrap_or(0);
         let (items, row) = (items(group), group[usize::from(axis)]);
         let most = (isa.vector_bytes() / 4).min(widest);
-        let wide = |lanes: u32| Self { isa, lanes, group, axis, in_row: row == items || row.is_multiple_of(lanes) };
+        let wide = |lanes: u32| Self { isa, lanes, group, axis, in_row: row == items || row.is_multiple_of(lanes), aligned: false };
         let widths = || [16, 8, 4].into_iter().filter(|&lanes| lanes <= most);
         let whole = widths().find(|&lanes| row.is_multiple_of(lanes));
         // Rows that vectors do not divide: vectors across rows, the last one not full.
         let part = || widths().rev().find(|&lanes| lanes >= items).or_else(|| widths().next()).filter(|_| items > 2);
         let lanes = whole.or_else(part);
-        lanes.map_or(Self { isa, lanes: 1, group, axis, in_row: true }, wide)
+        lanes.map_or(Self { isa, lanes: 1, group, axis, in_row: true, aligned: false }, wide)
     }
 
     /// The shape in which every work-item is a chunk, and a subgroup.
@@ -67,7 +69,13 @@ impl Shape {
         let group = group.map(|size| size.max(1));
         let axis = (0_u8..3).find(|&axis| group[usize::from(axis)] > 1).unwrap_or(0);
         let (row, lanes) = (group[usize::from(axis)], subgroup_size(isa));
-        Self { isa, lanes, group, axis, in_row: row == items(group) || row.is_multiple_of(lanes) }
+        Self { isa, lanes, group, axis, in_row: row == items(group) || row.is_multiple_of(lanes), aligned: false }
+    }
+
+    /// The same for launches without an offset, whose groups have so many work-items in dimension 0 but for the last ones.
+    pub(super) fn without_offset(self, enqueued: u32) -> Self {
+        let aligned = self.axis == 0 && self.group[0].is_multiple_of(self.lanes) && enqueued.is_multiple_of(self.lanes);
+        Self { aligned, ..self }
     }
 
     /// Work-items of a group.
@@ -157,6 +165,13 @@ mod tests {
         assert_eq!(of(Isa::Avx512, [100, 1, 1]), (4, 0, true));
         assert_eq!(of(Isa::Avx512, [1, 1, 1]), (1, 0, true));
         assert_eq!(of(Isa::Sse42, [64, 1, 1]), (1, 0, true));
+    }
+
+    #[test]
+    fn global_ids_are_aligned_where_vectors_divide_all_groups_of_dimension_0() {
+        let of = |group, enqueued| Shape::of(Isa::Avx512, group, u32::MAX).without_offset(enqueued).aligned;
+        assert!(of([64, 1, 1], 64) && of([8, 8, 1], 8) && of([32, 1, 1], 64));
+        assert!(!of([7, 1, 1], 7) && !of([16, 1, 1], 20) && !of([1, 64, 1], 1));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::private::PrivateMemory;
 use super::shape::Shape;
 use crate::analysis::definitions::Definitions;
 use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
-use crate::passes::align::zeros_of_first_lanes;
+use crate::passes::align::{Ids, zeros_of_first_lanes};
 
 /// How a value varies among the lanes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -300,6 +300,10 @@ impl<'f> Variation<'f> {
             Op::Cast(CastOp::Trunc, a) if ty == Type::I32 && self.function.ty(a) == Type::I64 => of(a)?,
             Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_id(a) => of(a)?,
             Op::Cast(CastOp::SExt, a) if ty == Type::I64 && self.is_local_id(a) => of(a)?,
+            // Where only low bits change within a row, none of its lanes wraps around.
+            Op::Cast(CastOp::ZExt | CastOp::SExt, a) if ty == Type::I64 && self.function.ty(a) == Type::I32 => {
+                self.row(a).filter(|row| row.lies_in(row.zeros.min(31))).map(|row| row.stride)?
+            }
             // Of other pointers some may become null.
             Op::Cast(CastOp::SpaceCast, a) if keeps_pointer(self.function.ty(a), ty) => of(a)?,
             Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, a) => of(a)?,
@@ -312,13 +316,18 @@ impl<'f> Variation<'f> {
     /// The stride of the low or of the high bits of a value: lanes begin at a multiple of a power of two and do not reach the next one, so that all of the row is in the low bits and none in
     /// the high ones. So `local_id % 16` and `local_id / 16` are seen through.
     fn masked(&self, value: Value, mask: i64) -> Option<i64> {
-        let stride = self.kinds[value.index()].stride()?;
+        let row = self.row(value)?;
         let (low, high) = ((mask + 1).cast_unsigned(), mask.wrapping_neg().cast_unsigned());
         let bits = if low.is_power_of_two() { low } else { high }.trailing_zeros();
-        let zeros = u32::from(*self.zeros.get(value.index())?).min(bits).min(32);
+        let stays = (low.is_power_of_two() || high.is_power_of_two()) && row.lies_in(row.zeros.min(bits).min(32));
+        stays.then_some(if low.is_power_of_two() { row.stride } else { 0 })
+    }
+
+    /// The numbers that the lanes have of a value whose stride is known.
+    fn row(&self, value: Value) -> Option<Row> {
+        let stride = self.kinds[value.index()].stride()?;
         let reach = stride.checked_mul(i64::from(self.shape.lanes) - 1)?;
-        let stays = (low.is_power_of_two() || high.is_power_of_two()) && (0..1_i64 << zeros).contains(&reach);
-        stays.then_some(if low.is_power_of_two() { stride } else { 0 })
+        Some(Row { stride, reach, zeros: u32::from(*self.zeros.get(value.index())?) })
     }
 
     fn constant(&self, value: Value) -> Option<i64> {
@@ -354,10 +363,27 @@ impl<'f> Variation<'f> {
     }
 }
 
+/// Numbers that grow by a stride from lane to lane.
+struct Row {
+    stride: i64,
+    /// How much more the last one is than the first.
+    reach: i64,
+    /// The zero bits at the end of the first.
+    zeros: u32,
+}
+
+impl Row {
+    /// Whether no bit changes but the low ones.
+    fn lies_in(&self, bits: u32) -> bool {
+        (0..1_i64 << bits).contains(&self.reach)
+    }
+}
+
 /// Of the first lanes of a kernel's values; nothing where lanes do not lie along dimension 0.
 fn zeros(function: &Function, shape: Shape) -> Vec<u8> {
     let along = shape.lanes > 1 && shape.in_row && shape.axis == 0;
-    along.then(|| zeros_of_first_lanes(function, shape.lanes)).flatten().unwrap_or_default()
+    let ids = Ids { global: if shape.aligned { shape.lanes } else { 1 }, local: shape.lanes };
+    along.then(|| zeros_of_first_lanes(function, ids)).flatten().unwrap_or_default()
 }
 
 /// Whether a cast between those types of pointers gives what it is given.

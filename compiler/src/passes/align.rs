@@ -34,9 +34,9 @@ pub(super) fn zeros(function: &Function, body: &Region, count: u32) -> Option<Ve
     walk(function, body, Ids { global: count, local: 1 }, None)
 }
 
-/// The same of the first lane of each vector, where vectors hold `lanes` work-items, a power of two, along dimension 0.
-pub(crate) fn zeros_of_first_lanes(function: &Function, lanes: u32) -> Option<Vec<u8>> {
-    walk(function, &function.body, Ids { global: 1, local: lanes }, None)
+/// The same of the first lane of each vector, where the ids of the first lanes along dimension 0 are multiples of those numbers.
+pub(crate) fn zeros_of_first_lanes(function: &Function, ids: Ids) -> Option<Vec<u8>> {
+    walk(function, &function.body, ids, None)
 }
 
 /// The same where a parameter of a loop is always a multiple of `count`, a power of two.
@@ -46,9 +46,9 @@ pub(super) fn zeros_of_turns(function: &Function, body: &Region, counter: Value,
 
 /// What ids of dimension 0 are multiples of: powers of two.
 #[derive(Clone, Copy)]
-struct Ids {
-    global: u32,
-    local: u32,
+pub(crate) struct Ids {
+    pub global: u32,
+    pub local: u32,
 }
 
 fn walk(function: &Function, body: &Region, ids: Ids, known: Option<(Value, u8)>) -> Option<Vec<u8>> {
