@@ -43,8 +43,6 @@ pub(crate) struct Approach {
     pub(crate) host_clock: bool,
     /// Shaders can reach memory by 64-bit addresses.
     pub(crate) addresses: bool,
-    /// Buffers may be bound as texels, and shaders fetch these faster.
-    pub(crate) texels: bool,
 }
 
 /// Bytes that may be allocated in all: on a CPU what the machine can spare, whatever its driver says (2 GiB, lavapipe of Mesa 22).

@@ -13,7 +13,6 @@ use wgcl_compiler::layout::{ArgLayout, hidden};
 use crate::arguments::ArgumentBytes;
 use crate::buffer::Buffer;
 use crate::fold::{self, Fold};
-use crate::key::{MOST_TEXELS, TEXEL};
 use crate::memory::{WgpuMemory, downcast};
 use crate::pieces::{self, Window};
 use crate::pipeline::{Group, Pipeline};
@@ -90,9 +89,8 @@ pub(crate) fn bind<'a>(
         BindingKind::Uniform { size } => {
             Bound { buffer: memory.buffer(), memory: Some(memory), writes: false, range: (memory.id, 0, u64::from(size)) }
         }
-        BindingKind::Storage | BindingKind::Texels(_) => {
-            let writes = binding.kind == BindingKind::Storage;
-            Bound { buffer: memory.buffer(), memory: Some(memory), writes, range: (memory.id, 0, memory.allocated) }
+        BindingKind::Storage => {
+            Bound { buffer: memory.buffer(), memory: Some(memory), writes: true, range: (memory.id, 0, memory.allocated) }
         }
     };
     match binding.source {
@@ -107,10 +105,7 @@ pub(crate) fn bind<'a>(
                 _ if internal.folded.is_some_and(|(first, _)| first == index) => {
                     internal.folded.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("folded buffer"))
                 }
-                (_, Some(range)) => {
-                    let writes = !is_only_read(kernel, index) && !matches!(binding.kind, BindingKind::Texels(_));
-                    bind_range(range, window, binding.kind, writes)
-                }
+                (_, Some(range)) => bind_range(range, window, binding.kind, !is_only_read(kernel, index)),
                 (Some(LaunchArg::Buffer(None)), None) => {
                     internal.nulls[usize::from(binding.kind == BindingKind::Storage)].map(whole).ok_or_else(|| missing("null buffer"))
                 }
@@ -166,14 +161,10 @@ fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bo
     let left = memory.allocated.saturating_sub(offset);
     let size = match kind {
         BindingKind::Uniform { size } => u64::from(size),
-        BindingKind::Storage | BindingKind::Texels(_) => {
+        BindingKind::Storage => {
             let own = range.size.saturating_sub(begin).max(1).next_multiple_of(VIEW);
             // Programs go beyond the end of a sub-buffer, into its parent: where pointers are addresses that works.
-            let reach = match kind {
-                BindingKind::Texels(_) => MOST_TEXELS - TEXEL,
-                _ => ALWAYS_BINDABLE,
-            };
-            own.max(left.min(reach)).min(left & !3).min(most)
+            own.max(left.min(ALWAYS_BINDABLE)).min(left & !3).min(most)
         }
     };
     if size == 0 || size > left {

@@ -267,11 +267,6 @@ impl Gpu {
     }
 
     fn raw_buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Option<BackendResult<(Buffer, Option<Mapping>)>> {
-        if self.approach.texels && usage.contains(wgpu::BufferUsages::STORAGE) {
-            // Mapped in any case.
-            let made = vulkan::texel_buffer(&self.device, size, usage)?;
-            return Some(made.map(|(buffer, address)| (buffer, address.filter(|_| mapped))));
-        }
         if size >= LARGE_BUFFER && !mapped && !self.approach.unified && usage.contains(wgpu::BufferUsages::STORAGE) {
             let made = vulkan::large_buffer(&self.device, size, usage);
             if made.is_some() {

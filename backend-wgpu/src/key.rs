@@ -12,11 +12,6 @@ use crate::memory::downcast;
 use crate::pieces;
 use crate::program::Kernel;
 
-/// Texels that a view may have.
-pub(crate) const MOST_TEXELS: u64 = 1 << 27;
-/// Bytes of the largest texel.
-pub(crate) const TEXEL: u64 = 16;
-
 /// The key of the groups of a region.
 pub(crate) fn region_key(common: &LaunchKey, region: &Region, guard: [bool; 3], max_groups: [u32; 3]) -> LaunchKey {
     let mut key = common.clone();
@@ -65,9 +60,6 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> Backend
     key.binding.pieces = pieces::find(launch, kernel.params(), &key.binding.constant_args, gpu)?;
     key.binding.folded = fold::folded(launch, kernel.params(), &key.binding.pieces, gpu);
     key.binding.distinct = key.binding.folded.is_empty() && key.binding.pieces.params.is_empty() && are_distinct(launch)?;
-    if gpu.approach.texels {
-        key.binding.texel_args = texel_args(launch, kernel, &key)?;
-    }
     Ok(key)
 }
 
@@ -87,41 +79,6 @@ fn are_distinct(launch: &Launch) -> BackendResult<bool> {
     bound.sort_unstable();
     // Of two that meet, the first also meets the one behind it.
     Ok(bound.windows(2).all(|pair| matches!(pair, [(id, _, end), (other, begin, _)] if id != other || begin >= end)))
-}
-
-/// The parameters whose memory no other parameter writes, as far as their types say, and that may be bound as texels.
-fn texel_args(launch: &Launch, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Vec<u32>> {
-    let constant = |index: usize| {
-        matches!(
-            kernel.params().get(index),
-            Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
-        )
-    };
-    // Identities of what is bound; what pointers in memory lead to may be written.
-    let mut bound: SmallVec<[(u64, bool); 8]> = SmallVec::new();
-    for (index, arg) in launch.args.iter().enumerate() {
-        if let Some(range) = fold::range(arg) {
-            bound.push((downcast(&range.memory)?.id, constant(index)));
-        }
-    }
-    for range in &launch.extra {
-        bound.push((downcast(&range.memory)?.id, false));
-    }
-    bound.sort_unstable();
-    let mut found = Vec::new();
-    for (index, arg) in (0..).zip(&launch.args) {
-        let Some(range) = fold::range(arg) else { continue };
-        let id = downcast(&range.memory)?.id;
-        // All that is bound of this memory.
-        let parts = bound.partition_point(|(other, _)| *other < id)..bound.partition_point(|(other, _)| *other <= id);
-        let alone = bound.get(parts).is_some_and(|parts| parts.len() == 1 || parts.iter().all(|(_, constant)| *constant));
-        let fits = range.offset.is_multiple_of(TEXEL) && range.size <= MOST_TEXELS - TEXEL;
-        let otherwise = key.binding.folded.contains(&index) || key.binding.pieces.params.iter().any(|(param, _)| *param == index);
-        if alone && fits && !otherwise {
-            found.push(index);
-        }
-    }
-    Ok(found)
 }
 
 /// The value of a sampler.

@@ -152,7 +152,6 @@ fn kind(binding: &Binding) -> (u32, Kind, u64) {
         BindingKind::Uniform { size } if binding.source == BindingSource::Arguments => (binding.binding, Kind::Arguments, size.into()),
         BindingKind::Uniform { size } => (binding.binding, Kind::Uniform, size.into()),
         BindingKind::Storage => (binding.binding, Kind::Storage, 0),
-        BindingKind::Texels(format) => (binding.binding, Kind::Texels(format), 0),
     }
 }
 
@@ -163,8 +162,7 @@ fn layout_entry((binding, kind, size): &(u32, Kind, u64)) -> wgpu::BindGroupLayo
             has_dynamic_offset: *kind == Kind::Arguments,
             min_binding_size: wgpu::BufferSize::new(*size),
         },
-        // Texels are for devices with commands of Vulkan's own.
-        Kind::Storage | Kind::Texels(_) => wgpu::BindingType::Buffer {
+        Kind::Storage => wgpu::BindingType::Buffer {
             ty: wgpu::BufferBindingType::Storage { read_only: false },
             has_dynamic_offset: false,
             min_binding_size: None,

@@ -140,9 +140,7 @@ impl WgpuProgram {
             kernel: Some(ir::Kernel { params: kernel.params().to_vec(), reqd_work_group_size: kernel.required_group_size(), coarse: 0 }),
             ..ir::Function::new("", ir::Type::Void)
         };
-        LaunchKey::example(&function, local_size)
-            .changed(|key| key.binding.distinct = true)
-            .with_texels(&function, self.code.machine().approach.texels)
+        LaunchKey::example(&function, local_size).changed(|key| key.binding.distinct = true)
     }
 }
 

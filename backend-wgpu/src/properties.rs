@@ -52,7 +52,6 @@ pub(crate) fn approach(adapter: &wgpu::Adapter, settings: Settings) -> Approach 
             && details.addresses
             && features.contains(Features::SHADER_INT64)
             && Options::get().addresses.as_deref() != Some("0"),
-        texels: raw && is_llvmpipe(&info),
     }
 }
 
@@ -92,7 +91,8 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, tar
         compute_units: compute_units(kind, details.multiprocessors),
         clock_mhz: if kind == DeviceKind::Cpu { host::clock_mhz() } else { 0 },
         subgroup_size: info.subgroup_min_size.max(1),
-        preferred_group: preferred_group(kind),
+        // Some subgroups.
+        preferred_group: PreferredGroup::fixed(256),
         // wgpu does not tell of caches.
         cache: None,
         dedicated_local_memory: kind != DeviceKind::Cpu,
@@ -105,15 +105,6 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, tar
         correctly_rounded: is_llvmpipe(&info) && approach.spirv,
         uuid: details.uuid,
         pci: parse_pci(&info.device_pci_bus_id),
-    }
-}
-
-/// A GPU wants some subgroups in a group. A CPU pays for every group: a copy of 4M floats takes lavapipe 24 ms of CPU time in groups of 32, 16 ms in groups of
-/// 64, 12.5 ms in groups of 1,024.
-fn preferred_group(kind: DeviceKind) -> PreferredGroup {
-    match kind {
-        DeviceKind::Cpu => PreferredGroup { least: 64, most: 1024, groups_per_unit: 8 },
-        _ => PreferredGroup::fixed(256),
     }
 }
 
@@ -203,12 +194,9 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
     };
     let mut defects = if info.driver_info.contains("Mesa") { Defects::mesa() } else { Defects::default() };
     let mut costs = if info.vendor == NVIDIA { Costs::nvidia() } else { Costs::default() };
-    let mut function_memory = profiles::FUNCTION_MEMORY;
     if llvmpipe {
-        let profile = Target::lavapipe().shaders;
-        (defects, costs, function_memory) = (profile.defects, profile.costs, profile.limits.function_memory);
+        defects = Defects::lavapipe();
     }
-    costs.texel_fetches &= approach.texels;
     costs.lanes_exchange = subgroups && exchange.unwrap_or(costs.lanes_exchange);
     let int16 = features.contains(Features::SHADER_I16);
     let language = Language {
@@ -245,7 +233,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
             storage_buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS),
             uniform_buffers: uniform_buffers(&limits),
             uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
-            function_memory,
+            function_memory: profiles::FUNCTION_MEMORY,
             expanded_instructions: profiles::EXPANDED_INSTRUCTIONS,
         },
         costs,

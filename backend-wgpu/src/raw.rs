@@ -22,7 +22,6 @@ use ash::vk;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
-use wgcl_compiler::emit::TexelFormat;
 
 /// Descriptor sets that are allocated at a time.
 const SETS: u32 = 16;
@@ -70,8 +69,6 @@ pub(crate) enum Kind {
     Uniform,
     /// A storage buffer.
     Storage,
-    /// A uniform texel buffer.
-    Texels(TexelFormat),
 }
 
 impl Kind {
@@ -80,7 +77,6 @@ impl Kind {
             Self::Arguments => vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC,
             Self::Uniform => vk::DescriptorType::UNIFORM_BUFFER,
             Self::Storage => vk::DescriptorType::STORAGE_BUFFER,
-            Self::Texels(_) => vk::DescriptorType::UNIFORM_TEXEL_BUFFER,
         }
     }
 }
@@ -260,7 +256,6 @@ impl Pipeline {
             unsafe { self.raw.device.allocate_descriptor_sets(&info) }.map_err(error)?
         };
         let set = made.first().copied().unwrap_or_default();
-        let views = self.views(bound)?;
         let infos: SmallVec<[vk::DescriptorBufferInfo; 8]> = bound
             .iter()
             .map(|(buffer, offset, range)| vk::DescriptorBufferInfo { buffer: *buffer, offset: *offset, range: *range })
@@ -268,31 +263,15 @@ impl Pipeline {
         let writes: SmallVec<[vk::WriteDescriptorSet<'_>; 8]> = self
             .bindings
             .iter()
-            .zip(infos.chunks(1).zip(views.handles.chunks(1)))
-            .map(|((binding, kind), (info, view))| {
-                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(*binding).descriptor_type(kind.descriptor());
-                if matches!(kind, Kind::Texels(_)) { write.texel_buffer_view(view) } else { write.buffer_info(info) }
+            .zip(infos.chunks(1))
+            .map(|((binding, kind), info)| {
+                vk::WriteDescriptorSet::default().dst_set(set).dst_binding(*binding).descriptor_type(kind.descriptor()).buffer_info(info)
             })
             .collect();
         // SAFETY: the set is new, and of that layout.
         unsafe { self.raw.device.update_descriptor_sets(&writes, &[]) };
         drop(writes);
-        Ok(Set { set, _views: views, _pool: pool })
-    }
-
-    /// The views of those bindings that are texels; null for the others.
-    fn views(&self, bound: &[(vk::Buffer, u64, u64)]) -> BackendResult<Views> {
-        let mut views = Views { raw: Arc::clone(&self.raw), handles: SmallVec::new() };
-        for ((_, kind), (buffer, offset, range)) in self.bindings.iter().zip(bound) {
-            let mut view = vk::BufferView::null();
-            if let Kind::Texels(format) = kind {
-                let info = vk::BufferViewCreateInfo::default().buffer(*buffer).format(texel_format(*format)).offset(*offset).range(*range);
-                // SAFETY: the range lies inside the buffer, says the caller; it is a multiple of 16 bytes at such a place, and not too long.
-                view = unsafe { self.raw.device.create_buffer_view(&info, None) }.map_err(error)?;
-            }
-            views.handles.push(view);
-        }
-        Ok(views)
+        Ok(Set { set, _pool: pool })
     }
 }
 
@@ -338,39 +317,10 @@ impl Drop for SetPool {
     }
 }
 
-const fn texel_format(format: TexelFormat) -> vk::Format {
-    match format {
-        TexelFormat::R8 => vk::Format::R8_UINT,
-        TexelFormat::R16 => vk::Format::R16_UINT,
-        TexelFormat::Rg16 => vk::Format::R16G16_UINT,
-        TexelFormat::Rgba16 => vk::Format::R16G16B16A16_UINT,
-        TexelFormat::R32 => vk::Format::R32_UINT,
-        TexelFormat::Rg32 => vk::Format::R32G32_UINT,
-        TexelFormat::Rgba32 => vk::Format::R32G32B32A32_UINT,
-    }
-}
-
-/// Views of buffers as texels, one for each binding of a set.
-#[derive(Debug)]
-struct Views {
-    raw: Arc<Raw>,
-    handles: SmallVec<[vk::BufferView; 8]>,
-}
-
-impl Drop for Views {
-    fn drop(&mut self) {
-        for &view in &self.handles {
-            // SAFETY: no submission uses it: recorders keep the sets that theirs use. Null handles are ignored.
-            unsafe { self.raw.device.destroy_buffer_view(view, None) };
-        }
-    }
-}
-
 /// A descriptor set.
 #[derive(Debug)]
 pub(crate) struct Set {
     set: vk::DescriptorSet,
-    _views: Views,
     _pool: Arc<SetPool>,
 }
 

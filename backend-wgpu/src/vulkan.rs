@@ -400,80 +400,6 @@ mod imp {
         Some(Ok((Buffer::new(wgpu, buffer, place), None)))
     }
 
-    pub(crate) fn texel_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages) -> Option<super::RawBuffer> {
-        // SAFETY: the device is only used to make a buffer and memory for it, for which Vulkan needs no synchronisation.
-        let hal_device = unsafe { device.as_hal::<Vulkan>() }?;
-        let raw = hal_device.raw_device();
-        let instance = hal_device.shared_instance().raw_instance();
-        // SAFETY: the physical device is this instance's.
-        let memory = unsafe { instance.get_physical_device_memory_properties(hal_device.raw_physical_device()) };
-        let has_address = hal_device.enabled_device_extensions().contains(&ADDRESSES);
-        let buffer = match make_texel_buffer(raw, &memory, size, has_address) {
-            Ok(buffer) => buffer,
-            Err(result) => return Some(Err(crate::raw::error(result))),
-        };
-        let (buffer, memory, address) = buffer;
-        let place = if has_address { device_address(&hal_device, buffer) } else { 0 };
-        // SAFETY: both were just made, for each other; wgpu destroys them. The memory is mapped until then, which is no one else's matter.
-        let hal_buffer = unsafe { hal::vulkan::Buffer::from_raw_managed(buffer, memory, 0, size) };
-        drop(hal_device);
-        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-        // SAFETY: as in `raw_buffer`; the buffer has all of these usages.
-        let wgpu = unsafe { device.create_buffer_from_hal::<Vulkan>(hal_buffer, &descriptor) };
-        Some(Ok((Buffer::new(wgpu, buffer, place), Some(address))))
-    }
-
-    /// A buffer in memory of its own that the host sees, and where it sees it.
-    fn make_texel_buffer(
-        device: &ash::Device,
-        properties: &vk::PhysicalDeviceMemoryProperties,
-        size: u64,
-        has_address: bool,
-    ) -> Result<(vk::Buffer, vk::DeviceMemory, Mapping), vk::Result> {
-        let mut usage = vk::BufferUsageFlags::TRANSFER_SRC
-            | vk::BufferUsageFlags::TRANSFER_DST
-            | vk::BufferUsageFlags::UNIFORM_BUFFER
-            | vk::BufferUsageFlags::STORAGE_BUFFER
-            | vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER;
-        let mut flags = vk::MemoryAllocateFlagsInfo::default();
-        if has_address {
-            usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-            flags = flags.flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-        }
-        let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-        // SAFETY: the size is not zero and within the device's limit, as the callers see to. What was made goes again where something fails.
-        unsafe {
-            let buffer = device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None)?;
-            let needs = device.get_buffer_memory_requirements(buffer);
-            let types = properties.memory_types_as_slice().iter().enumerate();
-            let found =
-                types.filter(|(index, _)| needs.memory_type_bits & (1 << index) != 0).find(|(_, ty)| ty.property_flags.contains(visible));
-            let allocated = match found {
-                Some((index, _)) => {
-                    let mut info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index as u32);
-                    if has_address {
-                        info = info.push_next(&mut flags);
-                    }
-                    device.allocate_memory(&info, None)
-                }
-                None => Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
-            };
-            let memory = allocated.inspect_err(|_| device.destroy_buffer(buffer, None))?;
-            let mapped = device
-                .bind_buffer_memory(buffer, memory, 0)
-                .and_then(|()| device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()))
-                .and_then(|address| std::ptr::NonNull::new(address.cast::<u8>()).ok_or(vk::Result::ERROR_MEMORY_MAP_FAILED));
-            match mapped {
-                Ok(address) => Ok((buffer, memory, Mapping(address))),
-                Err(result) => {
-                    device.destroy_buffer(buffer, None);
-                    device.free_memory(memory, None);
-                    Err(result)
-                }
-            }
-        }
-    }
-
     pub(crate) fn raw(details: &Details, device: &wgpu::Device, queue: &wgpu::Queue, is_cpu: bool) -> Option<BackendResult<Arc<Raw>>> {
         // SAFETY: the handles are used as long as the device lives, which the result holds.
         let (hal_device, hal_queue) = unsafe { (device.as_hal::<Vulkan>()?, queue.as_hal::<Vulkan>()?) };
@@ -546,10 +472,6 @@ mod imp {
         None
     }
 
-    pub(crate) fn texel_buffer(_: &wgpu::Device, _: u64, _: wgpu::BufferUsages) -> Option<super::RawBuffer> {
-        None
-    }
-
     pub(crate) fn raw(_: &Details, _: &wgpu::Device, _: &wgpu::Queue, _: bool) -> Option<BackendResult<std::sync::Arc<crate::raw::Raw>>> {
         None
     }
@@ -583,11 +505,6 @@ pub(crate) fn open(
 /// good for the buffer's life. `None` where the device is not Vulkan's.
 pub(crate) fn raw_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Option<RawBuffer> {
     imp::raw_buffer(device, size, usage, mapped)
-}
-
-/// As [`raw_buffer`], with an address, for the memory of a CPU's device, whose buffers may be bound as texels: wgpu knows no such usage.
-pub(crate) fn texel_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages) -> Option<RawBuffer> {
-    imp::texel_buffer(device, size, usage)
 }
 
 /// As [`raw_buffer`], with memory of its own that the host does not see ([`crate::large`]). `None` where the device has none, too.

@@ -32,9 +32,7 @@ fn the_profile_is_what_the_device_gives() {
             // Vectors are as wide as the CPU's.
             target.language.max_subgroup_size = device.target().language.max_subgroup_size;
         });
-        // Texels are bound by commands of our own.
-        let portable = |target: Target| target.without_spirv().changed(|target| target.shaders.costs.texel_fetches = false);
-        let expected = if settings.portable { portable(expected) } else { expected };
+        let expected = if settings.portable { expected.without_spirv() } else { expected };
         assert_eq!(*device.target(), expected, "{settings:?}");
     }
 }

@@ -50,9 +50,6 @@ pub struct BindingKey {
     pub folded: Vec<u32>,
     /// Indices of the parameters whose pointer does not point to the first byte of what is bound for them (shared virtual memory); nearly always empty.
     pub started_args: Vec<u32>,
-    /// Indices of the parameters whose buffer or image nothing else in the launch writes, and which may be bound as texels
-    /// ([`Costs::texel_fetches`](crate::target::Costs::texel_fetches)): most of them, or none on other devices.
-    pub texel_args: Vec<u32>,
     /// Whether no two of the buffers and images that the launch binds share memory, so that what is written through one is not seen through another.
     pub distinct: bool,
     /// Whether buffers and images are reached by addresses of the device's memory, which the argument buffer has, and not by bindings
@@ -92,7 +89,6 @@ impl BindingKey {
         constant_args: Vec::new(),
         folded: Vec::new(),
         started_args: Vec::new(),
-        texel_args: Vec::new(),
         distinct: false,
         addresses: false,
         extra_buffers: 0,
@@ -146,17 +142,6 @@ impl LaunchKey {
     #[must_use]
     pub fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
-        self
-    }
-
-    /// The same key where nothing else in the launch writes what the kernel's buffers and images hold, if the device `fetches` texels.
-    #[must_use]
-    pub fn with_texels(mut self, function: &ir::Function, fetches: bool) -> Self {
-        if fetches {
-            let is_memory = |param: &ir::KernelParam| matches!(param, ir::KernelParam::Buffer { .. } | ir::KernelParam::Image);
-            let params = function.kernel.iter().flat_map(|kernel| &kernel.params);
-            self.binding.texel_args = (0..).zip(params).filter(|(_, param)| is_memory(param)).map(|(index, _)| index).collect();
-        }
         self
     }
 }

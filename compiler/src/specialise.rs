@@ -209,7 +209,6 @@ mod tests {
                     let key = LaunchKey::example(&program.module.functions[0], local_size);
                     let key = key.changed(|key| {
                         key.kernel.guard = [guard, false, guard];
-                        key.binding.texel_args = vec![0, 2];
                         key.binding.distinct = true;
                     });
                     specialise(&program.module, "blind", &key, &target).expect("a shader")

@@ -254,73 +254,6 @@ fn what_is_only_read_and_shared_with_nothing_says_so() {
 }
 
 #[test]
-fn what_is_only_read_is_bound_as_texels_where_that_is_quicker() {
-    use wgcl_compiler::emit::TexelFormat::{R8, R16, R32, Rg16, Rg32, Rgba16, Rgba32};
-    let emit = |store, args: &[u32], texel_fetches| {
-        let module = parse(&loads(store));
-        let target = Target::full().changed(|target| target.shaders.costs.texel_fetches = texel_fetches);
-        let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| key.binding.texel_args = args.to_vec());
-        let shader = emit::shader(&module, &key, &target, true).unwrap();
-        spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
-        shader
-    };
-    let texels = |shader: &Shader| -> Vec<_> {
-        let format = |kind: &BindingKind| if let BindingKind::Texels(format) = kind { Some(*format) } else { None };
-        shader.bindings.iter().filter_map(|binding| format(&binding.kind)).collect()
-    };
-    for store in [false, true] {
-        let shader = emit(store, &[0, 1], true);
-        let mut found = texels(&shader);
-        found.sort_by_key(|format| format!("{format:?}"));
-        // Two words are a `long` too, four two of them: other views, of the same format.
-        assert_eq!(found, [R16, R32, R8, Rg16, Rg32, Rg32, Rgba16, Rgba32, Rgba32]);
-        assert!(shader.bindings.iter().zip(0..).all(|(binding, number)| binding.binding == number));
-        assert_eq!(assembly(&shader).matches("OpImageFetch").count(), 9);
-        // What is stored to is bound for that as well.
-        assert_eq!(shader.bindings.iter().filter(|binding| binding.kind == BindingKind::Storage).count(), 1 + usize::from(store));
-    }
-    for (args, texel_fetches) in [(&[1][..], true), (&[0], false)] {
-        let shader = emit(false, args, texel_fetches);
-        assert_eq!(texels(&shader), [], "{args:?} {texel_fetches}");
-        assert!(!assembly(&shader).contains("OpImageFetch"));
-    }
-}
-
-#[test]
-fn what_a_store_may_come_before_is_not_fetched() {
-    let count = |body: &str| {
-        let text = format!("kernel @f0 \"order\" (%0: ptr.global buffer, %1: ptr.global buffer) {{\n{body}return\n}}\n");
-        let module = parse(&text);
-        let target = Target::full().changed(|target| target.shaders.costs.texel_fetches = true);
-        let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| key.binding.texel_args = vec![0, 1]);
-        let shader = emit::shader(&module, &key, &target, true).unwrap();
-        spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
-        assembly(&shader).matches("OpImageFetch").count()
-    };
-    let load = |name: u32| format!("%{name}: i32 = load %0 align 4\nstore %1, %{name} align 4\n");
-    let [own, other] = ["store %0, %2 align 4\n", "store %1, %2 align 4\n"];
-    let [near, far] = ["barrier local\n", "barrier global\n"];
-    let all = |parts: &[&str]| parts.concat();
-    let [a, b] = [load(2), load(3)];
-    assert_eq!(count(&all(&[&a, &b, own])), 2);
-    assert_eq!(count(&all(&[&a, own, &b])), 1);
-    assert_eq!(count(&all(&[&a, other, &b])), 2);
-    // What others stored is seen behind a barrier of global memory.
-    assert_eq!(count(&all(&[&a, far, &b, own])), 1);
-    assert_eq!(count(&all(&[&a, near, &b, own])), 2);
-    assert_eq!(count(&all(&[&a, far, &b, other])), 2);
-    assert_eq!(count(&all(&[&a, "%4: i32 = atomic.add i32 %0, %2\n", &b])), 1);
-    let branch = |then: &str| format!("%5: bool = const 1\nif %5 {{\n{then}yield\n}} else {{\n{}yield\n}}\n", load(6));
-    assert_eq!(count(&all(&[&a, &branch(own), &b])), 2);
-    assert_eq!(count(&all(&[&a, &branch(other), &b])), 3);
-    let turn =
-        |body: &str| format!("%5: bool = const 1\nloop () {{\n{}if %5 {{\nbreak\n}} else {{\nyield\n}}\n{body}continue\n}}\n", load(6));
-    assert_eq!(count(&all(&[&a, &turn(own), &b])), 1);
-    assert_eq!(count(&all(&[&a, &turn(other), &b])), 3);
-    assert_eq!(count(&all(&[&a, &turn(far), own])), 1);
-}
-
-#[test]
 fn bytes_of_private_arrays_take_half_words() {
     let text = r#"
 kernel @f0 "k" (%0: ptr.global buffer, %1: i32 value) {
@@ -339,44 +272,6 @@ kernel @f0 "k" (%0: ptr.global buffer, %1: i32 value) {
     assert!(text.lines().any(|line| line.contains("OpTypeArray") && line.split_whitespace().any(|word| word == half)), "{text}");
     // Nothing is stored there before the program does.
     assert!(text.lines().any(|line| line.contains("OpVariable") && line.trim_end().ends_with("Function")), "{text}");
-}
-
-#[test]
-fn sides_that_compute_and_fetch_are_done_without_a_jump() {
-    let branches = |store: &str, texel_fetches| {
-        let text = format!(
-            "kernel @f0 \"sides\" (%0: ptr.global buffer, %1: ptr.global buffer) {{
-%2: i32 = load %0 align 4
-%3: i32 = const 7
-%4: bool = ult %2, %3
-{store}%5: i32 = if %4 {{
-%6: bool = ult %2, %2
-%7: i32 = if %6 {{
-yield %3
-}} else {{
-%8: i32 = load %0 align 4
-%9: i32 = udiv %8, %2
-yield %9
-}}
-yield %7
-}} else {{
-yield %3
-}}
-store %1, %5 align 4
-return
-}}
-"
-        );
-        let module = parse(&text);
-        let target = Target::full().changed(|target| target.shaders.costs.texel_fetches = texel_fetches);
-        let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| key.binding.texel_args = vec![0, 1]);
-        let shader = wgcl_compiler::specialise::specialise(&module, "sides", &key, &target).unwrap();
-        spirv_val(shader.spirv.as_ref().expect("SPIR-V"));
-        assembly(&shader).matches("OpSelectionMerge").count()
-    };
-    assert_eq!(branches("", true), 0);
-    assert!(branches("", false) > 0);
-    assert!(branches("%10: ptr.global = ptr_add %0, %2\nstore %10, %3 align 4\n", true) > 0);
 }
 
 #[test]

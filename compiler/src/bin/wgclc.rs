@@ -304,7 +304,6 @@ fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey
     let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
     LaunchKey::example(function, local_size)
         .changed(|key| (key.binding.distinct, key.binding.addresses) = (true, arguments.addresses && target.shaders.addresses))
-        .with_texels(function, target.shaders.costs.texel_fetches)
 }
 
 fn complain(log: &str) {

@@ -202,7 +202,7 @@ impl<'a> Emitter<'a, '_> {
             }
         };
         let index = match data.backing {
-            Backing::WorkgroupShare | Backing::Scratch { .. } => {
+            Backing::Scratch { .. } => {
                 let share = *self
                     .shares
                     .get(&object)
@@ -261,8 +261,7 @@ impl<'a> Emitter<'a, '_> {
 
     // Loads
 
-    /// `result` is the load's.
-    pub(super) fn load(&mut self, result: Option<Value>, pointer: Value, ty: Type, align: u32, volatile: bool) -> Result<Val, EmitError> {
+    pub(super) fn load(&mut self, pointer: Value, ty: Type, align: u32, volatile: bool) -> Result<Val, EmitError> {
         if matches!(ty, Type::Ptr(_)) {
             return Err(EmitError::unsupported("a pointer kept in memory"));
         }
@@ -271,8 +270,7 @@ impl<'a> Emitter<'a, '_> {
             return Ok(bits);
         }
         let object = self.object(address.object)?;
-        let clean = self.is_kernel && result.is_some_and(|result| self.cx.plan.clean.contains(&result));
-        let shape = AccessShape::new(ty, align, object.load_kind(clean), volatile, self.cx.target.pointer_size());
+        let shape = AccessShape::new(ty, align, Kind::Load, volatile, self.cx.target.pointer_size());
         if let Some(key) = object.natural(shape, self.cx.target) {
             return self.load_natural(&address, key, ty);
         }
@@ -366,7 +364,7 @@ impl<'a> Emitter<'a, '_> {
                     continue;
                 }
                 let index = self.offset_index(first, at, 4);
-                let word = self.load_word(address.object, index, shape.kind)?;
+                let word = self.load_word(address.object, index)?;
                 pieces.push(word);
                 at += 1;
             }
@@ -378,20 +376,20 @@ impl<'a> Emitter<'a, '_> {
                     Index::Const(offset) => {
                         let word = match known {
                             Some((index, word)) if index == offset / 4 => word,
-                            _ => self.load_word(address.object, Index::Const(offset / 4), shape.kind)?,
+                            _ => self.load_word(address.object, Index::Const(offset / 4))?,
                         };
                         known = Some((offset / 4, word));
                         self.bits_of(word, 4, offset % 4, piece)
                     }
                     Index::Expr(offset) => {
                         let (index, shift) = self.split_offset(offset);
-                        let word = self.load_word(address.object, Index::Expr(index), shape.kind)?;
+                        let word = self.load_word(address.object, Index::Expr(index))?;
                         let word = self.b.shr(word, shift);
                         self.bits_of(word, 4, 0, piece)
                     }
                     Index::Address(byte) => {
                         let (word, shift) = self.split_address(byte);
-                        let word = self.load_word(address.object, Index::Address(word), shape.kind)?;
+                        let word = self.load_word(address.object, Index::Address(word))?;
                         let word = self.b.shr(word, shift);
                         self.bits_of(word, 4, 0, piece)
                     }
@@ -422,7 +420,7 @@ impl<'a> Emitter<'a, '_> {
         (word, self.b.shl(low, three))
     }
 
-    fn load_word(&mut self, object: usize, index: Index, kind: Kind) -> Result<Expr, EmitError> {
+    fn load_word(&mut self, object: usize, index: Index) -> Result<Expr, EmitError> {
         let data = self.object(object)?;
         if data.rule == Rule::Uniform {
             let key = ViewKey { lanes: 4, ..ViewKey::WORDS };
@@ -443,7 +441,7 @@ impl<'a> Emitter<'a, '_> {
             };
             return Ok(self.b.load(pointer));
         }
-        let key = data.words(kind);
+        let key = data.words();
         let pointer = self.element(object, key, index)?;
         let x = self.b.load(pointer);
         Ok(self.raw_of_slot(key, x))
@@ -576,7 +574,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     fn store_word(&mut self, object: usize, index: Index, word: Expr) -> Result<(), EmitError> {
-        let key = self.object(object)?.words(Kind::Store);
+        let key = self.object(object)?.words();
         let pointer = self.element(object, key, index)?;
         let word = self.slot_of_raw(key, word);
         self.b.store(pointer, word);
@@ -587,7 +585,7 @@ impl<'a> Emitter<'a, '_> {
     fn store_bits(&mut self, object: usize, index: Index, mask: Expr, bits: Expr) -> Result<(), EmitError> {
         let data = self.object(object)?;
         let Some(key) = data.partial_words() else {
-            let key = data.words(Kind::Store);
+            let key = data.words();
             let pointer = self.element(object, key, index)?;
             let old = self.b.load(pointer);
             let keep = self.b.unary(naga::UnaryOperator::BitwiseNot, mask);
@@ -616,7 +614,7 @@ impl<'a> Emitter<'a, '_> {
         let operand = value.map(|value| self.one(value)).transpose()?;
         let need = || EmitError::Internal(format!("atomic {op:?} without a value"));
         let object = self.object(address.object)?;
-        if matches!(object.backing, Backing::Function(_) | Backing::WorkgroupShare | Backing::Scratch { .. }) {
+        if matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. }) {
             return self.private_atomic(op, &address, shape, operand);
         }
         let (key, pointer) = self.atomic_place(&address, shape)?;
@@ -720,7 +718,7 @@ impl<'a> Emitter<'a, '_> {
         let shape = AccessShape::new(ty, 8, Kind::Atomic, false, self.cx.target.pointer_size());
         let (expected, desired) = (self.one(expected)?, self.one(desired)?);
         let object = self.object(address.object)?;
-        if matches!(object.backing, Backing::Function(_) | Backing::WorkgroupShare | Backing::Scratch { .. }) {
+        if matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. }) {
             let raw = self.load_raw_any(&address, shape)?;
             let same = self.b.binary(BinaryOperator::Equal, raw, expected);
             let new = self.b.select(same, desired, raw);

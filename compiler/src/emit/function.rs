@@ -415,7 +415,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             Op::WorkItem(item) => single(self.item(Item::Work(*item))?),
             // Accesses find their root themselves.
             Op::VarAddr(_) | Op::GlobalAddr(_) | Op::PtrAdd(..) => return Ok(()),
-            Op::Load { ptr, align, volatile } => self.load(result, *ptr, ty, *align, *volatile)?,
+            Op::Load { ptr, align, volatile } => self.load(*ptr, ty, *align, *volatile)?,
             Op::Store { ptr, value, align, volatile } => return self.store(*ptr, *value, *align, *volatile),
             Op::Atomic { op, ptr, value, ty } => self.atomic(*op, *ptr, *value, Type::Scalar(*ty))?,
             Op::CmpXchg { ptr, expected, desired, ty } => self.compare_exchange(*ptr, *expected, *desired, Type::Scalar(*ty))?,

@@ -5,8 +5,8 @@
 use super::EmitError;
 use super::builder::{Expr, Shared, global};
 use super::function::Emitter;
-use super::plan::Plan;
-use super::views::{Backing, Rule};
+use super::plan::{Plan, RootPlace};
+use super::views::{Backing, Object};
 use crate::analysis::definitions::Root;
 use crate::ir::{self, Op, Type, WorkItem};
 use crate::launch::LaunchKey;
@@ -64,22 +64,13 @@ pub(super) fn used(function: &ir::Function) -> Vec<Item> {
     items
 }
 
-/// The items that the private memory of a function needs.
-pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Vec<Item> {
-    let mut items = Vec::new();
-    for (root, place) in &plan.places {
-        let Root::Var(function, _) = root else { continue };
-        let Some(object) = plan.objects.get(place.object).filter(|_| *function == index) else { continue };
-        let item = match object.backing {
-            Backing::WorkgroupShare => Item::LocalIndex,
-            Backing::Scratch { .. } => Item::DispatchIndex,
-            _ => continue,
-        };
-        if !items.contains(&item) {
-            items.push(item);
-        }
-    }
-    items
+/// The item that the private memory of a function needs, if it has some that is not the function's own.
+pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
+    let is_shared = |(root, place): (&Root, &RootPlace)| {
+        matches!(root, Root::Var(function, _) if *function == index)
+            && matches!(plan.objects.get(place.object), Some(Object { backing: Backing::Scratch { .. }, .. }))
+    };
+    plan.places.iter().any(is_shared).then_some(Item::DispatchIndex)
 }
 
 /// A private variable for each item that some helper uses.
@@ -167,14 +158,11 @@ impl Emitter<'_, '_> {
             plan.places.iter().filter(|(root, _)| matches!(root, Root::Var(f, _) if *f == index)).map(|(_, place)| place.object).collect();
         mine.sort_unstable();
         for number in mine {
-            let object = self.object(number)?;
-            let (item, elements) = match (object.backing, object.rule) {
-                (Backing::WorkgroupShare, Rule::One(key)) => (Item::LocalIndex, object.share() / key.stride()),
-                (Backing::Scratch { .. }, _) => (Item::DispatchIndex, plan.scratch / 4),
-                _ => continue,
-            };
-            let item = self.item(item)?;
-            let elements = self.b.u32(elements);
+            if !matches!(self.object(number)?.backing, Backing::Scratch { .. }) {
+                continue;
+            }
+            let item = self.item(Item::DispatchIndex)?;
+            let elements = self.b.u32(plan.scratch / 4);
             let first = self.b.binary(BinaryOperator::Multiply, item, elements);
             self.shares.insert(number, first);
         }

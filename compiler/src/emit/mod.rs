@@ -23,14 +23,13 @@ mod private;
 mod reach;
 mod shader;
 mod spirv;
-mod texels;
 mod turns;
 mod vector;
 mod views;
 mod words;
 
 pub use print::{Format, print};
-pub use shader::{Binding, BindingKind, BindingSource, Shader, TexelFormat};
+pub use shader::{Binding, BindingKind, BindingSource, Shader};
 
 use crate::analysis::calls::{CallError, callees_first};
 use crate::internal::Defect;

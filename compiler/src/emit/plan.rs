@@ -14,10 +14,7 @@ use crate::launch::{ConstantBinding, LaunchKey};
 use crate::layout::{ArgLayout, ProgramLayout};
 use crate::target::{AtomicOrder, Target};
 use naga::Scalar;
-use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Texel buffers that a kernel may have: every device with them has as many.
-const MOST_TEXEL_BUFFERS: usize = 16;
+use rustc_hash::FxHashMap;
 
 /// A root's memory: an object, and where in it the root starts.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +43,6 @@ pub(super) struct Plan {
     pub(super) private_memory: u32,
     /// Bytes of scratch memory of one work-item.
     pub(super) scratch: u32,
-    /// Results of the kernel's loads that may fetch, where their object may be bound as texels.
-    pub(super) clean: FxHashSet<Value>,
     /// Whether a fence makes stores to buffers visible to other work-groups.
     pub(super) coherent: bool,
 }
@@ -84,8 +79,7 @@ const LARGEST_TYPE: u32 = 128;
 
 /// Collects the accesses of all functions and decides on objects and views. Variables are made by [`bind`].
 pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
-    let clean = if inputs.target.shaders.costs.texel_fetches { crate::passes::clean::loads(inputs.module) } else { FxHashSet::default() };
-    let mut planner = Planner { inputs, plan: Plan { clean, ..Plan::default() }, shared: FxHashMap::default(), next_binding: 0 };
+    let mut planner = Planner { inputs, plan: Plan::default(), shared: FxHashMap::default(), next_binding: 0 };
     if inputs.arguments {
         planner.arguments();
     }
@@ -145,10 +139,7 @@ impl Planner<'_> {
             };
             match self.place(function, root) {
                 Ok(place) => {
-                    let object = &mut self.plan.objects[place.object];
-                    let clean = index == 0 && inst.results.first().is_some_and(|result| self.plan.clean.contains(result));
-                    let shape = if clean { AccessShape { kind: object.load_kind(true), ..shape } } else { shape };
-                    let shapes = &mut object.shapes;
+                    let shapes = &mut self.plan.objects[place.object].shapes;
                     if !shapes.contains(&shape) {
                         shapes.push(shape);
                     }
@@ -187,7 +178,6 @@ impl Planner<'_> {
             rule: Rule::Many,
             views: Vec::new(),
             unaliased: false,
-            texels: None,
         });
         self.plan.objects.len() - 1
     }
@@ -275,9 +265,7 @@ impl Planner<'_> {
         let object = if source == BindingSource::ConstantData && size <= self.inputs.target.shaders.limits.uniform_size {
             self.uniform("constants", size, source)
         } else if source == BindingSource::ConstantData {
-            let object = self.storage("constants", size, source);
-            self.plan.objects[object].texels = Some(source).filter(|_| self.inputs.target.shaders.costs.texel_fetches);
-            object
+            self.storage("constants", size, source)
         } else {
             self.storage("variables", size, source)
         };
@@ -303,7 +291,6 @@ impl Planner<'_> {
                     ConstantBinding::Storage => {
                         let object = self.memory(&name, index);
                         self.plan.objects[object].unaliased = self.inputs.key.binding.distinct;
-                        self.plan.objects[object].texels = self.texels(index);
                         object
                     }
                 };
@@ -312,7 +299,6 @@ impl Planner<'_> {
             Some(KernelParam::Buffer { restrict, .. }) => {
                 let object = self.memory(&name, index);
                 self.plan.objects[object].unaliased = *restrict || self.inputs.key.binding.distinct;
-                self.plan.objects[object].texels = self.texels(index);
                 Ok(RootPlace { object, base: 0 })
             }
             Some(KernelParam::Local { .. }) => {
@@ -325,20 +311,12 @@ impl Planner<'_> {
             Some(KernelParam::Image) => {
                 let object = self.memory(&name, index);
                 self.plan.objects[object].unaliased = self.inputs.key.binding.distinct;
-                self.plan.objects[object].texels = self.texels(index);
                 Ok(RootPlace { object, base: 0 })
             }
             Some(KernelParam::Value | KernelParam::Sampler) | None => {
                 Err(EmitError::Internal(format!("access through parameter {index}, which is no pointer")))
             }
         }
-    }
-
-    /// The source of a parameter that may be bound as texels.
-    fn texels(&self, index: u32) -> Option<BindingSource> {
-        let key = &self.inputs.key.binding;
-        (self.inputs.target.shaders.costs.texel_fetches && !key.addresses && key.texel_args.contains(&index))
-            .then_some(BindingSource::Param(index))
     }
 
     /// Makes local arguments as large as a multiple of the largest type, where there is room. Other drivers align them so, and applications that reserve less than
@@ -377,18 +355,6 @@ impl Planner<'_> {
                 break;
             }
         }
-        let mut left = MOST_TEXEL_BUFFERS;
-        for object in self.plan.objects.iter_mut().filter(|object| object.texels.is_some()) {
-            let count = object.keys(target).iter().filter(|key| key.texels).count();
-            if !self.plan.coherent && count <= left {
-                left -= count;
-                continue;
-            }
-            object.texels = None;
-            for shape in object.shapes.iter_mut().filter(|shape| shape.kind == Kind::Fetch) {
-                shape.kind = Kind::Load;
-            }
-        }
         for object in &mut self.plan.objects {
             match object.backing {
                 Backing::Storage { .. } if !target.shaders.spirv => object.rule = Rule::One(single_view(object, target, false)?),
@@ -396,7 +362,7 @@ impl Planner<'_> {
                 _ => {}
             }
         }
-        if super::private::place(&mut self.plan.objects, &mut self.plan.local_memory, self.inputs) {
+        if super::private::place(&mut self.plan.objects, self.inputs.target) {
             self.place_scratch();
         }
         self.add_slack();
@@ -404,7 +370,7 @@ impl Planner<'_> {
             .plan
             .objects
             .iter()
-            .filter(|object| matches!(object.backing, Backing::Function(_) | Backing::WorkgroupShare | Backing::Scratch { .. }))
+            .filter(|object| matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. }))
             .map(|object| object.size)
             .sum();
         Ok(())
@@ -438,7 +404,6 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
     use super::builder::global;
     use naga::AddressSpace;
     let storage = AddressSpace::Storage { access: naga::StorageAccess::LOAD | naga::StorageAccess::STORE };
-    let items: u32 = inputs.key.kernel.local_size.iter().map(|&n| n.max(1)).product();
     let mut scratch = None;
     let mut reached: FxHashMap<ViewKey, naga::Handle<naga::GlobalVariable>> = FxHashMap::default();
     for object in &mut plan.objects {
@@ -461,27 +426,12 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
                 object.views.push(View { key: ViewKey::WORDS, variable: Variable::Global(variable) });
             }
             Backing::Storage { binding: own } => {
-                // The binding that the object has already is the first view's where all of them are texels.
-                let mut unused = keys.iter().all(|key| key.texels);
                 let is_only_read = inputs.target.shaders.spirv && object.is_only_read();
                 let space = if is_only_read { AddressSpace::Storage { access: naga::StorageAccess::LOAD } } else { storage };
                 for key in keys {
-                    let mut binding = own;
-                    let mut tag = if key == ViewKey::BYTES { super::bytes::TAG } else { 0 };
-                    if let (true, Some(format), Some(source)) = (key.texels, super::texels::format(key), object.texels) {
-                        let kind = BindingKind::Texels(format);
-                        tag = super::texels::TAG;
-                        match plan.bindings.get_mut(own as usize).filter(|_| unused) {
-                            Some(first) => first.kind = kind,
-                            None => {
-                                binding = plan.bindings.len() as u32;
-                                plan.bindings.push(Binding { binding, kind, source });
-                            }
-                        }
-                        unused = false;
-                    }
+                    let tag = if key == ViewKey::BYTES { super::bytes::TAG } else { 0 };
                     let ty = shared.array(key.slot, key.lanes, key.atomic, None);
-                    let variable = global(shared, &object.name, space, Some(binding | tag), ty);
+                    let variable = global(shared, &object.name, space, Some(own | tag), ty);
                     if plan.coherent {
                         shared.module.global_variables.get_mut(variable).memory_decorations = naga::MemoryDecorations::COHERENT;
                     }
@@ -502,10 +452,9 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
                     object.views.push(View { key, variable: Variable::Global(variable) });
                 }
             }
-            Backing::Workgroup | Backing::WorkgroupShare => {
-                let copies = if object.backing == Backing::WorkgroupShare { items } else { 1 };
+            Backing::Workgroup => {
                 for key in keys {
-                    let ty = shared.array(key.slot, key.lanes, key.atomic, Some(object.elements(key).saturating_mul(copies)));
+                    let ty = shared.array(key.slot, key.lanes, key.atomic, Some(object.elements(key)));
                     let variable = Variable::Global(global(shared, &object.name, AddressSpace::WorkGroup, None, ty));
                     object.views.push(View { key, variable });
                 }

@@ -36,27 +36,6 @@ pub enum BindingKind {
     },
     /// A storage buffer, always read-write (one buffer may be bound twice).
     Storage,
-    /// A uniform texel buffer.
-    Texels(TexelFormat),
-}
-
-/// What a texel buffer consists of: unsigned integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum TexelFormat {
-    /// A byte.
-    R8,
-    /// 16 bits.
-    R16,
-    /// Two of them.
-    Rg16,
-    /// Four of them.
-    Rgba16,
-    /// A word.
-    R32,
-    /// Two of them.
-    Rg32,
-    /// Four of them.
-    Rgba32,
 }
 
 /// One entry of bind group 0.

@@ -8,11 +8,10 @@
 //! * storage buffers are `Aliased`, but for those that the source calls `restrict`, and all where the launch binds nothing twice;
 //! * private arrays lose the zeros that they start with, which OpenCL C does not ask for: lavapipe's compiler takes time in the square of their length for
 //!   these, and GPUs store them;
-//! * loops over local memory ask lavapipe not to be repeated more than they are: one that is written out as a whole is slower there (see `passes::unroll`);
 //! * signed zeros, infinities and NaN are asked to be preserved where the device can.
 
 use super::EmitError;
-use super::words::{BINDING, FUNCTION, HEADER, STORAGE_BUFFER, WORKGROUP, instructions, op};
+use super::words::{BINDING, FUNCTION, HEADER, STORAGE_BUFFER, op};
 use crate::target::Target;
 use naga::Module;
 use naga::back::spv;
@@ -90,15 +89,11 @@ pub(super) fn write(
 ) -> Result<Vec<u32>, EmitError> {
     let pipeline = spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point: entry_point.to_owned() };
     let words = spv::write_vec(module, info, &options(debug), Some(&pipeline)).map_err(|error| EmitError::Internal(error.to_string()))?;
-    super::texels::fetch(words)
-        .and_then(|words| finish(&words, unaliased, target))
+    finish(&words, unaliased, target)
         .and_then(super::bytes::narrow)
         .and_then(super::addresses::reach)
         .ok_or_else(|| EmitError::Internal("SPIR-V that is cut off".to_owned()))
 }
-
-/// The loop control that asks not to repeat the body.
-const DONT_UNROLL: u32 = 2;
 
 mod decoration {
     pub(super) const ALIASED: u32 = 20;
@@ -120,7 +115,6 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
     let mut inexact = Vec::new();
     let mut aliased = Vec::new();
     let mut restricted = FxHashSet::default();
-    let loops = if target.shaders.costs.local_lane_by_lane { over_local_memory(words) } else { FxHashSet::default() };
     let (mut arrays, mut private_arrays) = (FxHashSet::default(), FxHashSet::default());
     let mut entry = None;
     // Where in `out` new instructions of each kind belong.
@@ -162,7 +156,6 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
             }
             op::VARIABLE if inst.get(3) == Some(&STORAGE_BUFFER) => aliased.push(*inst.get(2)?),
             op::F_NEGATE | op::F_ADD | op::F_SUB | op::F_MUL | op::F_DIV | op::F_REM | op::F_MOD => inexact.push(*inst.get(2)?),
-            op::LOOP_MERGE if loops.contains(inst.get(1)?) => out[start + 3] = DONT_UNROLL,
             op::F_ORD_NOT_EQUAL => out[start] = (words[at - length] & 0xffff_0000) | op::F_UNORD_NOT_EQUAL,
             op::EXT_INST => match inst.get(4) {
                 Some(&glsl::F_MIN) => out[start + 4] = glsl::N_MIN,
@@ -210,27 +203,6 @@ pub(crate) fn set_local_size(words: &mut [u32], local_size: [u32; 3]) {
         }
         at += length;
     }
-}
-
-/// The loops that access local memory, by what comes behind them.
-fn over_local_memory(words: &[u32]) -> FxHashSet<u32> {
-    let mut pointers = FxHashSet::default();
-    let mut found = FxHashSet::default();
-    let mut open: Vec<u32> = Vec::new();
-    for (code, inst) in instructions(words) {
-        match (code, inst) {
-            (op::TYPE_POINTER, &[_, id, WORKGROUP, ..]) => {
-                pointers.insert(id);
-            }
-            (op::LOOP_MERGE, &[_, merge, ..]) => open.push(merge),
-            (op::LABEL, &[_, id, ..]) if open.last() == Some(&id) => {
-                open.pop();
-            }
-            (op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN, &[_, ty, ..]) if pointers.contains(&ty) => found.extend(&open),
-            _ => {}
-        }
-    }
-    found
 }
 
 /// An instruction whose only operand is a string.

@@ -9,7 +9,6 @@
 //! * Uniform buffers are arrays of `vec4<u32>`, as their layout rules demand.
 
 use super::EmitError;
-use super::shader::BindingSource;
 use crate::ir::{AtomicOp, Type};
 use crate::target::Target;
 use naga::{Scalar, ScalarKind};
@@ -18,8 +17,6 @@ use naga::{Scalar, ScalarKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Load,
-    /// A load of what nobody has written since the launch began ([`crate::passes::clean`]), where that may be fetched as texels.
-    Fetch,
     Store,
     /// Integer atomics that do not care about the sign.
     Atomic,
@@ -42,7 +39,7 @@ impl Kind {
     }
 
     const fn is_atomic(self) -> bool {
-        !matches!(self, Self::Load | Self::Fetch | Self::Store)
+        !matches!(self, Self::Load | Self::Store)
     }
 }
 
@@ -110,21 +107,14 @@ pub(super) struct ViewKey {
     /// 1, 2 or 4.
     pub(super) lanes: u8,
     pub(super) atomic: bool,
-    /// A texel buffer.
-    pub(super) texels: bool,
 }
 
 impl ViewKey {
-    pub(super) const WORDS: Self = Self { slot: Scalar::U32, width: 4, lanes: 1, atomic: false, texels: false };
+    pub(super) const WORDS: Self = Self { slot: Scalar::U32, width: 4, lanes: 1, atomic: false };
     pub(super) const ATOMIC_WORDS: Self = Self { atomic: true, ..Self::WORDS };
 
     /// Bytes of a storage buffer: words until naga is done (see [`super::bytes`]).
     pub(super) const BYTES: Self = Self { width: 1, ..Self::WORDS };
-
-    /// As a texel buffer for a load that may fetch, where there is such a format.
-    fn fetched(self, kind: Kind) -> Self {
-        Self { texels: kind == Kind::Fetch && super::texels::format(self).is_some(), ..self }
-    }
 
     /// Bytes of memory from one element to the next.
     pub(super) const fn stride(self) -> u32 {
@@ -165,8 +155,6 @@ pub(super) enum Backing {
     Workgroup,
     /// An array of the function with that index.
     Function(u32),
-    /// Workgroup memory of which each work-item has a share.
-    WorkgroupShare,
     /// A share of the scratch buffer.
     Scratch {
         binding: u32,
@@ -202,16 +190,9 @@ pub(super) struct Object {
     pub(super) views: Vec<View>,
     /// No other object shares the memory: `restrict`, or the launch key says so.
     pub(super) unaliased: bool,
-    /// Bound as texels, each view by itself.
-    pub(super) texels: Option<BindingSource>,
 }
 
 impl Object {
-    /// How a load accesses it that nothing stored comes before.
-    pub(super) fn load_kind(&self, clean: bool) -> Kind {
-        if clean && self.texels.is_some() { Kind::Fetch } else { Kind::Load }
-    }
-
     /// The view for a shape that is an element (or several whole ones) of it, and otherwise `None`: then words are the way.
     pub(super) fn natural(&self, shape: AccessShape, target: &Target) -> Option<ViewKey> {
         match self.rule {
@@ -228,23 +209,21 @@ impl Object {
                     2 if target.shaders.int16 => naga_u16(),
                     // Words that are whole are better.
                     1 if target.shaders.int8_storage && (shape.align < 4 || (shape.kind == Kind::Store && shape.is_partial())) => {
-                        return Some(ViewKey::BYTES.fetched(shape.kind));
+                        return Some(ViewKey::BYTES);
                     }
                     _ => return None,
                 };
                 if shape.volatile && shape.lanes == 1 && shape.size == 4 && self.has_word_atomics() {
                     return Some(ViewKey::ATOMIC_WORDS);
                 }
-                // No texel has four words of 64 bits.
-                let lanes = if shape.kind == Kind::Fetch && shape.size == 8 { lanes.min(2) } else { lanes };
-                Some(ViewKey { slot, lanes, width: shape.size, ..ViewKey::WORDS }.fetched(shape.kind))
+                Some(ViewKey { slot, lanes, width: shape.size, ..ViewKey::WORDS })
             }
         }
     }
 
     /// Whether it may be said never to be written: drivers read such buffers through other caches. An H100 is slower then with loads of more than 16 bytes.
     pub(super) fn is_only_read(&self) -> bool {
-        let is_read = |shape: &AccessShape| matches!(shape.kind, Kind::Load | Kind::Fetch) && shape.size * shape.lanes <= 16;
+        let is_read = |shape: &AccessShape| shape.kind == Kind::Load && shape.size * shape.lanes <= 16;
         self.unaliased && self.shapes.iter().all(is_read)
     }
 
@@ -269,10 +248,10 @@ impl Object {
     }
 
     /// The view for whole words that are accessed like this.
-    pub(super) fn words(&self, kind: Kind) -> ViewKey {
+    pub(super) fn words(&self) -> ViewKey {
         match self.rule {
             Rule::One(key) => key,
-            _ => ViewKey::WORDS.fetched(kind),
+            _ => ViewKey::WORDS,
         }
     }
 
@@ -306,25 +285,17 @@ impl Object {
             } else if let Some(key) = self.natural(shape, target) {
                 want(Some(key));
             } else if shape.kind != Kind::Store {
-                want(Some(self.words(shape.kind)));
+                want(Some(self.words()));
             } else {
                 if shape.bytes() >= 4 && shape.piece() == 4 {
-                    want(Some(self.words(shape.kind)));
+                    want(Some(self.words()));
                 }
                 if shape.is_partial() {
-                    want(Some(self.partial_words().unwrap_or_else(|| self.words(shape.kind))));
+                    want(Some(self.partial_words().unwrap_or_else(|| self.words())));
                 }
             }
         }
         keys
-    }
-
-    /// Bytes of a private object from one work-item's share to the next.
-    pub(super) fn share(&self) -> u32 {
-        match self.rule {
-            Rule::One(key) => self.size.max(1).next_multiple_of(key.stride()),
-            _ => self.size,
-        }
     }
 
     /// Elements of an array of that view that hold the object.
@@ -346,7 +317,7 @@ fn natural_lanes_in(shape: AccessShape, key: ViewKey) -> Option<u8> {
 /// The one view of an object that cannot have several.
 pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Result<ViewKey, EmitError> {
     let shapes = &object.shapes;
-    let private = matches!(object.backing, Backing::Function(_) | Backing::WorkgroupShare | Backing::Scratch { .. });
+    let private = matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. });
     let size = shapes.first().map_or(4, |shape| shape.size);
     let uniform = shapes.iter().all(|shape| shape.size == size && shape.natural_lanes().is_some());
     let atomic = !private && shapes.iter().any(|shape| shape.kind.is_atomic());
@@ -358,15 +329,13 @@ pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Resu
         if !uniform {
             return Err(EmitError::unsupported("64-bit atomics on memory that is also accessed in other sizes"));
         }
-        return Ok(ViewKey { slot: Scalar { kind, width: 8 }, width: 8, lanes: 1, atomic, texels: false });
+        return Ok(ViewKey { slot: Scalar { kind, width: 8 }, width: 8, lanes: 1, atomic });
     }
     let slot = match size {
         8 => Some(Scalar { kind, width: 8 }),
         4 => Some(Scalar { kind, width: 4 }),
         // Of the memory that work-items have of their own, caches hold little: half words take half of it.
-        1 | 2 if matches!(object.backing, Backing::Function(_)) && target.shaders.int16 && target.shaders.costs.private_bytes => {
-            Some(naga_u16())
-        }
+        1 | 2 if matches!(object.backing, Backing::Function(_)) && target.shaders.int16 => Some(naga_u16()),
         1 | 2 if widen => Some(Scalar::U32),
         2 if matches!(object.backing, Backing::Storage { .. }) && target.shaders.int16 => Some(naga_u16()),
         _ => None,
@@ -375,8 +344,8 @@ pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Resu
         let lanes = shapes.first().and_then(|shape| shape.natural_lanes()).unwrap_or(1);
         let agree = !atomic && shapes.iter().all(|shape| shape.natural_lanes() == Some(lanes));
         let lanes = if agree { lanes } else { 1 };
-        return Ok(ViewKey { slot, width: size, lanes, atomic, texels: false });
+        return Ok(ViewKey { slot, width: size, lanes, atomic });
     }
     let partial = !private && shapes.iter().any(|shape| shape.kind == Kind::Store && shape.is_partial());
-    Ok(ViewKey { slot: Scalar { kind, width: 4 }, width: 4, lanes: 1, atomic: atomic || partial, texels: false })
+    Ok(ViewKey { slot: Scalar { kind, width: 4 }, width: 4, lanes: 1, atomic: atomic || partial })
 }

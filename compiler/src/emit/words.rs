@@ -16,7 +16,6 @@ pub(super) mod op {
     pub(in crate::emit) const TYPE_INT: u32 = 21;
     pub(in crate::emit) const TYPE_FLOAT: u32 = 22;
     pub(in crate::emit) const TYPE_VECTOR: u32 = 23;
-    pub(in crate::emit) const TYPE_IMAGE: u32 = 25;
     pub(in crate::emit) const TYPE_ARRAY: u32 = 28;
     pub(in crate::emit) const TYPE_RUNTIME_ARRAY: u32 = 29;
     pub(in crate::emit) const TYPE_STRUCT: u32 = 30;
@@ -31,12 +30,8 @@ pub(super) mod op {
     pub(in crate::emit) const IN_BOUNDS_ACCESS_CHAIN: u32 = 66;
     pub(in crate::emit) const DECORATE: u32 = 71;
     pub(in crate::emit) const MEMBER_DECORATE: u32 = 72;
-    pub(in crate::emit) const VECTOR_SHUFFLE: u32 = 79;
-    pub(in crate::emit) const COMPOSITE_EXTRACT: u32 = 81;
-    pub(in crate::emit) const IMAGE_FETCH: u32 = 95;
     pub(in crate::emit) const U_CONVERT: u32 = 113;
     pub(in crate::emit) const CONVERT_U_TO_PTR: u32 = 120;
-    pub(in crate::emit) const BITCAST: u32 = 124;
     pub(in crate::emit) const F_NEGATE: u32 = 127;
     pub(in crate::emit) const F_ADD: u32 = 129;
     pub(in crate::emit) const F_SUB: u32 = 131;
@@ -46,16 +41,12 @@ pub(super) mod op {
     pub(in crate::emit) const F_MOD: u32 = 141;
     pub(in crate::emit) const F_ORD_NOT_EQUAL: u32 = 182;
     pub(in crate::emit) const F_UNORD_NOT_EQUAL: u32 = 183;
-    pub(in crate::emit) const LOOP_MERGE: u32 = 246;
-    pub(in crate::emit) const LABEL: u32 = 248;
 }
 
 /// The decoration of a variable that other work-groups see change.
 pub(super) const COHERENT: u32 = 23;
 /// The decoration of a variable's binding.
 pub(super) const BINDING: u32 = 33;
-/// The storage class of local memory.
-pub(super) const WORKGROUP: u32 = 4;
 /// The storage class of a function's variables.
 pub(super) const FUNCTION: u32 = 7;
 /// The storage class of storage buffers.

@@ -11,16 +11,14 @@
 //!
 //! # What keeps the passes that not every device wants
 //! docs/performance.md has the figures. Of an H100: `exchange` copies of `float8` by 1.35 and stores by 2; `coarsen` copies of bytes by 3.5; `deal_turns`
-//! `histogram_local` from 386 to 62 us; `batch_turns` `reduction` from 211 to 107 us; `side_by_side` and `constants_inward` `md5` from 0.85 to 1.0 of NVIDIA's speed. Of
-//! lavapipe: `uniform_loads` and `unroll_partial` `nbody` and `sgemm`, `flatten` with texel fetches `private_arrays` and stencils. `fold` and `pieces` are for kernels that
-//! would not run otherwise. `by_value`: hashcat's m22000 has 46,000 instructions in place of 302,000, and all stages take 0.7 s in place of 5.6.
+//! `histogram_local` from 386 to 62 us; `batch_turns` `reduction` from 211 to 107 us; `side_by_side` and `constants_inward` `md5` from 0.85 to 1.0 of NVIDIA's speed.
+//! `fold` and `pieces` are for kernels that would not run otherwise. `by_value`: hashcat's m22000 has 46,000 instructions in place of 302,000, and all stages take 0.7 s in place of 5.6.
 
 mod alias;
 pub(crate) mod align;
 pub(crate) mod batch_turns;
 mod by_value;
 mod calls;
-pub(crate) mod clean;
 pub mod coarsen;
 pub mod compact;
 pub(crate) mod constant_arrays;
@@ -31,7 +29,6 @@ pub(crate) mod deal_turns;
 mod driver;
 pub mod exchange;
 pub(crate) mod extra_buffers;
-pub(crate) mod flatten;
 pub mod fold;
 pub(crate) mod groups;
 pub mod inline;
@@ -49,7 +46,6 @@ pub(crate) mod side_by_side;
 pub(crate) mod simplify;
 pub(crate) mod specialise_key;
 pub(crate) mod structure_returns;
-pub(crate) mod uniform_loads;
 pub(crate) mod unroll;
 pub(crate) mod unsigned;
 
@@ -162,23 +158,9 @@ pub const SHADER: &[Step] = &[
         Step::Pass(&merge_exits::PASS),
         Step::Pass(&simplify::PASS),
         Step::Pass(&compact::PASS),
-        Then(
-            &[
-                Step::Pass(&deal_turns::PASS),
-                On(
-                    |target| target.shaders.costs.local_lane_by_lane && target.language.subgroups,
-                    &[Kernel(&[Step::Pass(&uniform_loads::PASS)])],
-                ),
-                On(|target| target.shaders.costs.branches, &[Step::Pass(&unroll::SEVERAL)]),
-                On(|target| target.shaders.costs.load_latency, &[Step::Pass(&batch_turns::PASS)]),
-            ],
-            &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)],
-        ),
+        Then(&[Step::Pass(&deal_turns::PASS), Step::Pass(&batch_turns::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
         Step::Pass(&align::PASS),
-        On(
-            |target| target.shaders.costs.accesses,
-            &[Then(&[Step::Pass(&side_by_side::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&compact::PASS)])],
-        ),
+        Then(&[Step::Pass(&side_by_side::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&compact::PASS)]),
     ]),
     Then(&[Step::Pass(&coarsen::PASS)], &[Kernel(&[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)])]),
     Kernel(&[Step::Pass(&pieces::PASS)]),
@@ -211,11 +193,8 @@ pub const NATIVE_APART: &[Step] = &[Each(&[
 ])];
 
 /// At last: what remains is what emission knows.
-pub const LEGALIZE: &[Step] = &[
-    Step::Pass(&legalize::PASS),
-    On(|target| target.shaders.defects.loop_turns.is_some(), &[Each(&[Step::Pass(&unroll::LAST)])]),
-    On(|target| target.shaders.costs.texel_fetches, &[Step::Pass(&flatten::PASS)]),
-];
+pub const LEGALIZE: &[Step] =
+    &[Step::Pass(&legalize::PASS), On(|target| target.shaders.defects.loop_turns.is_some(), &[Each(&[Step::Pass(&unroll::LAST)])])];
 
 /// All lists by name, for tests and tools.
 pub const LISTS: &[(&str, &[Step])] = &[

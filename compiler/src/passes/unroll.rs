@@ -9,8 +9,8 @@
 //! ```
 //! * A loop whose number of turns is known is written out if that stays small, or if it indexes a private array that is only indexed by counters of such
 //!   loops: `promote` then makes values of the array. `opencl_unroll_hint` raises the limit or forbids it.
-//! * On a device that stops loops after some number of turns ([`Defects::loop_turns`](crate::target::Defects::loop_turns)), or takes long for their tests, a loop of many or
-//!   unknown turns does several in one, each with its own tests, or with one for all where their number is known to be a multiple:
+//! * On a device that stops loops after some number of turns ([`Defects::loop_turns`](crate::target::Defects::loop_turns)), a short loop of many or unknown turns does several in one,
+//!   each with its own tests, or with one for all where their number is known to be a multiple:
 //!
 //! ```text
 //! loop (%p = %a) {              loop (%p = %a) {
@@ -35,13 +35,6 @@ use crate::ir::{Function, Inst, Op, Region, Space, Type, Value, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Instructions of a loop that is written out without a special reason.
-const SMALL: usize = 256;
-
-/// The same in [`Mode::Full`] for one that loads from local memory, which lavapipe does lane by lane, in a loop of its own for each load: many of these one
-/// after the other do not fit where the CPU keeps its decoded instructions.
-const LOCAL: usize = 32;
-
-/// The same in [`Mode::Generous`].
 const MEDIUM: usize = 2048;
 
 /// Instructions of a loop that is written out for the sake of a private array, or because the source asks for it.
@@ -51,101 +44,47 @@ const LARGE: usize = 8192;
 const GROWTH: usize = 16_384;
 
 /// Turns of a loop that is written out: each has an instruction at least.
-pub(super) const MOST_TURNS: u64 = LARGE as u64;
+const MOST_TURNS: u64 = LARGE as u64;
 
 /// Copies of a body that is repeated, at most.
 const COPIES: usize = 8;
 
-/// Which unrolling to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// Write out loops of few turns.
-    Full,
-    /// Those of more turns too, for devices whose drivers compile long code quickly.
-    Generous,
-    /// Several turns in one, for a device with a limit: while what they have in common can still be found.
-    Partial,
-    /// The same of what is short when all else is done.
-    Last,
-}
+/// Instructions that all copies of a body have together, roughly.
+const ALL_COPIES: usize = 192;
 
-impl Mode {
-    /// What is repeated, in the modes that do that.
-    const fn limits(self) -> Option<Limits> {
-        match self {
-            Self::Full | Self::Generous => None,
-            Self::Partial => Some(Limits {
-                body: 120,
-                all: usize::MAX,
-                private_access: 1,
-                few: 64,
-                few_in_all: None,
-                barrier: false,
-                hints: true,
-                growth: GROWTH,
-            }),
-            Self::Last => Some(Limits {
-                body: usize::MAX,
-                all: 192,
-                private_access: 24,
-                few: 16,
-                few_in_all: Some(4096),
-                barrier: true,
-                hints: false,
-                growth: usize::MAX,
-            }),
-        }
-    }
-}
+/// What an access to private memory counts in them: lavapipe makes one for each work-item that it does at a time.
+const PRIVATE_ACCESS: usize = 24;
 
-/// Which bodies are repeated, and how often.
-#[derive(Clone, Copy)]
-struct Limits {
-    /// Instructions of a body.
-    body: usize,
-    /// Instructions that all copies of a body have together, roughly.
-    all: usize,
-    /// What an access to private memory counts: lavapipe makes one for each work-item that it does at a time.
-    private_access: usize,
-    /// A loop that is known to do no more turns is left alone: turns that are done in vain would cost as much as is gained.
-    few: u64,
-    /// So is one that does no more of them together with those of the loops around it.
-    few_in_all: Option<u64>,
-    /// But not one with a barrier, as reductions have: lavapipe takes less for eight barriers in the code than for as many turns, and more for sixteen.
-    barrier: bool,
-    /// Whether the source may forbid it: what passes have batched forbids the same.
-    hints: bool,
-    /// Instructions that are added to a function.
-    growth: usize,
-}
+/// A loop that is known to do no more turns is not repeated: turns that are done in vain would cost as much as is gained.
+const FEW: u64 = 16;
 
-/// The pass that writes loops out, as long ones as the device's driver compiles quickly.
-pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| {
-    let mode = if cx.target.shaders.costs.long_code { Mode::Full } else { Mode::Generous };
-    Ok(run(function, mode))
-});
+/// Nor is one that does no more of them together with those of the loops around it.
+const FEW_IN_ALL: u64 = 4096;
 
-/// The pass that does several turns in one.
-pub(crate) const SEVERAL: Pass = Pass::function("unroll_partial", |function, _| Ok(run(function, Mode::Partial)));
+/// The pass that writes loops out.
+pub(crate) const PASS: Pass = Pass::function("unroll", |function, _| Ok(write_out(function)));
 
 /// The pass that does several turns of short loops in one, when all else is done.
-pub(crate) const LAST: Pass = Pass::function("unroll_last", |function, _| Ok(run(function, Mode::Last)));
+pub(crate) const LAST: Pass = Pass::function("unroll_last", |function, _| Ok(repeat_all(function)));
 
-/// Unrolls the innermost loops that are worth it. Returns whether there were any.
-pub(crate) fn run(function: &mut Function, mode: Mode) -> bool {
+/// Does several turns of the innermost loops in one. Returns whether there were any.
+fn repeat_all(function: &mut Function) -> bool {
     let constants = Constants::of(&function.body);
-    if let Some(limits) = mode.limits() {
-        let turns = Trips::of(function).into_turns();
-        let mut body = std::mem::take(&mut function.body);
-        let mut pass = Repeat { function, constants, turns, limits, growth: 0 };
-        pass.region(&mut body, Some(1));
-        let changed = pass.growth > 0;
-        function.body = body;
-        return changed;
-    }
+    let turns = Trips::of(function).into_turns();
+    let mut body = std::mem::take(&mut function.body);
+    let mut pass = Repeat { function, constants, turns, changed: false };
+    pass.region(&mut body, Some(1));
+    let changed = pass.changed;
+    function.body = body;
+    changed
+}
+
+/// Writes out the innermost loops that are worth it. Returns whether there were any.
+fn write_out(function: &mut Function) -> bool {
+    let constants = Constants::of(&function.body);
     let addresses = Addresses::of(function, &function.body);
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = WriteOut { function, mode, constants, addresses, stay: FxHashSet::default(), growth: 0, replaced: FxHashMap::default() };
+    let mut pass = WriteOut { function, constants, addresses, stay: FxHashSet::default(), growth: 0, replaced: FxHashMap::default() };
     if !pass.function.vars.is_empty() {
         pass.stay = pass.stay(&body);
     }
@@ -157,7 +96,6 @@ pub(crate) fn run(function: &mut Function, mode: Mode) -> bool {
 
 struct WriteOut<'a> {
     function: &'a mut Function,
-    mode: Mode,
     constants: Constants,
     addresses: Addresses,
     /// Private variables that stay in memory whatever is written out: they are indexed by something else than counters.
@@ -212,22 +150,10 @@ impl WriteOut<'_> {
         }
         let Some(plain) = PlainLoop::of(&inst.op) else { return false };
         let Some((counted, turns)) = Counted::fixed(self.function, &plain, &self.constants, MOST_TURNS) else { return false };
-        // lavapipe takes longer for each barrier in the code than for another turn: what is known to be quicker written out is the rest.
-        if self.mode == Mode::Full && counted.added(&self.constants).is_none() && barriers(plain.body) > 0 {
-            return false;
-        }
         let size = plain.body.size().max(1);
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         let total = size.saturating_mul(turns);
-        let limit = if unroll.is_some() || self.indexes_private(plain.body) {
-            LARGE
-        } else if self.mode == Mode::Generous {
-            MEDIUM
-        } else if self.loads_local(plain.body) {
-            LOCAL
-        } else {
-            SMALL
-        };
+        let limit = if unroll.is_some() || self.indexes_private(plain.body) { LARGE } else { MEDIUM };
         if total > limit || self.growth + total > GROWTH {
             return false;
         }
@@ -246,13 +172,6 @@ impl WriteOut<'_> {
             self.replaced.insert(result, map.get(value).copied().unwrap_or(*value));
         }
         true
-    }
-
-    /// Whether the body loads from local memory.
-    fn loads_local(&self, body: &Region) -> bool {
-        let mut found = false;
-        body.walk(&mut |inst| found |= matches!(inst.op, Op::Load { ptr, .. } if self.function.ty(ptr) == Type::Ptr(Space::Local)));
-        found
     }
 
     /// Whether the body accesses a private variable at a place that is not constant, where writing loops out makes it so.
@@ -348,8 +267,7 @@ struct Repeat<'a> {
     constants: Constants,
     /// How many turns loops do at most, by their first parameter.
     turns: FxHashMap<Value, u64>,
-    limits: Limits,
-    growth: usize,
+    changed: bool,
 }
 
 impl Repeat<'_> {
@@ -366,34 +284,25 @@ impl Repeat<'_> {
                 self.region(body, in_all);
                 continue;
             }
-            let few = turns.is_some_and(|turns| turns <= self.limits.few)
-                || self.limits.few_in_all.is_some_and(|few| in_all.is_some_and(|turns| turns <= few));
-            if !few || (self.limits.barrier && barriers(body) == 1) {
+            let few = turns.is_some_and(|turns| turns <= FEW) || in_all.is_some_and(|turns| turns <= FEW_IN_ALL);
+            if !few {
                 self.repeat(inst);
             }
         }
     }
 
     fn repeat(&mut self, inst: &mut Inst) {
-        let Op::Loop { unroll, body, .. } = &inst.op else { return };
-        if self.limits.hints && *unroll == Some(1) {
-            return;
-        }
+        let Op::Loop { body, .. } = &inst.op else { return };
         let mut size = 0;
         body.walk(&mut |inst| {
             size += match &inst.op {
-                Op::Load { ptr, .. } | Op::Store { ptr, .. } if self.function.ty(*ptr) == Type::Ptr(Space::Private) => {
-                    self.limits.private_access
-                }
+                Op::Load { ptr, .. } | Op::Store { ptr, .. } if self.function.ty(*ptr) == Type::Ptr(Space::Private) => PRIVATE_ACCESS,
                 _ => 1,
             };
         });
-        let copies = (self.limits.all / (size + 1)).min(COPIES);
-        if copies < 2 || size > self.limits.body || self.growth + size * COPIES > self.limits.growth {
-            return;
-        }
-        if repeat(self.function, &self.constants, inst, copies) {
-            self.growth += size * COPIES;
+        let copies = (ALL_COPIES / (size + 1)).min(COPIES);
+        if copies >= 2 {
+            self.changed |= repeat(self.function, &self.constants, inst, copies);
         }
     }
 }
@@ -416,12 +325,6 @@ fn repeat(function: &mut Function, constants: &Constants, inst: &mut Inst, copie
         body.insts = insts;
     }
     true
-}
-
-fn barriers(region: &Region) -> usize {
-    let mut count = 0;
-    region.walk(&mut |inst| count += usize::from(matches!(inst.op, Op::Barrier(_))));
-    count
 }
 
 fn has_loop(region: &Region) -> bool {

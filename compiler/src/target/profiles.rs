@@ -8,10 +8,6 @@ use super::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limi
 /// 16 KiB a work-item, whatever the number of work-items.
 pub const FUNCTION_MEMORY: u32 = 8 * 1024;
 
-/// The same for lavapipe, which gathers from there and stores without a jump for each work-item, but takes a tenth of a millisecond more to compile for each
-/// word.
-const LAVAPIPE_FUNCTION_MEMORY: u32 = 4 * 1024;
-
 /// Instructions that a driver may be given, with every function in the place of its calls: Mesa's drivers and the compilers of Direct3D keep none. lavapipe has taken 2.6 GiB for
 /// 1.6 million (hashcat's m01800) when it is a minute into them, and has not ended after four.
 pub const EXPANDED_INSTRUCTIONS: u64 = 2_000_000;
@@ -122,8 +118,7 @@ impl Target {
             Language { atomic_order: AtomicOrder::ReadModifyWrite, max_subgroup_size: 8, fixed_subgroups: true, ..full.language };
         let shaders = Shaders {
             float_controls: FloatControls { denorm_preserve: 0, ..FloatControls::ALL },
-            limits: Limits { uniform_buffers: 15, function_memory: LAVAPIPE_FUNCTION_MEMORY, ..full.shaders.limits },
-            costs: Costs::lavapipe(),
+            limits: Limits { uniform_buffers: 15, ..full.shaders.limits },
             defects: Defects::lavapipe(),
             ..full.shaders
         };
@@ -140,23 +135,7 @@ impl Target {
 impl Costs {
     /// NVIDIA's GPUs: accesses of 32 bytes and more by each of 32 lanes leave gaps that cost half of the bandwidth.
     pub fn nvidia() -> Self {
-        Self { lanes_exchange: true, updates_by_address: true, ..Self::default() }
-    }
-
-    /// lavapipe: work-items are lanes of a CPU's vector, memory is accessed for one after the other, and LLVM compiles.
-    pub const fn lavapipe() -> Self {
-        Self {
-            long_code: true,
-            branches: true,
-            load_latency: false,
-            accesses: false,
-            private_bytes: false,
-            local_lane_by_lane: true,
-            private_in_local: true,
-            texel_fetches: true,
-            updates_by_address: false,
-            lanes_exchange: false,
-        }
+        Self { lanes_exchange: true, updates_by_address: true }
     }
 }
 

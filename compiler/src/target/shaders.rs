@@ -57,48 +57,13 @@ pub struct Limits {
 }
 
 /// What decides between two correct ways, of which one is quicker. Each names what a device is like; the default is a GPU of which nothing special is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Costs {
-    /// The driver compiles slowly: code is not made longer for small gains (`unroll`, `deal_turns`).
-    pub long_code: bool,
-    /// The test of a loop's turn takes as long as a short body: several turns share one (`unroll`).
-    pub branches: bool,
-    /// Loads take long, and many can be on their way at once: those of several turns are made together (`batch_turns`).
-    pub load_latency: bool,
-    /// An access costs the same whatever its width: neighbouring ones of a work-item become one (`side_by_side`).
-    pub accesses: bool,
-    /// Of the memory that work-items have of their own, caches hold little: elements of 8 and 16 bits get slots of 16 bits, not of 32.
-    pub private_bytes: bool,
-    /// Local memory is loaded from lane by lane: work-items load for each other what all of them load (`uniform_loads`), and the driver is asked not to repeat
-    /// the bodies of loops over it.
-    pub local_lane_by_lane: bool,
-    /// Private arrays for which the function has no room are quicker in a share of workgroup memory than in scratch memory.
-    pub private_in_local: bool,
-    /// Fetching a texel of a buffer is much quicker than loading from one, which is done lane by lane: what a kernel only reads is bound as texels where
-    /// the launch key allows it, and short conditions do both sides.
-    pub texel_fetches: bool,
     /// Buffers that a kernel loads from and stores to are reached more quickly by addresses than by bindings ([`Shaders::addresses`]).
     pub updates_by_address: bool,
     /// Wide accesses are quicker if neighbouring work-items make them together (`exchange`). Only where [`super::Language::subgroups`] is so, all of which have
     /// [`super::Language::max_subgroup_size`] work-items if a group has enough of them.
     pub lanes_exchange: bool,
-}
-
-impl Default for Costs {
-    fn default() -> Self {
-        Self {
-            long_code: false,
-            branches: false,
-            load_latency: true,
-            accesses: true,
-            private_bytes: true,
-            local_lane_by_lane: false,
-            private_in_local: false,
-            texel_fetches: false,
-            updates_by_address: false,
-            lanes_exchange: false,
-        }
-    }
 }
 
 /// What a driver does wrongly, and silently. The default is none.

@@ -71,7 +71,6 @@ impl Options {
                 "null" => key.kernel.null_args = list(value)?,
                 "started" => key.binding.started_args = list(value)?,
                 "folded" => key.binding.folded = list(value)?,
-                "texels" => key.binding.texel_args = list(value)?,
                 "pieces" => key.binding.pieces = pieces(value)?,
                 name => return Err(format!("no option is called `key.{name}`")),
             }

@@ -156,7 +156,6 @@ impl Case {
             .filter(|(_, (param, given))| is_buffer(param) && matches!(given, Given::Buffer(Some(_))))
             .map(|(index, _)| index)
             .collect();
-        self.key.binding.texel_args = (0..).zip(params).filter(|(_, param)| read_only(param)).map(|(index, _)| index).collect();
         if !alias && (buffers.len() > 4 && random.below(4) > 0 || (buffers.len() > 1 && random.below(8) == 0)) {
             self.fold(&buffers, random);
         } else if !buffers.is_empty() && !alias && random.below(6) == 0 {
@@ -205,8 +204,4 @@ impl Case {
             _ => 0,
         }
     }
-}
-
-const fn read_only(param: &KernelParam) -> bool {
-    matches!(param, KernelParam::Buffer { read_only: true, .. })
 }

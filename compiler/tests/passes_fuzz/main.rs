@@ -223,7 +223,6 @@ fn kernels_of_all_shapes_keep_their_meaning() {
         "deal_turns",
         "exchange",
         "extra_buffers",
-        "flatten",
         "fold",
         "groups",
         "legalize",
@@ -233,9 +232,7 @@ fn kernels_of_all_shapes_keep_their_meaning() {
         "side_by_side",
         "specialise_key",
         "start_parameters",
-        "uniform_loads",
         "unroll",
-        "unroll_partial",
     ];
     check_many(9000, 100, &passes, |seed, changes, explain| {
         let shape = shapes::program(seed);

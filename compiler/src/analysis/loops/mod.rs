@@ -17,7 +17,7 @@ pub(crate) mod trips;
 
 use super::definitions::Constants;
 use super::eval;
-use crate::ir::{BinOp, CmpOp, Function, Inst, Op, Region, Scalar, Type, Value};
+use crate::ir::{BinOp, CmpOp, Function, Inst, Op, Region, Type, Value};
 
 /// A loop that goes on in one place, at the end of its body.
 #[derive(Clone, Copy, Debug)]
@@ -147,15 +147,5 @@ impl<'a> Counted<'a> {
         let counted = Self::of(function, plain)?;
         let turns = counted.turns(plain, constants, most)?;
         Some((counted, turns))
-    }
-
-    /// What is added to the counter in a turn, where that is a constant: modulo two to the power of its width.
-    pub(crate) fn added(&self, constants: &Constants) -> Option<u64> {
-        let bits = constants.bits(self.step.1)?;
-        match self.step.0 {
-            BinOp::Add => Some(bits),
-            BinOp::Sub => Some(bits.wrapping_neg() & self.ty.scalar().map_or(u64::MAX, Scalar::mask)),
-            _ => None,
-        }
     }
 }

@@ -48,10 +48,7 @@ use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, Inst, Op, Region,
 use crate::launch::LaunchKey;
 use check::Dealt;
 
-pub(crate) const PASS: Pass = Pass::function("deal_turns", |function, cx| {
-    let widths = if cx.target.shaders.costs.long_code { &WIDTHS[..1] } else { WIDTHS };
-    Ok(run(function, cx.key, cx.purity, widths))
-});
+pub(crate) const PASS: Pass = Pass::function("deal_turns", |function, cx| Ok(run(function, cx.key, cx.purity, WIDTHS)));
 
 /// Bytes of what is loaded at once, the widest first: what a loop leaves, the next one may take.
 pub(crate) const WIDTHS: &[u32] = &[16, 4];
