@@ -320,6 +320,8 @@ pub enum Op {
     AtomicExchange(Mem, Addr, Value),
     /// Atomic comparison with the first value and, if equal, exchange with the second; the old value.
     AtomicCompareExchange(Mem, Addr, Value, Value),
+    /// Asks for the line of memory at an address that is written next. The address may be any: nothing is accessed.
+    PrefetchWrite(Addr),
     /// Orders all accesses before it before all accesses behind it.
     Fence,
     /// Calls a function of the module.
@@ -416,7 +418,7 @@ impl Op {
                 *c = f(*c);
             }
             Self::Narrow(_, list) | Self::MaskJoin(list) => list.iter_mut().for_each(|value| *value = f(*value)),
-            Self::Load(_, place) => addr(place, &mut f),
+            Self::Load(_, place) | Self::PrefetchWrite(place) => addr(place, &mut f),
             Self::Store(_, place, value) | Self::AtomicAdd(_, place, value) | Self::AtomicExchange(_, place, value) => {
                 addr(place, &mut f);
                 *value = f(*value);
@@ -462,6 +464,7 @@ impl Op {
                 | Self::AtomicAdd(..)
                 | Self::AtomicExchange(..)
                 | Self::AtomicCompareExchange(..)
+                | Self::PrefetchWrite(..)
                 | Self::Fence
                 | Self::Call(..)
                 | Self::CallHelper(..)
@@ -471,7 +474,7 @@ impl Op {
 
     /// Whether it has a result, other than calls (whose function says so).
     pub const fn has_result(&self) -> bool {
-        !matches!(self, Self::Store(..) | Self::StoreVector { .. } | Self::Scatter { .. } | Self::Fence)
+        !matches!(self, Self::Store(..) | Self::StoreVector { .. } | Self::Scatter { .. } | Self::PrefetchWrite(..) | Self::Fence)
     }
 }
 

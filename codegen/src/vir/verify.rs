@@ -274,6 +274,7 @@ impl<'a> Checker<'a> {
                 self.address(block, addr)?;
                 require(atomic(*mem) && of(*expected) == ty && of(*desired) == ty, wrong)
             }
+            Op::PrefetchWrite(addr) => self.address(block, addr),
             _ => Err("the verifier does not know it".into()),
         }
     }

@@ -108,6 +108,7 @@ impl Display for Op {
             Self::AtomicCompareExchange(mem, addr, expected, desired) => {
                 write!(f, "atomic_compare_exchange.{mem} {addr}, {expected}, {desired}")
             }
+            Self::PrefetchWrite(addr) => write!(f, "prefetch_write {addr}"),
             Self::Fence => f.write_str("fence"),
             Self::Call(func, args) => write!(f, "call {func}({})", List(args)),
             Self::CallHelper(address, args) => write!(f, "call_helper {address}({})", List(args)),

@@ -323,6 +323,7 @@ pub(super) const SETCC: Desc = g("set", P, M0F, 0x90).with(BYTE_RM);
 /// `plus` the condition.
 pub(super) const CMOVCC: Desc = g("cmov", P, M0F, 0x40);
 pub(super) const XADD: Desc = g("xadd", P, M0F, 0xC1).with(LOCK);
+pub(super) const PREFETCHW: Desc = g("prefetchw", P, M0F, 0x0D).ext(1);
 pub(super) const XCHG: Desc = g("xchg", P, 0, 0x87);
 pub(super) const CMPXCHG: Desc = g("cmpxchg", P, M0F, 0xB1).with(LOCK);
 /// Digits of [`ALU_I8`].

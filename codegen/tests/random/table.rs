@@ -463,6 +463,7 @@ impl Table {
         });
         self.add(format!("AtomicExchange {ty:?}"), &[ty], &|build, values, base| {
             build.effect(Op::Fence);
+            build.effect(Op::PrefetchWrite(place(base)));
             Some(build.value_of(ty, Op::AtomicExchange(mem, place(base), values[0])))
         });
         self.add(format!("AtomicCompareExchange {ty:?}"), &[ty, ty], &|build, values, base| {

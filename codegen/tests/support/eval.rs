@@ -200,7 +200,7 @@ impl<'a> Machine<'a> {
                     Ok(if old_bits == expected { frame.scalar(*desired) } else { old })
                 });
             }
-            Op::Fence => {}
+            Op::PrefetchWrite(_) | Op::Fence => {}
             _ => return Err(Fault::Wrong("not an access")),
         }
         Ok(Lanes::new())

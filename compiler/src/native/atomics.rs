@@ -1,34 +1,109 @@
-//! Atomic operations, a lane at a time. Work-group memory is touched by one thread only, so there they are ordinary loads and stores.
+//! Atomic operations. Work-group memory is touched by one thread only, so there they are ordinary loads and stores.
+//!
+//! * Where all lanes mean one place, integers that can be combined in any order are, and one operation is made of the sum: what each lane finds there is what the first found, combined with
+//!   those of the lanes before it.
+//! * Otherwise a lane at a time. An atomic operation waits until it has the line of memory for itself, and the next one begins behind it; so all lanes' lines are asked for before the first.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{
     Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V,
 };
 
+use super::collective::Fold;
 use super::lower::{Lower, Lowered};
 use super::shape::{Mode, elem};
 use super::value::{Regs, Val};
 use super::variation::Kind;
 use crate::internal::internal;
-use crate::ir::{AtomicOp, Scalar, Space, Value};
+use crate::ir::{AtomicOp, BinOp, Scalar, Space, Value};
 
 /// What is done with the scalars of one lane; the result, if there is one.
 type ForScalars<'f, 'a> = dyn FnMut(&mut Lower<'a>, &[V]) -> Lowered<Option<V>> + 'f;
 
+/// How the values of several lanes become one, if it does not matter in what order they come.
+fn combined(op: AtomicOp, of: Scalar) -> Option<Fold> {
+    let op = match op {
+        AtomicOp::Add | AtomicOp::Sub => BinOp::Add,
+        AtomicOp::And => BinOp::And,
+        AtomicOp::Or => BinOp::Or,
+        AtomicOp::Xor => BinOp::Xor,
+        AtomicOp::SMin => BinOp::SMin,
+        AtomicOp::SMax => BinOp::SMax,
+        AtomicOp::UMin => BinOp::UMin,
+        AtomicOp::UMax => BinOp::UMax,
+        AtomicOp::Load | AtomicOp::Store | AtomicOp::Xchg | AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => return None,
+    };
+    Some(Fold { op, of })
+}
+
 impl<'a> Lower<'a> {
     /// `atomic`
     pub(super) fn atomic(&mut self, result: Option<Value>, op: AtomicOp, pointer: Value, value: Option<Value>, of: Scalar) -> Lowered<()> {
-        let operands: Vec<Value> = std::iter::once(pointer).chain(value).collect();
         let alone = matches!(self.space(pointer), Space::Local | Space::Private);
+        if let (Some(value), Some(fold)) = (value, combined(op, of))
+            && self.shape.lanes > 1
+            && self.is_uniform(pointer)
+        {
+            return self.atomic_of_all(result, (op, fold), pointer, value, alone);
+        }
+        if op != AtomicOp::Load && !alone {
+            self.prefetch_lines(pointer);
+        }
+        let operands: Vec<Value> = std::iter::once(pointer).chain(value).collect();
         self.one_by_one(result, &operands, of, &mut |this, scalars| {
             let value = scalars.get(1).copied();
             this.atomic_scalar(op, scalars[0], value, of, alone)
         })
     }
 
+    /// One operation for all lanes, on one place.
+    fn atomic_of_all(
+        &mut self,
+        result: Option<Value>,
+        (op, fold): (AtomicOp, Fold),
+        pointer: Value,
+        value: Value,
+        alone: bool,
+    ) -> Lowered<()> {
+        let values = self.of_those_here(fold, value);
+        let all = self.reduced(fold, &values)?;
+        let place = self.first(pointer);
+        let old = self.atomic_scalar(op, place, Some(all), fold.of, alone)?;
+        let (Some(result), Some(old)) = (result, old) else { return Ok(()) };
+        let found = self.splat(old, fold.of);
+        if self.wanted[result.index()] == 0 {
+            self.varying(result, smallvec![found]);
+            return Ok(());
+        }
+        let sums = self.scanned(fold, &values, self.shape.lanes)?;
+        let neutral = self.number(fold.of, Mode::Varying, fold.op.neutral(fold.of));
+        let before = self.moved(fold.of, &sums, Some(&neutral), &|lane| lane.checked_sub(1))?;
+        let then = if op == AtomicOp::Sub { BinOp::Sub } else { fold.op };
+        let made = self.binary(then, fold.of, Mode::Varying, &found, &before)?;
+        self.varying(result, smallvec![made]);
+        Ok(())
+    }
+
+    /// Asks for the lines of memory to which the lanes' pointers lead.
+    fn prefetch_lines(&mut self, pointer: Value) {
+        if self.shape.lanes == 1 || self.is_uniform(pointer) {
+            return;
+        }
+        let pointers = self.regs(pointer, Mode::Varying);
+        let mark = self.frame.mark();
+        let at = self.spill(Scalar::I64, &pointers);
+        for lane in 0..self.shape.lanes {
+            let place = self.frame_addr(at + lane * Scalar::I64.size());
+            let place = self.here(Register::I64, VOp::Load(Mem::Elem(Elem::I64), place));
+            self.b.effect(VOp::PrefetchWrite(Addr::of(place)));
+        }
+        self.frame.release(mark);
+    }
+
     /// `compare and exchange`
     pub(super) fn compare_exchange(&mut self, result: Option<Value>, [pointer, expected, desired]: [Value; 3], of: Scalar) -> Lowered<()> {
         let ty = Register::Scalar(elem(of).int());
+        self.prefetch_lines(pointer);
         self.one_by_one(result, &[pointer, expected, desired], of, &mut |this, scalars| {
             let (expected, desired) = (this.int_scalar(of, scalars[1]), this.int_scalar(of, scalars[2]));
             let op = VOp::AtomicCompareExchange(Mem::Elem(elem(of).int()), Addr::of(scalars[0]), expected, desired);
@@ -49,7 +124,8 @@ impl<'a> Lower<'a> {
         let lists: Vec<(Scalar, Regs)> =
             operands.iter().map(|&operand| (super::value::scalar(self.ir_ty(operand)), self.regs(operand, Mode::Varying))).collect();
         let mut failed = None;
-        let made = self.each_lane(&lists, result.map(|_| of), &mut |this, scalars, _| match f(this, scalars) {
+        let wanted = result.filter(|result| self.wanted[result.index()] > 0);
+        let made = self.each_lane(&lists, wanted.map(|_| of), &mut |this, scalars, _| match f(this, scalars) {
             Ok(made) => made,
             Err(error) => {
                 failed = Some(error);
@@ -61,6 +137,7 @@ impl<'a> Lower<'a> {
         }
         if let Some(result) = result {
             debug_assert_eq!(self.variation.kind(result), Kind::Varying, "each lane has its own");
+            let made = if wanted.is_some() { made } else { self.number(of, Mode::Varying, 0) };
             self.varying(result, smallvec![made]);
         }
         Ok(())
@@ -112,7 +189,6 @@ impl<'a> Lower<'a> {
 
     /// What an operation makes of the old value.
     fn update(&mut self, op: AtomicOp, of: Scalar, old: V, value: V) -> Lowered<V> {
-        use crate::ir::BinOp;
         let bin = match op {
             AtomicOp::Xchg | AtomicOp::Store => return Ok(value),
             AtomicOp::Load => return Ok(old),

@@ -57,6 +57,7 @@ fn place(op: &Op) -> Option<&Addr> {
         | Op::LoadVector { addr, .. }
         | Op::StoreVector { addr, .. }
         | Op::AtomicAdd(_, addr, _)
+        | Op::PrefetchWrite(addr)
         | Op::AtomicExchange(_, addr, _)
         | Op::AtomicCompareExchange(_, addr, ..) => Some(addr),
         _ => None,

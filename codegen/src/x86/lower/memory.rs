@@ -320,6 +320,12 @@ impl Lower<'_> {
         to
     }
 
+    /// Processors that lack it do nothing.
+    pub(super) fn prefetch_write(&mut self, addr: &Addr) {
+        let at = self.address(addr);
+        self.push(Draft::new(t::PREFETCHW).rm(at));
+    }
+
     /// An atomic operation that changes nothing is quicker than `mfence`.
     pub(super) fn fence(&mut self) {
         let mut draft = Draft::new(t::ALU_I8.digit(alu::OR).locked()).imm(0);

@@ -259,6 +259,7 @@ impl<'a> Lower<'a> {
             Op::Store(mem, addr, value) => self.store(*mem, addr, *value),
             Op::StoreVector { mem, addr, value, mask } => self.store_vector(*mem, addr, *value, *mask),
             Op::Scatter { base, index, scale, value, mask, .. } => self.scatter(*base, index, *scale, *value, *mask),
+            Op::PrefetchWrite(addr) => self.prefetch_write(addr),
             Op::Fence => self.fence(),
             Op::Call(func, args) => {
                 self.call(*func, args, None);
