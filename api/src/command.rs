@@ -289,7 +289,7 @@ impl Work {
     /// # Errors
     /// If there is no memory.
     pub fn allocate(&self, queue: &Queue) -> Result<()> {
-        self.uses.iter().try_for_each(|used| used.buffer.store().memory(queue.device_index()).map(drop))
+        self.uses.iter().try_for_each(|used| used.buffer.store().memory_there(queue.device_index()).map(|_| ()))
     }
 
     /// Turns the work into a command of the queue's device.

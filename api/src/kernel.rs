@@ -319,6 +319,18 @@ impl Kernel {
         Ok(())
     }
 
+    /// clSetKernelArg with a buffer. Many programs set the same one before each launch: then there is nothing to be done.
+    ///
+    /// # Errors
+    /// As [`Self::set_arg`].
+    pub fn set_buffer(&self, index: u32, buffer: &Arc<Buffer>) -> Result<()> {
+        let is_set = match self.args.lock().get(index as usize) {
+            Some(Some(ArgValue::Buffer(there))) => std::ptr::eq(there.as_ptr(), Arc::as_ptr(buffer)),
+            _ => false,
+        };
+        if is_set { Ok(()) } else { self.set_arg(index, ArgValue::Buffer(Arc::downgrade(buffer))) }
+    }
+
     /// Checks that an image is what a parameter wants.
     fn check_image(&self, index: u32, info: &ArgInfo, image: &Image) -> Result<()> {
         // "CL_INVALID_MEM_OBJECT if arg_value points to a valid memory object, but the memory object is not valid for the kernel argument", of another

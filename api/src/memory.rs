@@ -193,6 +193,11 @@ impl Store {
     /// # Errors
     /// If there is none.
     pub fn memory(&self, device_index: usize) -> Result<Arc<dyn Memory>> {
+        self.memory_there(device_index).cloned()
+    }
+
+    /// The same where nobody keeps it.
+    pub(crate) fn memory_there(&self, device_index: usize) -> Result<&Arc<dyn Memory>> {
         let device_index = self.context.home(device_index);
         let (Some(cell), Some(device)) = (self.memories.get(device_index), self.context.devices().get(device_index)) else {
             return Err(Error::InvalidDevice("the device is not of the buffer's context".into()));
@@ -202,8 +207,7 @@ impl Store {
             None if self.identity.is_of_host() => device.backend().allocate_shared(self.size, self.identity.get()),
             None => device.backend().allocate(self.size),
         };
-        let memory = cell.get_or_try_init(|| make().map_err(Error::from))?;
-        Ok(memory.clone())
+        cell.get_or_try_init(|| make().map_err(Error::from))
     }
 
     /// Bytes.

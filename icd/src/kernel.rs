@@ -38,6 +38,18 @@ fn handle_in(value: Bytes) -> usize {
     value.get(size_of::<usize>()).try_into().map_or(0, usize::from_ne_bytes)
 }
 
+/// The buffer that an argument's value is, which may be null, if the kind of the argument asks for one.
+fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<Option<Arc<Buffer>>> {
+    if !matches!(info.passing, KernelParam::Buffer { .. }) {
+        return Ok(None);
+    }
+    // "CL_INVALID_ARG_SIZE ... if the argument is a memory object and arg_size != sizeof(cl_mem)."
+    check!(size == size_of::<cl_mem>(), InvalidArgSize, "argument {index} is a memory object, its size is not {size}");
+    let handle = handle_in(value);
+    // "CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not a valid memory object."
+    if handle == 0 { Ok(None) } else { handles::get::<Buffer>(std::ptr::with_exposed_provenance_mut(handle)).map(Some) }
+}
+
 /// Reads an argument as its kind asks for.
 pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<ArgValue> {
     match &info.passing {
@@ -48,15 +60,8 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
             Ok(ArgValue::Value(value.value(size)))
         }
         KernelParam::Buffer { .. } => {
-            // "CL_INVALID_ARG_SIZE ... if the argument is a memory object and arg_size != sizeof(cl_mem)."
-            check!(size == size_of::<cl_mem>(), InvalidArgSize, "argument {index} is a memory object, its size is not {size}");
-            let handle = handle_in(value);
-            if handle == 0 {
-                return Ok(ArgValue::Null);
-            }
-            // "CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not a valid memory object."
-            let buffer = handles::get::<Buffer>(std::ptr::with_exposed_provenance_mut(handle))?;
-            Ok(ArgValue::Buffer(Arc::downgrade(&buffer)))
+            let buffer = buffer_in(index, info, size, value)?;
+            Ok(buffer.map_or(ArgValue::Null, |buffer| ArgValue::Buffer(Arc::downgrade(&buffer))))
         }
         KernelParam::Local { .. } => {
             // "CL_INVALID_ARG_VALUE if the argument is declared with the local qualifier and arg_value is not NULL."
@@ -199,8 +204,11 @@ crate::entry! {
 
     fn clSetKernelArg(kernel: cl_kernel, index: cl_uint, size: usize, value: Bytes) {
         let kernel = handles::get::<Kernel>(kernel)?;
-        let arg = read_arg(kernel.program().context(), index, kernel.arg(index)?, size, value)?;
-        kernel.set_arg(index, arg)
+        let info = kernel.arg(index)?;
+        match buffer_in(index, info, size, value)? {
+            Some(buffer) => kernel.set_buffer(index, &buffer),
+            None => kernel.set_arg(index, read_arg(kernel.program().context(), index, info, size, value)?),
+        }
     }
 
     fn clGetKernelInfo(kernel: cl_kernel, param: cl_kernel_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
