@@ -262,7 +262,11 @@ impl Lower<'_> {
     /// Of 64-bit lanes, from four products of their halves. With sign, each operand is taken off once for the other's sign.
     fn multiply_high_long(&mut self, signed: bool, a: &[V], b: &[V]) -> Regs {
         let (of, mode, half) = (Scalar::I64, Mode::Varying, u64::from(u32::MAX));
-        let (a_high, b_high) = (self.bin_const(VBin::LShr, of, mode, a, 32), self.bin_const(VBin::LShr, of, mode, b, 32));
+        let upper = |this: &mut Self, x: &[V]| match this.same_constant(x) {
+            Some(bits) => this.number(of, mode, bits >> 32),
+            None => this.bin_const(VBin::LShr, of, mode, x, 32),
+        };
+        let (a_high, b_high) = (upper(self, a), upper(self, b));
         let product = |this: &mut Self, x: &[V], y: &[V]| this.bin_regs(VBin::MulWideU, of, mode, x, y);
         let (low, high) = (product(self, a, b), product(self, &a_high, &b_high));
         let (cross, other) = (product(self, a, &b_high), product(self, &a_high, b));

@@ -71,7 +71,7 @@ impl Lower<'_> {
     }
 
     /// The bits that all registers have, if they are one constant.
-    fn same_constant(&self, regs: &[V]) -> Option<u64> {
+    pub(super) fn same_constant(&self, regs: &[V]) -> Option<u64> {
         let (first, others) = regs.split_first()?;
         others.iter().all(|reg| reg == first).then(|| self.constant_bits(*first)).flatten()
     }
@@ -107,6 +107,15 @@ impl Lower<'_> {
             return self.bin_const(VBin::LShr, of, mode, a, u64::from(divisor.trailing_zeros()));
         }
         let bits = of.bits();
+        let twos = divisor.trailing_zeros();
+        if let Some((factor, shift)) = exact_factor(bits, 0, divisor) {
+            return self.scaled(of, mode, a, factor, shift);
+        }
+        if let Some((factor, shift)) = exact_factor(bits, twos, divisor >> twos) {
+            let a = self.bin_const(VBin::LShr, of, mode, a, u64::from(twos));
+            return self.scaled(of, mode, &a, factor, shift);
+        }
+        // One bit more than fits.
         let shift = 64 - (divisor - 1).leading_zeros();
         let factor = ((1_u128 << bits) * ((1_u128 << shift) - u128::from(divisor)) / u128::from(divisor) + 1) as u64;
         let factor = self.number(of, mode, factor & of.mask());
@@ -115,5 +124,59 @@ impl Lower<'_> {
         let half = self.bin_const(VBin::LShr, of, mode, &rest, 1);
         let sum = self.bin_regs(VBin::Add, of, mode, &half, &high);
         self.bin_const(VBin::LShr, of, mode, &sum, u64::from(shift - 1))
+    }
+    /// The upper half of a product, shifted.
+    fn scaled(&mut self, of: Scalar, mode: Mode, a: &[V], factor: u64, shift: u32) -> Regs {
+        let factor = self.number(of, mode, factor);
+        let high = self.multiply_high(false, of, mode, a, &factor);
+        if shift == 0 { high } else { self.bin_const(VBin::LShr, of, mode, &high, u64::from(shift)) }
+    }
+}
+
+/// The factor of so many bits, and the shift of the product's upper half, that make the quotient of every number of which the highest `free` bits are zero: the factor is the power of two
+/// that both stand for, divided by the divisor and rounded up, and what it is too large by must not reach the quotient (Granlund and Montgomery, "Division by Invariant Integers using
+/// Multiplication", 1994). Two thirds of all divisors have one.
+fn exact_factor(bits: u32, free: u32, divisor: u64) -> Option<(u64, u32)> {
+    let divisor = u128::from(divisor);
+    let fits = |shift: u32| {
+        let power = 1_u128 << (bits + shift);
+        let factor = power.div_ceil(divisor);
+        let excess = factor * divisor - power;
+        (excess <= 1_u128 << (shift + free)).then_some(factor)
+    };
+    let found = (0..bits).find_map(|shift| fits(shift).map(|factor| (factor, shift)));
+    found.filter(|(factor, _)| factor >> bits == 0).map(|(factor, shift)| (factor as u64, shift))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exact_factor;
+
+    #[test]
+    fn quotients_by_factors_are_exact() {
+        let (mut with, mut evens) = (0, 0);
+        for bits in [32, 64] {
+            let most = if bits == 64 { u64::MAX } else { u64::from(u32::MAX) };
+            let divisors =
+                (3..2000).chain([1_000_000_007, most - 1, most, most / 2 + 1, 0x8000_0003]).filter(|n: &u64| !n.is_power_of_two());
+            for divisor in divisors {
+                let twos = divisor.trailing_zeros();
+                for (free, divisor) in [(0, divisor), (twos, divisor >> twos)] {
+                    let Some((factor, shift)) = exact_factor(bits, free, divisor).filter(|_| divisor > 1) else {
+                        evens += usize::from(free > 0);
+                        continue;
+                    };
+                    with += 1;
+                    let most = most >> free;
+                    let last = most / divisor * divisor;
+                    for a in [0, 1, divisor - 1, divisor, divisor + 1, last - 1, last, most, most / 2, most / 3] {
+                        let a = a.min(most);
+                        let product = u128::from(a) * u128::from(factor);
+                        assert_eq!((product >> bits >> shift) as u64, a / divisor, "{a} / {divisor}, {bits} bits");
+                    }
+                }
+            }
+        }
+        assert!(with > 4000 && evens == 0, "{with} {evens}");
     }
 }
