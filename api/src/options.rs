@@ -130,7 +130,7 @@ pub const SWITCHES: &[Switch] = &[
     Switch {
         name: "WGCL_ADDRESSES",
         kind: Kind::Text,
-        default: "where bindings do not do",
+        default: "where bindings do not do, or it is quicker",
         doc: "Whether kernels on Vulkan reach buffers by their addresses in the device's memory: `0` never, `1` always, on devices that have such addresses.",
     },
     Switch {
@@ -145,8 +145,7 @@ pub const SWITCHES: &[Switch] = &[
         kind: Kind::Text,
         default: "the device's",
         doc: "Bytes of a buffer from which on kernels see it in several pieces, as they do where it is larger than the device can bind: for tests. The pieces are \
-              larger where there would be too many. On the CPU: from which on \
-              offsets within it take 64 bits.",
+              larger where there would be too many. Where kernels reach it by its address, and on the CPU: from which on offsets within it take 64 bits.",
     },
     Switch {
         name: "WGCL_CONFIG",

@@ -12,6 +12,8 @@ import sys
 import time
 
 import report as reports
+from programs import PROGRAMS
+from programs import measure as measure_program
 from twins import VARIANTS, TwinWorker, find_twins
 from worker import Worker, find_devices
 
@@ -30,6 +32,7 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=5, help="times that each workload is timed on each platform (default 5)")
     parser.add_argument("--size", choices=["small", "large", "auto"], default="auto", help="problem sizes; auto: large where a device is a GPU, and then CPUs only if named")
     parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="limit for one step of a workload (default 120)")
+    parser.add_argument("--programs", action="store_true", help="instead: programs that people run, those of them that are installed")
     parser.add_argument("--scaling", action="store_true", help="instead: how cost grows with bytes, launches, arguments and lines")
     parser.add_argument("--json", metavar="FILE", help="also write all results there")
     parser.add_argument("--chart", metavar="FILE", help="also draw the ratios (.svg or .png; needs matplotlib)")
@@ -52,7 +55,7 @@ def finish(report, args):
     """Writes all that was asked for."""
     save(report, args)
     if args.markdown:
-        section = args.section or ("cpu" if report["size"] == "small" else "gpu") + ("-scaling" if report.get("scaling") else "")
+        section = args.section or ("cpu" if report["size"] == "small" else "gpu") + ("-scaling" if report.get("scaling") else "-programs" if args.programs else "")
         reports.write_markdown(report, args.markdown, section)
     if args.chart and not reports.write_chart(report, args.chart):
         print("no chart: matplotlib is not installed (scripts/setup python installs it)", file=sys.stderr)
@@ -130,6 +133,27 @@ def measure(report, names, workers, args):
     print("\n" + reports.means(report))
 
 
+def measure_programs(report, devices, args):
+    """The programs that are there; `--only` and `--skip` go by their names and by those of their rows."""
+    def named(program, parts):
+        return any(part.lower() in name.lower() for part in parts for name in (program.name, *(row.name for row in program.rows)))
+
+    asked = [p for p in PROGRAMS if (not args.only or named(p, args.only)) and not named(p, args.skip)]
+    there = [p for p in asked if p.path()]
+    absent = [f"{p.name} ({p.variable})" for p in asked if not p.path()]
+    if absent:
+        print("not installed, and not named by their variables: " + ", ".join(absent))
+    print("\n" + reports.head(report))
+    bar, say = progress(there)
+    for program in bar:
+        for name, entry in measure_program(program, devices, args.rounds, args.timeout).items():
+            report["workloads"][name] = entry
+            say(reports.row(report, name))
+        reports.add_ratios(report)
+        save(report, args)
+    print("\n" + reports.means(report))
+
+
 def measure_scaling(report, workers, args):
     from workloads import SERIES, steps
 
@@ -170,7 +194,7 @@ def main():
         return any(part in name or part == WORKLOADS[name].group for part in parts)
 
     names = [name for name in WORKLOADS if (not args.only or named(name, args.only)) and not named(name, args.skip)]
-    if args.list or not chosen or not (names or args.scaling):
+    if args.list or not chosen or not (names or args.scaling or args.programs):
         print("platforms: " + ", ".join(f"{d['platform']} ({d['device']})" for d in devices))
         print("workloads: " + ", ".join(WORKLOADS))
         return 0 if args.list else 2
@@ -180,8 +204,10 @@ def main():
         chosen = [d for d in chosen if not d["is_cpu"]]
     # wgcl first: the others are compared with it.
     chosen.sort(key=lambda d: d["platform"] != "wgcl")
-    workers = [(TwinWorker if d["platform"] in VARIANTS else Worker)(d, args.timeout) for d in chosen]
-    base = workers[0].name
+    if args.programs:
+        chosen = [d for d in chosen if d["platform"] not in VARIANTS]
+    workers = [] if args.programs else [(TwinWorker if d["platform"] in VARIANTS else Worker)(d, args.timeout) for d in chosen]
+    base = chosen[0]["platform"]
     report = {
         "machine": platform.node(), "processor": platform.processor(), "python": sys.version, "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "size": size, "rounds": args.rounds, "base": base, "devices": [{k: d[k] for k in ("platform", "device", "version", "is_cpu")} for d in chosen],
@@ -191,7 +217,9 @@ def main():
     for d in chosen:
         print(f"  {d['platform']}: {d['device']}, {d['version']}")
     begin = time.time()
-    if args.scaling:
+    if args.programs:
+        measure_programs(report, chosen, args)
+    elif args.scaling:
         measure_scaling(report, workers, args)
     else:
         measure(report, names, workers, args)

@@ -6,6 +6,7 @@ import statistics
 # Each has a geometric mean of its own; the first is the headline.
 GROUPS = {
     "kernels": "kernel workloads", "images": "images", "runtime": "costs of the runtime", "builds": "builds and first launches", "memory": "memory",
+    "programs": "programs",
 }
 
 
