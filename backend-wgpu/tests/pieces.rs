@@ -17,7 +17,11 @@ use wgcl_compiler::program::Source;
 fn device(settings: Settings) -> Arc<WgpuDevice> {
     static LIMIT: Once = Once::new();
     // SAFETY: every test comes here before anything looks at the environment.
-    LIMIT.call_once(|| unsafe { std::env::set_var("WGCL_BINDING_LIMIT", "8192") });
+    LIMIT.call_once(|| unsafe {
+        std::env::set_var("WGCL_BINDING_LIMIT", "8192");
+        // Addresses need no pieces.
+        std::env::set_var("WGCL_ADDRESSES", "0");
+    });
     common::device(settings)
 }
 
