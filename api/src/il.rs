@@ -22,6 +22,7 @@ const EXTENSIONS: &[&CStr] = &[
     c"SPV_KHR_linkonce_odr",
     c"SPV_KHR_no_integer_wrap_decoration",
     c"SPV_KHR_subgroup_rotate",
+    c"SPV_KHR_uniform_group_instructions",
 ];
 
 /// Capabilities that every device has, by their numbers: `Addresses`, `Linkage`, `Kernel`, `Vector16`, `Float16Buffer`, `Int16`, `Groups`, `GenericPointer`,
@@ -32,8 +33,8 @@ const CAPABILITIES: &[u32] = &[4, 5, 6, 7, 8, 22, 18, 38, 39, 71, 6016, 6017, 60
 const IMAGES: &[u32] = &[13, 14, 20, 43, 44, 46, 47];
 
 /// `SubgroupDispatch`, what SPV_INTEL_subgroups has but for images, and what the extensions of subgroups need: `GroupNonUniform`, and its `Vote`, `Arithmetic`, `Ballot`, `Shuffle`, `ShuffleRelative`,
-/// `Clustered`, and `GroupNonUniformRotateKHR`.
-const SUBGROUPS: &[u32] = &[58, 5568, 5569, 61, 62, 63, 64, 65, 66, 67, 6026];
+/// `Clustered`, `GroupNonUniformRotateKHR`, and `GroupUniformArithmeticKHR`.
+const SUBGROUPS: &[u32] = &[58, 5568, 5569, 61, 62, 63, 64, 65, 66, 67, 6026, 6400];
 
 impl Device {
     /// CL_DEVICE_ILS_WITH_VERSION

@@ -6,6 +6,9 @@ use crate::builtins::{Combine, GroupFn, MaskKind, Native};
 use crate::diag::Span;
 use crate::thir::Expr;
 
+/// The extension of [`uniform_arithmetic`].
+const UNIFORM_ARITHMETIC: &str = "cl_khr_work_group_uniform_arithmetic";
+
 /// A collective function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Group {
@@ -52,6 +55,13 @@ pub(super) fn collective(name: &str) -> Option<GroupFn> {
             .or_else(|| combined(name, "scan_inclusive_", GroupFn::ScanInclusive))
             .or_else(|| combined(name, "scan_exclusive_", GroupFn::ScanExclusive)),
     }
+}
+
+/// What `cl_khr_work_group_uniform_arithmetic` adds.
+fn uniform_arithmetic(name: &str) -> Option<GroupFn> {
+    combined_by_any(name, "reduce_", GroupFn::Reduce)
+        .or_else(|| combined_by_any(name, "scan_inclusive_", GroupFn::ScanInclusive))
+        .or_else(|| combined_by_any(name, "scan_exclusive_", GroupFn::ScanExclusive))
 }
 
 /// Functions of an extension, and the extension.
@@ -112,7 +122,10 @@ fn mask(name: &str) -> Option<MaskKind> {
 const fn is_bitwise(function: GroupFn) -> bool {
     matches!(
         function,
-        GroupFn::ActiveReduce(Combine::And | Combine::Or | Combine::Xor)
+        GroupFn::Reduce(Combine::And | Combine::Or | Combine::Xor)
+            | GroupFn::ScanInclusive(Combine::And | Combine::Or | Combine::Xor)
+            | GroupFn::ScanExclusive(Combine::And | Combine::Or | Combine::Xor)
+            | GroupFn::ActiveReduce(Combine::And | Combine::Or | Combine::Xor)
             | GroupFn::ActiveInclusive(Combine::And | Combine::Or | Combine::Xor)
             | GroupFn::ActiveExclusive(Combine::And | Combine::Or | Combine::Xor)
             | GroupFn::ClusteredReduce(Combine::And | Combine::Or | Combine::Xor)
@@ -125,7 +138,8 @@ impl Sema<'_> {
         if let Some(rest) = name.strip_prefix("work_group_") {
             let version = self.options.std.version();
             let offered = version >= 200 && self.target.has_feature("__opencl_c_work_group_collective_functions");
-            return collective(rest).filter(|_| offered).map(|function| Group { sub: false, function });
+            let uniform = || uniform_arithmetic(rest).filter(|_| self.target.has_extension(UNIFORM_ARITHMETIC));
+            return collective(rest).filter(|_| offered).or_else(uniform).map(|function| Group { sub: false, function });
         }
         if let Some(rest) = name.strip_prefix("sub_group_") {
             if let Some((function, needs)) = extended(rest) {
@@ -200,7 +214,10 @@ impl Sema<'_> {
                 let predicate = matches!(function, GroupFn::InverseBallot | GroupFn::BallotBitExtract);
                 self.native(op, args, if predicate { int } else { uint }, span)
             }
-            GroupFn::ActiveReduce(combine)
+            GroupFn::Reduce(combine)
+            | GroupFn::ScanInclusive(combine)
+            | GroupFn::ScanExclusive(combine)
+            | GroupFn::ActiveReduce(combine)
             | GroupFn::ActiveInclusive(combine)
             | GroupFn::ActiveExclusive(combine)
             | GroupFn::ClusteredReduce(combine)

@@ -15,15 +15,30 @@ const fn combines(op: Opcode) -> Option<(&'static str, Sign)> {
         Opcode::GroupSMax | Opcode::GroupFMax | Opcode::GroupNonUniformSMax | Opcode::GroupNonUniformFMax => ("max", Sign::Signed),
         Opcode::GroupUMin | Opcode::GroupNonUniformUMin => ("min", Sign::Unsigned),
         Opcode::GroupUMax | Opcode::GroupNonUniformUMax => ("max", Sign::Unsigned),
-        Opcode::GroupNonUniformIMul | Opcode::GroupNonUniformFMul => ("mul", Sign::Signed),
-        Opcode::GroupNonUniformBitwiseAnd => ("and", Sign::Signed),
-        Opcode::GroupNonUniformBitwiseOr => ("or", Sign::Signed),
-        Opcode::GroupNonUniformBitwiseXor => ("xor", Sign::Signed),
-        Opcode::GroupNonUniformLogicalAnd => ("logical_and", Sign::Signed),
-        Opcode::GroupNonUniformLogicalOr => ("logical_or", Sign::Signed),
-        Opcode::GroupNonUniformLogicalXor => ("logical_xor", Sign::Signed),
+        Opcode::GroupNonUniformIMul | Opcode::GroupNonUniformFMul | Opcode::GroupIMulKHR | Opcode::GroupFMulKHR => ("mul", Sign::Signed),
+        Opcode::GroupNonUniformBitwiseAnd | Opcode::GroupBitwiseAndKHR => ("and", Sign::Signed),
+        Opcode::GroupNonUniformBitwiseOr | Opcode::GroupBitwiseOrKHR => ("or", Sign::Signed),
+        Opcode::GroupNonUniformBitwiseXor | Opcode::GroupBitwiseXorKHR => ("xor", Sign::Signed),
+        Opcode::GroupNonUniformLogicalAnd | Opcode::GroupLogicalAndKHR => ("logical_and", Sign::Signed),
+        Opcode::GroupNonUniformLogicalOr | Opcode::GroupLogicalOrKHR => ("logical_or", Sign::Signed),
+        Opcode::GroupNonUniformLogicalXor | Opcode::GroupLogicalXorKHR => ("logical_xor", Sign::Signed),
         _ => return None,
     })
+}
+
+/// Whether it is an instruction of SPV_KHR_uniform_group_instructions.
+const fn is_uniform_khr(op: Opcode) -> bool {
+    matches!(
+        op,
+        Opcode::GroupIMulKHR
+            | Opcode::GroupFMulKHR
+            | Opcode::GroupBitwiseAndKHR
+            | Opcode::GroupBitwiseOrKHR
+            | Opcode::GroupBitwiseXorKHR
+            | Opcode::GroupLogicalAndKHR
+            | Opcode::GroupLogicalOrKHR
+            | Opcode::GroupLogicalXorKHR
+    )
 }
 
 /// The function of a subgroup instruction whose operands are numbers, all but the scope.
@@ -173,10 +188,12 @@ impl Lowering<'_, '_, '_> {
             let size = self.known(3)?;
             return self.give_collective(&format!("{prefix}_{kind}_{name}(a0, {size}u)"), &[text], &[value], sign);
         }
-        if !uniform {
+        // SPV_KHR_uniform_group_instructions: of subgroups, those that need not be uniform do the same.
+        let of_group = is_uniform_khr(self.current.op) && prefix == "work_group";
+        if !uniform && !of_group {
             self.subgroup_scope()?;
         }
-        let function = if uniform { format!("{prefix}_{kind}_{name}") } else { format!("{prefix}_non_uniform_{kind}_{name}") };
+        let function = if uniform || of_group { format!("{prefix}_{kind}_{name}") } else { format!("{prefix}_non_uniform_{kind}_{name}") };
         self.give_collective(&format!("{function}(a0)"), &[text], &[value], sign)
     }
 

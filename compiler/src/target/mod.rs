@@ -199,6 +199,8 @@ impl Language {
             "cl_khr_integer_dot_product",
             "cl_khr_local_int32_base_atomics",
             "cl_khr_local_int32_extended_atomics",
+            // As the collective functions themselves: on local memory alone.
+            "cl_khr_work_group_uniform_arithmetic",
         ];
         if self.int64_atomics {
             extensions.extend(["cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"]);
