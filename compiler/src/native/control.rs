@@ -131,6 +131,13 @@ impl<'a> Lower<'a> {
                 // A loop that nobody leaves, or a choice whose regions all jump.
                 return Ok(End::Left);
             }
+            if let [Inst { op: Op::Unreachable, .. }] = insts[index + 1..]
+                && self.split_depth > 0
+                && all_jump(inst)
+            {
+                self.exec = Some(self.no_lanes());
+                return Ok(End::Left);
+            }
             if self.may_part(inst) && !insts[index + 1..].is_empty() {
                 return self.rest_if_any(&insts[index + 1..], results, empty);
             }
@@ -732,7 +739,19 @@ fn exits_of(region: &Region) -> bool {
 
 /// Whether a region may return.
 pub(super) fn returns(region: &Region) -> bool {
-    region.insts.iter().any(|inst| matches!(inst.op, Op::Return(_) | Op::Unreachable) || inst.op.regions().into_iter().any(returns))
+    let ends = |(index, inst): (usize, &Inst)| match inst.op {
+        Op::Return(_) => true,
+        // Behind a choice whose regions all jump nobody gets there.
+        Op::Unreachable => !index.checked_sub(1).and_then(|before| region.insts.get(before)).is_some_and(all_jump),
+        _ => inst.op.regions().into_iter().any(returns),
+    };
+    region.insts.iter().enumerate().any(ends)
+}
+
+/// Whether it is a choice from which nobody goes on to what follows it.
+fn all_jump(inst: &Inst) -> bool {
+    let jumps = |region: &Region| region.insts.last().is_some_and(|last| matches!(last.op, Op::Break(_) | Op::Continue(_) | Op::Return(_)));
+    matches!(inst.op, Op::If { .. } | Op::Switch { .. }) && inst.op.regions().into_iter().all(jumps)
 }
 
 /// Whether a function may return before its end.
