@@ -55,8 +55,19 @@ fn chunks_of(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style 
         return Shape::of_subgroups(isa, group);
     }
     let shape = Shape::of(isa, group, if locks::has(kernel) { 1 } else { u32::MAX });
-    // Each asks how values vary: the one of loops, the other of kernels without.
-    if super::scattered::has_loop(&kernel.body) { super::scattered::narrowed(kernel, shape) } else { super::packed::widened(kernel, shape) }
+    if !super::scattered::has_loop(&kernel.body) {
+        return super::packed::widened(kernel, shape);
+    }
+    if shape.lanes < 4 {
+        return shape;
+    }
+    let private = PrivateMemory::of(kernel, shape.lanes);
+    let variation = Variation::of(kernel, shape, &private, false);
+    if super::scattered::only_gathers(kernel, &variation) {
+        Shape { lanes: 1, in_row: true, ..shape }
+    } else {
+        super::interleave::interleaved(kernel, shape, &variation)
+    }
 }
 
 /// Lowers function 0 of a module, and what it calls.

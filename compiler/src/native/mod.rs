@@ -5,7 +5,7 @@
 //! ```
 //! [`abi`] is what generated code and the device that runs it agree upon. [`shape`] puts work-items into vectors, [`variation`] finds what is the same for all lanes of one; [`lower`] places
 //! instructions, [`control`] makes jumps and masks of control flow, [`kernel`] the loops over groups and chunks around it. Rows of narrow numbers
-//! are computed [side by side](packed) where that is possible, and loops that do little but gather go without vectors ([`scattered`]). What work-items do together is in [`collective`]; what vectors cannot do is done
+//! are computed [side by side](packed) where that is possible, loops that do little but gather go without vectors ([`scattered`]), and others run two at a time ([`interleave`]). What work-items do together is in [`collective`]; what vectors cannot do is done
 //! [lane by lane](per_lane). Accesses may [ask](check) before they are made.
 
 pub mod abi;
@@ -21,6 +21,7 @@ mod convert;
 mod divide;
 mod frame;
 mod group;
+mod interleave;
 mod items;
 mod kernel;
 mod likely;

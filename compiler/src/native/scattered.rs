@@ -8,24 +8,17 @@
 
 use rustc_hash::FxHashSet;
 
-use super::private::PrivateMemory;
-use super::shape::Shape;
 use super::variation::{Kind, Variation};
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 
 /// Other operations for each access up to which vectors do not pay.
 const OTHERS: usize = 4;
 
-/// The shape for a kernel: one lane where its loops do little but gather.
-pub(super) fn narrowed(function: &Function, shape: Shape) -> Shape {
-    if shape.lanes < 4 {
-        return shape;
-    }
-    let private = PrivateMemory::of(function, shape.lanes);
-    let variation = Variation::of(function, shape, &private, false);
+/// Whether the loops of a kernel do little but gather.
+pub(super) fn only_gathers(function: &Function, variation: &Variation<'_>) -> bool {
     let mut found = Found::default();
-    found.region(&function.body, &variation);
-    if found.gathers && !found.others { Shape { lanes: 1, in_row: true, ..shape } } else { shape }
+    found.region(&function.body, variation);
+    found.gathers && !found.others
 }
 
 /// Loops of a kernel that contain no others.
@@ -76,7 +69,7 @@ pub(super) fn has_loop(region: &Region) -> bool {
 }
 
 /// Whether lanes leave a loop at different times.
-fn parts(body: &Region, variation: &Variation<'_>) -> bool {
+pub(super) fn parts(body: &Region, variation: &Variation<'_>) -> bool {
     let leaves = |inst: &Inst| {
         let mut leaves = false;
         inst.op.regions().into_iter().for_each(|region| region.walk(&mut |inst| leaves |= matches!(inst.op, Op::Break(_) | Op::Return(_))));
