@@ -486,7 +486,7 @@ fn addresses_in_a_programs_memory_are_those_of_the_host() {
 fn the_device_says_what_it_is() {
     let (device, _) = device(3);
     let properties = device.properties();
-    assert_eq!((properties.compute_units, properties.local_memory, properties.max_group_invocations), (3, 256 << 10, 4096));
+    assert_eq!((properties.compute_units, properties.local_memory, properties.max_group_invocations), (3, 64 << 10, 4096));
     assert!(
         properties.unified_memory && properties.native_kernels && properties.max_allocation == (properties.global_memory / 4 * 3) & !4095
     );

@@ -184,7 +184,7 @@ fn device_limits_reach_the_minimum_of_the_specification() {
         assert!(device::<usize>(CL_DEVICE_MAX_PARAMETER_SIZE) >= 1024);
         assert!(device::<u64>(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE) >= 64 << 10);
         assert!(device::<u32>(CL_DEVICE_MAX_CONSTANT_ARGS) >= 8);
-        assert!(device::<u64>(CL_DEVICE_LOCAL_MEM_SIZE) >= if is_cpu() { 256 << 10 } else { 32 << 10 });
+        assert!(device::<u64>(CL_DEVICE_LOCAL_MEM_SIZE) >= if is_cpu() { 64 << 10 } else { 32 << 10 });
         // The alignment, in bits, holds the largest built-in type: long16.
         assert!(device::<u32>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) >= 1024);
     }

@@ -85,7 +85,7 @@ impl Target {
             max_subgroup_size: 16,
             fixed_subgroups: true,
             fused_fma: true,
-            max_local_memory: 256 << 10,
+            max_local_memory: 64 << 10,
             ..full.language
         };
         Self { language, native: true, ..full }.with_extensions()
