@@ -337,7 +337,7 @@ const UPDATE: &str = r#"kernel @f0 "k" (%0: ptr.global buffer, %1: ptr.global bu
   %10: f32 = fadd %7, %9
   store %8, %10 align 4
   %11: ptr.global = ptr_add %2, %3
-  %12: i8 = trunc.i8 %3
+  %12: i8 = trunc %3
   store %11, %12 align 1
   %13: i32 = atomic.add i32 %0, %4
   return

@@ -589,7 +589,13 @@ fn as_large_as_they_come() {
     }
     let program = std::env::current_exe().expect("the running program");
     let mut command = std::process::Command::new(program);
-    let output = command.env(LARGE, "1").env("WGCL_ADDRESSES", "0").env_remove("WGCL_BINDING_LIMIT").args(["--test-threads", "1"]).output().expect("it runs");
+    let output = command
+        .env(LARGE, "1")
+        .env("WGCL_ADDRESSES", "0")
+        .env_remove("WGCL_BINDING_LIMIT")
+        .args(["--test-threads", "1"])
+        .output()
+        .expect("it runs");
     let text = [output.stdout, output.stderr].concat();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
 }

@@ -169,7 +169,7 @@ mod tests {
                     with += 1;
                     let most = most >> free;
                     let last = most / divisor * divisor;
-                    for a in [0, 1, divisor - 1, divisor, divisor + 1, last - 1, last, most, most / 2, most / 3] {
+                    for a in [0, 1, divisor - 1, divisor, divisor.saturating_add(1), last - 1, last, most, most / 2, most / 3] {
                         let a = a.min(most);
                         let product = u128::from(a) * u128::from(factor);
                         assert_eq!((product >> bits >> shift) as u64, a / divisor, "{a} / {divisor}, {bits} bits");

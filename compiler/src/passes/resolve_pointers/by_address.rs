@@ -117,8 +117,9 @@ mod tests {
         module.to_string()
     }
 
-    const CHOOSE: &str = r#"kernel @f0 "k" (%0: ptr.global buffer, %1: ptr.global buffer, %2: bool value, %3: i32 value) {
-  %4: ptr.global = select %2, %0, %1
+    const CHOOSE: &str = r#"kernel @f0 "k" (%0: ptr.global buffer, %1: ptr.global buffer, %2: i32 value, %3: i32 value) {
+  %7: bool = ult %2, %3
+  %4: ptr.global = select %7, %0, %1
   %5: ptr.global = ptr_add %4, %3
   %6: i32 = load %5 align 4
   store %0, %6 align 4
