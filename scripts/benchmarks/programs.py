@@ -72,7 +72,8 @@ PROGRAMS = [
         Row("clpeak_float", r"Single-precision compute[\s\S]*?float\s*:\s*([0-9.]+)", 1e9, "kFLOP/s"),
         Row("clpeak_latency", r"Kernel launch latency\s*:\s*([0-9.]+)\s*us", 1e-6, "s", seconds=True)]),
     Program("CLBlast's tuner", "CLBLAST_TUNER", "clblast_tuner_xgemm_direct", ["-precision", "32", "-m", "256", "-n", "256", "-k", "256"], [
-        Row("clblast_xgemm_direct", r"best parameters[\s\S]*?([0-9.]+) GFLOPS", 1e9, "kFLOP/s")]),
+        Row("clblast_direct_best", r"Found best result [0-9.]+ ms: ([0-9.]+) GFLOPS", 1e9, "kFLOP/s"),
+        Row("clblast_direct_mean", r"Got average result of [0-9.]+ ms: ([0-9.]+) GFLOPS", 1e9, "kFLOP/s")]),
     Program("ffmpeg", "FFMPEG", "ffmpeg", [
         "-hide_banner", "-loglevel", "error", "-benchmark", "-init_hw_device", "opencl=d:0.0", "-filter_hw_device", "d", "-f", "lavfi", "-i", "testsrc2=s=1280x720:d=8",
         "-vf", "format=yuv420p,hwupload,unsharp_opencl,avgblur_opencl,hwdownload,format=yuv420p", "-f", "null", "-"],
