@@ -6,8 +6,8 @@
 
 use ash::vk;
 
-/// Bytes from which on a buffer is large.
-pub(crate) const LARGE: u64 = 64 << 20;
+/// Bytes from which on a buffer is large. Smaller ones keep the [window](crate::approach::Approach::window) through which the host writes them: at 2 GiB the pages made no difference yet.
+pub(crate) const LARGE: u64 = 1 << 30;
 
 /// A buffer of the device's own memory, which the host does not see; with an address where `addressed`.
 ///
