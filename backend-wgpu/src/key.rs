@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
 use wgcl_compiler::ir::{KernelParam, Space};
-use wgcl_compiler::launch::{ConstantBinding, LaunchKey, Pieces};
+use wgcl_compiler::launch::{ConstantBinding, LaunchKey};
 
 use crate::fold;
 use crate::gpu::Gpu;
@@ -51,23 +51,25 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> Backend
             _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
         }
     }
-    if gpu.approach.addresses && wants_addresses(launch, kernel.params(), gpu) {
-        key.binding.addresses = true;
-        key.kernel.far = fold::ranges(launch).any(|range| range.size > gpu.near_limit());
-        key.binding.distinct = are_distinct(launch)?;
-        return Ok(key);
+    if gpu.approach.addresses && (gpu.prefers_addresses || fold::ranges(launch).any(|range| range.size > gpu.binding_limit)) {
+        return by_addresses(key, launch, gpu);
     }
     key.binding.pieces = pieces::find(launch, kernel.params(), &key.binding.constant_args, gpu)?;
-    key.binding.folded = fold::folded(launch, kernel.params(), &key.binding.pieces, gpu);
+    let folded = fold::folded(launch, kernel.params(), &key.binding.pieces, gpu);
+    if gpu.approach.addresses && !folded.is_empty() {
+        return by_addresses(key, launch, gpu);
+    }
+    key.binding.folded = folded;
     key.binding.distinct = key.binding.folded.is_empty() && key.binding.pieces.params.is_empty() && are_distinct(launch)?;
     Ok(key)
 }
 
-/// Whether what a launch reaches is too much, or too many, for bindings; or addresses are asked for.
-fn wants_addresses(launch: &Launch, params: &[KernelParam], gpu: &Gpu) -> bool {
-    gpu.prefers_addresses
-        || fold::ranges(launch).any(|range| range.size > gpu.binding_limit)
-        || !fold::folded(launch, params, &Pieces::default(), gpu).is_empty()
+/// The key where all is reached by addresses: it is too much, or too many, for bindings, or they are asked for.
+fn by_addresses(mut key: LaunchKey, launch: &Launch, gpu: &Gpu) -> BackendResult<LaunchKey> {
+    key.binding.addresses = true;
+    key.kernel.far = fold::ranges(launch).any(|range| range.size > gpu.near_limit());
+    key.binding.distinct = are_distinct(launch)?;
+    Ok(key)
 }
 
 /// Whether no bytes are bound twice.

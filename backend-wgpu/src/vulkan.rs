@@ -371,9 +371,8 @@ mod imp {
 
     /// The address of a buffer that was made to have one.
     fn device_address(device: &hal::vulkan::Device, buffer: vk::Buffer) -> u64 {
-        let functions = ash::khr::buffer_device_address::Device::new(device.shared_instance().raw_instance(), device.raw_device());
-        // SAFETY: the extension is on, and the buffer has the usage and memory for it.
-        unsafe { functions.get_buffer_device_address(&vk::BufferDeviceAddressInfo::default().buffer(buffer)) }
+        // SAFETY: the feature is on, Vulkan 1.2 has the function, and the buffer has the usage and memory for it.
+        unsafe { device.raw_device().get_buffer_device_address(&vk::BufferDeviceAddressInfo::default().buffer(buffer)) }
     }
 
     pub(crate) fn large_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages) -> Option<super::RawBuffer> {

@@ -381,15 +381,9 @@ impl<'a> Emitter<'a, '_> {
                         known = Some((offset / 4, word));
                         self.bits_of(word, 4, offset % 4, piece)
                     }
-                    Index::Expr(offset) => {
-                        let (index, shift) = self.split_offset(offset);
-                        let word = self.load_word(address.object, Index::Expr(index))?;
-                        let word = self.b.shr(word, shift);
-                        self.bits_of(word, 4, 0, piece)
-                    }
-                    Index::Address(byte) => {
-                        let (word, shift) = self.split_address(byte);
-                        let word = self.load_word(address.object, Index::Address(word))?;
+                    Index::Expr(byte) | Index::Address(byte) => {
+                        let (index, shift) = self.split_offset(byte, address.begin.is_some());
+                        let word = self.load_word(address.object, index)?;
                         let word = self.b.shr(word, shift);
                         self.bits_of(word, 4, 0, piece)
                     }
@@ -400,24 +394,18 @@ impl<'a> Emitter<'a, '_> {
         Ok(self.join(&pieces, piece, u32::from(shape.size), u32::from(shape.lanes)))
     }
 
-    /// Word index and bit shift of a byte offset.
-    fn split_offset(&mut self, offset: Expr) -> (Expr, Expr) {
-        let two = self.b.u32(2);
-        let index = self.b.shr(offset, two);
-        let three = self.b.u32(3);
-        let byte = self.b.and(offset, three);
-        let shift = self.b.shl(byte, three);
-        (index, shift)
-    }
-
-    /// The address of the word that a byte is in, and the byte's shift in it.
-    fn split_address(&mut self, byte: Expr) -> (Expr, Expr) {
-        let mask = self.b.scalar(Scalar::U64, !3);
-        let word = self.b.and(byte, mask);
-        let low = self.b.convert(byte, Scalar::U32);
+    /// The word that a byte is in, by the byte's offset or its address, and the bits by which it is shifted there.
+    fn split_offset(&mut self, byte: Expr, is_address: bool) -> (Index, Expr) {
+        let (index, low) = if is_address {
+            let mask = self.b.scalar(Scalar::U64, !3);
+            (Index::Address(self.b.and(byte, mask)), self.b.convert(byte, Scalar::U32))
+        } else {
+            let two = self.b.u32(2);
+            (Index::Expr(self.b.shr(byte, two)), byte)
+        };
         let three = self.b.u32(3);
         let low = self.b.and(low, three);
-        (word, self.b.shl(low, three))
+        (index, self.b.shl(low, three))
     }
 
     fn load_word(&mut self, object: usize, index: Index) -> Result<Expr, EmitError> {
@@ -554,19 +542,12 @@ impl<'a> Emitter<'a, '_> {
                     let bits = if shift == 0 { part } else { self.b.shl(part, amount) };
                     self.store_bits(address.object, Index::Const(offset / 4), mask, bits)?;
                 }
-                Index::Expr(offset) => {
-                    let (index, shift) = self.split_offset(offset);
+                Index::Expr(byte) | Index::Address(byte) => {
+                    let (index, shift) = self.split_offset(byte, address.begin.is_some());
                     let low = self.b.u32(low);
                     let mask = self.b.shl(low, shift);
                     let bits = self.b.shl(part, shift);
-                    self.store_bits(address.object, Index::Expr(index), mask, bits)?;
-                }
-                Index::Address(byte) => {
-                    let (word, shift) = self.split_address(byte);
-                    let low = self.b.u32(low);
-                    let mask = self.b.shl(low, shift);
-                    let bits = self.b.shl(part, shift);
-                    self.store_bits(address.object, Index::Address(word), mask, bits)?;
+                    self.store_bits(address.object, index, mask, bits)?;
                 }
             }
         }

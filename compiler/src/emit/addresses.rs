@@ -11,7 +11,7 @@
 //! work-groups is volatile: a pointer cannot be coherent.
 
 use super::views::ViewKey;
-use super::words::{BINDING, COHERENT, HEADER, STORAGE_BUFFER, instructions, op};
+use super::words::{BINDING, COHERENT, HEADER, INT8, STORAGE_BUFFER, STORAGE_BUFFER_8_BIT_ACCESS, instructions, op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Set in the binding number of such a view; no device has so many.
@@ -27,8 +27,6 @@ pub(super) const fn tag(key: ViewKey) -> u32 {
 const ADDRESSES: u32 = 5347;
 const PHYSICAL_64: u32 = 5348;
 const PHYSICAL_STORAGE_BUFFER: u32 = 5349;
-const INT8: u32 = 39;
-const STORAGE_BUFFER_8_BIT_ACCESS: u32 = 4448;
 const VOLATILE: u32 = 1;
 const ALIGNED: u32 = 2;
 

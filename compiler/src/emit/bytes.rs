@@ -9,7 +9,7 @@
 //!                                                %x = OpUConvert %uint %b
 //! ```
 
-use super::words::{BINDING, HEADER, STORAGE_BUFFER, instructions, op, tagged};
+use super::words::{BINDING, HEADER, INT8, STORAGE_BUFFER, STORAGE_BUFFER_8_BIT_ACCESS, instructions, op, tagged};
 use rustc_hash::FxHashMap;
 
 /// Set in the binding number of a view of bytes; no device has so many.
@@ -18,8 +18,6 @@ pub(super) const TAG: u32 = 1 << 30;
 const BLOCK: u32 = 2;
 const ARRAY_STRIDE: u32 = 6;
 const OFFSET: u32 = 35;
-const INT8: u32 = 39;
-const STORAGE_BUFFER_8_BIT_ACCESS: u32 = 4448;
 
 /// What a pointer into a view of bytes points to.
 #[derive(Clone, Copy, PartialEq, Eq)]

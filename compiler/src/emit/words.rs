@@ -43,6 +43,10 @@ pub(super) mod op {
     pub(in crate::emit) const F_UNORD_NOT_EQUAL: u32 = 183;
 }
 
+/// The capability of bytes in arithmetic.
+pub(super) const INT8: u32 = 39;
+/// The capability of bytes in memory.
+pub(super) const STORAGE_BUFFER_8_BIT_ACCESS: u32 = 4448;
 /// The decoration of a variable that other work-groups see change.
 pub(super) const COHERENT: u32 = 23;
 /// The decoration of a variable's binding.

@@ -23,7 +23,19 @@ type ForScalars<'f, 'a> = dyn FnMut(&mut Lower<'a>, &[V]) -> Lowered<Option<V>> 
 /// How the values of several lanes become one, if it does not matter in what order they come.
 fn combined(op: AtomicOp, of: Scalar) -> Option<Fold> {
     let op = match op {
-        AtomicOp::Add | AtomicOp::Sub => BinOp::Add,
+        AtomicOp::Sub => BinOp::Add,
+        AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => return None,
+        op => operation(op)?,
+    };
+    Some(Fold { op, of })
+}
+
+/// What is done with the old value and the new one; `None` for what only moves values.
+const fn operation(op: AtomicOp) -> Option<BinOp> {
+    Some(match op {
+        AtomicOp::Xchg | AtomicOp::Store | AtomicOp::Load => return None,
+        AtomicOp::Add => BinOp::Add,
+        AtomicOp::Sub => BinOp::Sub,
         AtomicOp::And => BinOp::And,
         AtomicOp::Or => BinOp::Or,
         AtomicOp::Xor => BinOp::Xor,
@@ -31,9 +43,10 @@ fn combined(op: AtomicOp, of: Scalar) -> Option<Fold> {
         AtomicOp::SMax => BinOp::SMax,
         AtomicOp::UMin => BinOp::UMin,
         AtomicOp::UMax => BinOp::UMax,
-        AtomicOp::Load | AtomicOp::Store | AtomicOp::Xchg | AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => return None,
-    };
-    Some(Fold { op, of })
+        AtomicOp::FAdd => BinOp::FAdd,
+        AtomicOp::FMin => BinOp::FMin,
+        AtomicOp::FMax => BinOp::FMax,
+    })
 }
 
 impl<'a> Lower<'a> {
@@ -189,22 +202,7 @@ impl<'a> Lower<'a> {
 
     /// What an operation makes of the old value.
     fn update(&mut self, op: AtomicOp, of: Scalar, old: V, value: V) -> Lowered<V> {
-        let bin = match op {
-            AtomicOp::Xchg | AtomicOp::Store => return Ok(value),
-            AtomicOp::Load => return Ok(old),
-            AtomicOp::Add => BinOp::Add,
-            AtomicOp::Sub => BinOp::Sub,
-            AtomicOp::And => BinOp::And,
-            AtomicOp::Or => BinOp::Or,
-            AtomicOp::Xor => BinOp::Xor,
-            AtomicOp::SMin => BinOp::SMin,
-            AtomicOp::SMax => BinOp::SMax,
-            AtomicOp::UMin => BinOp::UMin,
-            AtomicOp::UMax => BinOp::UMax,
-            AtomicOp::FAdd => BinOp::FAdd,
-            AtomicOp::FMin => BinOp::FMin,
-            AtomicOp::FMax => BinOp::FMax,
-        };
+        let Some(bin) = operation(op) else { return Ok(if op == AtomicOp::Load { old } else { value }) };
         Ok(self.binary(bin, of, Mode::Uniform, &[old], &[value])?[0])
     }
 

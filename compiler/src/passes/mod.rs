@@ -155,9 +155,7 @@ pub const SHADER: &[Step] = &[
         Step::Pass(&constant_loads::PASS),
         Step::Pass(&simplify::PASS),
         Step::Pass(&narrow::PASS),
-        Step::Pass(&merge_exits::PASS),
-        Step::Pass(&simplify::PASS),
-        Step::Pass(&compact::PASS),
+        Steps(FEW_EXITS),
         Then(&[Step::Pass(&deal_turns::PASS), Step::Pass(&batch_turns::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
         Step::Pass(&align::PASS),
         Then(&[Step::Pass(&side_by_side::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&compact::PASS)]),
@@ -170,27 +168,21 @@ pub const SHADER: &[Step] = &[
 
 /// Then, for machine code: integers no wider than addresses within an object need, loops that are left at few places, and what lies side by side in one access.
 pub const NATIVE: &[Step] = &[Each(&[
-    Step::Pass(&offsets::PASS),
-    Step::Pass(&constant_loads::PASS),
-    Step::Pass(&simplify::PASS),
-    Step::Pass(&narrow::PASS),
+    Steps(SHORT_OFFSETS),
     Step::Pass(&unsigned::PASS),
-    Step::Pass(&merge_exits::PASS),
-    Step::Pass(&simplify::PASS),
-    Step::Pass(&compact::PASS),
+    Steps(FEW_EXITS),
     Then(&[Step::Pass(&side_by_side::SORTED)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
 ])];
 
 /// The same where every access is looked at: those side by side stay apart.
-pub const NATIVE_APART: &[Step] = &[Each(&[
-    Step::Pass(&offsets::PASS),
-    Step::Pass(&constant_loads::PASS),
-    Step::Pass(&simplify::PASS),
-    Step::Pass(&narrow::PASS),
-    Step::Pass(&merge_exits::PASS),
-    Step::Pass(&simplify::PASS),
-    Step::Pass(&compact::PASS),
-])];
+pub const NATIVE_APART: &[Step] = &[Each(&[Steps(SHORT_OFFSETS), Steps(FEW_EXITS)])];
+
+/// Integers no wider than addresses within an object need.
+const SHORT_OFFSETS: &[Step] =
+    &[Step::Pass(&offsets::PASS), Step::Pass(&constant_loads::PASS), Step::Pass(&simplify::PASS), Step::Pass(&narrow::PASS)];
+
+/// Loops that are left at few places.
+const FEW_EXITS: &[Step] = &[Step::Pass(&merge_exits::PASS), Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)];
 
 /// At last: what remains is what emission knows.
 pub const LEGALIZE: &[Step] =
