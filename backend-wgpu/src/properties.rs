@@ -11,7 +11,7 @@ use crate::approach::{Approach, memory};
 use crate::vulkan::{self, Details};
 
 /// NVIDIA's PCI vendor.
-const NVIDIA: u32 = 0x10de;
+pub(crate) const NVIDIA: u32 = 0x10de;
 
 /// Bindings of a kind that a kernel can have at most, where the device has a million: more than its parameters, of 1024 bytes in all, need.
 const MOST_BINDINGS: u32 = 256;
@@ -215,6 +215,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         // In HLSL fma is what the compiler makes of it.
         fused_fma: info.vendor == NVIDIA && approach.spirv,
         denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,
+        // NVIDIA's compiler takes a float that became a half and a float again for the first one.
+        rounds_to_half: false,
         far_offsets: false,
         short_elements: int16 && approach.spirv,
         max_local_memory: limits.max_compute_workgroup_storage_size,

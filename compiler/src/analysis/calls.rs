@@ -84,6 +84,19 @@ pub(crate) fn expanded_size(module: &Module) -> u64 {
     sizes.first().copied().unwrap_or(0)
 }
 
+/// How many instructions a function has, with those of all that it calls, each once.
+pub fn reached_instructions(module: &Module, func: Func) -> usize {
+    let reached = callees_first(module, [func]).unwrap_or_default();
+    let count = |func: Func| {
+        let mut count = 0;
+        if let Some(function) = module.functions.get(func.index()) {
+            function.body.walk(&mut |_| count += 1);
+        }
+        count
+    };
+    reached.into_iter().map(count).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{CallError, callees_first};

@@ -77,6 +77,8 @@ pub struct Language {
     pub fused_fma: bool,
     /// Single-precision denormals are kept.
     pub denormals: bool,
+    /// `float` becomes `half` by rounding to the nearest, denormals included, as an instruction of the device.
+    pub rounds_to_half: bool,
     /// Elements of 16 bits in global memory are loaded and stored as they are, and not as parts of words.
     pub short_elements: bool,
     /// Bytes of local memory that a work-group may have.
@@ -135,6 +137,7 @@ impl Target {
         self.language.short_elements = false;
         // What `fma` becomes is for the languages in between to say.
         self.language.fused_fma = false;
+        self.language.rounds_to_half = false;
         self.with_extensions()
     }
 

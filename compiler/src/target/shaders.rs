@@ -61,6 +61,10 @@ pub struct Limits {
 pub struct Costs {
     /// Buffers that a kernel loads from and stores to are reached more quickly by addresses than by bindings ([`Shaders::addresses`]).
     pub updates_by_address: bool,
+    /// There is an instruction for every function of three bits, and the driver's compiler finds it for sums of products.
+    pub logic_of_three: bool,
+    /// Rotations of 64 bits are quicker as words that are each cut out of two (a funnel shift) than as two shifts.
+    pub rotates_by_words: bool,
     /// Wide accesses are quicker if neighbouring work-items make them together (`exchange`). Only where [`super::Language::subgroups`] is so, all of which have
     /// [`super::Language::max_subgroup_size`] work-items if a group has enough of them.
     pub lanes_exchange: bool,

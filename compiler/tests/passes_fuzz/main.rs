@@ -219,7 +219,6 @@ fn kernels_of_all_shapes_keep_their_meaning() {
         "align",
         "batch_turns",
         "coarsen",
-        "constants_inward",
         "deal_turns",
         "exchange",
         "extra_buffers",

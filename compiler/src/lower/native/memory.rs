@@ -66,9 +66,12 @@ impl<'p> Lowering<'p, '_> {
         let (stride, align) = Self::half_layout(arith.lanes, aligned);
         let address = self.data_address(call, 1, stride);
         let data = self.value(call, 0);
-        // Devices differ in how they round to half, and in whether they keep denormals: bits do not.
+        let language = &self.shared.target.language;
+        let is_nearest = matches!(rounding, None | Some(Rounding::Rte));
+        let is_exact = language.rounds_to_half || (rounding.is_none() && self.shared.options.fast_relaxed_math);
+        // Other devices differ in how they round to half, and in whether they keep denormals: bits do not.
         let half = match rounding {
-            None if self.shared.target.language.fp16 && arith.kind == ScalarKind::Float && self.shared.options.fast_relaxed_math => {
+            _ if language.fp16 && arith.kind == ScalarKind::Float && is_nearest && is_exact => {
                 self.b.cast(CastOp::FToF, data, Type::of(Scalar::F16, arith.lanes))
             }
             _ => {

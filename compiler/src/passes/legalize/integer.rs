@@ -39,6 +39,12 @@ impl Lower<'_> {
             }
             BinOp::Rotate => {
                 let ty = self.ty(a);
+                if scalar == Scalar::I64
+                    && self.target.shaders.costs.rotates_by_words
+                    && let Some(amount) = self.known.bits(b)
+                {
+                    return Some(self.rotate_words(a, amount % 64));
+                }
                 // Amounts are modulo the width, so the other shift is by the negative amount.
                 let back = if let Some(amount) = self.known.bits(b) {
                     self.bits(ty, u64::from(bits).wrapping_sub(amount) % u64::from(bits))
@@ -51,6 +57,24 @@ impl Lower<'_> {
             }
             _ => return None,
         })
+    }
+
+    /// A rotation of 64 bits. Each word of the result is the low one of a shift to the right, of the number or of the one with its words exchanged: devices have
+    /// an instruction that does no more than that.
+    fn rotate_words(&mut self, x: Value, amount: u64) -> Value {
+        let (down, up) = (self.bin_bits(BinOp::LShr, x, 32), self.bin_bits(BinOp::Shl, x, 32));
+        let exchanged = self.bin(BinOp::Or, up, down);
+        if amount.is_multiple_of(32) {
+            return if amount == 0 { x } else { exchanged };
+        }
+        let (high, low) = if amount < 32 { (x, exchanged) } else { (exchanged, x) };
+        let [high, low] = [high, low].map(|pair| {
+            let shifted = self.bin_bits(BinOp::LShr, pair, 32 - amount % 32);
+            let word = self.cast(CastOp::Trunc, shifted, Scalar::I32);
+            self.cast(CastOp::ZExt, word, Scalar::I64)
+        });
+        let high = self.bin_bits(BinOp::Shl, high, 32);
+        self.bin(BinOp::Or, high, low)
     }
 
     /// `result`, or the limit of the sign of `a` where `x & y` is negative.

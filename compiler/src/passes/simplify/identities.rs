@@ -24,6 +24,9 @@ impl Walk<'_> {
         if let Some(bits) = self.bits(b) {
             return self.constant_operand(at, kind, a, bits, scalar);
         }
+        if let Some((x, amount)) = self.rotation(kind, a, b, scalar) {
+            return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Rotate, x, amount)));
+        }
         match kind {
             // Constants of address computations come to the end, where they meet.
             BinOp::Add | BinOp::Sub => self.constant_outward(at, kind, a, b),
@@ -104,17 +107,18 @@ impl Walk<'_> {
                         (kind, x, amount)
                     }
                     (BinOp::AShr, BinOp::AShr) => (kind, x, (first % width + bits % width).min(width - 1)),
+                    (BinOp::Rotate, BinOp::Rotate) => (kind, x, (first % width + bits % width) % width),
                     // What is shifted out and back in is masked away.
                     (BinOp::LShr, BinOp::Shl) if first % width == bits % width => (BinOp::And, x, scalar.mask() >> (bits % width)),
                     (BinOp::Shl, BinOp::LShr) if first % width == bits % width => (BinOp::And, x, scalar.mask() << (bits % width)),
                     // Distribution brings the constant of an index out of its scaling.
-                    (BinOp::Shl, BinOp::Add) => {
+                    (BinOp::Shl, BinOp::Add) if self.sums.may_take_apart(self.current, a) => {
                         let amount = bits % width;
                         let scale = self.splat(at.ty, amount);
                         let scaled = self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Shl, x, scale));
                         (BinOp::Add, scaled, first << amount)
                     }
-                    (BinOp::Mul, BinOp::Add) => {
+                    (BinOp::Mul, BinOp::Add) if self.sums.may_take_apart(self.current, a) => {
                         let factor = self.splat(at.ty, bits);
                         let scaled = self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Mul, x, factor));
                         (BinOp::Add, scaled, first.wrapping_mul(bits))
@@ -150,7 +154,7 @@ impl Walk<'_> {
     /// `(x + c) + y` and `x - (y + c)` with the constant outside.
     fn constant_outward(&mut self, at: &mut Output, kind: BinOp, a: Value, b: Value) -> Option<Value> {
         let parts = |walk: &Self, value: Value| match walk.def(value) {
-            Some(&Op::Bin(BinOp::Add, x, c)) => walk.bits(c).map(|bits| (x, bits)),
+            Some(&Op::Bin(BinOp::Add, x, c)) if walk.sums.may_take_apart(walk.current, value) => walk.bits(c).map(|bits| (x, bits)),
             _ => None,
         };
         let (x, y, bits) = match (parts(self, a), parts(self, b), kind) {

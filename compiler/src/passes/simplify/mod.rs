@@ -22,7 +22,9 @@ mod equal;
 mod flow;
 mod identities;
 mod lanes;
+mod rotation;
 mod rules;
+mod sums;
 mod vectors;
 mod walk;
 

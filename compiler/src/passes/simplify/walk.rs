@@ -1,6 +1,7 @@
 //! The walk: what is known at each place, and the treatment of single instructions. Control flow is in [`super::flow`].
 
 use super::equal::Names;
+use super::sums::Sums;
 use super::{Purity, is_expensive};
 use crate::diag::Span;
 use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Space, Type, Value, Var};
@@ -8,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 /// Walks a function once. Returns whether a rule applied.
 pub(super) fn run(function: &mut Function, purity: &Purity) -> bool {
-    let mut body = std::mem::take(&mut function.body);
     let mut walk = Walk::new(function, purity);
+    let mut body = std::mem::take(&mut walk.function.body);
     walk.region(&mut body);
     let mut insts = std::mem::take(&mut walk.entry);
     let changed = walk.changed;
@@ -85,6 +86,9 @@ pub(super) struct Walk<'a> {
     pub(super) results_of: FxHashMap<Value, Vec<Value>>,
     /// How deep rules apply rules.
     nesting: u32,
+    /// What the instruction defines that is looked at.
+    pub current: Option<Value>,
+    pub(super) sums: Sums,
     pub changed: bool,
 }
 
@@ -106,6 +110,8 @@ impl<'a> Walk<'a> {
             }
         });
         Self {
+            sums: Sums::of(function),
+            current: None,
             function,
             purity,
             defs: vec![None; count],
@@ -184,6 +190,7 @@ impl<'a> Walk<'a> {
     pub(super) fn replace(&mut self, old: Value, new: Value) {
         if old != new {
             self.replaced[old.index()] = Some(new);
+            self.sums.take_over(old, new);
         }
     }
 
@@ -437,7 +444,9 @@ impl<'a> Walk<'a> {
                     out.push(inst);
                     return;
                 };
+                self.current = Some(result);
                 let value = self.pure(out, inst.span, self.ty(result), inst.op, Some(result));
+                self.current = None;
                 self.replace(result, value);
             }
             _ => {

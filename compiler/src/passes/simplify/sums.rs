@@ -1,0 +1,108 @@
+//! Where constants of sums may go.
+//!
+//! Brought to the outside of sums, constants of addresses meet, and accesses are seen to lie side by side. In any other sum of which a part is used elsewhere as well that would
+//! cost an addition: the part is wanted with its constant anyway. Hash functions consist of such sums.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::ir::{BinOp, Function, Op, Region, UnOp, Value};
+
+/// What is known of the values of a function before a walk.
+pub(super) struct Sums {
+    /// How often each is an operand.
+    uses: Vec<u32>,
+    /// Those that become part of an address by sums, products and conversions.
+    in_address: Vec<bool>,
+}
+
+impl Sums {
+    pub(super) fn of(function: &Function) -> Self {
+        let mut flow = Flow {
+            ops: vec![None; function.values.len()],
+            joins: FxHashMap::default(),
+            sums: Self { uses: vec![0; function.values.len()], in_address: vec![false; function.values.len()] },
+            pending: Vec::new(),
+        };
+        flow.region(&function.body, &mut SmallVec::new());
+        while let Some(value) = flow.pending.pop() {
+            if !std::mem::replace(&mut flow.sums.in_address[value.index()], true) {
+                match flow.ops[value.index()] {
+                    Some(Op::Bin(BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl, a, b)) => flow.pending.extend([*a, *b]),
+                    Some(Op::Un(UnOp::Neg, a) | Op::Cast(_, a)) => flow.pending.push(*a),
+                    Some(Op::Select(_, a, b)) => flow.pending.extend([*a, *b]),
+                    Some(_) => {}
+                    None => flow.pending.extend(flow.joins.get(&value).into_iter().flatten()),
+                }
+            }
+        }
+        flow.sums
+    }
+
+    /// Whether the constant that a part of a sum ends in may be taken out of it.
+    pub(super) fn may_take_apart(&self, sum: Option<Value>, part: Value) -> bool {
+        let leads_to_address = sum.and_then(|sum| self.in_address.get(sum.index())).copied().unwrap_or(true);
+        leads_to_address || self.uses.get(part.index()).is_none_or(|uses| *uses <= 1)
+    }
+
+    /// One value takes over the uses of another.
+    pub(super) fn take_over(&mut self, old: Value, new: Value) {
+        let uses = self.uses.get(old.index()).copied().unwrap_or(0);
+        if self.uses.len() <= new.index() {
+            self.uses.resize(new.index() + 1, 0);
+        }
+        self.uses[new.index()] += uses;
+    }
+}
+
+/// Goes through a function.
+struct Flow<'f> {
+    ops: Vec<Option<&'f Op>>,
+    /// What the parameters of loops, and the results of operations with regions, may be.
+    joins: FxHashMap<Value, SmallVec<[Value; 3]>>,
+    sums: Sums,
+    /// Parts of addresses that were not looked at.
+    pending: Vec<Value>,
+}
+
+/// The parameters and the results of the loops around a place.
+type Loops<'f> = SmallVec<[(&'f [Value], &'f [Value]); 4]>;
+
+impl<'f> Flow<'f> {
+    /// Returns what the region yields.
+    fn region(&mut self, region: &'f Region, loops: &mut Loops<'f>) -> &'f [Value] {
+        for inst in &region.insts {
+            inst.op.for_each_operand(|value| self.sums.uses[value.index()] += 1);
+            match &inst.op {
+                Op::Loop { init, params, body, .. } => {
+                    self.join(params, init);
+                    loops.push((params, &inst.results));
+                    self.region(body, loops);
+                    loops.pop();
+                }
+                Op::Continue(values) => loops.last().copied().into_iter().for_each(|(params, _)| self.join(params, values)),
+                Op::Break(values) => loops.last().copied().into_iter().for_each(|(_, results)| self.join(results, values)),
+                Op::Yield(values) => return values,
+                op => {
+                    for nested in op.regions() {
+                        let yielded = self.region(nested, loops);
+                        self.join(&inst.results, yielded);
+                    }
+                    if let [result] = inst.results[..] {
+                        self.ops[result.index()] = op.regions().is_empty().then_some(op);
+                    }
+                    if let Op::PtrAdd(_, offset) = op {
+                        self.pending.push(*offset);
+                    }
+                }
+            }
+        }
+        &[]
+    }
+
+    fn join(&mut self, into: &[Value], values: &[Value]) {
+        for (into, value) in into.iter().zip(values) {
+            self.joins.entry(*into).or_default().push(*value);
+        }
+    }
+}
