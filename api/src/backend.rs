@@ -429,6 +429,11 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
     /// # Errors
     /// If the kernel cannot be made for this device.
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage>;
+    /// Work-items that a group may have without want of registers, where the device says so. Compiles the kernel.
+    fn max_group_size(&self, kernel: &str) -> Option<u32> {
+        let _ = kernel;
+        None
+    }
     /// Says what it was made of, to a device that [checks](Device::checks_kernels) kernels: names and places of the source.
     fn note_origin(&self, program: &wgcl_compiler::program::Program) {
         let _ = program;

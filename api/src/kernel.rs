@@ -42,8 +42,6 @@ pub enum ArgValue {
 /// What a kernel needs on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkGroupInfo {
-    /// CL_KERNEL_WORK_GROUP_SIZE
-    pub size: u64,
     /// CL_KERNEL_COMPILE_WORK_GROUP_SIZE
     pub compiled: [u32; 3],
     /// CL_KERNEL_LOCAL_MEM_SIZE
@@ -512,15 +510,24 @@ impl Kernel {
             device.name()
         );
         let (_, info) = self.on(device)?;
-        let size = match info.reqd_work_group_size {
-            Some(size) => size.iter().map(|&n| u64::from(n)).product(),
-            None => u64::from(device.properties().max_group_invocations),
-        };
         Ok(WorkGroupInfo {
-            size,
             compiled: info.reqd_work_group_size.unwrap_or([0; 3]),
             local_memory: self.local_memory(info),
             preferred_multiple: device.properties().subgroup_size,
+        })
+    }
+
+    /// CL_KERNEL_WORK_GROUP_SIZE: the size that the kernel requires, or else what the device has room for. Asking may compile the kernel, where registers decide;
+    /// larger groups, up to CL_DEVICE_MAX_WORK_GROUP_SIZE, run all the same, in fewer registers.
+    ///
+    /// # Errors
+    /// If the device is not the program's.
+    pub fn work_group_size(&self, device: &Arc<Device>) -> Result<u64> {
+        let (executable, info) = self.on(device)?;
+        let most = device.properties().max_group_invocations;
+        Ok(match info.reqd_work_group_size {
+            Some(size) => size.iter().map(|&n| u64::from(n)).product(),
+            None => executable.loaded.max_group_size(&self.name).map_or(most, |size| size.min(most)).into(),
         })
     }
 
@@ -535,7 +542,7 @@ impl Kernel {
         let (_, kernel) = self.on(device)?;
         Ok(SubGroupInfo {
             size: u64::from(size),
-            group_size: info.size,
+            group_size: self.work_group_size(device)?,
             required: info.compiled,
             required_count: kernel.reqd_subgroups.unwrap_or(0),
             required_size: kernel.reqd_subgroup_size.unwrap_or(0),

@@ -130,7 +130,13 @@ fn device(threads: usize) -> (Arc<CpuDevice>, impl Fn(bool) -> Arc<dyn LoadedPro
         let cpu = Arc::clone(&cpu);
         move |group_blind: bool| -> Arc<dyn LoadedProgram> {
             let params = vec![KernelParam::Buffer { space: Space::Global, read_only: false, restrict: false }];
-            let facts = |name: &str| KernelFacts { name: name.to_owned(), params: params.clone(), required_group_size: None, group_blind };
+            let facts = |name: &str| KernelFacts {
+                name: name.to_owned(),
+                params: params.clone(),
+                required_group_size: None,
+                group_blind,
+                instructions: 0,
+            };
             Arc::new(CpuProgram::of_kernels(&cpu, ["count", "slow", "deep", "cores", "processors"].map(facts).to_vec(), Box::new(make)))
         }
     };

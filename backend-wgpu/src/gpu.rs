@@ -13,7 +13,6 @@ use wgcl_runtime::host::memory as host_memory;
 use crate::approach::{Approach, memory, wanted_features};
 use crate::buffer::Buffer;
 use crate::copiers::Copiers;
-use crate::large::LARGE as LARGE_BUFFER;
 use crate::raw::Raw;
 use crate::vulkan::{self, Mapping};
 
@@ -186,6 +185,11 @@ impl Gpu {
         }
     }
 
+    /// Whether pipelines say how many registers their invocations take.
+    pub(crate) fn tells_registers(&self) -> bool {
+        self.raw.as_ref().is_some_and(|raw| raw.tells_registers())
+    }
+
     /// A number that names one buffer or pipeline of this device.
     pub(crate) fn fresh_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
@@ -267,7 +271,7 @@ impl Gpu {
     }
 
     fn raw_buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Option<BackendResult<(Buffer, Option<Mapping>)>> {
-        if size >= LARGE_BUFFER && !mapped && !self.approach.unified && usage.contains(wgpu::BufferUsages::STORAGE) {
+        if size >= crate::large::LARGE && !mapped && !self.approach.unified && usage.contains(wgpu::BufferUsages::STORAGE) {
             let made = vulkan::large_buffer(&self.device, size, usage);
             if made.is_some() {
                 return made;

@@ -3,6 +3,8 @@
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch};
 
+use crate::program::Kernel;
+
 /// A dispatch: first group and number of groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
@@ -29,10 +31,45 @@ pub(crate) struct Region {
     pub(crate) part: Part,
 }
 
-/// Groups in each dimension.
-pub(crate) fn group_counts(launch: &Launch) -> BackendResult<[u32; 3]> {
+/// Invocations of a group where a kernel cannot tell how its work-items are grouped: enough to fill a compute unit with few groups, and few enough that each
+/// invocation may have as many registers as a GPU can give it. One size for most launches also means one pipeline for them.
+const GROUP: u32 = 256;
+
+/// The size of groups with which a launch runs: the application's, or a better one that the kernel cannot see. Groups that are too small grow in the
+/// first dimension if there are `enough` work-items to keep the device busy with larger ones, or if a pipeline takes long to be made: then one serves all
+/// launches in one dimension.
+pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, enough: u64) -> [u32; 3] {
+    match (kernel.group_blind(), runs_in_one_size(launch, kernel)) {
+        (_, true) => [GROUP, 1, 1],
+        (true, false) => unseen_size(launch.local_size, launch.global_size, enough),
+        (false, false) => launch.local_size,
+    }
+}
+
+/// Whether one pipeline serves all launches of the kernel in one dimension, since another would take long to be made.
+fn runs_in_one_size(launch: &Launch, kernel: &Kernel) -> bool {
+    kernel.group_blind() && kernel.is_long() && launch.local_size[1..] == [1, 1] && launch.global_size[1..] == [1, 1]
+}
+
+fn unseen_size(mut local: [u32; 3], global: [u64; 3], enough: u64) -> [u32; 3] {
+    let items = |sizes: [u32; 3]| sizes.iter().fold(1u32, |product, &n| product.saturating_mul(n));
+    for d in [2, 1, 0] {
+        while items(local) > GROUP && local[d] > 1 {
+            local[d] = local[d].div_ceil(2);
+        }
+    }
+    if global.iter().fold(1u64, |product, &n| product.saturating_mul(n)) >= enough {
+        while items(local) <= GROUP / 2 && u64::from(local[0]) < global[0] {
+            local[0] *= 2;
+        }
+    }
+    local
+}
+
+/// Groups in each dimension, of that size.
+pub(crate) fn group_counts(launch: &Launch, local_size: [u32; 3]) -> BackendResult<[u32; 3]> {
     let mut counts = [1; 3];
-    for ((count, global), local) in counts.iter_mut().zip(launch.global_size).zip(launch.local_size) {
+    for ((count, global), local) in counts.iter_mut().zip(launch.global_size).zip(local_size) {
         if local == 0 {
             return Err(BackendError::Other("a local size of zero".to_owned()));
         }
@@ -45,10 +82,16 @@ pub(crate) fn group_counts(launch: &Launch) -> BackendResult<[u32; 3]> {
 
 /// The groups of a launch by their size (there are up to eight), and the dimensions in which the last ones reach beyond the NDRange: those of a kernel that
 /// does not see its groups, which needs no pipelines for smaller ones.
-pub(crate) fn regions(launch: &Launch, groups: [u32; 3], group_blind: bool) -> (SmallVec<[Region; 1]>, [bool; 3]) {
+pub(crate) fn regions(launch: &Launch, (local_size, groups): ([u32; 3], [u32; 3]), kernel: &Kernel) -> (SmallVec<[Region; 1]>, [bool; 3]) {
+    let (regions, mut guard) = regions_of(launch, (local_size, groups), kernel.group_blind());
+    guard[0] |= runs_in_one_size(launch, kernel);
+    (regions, guard)
+}
+
+fn regions_of(launch: &Launch, (local_size, groups): ([u32; 3], [u32; 3]), group_blind: bool) -> (SmallVec<[Region; 1]>, [bool; 3]) {
     // Below 2^32, as the local size is.
-    let rest: [u32; 3] = std::array::from_fn(|d| (launch.global_size[d] % u64::from(launch.local_size[d])) as u32);
-    let whole = Region { local_size: launch.local_size, part: Part { base: [0; 3], groups } };
+    let rest: [u32; 3] = std::array::from_fn(|d| (launch.global_size[d] % u64::from(local_size[d])) as u32);
+    let whole = Region { local_size, part: Part { base: [0; 3], groups } };
     if group_blind {
         return (smallvec::smallvec![whole], rest.map(|rest| rest != 0));
     }
@@ -115,7 +158,7 @@ mod tests {
 
     use wgcl_api::backend::{BackendResult, KernelUsage, Launch, LoadedProgram};
 
-    use super::{Part, Region, group_counts, in_rows, regions, split};
+    use super::{Part, Region, group_counts, in_rows, regions_of, split, unseen_size};
 
     #[derive(Debug)]
     struct NoProgram;
@@ -168,6 +211,19 @@ mod tests {
     }
 
     #[test]
+    fn groups_that_nobody_sees_have_a_good_size() {
+        let large = [1 << 24, 1, 1];
+        for size in [32, 64, 128, 256, 512, 1024] {
+            assert_eq!(unseen_size([size, 1, 1], large, 1 << 17), [256, 1, 1]);
+            assert_eq!(unseen_size([size, 1, 1], [1 << 12, 1, 1], 1 << 17), [size.min(256), 1, 1]);
+        }
+        assert_eq!(unseen_size([7, 1, 1], large, 1 << 17), [224, 1, 1]);
+        assert_eq!(unseen_size([32, 32, 1], [4096, 4096, 1], 1 << 17), [32, 8, 1]);
+        assert_eq!(unseen_size([1, 1, 64], [4, 1 << 20, 64], 1 << 17), [4, 1, 64]);
+        assert_eq!(unseen_size([1000, 1, 1], [1000, 1, 1], 1 << 17), [250, 1, 1]);
+    }
+
+    #[test]
     fn a_larger_range_is_covered_once() {
         let mut seen = vec![0; 9 * 5 * 2];
         for part in split(Part { base: [2, 0, 0], groups: [7, 5, 2] }, [3, 2, 1]) {
@@ -194,12 +250,12 @@ mod tests {
             ([3, 7, 9], [4, 2, 5], 4),
         ] {
             let launch = launch(global, local);
-            let groups = group_counts(&launch).unwrap_or_default();
-            let (regions, guard) = regions(&launch, groups, false);
+            let groups = group_counts(&launch, local).unwrap_or_default();
+            let (regions, guard) = regions_of(&launch, (local, groups), false);
             assert_eq!((regions.len(), guard), (count, [false; 3]), "{global:?} {local:?}");
             let items = |region: &Region| (0..3).map(|d| u64::from(region.local_size[d] * region.part.groups[d])).product::<u64>();
             assert_eq!(regions.iter().map(items).sum::<u64>(), global.iter().product::<u64>());
-            let (whole, guard) = super::regions(&launch, groups, true);
+            let (whole, guard) = regions_of(&launch, (local, groups), true);
             assert_eq!((whole.len(), whole[0].part.groups), (1, groups));
             assert_eq!(guard, [0, 1, 2].map(|d| global[d] % u64::from(local[d]) != 0));
         }

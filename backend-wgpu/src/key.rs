@@ -21,13 +21,13 @@ pub(crate) fn region_key(common: &LaunchKey, region: &Region, guard: [bool; 3], 
 }
 
 /// The key of a launch, but for what tells its dispatches apart.
-pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu) -> BackendResult<LaunchKey> {
+pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, (gpu, local_size): (&Gpu, [u32; 3])) -> BackendResult<LaunchKey> {
     if kernel.params().len() != launch.args.len() {
         return Err(BackendError::Other("a launch with the wrong number of arguments".to_owned()));
     }
     let mut key = LaunchKey::default();
-    key.kernel.local_size = launch.local_size;
-    key.kernel.enqueued_local_size = launch.local_size;
+    key.kernel.local_size = local_size;
+    key.kernel.enqueued_local_size = local_size;
     key.kernel.zero_offset = launch.global_offset == [0; 3];
     let extra = u32::try_from(launch.extra.len());
     key.binding.extra_buffers = extra.map_err(|_| BackendError::Other("more buffers than a kernel can have".to_owned()))?;

@@ -13,7 +13,7 @@ use crate::bind::{BindGroups, Bound, InternalMemory, Ranges, VIEW, argument_byte
 use crate::coarse::{CoarseLaunch, LaunchSizes, coarse_launch};
 use crate::fold::Fold;
 use crate::gpu::Gpu;
-use crate::groups::{Part, Region, group_counts, regions, split_or_rows};
+use crate::groups::{Part, Region, group_counts, local_size, regions, split_or_rows};
 use crate::handled::Handled;
 use crate::key::{launch_key, region_key};
 use crate::memory::WgpuMemory;
@@ -90,11 +90,12 @@ impl Launches {
     pub(crate) fn perform(&mut self, recording: &mut Recording, launch: &Launch, profile: bool) -> BackendResult<Handled> {
         let program = program(launch)?;
         let kernel = program.code.kernel(&launch.kernel)?;
-        let groups = group_counts(launch)?;
+        let local_size = local_size(launch, kernel, self.planner.enough);
+        let groups = group_counts(launch, local_size)?;
         if groups.contains(&0) {
             return Ok(Handled::Nothing);
         }
-        let mut stages = self.stages(recording, launch, (&program.code, kernel), groups)?;
+        let mut stages = self.stages(recording, launch, (&program.code, kernel), (local_size, groups))?;
         if launch.args.iter().any(|arg| matches!(arg, LaunchArg::Buffer(None))) {
             self.ensure_nulls()?;
         }
@@ -162,13 +163,13 @@ impl Launches {
         recording: &mut Recording,
         launch: &Launch,
         (code, kernel): (&Program<Gpu>, &Kernel),
-        groups: [u32; 3],
+        sizes: ([u32; 3], [u32; 3]),
     ) -> BackendResult<SmallVec<[Stage; 1]>> {
-        let common = launch_key(launch, kernel, &self.planner.gpu)?;
+        let common = launch_key(launch, kernel, (&self.planner.gpu, sizes.0))?;
         if let Some(stage) = self.coarse_stage(recording, launch, (code, kernel), &common)? {
             return Ok(smallvec::smallvec![stage]);
         }
-        let (regions, guard) = regions(launch, groups, kernel.group_blind());
+        let (regions, guard) = regions(launch, sizes, kernel);
         let mut stages = SmallVec::new();
         for region in regions {
             let Region { local_size, part } = region;

@@ -32,6 +32,7 @@ mod coarse;
 mod copiers;
 mod device;
 mod engine;
+mod executables;
 mod exit;
 mod fetch;
 mod fold;

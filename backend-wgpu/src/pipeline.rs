@@ -9,6 +9,7 @@ use wgcl_compiler::layout::ArgLayout;
 use wgcl_compiler::printf::Table;
 
 use crate::buffer::Buffer;
+use crate::executables::Statistics;
 use crate::gpu::Gpu;
 use crate::raw::{self, Kind};
 
@@ -31,6 +32,14 @@ impl Pipeline {
     /// Whether the shader reads the argument buffer.
     pub(crate) fn has_arguments(&self) -> bool {
         self.bindings.iter().any(|binding| binding.source == BindingSource::Arguments)
+    }
+
+    /// What the driver's compiler made of it, as far as it tells.
+    pub(crate) fn statistics(&self) -> Statistics {
+        match &*self.compute {
+            Compute::Raw(pipeline) => pipeline.statistics(),
+            Compute::Wgpu { .. } => Statistics::default(),
+        }
     }
 
     /// Bytes of scratch memory for a work-item.

@@ -12,7 +12,7 @@ use wgcl_compiler::launch::LaunchKey;
 use wgcl_runtime::workers::{self, Urgency};
 
 use crate::coarse::{LaunchSizes, coarse_launch};
-use crate::groups::{group_counts, regions};
+use crate::groups::{group_counts, local_size, regions};
 use crate::key::{launch_key, region_key};
 use crate::planner::Planner;
 use crate::program::{Kernel, WgpuProgram};
@@ -61,12 +61,13 @@ impl Planner {
 
     /// What all keys of a launch have in common, and the keys, unless it is coarsened.
     fn keys(&self, launch: &Launch, kernel: &Kernel) -> BackendResult<Option<(LaunchKey, Keys)>> {
-        let groups = group_counts(launch)?;
+        let local_size = local_size(launch, kernel, self.enough);
+        let groups = group_counts(launch, local_size)?;
         if groups.contains(&0) {
             return Ok(None);
         }
-        let common = launch_key(launch, kernel, &self.gpu)?;
-        let (regions, guard) = regions(launch, groups, kernel.group_blind());
+        let common = launch_key(launch, kernel, (&self.gpu, local_size))?;
+        let (regions, guard) = regions(launch, (local_size, groups), kernel);
         let keys = regions.iter().map(|region| region_key(&common, region, guard, self.max_groups)).collect();
         Ok(Some((common, keys)))
     }

@@ -15,9 +15,15 @@ use wgcl_compiler::target::Target;
 use wgcl_runtime::workers::Urgency;
 use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf, contained};
 
+use crate::executables;
 use crate::gpu::Gpu;
 use crate::memory::WgpuMemory;
 use crate::pipeline::Pipeline;
+
+/// The question how many registers a kernel's invocations take; smaller numbers are those of [`crate::coarse`].
+const REGISTERS: u32 = 1 << 16;
+/// Groups in which invocations may have as many registers as there are.
+const EASY_GROUP: [u32; 3] = [256, 1, 1];
 
 /// A kernel and its pipelines.
 pub(crate) type Kernel = wgcl_runtime::Kernel<Gpu>;
@@ -89,8 +95,12 @@ impl Machine for Gpu {
     type Artifact = KernelShader;
     type Executable = Pipeline;
 
-    fn load(&self, _: &str, artifact: KernelShader, key: &LaunchKey) -> BackendResult<Pipeline> {
-        Pipeline::new(self, artifact.0, key.kernel.local_size)
+    fn load(&self, kernel: &str, artifact: KernelShader, key: &LaunchKey) -> BackendResult<Pipeline> {
+        let begin = std::time::Instant::now();
+        let pipeline = Pipeline::new(self, artifact.0, key.kernel.local_size)?;
+        tracing::trace!("{kernel}: {key:?}");
+        tracing::debug!("{kernel} for groups of {:?}: {:?}, {:?}", key.kernel.local_size, pipeline.statistics(), begin.elapsed());
+        Ok(pipeline)
     }
 }
 
@@ -160,6 +170,21 @@ impl LoadedProgram for WgpuProgram {
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {
         let kernel = self.code.kernel(kernel)?;
         self.code.usage(kernel, || self.probable_key(kernel, [64, 1, 1]))
+    }
+
+    /// What a pipeline for groups of a size that wants no registers says of others. Kernels that cannot see their groups run in such ones anyway, and the
+    /// driver takes seconds for long ones, which fill all registers.
+    fn max_group_size(&self, kernel: &str) -> Option<u32> {
+        let gpu = self.code.machine();
+        let kernel = self.code.kernel(kernel).ok().filter(|kernel| !kernel.group_blind() && gpu.tells_registers())?;
+        if kernel.is_long() {
+            return executables::max_group_size(executables::MOST_REGISTERS);
+        }
+        let registers = kernel.find_out(REGISTERS, || {
+            let pipeline = self.code.executable(kernel, &self.probable_key(kernel, EASY_GROUP))?;
+            Ok(pipeline.statistics().registers.unwrap_or(0))
+        });
+        executables::max_group_size(registers.inspect_err(|error| tracing::debug!("{}: {error}", kernel.name())).ok()?)
     }
 
     fn as_any(&self) -> &dyn Any {

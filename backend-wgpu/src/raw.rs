@@ -23,10 +23,18 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
 
+use crate::executables::{self, Statistics};
+
 /// Descriptor sets that are allocated at a time.
 const SETS: u32 = 16;
 /// Queries that are reset at a time.
 pub(crate) const RESET: u32 = 64;
+
+/// Functions of extensions by which a driver tells of itself, where it has them.
+pub(crate) struct Told {
+    pub(crate) clock: Option<ash::ext::calibrated_timestamps::Device>,
+    pub(crate) executables: Option<ash::khr::pipeline_executable_properties::Device>,
+}
 
 /// An open device.
 pub(crate) struct Raw {
@@ -37,7 +45,7 @@ pub(crate) struct Raw {
     /// Queries are reset by the host: a command for it delays what follows by 2 us on an H100.
     pub(crate) query_reset: bool,
     pub(crate) timeline: vk::Semaphore,
-    clock: Option<ash::ext::calibrated_timestamps::Device>,
+    told: Told,
     /// How long a wait looks again and again before it sleeps.
     patience: Duration,
     /// Keeps the device.
@@ -84,12 +92,12 @@ impl Kind {
 impl Raw {
     /// # Safety
     /// `device` is that of `owner`, which submits nothing itself, and `queue` one of its queues, of that family. The device has timeline semaphores;
-    /// `clock` is of it; with `query_reset` the host may reset queries.
+    /// `told` are its functions, and their features are on; with `query_reset` the host may reset queries.
     pub(crate) unsafe fn new(
         owner: wgpu::Device,
         device: ash::Device,
         (queue, family): (vk::Queue, u32),
-        clock: Option<ash::ext::calibrated_timestamps::Device>,
+        told: Told,
         patience: Duration,
         query_reset: bool,
     ) -> BackendResult<Arc<Self>> {
@@ -97,7 +105,7 @@ impl Raw {
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: the device has timeline semaphores, says the caller.
         let timeline = unsafe { device.create_semaphore(&info, None) }.map_err(error)?;
-        Ok(Arc::new(Self { device, queue, family, query_reset, timeline, clock, patience, _owner: owner }))
+        Ok(Arc::new(Self { device, queue, family, query_reset, timeline, told, patience, _owner: owner }))
     }
 
     /// The last submission that is complete.
@@ -134,12 +142,17 @@ impl Raw {
         }
     }
 
+    /// Whether pipelines say how many registers their invocations take.
+    pub(crate) const fn tells_registers(&self) -> bool {
+        self.told.executables.is_some()
+    }
+
     /// The device's ticks and the host's monotonic clock in nanoseconds at one moment, if the driver tells.
     pub(crate) fn moment(&self) -> Option<(u64, u64)> {
         let domains = [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC];
         let infos = domains.map(|domain| vk::CalibratedTimestampInfoKHR::default().time_domain(domain));
-        // SAFETY: the extension is on and both domains exist, or there is no `clock`.
-        let (values, _) = unsafe { self.clock.as_ref()?.get_calibrated_timestamps(&infos) }.ok()?;
+        // SAFETY: the extension is on and both domains exist, or there is no clock.
+        let (values, _) = unsafe { self.told.clock.as_ref()?.get_calibrated_timestamps(&infos) }.ok()?;
         Some((*values.first()?, *values.get(1)?))
     }
 }
@@ -159,6 +172,7 @@ pub(crate) struct Pipeline {
     set_layout: vk::DescriptorSetLayout,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
+    statistics: Statistics,
     /// Where descriptor sets come from, and how many more do.
     sets: Mutex<(u32, Option<Arc<SetPool>>)>,
 }
@@ -166,6 +180,11 @@ pub(crate) struct Pipeline {
 impl Pipeline {
     pub(crate) const fn handle(&self) -> vk::Pipeline {
         self.pipeline
+    }
+
+    /// What the driver's compiler made of the shader.
+    pub(crate) const fn statistics(&self) -> Statistics {
+        self.statistics
     }
 
     pub(crate) const fn layout(&self) -> vk::PipelineLayout {
@@ -190,6 +209,7 @@ impl Pipeline {
             set_layout: vk::DescriptorSetLayout::null(),
             layout: vk::PipelineLayout::null(),
             pipeline: vk::Pipeline::null(),
+            statistics: Statistics::default(),
             sets: Mutex::default(),
         };
         let entry_point = CString::new(entry_point).map_err(|error| BackendError::Other(error.to_string()))?;
@@ -217,7 +237,9 @@ impl Pipeline {
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(module)
             .name(&entry_point);
-        let info = vk::ComputePipelineCreateInfo::default().layout(made.layout).stage(stage);
+        let told = &raw.told.executables;
+        let flags = if told.is_some() { vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR } else { vk::PipelineCreateFlags::empty() };
+        let info = vk::ComputePipelineCreateInfo::default().flags(flags).layout(made.layout).stage(stage);
         // SAFETY: all of it was made above, for each other.
         let pipelines = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
         // SAFETY: pipelines need their modules only to be made.
@@ -225,6 +247,10 @@ impl Pipeline {
         match pipelines {
             Ok(pipelines) => made.pipeline = pipelines.first().copied().unwrap_or_default(),
             Err((_, result)) => return Err(error(result)),
+        }
+        if let Some(told) = told {
+            // SAFETY: just made, with statistics, on this device.
+            made.statistics = unsafe { executables::statistics(told, made.pipeline) }?;
         }
         Ok(made)
     }

@@ -33,6 +33,8 @@ pub(crate) struct Details {
     pub(crate) query_reset: bool,
     /// Shaders can reach buffers by addresses.
     pub(crate) addresses: bool,
+    /// The driver tells what its compiler made of a shader.
+    pub(crate) executables: bool,
     /// Bytes of the largest buffer, and of the largest piece of memory.
     pub(crate) largest: Option<(u64, u64)>,
     /// Groups of a dispatch in each dimension: wgpu knows one number for all three.
@@ -60,7 +62,8 @@ mod imp {
     use super::{Details, FloatControls, Mapping, PATIENCE};
     use crate::buffer::Buffer;
     use crate::large;
-    use crate::raw::Raw;
+    use crate::properties::NVIDIA;
+    use crate::raw::{Raw, Told};
 
     pub(crate) fn details(adapter: &wgpu::Adapter) -> Details {
         // SAFETY: the handle is only asked for properties and destroyed by nobody.
@@ -110,6 +113,9 @@ mod imp {
             found.float_controls = float_controls(&controls);
             (found.bytes, found.timelines, found.query_reset, found.addresses) = features(instance, physical);
             found.addresses &= capabilities.supports_extension(ADDRESSES);
+            found.executables = capabilities.properties().vendor_id == NVIDIA
+                && capabilities.supports_extension(EXECUTABLES)
+                && tells_of_executables(instance, physical);
             found.clocks = has_clocks(adapter.shared_instance(), physical, &capabilities.supports_extension(CLOCKS));
             found.multiprocessors = multiprocessors.then_some(processors.shader_sm_count).filter(|count| *count > 0);
         }
@@ -152,6 +158,18 @@ mod imp {
 
     /// The extension by which shaders reach buffers by addresses. wgpu's layer switches it on, and allocates memory for it, where it is among the extensions.
     const ADDRESSES: &std::ffi::CStr = ash::khr::buffer_device_address::NAME;
+
+    /// The extension by which the driver tells what its compiler made of a shader.
+    const EXECUTABLES: &std::ffi::CStr = ash::khr::pipeline_executable_properties::NAME;
+
+    /// Whether the feature of [`EXECUTABLES`] is there.
+    fn tells_of_executables(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
+        let mut executables = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut executables);
+        // SAFETY: the caller has seen that this is Vulkan 1.2, which has the function, and the extension, which has the structure.
+        unsafe { instance.get_physical_device_features2(physical, &mut features) };
+        executables.pipeline_executable_info == vk::TRUE
+    }
 
     /// Whether shaders may use bytes, and storage buffers may hold them; whether there are timeline semaphores; whether the host may reset queries; whether
     /// buffers have addresses. Structures of Vulkan 1.2.
@@ -199,7 +217,7 @@ mod imp {
         descriptor: &wgpu::DeviceDescriptor<'_>,
         details: &Details,
     ) -> BackendResult<hal::OpenDevice<Vulkan>> {
-        let Details { bytes: has_bytes, clocks, family, query_reset, addresses, .. } = *details;
+        let Details { bytes: has_bytes, clocks, family, query_reset, addresses, executables, .. } = *details;
         let features = descriptor.required_features;
         let mut extensions = adapter.required_device_extensions(features);
         if clocks && !extensions.contains(&CLOCKS) {
@@ -208,9 +226,13 @@ mod imp {
         if addresses && !extensions.contains(&ADDRESSES) {
             extensions.push(ADDRESSES);
         }
+        if executables {
+            extensions.push(EXECUTABLES);
+        }
         let mut known = adapter.physical_device_features(&extensions, features);
         let mut bytes = vk::PhysicalDevice8BitStorageFeatures::default().storage_buffer8_bit_access(true);
         let mut resets = vk::PhysicalDeviceHostQueryResetFeatures::default().host_query_reset(true);
+        let mut told = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default().pipeline_executable_info(true);
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
         let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
         let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
@@ -219,6 +241,9 @@ mod imp {
         }
         if query_reset {
             info = info.push_next(&mut resets);
+        }
+        if executables {
+            info = info.push_next(&mut told);
         }
         let info = known.add_to_device_create(info);
         let instance = adapter.shared_instance().raw_instance();
@@ -406,11 +431,17 @@ mod imp {
         let has_clocks = hal_device.enabled_device_extensions().contains(&CLOCKS);
         let clock =
             has_clocks.then(|| ash::ext::calibrated_timestamps::Device::new(hal_device.shared_instance().raw_instance(), &raw_device));
+        let executables = hal_device
+            .enabled_device_extensions()
+            .contains(&EXECUTABLES)
+            .then(|| ash::khr::pipeline_executable_properties::Device::new(hal_device.shared_instance().raw_instance(), &raw_device));
         drop((hal_device, hal_queue));
         // A CPU has something better to do than to look again and again.
         let patience = if is_cpu { Duration::ZERO } else { PATIENCE };
         // SAFETY: these are the device's own, which has timeline semaphores, and wgpu is never asked to submit anything.
-        Some(unsafe { Raw::new(device.clone(), raw_device, (raw_queue, family), clock, patience, details.query_reset) })
+        Some(unsafe {
+            Raw::new(device.clone(), raw_device, (raw_queue, family), Told { clock, executables }, patience, details.query_reset)
+        })
     }
 
     fn hal_usage(usage: wgpu::BufferUsages) -> wgpu::wgt::BufferUses {

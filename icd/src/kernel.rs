@@ -273,7 +273,7 @@ crate::entry! {
         let info = kernel.work_group_info(&device)?;
         let query = Query::new(size, value, size_ret);
         match param {
-            CL_KERNEL_WORK_GROUP_SIZE => query.put(info.size as usize),
+            CL_KERNEL_WORK_GROUP_SIZE => query.put(kernel.work_group_size(&device)? as usize),
             CL_KERNEL_COMPILE_WORK_GROUP_SIZE => query.put(info.compiled.map(|n| n as usize)),
             CL_KERNEL_LOCAL_MEM_SIZE => query.put(info.local_memory),
             CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => query.put(info.preferred_multiple.max(1) as usize),

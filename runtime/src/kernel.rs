@@ -8,9 +8,12 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendResult, KernelUsage};
 use wgcl_compiler::ir::{Func, KernelParam, Module};
-use wgcl_compiler::passes::group_blind;
+use wgcl_compiler::passes::{group_blind, reached_instructions};
 
 use crate::artifact::{Artifact, KeyOf, Machine};
+
+/// Instructions from which on a kernel is long: NVIDIA's Vulkan driver compiles 5,000 to 10,000 in a second.
+const LONG: usize = 10_000;
 
 /// What is known of a kernel before it is compiled.
 #[derive(Clone, Debug)]
@@ -23,6 +26,8 @@ pub struct KernelFacts {
     pub required_group_size: Option<[u32; 3]>,
     /// Whether it cannot tell how its work-items are grouped.
     pub group_blind: bool,
+    /// How many instructions it has, with those of the functions that it calls.
+    pub instructions: usize,
 }
 
 impl KernelFacts {
@@ -35,6 +40,7 @@ impl KernelFacts {
                 params: kernel.params.clone(),
                 required_group_size: kernel.reqd_work_group_size,
                 group_blind: group_blind(module, func),
+                instructions: reached_instructions(module, func),
             })
         });
         kernels.collect()
@@ -131,6 +137,11 @@ impl<M: Machine> Kernel<M> {
     /// Whether it cannot tell how its work-items are grouped.
     pub const fn group_blind(&self) -> bool {
         self.facts.group_blind
+    }
+
+    /// Whether a driver's compiler may take seconds for it.
+    pub const fn is_long(&self) -> bool {
+        self.facts.instructions >= LONG
     }
 
     /// Whether it has been made for a launch: then others like it take no time.

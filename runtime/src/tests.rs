@@ -63,7 +63,7 @@ impl Machine for Counter {
 
 /// A program with one kernel, and how often it was compiled. What is specialised to 99 cannot be made.
 fn program() -> (Program<Counter>, Arc<AtomicUsize>) {
-    let facts = KernelFacts { name: "k".to_owned(), params: Vec::new(), required_group_size: None, group_blind: true };
+    let facts = KernelFacts { name: "k".to_owned(), params: Vec::new(), required_group_size: None, group_blind: true, instructions: 0 };
     let compiled = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&compiled);
     let compile = move |_: &str, key: &Key| {
