@@ -206,6 +206,9 @@ impl Lower<'_> {
             self.define(result, val);
             return Ok(());
         }
+        if self.load_ordered(result, &address) {
+            return Ok(());
+        }
         let comps = match &address {
             Address::Based(base, offsets) if count == 1 && align >= of.size() && self.is_likely_row(pointer, of.size()) => {
                 let apart = &mut |this: &mut Self| this.load_varying(&address, of, 1, align).swap_remove(0);
@@ -385,7 +388,7 @@ impl Lower<'_> {
             }
             return Ok(());
         }
-        if self.store_packed(&address, value) {
+        if self.store_ordered(&address, value) || self.store_packed(&address, value) {
             return Ok(());
         }
         let comps = self.comps(value, Mode::Varying);

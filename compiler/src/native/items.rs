@@ -21,7 +21,7 @@ pub(super) struct Items {
     pub enqueued: [u32; 3],
     /// The ids of the group.
     pub group: Option<[V; 3]>,
-    /// The linear local id of lane 0.
+    /// The number of lane 0 in the order of [`Shape::below`](super::shape::Shape::below): its linear local id, where lanes lie along dimension 0.
     pub linear: Option<V>,
 }
 
@@ -134,7 +134,7 @@ impl Lower<'_> {
         if index >= 3 || self.shape.group[index] == 1 {
             return Val::Uniform(smallvec![zero]);
         }
-        let below: u32 = self.shape.group[..index].iter().product();
+        let below = self.shape.below(dimension);
         if self.shape.in_row {
             let linear = self.linear();
             let id = self.id_of(linear, below, self.shape.group[index]);

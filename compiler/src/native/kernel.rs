@@ -54,7 +54,7 @@ fn chunks_of(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style 
     if sees_subgroups(module) {
         return Shape::of_subgroups(isa, group);
     }
-    let shape = Shape::of(isa, group, if locks::has(kernel) { 1 } else { u32::MAX });
+    let shape = super::axis::turned(kernel, Shape::of(isa, group, if locks::has(kernel) { 1 } else { u32::MAX }));
     if !super::scattered::has_loop(&kernel.body) {
         return super::packed::widened(kernel, shape);
     }
@@ -288,6 +288,7 @@ impl<'a> Lower<'a> {
     fn begin_chunk(&mut self) {
         self.exec = None;
         self.packed.clear();
+        self.ordered.clear();
         self.slots.clear();
         self.running = None;
         self.split_depth = 0;

@@ -69,6 +69,8 @@ pub(super) struct Lower<'a> {
     /// What is there in the order of memory as well, and how many bits of each value are wanted; see [`super::packed`].
     pub(super) packed: FxHashMap<Value, super::packed::Packed>,
     pub(super) wanted: Vec<u32>,
+    /// What is there in the order of memory, and by component as well only where that was asked for.
+    pub(super) ordered: FxHashMap<Value, super::ordered::Ordered>,
     pub(super) splats: FxHashMap<V, V>,
     pub(super) fixed_loads: FxHashMap<(V, i32, Register), V>,
     constants: FxHashMap<(Register, Option<u64>), V>,
@@ -126,6 +128,7 @@ impl<'a> Lower<'a> {
             extended: FxHashMap::default(),
             packed: FxHashMap::default(),
             wanted: super::packed::wanted(function),
+            ordered: FxHashMap::default(),
             splats: FxHashMap::default(),
             fixed_loads: FxHashMap::default(),
             constants: FxHashMap::default(),
@@ -138,6 +141,7 @@ impl<'a> Lower<'a> {
 
     /// Sets what an IR value is.
     pub(super) fn define(&mut self, value: Value, val: Val) {
+        self.ordered.remove(&value);
         self.values[value.index()] = Some(val);
     }
 
@@ -232,6 +236,16 @@ impl<'a> Lower<'a> {
     pub(super) fn beside(&mut self, operand: V, ty: Register, op: Op) -> V {
         let (level, block) = self.home(operand);
         self.place(block, level, ty, op)
+    }
+
+    /// Does something as if the current place were a block with so many loops around it.
+    pub(super) fn at<T>(&mut self, (level, block): (u32, Block), f: impl FnOnce(&mut Self) -> T) -> T {
+        let (current, inner) = (self.b.current(), self.preheaders.split_off(level as usize));
+        self.b.enter(block);
+        let made = f(self);
+        self.b.enter(current);
+        self.preheaders.extend(inner);
+        made
     }
 
     /// A parameter of a block, which is going to be entered at the current depth of loops.

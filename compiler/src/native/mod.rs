@@ -3,9 +3,9 @@
 //! ```text
 //! Specialised ─ NATIVE ─▶ ir ─ variation ─ kernel, control, group ─▶ vector IR ─ codegen ─▶ NativeKernel
 //! ```
-//! [`abi`] is what generated code and the device that runs it agree upon. [`shape`] puts work-items into vectors, [`variation`] finds what is the same for all lanes of one; [`lower`] places
+//! [`abi`] is what generated code and the device that runs it agree upon. [`shape`] puts work-items into vectors, along the dimension that [`axis`] finds, [`variation`] finds what is the same for all lanes of one; [`lower`] places
 //! instructions, [`control`] makes jumps and masks of control flow, [`kernel`] the loops over groups and chunks around it. Rows of narrow numbers
-//! are computed [side by side](packed) where that is possible, loops that do little but gather go without vectors ([`scattered`]), and others run two at a time ([`interleave`]). What work-items do together is in [`collective`]; what vectors cannot do is done
+//! are computed [side by side](packed) where that is possible, vectors of work-items [in the order of memory](ordered), loops that do little but gather go without vectors ([`scattered`]), and others run two at a time ([`interleave`]). What work-items do together is in [`collective`]; what vectors cannot do is done
 //! [lane by lane](per_lane). Accesses may [ask](check) before they are made.
 
 pub mod abi;
@@ -13,6 +13,7 @@ mod access;
 mod approximate;
 mod arith;
 mod atomics;
+mod axis;
 mod calls;
 pub mod check;
 mod collective;
@@ -28,6 +29,7 @@ mod likely;
 mod locks;
 mod lower;
 mod ops;
+mod ordered;
 mod packed;
 mod per_lane;
 mod printf;

@@ -86,6 +86,9 @@ impl Lower<'_> {
                     self.define(result, val);
                     return Ok(());
                 }
+                if self.compute_ordered(op, result)? {
+                    return Ok(());
+                }
                 let comps = self.compute(op, result, Mode::Varying)?;
                 self.varying(result, comps);
                 self.compute_packed(op, result);

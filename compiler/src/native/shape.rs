@@ -1,6 +1,6 @@
 //! Which work-items are the lanes of vectors, and which registers a value takes.
 //!
-//! Work-items run in *chunks* of consecutive linear local ids. A number of 32 bits (or fewer) for all work-items of a chunk takes `lanes / W` registers, one of 64 bits
+//! Work-items run in *chunks* of consecutive linear local ids, or of neighbours along another dimension ([`super::axis`]). A number of 32 bits (or fewer) for all work-items of a chunk takes `lanes / W` registers, one of 64 bits
 //! twice as many, `W` being the lanes of 32 bits of a vector. Where a chunk lies in one row of the group, ids grow by one from lane to lane along [`Shape::axis`] and
 //! are the same along the other dimensions.
 
@@ -76,6 +76,12 @@ impl Shape {
     pub(super) fn without_offset(self, enqueued: u32) -> Self {
         let aligned = self.axis == 0 && self.group[0].is_multiple_of(self.lanes) && enqueued.is_multiple_of(self.lanes);
         Self { aligned, ..self }
+    }
+
+    /// Work-items that lie between two whose ids differ by one along a dimension: those of the axis come first, the others in their order.
+    pub(super) fn below(&self, dimension: u8) -> u32 {
+        let comes_first = |other: u8| dimension != self.axis && (other == self.axis || other < dimension);
+        (0..3).filter(|&other| comes_first(other)).map(|other| self.group[usize::from(other)]).product()
     }
 
     /// Work-items of a group.

@@ -185,7 +185,7 @@ impl Lower<'_> {
     }
 
     /// Lanes in the order of memory, `n` vectors of them, by their number modulo `n`.
-    fn sort(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+    pub(super) fn sort(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         if self.shape.isa.shuffles_any() {
             return self.sort_within(ty, list, ty.lanes());
         }
@@ -199,7 +199,7 @@ impl Lower<'_> {
     }
 
     /// The other way.
-    fn mix(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+    pub(super) fn mix(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         if self.shape.isa.shuffles_any() {
             return self.mix_within(ty, list, ty.lanes());
         }

@@ -48,6 +48,9 @@ impl Lower<'_> {
         if let Some(val) = &self.values[value.index()] {
             return val.clone();
         }
+        if let Some(sorted) = self.sorted(value) {
+            return Val::Varying(sorted);
+        }
         match self.variation.definitions().get(value) {
             Some(ir::Op::Const(constant)) => {
                 let constant = constant.clone();
