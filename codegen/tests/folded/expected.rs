@@ -89,6 +89,26 @@ fn functions_of_three_bits_are_one_instruction() {
 }
 
 #[test]
+fn logic_of_three_values_is_one_instruction_however_deep() {
+    let module = function(I32X16, |build, base| {
+        let [a, b, c] = [64, 128, 192].map(|disp| {
+            let value = load(build, I32X16, base, disp);
+            build.value_of(I32X16, Op::Bin(BinOp::Add, value, value))
+        });
+        // The choice of MD5, and a majority beside it.
+        let differ = build.value_of(I32X16, Op::Bin(BinOp::Xor, b, c));
+        let chosen = build.value_of(I32X16, Op::Bin(BinOp::And, a, differ));
+        let choice = build.value_of(I32X16, Op::Bin(BinOp::Xor, c, chosen));
+        let [both, first, second] = [(a, b), (a, c), (b, c)].map(|(x, y)| build.value_of(I32X16, Op::Bin(BinOp::And, x, y)));
+        let some = build.value_of(I32X16, Op::Bin(BinOp::Or, both, first));
+        let most = build.value_of(I32X16, Op::Bin(BinOp::Or, some, second));
+        build.value_of(I32X16, Op::Bin(BinOp::Add, choice, most))
+    });
+    let text = text(&module, Isa::Avx512);
+    assert_eq!((count(&text, "vpternlogd"), count(&text, "vpand"), count(&text, "vpxor"), count(&text, "vpor")), (2, 0, 0, 0), "{text}");
+}
+
+#[test]
 fn a_comparison_is_the_condition_of_its_jump() {
     let mut build = Builder::new("f", vec![Type::I64, Type::I64], Some(Type::I64));
     let [a, b] = [0, 1].map(|index| build.value_of(Type::I64, Op::Param(index)));
