@@ -37,6 +37,7 @@ mod majority;
 pub(crate) mod merge_exits;
 pub(crate) mod narrow;
 pub(crate) mod offsets;
+pub(crate) mod one_continue;
 mod pass;
 pub mod pieces;
 pub(crate) mod promote;
@@ -166,10 +167,11 @@ pub const SHADER: &[Step] = &[
     On(|target| target.shaders.costs.lanes_exchange, &[Kernel(&[Then(&[Step::Pass(&exchange::PASS)], &[Step::Pass(&compact::PASS)])])]),
 ];
 
-/// Then, for machine code: integers no wider than addresses within an object need, loops that are left at few places, and what lies side by side in one access.
+/// Then, for machine code: integers no wider than addresses within an object need, loops that go on at one place and are left at few, and what lies side by side in one access.
 pub const NATIVE: &[Step] = &[Each(&[
     Steps(SHORT_OFFSETS),
     Step::Pass(&unsigned::PASS),
+    Then(&[Step::Pass(&one_continue::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
     Steps(FEW_EXITS),
     Then(&[Step::Pass(&side_by_side::SORTED)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
 ])];
