@@ -41,6 +41,17 @@ pub(super) struct Made {
     pub sites: Vec<Site>,
 }
 
+/// Whether the work-items of function 0 of a module are better off one by one: see [`super::scattered`].
+pub(super) fn goes_alone(module: &ir::Module, key: &KernelKey, style: Style) -> bool {
+    let (kernel, group) = (&module.functions[0], key.local_size);
+    let shape = Shape::of(style.isa, group, u32::MAX);
+    if style.checked || shape.lanes < 4 || sees_subgroups(module) || locks::has(kernel) || !super::scattered::has_loop(&kernel.body) {
+        return false;
+    }
+    let private = PrivateMemory::of(kernel, shape.lanes);
+    super::scattered::only_gathers(kernel, &Variation::of(kernel, shape, &private, false))
+}
+
 /// How work-items become the lanes of vectors.
 fn shape_of(module: &ir::Module, kernel: &ir::Function, key: &KernelKey, style: Style) -> Shape {
     let shape = chunks_of(module, kernel, key.local_size, style);
@@ -62,18 +73,13 @@ fn chunks_of(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style 
         return shape;
     }
     let private = PrivateMemory::of(kernel, shape.lanes);
-    let variation = Variation::of(kernel, shape, &private, false);
-    if super::scattered::only_gathers(kernel, &variation) {
-        Shape { lanes: 1, in_row: true, ..shape }
-    } else {
-        super::interleave::interleaved(kernel, shape, &variation)
-    }
+    super::interleave::interleaved(kernel, shape, &Variation::of(kernel, shape, &private, false))
 }
 
-/// Lowers function 0 of a module, and what it calls.
-pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, style: Style) -> Lowered<Made> {
+/// Lowers function 0 of a module, and what it calls; `alone` if each work-item is to be a chunk.
+pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, (style, alone): (Style, bool)) -> Lowered<Made> {
     let mut kernel = module.functions[0].clone();
-    let shape = shape_of(module, &kernel, key, style);
+    let shape = if alone { Shape::alone(style.isa, key.local_size) } else { shape_of(module, &kernel, key, style) };
     let printed = Table::new(module, 8);
     let local = LocalMemory::of(&module.globals, &key.local_args);
     let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;
