@@ -1,10 +1,12 @@
 //! Addresses of buffers (cl_ext_buffer_device_address): what kernels have for pointers to them, told to the host, which may store them where it likes and give them back as arguments.
 //!
-//! Devices have it whose memory is the host's: there an address is that of the host.
+//! Where memory is the host's, an address is that of the host. Elsewhere it is what kernels keep in memory for a pointer: the identity of the buffer above, and the byte within it below
+//! ([`wgcl_compiler::pointer`]). Neither changes as long as the buffer lives, and both may be added to.
 
 use std::sync::Arc;
 
 use crate::context::Context;
+use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::memory::Buffer;
 
@@ -19,12 +21,15 @@ impl Buffer {
     pub fn device_addresses(&self) -> Result<Vec<u64>> {
         // "CL_INVALID_OPERATION if ... the buffer was not created with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT."
         ensure!(self.has_device_address(), InvalidOperation, "the buffer was made without an address");
-        let address = |index| {
+        let address = |(index, device): (usize, &Arc<Device>)| {
+            if !device.reaches_host() {
+                return Ok((u64::from(self.store().identity()) << 32) + self.origin());
+            }
             let start = self.store().memory(index)?.host_address();
             let start = start.ok_or_else(|| Error::OutOfResources("the host does not see the memory".into()))?;
             Ok(start as u64 + self.origin())
         };
-        (0..self.context().devices().len()).map(address).collect()
+        self.context().devices().iter().enumerate().map(address).collect()
     }
 
     fn has_device_address(&self) -> bool {
@@ -33,10 +38,17 @@ impl Buffer {
     }
 }
 
+impl Device {
+    /// Whether it has cl_ext_buffer_device_address: pointers have 64 bits, as addresses have by its specification.
+    pub fn tells_addresses(&self) -> bool {
+        self.target().language.int64
+    }
+}
+
 impl Context {
     /// Whether all devices of the context have cl_ext_buffer_device_address.
     pub fn has_device_addresses(&self) -> bool {
-        self.devices().iter().all(|device| device.reaches_host())
+        self.devices().iter().all(|device| device.tells_addresses())
     }
 
     /// A buffer was made: its address leads to it from now on, if it was asked for.

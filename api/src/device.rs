@@ -378,8 +378,8 @@ impl Device {
             "cl_arm_printf",
         ]
         .into_iter();
-        let of_addresses: &[&str] =
-            if self.reaches_host() { &["cl_intel_unified_shared_memory", "cl_ext_buffer_device_address"] } else { &[] };
+        let unified = self.reaches_host().then_some("cl_intel_unified_shared_memory");
+        let addresses = self.tells_addresses().then_some("cl_ext_buffer_device_address");
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
         self.target()
@@ -388,7 +388,8 @@ impl Device {
             .iter()
             .map(String::as_str)
             .chain(api)
-            .chain(of_addresses.iter().copied())
+            .chain(unified)
+            .chain(addresses)
             .chain(uuid)
             .chain(pci)
             .map(|name| NameVersion::new(name, extension_version(name)))

@@ -113,7 +113,7 @@ fn what_is_reported_is_there() {
     if !target.is_wgcl() {
         return;
     }
-    assert_eq!((unified, has("cl_ext_buffer_device_address")), (common::is_cpu(), common::is_cpu()), "a CPU has the host's addresses");
+    assert_eq!((unified, has("cl_ext_buffer_device_address")), (common::is_cpu(), true));
     let functions = functions().expect("all functions");
     if unified {
         return;
@@ -122,8 +122,6 @@ fn what_is_reported_is_there() {
     let mut status = 1;
     assert!(functions.clHostMemAllocINTEL(context.0, null(), 64, 0, &mut status).is_null());
     assert_eq!(status, CL_INVALID_OPERATION);
-    let mem = target.cl.clCreateBufferWithProperties(context.0, [PRIVATE_ADDRESS, 1, 0].as_ptr(), 0, 64, null_mut(), &mut status);
-    assert!(mem.is_null() && status == CL_INVALID_PROPERTY);
 }
 
 #[test]
