@@ -16,6 +16,7 @@ use crate::dump;
 use crate::error::{Error, Result, ensure};
 use crate::options::Options;
 use crate::program::Executable;
+use crate::trace;
 
 /// What the compiler made of translation units, in their order; `None` where that is not known yet.
 pub(crate) type Units = Vec<Option<Arc<CompiledUnit>>>;
@@ -52,6 +53,8 @@ pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> Result<()> {
 /// Compiles an object for a device: a single source at once, several units apart, to be linked then. `known` are units that were compiled before.
 pub(crate) fn compile(object: &Object, known: &[Option<Arc<CompiledUnit>>], kind: BinaryKind, device: &Device) -> Built {
     let begin = std::time::Instant::now();
+    let bytes = object.units.iter().map(Unit::size).sum::<usize>();
+    let _span = trace::build(|| format!("compile for {}", device.name()), bytes as u64);
     let known_unit = |index: usize| known.get(index).cloned().flatten();
     let built = match object.units.as_slice() {
         [unit] if kind == BinaryKind::Executable && known_unit(0).is_none() => compile_alone(unit, device),
@@ -60,7 +63,7 @@ pub(crate) fn compile(object: &Object, known: &[Option<Arc<CompiledUnit>>], kind
     tracing::debug!(
         "{:?} of {} bytes for {}: {} in {:?}",
         kind,
-        object.units.iter().map(Unit::size).sum::<usize>(),
+        bytes,
         device.name(),
         if built.success { "done" } else { "refused" },
         begin.elapsed()
@@ -104,8 +107,10 @@ fn compile_alone(unit: &Unit, device: &Device) -> Built {
     if let Some((program, log, name)) =
         cache.and_then(|cache| cache::find_program(cache, unit, device.target(), |name| device.backend().expect(name)))
     {
+        trace::looked_up(true);
         return Built { success: true, compiled: Some(program), units: Units::new(), log, name: Some(name) };
     }
+    trace::looked_up(false);
     let result = build_unit(unit, device);
     let mut name = None;
     if let (Some(cache), Some(program)) = (cache, &result.program) {
@@ -148,6 +153,7 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
     let Some(compiled) = compiled.filter(|_| success && kind == BinaryKind::Executable) else {
         return Outcome { success: success && kind != BinaryKind::Executable, log, units, executable: None };
     };
+    let _span = trace::build(|| format!("load on {}", device.name()), 0);
     match device.backend().load(compiled.module.clone(), name) {
         Ok(loaded) => {
             if Options::get().is_checked() {

@@ -34,6 +34,7 @@ use crate::failure::{Failure, Place, Told};
 use crate::lock::{Mutex, Rank};
 use crate::object::{HandleSlot, Object};
 use crate::queue::Queue;
+use crate::trace::Traced;
 
 /// CL_EVENT_COMMAND_EXECUTION_STATUS: lower is later; negative values are errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,6 +118,8 @@ pub struct Event {
     blockers: AtomicUsize,
     state: Mutex<State>,
     done: Condvar,
+    /// What a trace has of it, if one is made.
+    traced: Option<Arc<Traced>>,
 }
 
 impl fmt::Debug for Event {
@@ -179,6 +182,7 @@ impl Event {
         status: Status,
         work: Option<Work>,
     ) -> Arc<Self> {
+        let traced = work.as_ref().and_then(|work| Traced::new(command, work));
         let profile = Profile { queued: queue.as_ref().map_or(0, |queue| queue.device().backend().now()), ..Profile::default() };
         Arc::new(Self {
             slot: HandleSlot::default(),
@@ -206,6 +210,7 @@ impl Event {
                 },
             ),
             done: Condvar::new(),
+            traced,
         })
     }
 
@@ -233,6 +238,9 @@ impl Event {
     pub(crate) fn start(self: &Arc<Self>, wait_list: &[Arc<Self>], order: &[Arc<Self>]) {
         for (list, explicit) in [(wait_list, true), (order, false)] {
             for blocker in list {
+                if let (true, Some(traced), Some(other)) = (explicit, &self.traced, &blocker.traced) {
+                    traced.follow(other);
+                }
                 self.blockers.fetch_add(1, Ordering::AcqRel);
                 match blocker.add_waiter(self, explicit) {
                     Wait::Blocked => {
@@ -485,7 +493,7 @@ impl Event {
         }
         match work.prepare(queue, self) {
             Prepared::Command(command, kept) => {
-                queue.device().backend().enqueue(*command, queue.profiles(), Ticket::new(self, kept, None));
+                queue.device().backend().enqueue(*command, queue.profiles() || self.traced.is_some(), Ticket::new(self, kept, None));
                 let (waiters, wanted) = {
                     let mut state = self.state.lock();
                     state.issued = true;
@@ -593,6 +601,7 @@ impl Event {
             profile.start = times.start.max(profile.submit);
             profile.end = times.end.max(profile.start);
         }
+        let profile = state.profile;
         let waiters = std::mem::take(&mut state.waiters);
         let work = state.work.take();
         let callbacks = take_callbacks(&mut state);
@@ -601,6 +610,9 @@ impl Event {
         drop((work, watched));
         schedule(self, callbacks, status);
         if let Some(queue) = &self.queue {
+            if let (Some(traced), Status::COMPLETE) = (&self.traced, status) {
+                traced.done(queue, (profile.start, profile.end));
+            }
             queue.completed(self);
         }
         release(waiters, failure.as_ref(), steps);

@@ -58,6 +58,7 @@ pub mod svm;
 mod test_backend;
 #[cfg(test)]
 mod tests;
+pub mod trace;
 pub mod transfer;
 pub mod usm;
 pub mod uuid;

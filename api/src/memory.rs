@@ -21,6 +21,7 @@ use crate::lock::{Mutex, Rank};
 use crate::map::MapRecord;
 use crate::object::{Destructors, HandleSlot, Object};
 use crate::ranges::RangeSet;
+use crate::trace;
 
 bitflags! {
     /// cl_mem_flags
@@ -172,6 +173,16 @@ pub struct Store {
     shadow: Mutex<Option<Arc<dyn HostRegion>>>,
 }
 
+impl Drop for Store {
+    fn drop(&mut self) {
+        if trace::is_on() {
+            for (_, device) in self.memories.iter().zip(self.context.devices()).filter(|(memory, _)| memory.get().is_some()) {
+                trace::hold(device.name(), self.size.cast_signed().saturating_neg());
+            }
+        }
+    }
+}
+
 impl Store {
     fn new(context: &Arc<Context>, size: u64, identity: Identity, host: Option<Arc<dyn HostRegion>>) -> Arc<Self> {
         Arc::new(Self {
@@ -207,7 +218,11 @@ impl Store {
             None if self.identity.is_of_host() => device.backend().allocate_shared(self.size, self.identity.get()),
             None => device.backend().allocate(self.size),
         };
-        cell.get_or_try_init(|| make().map_err(Error::from))
+        cell.get_or_try_init(|| {
+            let made = make()?;
+            trace::hold(device.name(), self.size.cast_signed());
+            Ok(made)
+        })
     }
 
     /// Bytes.

@@ -40,6 +40,19 @@ pub const SWITCHES: &[Switch] = &[
               or a filter such as `wgcl_backend_wgpu=debug,wgpu=warn`, which may name the crates below wgcl as well.",
     },
     Switch {
+        name: "WGCL_TRACE",
+        kind: Kind::File,
+        default: "nothing is recorded",
+        doc: "A file for a trace of calls, builds, commands with the device's times and what they waited for, and memory, which [Perfetto](https://ui.perfetto.dev) and Chrome \
+              (`chrome://tracing`) open. It is whole at any time, whatever becomes of the program.",
+    },
+    Switch {
+        name: "WGCL_STATS",
+        kind: Kind::Text,
+        default: "0",
+        doc: "`1` sums up at the end of the program, on standard error, what kernels, transfers, builds and calls took and how much memory there was; a path writes it there as JSON.",
+    },
+    Switch {
         name: "WGCL_DUMP_DIR",
         kind: Kind::Directory,
         default: "nothing is kept",
@@ -160,6 +173,10 @@ pub const SWITCHES: &[Switch] = &[
 pub struct Options {
     /// `WGCL_LOG`
     pub log: Option<String>,
+    /// `WGCL_TRACE`
+    pub trace: Option<PathBuf>,
+    /// `WGCL_STATS`
+    pub stats: Option<String>,
     /// `WGCL_DUMP_DIR`
     pub dump_dir: Option<PathBuf>,
     /// `WGCL_DEVICE`
@@ -228,6 +245,8 @@ impl Options {
         }
         Self {
             log: value("WGCL_LOG"),
+            trace: value("WGCL_TRACE").map(PathBuf::from),
+            stats: value("WGCL_STATS"),
             dump_dir: value("WGCL_DUMP_DIR").map(PathBuf::from),
             device: value("WGCL_DEVICE"),
             device_type: value("WGCL_DEVICE_TYPE"),

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use wgcl_api::backend::{HostSource, HostTarget, ValueBytes};
 use wgcl_api::error::{Error, Result};
 use wgcl_api::host::HostRegion;
+use wgcl_api::trace;
 
 use crate::bindings::{CL_OUT_OF_HOST_MEMORY, CL_SUCCESS, cl_int};
 
@@ -514,7 +515,8 @@ impl HostRegion for HostBytes {
 /// Runs the body of an entry point: no panic leaves it.
 fn guarded<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T, cl_int> {
     tracing::trace!("{name}");
-    match catch_unwind(AssertUnwindSafe(body)) {
+    let call = trace::call(name);
+    let result = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => {
             tracing::debug!("{name}: {error}");
@@ -524,7 +526,11 @@ fn guarded<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T,
             tracing::error!("{name}: internal error (a panic was caught)");
             Err(CL_OUT_OF_HOST_MEMORY)
         }
+    };
+    if let Some(call) = call {
+        call.end(result.as_ref().err().copied().unwrap_or(CL_SUCCESS as cl_int));
     }
+    result
 }
 
 /// Runs an entry point that returns a code.

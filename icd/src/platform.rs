@@ -8,6 +8,7 @@ use wgcl_api::error::Result;
 use wgcl_api::mandates::version_text;
 use wgcl_api::options::Options;
 use wgcl_api::platform::{NAME, Platform, SUFFIX};
+use wgcl_api::trace;
 
 use crate::backends::Backends;
 use crate::bindings::{
@@ -27,8 +28,18 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
     PLATFORM.get_or_init(|| {
         let options = Options::get();
         start_logging(options);
+        trace::begin(options);
+        if trace::is_on() {
+            // SAFETY: the function may be called at the end of the process: it waits for nobody, and the library is never unloaded before.
+            let _ = unsafe { libc::atexit(at_exit) };
+        }
         Platform::new(Arc::new(Backends::of(options)))
     })
+}
+
+extern "C" fn at_exit() {
+    // No panic leaves a function that C calls.
+    let _ = std::panic::catch_unwind(trace::end);
 }
 
 fn start_logging(options: &Options) {

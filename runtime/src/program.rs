@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage};
+use wgcl_api::trace;
 use wgcl_compiler::launch::LaunchError;
 
 use crate::artifact::{Artifact, KeyOf, Machine};
@@ -196,7 +197,9 @@ impl<M: Machine> Program<M> {
             artifact.dump(kernel.name(), key);
             return Ok(artifact);
         }
+        let span = trace::build(|| format!("specialise kernel {}", kernel.name()), 0);
         let artifact = (self.compile)(kernel.name(), key)?;
+        drop(span);
         artifact.dump(kernel.name(), key);
         if let Some(shelf) = &self.shelf {
             shelf.keep(kernel.name(), common.as_ref().filter(|_| artifact.serves_any_group_size()).unwrap_or(key), &artifact);
@@ -229,6 +232,7 @@ impl<M: Machine> Program<M> {
 /// Makes an artifact executable.
 fn load<M: Machine>(machine: &M, kernel: &str, artifact: M::Artifact, key: &KeyOf<M>) -> BackendResult<Loaded<M::Executable>> {
     let (usage, any_group_size) = (artifact.usage(), artifact.serves_any_group_size());
+    let _span = trace::build(|| format!("finish kernel {kernel}"), 0);
     machine.load(kernel, artifact, key).map(|executable| Loaded { executable: Arc::new(executable), usage, any_group_size })
 }
 
