@@ -25,8 +25,25 @@ library() {
         return
     fi
     command -v cargo >/dev/null || die "cargo is missing: install Rust from https://rustup.rs"
-    (cd "$root" && cargo build --release --quiet --package wgcl) >&2 || die "the build failed"
+    local quiet=--quiet
+    if is_stale "$target/release/libwgcl.so"; then
+        say "building wgcl in $target/release: two to ten minutes the first time, cargo tells how far it is"
+        quiet=
+    fi
+    # shellcheck disable=SC2086
+    (cd "$root" && cargo build --release $quiet --package wgcl) >&2 || die "the build failed"
+    # Where cargo had nothing to do for what is newer, it need not be told of again.
+    [ -n "$quiet" ] || touch "$target/release/libwgcl.so"
     realpath -e "$target/release/libwgcl.so"
+}
+
+# Whether a build result is missing, or older than anything that it may be made of.
+is_stale() {
+    [ -e "$1" ] || return 0
+    local newer
+    newer=$(find "$root" \( -path "$target" -o -name .git -o -name target \) -prune -o -type f \
+        \( -name '*.rs' -o -name '*.toml' -o -name '*.cl' -o -name '*.h' -o -name Cargo.lock \) -newer "$1" -print -quit)
+    [ -n "$newer" ]
 }
 
 # Points the ICD loaders (ocl-icd and Khronos's) to one library, and to nothing else, for the programs that this shell starts.
