@@ -14,6 +14,7 @@ use crate::error::{Error, Result, ensure};
 use crate::image_format::{self, FormatUse};
 use crate::memory::{Buffer, HostData, MemFlags};
 use crate::object::{Destructors, HandleSlot, Object};
+use crate::pipe::Pipe;
 use crate::rect::Rect;
 
 /// cl_mem_object_type of images; the values are the specification's.
@@ -59,6 +60,8 @@ pub enum MemObject {
     Buffer(Arc<Buffer>),
     /// The elements of an image.
     Image(Arc<Image>),
+    /// The packets of a pipe.
+    Pipe(Arc<Pipe>),
 }
 
 impl MemObject {
@@ -67,6 +70,7 @@ impl MemObject {
         match self {
             Self::Buffer(buffer) => buffer.context(),
             Self::Image(image) => image.context(),
+            Self::Pipe(pipe) => pipe.buffer().context(),
         }
     }
 
@@ -75,6 +79,7 @@ impl MemObject {
         match self {
             Self::Buffer(buffer) => buffer,
             Self::Image(image) => image.buffer(),
+            Self::Pipe(pipe) => pipe.buffer(),
         }
     }
 
@@ -83,6 +88,7 @@ impl MemObject {
         match self {
             Self::Buffer(buffer) => buffer.size(),
             Self::Image(image) => image.size(),
+            Self::Pipe(pipe) => pipe.buffer().size(),
         }
     }
 
@@ -91,6 +97,7 @@ impl MemObject {
         match self {
             Self::Buffer(buffer) => buffer.flags(),
             Self::Image(image) => image.flags(),
+            Self::Pipe(pipe) => pipe.buffer().flags(),
         }
     }
 
@@ -99,6 +106,7 @@ impl MemObject {
         match self {
             Self::Buffer(buffer) => buffer.on_destruction(job),
             Self::Image(image) => image.destructors.push(job),
+            Self::Pipe(pipe) => pipe.buffer().on_destruction(job),
         }
     }
 
@@ -107,6 +115,7 @@ impl MemObject {
         match self {
             Self::Buffer(buffer) => Arc::as_ptr(buffer).addr(),
             Self::Image(image) => Arc::as_ptr(image).addr(),
+            Self::Pipe(pipe) => Arc::as_ptr(pipe).addr(),
         }
     }
 }
@@ -514,6 +523,7 @@ fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat,
                 image.format.order
             );
         }
+        MemObject::Pipe(_) => return Err(Error::InvalidImageDescriptor("no image is made from a pipe".into())),
     }
     Ok(())
 }

@@ -280,7 +280,8 @@ impl Kernel {
                     bytes.len()
                 );
             }
-            (KernelParam::Buffer { .. }, ArgValue::Null | ArgValue::Svm(..) | ArgValue::Address(_)) => {}
+            // What is written as no pointer is not set to one.
+            (KernelParam::Buffer { .. }, ArgValue::Null | ArgValue::Svm(..) | ArgValue::Address(_)) if info.packet.is_none() => {}
             (KernelParam::Buffer { .. }, ArgValue::Buffer(buffer)) => {
                 let same = buffer.upgrade().is_some_and(|buffer| Arc::ptr_eq(buffer.context(), self.program.context()));
                 // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value are not the same."

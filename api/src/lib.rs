@@ -46,6 +46,7 @@ pub mod native;
 pub mod object;
 pub mod options;
 pub mod partition;
+pub mod pipe;
 pub mod platform;
 pub mod printf;
 pub mod program;

@@ -370,7 +370,7 @@ impl Object for Buffer {
 pub enum HostData {
     /// A null pointer.
     None,
-    /// To be copied now.
+    /// To be copied now; what it does not reach is undefined.
     Copy(Vec<u8>),
     /// To be used as long as the buffer lives.
     Use(Arc<dyn HostRegion>),
@@ -411,8 +411,8 @@ impl Buffer {
         if let (Some(bytes), Some(device)) = (bytes, context.devices().get(home))
             && !device.backend().write_at_once(&*memory, 0, &bytes)
         {
+            let regions = vec![CopyRegion { buffer: 0, host: 0, size: bytes.len() as u64 }];
             let src: Arc<dyn HostSource> = Arc::new(bytes);
-            let regions = vec![CopyRegion { buffer: 0, host: 0, size }];
             device.backend().enqueue(Action::Write { dst: memory, src, regions }.into(), false, Arc::new(Upload(store.clone())));
         }
         if has_contents {

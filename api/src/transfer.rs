@@ -439,7 +439,8 @@ impl Queue {
             .iter()
             .filter(|_| !to_host)
             .map(|object| {
-                let access = if discard { Access::Overwrite } else { Access::Read };
+                // A pipe is never without its state.
+                let access = if discard && !matches!(object, MemObject::Pipe(_)) { Access::Overwrite } else { Access::Read };
                 Ok(used_object(object, object.buffer().range(0, object.size())?, access))
             })
             .collect::<Result<_>>()?;

@@ -31,6 +31,7 @@ pub mod options;
 pub mod parallel;
 mod parse;
 pub mod passes;
+pub mod pipe;
 pub mod pointer;
 mod preprocess;
 pub mod printf;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ir;
 
-/// How an image is accessed: what clGetKernelArgInfo answers to CL_KERNEL_ARG_ACCESS_QUALIFIER.
+/// How an image or pipe is accessed: what clGetKernelArgInfo answers to CL_KERNEL_ARG_ACCESS_QUALIFIER.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AccessQualifier {
     None,
@@ -20,7 +20,7 @@ pub enum AccessQualifier {
 pub struct ArgInfo {
     /// `ir::Space` of a pointer's pointee; `Private` for values.
     pub address: ir::Space,
-    /// Access qualifier of images.
+    /// Access qualifier of images and pipes.
     pub access: AccessQualifier,
     /// Type name as the specification wants it: no qualifiers, `uint` for `unsigned int`, `float4*`.
     pub type_name: String,
@@ -33,6 +33,8 @@ pub struct ArgInfo {
     pub passing: ir::KernelParam,
     /// Bytes that clSetKernelArg expects of a by-value argument (16 for `float3`); 0 otherwise.
     pub size: u32,
+    /// Bytes of a packet, if it is a pipe; 0 where the kernel does not say.
+    pub packet: Option<u32>,
 }
 
 /// Reflection of a kernel.

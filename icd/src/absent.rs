@@ -8,7 +8,7 @@ use wgcl_api::queue::Queue;
 use crate::bindings::{
     _cl_event, _cl_mem, CL_CONTEXT_PLATFORM, CLeglDisplayKHR, CLeglImageKHR, CLeglSyncKHR, cl_GLenum, cl_GLint, cl_GLsync, cl_GLuint,
     cl_command_queue, cl_context, cl_context_properties, cl_egl_image_properties_khr, cl_event, cl_gl_context_info, cl_gl_object_type,
-    cl_gl_texture_info, cl_mem, cl_mem_flags, cl_pipe_info, cl_pipe_properties, cl_uint,
+    cl_gl_texture_info, cl_mem, cl_mem_flags, cl_uint,
 };
 use crate::ffi::{BytesMut, List, Out};
 use crate::handles;
@@ -26,23 +26,6 @@ fn no_sharing_command(queue: cl_command_queue) -> Result<()> {
 }
 
 crate::entry! {
-    fn clCreatePipe(
-        context: cl_context,
-        _flags: cl_mem_flags,
-        _packet_size: cl_uint,
-        _max_packets: cl_uint,
-        _properties: List<cl_pipe_properties>,
-    ) -> *mut _cl_mem {
-        handles::get::<Context>(context)?;
-        // "CL_INVALID_OPERATION if no devices in context support pipes."
-        Err(Error::InvalidOperation("no device of the context supports pipes".into()))
-    }
-
-    fn clGetPipeInfo(pipe: cl_mem, _param: cl_pipe_info, _size: usize, _value: BytesMut, _size_ret: Out<usize>) {
-        handles::get_memory(pipe)?;
-        Err(Error::InvalidMemObject("it is not a pipe".into()))
-    }
-
     fn clCreateFromGLBuffer(context: cl_context, _flags: cl_mem_flags, _object: cl_GLuint) -> *mut _cl_mem {
         no_sharing(context)
     }

@@ -5,6 +5,7 @@ use wgcl_api::error::{Error, Result};
 use wgcl_api::mandates::version_text;
 use wgcl_api::mutable_dispatch::DispatchFields;
 use wgcl_api::partition::Partition;
+use wgcl_api::pipe;
 use wgcl_api::platform::{NAME, Platform};
 use wgcl_api::version::{NameVersion, Version};
 
@@ -129,7 +130,9 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         SPIRV_EXTENDED_INSTRUCTION_SETS => query.put(addresses(device.spirv_instruction_sets())),
         SPIRV_EXTENSIONS => query.put(addresses(device.spirv_extensions())),
         SPIRV_CAPABILITIES => query.put(device.spirv_capabilities()),
-        CL_DEVICE_MAX_PIPE_ARGS | CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS | CL_DEVICE_PIPE_MAX_PACKET_SIZE => query.put(0u32),
+        CL_DEVICE_MAX_PIPE_ARGS => query.put(if device.has_pipes() { pipe::MAX_ARGS } else { 0 }),
+        CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS => query.put(if device.has_pipes() { pipe::MAX_RESERVATIONS } else { 0 }),
+        CL_DEVICE_PIPE_MAX_PACKET_SIZE => query.put(if device.has_pipes() { pipe::MAX_PACKET_SIZE } else { 0 }),
         CL_DEVICE_MAX_PARAMETER_SIZE => query.put(wgcl_api::device::MAX_PARAMETER_SIZE as usize),
         CL_DEVICE_MEM_BASE_ADDR_ALIGN => query.put(device.base_alignment() * 8),
         // Of the largest type, `long16`.
@@ -219,7 +222,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR => query.put(0u64),
         CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR => query.put(DispatchFields::all().bits()),
         CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT => query.put(true),
-        CL_DEVICE_PIPE_SUPPORT => query.put(false),
+        CL_DEVICE_PIPE_SUPPORT => query.put(device.has_pipes()),
         CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => query.put(device.has_c_feature("__opencl_c_generic_address_space")),
         CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => query.put(0u64),
         CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => query.put(properties.subgroup_size.max(1) as usize),

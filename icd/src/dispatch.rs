@@ -5,9 +5,8 @@ use std::mem::offset_of;
 
 use crate::absent::{
     clCreateEventFromEGLSyncKHR, clCreateEventFromGLsyncKHR, clCreateFromEGLImageKHR, clCreateFromGLBuffer, clCreateFromGLRenderbuffer,
-    clCreateFromGLTexture, clCreateFromGLTexture2D, clCreateFromGLTexture3D, clCreatePipe, clEnqueueAcquireEGLObjectsKHR,
-    clEnqueueAcquireGLObjects, clEnqueueReleaseEGLObjectsKHR, clEnqueueReleaseGLObjects, clGetGLContextInfoKHR, clGetGLObjectInfo,
-    clGetGLTextureInfo, clGetPipeInfo,
+    clCreateFromGLTexture, clCreateFromGLTexture2D, clCreateFromGLTexture3D, clEnqueueAcquireEGLObjectsKHR, clEnqueueAcquireGLObjects,
+    clEnqueueReleaseEGLObjectsKHR, clEnqueueReleaseGLObjects, clGetGLContextInfoKHR, clGetGLObjectInfo, clGetGLTextureInfo,
 };
 use crate::bindings::cl_icd_dispatch;
 use crate::command_buffer::{
@@ -50,6 +49,7 @@ use crate::memory::{
     clSetMemObjectDestructorCallback,
 };
 use crate::mutable_dispatch::{clGetMutableCommandInfoKHR, clUpdateMutableCommandsKHR};
+use crate::pipe::{clCreatePipe, clGetPipeInfo};
 use crate::platform::{
     clGetExtensionFunctionAddress, clGetExtensionFunctionAddressForPlatform, clGetPlatformIDs, clGetPlatformInfo,
     clIcdGetFunctionAddressForPlatformKHR, clIcdGetPlatformIDsKHR, clIcdSetPlatformDispatchDataKHR, clUnloadCompiler,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use wgcl_api::command::CommandType;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::event::Event;
+use wgcl_api::image::MemObject;
 use wgcl_api::kernel::Kernel;
 use wgcl_api::launch::NdRange;
 use wgcl_api::memory::Buffer;
@@ -224,6 +225,8 @@ crate::entry! {
         event: Out<cl_event>,
     ) {
         let (queue, object) = (handles::get::<Queue>(queue)?, handles::get_memory(object)?);
+        // "CL_INVALID_MEM_OBJECT if memobj is not a valid memory object or is a pipe object."
+        check!(!matches!(object, MemObject::Pipe(_)), InvalidMemObject, "a pipe is never mapped");
         let waits = wait_list(num_waits, &waits)?;
         give(&event, queue.unmap(&object, ptr.address(), &waits)?);
         Ok(())

@@ -29,6 +29,7 @@ use wgcl_api::kernel::Kernel;
 use wgcl_api::memory::Buffer;
 use wgcl_api::mutable_dispatch::MutableCommand;
 use wgcl_api::object::Object;
+use wgcl_api::pipe::Pipe;
 use wgcl_api::platform::Platform;
 use wgcl_api::program::Program;
 use wgcl_api::queue::Queue;
@@ -82,6 +83,7 @@ named! {
     Queue, _cl_command_queue, InvalidCommandQueue;
     Buffer, _cl_mem, InvalidMemObject;
     Image, _cl_mem, InvalidMemObject;
+    Pipe, _cl_mem, InvalidMemObject;
     Sampler, _cl_sampler, InvalidSampler;
     Program, _cl_program, InvalidProgram;
     Kernel, _cl_kernel, InvalidKernel;
@@ -209,7 +211,8 @@ pub(crate) fn get_all<T: Named>(handles: &[*mut T::Raw]) -> Result<Vec<Arc<T>>> 
 /// # Errors
 /// As [`get`].
 pub(crate) fn get_memory(handle: *mut _cl_mem) -> Result<MemObject> {
-    get::<Buffer>(handle).map(MemObject::Buffer).or_else(|_| get::<Image>(handle).map(MemObject::Image))
+    let image_or_pipe = |_| get::<Image>(handle).map(MemObject::Image).or_else(|_| get::<Pipe>(handle).map(MemObject::Pipe));
+    get::<Buffer>(handle).map(MemObject::Buffer).or_else(image_or_pipe)
 }
 
 /// The handle of a memory object, for queries.
@@ -217,6 +220,7 @@ pub(crate) fn name_memory(object: &MemObject) -> *mut _cl_mem {
     match object {
         MemObject::Buffer(buffer) => name(buffer),
         MemObject::Image(image) => name(image),
+        MemObject::Pipe(pipe) => name(pipe),
     }
 }
 

@@ -10,6 +10,7 @@ use wgcl_api::image::Image;
 use wgcl_api::kernel::{ArgValue, Kernel};
 use wgcl_api::launch::NdRange;
 use wgcl_api::memory::Buffer;
+use wgcl_api::pipe::Pipe;
 use wgcl_api::program::Program;
 use wgcl_api::queue::Queue;
 use wgcl_api::sampler::Sampler;
@@ -20,7 +21,7 @@ use crate::bindings::{
     _cl_kernel, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ACCESS_READ_WRITE,
     CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
     CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST, CL_KERNEL_ARG_TYPE_NAME,
-    CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT, CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES,
+    CL_KERNEL_ARG_TYPE_PIPE, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT, CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES,
     CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT,
     CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS,
     CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE,
@@ -46,6 +47,11 @@ fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Resul
     // "CL_INVALID_ARG_SIZE ... if the argument is a memory object and arg_size != sizeof(cl_mem)."
     check!(size == size_of::<cl_mem>(), InvalidArgSize, "argument {index} is a memory object, its size is not {size}");
     let handle = handle_in(value);
+    if info.packet.is_some() {
+        // "If the kernel argument being set is a pipe, then arg_value must point to a pipe memory object."
+        let pipe = handles::get::<Pipe>(std::ptr::with_exposed_provenance_mut(handle))?;
+        return pipe.argument(index, info).cloned().map(Some);
+    }
     // "CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not a valid memory object."
     if handle == 0 { Ok(None) } else { handles::get::<Buffer>(std::ptr::with_exposed_provenance_mut(handle)).map(Some) }
 }
@@ -252,6 +258,7 @@ crate::entry! {
                     (arg.is_const, CL_KERNEL_ARG_TYPE_CONST),
                     (arg.is_restrict, CL_KERNEL_ARG_TYPE_RESTRICT),
                     (arg.is_volatile, CL_KERNEL_ARG_TYPE_VOLATILE),
+                    (arg.packet.is_some(), CL_KERNEL_ARG_TYPE_PIPE),
                 ];
                 query.put(qualifiers.iter().filter(|(set, _)| *set).fold(0u64, |bits, (_, bit)| bits | u64::from(*bit)))
             }

@@ -43,6 +43,7 @@ mod info;
 mod kernel;
 mod memory;
 mod mutable_dispatch;
+mod pipe;
 mod platform;
 mod program;
 mod queue;

@@ -8,11 +8,12 @@ use wgcl_api::context::Context;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::image::{Image, MemObject};
 use wgcl_api::memory::{Buffer, HostData, MemFlags};
+use wgcl_api::pipe::Pipe;
 
 use crate::bindings::{
     _cl_mem, CL_BUFFER_CREATE_TYPE_REGION, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT,
-    CL_MEM_OBJECT_BUFFER, CL_MEM_OFFSET, CL_MEM_PROPERTIES, CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USES_SVM_POINTER,
-    cl_buffer_create_type, cl_context, cl_mem, cl_mem_flags, cl_mem_info, cl_mem_properties, cl_uint,
+    CL_MEM_OBJECT_BUFFER, CL_MEM_OBJECT_PIPE, CL_MEM_OFFSET, CL_MEM_PROPERTIES, CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE,
+    CL_MEM_USES_SVM_POINTER, cl_buffer_create_type, cl_context, cl_mem, cl_mem_flags, cl_mem_info, cl_mem_properties, cl_uint,
 };
 use crate::check;
 use crate::context::UserHandle;
@@ -108,13 +109,18 @@ crate::entry! {
         match handles::get_memory(memory)? {
             MemObject::Buffer(_) => handles::retain::<Buffer>(memory),
             MemObject::Image(_) => handles::retain::<Image>(memory),
+            MemObject::Pipe(_) => handles::retain::<Pipe>(memory),
         }
     }
 
     fn clReleaseMemObject(memory: cl_mem) {
         // The object that is found must not outlive the call that releases it: its memory is given back there.
-        let is_image = matches!(handles::get_memory(memory)?, MemObject::Image(_));
-        if is_image { handles::release::<Image>(memory).map(drop) } else { handles::release::<Buffer>(memory).map(drop) }
+        let release = match handles::get_memory(memory)? {
+            MemObject::Buffer(_) => |memory| handles::release::<Buffer>(memory).map(drop),
+            MemObject::Image(_) => |memory| handles::release::<Image>(memory).map(drop),
+            MemObject::Pipe(_) => |memory| handles::release::<Pipe>(memory).map(drop),
+        };
+        release(memory)
     }
 
     fn clGetMemObjectInfo(memory: cl_mem, param: cl_mem_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
@@ -124,6 +130,7 @@ crate::entry! {
             CL_MEM_TYPE => query.put(match &object {
                 MemObject::Buffer(_) => CL_MEM_OBJECT_BUFFER,
                 MemObject::Image(image) => image.image_type() as u32,
+                MemObject::Pipe(_) => CL_MEM_OBJECT_PIPE,
             }),
             CL_MEM_FLAGS => query.put(object.flags().bits()),
             CL_MEM_SIZE => query.put(object.size() as usize),
@@ -133,20 +140,23 @@ crate::entry! {
             CL_MEM_REFERENCE_COUNT => query.put(match &object {
                 MemObject::Buffer(buffer) => handles::count(buffer),
                 MemObject::Image(image) => handles::count(image),
+                MemObject::Pipe(pipe) => handles::count(pipe),
             }),
             CL_MEM_CONTEXT => query.put(handles::name(object.context())),
             CL_MEM_ASSOCIATED_MEMOBJECT => query.put(match &object {
                 MemObject::Buffer(buffer) => buffer.parent().map_or(std::ptr::null_mut(), handles::name),
                 MemObject::Image(image) => image.source().map_or(std::ptr::null_mut(), handles::name_memory),
+                MemObject::Pipe(_) => std::ptr::null_mut(),
             }),
             CL_MEM_OFFSET => query.put(match &object {
                 MemObject::Buffer(buffer) => buffer.offset() as usize,
-                MemObject::Image(_) => 0,
+                MemObject::Image(_) | MemObject::Pipe(_) => 0,
             }),
             CL_MEM_USES_SVM_POINTER => query.put(object.buffer().store().is_svm()),
             CL_MEM_PROPERTIES => query.put(match &object {
                 MemObject::Buffer(buffer) => buffer.property_list().unwrap_or(&[]),
                 MemObject::Image(image) => image.property_list().unwrap_or(&[]),
+                MemObject::Pipe(_) => &[],
             }),
             DEVICE_ADDRESSES => query.put(object.buffer().device_addresses()?),
             _ => query.unknown(param),

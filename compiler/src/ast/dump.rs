@@ -169,6 +169,9 @@ impl Dump {
             Some((Access::ReadWrite, _)) => self.put("read_write "),
             None => {}
         }
+        if specs.pipe.is_some() {
+            self.put("pipe ");
+        }
         self.type_spec(&specs.ty);
         self.attributes(&specs.attributes);
     }

@@ -137,6 +137,8 @@ pub(crate) struct DeclSpecs {
     pub is_kernel: bool,
     pub quals: Qualifiers,
     pub access: Option<(Access, Span)>,
+    /// `pipe`: the type is that of its packets.
+    pub pipe: Option<Span>,
     pub ty: TypeSpec,
     pub attributes: Vec<Attribute>,
     pub span: Span,
@@ -153,6 +155,7 @@ impl DeclSpecs {
             is_kernel: false,
             quals: Qualifiers::default(),
             access: None,
+            pipe: None,
             ty: TypeSpec::Missing,
             attributes: Vec::new(),
             span,

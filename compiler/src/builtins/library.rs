@@ -22,6 +22,7 @@ files!(
     "log_f64.cl",
     "parts.cl",
     "parts_f64.cl",
+    "pipes.cl",
     "power.cl",
     "power_f64.cl",
     "rounding.cl",

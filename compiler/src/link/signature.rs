@@ -1,6 +1,6 @@
 //! Types as translation units compare them: by structure, because every unit has type tables of its own (C99 6.2.7).
 
-use crate::ast::ScalarKind;
+use crate::ast::{Access, ScalarKind};
 use crate::ir::{self, Space};
 use crate::lower::scalar;
 use crate::thir::{Function, QualTy, RecordId, Ty, TyKind, Types};
@@ -22,6 +22,8 @@ enum CanonicalType {
     Vector(ScalarKind, u8),
     Pointer(Space, Box<Self>),
     Array(Option<u64>, Box<Self>),
+    /// A pipe of such packets.
+    Pipe(Access, Box<Self>),
     Record {
         is_union: bool,
         size: u32,
@@ -97,6 +99,7 @@ impl CanonicalType {
             TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } => Self::Scalar(*kind),
             TyKind::Vector(kind, lanes) => Self::Vector(*kind, *lanes),
             TyKind::Pointer { pointee, space, .. } => Self::Pointer(*space, Box::new(Self::of(types, pointee.ty, path))),
+            TyKind::Pipe(packet, access) => Self::Pipe(*access, Box::new(Self::of(types, *packet, path))),
             TyKind::Array { element, len } => Self::Array(*len, Box::new(Self::of(types, element.ty, path))),
             TyKind::Record(id) => {
                 let record = types.record(*id);
@@ -118,8 +121,8 @@ impl CanonicalType {
             Self::Scalar(kind) => Some(ir::Type::Scalar(scalar(*kind))),
             Self::Vector(kind, lanes) => Some(ir::Type::of(scalar(*kind), *lanes)),
             Self::Pointer(space, _) => Some(ir::Type::Ptr(*space)),
-            Self::Other(TyKind::Image(..)) => Some(ir::Type::Ptr(Space::Global)),
-            Self::Other(TyKind::Event | TyKind::Sampler) => Some(ir::Type::I32),
+            Self::Pipe(..) | Self::Other(TyKind::Image(..)) => Some(ir::Type::Ptr(Space::Global)),
+            Self::Other(TyKind::Event | TyKind::ReserveId | TyKind::Sampler) => Some(ir::Type::I32),
             _ => None,
         }
     }
@@ -128,6 +131,7 @@ impl CanonicalType {
         match (self, other) {
             (Self::AnyRecord, Self::AnyRecord | Self::Record { .. }) | (Self::Record { .. }, Self::AnyRecord) => true,
             (Self::Pointer(s, a), Self::Pointer(t, b)) => s == t && a.fits(b),
+            (Self::Pipe(s, a), Self::Pipe(t, b)) => s == t && a.fits(b),
             (Self::Array(m, a), Self::Array(n, b)) => (m.is_none() || n.is_none() || m == n) && a.fits(b),
             (Self::Record { is_union: u, size: m, fields: a }, Self::Record { is_union: v, size: n, fields: b }) => {
                 u == v && m == n && a.len() == b.len() && a.iter().zip(b).all(|((i, a), (j, b))| i == j && a.fits(b))

@@ -65,7 +65,7 @@ impl<'p> Lowering<'p, '_> {
             TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } | TyKind::Atomic(kind) => Some(ArithType::new(kind, 1)),
             TyKind::Vector(kind, lanes) => Some(ArithType::new(kind, lanes)),
             TyKind::AtomicFlag => Some(ArithType::new(ScalarKind::Int, 1)),
-            TyKind::Event | TyKind::Sampler => Some(ArithType::new(ScalarKind::UInt, 1)),
+            TyKind::Event | TyKind::ReserveId | TyKind::Sampler => Some(ArithType::new(ScalarKind::UInt, 1)),
             _ => None,
         }
     }
@@ -88,8 +88,8 @@ impl<'p> Lowering<'p, '_> {
         match *self.kind(ty) {
             TyKind::Void => Type::Void,
             TyKind::Pointer { space, .. } => Type::Ptr(space),
-            // Its elements; the rest is asked of the launch.
-            TyKind::Image(..) => Type::Ptr(crate::ir::Space::Global),
+            // Its elements; the rest is asked of the launch. A pipe's memory has all that there is to know.
+            TyKind::Image(..) | TyKind::Pipe(..) => Type::Ptr(crate::ir::Space::Global),
             TyKind::Record(_) | TyKind::Array { .. } => Type::Ptr(crate::ir::Space::Private),
             _ => match self.arith_type(ty) {
                 Some(arith) => arith.ir(),

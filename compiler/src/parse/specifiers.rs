@@ -297,7 +297,10 @@ impl Parser<'_> {
                 return true;
             }
             Keyword::Pipe => {
-                self.error("pipes are not supported");
+                if specs.pipe.is_some() {
+                    self.error("cannot combine with previous 'pipe' declaration specifier");
+                }
+                specs.pipe = Some(span);
             }
             Keyword::Complex | Keyword::Imaginary => self.error("complex numbers are not supported in OpenCL C"),
             Keyword::Atomic => self.error("'_Atomic' is not supported in OpenCL C; use the types atomic_int, atomic_uint, ..."),

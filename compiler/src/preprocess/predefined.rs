@@ -293,6 +293,7 @@ const PREDEFINED: &[(&str, &str, When)] = &[
     ("memory_scope_all_svm_devices", "3", When::Feature("__opencl_c_atomic_scope_all_devices")),
     ("memory_scope_all_devices", "3", When::Feature("__opencl_c_atomic_scope_all_devices")),
     ("memory_scope_sub_group", "4", When::Feature("__opencl_c_subgroups")),
+    ("CLK_NULL_RESERVE_ID", "((reserve_id_t)0)", When::Feature("__opencl_c_pipes")),
     ("ATOMIC_FLAG_INIT", "0", When::Cl20),
     ("ATOMIC_VAR_INIT", "(value) (value)", When::Cl20),
     ("__IMAGE_SUPPORT__", "1", When::Images),

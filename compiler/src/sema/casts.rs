@@ -87,7 +87,9 @@ impl Sema<'_> {
                 self.cast(CastKind::Pointer, value, to)
             }
             (TyKind::Record(_), TyKind::Record(_)) if value.ty == to => value,
-            (TyKind::Scalar(_), TyKind::Event | TyKind::Queue | TyKind::Sampler) if self.integer_constant(&value) == Some(0) => {
+            (TyKind::Scalar(_), TyKind::Event | TyKind::Queue | TyKind::ReserveId | TyKind::Sampler)
+                if self.integer_constant(&value) == Some(0) =>
+            {
                 self.expr(ExprKind::Constant(Constant::Int(0)), to, span)
             }
             _ if value.ty == to => value,

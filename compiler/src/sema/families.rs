@@ -7,6 +7,7 @@ use super::dot::{Dot, parse_dot};
 use super::groups::Group;
 use super::images::{ImageCall, parse_image};
 use super::intel_subgroups::{self, SubgroupCall};
+use super::pipes::PipeCall;
 use super::{Sema, is_float, unsigned_of};
 use crate::ast::{self, Name, ScalarKind};
 use crate::builtins::Native;
@@ -40,6 +41,7 @@ enum Family {
     GetFence,
     Subgroup(Native),
     Image(ImageCall),
+    Pipe(PipeCall),
     Group(Group),
     SubgroupCall(SubgroupCall),
     Dot(Dot),
@@ -164,6 +166,9 @@ impl Sema<'_> {
         {
             return Some(Family::Image(call));
         }
+        if let Some(call) = self.pipe_function(name) {
+            return Some(Family::Pipe(call));
+        }
         if let Some(group) = self.group(name) {
             return Some(Family::Group(group));
         }
@@ -282,6 +287,7 @@ impl Sema<'_> {
             }
             Family::Subgroup(_) => (0, 0),
             Family::Image(call) => call.arguments(),
+            Family::Pipe(call) => call.arguments(),
             Family::Group(group) => Self::group_arity(group),
             Family::SubgroupCall(call) => call.arity(),
             Family::Dot(dot) => dot.arity(),
@@ -355,6 +361,7 @@ impl Sema<'_> {
             Family::Atomic(kind) => self.atomic(name, kind, values, span),
             Family::C11(kind, explicit) => self.c11_atomic(name, (kind, explicit), values, span),
             Family::Image(call) => self.image_call(name, call, values, span),
+            Family::Pipe(call) => self.pipe_call(name, call, values, span),
             Family::AsyncCopy { strided } => self.async_copy(name, values, strided, span),
             Family::AsyncCopyLines { planes } => self.async_copy_lines(name, values, planes, span),
             Family::WaitGroupEvents => self.wait_group_events(name, values, span),

@@ -58,7 +58,7 @@ impl Sema<'_> {
                 self.err(specs.span, format!("function cannot return array or function type '{shown}'"));
                 return None;
             }
-            TyKind::Image(..) | TyKind::Sampler | TyKind::Queue => {
+            TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler | TyKind::Queue => {
                 let shown = self.show(ret);
                 self.err(specs.span, format!("declaring function return value of type '{shown}' is not allowed"));
                 return None;
@@ -284,6 +284,9 @@ impl Sema<'_> {
                         base = pointee.ty;
                     }
                 }
+                if let TyKind::Pipe(packet, _) = *self.kind(base) {
+                    base = packet;
+                }
                 self.show(base)
             }
         };
@@ -445,7 +448,7 @@ impl Sema<'_> {
                     self.err(span, format!("'{shown}' cannot be used as the type of a kernel parameter"));
                 }
             }
-            TyKind::Scalar(ScalarKind::Bool) | TyKind::Event | TyKind::Atomic(_) | TyKind::AtomicFlag => {
+            TyKind::Scalar(ScalarKind::Bool) | TyKind::Event | TyKind::ReserveId | TyKind::Atomic(_) | TyKind::AtomicFlag => {
                 let shown = self.show(param.ty.ty);
                 self.err(span, format!("'{shown}' cannot be used as the type of a kernel parameter"));
             }
@@ -475,7 +478,7 @@ impl Sema<'_> {
     fn pointer_member(&self, ty: Ty) -> Option<String> {
         match self.kind(ty) {
             TyKind::Record(id) => self.types.record(*id).fields.iter().find_map(|field| match self.kind(field.ty.ty) {
-                TyKind::Pointer { .. } | TyKind::Event => Some(field.name.as_deref().unwrap_or("").to_owned()),
+                TyKind::Pointer { .. } | TyKind::Event | TyKind::ReserveId => Some(field.name.as_deref().unwrap_or("").to_owned()),
                 TyKind::Scalar(ScalarKind::Bool) => None,
                 _ => self.pointer_member(field.ty.ty),
             }),

@@ -149,7 +149,7 @@ impl Sema<'_> {
         Some(local)
     }
 
-    fn local_value(&mut self, local: LocalId, span: Span) -> Expr {
+    pub(super) fn local_value(&mut self, local: LocalId, span: Span) -> Expr {
         let place = self.local_place(local, span);
         self.rvalue(Operand::Place(place))
     }

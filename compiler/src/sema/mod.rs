@@ -29,6 +29,7 @@ mod library;
 mod library_call;
 mod members;
 mod operators;
+mod pipes;
 mod places;
 mod printf;
 mod records;

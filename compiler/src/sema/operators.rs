@@ -108,7 +108,7 @@ impl Sema<'_> {
             self.err(span, "address of vector element requested");
             return self.error_operand(span);
         }
-        if matches!(self.kind(place.ty.ty), TyKind::Image(..) | TyKind::Sampler) {
+        if matches!(self.kind(place.ty.ty), TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler) {
             let shown = self.show(place.ty.ty);
             self.err(span, format!("taking the address of a variable of type '{shown}' is invalid in OpenCL"));
             return self.error_operand(span);
@@ -292,7 +292,10 @@ impl Sema<'_> {
         if self.is_pointer(lhs.ty) || self.is_pointer(rhs.ty) {
             return self.compare_pointers(op, lhs, rhs, span);
         }
-        if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && lhs.ty == rhs.ty && matches!(self.kind(lhs.ty), TyKind::Event | TyKind::Sampler) {
+        if matches!(op, BinaryOp::Eq | BinaryOp::Ne)
+            && lhs.ty == rhs.ty
+            && matches!(self.kind(lhs.ty), TyKind::Event | TyKind::ReserveId | TyKind::Sampler)
+        {
             self.invalid_operands(&lhs, &rhs, span);
             return self.error_expr(span);
         }
@@ -523,7 +526,7 @@ impl Sema<'_> {
         if self.is_pointer(then.ty) || self.is_pointer(els.ty) {
             return self.common_pointer(then, els, span, "pointer type mismatch in conditional expression");
         }
-        if then.ty == els.ty {
+        if then.ty == els.ty && !matches!(self.kind(then.ty), TyKind::Pipe(..)) {
             return Some((then, els));
         }
         let (a, b) = (self.show(then.ty), self.show(els.ty));

@@ -166,7 +166,7 @@ impl Sema<'_> {
                 self.err(span, "incomplete type 'void' is not assignable");
                 return None;
             }
-            TyKind::Image(..) | TyKind::Sampler => {
+            TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler => {
                 self.err(span, format!("invalid operands: a variable of type '{shown}' is not assignable"));
                 return None;
             }

@@ -150,7 +150,7 @@ impl Sema<'_> {
             layout.names.push(name.name.clone());
         }
         let shown = self.show(ty.qt.ty);
-        if matches!(self.kind(ty.qt.ty), TyKind::Image(..) | TyKind::Sampler | TyKind::Event) {
+        if matches!(self.kind(ty.qt.ty), TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler | TyKind::Event) {
             self.err(span, format!("the '{shown}' type cannot be used to declare a structure or union field"));
             return;
         }

@@ -8,6 +8,14 @@ use crate::ir::{KernelParam, Space};
 use crate::reflection::{AccessQualifier, ArgInfo, KernelInfo};
 use crate::thir::{FuncId, TyKind};
 
+const fn qualifier(access: Access) -> AccessQualifier {
+    match access {
+        Access::ReadOnly => AccessQualifier::ReadOnly,
+        Access::WriteOnly => AccessQualifier::WriteOnly,
+        Access::ReadWrite => AccessQualifier::ReadWrite,
+    }
+}
+
 impl Sema<'_> {
     pub(super) fn reflect(&mut self, id: FuncId, attributes: KernelAttributes, local_memory: u32) -> KernelInfo {
         let decl = self.decls[id.index()].clone();
@@ -41,6 +49,7 @@ impl Sema<'_> {
             is_volatile: false,
             passing: KernelParam::Value,
             size,
+            packet: None,
         };
         match *self.kind(ty) {
             TyKind::Pointer { pointee, space, is_restrict } => {
@@ -58,13 +67,16 @@ impl Sema<'_> {
             TyKind::Record(_) => info.passing = KernelParam::Bytes { size, align },
             TyKind::Image(_, access) => {
                 info.address = Space::Global;
-                info.access = match access {
-                    Access::ReadOnly => AccessQualifier::ReadOnly,
-                    Access::WriteOnly => AccessQualifier::WriteOnly,
-                    Access::ReadWrite => AccessQualifier::ReadWrite,
-                };
+                info.access = qualifier(access);
                 info.size = 0;
                 info.passing = KernelParam::Image;
+            }
+            TyKind::Pipe(packet, access) => {
+                info.address = Space::Global;
+                info.access = qualifier(access);
+                info.size = 0;
+                info.packet = Some(self.size_of(packet).and_then(|size| u32::try_from(size).ok()).unwrap_or(u32::MAX));
+                info.passing = KernelParam::Buffer { space: Space::Global, read_only: false, restrict: false };
             }
             TyKind::Sampler => {
                 info.size = 0;

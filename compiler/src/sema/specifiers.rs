@@ -23,7 +23,10 @@ pub(super) const fn space_of(space: AddrSpace) -> Space {
 impl Sema<'_> {
     /// The type that specifiers name, qualifiers included.
     pub(super) fn specifiers(&mut self, specs: &DeclSpecs) -> DeclTy {
-        let base = self.type_spec(&specs.ty, specs);
+        let mut base = self.type_spec(&specs.ty, specs);
+        if let Some(span) = specs.pipe {
+            base = self.pipe_of(base, specs.access, span);
+        }
         let restricted = matches!(self.kind(base.qt.ty), TyKind::Pointer { .. } | TyKind::Error);
         if specs.quals.is_restrict && !restricted {
             let shown = self.show(base.qt.ty);
@@ -123,8 +126,11 @@ impl Sema<'_> {
             }
             TypeSpec::TypeofType(name) => return self.type_name_decl(name),
         };
-        if matches!(kind, TyKind::Queue | TyKind::ClkEvent | TyKind::NdRange | TyKind::ReserveId) {
-            self.err(span, "device-side enqueue and pipes are not supported by this device");
+        if matches!(kind, TyKind::Queue | TyKind::ClkEvent | TyKind::NdRange) {
+            self.err(span, "device-side enqueue is not supported by this device");
+            return self.error_decl();
+        }
+        if kind == TyKind::ReserveId && !self.pipes_allowed(span) {
             return self.error_decl();
         }
         DeclTy::of(self.types.intern(kind))
@@ -217,7 +223,7 @@ impl Sema<'_> {
                 self.err(span, "pointers to functions are not allowed");
                 return self.error_decl();
             }
-            TyKind::Image(..) | TyKind::Sampler | TyKind::Event => {
+            TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler | TyKind::Event => {
                 let shown = self.show(pointee.qt.ty);
                 self.err(span, format!("pointer to type '{shown}' is invalid in OpenCL"));
                 return self.error_decl();
@@ -248,9 +254,7 @@ impl Sema<'_> {
             }
             return self.error_decl();
         }
-        if matches!(self.kind(element.qt.ty), TyKind::Event | TyKind::Image(..) | TyKind::Sampler)
-            && !matches!(self.kind(element.qt.ty), TyKind::Event)
-        {
+        if matches!(self.kind(element.qt.ty), TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler) {
             let shown = self.show(element.qt.ty);
             self.err(span, format!("array of '{shown}' type is invalid in OpenCL"));
             return self.error_decl();

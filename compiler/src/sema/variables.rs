@@ -76,6 +76,10 @@ impl Sema<'_> {
             TyKind::Array { len: None, .. } => variable.init.is_none(),
             _ => self.types.layout(ty.qt.ty).is_none(),
         };
+        if let TyKind::Pipe(..) = self.kind(self.innermost(ty.qt)) {
+            let shown = self.show(ty.qt.ty);
+            return refuse(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
+        }
         // Another declaration, or another translation unit, completes the type.
         let may_be_incomplete = variable.is_extern()
             && variable.init.is_none()

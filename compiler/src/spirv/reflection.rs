@@ -112,6 +112,7 @@ fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &Said
         is_volatile: qualified("volatile") || decorated(Decoration::Volatile),
         passing: KernelParam::Value,
         size: u32::try_from(info.size).map_err(|_| unsupported!("so large an argument"))?,
+        packet: None,
     };
     match &info.kind {
         Kind::Numbers(numbers) if numbers.scalar() != Some(Scalar::Bool) => {

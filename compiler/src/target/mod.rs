@@ -218,6 +218,8 @@ impl Language {
             "__opencl_c_generic_address_space",
             "__opencl_c_integer_dot_product_input_4x8bit",
             "__opencl_c_integer_dot_product_input_4x8bit_packed",
+            // Memory like any other, and 32-bit atomics.
+            "__opencl_c_pipes",
             "__opencl_c_program_scope_global_variables",
         ];
         if self.images {

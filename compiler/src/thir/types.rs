@@ -72,6 +72,8 @@ pub enum TyKind {
         variadic: bool,
     },
     Image(ImageKind, Access),
+    /// A pipe of packets of that type.
+    Pipe(Ty, Access),
     Sampler,
     Event,
     Queue,
@@ -186,7 +188,7 @@ impl Types {
                 let size = scalar_size(*s) * u32::from(if *n == 3 { 4 } else { *n });
                 (u64::from(size), size)
             }
-            TyKind::AtomicFlag => (4, 4),
+            TyKind::AtomicFlag | TyKind::ReserveId => (4, 4),
             TyKind::Wide => (16, 16),
             TyKind::Array { element, len } => {
                 let (size, align) = self.layout(element.ty)?;
@@ -201,12 +203,12 @@ impl Types {
             }
             TyKind::Pointer { .. }
             | TyKind::Image(..)
+            | TyKind::Pipe(..)
             | TyKind::Sampler
             | TyKind::Event
             | TyKind::Queue
             | TyKind::ClkEvent
-            | TyKind::NdRange
-            | TyKind::ReserveId => (u64::from(self.pointer_size), self.pointer_size),
+            | TyKind::NdRange => (u64::from(self.pointer_size), self.pointer_size),
         })
     }
 
@@ -262,14 +264,8 @@ impl Types {
                 let params: Vec<_> = params.iter().map(|p| self.display(*p)).collect();
                 format!("{} ({})", self.display(*ret), params.join(", "))
             }
-            TyKind::Image(kind, access) => {
-                let access = match access {
-                    Access::ReadOnly => "__read_only",
-                    Access::WriteOnly => "__write_only",
-                    Access::ReadWrite => "__read_write",
-                };
-                format!("{access} {}", image_name(*kind))
-            }
+            TyKind::Image(kind, access) => format!("{} {}", access_name(*access), image_name(*kind)),
+            TyKind::Pipe(packet, access) => format!("{} pipe {}", access_name(*access), self.display(*packet)),
             TyKind::Sampler => "sampler_t".to_owned(),
             TyKind::Event => "event_t".to_owned(),
             TyKind::Queue => "queue_t".to_owned(),
@@ -319,6 +315,15 @@ pub(crate) const fn scalar_name(scalar: ScalarKind) -> &'static str {
         ScalarKind::Half => "half",
         ScalarKind::Float => "float",
         ScalarKind::Double => "double",
+    }
+}
+
+/// An access qualifier as it is written.
+const fn access_name(access: Access) -> &'static str {
+    match access {
+        Access::ReadOnly => "__read_only",
+        Access::WriteOnly => "__write_only",
+        Access::ReadWrite => "__read_write",
     }
 }
 

@@ -65,6 +65,11 @@ pub enum ArgumentKind {
         init: Init,
     },
     Sampler(image::SamplerForm),
+    /// A pipe of so many packets of so many bytes, empty.
+    Pipe {
+        packet: u32,
+        packets: u32,
+    },
     /// A value of `count` scalars, padded to `slots` (a 3-component vector has 4).
     Value {
         element: Element,
@@ -349,6 +354,9 @@ fn argument(body: &str) -> Result<ArgumentKind, String> {
     if let Some(name) = body.strip_prefix("same ") {
         return same(name);
     }
+    if let Some(form) = body.strip_prefix("pipe ") {
+        return pipe(form);
+    }
     if let Some(size) = body.strip_prefix("local ") {
         return size.trim().parse().map(ArgumentKind::Local).map_err(|error| error.to_string());
     }
@@ -377,6 +385,17 @@ fn argument(body: &str) -> Result<ArgumentKind, String> {
     let (element, count) = Element::vector_from_name(kind).ok_or("unknown type")?;
     let init = value.ok_or("a value is missing")?;
     Ok(ArgumentKind::Value { element, count, slots: slots(count), init })
+}
+
+/// `TYPE[packets]`, or `BYTES[packets]` where packets are structures.
+fn pipe(text: &str) -> Result<ArgumentKind, String> {
+    let (packet, packets) = text.trim().strip_suffix(']').and_then(|text| text.split_once('[')).ok_or("a pipe is `TYPE[packets]`")?;
+    let number = |text: &str| text.trim().parse::<u32>().map_err(|error| format!("{text}: {error}"));
+    let packet = match Element::vector_from_name(packet.trim()) {
+        Some((element, width)) => u32::try_from(element.size() * slots(width)).map_err(|error| error.to_string())?,
+        None => number(packet)?,
+    };
+    Ok(ArgumentKind::Pipe { packet, packets: number(packets)? })
 }
 
 /// `NAME`, or `NAME[first, count]`.

@@ -135,6 +135,7 @@ struct Kept {
     /// Where it is an image.
     image: Option<Form>,
     element: Element,
+    /// 0 of a pipe: there is nothing that the host could read.
     bytes: usize,
 }
 
@@ -158,6 +159,9 @@ fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, Stri
 fn read(queue: &Queue, kept: &Kept) -> Result<Vec<u8>, String> {
     if let Some(form) = &kept.image {
         return Ok(form.read(queue, &kept.mem));
+    }
+    if kept.bytes == 0 {
+        return Ok(Vec::new());
     }
     let mut bytes = vec![0u8; kept.bytes];
     let status =
@@ -210,6 +214,14 @@ fn set_argument(
             let sampler = form.create(context)?;
             let status = kernel.set(number, &sampler.0);
             samplers.push(sampler);
+            status
+        }
+        ArgumentKind::Pipe { packet, packets } => {
+            let mem = context.pipe(*packet, *packets);
+            let status = kernel.set(number, &mem.0);
+            let element = Element::from_name("uchar").ok_or("no bytes")?;
+            buffers.insert(argument.name.clone(), Rc::new(Kept { mem, _whole: None, image: None, element, bytes: 0 }));
+            keep = Some(Input { element, bytes: Vec::new(), is_scalar: false });
             status
         }
         ArgumentKind::Same { name, part } => {

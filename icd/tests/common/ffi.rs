@@ -407,6 +407,8 @@ entry_points! {
     fn clCreateBuffer(c: cl_context, flags: cl_bitfield, size: usize, host: *mut c_void, err: *mut cl_int) -> cl_mem;
     fn clCreateBufferWithProperties(c: cl_context, props: *const u64, flags: cl_bitfield, size: usize, host: *mut c_void, err: *mut cl_int) -> cl_mem;
     fn clCreateSubBuffer(m: cl_mem, flags: cl_bitfield, ty: cl_uint, region: *const c_void, err: *mut cl_int) -> cl_mem;
+    fn clCreatePipe(c: cl_context, flags: cl_bitfield, packet: cl_uint, packets: cl_uint, props: *const isize, err: *mut cl_int) -> cl_mem;
+    fn clGetPipeInfo(m: cl_mem, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
     fn clRetainMemObject(m: cl_mem) -> cl_int;
     fn clReleaseMemObject(m: cl_mem) -> cl_int;
     fn clGetMemObjectInfo(m: cl_mem, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;

@@ -92,6 +92,15 @@ impl Context {
         Mem(mem)
     }
 
+    /// A pipe of so many packets of so many bytes.
+    pub fn pipe(&self, packet: cl_uint, packets: cl_uint) -> Mem {
+        let mut status = 1;
+        let mem = target().cl.clCreatePipe(self.0, 0, packet, packets, null(), &mut status);
+        assert_eq!(status, CL_SUCCESS, "clCreatePipe({packet}, {packets})");
+        assert!(!mem.is_null());
+        Mem(mem)
+    }
+
     /// A program of this source, not yet built.
     pub fn program(&self, source: &str) -> Program {
         let mut status = 1;

@@ -1,0 +1,92 @@
+//! What host and kernels agree on of a pipe's memory (OpenCL C 6.15.14); `compiler/library/pipes.cl` has the same places and tells what they are for.
+
+/// Bytes of what stands before the records: the constants, and the positions of the two sides, each in a line of caches of its own.
+const HEADER: u64 = 320;
+
+/// Packets begin at a multiple of so many bytes: of the largest type's alignment.
+const ALIGN: u64 = 128;
+
+/// Bytes of a slot's records: one of writers and one of readers.
+const RECORDS: u64 = 8;
+
+/// Positions are below this, so that the highest bit of a record is free.
+const MOST_POSITIONS: u32 = (1 << 31) - 1;
+
+/// Where the parts of a pipe lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipeLayout {
+    packet_size: u32,
+    max_packets: u32,
+}
+
+impl PipeLayout {
+    /// Of a pipe of so many packets of so many bytes. `None` for none, and for more than can be told apart.
+    pub const fn new(packet_size: u32, max_packets: u32) -> Option<Self> {
+        // An old position must look older than the capacity.
+        if packet_size == 0 || max_packets == 0 || max_packets > MOST_POSITIONS / 4 {
+            None
+        } else {
+            Some(Self { packet_size, max_packets })
+        }
+    }
+
+    /// Bytes of a packet.
+    pub const fn packet_size(self) -> u32 {
+        self.packet_size
+    }
+
+    /// Packets that it holds.
+    pub const fn max_packets(self) -> u32 {
+        self.max_packets
+    }
+
+    /// Where the packets begin, in bytes.
+    const fn packets(self) -> u64 {
+        (HEADER + RECORDS * self.max_packets as u64).next_multiple_of(ALIGN)
+    }
+
+    /// Bytes of all of it.
+    pub const fn size(self) -> u64 {
+        self.packets() + self.packet_size as u64 * self.max_packets as u64
+    }
+
+    /// Bytes of what an empty pipe begins with: all but the packets.
+    pub const fn state_size(self) -> u64 {
+        self.packets()
+    }
+
+    /// The constants that stand at the beginning, as they are in memory; zeros follow.
+    pub fn constants(self) -> [u8; 12] {
+        let wrap = MOST_POSITIONS / self.max_packets * self.max_packets;
+        // Fewer than 2^29 packets have fewer than 2^32 bytes of records.
+        let packets = u32::try_from(self.packets() / ALIGN).unwrap_or(u32::MAX);
+        let mut bytes = [0; 12];
+        for (place, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip([self.max_packets, wrap, packets]) {
+            *place = word.to_le_bytes();
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_pipe() {
+        let layout = PipeLayout::new(12, 5).expect("a pipe");
+        let [capacity, wrap, packets] =
+            [0, 4, 8].map(|at| u32::from_le_bytes(layout.constants()[at..at + 4].try_into().expect("four bytes")));
+        assert_eq!((capacity, packets), (5, 3));
+        assert_eq!((wrap % 5, wrap < 1 << 31, wrap > u32::MAX / 2 - 5), (0, true, true));
+        assert_eq!((layout.state_size(), layout.size()), (384, 384 + 60));
+    }
+
+    #[test]
+    fn what_is_no_pipe() {
+        assert_eq!(PipeLayout::new(0, 1), None);
+        assert_eq!(PipeLayout::new(1, 0), None);
+        assert_eq!(PipeLayout::new(1, u32::MAX), None);
+        assert!(PipeLayout::new(1024, 1 << 28).is_some_and(|layout| layout.size() > 1 << 38));
+    }
+}

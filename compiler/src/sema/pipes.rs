@@ -1,0 +1,321 @@
+//! Pipes (OpenCL C 6.15.14): their type, and the functions that read and write them.
+//!
+//! A pipe is memory: what reserves, commits and counts is OpenCL C of the library (`compiler/library/pipes.cl`), which knows of packets only where
+//! they lie. What is left for here are the types: packets are moved by an assignment.
+
+use super::convert::Purpose;
+use super::{DeclTy, Operand, Sema};
+use crate::ast::{Access, Name, ScalarKind};
+use crate::diag::Span;
+use crate::ir::Space;
+use crate::thir::{BinaryOp, CastKind, Expr, ExprKind, FuncId, Init, QualTy, Stmt, StmtKind, Ty, TyKind};
+
+use super::scope::Symbol;
+
+/// What has reservations and commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Item,
+    WorkGroup,
+    SubGroup,
+}
+
+/// A function of pipes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PipeCall {
+    /// `read_pipe` and `write_pipe`.
+    Packet(Access),
+    Reserve(Access),
+    Commit(Access),
+    /// `get_pipe_num_packets` and `get_pipe_max_packets`.
+    Query,
+    /// `is_valid_reserve_id`
+    IsValid,
+}
+
+impl PipeCall {
+    /// Least and greatest number of arguments.
+    pub(super) const fn arguments(self) -> (usize, usize) {
+        match self {
+            Self::Packet(_) => (2, 4),
+            Self::Reserve(_) | Self::Commit(_) => (2, 2),
+            Self::Query | Self::IsValid => (1, 1),
+        }
+    }
+}
+
+/// The function of that name, and who calls it together.
+fn parse(name: &str) -> Option<(PipeCall, Owner)> {
+    let (rest, owner) = match (name.strip_prefix("work_group_"), name.strip_prefix("sub_group_")) {
+        (Some(rest), _) => (rest, Owner::WorkGroup),
+        (_, Some(rest)) => (rest, Owner::SubGroup),
+        _ => (name, Owner::Item),
+    };
+    let call = match rest {
+        "reserve_read_pipe" => PipeCall::Reserve(Access::ReadOnly),
+        "reserve_write_pipe" => PipeCall::Reserve(Access::WriteOnly),
+        "commit_read_pipe" => PipeCall::Commit(Access::ReadOnly),
+        "commit_write_pipe" => PipeCall::Commit(Access::WriteOnly),
+        _ if owner != Owner::Item => return None,
+        "read_pipe" => PipeCall::Packet(Access::ReadOnly),
+        "write_pipe" => PipeCall::Packet(Access::WriteOnly),
+        "get_pipe_num_packets" | "get_pipe_max_packets" => PipeCall::Query,
+        "is_valid_reserve_id" => PipeCall::IsValid,
+        _ => return None,
+    };
+    Some((call, owner))
+}
+
+impl Sema<'_> {
+    fn has_pipes(&self) -> bool {
+        self.options.std.version() >= 200 && self.target.has_feature("__opencl_c_pipes")
+    }
+
+    /// Whether programs may use pipes; says so if not.
+    pub(super) fn pipes_allowed(&mut self, span: Span) -> bool {
+        let allowed = self.has_pipes();
+        if !allowed {
+            self.err(span, "pipes need OpenCL C 2.0, or 3.0 and the feature __opencl_c_pipes");
+        }
+        allowed
+    }
+
+    /// The function of that name, where programs may use it.
+    pub(super) fn pipe_function(&self, name: &str) -> Option<PipeCall> {
+        let (call, owner) = parse(name)?;
+        (self.has_pipes() && (owner != Owner::SubGroup || self.has_subgroups())).then_some(call)
+    }
+
+    /// The type of pipes whose packets are of a type.
+    pub(super) fn pipe_of(&mut self, packet: DeclTy, access: Option<(Access, Span)>, span: Span) -> DeclTy {
+        if self.is_error(packet.qt.ty) || !self.pipes_allowed(span) {
+            return self.error_decl();
+        }
+        let ty = packet.qt.ty;
+        if !self.is_packet(ty) {
+            let shown = self.show(ty);
+            self.err(span, format!("pipes cannot have packets of type '{shown}': they are numbers, vectors, and structures of those"));
+            return self.error_decl();
+        }
+        let access = match access {
+            Some((Access::ReadWrite, place)) => {
+                let shown = self.show(ty);
+                self.err(place, format!("access qualifier 'read_write' cannot be used for 'pipe {shown}'"));
+                return self.error_decl();
+            }
+            Some((access, _)) => access,
+            // "If no qualifier is specified, read_only is assumed."
+            None => Access::ReadOnly,
+        };
+        let pipe = self.types.intern(TyKind::Pipe(ty, access));
+        DeclTy { space: packet.space, ..DeclTy::of(pipe) }
+    }
+
+    /// "The packet type T may be any supported OpenCL C scalar and vector integer or floating-point data types, or a user-defined type built from these."
+    fn is_packet(&self, ty: Ty) -> bool {
+        match self.kind(ty) {
+            TyKind::Error | TyKind::Vector(..) | TyKind::Enum { .. } => true,
+            TyKind::Scalar(ScalarKind::Half) => self.target.language.fp16,
+            TyKind::Scalar(kind) => *kind != ScalarKind::Bool,
+            TyKind::Record(id) => {
+                let record = self.types.record(*id);
+                record.complete && record.fields.iter().all(|field| self.is_packet(self.innermost(field.ty)))
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn pipe_call(&mut self, name: &Name, call: PipeCall, values: Vec<Expr>, span: Span) -> Expr {
+        let count = values.len();
+        let mut values = values.into_iter();
+        let Some(first) = values.next() else { return self.error_expr(span) };
+        if call == PipeCall::IsValid {
+            let reservation = self.reservation_type();
+            let id = self.assign_convert(first, reservation, &Purpose::Pass);
+            return self.is_reserved(id, span);
+        }
+        let Some(packet) = self.check_pipe(name, call, &first) else { return self.error_expr(span) };
+        let pipe = self.pipe_memory(first);
+        match (call, values.next()) {
+            (PipeCall::Query, _) => self.pipe_library(name, vec![pipe], span),
+            (PipeCall::Reserve(_), Some(number)) => {
+                let number = self.scalar_arg(number, ScalarKind::UInt);
+                let id = self.pipe_library(name, vec![pipe, number], span);
+                self.as_reservation(id)
+            }
+            (PipeCall::Commit(_), Some(id)) => {
+                let id = self.reservation_arg(id);
+                self.pipe_library(name, vec![pipe, id], span)
+            }
+            (PipeCall::Packet(access), Some(pointer)) if count == 2 => self.move_reserving(name, (access, packet), pipe, pointer, span),
+            (PipeCall::Packet(access), Some(id)) => {
+                let (Some(index), Some(pointer)) = (values.next(), values.next()) else {
+                    self.err(span, format!("wrong number of arguments to function '{name}': it takes 2 or 4, have {count}"));
+                    return self.error_expr(span);
+                };
+                let id = self.reservation_arg(id);
+                let index = self.scalar_arg(index, ScalarKind::UInt);
+                let Some(pointer) = self.packet_pointer(name, (access, packet), pointer) else { return self.error_expr(span) };
+                let moved = self.move_packet((access, packet), vec![pipe, id, index], pointer, span);
+                let done = self.int_const(0, ScalarKind::Int, span);
+                self.in_turn(moved, done, span)
+            }
+            _ => self.error_expr(span),
+        }
+    }
+
+    /// The type of a pipe's packets, if a function may be given that pipe; says if not.
+    fn check_pipe(&mut self, name: &str, call: PipeCall, value: &Expr) -> Option<Ty> {
+        let &TyKind::Pipe(packet, access) = self.kind(value.ty) else {
+            if !self.is_error(value.ty) {
+                self.bad_arg(name, value, "expecting a pipe");
+            }
+            return None;
+        };
+        if let PipeCall::Packet(wanted) | PipeCall::Reserve(wanted) | PipeCall::Commit(wanted) = call
+            && wanted != access
+        {
+            let wanted = if wanted == Access::ReadOnly { "read_only" } else { "write_only" };
+            self.err(value.span, format!("invalid pipe access modifier in a call of '{name}' (expecting {wanted})"));
+            return None;
+        }
+        Some(packet)
+    }
+
+    fn reservation_type(&mut self) -> Ty {
+        self.types.intern(TyKind::ReserveId)
+    }
+
+    /// What the library has for a reservation, as the program sees it.
+    fn as_reservation(&mut self, id: Expr) -> Expr {
+        let ty = self.reservation_type();
+        if self.is_error(id.ty) { id } else { self.cast(CastKind::AsType, id, ty) }
+    }
+
+    /// A reservation as the library has it.
+    fn reservation_arg(&mut self, id: Expr) -> Expr {
+        let ty = self.reservation_type();
+        let id = self.assign_convert(id, ty, &Purpose::Pass);
+        let number = self.scalar(ScalarKind::UInt);
+        if self.is_error(id.ty) { id } else { self.cast(CastKind::AsType, id, number) }
+    }
+
+    /// Whether a reservation, or the number that it is to the library, is one.
+    fn is_reserved(&mut self, id: Expr, span: Span) -> Expr {
+        if self.is_error(id.ty) {
+            return id;
+        }
+        let number = self.scalar(ScalarKind::UInt);
+        let id = if id.ty == number { id } else { self.cast(CastKind::AsType, id, number) };
+        let none = self.int_const(0, ScalarKind::UInt, span);
+        let int = self.int();
+        let valid = self.expr(ExprKind::Binary { op: BinaryOp::Ne, lhs: Box::new(id), rhs: Box::new(none), contract: false }, int, span);
+        let truth = self.scalar(ScalarKind::Bool);
+        self.cast(CastKind::Arith, valid, truth)
+    }
+
+    /// A pipe's memory, for the library.
+    fn pipe_memory(&mut self, pipe: Expr) -> Expr {
+        let word = self.scalar(ScalarKind::UInt);
+        let ty = self.pointer(QualTy::plain(word), Space::Global);
+        self.cast(CastKind::Pointer, pipe, ty)
+    }
+
+    /// A call of the library's function for one of the program's.
+    fn pipe_library(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
+        if args.iter().any(|arg| self.is_error(arg.ty)) {
+            return self.error_expr(span);
+        }
+        let own: Name = format!("__wgcl_{name}").as_str().into();
+        let found = match self.library_symbol(&own) {
+            Some(Symbol::Functions(list)) => list.first().copied(),
+            _ => None,
+        };
+        let Some(func): Option<FuncId> = found else {
+            self.err(span, format!("function '{name}' is not available on this device"));
+            return self.error_expr(span);
+        };
+        self.note_call(func, span);
+        let ret = self.decls[func.index()].ret;
+        self.expr(ExprKind::Call { func, args }, ret, span)
+    }
+
+    /// The pointer to a packet that a program gives, if it is one.
+    fn packet_pointer(&mut self, name: &str, (access, packet): (Access, Ty), pointer: Expr) -> Option<Expr> {
+        let fits = match self.pointer_parts(pointer.ty) {
+            Some((pointee, space)) => {
+                let writable = !pointee.is_const && space != Space::Constant;
+                self.same_unqualified(pointee.ty, packet) && (access == Access::WriteOnly || writable)
+            }
+            None => false,
+        };
+        if !fits && !self.is_error(pointer.ty) {
+            let shown = self.show(packet);
+            let quality = if access == Access::WriteOnly { "const " } else { "" };
+            self.bad_arg(name, &pointer, &format!("expecting '{quality}{shown} *'"));
+        }
+        fits.then_some(pointer)
+    }
+
+    /// Copies a packet between its place, which the library finds from a pipe, a reservation and an index, and the program's memory.
+    fn move_packet(&mut self, (access, packet): (Access, Ty), mut args: Vec<Expr>, pointer: Expr, span: Span) -> Expr {
+        let size = self.size_of(packet).and_then(|size| i64::try_from(size).ok()).unwrap_or(0);
+        args.push(self.int_const(size, ScalarKind::UInt, span));
+        let place = self.pipe_library("pipe_packet", args, span);
+        if self.is_error(place.ty) {
+            return place;
+        }
+        let ty = self.pointer(QualTy::plain(packet), Space::Global);
+        let place = self.cast(CastKind::Pointer, place, ty);
+        let (to, from) = if access == Access::WriteOnly { (place, pointer) } else { (pointer, place) };
+        let (to, from) = (self.deref_place(to, span), self.deref_place(from, span));
+        let value = self.rvalue(Operand::Place(from));
+        self.expr(ExprKind::Assign { place: Box::new(to), value: Box::new(value) }, packet, span)
+    }
+
+    /// `read_pipe` and `write_pipe` without a reservation: one is made and committed around the packet. The value is 0, or -1 where the pipe is empty or full.
+    fn move_reserving(&mut self, name: &Name, (access, packet): (Access, Ty), pipe: Expr, pointer: Expr, span: Span) -> Expr {
+        let Some(pointer) = self.packet_pointer(name, (access, packet), pointer) else { return self.error_expr(span) };
+        let verb = if access == Access::WriteOnly { "write" } else { "read" };
+        let mut stmts = Vec::new();
+        let mut kept = |sema: &mut Self, value: Expr| {
+            let local = sema.new_local("", QualTy::plain(value.ty), span)?;
+            stmts.push(Stmt { kind: StmtKind::Local { local, init: Some(Init::Expr(value)) }, span: sema.span(span) });
+            Some(local)
+        };
+        let one = self.int_const(1, ScalarKind::UInt, span);
+        let (Some(pipe), Some(pointer)) = (kept(self, pipe), kept(self, pointer)) else {
+            self.err(span, "initializer element is not a compile-time constant");
+            return self.error_expr(span);
+        };
+        let memory = self.local_value(pipe, span);
+        let reserved = self.pipe_library(&format!("reserve_{verb}_pipe"), vec![memory, one], span);
+        let Some(id) = kept(self, reserved) else { return self.error_expr(span) };
+        let args = vec![self.local_value(pipe, span), self.local_value(id, span), self.int_const(0, ScalarKind::UInt, span)];
+        let pointer = self.local_value(pointer, span);
+        let moved = self.move_packet((access, packet), args, pointer, span);
+        let args = vec![self.local_value(pipe, span), self.local_value(id, span)];
+        let committed = self.pipe_library(&format!("commit_{verb}_pipe"), args, span);
+        let done = self.int_const(0, ScalarKind::Int, span);
+        let done = self.in_turn(committed, done, span);
+        let then = self.in_turn(moved, done, span);
+        let valid = self.local_value(id, span);
+        let valid = self.is_reserved(valid, span);
+        if [&then, &valid].into_iter().any(|part| self.is_error(part.ty)) {
+            return self.error_expr(span);
+        }
+        let els = self.int_const(-1, ScalarKind::Int, span);
+        let int = self.int();
+        let value = self.expr(ExprKind::Cond { cond: Box::new(valid), then: Box::new(then), els: Box::new(els) }, int, span);
+        self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, int, span)
+    }
+
+    /// One after the other; the value is the second's.
+    fn in_turn(&mut self, first: Expr, second: Expr, span: Span) -> Expr {
+        if self.is_error(first.ty) {
+            return first;
+        }
+        let ty = second.ty;
+        self.expr(ExprKind::Comma(Box::new(first), Box::new(second)), ty, span)
+    }
+}
