@@ -150,8 +150,7 @@ pub const SWITCHES: &[Switch] = &[
         name: "WGCL_PORTABLE",
         kind: Kind::Text,
         default: "0",
-        doc: "`1` uses nothing below wgpu's portable interface, as on Metal and Direct3D 12: no commands and no SPIR-V of Vulkan's own. Slower, and `float` is less exact: \
-              for tests.",
+        doc: "`1` uses nothing below wgpu's portable interface, as on Metal and Direct3D 12: no commands and no SPIR-V of Vulkan's own. Slower: for tests.",
     },
     Switch {
         name: "WGCL_BINDING_LIMIT",

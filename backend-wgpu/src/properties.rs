@@ -67,7 +67,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, tar
     let kind = kind(info.device_type);
     let max_allocation = max_allocation(&limits, &largest_buffer(&info, &details).filter(|_| approach.addresses));
     DeviceProperties {
-        name: info.name.clone(),
+        name: name(&info),
         kind,
         vendor_id: info.vendor,
         device_id: info.device,
@@ -77,6 +77,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, tar
             wgpu::Backend::Vulkan => "Vulkan",
             wgpu::Backend::Metal => "Metal",
             wgpu::Backend::Dx12 => "DX12",
+            wgpu::Backend::Gl => "OpenGL ES",
             _ => "wgpu",
         },
         global_memory: global_memory(memory(kind, &details).unwrap_or_else(|| fallback_memory(max_allocation)), max_allocation),
@@ -106,6 +107,11 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, tar
         uuid: details.uuid,
         pci: parse_pci(&info.device_pci_bus_id),
     }
+}
+
+/// What a device is called: one of OpenGL ES may be the same GPU as one of Vulkan's.
+fn name(info: &wgpu::AdapterInfo) -> String {
+    if info.backend == wgpu::Backend::Gl { format!("{} (OpenGL ES)", info.name) } else { info.name.clone() }
 }
 
 /// `0000:65:00.0`: domain, bus, device and function, hexadecimal.
@@ -226,6 +232,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
     };
     let shaders = Shaders {
         spirv: approach.spirv,
+        exact: approach.spirv,
         float_controls: if approach.spirv { details.float_controls } else { FloatControls::default() },
         int16,
         int8_storage: details.bytes,

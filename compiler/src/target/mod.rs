@@ -131,6 +131,7 @@ impl Target {
     #[must_use]
     pub fn without_spirv(mut self) -> Self {
         self.shaders.spirv = false;
+        self.shaders.exact = false;
         self.shaders.addresses = false;
         self.shaders.float_controls = FloatControls::default();
         self.language.atomic_order = AtomicOrder::Nothing;

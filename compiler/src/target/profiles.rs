@@ -59,6 +59,7 @@ impl Target {
         };
         let shaders = Shaders {
             spirv: true,
+            exact: true,
             float_controls: FloatControls::default(),
             int16: true,
             int8_storage: true,

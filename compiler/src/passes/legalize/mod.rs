@@ -63,7 +63,7 @@ pub fn run(module: &mut Module, target: &Target) {
             });
         }
         function.body = body;
-        if target.shaders.defects.float_zeros {
+        if target.shaders.defects.float_zeros && target.shaders.exact {
             zeros::run(function);
         }
     }
