@@ -73,6 +73,8 @@ fn capabilities(target: &Target) -> Vec<u32> {
     found.extend(part(language.int64, &[11]));
     found.extend(part(language.int64_atomics, &[12]));
     found.extend(part(language.images, IMAGES));
+    // `Pipes`.
+    found.extend(part(target.has_feature("__opencl_c_pipes"), &[17]));
     found.extend(part(language.subgroups, SUBGROUPS));
     // `SubgroupImageBlockIOINTEL`.
     found.extend(part(language.subgroups && language.images, &[5570]));

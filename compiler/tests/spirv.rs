@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use wgcl_compiler::interpret::{Argument, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
 use wgcl_compiler::launch::{LaunchError, LaunchKey};
+use wgcl_compiler::pipe::PipeLayout;
 use wgcl_compiler::program::{BuildOptions, BuildResult};
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::spirv::{self, NotSpirv, Source, Specialisation, read_words, specialisation_constants};
@@ -33,6 +34,18 @@ fn build(words: &[u32], specialisation: &Specialisation) -> BuildResult {
 
 /// What a kernel leaves in a buffer of so many words, which are the only argument or the first one.
 fn run(words: &[u32], specialisation: &Specialisation, kernel: &str, items: u32, size: usize, more: &[Argument]) -> Vec<u32> {
+    run_with(words, specialisation, kernel, (items, size), more, Vec::new())
+}
+
+/// The same where `more` may be objects from number 2 on, which hold that.
+fn run_with(
+    words: &[u32],
+    specialisation: &Specialisation,
+    kernel: &str,
+    (items, size): (u32, usize),
+    more: &[Argument],
+    objects: Vec<Vec<u8>>,
+) -> Vec<u32> {
     let result = build(words, specialisation);
     let program = result.program.unwrap_or_else(|| panic!("{}", result.log));
     let program = Program::new(&program.module, Settings::new(Stage::Built, &Target::full()));
@@ -44,6 +57,9 @@ fn run(words: &[u32], specialisation: &Specialisation, kernel: &str, items: u32,
     };
     let object = name().expect("a name");
     memory.insert(object, vec![0; size * 4], false);
+    for bytes in objects {
+        memory.insert(name().expect("a name"), bytes, false);
+    }
     let instance = program.instantiate(&mut memory, &mut name).expect("names");
     let mut arguments = vec![Argument::Buffer(Some(Place { object, offset: 0 }))];
     arguments.extend(more.iter().cloned());
@@ -112,6 +128,16 @@ fn specialisation_reaches_sizes_and_contents() {
     let mut known = specialisation_constants(&words);
     known.sort_unstable();
     assert_eq!(known, [(1, 4), (2, 1), (7, 8)]);
+}
+
+#[test]
+fn packets_go_through_a_pipe() {
+    let layout = PipeLayout::new(4, 3).expect("a pipe");
+    let mut bytes = layout.constants().to_vec();
+    bytes.resize(usize::try_from(layout.size()).expect("small"), 0);
+    let pipe = Argument::Buffer(Some(Place { object: ObjectId::new(2).expect("a name"), offset: 0 }));
+    let found = run_with(&module("pipes"), &Specialisation::new(), "ring", (1, 7), &[pipe.clone(), pipe], vec![bytes]);
+    assert_eq!(found, [3, 1, 2, 0, 20, 21, u32::MAX]);
 }
 
 #[test]
@@ -204,7 +230,7 @@ fn damage(words: &mut Vec<u32>, random: &mut Random) {
 /// The modules that are damaged, and their names.
 fn fuzzed() -> Vec<(String, Vec<u32>)> {
     let Ok(folder) = std::env::var("WGCL_FUZZ_MODULES") else {
-        return ["control", "constants", "numbers", "later", "subgroups"].map(|name| (name.to_owned(), module(name))).to_vec();
+        return ["control", "constants", "numbers", "later", "subgroups", "pipes"].map(|name| (name.to_owned(), module(name))).to_vec();
     };
     let paths = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path());
     let mut modules: Vec<_> = paths

@@ -40,6 +40,13 @@ impl Bridge {
         u32::try_from(self.numbers.len()).unwrap_or(u32::MAX)
     }
 
+    /// Declares what functions that come later need, once.
+    pub(super) fn declare(&mut self, declaration: &str) {
+        if !self.text.contains(declaration) {
+            self.text.push_str(declaration);
+        }
+    }
+
     /// The function with such parameters and body: its number in the IR for now.
     fn function(&mut self, result: &str, params: &str, body: &str) -> ir::Func {
         let next = self.len();

@@ -11,6 +11,7 @@ impl Lowering<'_, '_, '_> {
         let done = self.arithmetic()?
             || self.composite()?
             || self.memory()?
+            || self.pipe()?
             || self.conversion()?
             || self.atomic()?
             || self.group()?

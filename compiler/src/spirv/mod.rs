@@ -3,7 +3,7 @@
 //! ```text
 //! words -> module (types, constants, blocks) -> graph -> structure -> ir
 //! ```
-//! What an instruction does that the IR has no operation for, a function of OpenCL C does (`bridge`): all of OpenCL.std, images, atomics, groups. So both languages have
+//! What an instruction does that the IR has no operation for, a function of OpenCL C does (`bridge`): all of OpenCL.std, images, atomics, groups, pipes. So both languages have
 //! one library. Everything behind the IR is shared with OpenCL C, linking included.
 //!
 //! # Files
@@ -34,6 +34,7 @@ mod lines;
 mod mangled;
 mod memory;
 mod module;
+mod pipes;
 mod reflection;
 mod structure;
 mod types;

@@ -152,6 +152,14 @@ fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &Said
             arg.passing = KernelParam::Image;
             arg.size = 0;
         }
+        Kind::Pipe { writes } => {
+            arg.address = Space::Global;
+            arg.access = if *writes { AccessQualifier::WriteOnly } else { AccessQualifier::ReadOnly };
+            (arg.is_const, arg.is_restrict, arg.is_volatile) = (false, false, false);
+            arg.packet = Some(0);
+            arg.passing = KernelParam::Buffer { space: Space::Global, read_only: false, restrict: false };
+            arg.size = 0;
+        }
         Kind::Sampler => {
             arg.passing = KernelParam::Sampler;
             arg.size = 0;
@@ -172,6 +180,7 @@ fn type_name(module: &Module<'_>, ty: Id) -> String {
         }
         Kind::Image(image) => image.c_type_name(),
         Kind::Sampler => "sampler_t".to_owned(),
+        Kind::Pipe { .. } => "pipe".to_owned(),
         Kind::Void => "void".to_owned(),
         _ => module.name(ty).trim_start_matches("struct.").to_owned(),
     }

@@ -57,6 +57,11 @@ pub(super) enum Kind {
     Sampler,
     SampledImage,
     Event,
+    /// Read from or written to.
+    Pipe {
+        writes: bool,
+    },
+    ReserveId,
     /// Something that is only named.
     Opaque,
 }
@@ -86,8 +91,8 @@ impl TypeInfo {
             Kind::Numbers(ty) => Ok(*ty),
             Kind::Pointer { space, .. } => Ok(Type::Ptr(*space)),
             Kind::Array { .. } | Kind::Struct { .. } => Ok(Type::Ptr(Space::Private)),
-            Kind::Image(_) => Ok(Type::Ptr(Space::Global)),
-            Kind::Sampler | Kind::Event => Ok(Type::I32),
+            Kind::Image(_) | Kind::Pipe { .. } => Ok(Type::Ptr(Space::Global)),
+            Kind::Sampler | Kind::Event | Kind::ReserveId => Ok(Type::I32),
             Kind::SampledImage | Kind::Function { .. } | Kind::Opaque => Err(unsupported!("a value of such a type")),
         }
     }
@@ -164,9 +169,16 @@ impl Types {
             Op::TypeSampler => plain(Kind::Sampler, self.pointer_size.into(), self.pointer_size),
             Op::TypeSampledImage => plain(Kind::SampledImage, self.pointer_size.into(), self.pointer_size),
             Op::TypeEvent => plain(Kind::Event, self.pointer_size.into(), self.pointer_size),
-            Op::TypeOpaque | Op::TypeDeviceEvent | Op::TypeReserveId | Op::TypeQueue | Op::TypePipe | Op::TypePipeStorage => {
-                plain(Kind::Opaque, 0, 1)
+            Op::TypePipe => {
+                let writes = match inst.word(0)? {
+                    0 => false,
+                    1 => true,
+                    _ => return Err(invalid!("a pipe is read or written")),
+                };
+                plain(Kind::Pipe { writes }, self.pointer_size.into(), self.pointer_size)
             }
+            Op::TypeReserveId => plain(Kind::ReserveId, 4, 4),
+            Op::TypeOpaque | Op::TypeDeviceEvent | Op::TypeQueue | Op::TypePipeStorage => plain(Kind::Opaque, 0, 1),
             Op::TypeMatrix | Op::TypeRuntimeArray | Op::TypeNamedBarrier => return Err(unsupported!("such a type")),
             _ => return Ok(false),
         };

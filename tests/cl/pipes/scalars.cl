@@ -3,6 +3,10 @@
 // build: -cl-std=CL3.0
 // requires: __opencl_c_pipes
 
+#ifdef cl_khr_fp16
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
+
 kernel void put(write_only pipe T out, global int *failures)
 {
     T packet = (T)get_global_id(0);

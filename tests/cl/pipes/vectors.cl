@@ -4,6 +4,10 @@
 // build: -cl-std=CL3.0
 // requires: __opencl_c_pipes
 
+#ifdef cl_khr_fp16
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
+
 #define JOIN(a, b) a##b
 #define VECTOR(s, n) JOIN(s, n)
 typedef VECTOR(S, N) T;

@@ -1,0 +1,127 @@
+//! Pipes (SPIR-V 3.52.23): functions of OpenCL C.
+//!
+//! A module says of packets only how large they are and how they are aligned, and that in each instruction: to OpenCL C they are structures of so many bytes.
+
+use rspirv::spirv::{Op as Opcode, Scope};
+
+use super::errors::{Checked, invalid, unsupported};
+use super::function::{Lowering, Val};
+use super::types::Kind;
+use crate::ir::{CmpOp, Type, Value};
+
+/// The largest packet that there may be, in bytes.
+const LARGEST: u32 = 1 << 16;
+
+/// An instruction: its function in OpenCL C, where its pipe is among the operands, and how many of them come behind it before size and alignment.
+const fn function(op: Opcode) -> Option<(&'static str, usize, usize)> {
+    Some(match op {
+        Opcode::ReadPipe => ("read_pipe", 0, 1),
+        Opcode::WritePipe => ("write_pipe", 0, 1),
+        Opcode::ReservedReadPipe => ("read_pipe", 0, 3),
+        Opcode::ReservedWritePipe => ("write_pipe", 0, 3),
+        Opcode::ReserveReadPipePackets => ("reserve_read_pipe", 0, 1),
+        Opcode::ReserveWritePipePackets => ("reserve_write_pipe", 0, 1),
+        Opcode::CommitReadPipe => ("commit_read_pipe", 0, 1),
+        Opcode::CommitWritePipe => ("commit_write_pipe", 0, 1),
+        Opcode::GetNumPipePackets => ("get_pipe_num_packets", 0, 0),
+        Opcode::GetMaxPipePackets => ("get_pipe_max_packets", 0, 0),
+        Opcode::GroupReserveReadPipePackets => ("reserve_read_pipe", 1, 1),
+        Opcode::GroupReserveWritePipePackets => ("reserve_write_pipe", 1, 1),
+        Opcode::GroupCommitReadPipe => ("commit_read_pipe", 1, 1),
+        Opcode::GroupCommitWritePipe => ("commit_write_pipe", 1, 1),
+        _ => return None,
+    })
+}
+
+impl Lowering<'_, '_, '_> {
+    /// Lowers the current instruction if it is one of these.
+    pub(super) fn pipe(&mut self) -> Checked<bool> {
+        if self.current.op == Opcode::IsValidReserveId {
+            let id = self.reservation(0)?;
+            let valid = self.b.cmp_int(CmpOp::Ne, id, 0);
+            return self.give(valid).map(|()| true);
+        }
+        if self.current.op == Opcode::ConvertUToPtr && self.module.types.get(self.current.ty()?)?.kind == Kind::ReserveId {
+            // What clang makes of CLK_NULL_RESERVE_ID: the number is its own, and no reservation's.
+            let none = self.b.bits(Type::I32, 0);
+            return self.give(none).map(|()| true);
+        }
+        let Some((name, first, more)) = function(self.current.op) else { return Ok(false) };
+        let prefix = match first {
+            0 => "",
+            _ => match Scope::from_u32(self.known(0)?) {
+                Some(Scope::Workgroup) => "work_group_",
+                Some(Scope::Subgroup) => "sub_group_",
+                _ => return Err(unsupported!("a group of another scope than work-group and subgroup")),
+            },
+        };
+        let (pipe, access) = self.pipe_operand(first)?;
+        let packet = self.packet(first + more + 1)?;
+        let (mut params, mut args) = (vec![format!("{access} pipe {packet}")], vec![pipe]);
+        let mut names = vec!["a0".to_owned()];
+        for index in first + 1..=first + more {
+            let number = args.len();
+            let moves = name == "read_pipe" || name == "write_pipe";
+            let (value, param, text) = if moves && index == first + more {
+                let pointer = self.pointer(index)?;
+                let space = self.space_text(pointer);
+                (pointer, format!("{space}void *"), format!("({space}{packet} *)a{number}"))
+            } else if name.starts_with("commit") || (moves && index == first + 1) {
+                (self.reservation(index)?, "reserve_id_t".to_owned(), format!("a{number}"))
+            } else {
+                let count = self.integer(index)?;
+                (self.b.resize(count, false, Type::I32), "uint".to_owned(), format!("a{number}"))
+            };
+            args.push(value);
+            params.push(param);
+            names.push(text);
+        }
+        let call = format!("{prefix}{name}({});", names.join(", "));
+        if name.starts_with("commit") {
+            self.library_effect(&params, &args, &call);
+            return Ok(true);
+        }
+        let result = match name {
+            _ if name.starts_with("reserve") => "reserve_id_t",
+            _ if name.starts_with("get") => "uint",
+            _ => "int",
+        };
+        if self.result_type()? != Type::I32 {
+            return Err(invalid!("the result is of another type"));
+        }
+        let value = self.library_text(Type::I32, result, &params, &args, &format!("return {call}"))?;
+        self.define(Val::One(value))?;
+        Ok(true)
+    }
+
+    /// A pipe and its access qualifier.
+    fn pipe_operand(&mut self, index: usize) -> Checked<(Value, &'static str)> {
+        let ty = self.type_id(self.current.operand(index)?)?;
+        match self.module.types.get(ty)?.kind {
+            Kind::Pipe { writes } => Ok((self.arg(index)?, if writes { "write_only" } else { "read_only" })),
+            _ => Err(invalid!("operand {index} is no pipe")),
+        }
+    }
+
+    fn reservation(&mut self, index: usize) -> Checked<Value> {
+        let ty = self.type_id(self.current.operand(index)?)?;
+        match self.module.types.get(ty)?.kind {
+            Kind::ReserveId => self.arg(index),
+            _ => Err(invalid!("operand {index} is no reservation")),
+        }
+    }
+
+    /// The name of the type of packets whose size and alignment are operands from one on.
+    fn packet(&mut self, index: usize) -> Checked<String> {
+        let (size, align) = (self.known(index)?, self.known(index + 1)?);
+        if !(1..=LARGEST).contains(&size) || !align.is_power_of_two() || align > 128 {
+            return Err(unsupported!("a packet of {size} bytes, aligned to {align}"));
+        }
+        // A structure is as large as a multiple of its alignment; packets that are not are aligned as far as they are.
+        let align = align.min(1 << size.trailing_zeros());
+        let name = format!("packet_{size}_{align}");
+        let declared = format!("typedef struct {{ uchar bytes[{size}]; }} __attribute__((aligned({align}))) {name};\n");
+        self.shared.bridge.declare(&declared);
+        Ok(name)
+    }
+}
