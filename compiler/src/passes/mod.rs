@@ -16,6 +16,7 @@
 
 mod alias;
 pub(crate) mod align;
+mod alike;
 pub(crate) mod batch_turns;
 mod by_value;
 mod calls;
@@ -48,6 +49,7 @@ pub(crate) mod side_by_side;
 pub(crate) mod simplify;
 pub(crate) mod specialise_key;
 pub(crate) mod structure_returns;
+pub(crate) mod test_last;
 pub(crate) mod unroll;
 pub(crate) mod unsigned;
 
@@ -145,6 +147,7 @@ pub const SPECIALISE: &[Step] = &[
     Each(&[
         Step::Pass(&specialise_key::PASS),
         Steps(OPTIMISE),
+        Then(&[Step::Pass(&test_last::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
         // Loops around loops that were written out follow.
         Rounds(3, &[Step::Pass(&unroll::PASS)], OPTIMISE),
     ]),

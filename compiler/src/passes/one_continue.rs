@@ -11,8 +11,9 @@
 //! What stands behind moves to where the others go on. A counter that all ways raise alike is the same for all work-items of a vector then, and so is what they find by it; where the ways meet by parameters of the next turn
 //! each has its own.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use super::alike;
 use super::pass::Pass;
 use crate::ir::{Function, Inst, Op, Region, Value};
 
@@ -91,22 +92,16 @@ fn meet(function: &mut Function, region: &mut Region, most: usize) -> bool {
 }
 
 /// Has two regions that go on to the next turn yield instead: what with, for the `continue` behind them, before which stands what both computed alike.
-fn join(function: &mut Function, results: &mut Vec<Value>, ways: [&mut Region; 2], behind: &mut Vec<Inst>) -> Vec<Value> {
-    let mut given: Vec<Vec<Value>> = Vec::new();
-    let mut inner = FxHashSet::default();
-    let [first, second] = ways;
-    for way in [&mut *first, &mut *second] {
-        if let Some(Inst { op: Op::Continue(values), .. }) = way.insts.pop() {
-            given.push(values);
-        }
-        way.walk(&mut |inst| inner.extend(inst.results.iter().copied()));
-    }
-    let [a, b] = &given[..] else { return Vec::new() };
+fn join(function: &mut Function, results: &mut Vec<Value>, [first, second]: [&mut Region; 2], behind: &mut Vec<Inst>) -> Vec<Value> {
+    let inner = alike::inner([&*first, &*second]);
+    let (Some(Op::Continue(a)), Some(Op::Continue(b))) = (first.terminator().cloned(), second.terminator().cloned()) else {
+        return Vec::new();
+    };
     let (mut yields, mut next) = ([Vec::new(), Vec::new()], Vec::new());
-    for (&a, &b) in a.iter().zip(b) {
+    for (a, b) in a.into_iter().zip(b) {
         if a == b && !inner.contains(&a) {
             next.push(a);
-        } else if let Some(inst) = alike(definition(first, a), definition(second, b), &inner) {
+        } else if let Some(inst) = alike::alike([(first, a), (second, b)], &inner) {
             next.push(function.emit(behind, inst.span, function.ty(a), inst.op.clone()));
         } else {
             let result = function.new_value(function.ty(a));
@@ -117,22 +112,11 @@ fn join(function: &mut Function, results: &mut Vec<Value>, ways: [&mut Region; 2
         }
     }
     for (way, values) in [first, second].into_iter().zip(yields) {
-        let span = way.insts.last().map_or_else(Default::default, |inst| inst.span);
-        way.insts.push(Inst::effect(Op::Yield(values), span));
+        if let Some(end) = way.insts.last_mut() {
+            end.op = Op::Yield(values);
+        }
     }
     next
-}
-
-fn definition(region: &Region, value: Value) -> Option<&Inst> {
-    region.insts.iter().find(|inst| inst.results == [value])
-}
-
-/// The first of two instructions that compute the same of what is there outside of both regions.
-fn alike<'a>(a: Option<&'a Inst>, b: Option<&Inst>, inner: &FxHashSet<Value>) -> Option<&'a Inst> {
-    let (a, b) = (a?, b?);
-    let mut outside = true;
-    a.op.for_each_operand(|value| outside &= !inner.contains(&value));
-    (outside && a.op == b.op && a.op.is_pure() && a.op.regions().is_empty()).then_some(a)
 }
 
 fn replace_uses(insts: &mut [Inst], replaced: &FxHashMap<Value, Value>) {

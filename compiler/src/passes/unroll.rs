@@ -149,10 +149,13 @@ impl WriteOut<'_> {
             return false;
         }
         let Some(plain) = PlainLoop::of(&inst.op) else { return false };
-        let Some((counted, turns)) = Counted::fixed(self.function, &plain, &self.constants, MOST_TURNS) else { return false };
+        let Some((counted, turns)) = Counted::fixed_anywhere(self.function, &plain, &self.constants, MOST_TURNS) else {
+            return false;
+        };
         let size = plain.body.size().max(1);
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
-        let total = size.saturating_mul(turns);
+        let once_more = usize::from(counted.test * 2 > plain.body.insts.len());
+        let total = size.saturating_mul(turns.saturating_add(once_more));
         let limit = if unroll.is_some() || self.indexes_private(plain.body) { LARGE } else { MEDIUM };
         if total > limit || self.growth + total > GROWTH {
             return false;
@@ -206,8 +209,8 @@ impl WriteOut<'_> {
     fn find_known(&self, region: &Region, known: &mut Vec<bool>) {
         for inst in &region.insts {
             if let Op::Loop { init, params, body, .. } = &inst.op {
-                let plain =
-                    PlainLoop::of(&inst.op).filter(|plain| Counted::fixed(self.function, plain, &self.constants, MOST_TURNS).is_some());
+                let fixed = |plain: &PlainLoop<'_>| Counted::fixed_anywhere(self.function, plain, &self.constants, MOST_TURNS).is_some();
+                let plain = PlainLoop::of(&inst.op).filter(fixed);
                 for (&param, start) in params.iter().zip(init) {
                     known[param.index()] = plain.is_some() && known[start.index()];
                 }

@@ -226,7 +226,6 @@ fn kernels_of_all_shapes_keep_their_meaning() {
         "groups",
         "legalize",
         "merge_exits",
-        "one_continue",
         "narrow",
         "pieces",
         "side_by_side",

@@ -57,7 +57,7 @@ impl<'a> PlainLoop<'a> {
     }
 }
 
-/// A loop that goes on while `compare(counter, bound)`, tested at the beginning of each turn, and ends nowhere else but by a `return`. The counter's next value is
+/// A loop that goes on while `compare(counter, bound)`, tested once a turn, and ends nowhere else but by a `return`. The counter's next value is
 /// `step.0(counter, step.1)`, or the operation the other way round where that is the same. Integers all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted<'a> {
@@ -75,12 +75,26 @@ pub(crate) struct Counted<'a> {
     pub step: (BinOp, Value),
     /// What the test breaks with.
     pub broken: &'a [Value],
+    /// Whether the counter's next value is compared, not its own.
+    pub ahead: bool,
 }
 
 impl<'a> Counted<'a> {
-    /// Whether a loop is one.
+    /// Whether a loop is one that tests its counter at the beginning of each turn, before it does anything.
     pub(crate) fn of(function: &Function, plain: &PlainLoop<'a>) -> Option<Self> {
-        let (test, inst) = plain.body.insts.iter().enumerate().find(|(_, inst)| !inst.op.is_pure())?;
+        let test = plain.body.insts.iter().position(|inst| !inst.op.is_pure())?;
+        Self::tested(function, plain, test).filter(|counted| !counted.ahead)
+    }
+
+    /// Whether a loop is one that does so anywhere: what stands before the test is done once more than what stands behind it.
+    pub(crate) fn anywhere(function: &Function, plain: &PlainLoop<'a>) -> Option<Self> {
+        let breaks = |inst: &Inst| inst.op.regions().into_iter().any(|region| matches!(region.terminator(), Some(Op::Break(_))));
+        let test = plain.body.insts.iter().position(|inst| matches!(inst.op, Op::If { .. }) && breaks(inst))?;
+        Self::tested(function, plain, test)
+    }
+
+    fn tested(function: &Function, plain: &PlainLoop<'a>, test: usize) -> Option<Self> {
+        let inst = &plain.body.insts[test];
         let Op::If { cond, then, els } = &inst.op else { return None };
         let only = |region: &'a Region| match &region.insts[..] {
             [Inst { op, .. }] => Some(op),
@@ -97,9 +111,12 @@ impl<'a> Counted<'a> {
             return None;
         }
         let &Op::Cmp(kind, a, b) = plain.define(*cond)? else { return None };
-        let (counter, bound, kind) = match (plain.param(a), plain.param(b)) {
-            (Some(index), None) => (index, b, kind),
-            (None, Some(index)) => (index, a, kind.mirrored()),
+        let next = |value: Value| plain.next.iter().position(|&next| next == value);
+        let (counter, bound, kind, ahead) = match (plain.param(a), plain.param(b), next(a), next(b)) {
+            (Some(index), None, ..) => (index, b, kind, false),
+            (None, Some(index), ..) => (index, a, kind.mirrored(), false),
+            (None, None, Some(index), None) => (index, b, kind, true),
+            (None, None, None, Some(index)) => (index, a, kind.mirrored(), true),
             _ => return None,
         };
         let compare = if holds { kind } else { kind.inverse()? };
@@ -114,7 +131,7 @@ impl<'a> Counted<'a> {
             (false, true) if commutes => x,
             _ => return None,
         };
-        Some(Self { test, counter, ty, compare, bound, step: (op, by), broken })
+        Some(Self { test, counter, ty, compare, bound, step: (op, by), broken, ahead })
     }
 
     /// How many turns it does, `most` at most, where start, bound and step are constants and nothing returns from it.
@@ -134,17 +151,25 @@ impl<'a> Counted<'a> {
         }
         let mut value = start;
         for turn in 0..=most {
-            if !eval::compare(self.compare, scalar, value, bound)? {
+            let next = eval::binary(op, scalar, value, step)?;
+            if !eval::compare(self.compare, scalar, if self.ahead { next } else { value }, bound)? {
                 return Some(turn);
             }
-            value = eval::binary(op, scalar, value, step)?;
+            value = next;
         }
         None
     }
 
-    /// A loop whose number of turns is known, and that number: see [`Self::turns`].
+    /// A loop whose number of turns is known, and that number: see [`Self::of`] and [`Self::turns`].
     pub(crate) fn fixed(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, most: u64) -> Option<(Self, u64)> {
         let counted = Self::of(function, plain)?;
+        let turns = counted.turns(plain, constants, most)?;
+        Some((counted, turns))
+    }
+
+    /// The same of one that is tested [anywhere](Self::anywhere).
+    pub(crate) fn fixed_anywhere(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, most: u64) -> Option<(Self, u64)> {
+        let counted = Self::anywhere(function, plain)?;
         let turns = counted.turns(plain, constants, most)?;
         Some((counted, turns))
     }

@@ -1,0 +1,51 @@
+//! What both regions of an `if` compute alike: it may as well be computed behind it.
+
+use rustc_hash::FxHashSet;
+
+use crate::ir::{Inst, Op, Region, Value};
+
+/// The values that are defined in regions.
+pub(super) fn inner<'a>(regions: impl IntoIterator<Item = &'a Region>) -> FxHashSet<Value> {
+    let mut inner = FxHashSet::default();
+    regions.into_iter().for_each(|region| region.walk(&mut |inst| inner.extend(inst.results.iter().copied())));
+    inner
+}
+
+/// The instruction that defines two values in two regions alike, of what is there outside of both (`inner` is what is not).
+pub(super) fn alike<'a>([a, b]: [(&'a Region, Value); 2], inner: &FxHashSet<Value>) -> Option<&'a Inst> {
+    let definition = |(region, value): (&'a Region, Value)| region.insts.iter().find(|inst| inst.results == [value]);
+    let (a, b) = (definition(a)?, definition(b)?);
+    let mut outside = true;
+    a.op.for_each_operand(|value| outside &= !inner.contains(&value));
+    (outside && a.op == b.op && a.op.is_pure() && a.op.regions().is_empty()).then_some(a)
+}
+
+/// Takes results out of an `if` that both of its regions give alike; the instructions that compute them behind it.
+pub(super) fn behind(inst: &mut Inst) -> Vec<Inst> {
+    let mut behind = Vec::new();
+    let Op::If { then, els, .. } = &mut inst.op else { return behind };
+    let (Some(Op::Yield(first)), Some(Op::Yield(second))) = (then.terminator(), els.terminator()) else { return behind };
+    let inner = inner([&*then, &*els]);
+    let mut stay = vec![true; inst.results.len()];
+    for (index, (&a, &b)) in first.iter().zip(second).enumerate() {
+        if let Some(same) = alike([(then, a), (els, b)], &inner) {
+            behind.push(Inst { results: vec![inst.results[index]], ..same.clone() });
+            stay[index] = false;
+        }
+    }
+    if behind.is_empty() {
+        return behind;
+    }
+    for region in [then, els] {
+        if let Some(Inst { op: Op::Yield(values), .. }) = region.insts.last_mut() {
+            retain(values, &stay);
+        }
+    }
+    retain(&mut inst.results, &stay);
+    behind
+}
+
+fn retain(values: &mut Vec<Value>, stay: &[bool]) {
+    let mut stay = stay.iter();
+    values.retain(|_| stay.next().copied().unwrap_or(true));
+}

@@ -1,0 +1,56 @@
+//! Loops that are tested at their end go on in one place, as those do that are tested at their beginning.
+//!
+//! ```text
+//! loop (%i = ...) {                                  loop (%i = ...) {
+//!   ...                                                ...
+//!   %b = if %a { %j = add %i, 1; yield %j }            %b = add %i, 1
+//!        else { %k = add %i, 1; yield %k }
+//!   if %c { continue %b } else { break }      =>       if %c { yield } else { break }
+//!   unreachable                                        continue %b
+//! }                                                  }
+//! ```
+//! Compilers that optimise before they write SPIR-V turn all loops so, and unrolling is for loops whose turns are counted. What both regions of an `if` compute alike moves behind it: counters
+//! above all.
+
+use super::alike;
+use super::pass::Pass;
+use crate::ir::{Inst, Op, Region};
+
+pub(crate) const PASS: Pass = Pass::function("test_last", |function, _| {
+    let mut body = std::mem::take(&mut function.body);
+    let changed = inside(&mut body);
+    function.body = body;
+    Ok(changed)
+});
+
+fn inside(region: &mut Region) -> bool {
+    let mut changed = false;
+    let mut insts = Vec::with_capacity(region.insts.len());
+    for mut inst in std::mem::take(&mut region.insts) {
+        inst.op.regions_mut().into_iter().for_each(|nested| changed |= inside(nested));
+        if let Op::Loop { body, .. } = &mut inst.op {
+            changed |= go_on_last(body);
+        }
+        let behind = alike::behind(&mut inst);
+        changed |= !behind.is_empty();
+        insts.push(inst);
+        insts.extend(behind);
+    }
+    region.insts = insts;
+    changed
+}
+
+/// Moves what goes on behind the `if` at the end of a body that goes on or leaves.
+fn go_on_last(body: &mut Region) -> bool {
+    let [.., Inst { op: Op::If { then, els, .. }, .. }, Inst { op: Op::Unreachable, .. }] = &mut body.insts[..] else { return false };
+    let goes_on = match (then.terminator(), els.terminator()) {
+        (Some(Op::Continue(_)), Some(Op::Break(_))) => then,
+        (Some(Op::Break(_)), Some(Op::Continue(_))) => els,
+        _ => return false,
+    };
+    let span = goes_on.insts.last().map_or_else(Default::default, |end| end.span);
+    let behind = std::mem::replace(&mut goes_on.insts, vec![Inst::effect(Op::Yield(Vec::new()), span)]);
+    body.insts.pop();
+    body.insts.extend(behind);
+    true
+}
