@@ -5,7 +5,7 @@ import statistics
 
 # Each has a geometric mean of its own; the first is the headline.
 GROUPS = {
-    "kernels": "kernel workloads", "images": "images", "runtime": "costs of the runtime", "builds": "builds and first launches", "memory": "memory",
+    "kernels": "kernel workloads", "images": "images", "runtime": "costs of the runtime", "builds": "builds and first launches", "spirv": "SPIR-V modules", "spirv builds": "builds of SPIR-V modules", "memory": "memory",
     "programs": "programs",
 }
 

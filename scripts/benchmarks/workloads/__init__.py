@@ -1,6 +1,6 @@
 """The workloads, a file for each subject. Each knows its source, its data, the work that it does, and the right result."""
 
-from . import builds, hashing, images, language, linear, numeric, runtime, scaling, searching, sorting, stencils, streams
+from . import builds, hashing, images, language, linear, numeric, runtime, scaling, searching, sorting, spirv, stencils, streams
 from .base import OpenClDevice, Skip, Workload
 from .scaling import SERIES, steps
 
@@ -8,7 +8,7 @@ __all__ = ["FAMILIES", "SERIES", "OpenClDevice", "Skip", "WORKLOADS", "Workload"
 
 FAMILIES = {
     "streams": streams, "linear algebra": linear, "stencils": stencils, "sorting and scans": sorting, "searching and counting": searching,
-    "hashing and ciphers": hashing, "numeric": numeric, "language": language, "images": images, "runtime": runtime, "builds": builds,
+    "hashing and ciphers": hashing, "numeric": numeric, "language": language, "images": images, "runtime": runtime, "builds": builds, "SPIR-V": spirv,
 }
 WORKLOADS = {}
 for family, module in FAMILIES.items():

@@ -1,0 +1,99 @@
+"""Kernels of other rows as SPIR-V modules, which Debian's clang and llvm-spirv make of the same source without optimisation and with: what they run, and what they cost to build."""
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+import pyopencl as cl
+
+from . import builds, hashing, linear, numeric, sorting, stencils, streams
+from .base import Skip, of_type
+
+COMPILER, TRANSLATOR = "clang-15", "llvm-spirv-15"
+LEVELS = ("O0", "O2")
+KERNELS = {
+    "triad_float": streams, "reduction": streams, "sgemm_naive": linear, "sgemm_tiled": linear, "transpose_tiled": linear, "stencil_2d": stencils, "scan": sorting,
+    "sha256": hashing, "nbody": numeric, "mandelbrot": numeric,
+}
+
+
+@functools.cache
+def module(source, level, options):
+    """The module of a source. The translator does not know `freeze`, which only keeps an optimiser from choosing twice."""
+    with tempfile.TemporaryDirectory(prefix="bench-spirv-") as folder:
+        text, ir, bitcode, binary = (os.path.join(folder, f"k.{extension}") for extension in ("cl", "ll", "bc", "spv"))
+
+        def run(*command):
+            subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True)
+
+        with open(text, "w") as file:
+            file.write(source)
+        standard = () if any("-cl-std" in option for option in options) else ("-cl-std=CL1.2",)
+        target = ("-target", "spir64", "-w")
+        run(COMPILER, "-x", "cl", "-S", "-emit-llvm", *target, "-Xclang", "-finclude-default-header", *standard, f"-{level}", *options, text, "-o", ir)
+        with open(ir) as file:
+            thawed = re.sub(r" = freeze ([^\n]*) (\S+)", r" = bitcast \1 \2 to \1", file.read())
+        with open(ir, "w") as file:
+            file.write(thawed)
+        run(COMPILER, "-x", "ir", "-c", "-emit-llvm", *target, "-O0", ir, "-o", bitcode)
+        run(TRANSLATOR, bitcode, "-o", binary)
+        with open(binary, "rb") as file:
+            return file.read()
+
+
+class Module:
+    """In place of a workload's source its module."""
+
+    def set_up(self):
+        if not (shutil.which(COMPILER) and shutil.which(TRANSLATOR)):
+            raise Skip(f"no {COMPILER} and {TRANSLATOR}")
+        if not getattr(self.device.device, "il_version", ""):
+            raise Skip("no SPIR-V")
+        super().set_up()
+
+    def program(self, source, *options):
+        try:
+            binary = module(source, self.level, options)
+        except subprocess.CalledProcessError as error:
+            raise Skip(f"{error.cmd[0]} refuses it") from error
+        return cl.Program(self.context, binary).build(options=[o for o in options if not o.startswith(("-D", "-I", "-cl-std"))])
+
+
+class ModuleBuild(Module, builds.Build):
+    """A module that no cache has seen. The modules are there before anything is timed: what makes them would leave the processor's caches to nobody else."""
+
+    ahead = 16
+
+    def set_up(self):
+        super().set_up()
+        self.sources = [builds.source(self.lines, next(self.serial)) for _ in range(self.ahead)]
+        for source in self.sources:
+            self.module(source)
+
+    def module(self, source):
+        try:
+            return module(source, self.level, ())
+        except subprocess.CalledProcessError as error:
+            raise Skip(f"{error.cmd[0]} refuses it") from error
+
+    def run(self):
+        kernel = self.program(self.sources.pop() if self.sources else builds.source(self.lines, next(self.serial))).k
+        kernel(self.queue, (64,), (64,), self.target)
+        self.queue.finish()
+
+
+def of_kernel(name, level):
+    base = KERNELS[name].WORKLOADS[name]
+    return type(base.__name__, (Module, base), {"level": level, "group": "spirv", "twin": lambda self: None})
+
+
+WORKLOADS = {
+    **{f"spirv_{level}_{name}": of_kernel(name, level) for name in KERNELS for level in LEVELS},
+    **{
+        f"spirv_{level}_build_{lines}_lines": of_type(ModuleBuild, level=level, lines=lines, group="spirv builds")
+        for lines in (20, 200, 2000) for level in LEVELS
+    },
+}
