@@ -1,6 +1,6 @@
 //! Divisions of integers, which never trap: by zero they give anything.
 //!
-//! By constants they are a multiplication ([`Lower::divide_by`], after Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994). Others of vectors of
+//! By constants they are a multiplication ([`Lower::divide_by`], after Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994), by what is the same for all work-items [likewise](super::divisors). Others of vectors of
 //! up to 32 bits are done in floating point, which is exact; of 64 bits lane by lane.
 
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Type as Register, UnOp as VUn, Value as V};
@@ -16,6 +16,12 @@ impl Lower<'_> {
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
         if let Some(divisor) = self.same_constant(b).map(|bits| bits & of.mask()).filter(|&divisor| divisor != 0) {
             return self.divide_by(op, of, mode, a, divisor);
+        }
+        if mode == Mode::Varying
+            && of.bits() == 32
+            && let Some(divisor) = self.same_scalar(b)
+        {
+            return self.divide_by_scalar(op, a, divisor);
         }
         if mode == Mode::Varying && of.bits() <= 32 {
             return self.divide_as_floats(op, signed, of, a, b);

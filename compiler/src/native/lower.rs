@@ -72,6 +72,8 @@ pub(super) struct Lower<'a> {
     /// What is there in the order of memory, and by component as well only where that was asked for.
     pub(super) ordered: FxHashMap<Value, super::ordered::Ordered>,
     pub(super) splats: FxHashMap<V, V>,
+    /// By divisor, and whether divisions by it have signs.
+    pub(super) divisors: FxHashMap<(V, bool), super::divisors::Divisor>,
     pub(super) fixed_loads: FxHashMap<(V, i32, Register), V>,
     constants: FxHashMap<(Register, Option<u64>), V>,
     lane_constants: FxHashMap<(Register, Box<[u64]>), V>,
@@ -130,6 +132,7 @@ impl<'a> Lower<'a> {
             wanted: super::packed::wanted(function),
             ordered: FxHashMap::default(),
             splats: FxHashMap::default(),
+            divisors: FxHashMap::default(),
             fixed_loads: FxHashMap::default(),
             constants: FxHashMap::default(),
             lane_constants: FxHashMap::default(),
@@ -156,7 +159,8 @@ impl<'a> Lower<'a> {
         self.preheaders.len() as u32
     }
 
-    fn home(&self, value: V) -> (u32, Block) {
+    /// The number of loops around the definition of a value, and its block.
+    pub(super) fn home(&self, value: V) -> (u32, Block) {
         self.homes.get(value.index()).copied().unwrap_or((0, Block(0)))
     }
 

@@ -20,6 +20,7 @@ mod collective;
 mod control;
 mod convert;
 mod divide;
+mod divisors;
 mod frame;
 mod group;
 mod interleave;
