@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::context::Context;
 use crate::device::Device;
-use crate::error::{Error, Result, ensure};
+use crate::error::{Result, ensure};
 use crate::memory::Buffer;
 
 /// CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT: a property of buffers whose address is asked for and stays.
@@ -21,15 +21,9 @@ impl Buffer {
     pub fn device_addresses(&self) -> Result<Vec<u64>> {
         // "CL_INVALID_OPERATION if ... the buffer was not created with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT."
         ensure!(self.has_device_address(), InvalidOperation, "the buffer was made without an address");
-        let address = |(index, device): (usize, &Arc<Device>)| {
-            if !device.reaches_host() {
-                return Ok((u64::from(self.store().identity()) << 32) + self.origin());
-            }
-            let start = self.store().memory(index)?.host_address();
-            let start = start.ok_or_else(|| Error::OutOfResources("the host does not see the memory".into()))?;
-            Ok(start as u64 + self.origin())
-        };
-        self.context().devices().iter().enumerate().map(address).collect()
+        let by_identity = u64::from(self.store().identity()) << 32;
+        let address = |index| Ok(self.store().memory(index)?.kernel_address().unwrap_or(by_identity) + self.origin());
+        (0..self.context().devices().len()).map(address).collect()
     }
 
     fn has_device_address(&self) -> bool {

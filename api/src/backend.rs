@@ -207,6 +207,10 @@ pub trait Memory: Send + Sync + fmt::Debug {
     fn size(&self) -> u64;
     /// The address at which the host sees this memory all the time (unified memory), as an integer; never dereferenced in this crate.
     fn host_address(&self) -> Option<usize>;
+    /// What kernels have for a pointer to the first byte, where that is not the [`Identity`] of the buffer and an offset.
+    fn kernel_address(&self) -> Option<u64> {
+        None
+    }
     /// The implementation, for the backend that made it.
     fn as_any(&self) -> &dyn std::any::Any;
 }

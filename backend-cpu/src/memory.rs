@@ -161,6 +161,10 @@ impl Memory for CpuMemory {
         Some(self.start.as_ptr().expose_provenance())
     }
 
+    fn kernel_address(&self) -> Option<u64> {
+        self.host_address().map(|address| address as u64)
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }

@@ -138,6 +138,10 @@ impl Memory for InterpreterMemory {
         None
     }
 
+    fn kernel_address(&self) -> Option<u64> {
+        Some(u64::from(self.id.number()) << 32)
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }

@@ -108,6 +108,23 @@ pub fn launched(
     Ok(made.module)
 }
 
+/// Makes the module that [`crate::native`] reads; `apart` as in [`Specialised::prepare`].
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn prepared(
+    module: &ir::Module,
+    kernel: &str,
+    key: &LaunchKey,
+    target: &Target,
+    apart: bool,
+    watch: Option<&Watch<'_>>,
+) -> LaunchResult<ir::Module> {
+    let mut made = Specialised::new(module, kernel, key, target, watch)?;
+    made.prepare(apart).map_err(|error| error.for_launch(kernel))?;
+    Ok(made.module)
+}
+
 /// Makes the module of one kernel as a build has left it, but with the accesses to images made for the formats of the key and for its values of samplers: what an
 /// interpreter can run.
 ///

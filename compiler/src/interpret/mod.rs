@@ -54,7 +54,9 @@ pub enum Stage {
     Lowered,
     /// After `passes::build`.
     Built,
-    /// After the passes of a launch: pointers in memory are the numbers of `passes::resolve_pointers`.
+    /// After the passes of a launch on the host's CPU (`specialise::prepared`).
+    Prepared,
+    /// After the passes of a launch for shaders: pointers in memory are the numbers of `passes::resolve_pointers`.
     Launched,
 }
 

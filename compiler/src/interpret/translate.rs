@@ -574,7 +574,8 @@ impl Translator<'_> {
         let cluster = by.filter(|_| matches!(op, GroupOp::ActiveReduce(_) | GroupOp::ActiveInclusive(_) | GroupOp::ActiveExclusive(_)));
         // For a launch, operations of the active work-items become these (`passes::groups`).
         let arithmetic = matches!(op, GroupOp::Reduce(_) | GroupOp::ScanInclusive(_) | GroupOp::ScanExclusive(_));
-        let whole = matches!(op, GroupOp::Broadcast | GroupOp::Barrier) || (arithmetic && self.settings.stage != Stage::Launched);
+        let for_launch = matches!(self.settings.stage, Stage::Prepared | Stage::Launched);
+        let whole = matches!(op, GroupOp::Broadcast | GroupOp::Barrier) || (arithmetic && !for_launch);
         let value = args.first().map_or(0, |&value| self.at(value));
         let to = result.map_or(Slot { at: 0, lanes: 0 }, |result| self.define(result));
         let here = self.push(if sub { Inst::Subgroup } else { Inst::Group });

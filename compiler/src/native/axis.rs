@@ -84,8 +84,10 @@ impl Costs<'_> {
 mod tests {
     use super::turned;
     use crate::build::build;
+    use crate::launch::LaunchKey;
     use crate::native::shape::Shape;
     use crate::options::{Source, parse_options};
+    use crate::specialise::prepared;
     use crate::target::Target;
     use wgcl_codegen::Isa;
 
@@ -96,7 +98,9 @@ mod tests {
         );
         let (options, target) = (parse_options("").expect("no options"), Target::cpu());
         let program = build(&Source { text, ..Source::default() }, &options, &target).program.expect("it builds");
-        turned(&program.module.functions[0], Shape::of(Isa::Avx512, [16, 16, 1], u32::MAX)).axis
+        let key = LaunchKey::example(&program.module.functions[0], [16, 16, 1]).changed(|key| key.kernel.zero_offset = true);
+        let module = prepared(&program.module, "k", &key, &target, false, None).expect("its native form");
+        turned(&module.functions[0], Shape::of(Isa::Avx512, [16, 16, 1], u32::MAX)).axis
     }
 
     #[test]

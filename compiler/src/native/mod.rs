@@ -45,7 +45,7 @@ use wgcl_codegen::{Isa, vir};
 
 use crate::ir;
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
-use crate::specialise::Specialised;
+use crate::specialise::prepared;
 use crate::target::Target;
 use crate::timing::stage;
 use abi::NativeKernel;
@@ -103,30 +103,17 @@ pub fn vector_ir(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Ta
     vectorise(module, kernel, key, target, style).map(|made| made.module)
 }
 
-/// A kernel as vectors are made of it.
-fn specialise<'a>(
-    module: &ir::Module,
-    kernel: &str,
-    (key, target): (&'a LaunchKey, &'a Target),
-    style: Style,
-) -> LaunchResult<Specialised<'a>> {
-    stage("specialise", || {
-        let mut specialised = Specialised::new(module, kernel, key, target, None)?;
-        specialised.prepare(style.checked).map_err(|error| error.for_launch(kernel))?;
-        Ok(specialised)
-    })
-}
-
 fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<kernel::Made> {
     let far = key.clone().changed(|key| key.kernel.far = true);
-    let mut specialised = specialise(module, kernel, (key, target), style)?;
-    let alone = kernel::goes_alone(&specialised.module, &key.kernel, style);
+    let prepare = |key| stage("specialise", || prepared(module, kernel, key, target, style.checked, None));
+    let mut specialised = prepare(key)?;
+    let alone = kernel::goes_alone(&specialised, &key.kernel, style);
     if alone && !key.kernel.far {
         // Where there are no vectors offsets of 64 bits cost nothing, and those of 32 bits have to be extended for every access.
-        specialised = specialise(module, kernel, (&far, target), style)?;
+        specialised = prepare(&far)?;
     }
     let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
-    let lower = || kernel::lower(&specialised.module, &key.kernel, target.language.fused_fma, (style, alone));
+    let lower = || kernel::lower(&specialised, &key.kernel, target.language.fused_fma, (style, alone));
     let made = stage("vectors", lower).map_err(|defect| internal("vectors", defect.to_string()))?;
     if cfg!(debug_assertions) {
         vir::verify(&made.module).map_err(|error| internal("vectors", format!("{error}\n{}", made.module)))?;

@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use wgcl_compiler::interpret::Stage;
 use wgcl_compiler::ir::{Module, Region};
 use wgcl_compiler::launch::{LaunchError, LaunchKey};
-use wgcl_compiler::passes::{self, Left};
-use wgcl_compiler::specialise::launched;
+use wgcl_compiler::passes::{self, Left, Watch};
+use wgcl_compiler::specialise::{self, launched};
 use wgcl_compiler::target::{Inlining, Target};
 
 /// How many modules each pass has changed.
@@ -21,7 +21,7 @@ fn look(module: &Module) -> Look {
 }
 
 /// Makes a built module for a launch, and counts the passes that have changed it.
-fn specialise(module: &Module, key: &LaunchKey, case: &Case, changes: &mut Changes) -> Result<Module, LaunchError> {
+fn counted<T>(module: &Module, changes: &mut Changes, make: impl FnOnce(&Watch<'_>) -> Result<T, LaunchError>) -> Result<T, LaunchError> {
     let seen = Mutex::new((look(module), Changes::new()));
     let watch = |left: &Left<'_>| {
         let mut seen = seen.lock().expect("no other thread");
@@ -31,11 +31,32 @@ fn specialise(module: &Module, key: &LaunchKey, case: &Case, changes: &mut Chang
             seen.0 = now;
         }
     };
-    let made = launched(module, &case.kernel, key, &case.target, Some(&watch))?;
+    let made = make(&watch)?;
     for (pass, count) in seen.into_inner().expect("no other thread").1 {
         *changes.entry(pass).or_default() += count;
     }
     Ok(made)
+}
+
+/// The form of a kernel that machine code is made of.
+fn prepared(module: &Module, case: &Case, watch: &Watch<'_>) -> Result<Module, LaunchError> {
+    let key = neutral(&case.key).changed(|key| key.binding.coarsen = 1);
+    specialise::prepared(module, &case.kernel, &key, &case.target, false, Some(watch))
+}
+
+/// What machine code would be made of for a launch.
+pub fn native(module: &Module, case: &Case, changes: &mut Changes) -> Result<Module, LaunchError> {
+    counted(module, changes, |watch| prepared(module, case, watch))
+}
+
+/// The key of a launch for whom kernels are as they are.
+fn neutral(key: &LaunchKey) -> LaunchKey {
+    key.clone().changed(|key| {
+        key.binding.folded.clear();
+        key.binding.started_args.clear();
+        key.binding.extra_buffers = 0;
+        key.binding.pieces.params.clear();
+    })
 }
 
 /// The modules for all parts of a launch.
@@ -47,7 +68,7 @@ pub fn parts(module: &Module, case: &Case, changes: &mut Changes) -> Result<Vec<
             let known = made.iter().find(|made| made.key == key).map(|made| made.module.clone());
             let module = match known {
                 Some(module) => module,
-                None => specialise(module, &key, case, changes)?,
+                None => counted(module, changes, |watch| launched(module, &case.kernel, &key, &case.target, Some(watch)))?,
             };
             made.push(Made { module, key, part: Some(part) });
         }
@@ -96,16 +117,16 @@ pub fn first_of_build(module: &Module, seed: u64, case: &Case, expected: &[Vec<u
     first(&list, is_wrong).unwrap_or_else(|| "no pass of the build goes wrong".to_owned())
 }
 
+/// The pass that goes wrong on the way to machine code.
+pub fn first_of_native(module: &Module, case: &Case, expected: &[Vec<u8>]) -> String {
+    let list = snapshots(module, |watch| prepared(module, case, watch).map(drop).map_err(|error| error.to_string()));
+    let is_wrong =
+        |_, module: &Module| outcome(case, |undefined| run_whole(case, module, Stage::Prepared, undefined)).as_deref() != Ok(expected);
+    first(&list, is_wrong).unwrap_or_else(|| "no pass of the CPU's list goes wrong".to_owned())
+}
+
 /// The pass of a specialisation that goes wrong, in whichever part of the launch.
 pub fn first_of_launch(module: &Module, case: &Case, made: &[Made], expected: &[Vec<u8>]) -> String {
-    let neutral = |key: &LaunchKey| {
-        key.clone().changed(|key| {
-            key.binding.folded.clear();
-            key.binding.started_args.clear();
-            key.binding.extra_buffers = 0;
-            key.binding.pieces.params.clear();
-        })
-    };
     for (number, part) in made.iter().enumerate() {
         let list = snapshots(module, |watch| {
             launched(module, &case.kernel, &part.key, &case.target, Some(watch)).map(drop).map_err(|error| error.to_string())
