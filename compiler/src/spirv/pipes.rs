@@ -41,8 +41,10 @@ impl Lowering<'_, '_, '_> {
             let valid = self.b.cmp_int(CmpOp::Ne, id, 0);
             return self.give(valid).map(|()| true);
         }
-        if self.current.op == Opcode::ConvertUToPtr && self.module.types.get(self.current.ty()?)?.kind == Kind::ReserveId {
-            // What clang makes of CLK_NULL_RESERVE_ID: the number is its own, and no reservation's.
+        if matches!(self.current.op, Opcode::ConvertUToPtr | Opcode::GenericCastToPtr)
+            && self.module.types.get(self.current.ty()?)?.kind == Kind::ReserveId
+        {
+            // What clang makes of CLK_NULL_RESERVE_ID, at -O0 by way of a generic pointer: the number is its own, and no reservation's.
             let none = self.b.bits(Type::I32, 0);
             return self.give(none).map(|()| true);
         }

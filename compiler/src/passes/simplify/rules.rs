@@ -203,7 +203,9 @@ impl Walk<'_> {
             return Some(a);
         }
         if self.is_undefined(a) {
-            return Some(self.constant(at.ty, Const::Undef));
+            // Not everything comes of the others, whatever they are given: the upper bits of `zext` are zero.
+            let widens = matches!(kind, CastOp::ZExt | CastOp::SExt | CastOp::SToF | CastOp::UToF);
+            return Some(if widens { self.splat(at.ty, 0) } else { self.constant(at.ty, Const::Undef) });
         }
         if matches!(self.constant_of(a), Some(Const::Null)) && kind == CastOp::SpaceCast {
             return Some(self.constant(at.ty, Const::Null));
