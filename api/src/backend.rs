@@ -228,6 +228,8 @@ pub struct MemoryRange {
     pub start: u64,
     /// What pointers into the memory have in their high half: that of its [`Identity`], the same on all devices.
     pub identity: u32,
+    /// Whether the application lets kernels only read it (CL_MEM_READ_ONLY).
+    pub read_only: bool,
 }
 
 /// What tells the memory of a buffer (its sub-buffers included) from all others of the process that live, in pointers that kernels keep in memory:

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::failure::Failure;
 use crate::image::{Image, MemObject};
-use crate::memory::Buffer;
+use crate::memory::{Buffer, MemFlags};
 use crate::native::NativeKernel;
 use crate::queue::Queue;
 
@@ -205,9 +205,9 @@ impl Operation {
             let (origin, size, identity) = (buffer.origin(), buffer.size(), store.identity());
             // Pointers into shared memory may point anywhere, and go everywhere from there: all of it is bound.
             Ok::<_, Error>(if store.is_svm() {
-                MemoryRange { memory, offset: 0, size: store.size(), start: origin + start, identity }
+                MemoryRange { memory, offset: 0, size: store.size(), start: origin + start, identity, read_only: false }
             } else {
-                MemoryRange { memory, offset: origin, size, start, identity }
+                MemoryRange { memory, offset: origin, size, start, identity, read_only: buffer.flags().contains(MemFlags::READ_ONLY) }
             })
         };
         Ok(match self {

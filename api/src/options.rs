@@ -94,7 +94,8 @@ pub const SWITCHES: &[Switch] = &[
         name: "WGCL_CHECK",
         kind: Kind::Text,
         default: "0",
-        doc: "`1` checks kernels on the CPU's device: an access out of bounds is told on standard error, with the line of the source, touches nothing, and its launch fails. \
+        doc: "`1` checks kernels on the CPU's device and tells on standard error, with the line of the source, of accesses out of bounds (which touch nothing, and fail their launch), of misaligned ones, of \
+              reads of what nothing has written, of writes to read-only buffers, of data races, of barriers that not all of a group come to, and of integers divided by zero. `fatal` fails the launch whatever is found. \
               Kernels take many times as long, and nothing is taken from the cache or kept there.",
     },
     Switch {
@@ -224,7 +225,12 @@ impl Options {
 
     /// Whether kernels are checked.
     pub fn is_checked(&self) -> bool {
-        self.check.as_deref() == Some("1")
+        matches!(self.check.as_deref(), Some("1" | "fatal"))
+    }
+
+    /// Whether whatever is found wrong with a kernel fails its launch.
+    pub fn fails_on_findings(&self) -> bool {
+        self.check.as_deref() == Some("fatal")
     }
 
     /// Reads the options from an environment and the configuration file that it names.

@@ -117,7 +117,7 @@ mod tests {
         let places = places();
         let memory: Arc<dyn Memory> = Arc::new(CpuMemory::new(&Quota::new(1 << 20), 4096).expect("memory"));
         let start = memory.host_address().expect("an address") as u64;
-        let range = MemoryRange { memory, offset: 256, size: 1024, start: 3, identity: 0x1_0000 };
+        let range = MemoryRange { memory, offset: 256, size: 1024, start: 3, identity: 0x1_0000, read_only: false };
         let value = |bytes: &[u8]| LaunchArg::Value(bytes.into());
         let large: Vec<u8> = (0..200).collect();
         let image = ImageDescriptor { width: 7, height: 5, ..ImageDescriptor::default() };

@@ -157,6 +157,7 @@ impl Engine {
         let mut printed: Option<(Block, Table)> = None;
         let mut arguments: Option<Arc<ArgBlock>> = None;
         let mut checked = Ok(());
+        let common_checks = check::Common::of(program, num_groups);
         for part in &parts {
             let variant = program.variant(kernel, &common.clone().of_part(part))?;
             if let Some(table) = &variant.printed
@@ -170,7 +171,10 @@ impl Engine {
                 Some(arguments) => arguments,
                 None => arguments.insert(Arc::new(ArgBlock::new(&variant.args, &launch.args)?)),
             };
-            let checker = Checker::of(launch, (program, &self.memory), &variant, part, arguments)?;
+            let checker = common_checks
+                .as_ref()
+                .map(|common| Checker::of(launch, (program, &self.memory), &variant, (part, Arc::clone(common)), arguments));
+            let checker = checker.transpose()?;
             let context = LaunchContext {
                 printf,
                 checker: checker.as_ref().map_or(0, Checker::address),

@@ -15,6 +15,7 @@ use wgcl_api::host_commands::{HostBytes, range};
 use wgcl_api::options::Options;
 
 use crate::block::Block;
+use crate::check::written::Written;
 
 /// Bytes of a memory object that offsets of 32 bits with sign do not reach the end of.
 const FAR: u64 = 1 << 31;
@@ -27,8 +28,19 @@ pub(crate) struct Quota {
     /// Memory objects of `far_from` bytes or more.
     far: AtomicUsize,
     far_from: u64,
-    /// The first byte of each memory object and the first behind it, where kernels are checked.
-    places: Option<Mutex<Vec<(u64, u64)>>>,
+    /// Where each memory object is, where kernels are checked.
+    places: Option<Mutex<Vec<Place>>>,
+}
+
+/// Where a memory object is.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// Its first byte.
+    pub(crate) start: u64,
+    /// The first behind it.
+    pub(crate) end: u64,
+    /// What of it was written, where that is known.
+    pub(crate) written: Option<Arc<Written>>,
 }
 
 impl Quota {
@@ -50,14 +62,14 @@ impl Quota {
     }
 
     /// Where memory objects are, where that is noted.
-    pub(crate) fn places(&self) -> Vec<(u64, u64)> {
+    pub(crate) fn places(&self) -> Vec<Place> {
         self.places.as_ref().map(|places| places.lock().clone()).unwrap_or_default()
     }
 
     /// Counts an object that is large, and notes where it is.
-    fn note(&self, start: u64, size: usize) {
+    fn note(&self, start: u64, size: usize, written: Option<&Arc<Written>>) {
         if let Some(places) = &self.places {
-            places.lock().push((start, start + size as u64));
+            places.lock().push(Place { start, end: start + size as u64, written: written.cloned() });
         }
         if size as u64 >= self.far_from {
             self.far.fetch_add(1, Ordering::Relaxed);
@@ -88,6 +100,8 @@ pub(crate) struct CpuMemory {
     size: usize,
     owner: Owner,
     quota: Arc<Quota>,
+    /// What of it was written, where kernels are checked and the memory is the device's own.
+    written: Option<Arc<Written>>,
 }
 
 // SAFETY: an address, and what keeps the bytes there. Who reads and writes them says why that is sound.
@@ -116,8 +130,28 @@ impl CpuMemory {
     }
 
     fn owned(start: NonNull<u8>, size: usize, owner: Owner, quota: &Arc<Quota>) -> Self {
-        quota.note(start.as_ptr().expose_provenance() as u64, size);
-        Self { start, size, owner, quota: Arc::clone(quota) }
+        let is_seen = quota.places.is_some() && matches!(owner, Owner::Device(_));
+        let written = is_seen.then(|| Arc::new(Written::new(size)));
+        quota.note(start.as_ptr().expose_provenance() as u64, size, written.as_ref());
+        Self { start, size, owner, quota: Arc::clone(quota), written }
+    }
+
+    fn bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
+        // SAFETY: the object has so many bytes, and only the one command that runs touches them (see above). `f` is of this crate's callers, none of which asks for the bytes of one object twice.
+        f(unsafe { std::slice::from_raw_parts_mut(self.start().as_ptr(), self.length()) })
+    }
+
+    /// Whoever has the address may write.
+    fn lend(&self) {
+        if let Some(written) = &self.written {
+            written.set_all();
+        }
+    }
+
+    fn note_written(&self, place: &std::ops::Range<usize>) {
+        if let Some(written) = &self.written {
+            written.set(place.start as u64, place.end as u64);
+        }
     }
 
     /// The address of its first byte.
@@ -139,7 +173,7 @@ impl Drop for CpuMemory {
         let size = self.size as u64;
         if let Some(places) = &self.quota.places {
             let (own, mut places) = ((self.address(), self.address() + size), places.lock());
-            if let Some(index) = places.iter().position(|place| *place == own) {
+            if let Some(index) = places.iter().position(|place| (place.start, place.end) == own) {
                 places.swap_remove(index);
             }
         }
@@ -158,6 +192,7 @@ impl Memory for CpuMemory {
     }
 
     fn host_address(&self) -> Option<usize> {
+        self.lend();
         Some(self.start.as_ptr().expose_provenance())
     }
 
@@ -172,13 +207,14 @@ impl Memory for CpuMemory {
 
 impl HostBytes for CpuMemory {
     fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
-        // SAFETY: the object has so many bytes, and only the one command that runs touches them (see above). `f` is of this crate's callers, none of which asks for the bytes of one object twice.
-        f(unsafe { std::slice::from_raw_parts_mut(self.start().as_ptr(), self.length()) })
+        self.lend();
+        self.bytes(f)
     }
 
     fn write(&self, host: &[u8], region: CopyRegion) -> BackendResult<()> {
         let source = &host[range(host.len(), region.host, region.size)?];
         let place = range(self.length(), region.buffer, region.size)?;
+        self.note_written(&place);
         // SAFETY: both lie inside of their memory. They may be the same bytes, if the application has them mapped.
         unsafe { std::ptr::copy(source.as_ptr(), self.start().as_ptr().add(place.start), source.len()) };
         Ok(())
@@ -196,6 +232,7 @@ impl HostBytes for CpuMemory {
     fn copy(&self, target: &Self, region: CopyRegion) -> BackendResult<()> {
         let from = range(self.length(), region.buffer, region.size)?;
         let to = range(target.length(), region.host, region.size)?;
+        target.note_written(&to);
         // SAFETY: both lie inside of their memory, which may be the same.
         unsafe { std::ptr::copy(self.start().as_ptr().add(from.start), target.start().as_ptr().add(to.start), from.len()) };
         Ok(())
@@ -204,8 +241,9 @@ impl HostBytes for CpuMemory {
     fn fill(&self, pattern: &[u8], offset: u64, size: u64) -> BackendResult<()> {
         /// Bytes that are copied at once: what the nearest cache holds.
         const MOST: usize = 1 << 14;
-        self.with_bytes(|bytes| {
-            let place = range(bytes.len(), offset, size)?;
+        let place = range(self.length(), offset, size)?;
+        self.note_written(&place);
+        self.bytes(|bytes| {
             let bytes = &mut bytes[place];
             if let [byte] = pattern {
                 bytes.fill(*byte);

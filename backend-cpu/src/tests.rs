@@ -207,7 +207,7 @@ fn contents(device: &CpuDevice, memory: &Arc<dyn Memory>) -> Vec<u32> {
 }
 
 fn launch(program: &Arc<dyn LoadedProgram>, kernel: &str, memory: &Arc<dyn Memory>, [offset, global, local]: [u32; 3]) -> Action {
-    let range = MemoryRange { memory: memory.clone(), offset: 0, size: memory.size(), start: 0, identity: 0x1_0000 };
+    let range = MemoryRange { memory: memory.clone(), offset: 0, size: memory.size(), start: 0, identity: 0x1_0000, read_only: false };
     Action::Launch(Launch {
         program: program.clone(),
         kernel: kernel.into(),

@@ -96,7 +96,14 @@ fn launch(
 }
 
 fn whole(memory: &Arc<dyn Memory>) -> LaunchArg {
-    LaunchArg::Buffer(Some(MemoryRange { memory: memory.clone(), offset: 0, size: memory.size(), start: 0, identity: 0x1_0000 }))
+    LaunchArg::Buffer(Some(MemoryRange {
+        memory: memory.clone(),
+        offset: 0,
+        size: memory.size(),
+        start: 0,
+        identity: 0x1_0000,
+        read_only: false,
+    }))
 }
 
 #[test]

@@ -39,8 +39,14 @@ fn parts_of_buffers_are_bound_at_their_offset() {
         let align = u64::from(device.properties().base_alignment);
         let memory = device.allocate(4 * align).unwrap();
         write(&*device, &memory, 0, &vec![0; 4 * align as usize]);
-        let part =
-            LaunchArg::Buffer(Some(MemoryRange { memory: Arc::clone(&memory), offset: align, size: align, start: 0, identity: 0x1_0000 }));
+        let part = LaunchArg::Buffer(Some(MemoryRange {
+            memory: Arc::clone(&memory),
+            offset: align,
+            size: align,
+            start: 0,
+            identity: 0x1_0000,
+            read_only: false,
+        }));
         run(&*device, launch(&program, "add", vec![part, value(1)], [align / 4, 1, 1], [1, 1, 1]));
         let expected: Vec<_> = (0..4 * align / 4).map(|k| u32::from((align / 4..align / 2).contains(&k))).collect();
         assert_eq!(words(&read(&*device, &memory, 0, 4 * align as usize)), expected, "{settings:?}");

@@ -178,7 +178,14 @@ pub fn adder(device: &WgpuDevice) -> Arc<dyn LoadedProgram> {
 }
 
 pub fn buffer(memory: &Arc<dyn Memory>) -> LaunchArg {
-    LaunchArg::Buffer(Some(MemoryRange { memory: Arc::clone(memory), offset: 0, size: memory.size(), start: 0, identity: 0x1_0000 }))
+    LaunchArg::Buffer(Some(MemoryRange {
+        memory: Arc::clone(memory),
+        offset: 0,
+        size: memory.size(),
+        start: 0,
+        identity: 0x1_0000,
+        read_only: false,
+    }))
 }
 
 pub fn launch(program: &Arc<dyn LoadedProgram>, kernel: &str, args: Vec<LaunchArg>, global: [u64; 3], local: [u32; 3]) -> Action {

@@ -5,6 +5,9 @@
 //! or written, and control goes its way.
 //!
 //! What a pointer leads into is known where it is computed from a parameter or a variable ([`Addresses`]); a pointer that control flow or memory gives may lead into anything.
+//!
+//! The same function hears of what orders accesses: where a group begins, who comes to which barrier, and fences. So it knows which of two accesses is made before the other one, and whether all come to a barrier. It is
+//! also given what integers are divided by.
 
 use std::cell::RefCell;
 use std::mem::offset_of;
@@ -15,22 +18,54 @@ use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, Op as VOp, Type as Regis
 use super::abi::LaunchContext;
 use super::lower::{Lower, Lowered};
 use super::private::Place;
+use super::shape::Mode;
 use super::value::{Val, scalar};
 use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Root;
 use crate::diag::Span;
 use crate::internal::internal;
-use crate::ir::{Function, Inst, Op, Space, Value};
+use crate::ir::{BinOp, Fence, Function, Inst, Op, Scalar, Space, Value};
 
-/// What is done with memory.
+/// What is done with memory, or to its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// It is read.
     Load,
+    /// It is read to be written elsewhere as it is.
+    Copy,
     /// It is written.
     Store,
     /// It is read and written at once.
     Atomic,
+    /// A work-item comes to a barrier, with its fences.
+    Barrier {
+        /// CLK_LOCAL_MEM_FENCE.
+        local: bool,
+        /// CLK_GLOBAL_MEM_FENCE.
+        global: bool,
+    },
+    /// What all work-items of a group do together, which orders all that they do before and behind it.
+    Together,
+    /// A fence of a work-item's own.
+    Fence,
+    /// A group begins. The address is that of the arena, the object's the number of work-items and above that (from bit 32 on) the bytes of local memory, with which the arena begins.
+    Begin,
+    /// It is done.
+    End,
+    /// An integer is divided; the address is what by.
+    Divide,
+}
+
+impl Access {
+    /// Whether there is memory that it touches.
+    pub const fn touches(self) -> bool {
+        matches!(self, Self::Load | Self::Copy | Self::Store | Self::Atomic)
+    }
+
+    /// Whether it changes memory.
+    pub const fn writes(self) -> bool {
+        matches!(self, Self::Store | Self::Atomic)
+    }
 }
 
 /// What an access was meant for.
@@ -58,10 +93,21 @@ pub struct Site {
     pub access: Access,
     /// To how many bytes.
     pub size: u32,
+    /// A power of two of which the address has to be a multiple.
+    pub align: u32,
+    /// Whether it is `volatile`: programs tell each other so what they have done.
+    pub volatile: bool,
     /// Of what.
     pub object: Object,
     /// Where the source says so.
     pub span: Span,
+}
+
+impl Site {
+    /// Of what touches no memory.
+    const fn of(access: Access, span: Span) -> Self {
+        Self { access, size: 0, align: 1, volatile: false, object: Object::Any, span }
+    }
 }
 
 /// What is known of the pointers of the function that is being lowered.
@@ -81,19 +127,43 @@ impl<'a> Checks<'a> {
 /// What pointers were before they were checked.
 pub(super) type Unchecked = SmallVec<[(Value, Option<Val>); 2]>;
 
+/// An access that is to be asked for.
+struct Asked {
+    pointer: Value,
+    access: Access,
+    size: u32,
+    align: u32,
+    volatile: bool,
+}
+
+impl Asked {
+    const fn plain(pointer: Value, access: Access, size: u32, align: u32) -> Self {
+        Self { pointer, access, size, align, volatile: false }
+    }
+}
+
 impl Lower<'_> {
-    /// The accesses of an instruction: their pointers, what they do and how many bytes they touch.
-    fn accesses(&self, inst: &Inst) -> SmallVec<[(Value, Access, u32); 2]> {
+    /// The accesses of an instruction.
+    fn accesses(&self, inst: &Inst) -> SmallVec<[Asked; 2]> {
         let bytes = |value: Value| {
             let ty = self.ir_ty(value);
             scalar(ty).size() * u32::from(ty.lanes())
         };
         match inst.op {
-            Op::Load { ptr, .. } => smallvec![(ptr, Access::Load, inst.results.first().map_or(0, |&result| bytes(result)))],
-            Op::Store { ptr, value, .. } => smallvec![(ptr, Access::Store, bytes(value))],
-            Op::Copy { dst, src, size, .. } => smallvec![(src, Access::Load, size), (dst, Access::Store, size)],
-            Op::Zero { dst, size, .. } => smallvec![(dst, Access::Store, size)],
-            Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => smallvec![(ptr, Access::Atomic, ty.size())],
+            Op::Load { ptr, align, volatile } => {
+                let size = inst.results.first().map_or(0, |&result| bytes(result));
+                smallvec![Asked { pointer: ptr, access: Access::Load, size, align, volatile }]
+            }
+            Op::Store { ptr, value, align, volatile } => {
+                smallvec![Asked { pointer: ptr, access: Access::Store, size: bytes(value), align, volatile }]
+            }
+            Op::Copy { dst, src, size, align } => {
+                smallvec![Asked::plain(src, Access::Copy, size, align), Asked::plain(dst, Access::Store, size, align)]
+            }
+            Op::Zero { dst, size, align } => smallvec![Asked::plain(dst, Access::Store, size, align)],
+            Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => {
+                smallvec![Asked::plain(ptr, Access::Atomic, ty.size(), ty.size())]
+            }
             _ => SmallVec::new(),
         }
     }
@@ -104,10 +174,20 @@ impl Lower<'_> {
         if self.checks.is_none() {
             return Ok(kept);
         }
-        for (pointer, access, size) in self.accesses(inst) {
-            let address = self.first(pointer);
-            let checked = self.checked_address((pointer, address), access, size, inst.span)?;
+        for asked in self.accesses(inst) {
+            let (pointer, address) = (asked.pointer, self.first(asked.pointer));
+            let root = self.checks.as_ref().and_then(|checks| checks.addresses.root(pointer));
+            let (object, base) = self.object(root)?;
+            let Asked { access, size, align, volatile, .. } = asked;
+            let checked = self.ask(Site { access, size, align, volatile, object, span: inst.span }, address, base);
             kept.push((pointer, self.values[pointer.index()].replace(Val::Uniform(smallvec![checked]))));
+        }
+        match inst.op {
+            Op::Barrier(Fence { local, global, image }) => self.tell(Access::Barrier { local, global: global || image }, inst.span),
+            Op::MemFence(_) => self.tell(Access::Fence, inst.span),
+            Op::Group { sub: false, .. } => self.tell(Access::Together, inst.span),
+            Op::Bin(BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem, _, divisor) => self.check_divisor(divisor, inst.span),
+            _ => {}
         }
         Ok(kept)
     }
@@ -119,12 +199,56 @@ impl Lower<'_> {
         }
     }
 
-    fn checked_address(&mut self, (pointer, address): (Value, V), access: Access, size: u32, span: Span) -> Lowered<V> {
-        let root = self.checks.as_ref().and_then(|checks| checks.addresses.root(pointer));
-        let (object, base) = self.object(root)?;
-        let Some(checks) = &self.checks else { return Ok(address) };
+    /// Tells that a group begins.
+    pub(super) fn check_group(&mut self) {
+        if self.checks.is_some() {
+            let sizes = self.i64(u64::from(self.shape.items()) | u64::from(self.frame.local.size) << 32);
+            let base = self.frame.base;
+            self.ask(Site::of(Access::Begin, Span::NONE), base, sizes);
+        }
+    }
+
+    /// Tells that it is done.
+    pub(super) fn check_end(&mut self) {
+        if self.checks.is_some() {
+            self.tell(Access::End, Span::NONE);
+        }
+    }
+
+    /// Tells of what the work-items of a group do together, where that is known of all at once.
+    pub(super) fn check_together(&mut self) {
+        if self.checks.is_some() {
+            self.tell(Access::Together, Span::NONE);
+        }
+    }
+
+    fn tell(&mut self, access: Access, span: Span) {
+        let zero = self.i64(0);
+        self.ask(Site::of(access, span), zero, zero);
+    }
+
+    fn check_divisor(&mut self, divisor: Value, span: Span) {
+        let (ty, zero) = (scalar(self.ir_ty(divisor)), self.i64(0));
+        for part in self.comps(divisor, Mode::Uniform) {
+            for number in part {
+                if self.constant_bits(number).is_some_and(|bits| bits != 0) {
+                    continue;
+                }
+                let mut wide = if ty == Scalar::I64 { number } else { self.op(Register::I64, VOp::Cast(VCast::ZExt, number)) };
+                if ty.size() < 4 {
+                    let mask = self.i64((1 << (8 * ty.size())) - 1);
+                    wide = self.op(Register::I64, VOp::Bin(VBin::And, wide, mask));
+                }
+                self.ask(Site::of(Access::Divide, span), wide, zero);
+            }
+        }
+    }
+
+    /// Asks of a site with an address and what that is in; the address to take in its place.
+    fn ask(&mut self, site: Site, address: V, base: V) -> V {
+        let Some(checks) = &self.checks else { return address };
         let number = checks.sites.borrow().len() as u64;
-        checks.sites.borrow_mut().push(Site { access, size, object, span });
+        checks.sites.borrow_mut().push(site);
         let zero = self.i32(0);
         let (group, linear) = (self.items.group.unwrap_or([zero; 3]), self.items.linear.unwrap_or(zero));
         let number = self.i64(number);
@@ -135,7 +259,7 @@ impl Lower<'_> {
         let (function, checker) =
             (self.launch_address(offset_of!(LaunchContext, check)), self.launch_address(offset_of!(LaunchContext, checker)));
         let args = SmallVec::from_iter([checker, address, base, who, group_of, plane]);
-        Ok(self.here(Register::I64, VOp::CallHelper(function, args)))
+        self.here(Register::I64, VOp::CallHelper(function, args))
     }
 
     /// A number of 32 bits above one that has no more.

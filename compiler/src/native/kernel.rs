@@ -237,7 +237,9 @@ impl<'a> Lower<'a> {
             *id = self.op(Register::I32, VOp::Bin(VBin::Add, *id, base));
         }
         self.items.group = Some(ids);
+        self.check_group();
         body(self)?;
+        self.check_end();
         // The next group: dimension 0 first, and on to the next dimension where it ends.
         let (one, zero) = (self.i32(1), self.i32(0));
         let mut next = at;

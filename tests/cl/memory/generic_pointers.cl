@@ -109,6 +109,7 @@ kernel void kept(global int *g, local int *l, int *local *slots, global ulong *m
     out[12 + i] = to_global(q) != 0;
     uintptr_t bits = (uintptr_t)q;
     int *again = (int *)bits;
+    barrier(CLK_GLOBAL_MEM_FENCE);
     *again += 5;
     out[16 + i] = *q + (again == q);
 }

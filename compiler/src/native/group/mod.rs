@@ -54,7 +54,7 @@ struct GroupLoop {
 impl<'a> Lower<'a> {
     /// A kernel with barriers, of several chunks.
     pub(super) fn by_groups(&mut self, body: &'a Region) -> Lowered<()> {
-        let plan = Plan::of(self.function, self.variation, body, self.shape);
+        let plan = Plan::of((self.function, body), self.variation, self.shape, self.checks.is_some());
         let mark = self.frame.mark();
         let done = self.b.block();
         let parted = self.shape.lanes > 1 && super::control::returns_early(body) || self.shape.lanes == 1 && super::control::returns(body);
@@ -90,7 +90,10 @@ impl<'a> Lower<'a> {
             }
             match node {
                 Node::Level(inst) => self.operation(inst)?,
-                Node::Gathered(collective) => self.gathered(collective)?,
+                Node::Gathered(collective) => {
+                    self.check_together();
+                    self.gathered(collective)?;
+                }
                 Node::Segment(segment) => self.segment(segment)?,
                 Node::Choice { results, cond, ways } => self.level_choice(results, *cond, ways)?,
                 Node::Parted { cond, ways } => self.parted_choice(*cond, ways)?,

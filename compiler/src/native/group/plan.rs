@@ -85,6 +85,8 @@ struct Planner<'a> {
     level: Vec<bool>,
     changed: bool,
     numbers: usize,
+    /// Whether work-items tell that they have come to a barrier.
+    tells: bool,
 }
 
 /// What is around a region.
@@ -97,10 +99,11 @@ struct Around<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn of(function: &'a Function, variation: &'a Variation<'a>, body: &'a Region, shape: Shape) -> Self {
+    pub(super) fn of((function, body): (&'a Function, &'a Region), variation: &'a Variation<'a>, shape: Shape, tells: bool) -> Self {
         let question = Question { group: shape.group, zero_offset: false, stable: StableLoads::Constant };
         let divergence = Divergence::of(function, body, question);
-        let mut planner = Planner { function, variation, divergence, level: vec![true; function.values.len()], changed: true, numbers: 0 };
+        let level = vec![true; function.values.len()];
+        let mut planner = Planner { function, variation, divergence, level, changed: true, numbers: 0, tells };
         while std::mem::take(&mut planner.changed) {
             planner.levels(body, Around::default());
         }
@@ -354,7 +357,12 @@ impl<'a> Planner<'a> {
         let mut pending = Segment::default();
         for inst in &region.insts {
             match &inst.op {
-                Op::Barrier(_) => flush(&mut nodes, &mut pending),
+                Op::Barrier(_) => {
+                    if self.tells {
+                        pending.insts.push(inst);
+                    }
+                    flush(&mut nodes, &mut pending);
+                }
                 Op::Group { sub: false, .. } => match collective::of(inst) {
                     Some(collective) if !collective.is_scan() => {
                         pending.tail.push(Tail::Bring(collective));

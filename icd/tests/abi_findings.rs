@@ -1,0 +1,311 @@
+//! `WGCL_CHECK`: what kernels do wrong within the bounds of their memory is told of exactly, fails the launch where that is asked for, and nothing is told of what is right.
+//!
+//! What is told goes to standard error, so the kernels run in processes of their own, and what these wrote is compared here.
+
+mod common;
+
+use std::process::{Command, Output};
+use std::ptr::null;
+
+use common::ffi::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_SUCCESS, cl_int};
+use common::objects::{Context, Queue};
+use common::target;
+
+const CL_OUT_OF_RESOURCES: cl_int = -5;
+/// Set in the process that runs the kernels.
+const CHILD: &str = "WGCL_TEST_FINDINGS";
+
+/// A kernel that does one thing wrong, on line 3: launched with 16 work-items in groups of 8, of which `out` has 16 words.
+struct Wrong {
+    name: &'static str,
+    does: &'static str,
+    /// All that is said of it.
+    said: &'static str,
+    /// Of which part of the line.
+    at: &'static str,
+    /// Where the other access of a race is.
+    other: Option<&'static str>,
+}
+
+const fn wrong(name: &'static str, does: &'static str, at: &'static str, said: &'static str) -> Wrong {
+    Wrong { name, does, said, at, other: None }
+}
+
+const fn race(name: &'static str, does: &'static str, [at, other]: [&'static str; 2], said: &'static str) -> Wrong {
+    Wrong { name, does, said, at, other: Some(other) }
+}
+
+const WRONG: &[Wrong] = &[
+    race(
+        "no_barrier",
+        "m[l] = 0; barrier(CLK_LOCAL_MEM_FENCE); m[l ^ 1] = i + 1; out[i] = m[l] + 0;",
+        ["m[l ^ 1] = i + 1", "m[l] + 0"],
+        "store of 4 bytes at byte 0 of the local variable 'm', by work-item (1, 0, 0) of group (0, 0, 0): a data race with work-item (0, 0, 0) of the same group",
+    ),
+    race(
+        "wrong_fence",
+        "m[l] = i; barrier(CLK_GLOBAL_MEM_FENCE); out[i] = m[l ^ 1];",
+        ["m[l ^ 1]", "m[l] = i"],
+        "load of 4 bytes at byte 4 of the local variable 'm', by work-item (0, 0, 0) of group (0, 0, 0): a data race with work-item (1, 0, 0) of the same group",
+    ),
+    race(
+        "one_barrier_less",
+        "for (int k = 0; k < 2; k++) { m[l] = k + i; barrier(CLK_LOCAL_MEM_FENCE); out[i] += m[7 - l]; }",
+        ["m[7 - l]", "m[l] = k + i"],
+        "load of 4 bytes at byte 12 of the local variable 'm', by work-item (4, 0, 0) of group (0, 0, 0): a data race with work-item (3, 0, 0) of the same group",
+    ),
+    race(
+        "neighbours_in_global_memory",
+        "out[i] = 5; out[i ^ 1] += 1;",
+        ["out[i] = 5", "out[i ^ 1] += 1"],
+        "store of 4 bytes at byte 4 of argument 'out', by work-item (1, 0, 0) of group (0, 0, 0): a data race with work-item (0, 0, 0) of the same group",
+    ),
+    race(
+        "one_place_for_all",
+        "if (l == 2) out[3] = i;",
+        ["out[3] = i", "out[3] = i"],
+        "store of 4 bytes at byte 12 of argument 'out', by work-item (10, 0, 0) of group (1, 0, 0): a data race with work-item (2, 0, 0) of group (0, 0, 0)",
+    ),
+    race(
+        "barriers_are_a_groups_own",
+        "if (i == 0) out[9] = 7; barrier(CLK_GLOBAL_MEM_FENCE); if (i == 8) out[0] = out[9];",
+        ["out[9];", "out[9] = 7"],
+        "load of 4 bytes at byte 36 of argument 'out', by work-item (8, 0, 0) of group (1, 0, 0): a data race with work-item (0, 0, 0) of group (0, 0, 0)",
+    ),
+    race(
+        "halves_of_a_word",
+        "local short *s = (local short *)m; if (l == 3) m[1] = 70000; if (l == 5) s[3] = 2;",
+        ["s[3] = 2", "m[1] = 70000"],
+        "store of 2 bytes at byte 6 of the local variable 'm', by work-item (5, 0, 0) of group (0, 0, 0): a data race with work-item (3, 0, 0) of the same group",
+    ),
+    race(
+        "stores_beside_atomics",
+        "if (l < 7) atomic_inc(out + 1); else if (i == 7) out[1] = 50;",
+        ["out[1] = 50", "atomic_inc"],
+        "store of 4 bytes at byte 4 of argument 'out', by work-item (7, 0, 0) of group (0, 0, 0): a data race with work-item (6, 0, 0) of the same group",
+    ),
+    wrong(
+        "local_as_it_was",
+        "if (l < 7) m[l] = i; barrier(CLK_LOCAL_MEM_FENCE); out[i] = m[l];",
+        "m[l];",
+        "load of 4 bytes at byte 28 of the local variable 'm', which nothing has written, by work-item (7, 0, 0) of group (0, 0, 0)",
+    ),
+    wrong(
+        "private_as_it_was",
+        "int p[4]; p[n & 1] = i; p[2] = 3; out[i] = p[n + l / 5 * 3];",
+        "p[n + l / 5 * 3]",
+        "load of 4 bytes at byte 12 of the private variable 'p', which nothing has written, by work-item (5, 0, 0) of group (0, 0, 0)",
+    ),
+    wrong(
+        "buffer_as_it_was",
+        "out[i] = i < 8 ? fresh[i] : i;",
+        "fresh[i]",
+        "load of 4 bytes at byte 16 of argument 'fresh', which nothing has written, by work-item (4, 0, 0) of group (0, 0, 0)",
+    ),
+    wrong(
+        "only_to_be_read",
+        "if (i == 9) given[i] = 3;",
+        "given[i] = 3",
+        "store of 4 bytes at byte 36 of argument 'given', which is CL_MEM_READ_ONLY, by work-item (9, 0, 0) of group (1, 0, 0)",
+    ),
+    wrong(
+        "between_words",
+        "if (i == 4) *(global int *)((global char *)out + 21) = 3;",
+        "*(global int *)((global char *)out + 21) = 3",
+        "store of 4 bytes at byte 21 of argument 'out', whose address is not a multiple of 4, by work-item (4, 0, 0) of group (0, 0, 0)",
+    ),
+    wrong(
+        "between_vectors",
+        "if (i == 5) *(global int4 *)out = *(global int4 *)(given + 3);",
+        "*(global int4 *)(given + 3)",
+        "load of 16 bytes at byte 12 of argument 'given', whose address is not a multiple of 16, by work-item (5, 0, 0) of group (0, 0, 0)",
+    ),
+    wrong(
+        "barrier_for_some",
+        "if (l != 2) barrier(CLK_LOCAL_MEM_FENCE); out[i] = i;",
+        "barrier(CLK_LOCAL_MEM_FENCE)",
+        "a barrier that 7 of 8 work-items of group (0, 0, 0) come to; work-item (2, 0, 0) does not",
+    ),
+    wrong(
+        "barrier_after_return",
+        "if (i >= 13) return; barrier(CLK_LOCAL_MEM_FENCE); out[i] = i;",
+        "barrier(CLK_LOCAL_MEM_FENCE)",
+        "a barrier that 5 of 8 work-items of group (1, 0, 0) come to; work-item (13, 0, 0) does not",
+    ),
+    wrong(
+        "barrier_in_turns",
+        "for (int k = 0; k < 2 + (l == 1); k++) barrier(CLK_LOCAL_MEM_FENCE); out[i] = i;",
+        "barrier(CLK_LOCAL_MEM_FENCE)",
+        "a barrier that 1 of 8 work-items of group (0, 0, 0) come to; work-item (0, 0, 0) does not",
+    ),
+    wrong(
+        "by_zero",
+        "out[i] = 100 / (i - 6);",
+        "100 / (i - 6)",
+        "an integer is divided by zero, by work-item (6, 0, 0) of group (0, 0, 0)",
+    ),
+    wrong(
+        "rest_by_zero",
+        "uchar2 v = (uchar2)(3, i); out[i] = ((uchar2)(9) % v).y;",
+        "(uchar2)(9) % v",
+        "an integer is divided by zero, by work-item (0, 0, 0) of group (0, 0, 0)",
+    ),
+];
+
+fn source(wrong: &Wrong) -> String {
+    format!(
+        "kernel void {}(global int *out, global int *given, global int *fresh, int n) {{
+            local int m[8]; int i = get_global_id(0), l = get_local_id(0);\n{}\n}}",
+        wrong.name, wrong.does
+    )
+}
+
+/// Runs a kernel that does something wrong: whether its launch succeeds.
+fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) -> bool {
+    eprintln!("@@ {}", wrong.name);
+    let program = context.program(&source(wrong));
+    assert_eq!(program.build("-cl-std=CL3.0"), CL_SUCCESS, "{}", program.log());
+    let kernel = program.kernel(wrong.name);
+    let (out, fresh) = (context.buffer(64), context.buffer(64));
+    let mut words = [1_i32; 16];
+    let given = context.buffer_with(CL_MEM_READ_ONLY | common::ffi::CL_MEM_COPY_HOST_PTR, 64, words.as_mut_ptr().cast());
+    queue.write(&out, &[0_u32; 16]);
+    queue.write(&fresh, &[0_u32; 4]);
+    for (index, mem) in (0..).zip([&out, &given, &fresh]) {
+        kernel.set_mem(index, mem);
+    }
+    assert_eq!(kernel.set(3, &0_i32), CL_SUCCESS);
+    assert_eq!(queue.launch(&kernel, &[16], Some(&[8])), CL_SUCCESS);
+    match target().cl.clFinish(queue.0) {
+        CL_SUCCESS => true,
+        status => {
+            assert_eq!(status, CL_OUT_OF_RESOURCES, "{}", wrong.name);
+            false
+        }
+    }
+}
+
+/// What programs do and may.
+const RIGHT: &str = "
+    typedef struct { char c; int i; short s, t; } Mixed;
+    kernel void reduce(global int *out, local int *m, volatile global int *count) {
+        int l = get_local_id(0), n = get_local_size(0);
+        local int flag, last;
+        flag = 3;
+        m[l] = get_global_id(0);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int step = n / 2; step > 0; step /= 2) {
+            if (l < step) m[l] += m[l + step];
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        if (l == 0) {
+            out[get_group_id(0)] = m[0];
+            mem_fence(CLK_GLOBAL_MEM_FENCE);
+            last = atomic_inc(count) == (int)get_num_groups(0) - 1;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (last) {
+            mem_fence(CLK_GLOBAL_MEM_FENCE);
+            if (l == 0) { int sum = 0; for (uint k = 0; k < get_num_groups(0); k++) sum += out[k]; out[8] = sum + flag; }
+        }
+    }
+    kernel void own(global int *out, global Mixed *mixed) {
+        int i = get_global_id(0), p[5];
+        for (int k = 0; k <= i % 4; k++) p[k] = k * i;
+        Mixed a; a.c = i; a.i = 2 * i; a.s = 3; a.t = i; mixed[i] = a;
+        Mixed b = mixed[i];
+        ((global char *)out)[4 * i] = 1; ((global char *)out)[4 * i + 1] = 2; ((global short *)out)[2 * i + 1] = 3;
+        out[i] += p[i % 4] + b.i + b.t + (i ? 100 / i : 0);
+    }
+    kernel void shared(global int *out, global int *found) {
+        if (get_global_id(0) & 1) found[0] = 1;
+        local int counts[4];
+        if (get_local_id(0) < 4) counts[get_local_id(0)] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        atomic_inc(counts + get_global_id(0) % 3);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (get_local_id(0) < 4) atomic_add(out + get_local_id(0), counts[get_local_id(0)]);
+        event_t e = async_work_group_copy(counts, found + 4, 4, 0);
+        wait_group_events(1, &e);
+        out[8 + get_global_id(0)] = counts[get_local_id(0) % 4];
+    }";
+
+fn run_right(context: &Context, queue: &Queue) {
+    eprintln!("@@ right");
+    let program = context.program(RIGHT);
+    assert_eq!(program.build("-cl-std=CL3.0"), CL_SUCCESS, "{}", program.log());
+    let (out, more) = (context.buffer(128), context.buffer(16 * 16));
+    let reduce = program.kernel("reduce");
+    reduce.set_mem(0, &out);
+    assert_eq!(target().cl.clSetKernelArg(reduce.0, 1, 32, null()), CL_SUCCESS);
+    reduce.set_mem(2, &more);
+    queue.write(&more, &[0_u32]);
+    assert_eq!(queue.launch(&reduce, &[16], Some(&[8])), CL_SUCCESS);
+    assert_eq!(queue.read::<u32>(&out, 9)[8], 123);
+    let own = program.kernel("own");
+    own.set_mem(0, &out);
+    own.set_mem(1, &more);
+    assert_eq!(queue.launch(&own, &[16], Some(&[16])), CL_SUCCESS);
+    let (shared, found) = (program.kernel("shared"), context.buffer_with(CL_MEM_READ_WRITE, 32, std::ptr::null_mut()));
+    shared.set_mem(0, &out);
+    shared.set_mem(1, &found);
+    queue.write(&out, &[0_u32; 32]);
+    queue.write(&found, &[0, 0, 0, 0, 5, 6, 7, 8]);
+    assert_eq!(queue.launch(&shared, &[16], Some(&[8])), CL_SUCCESS);
+    assert_eq!(queue.read::<u32>(&out, 24)[..12], [6, 5, 5, 0, 0, 0, 0, 0, 5, 6, 7, 8]);
+    assert_eq!(target().cl.clFinish(queue.0), CL_SUCCESS);
+}
+
+#[test]
+#[ignore = "run by the others, in processes that check"]
+fn kernels() {
+    let Some(mode) = std::env::var_os(CHILD).filter(|_| common::is_cpu()) else {
+        eprintln!("@@ none");
+        return;
+    };
+    let context = Context::new();
+    let queue = context.queue(0);
+    for wrong in WRONG {
+        assert_eq!(run_wrong(&context, &queue, wrong), mode == "1", "{}", wrong.name);
+    }
+    run_right(&context, &queue);
+    eprintln!("@@ end");
+}
+
+/// What the kernels' process wrote, if the device checks.
+fn told(mode: &str) -> Option<String> {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    let command = command.args(["--exact", "kernels", "--ignored", "--nocapture"]).env(CHILD, mode).env("WGCL_CHECK", mode);
+    let Output { status, stderr, .. } = command.output().expect("a process");
+    let text = String::from_utf8_lossy(&stderr).into_owned();
+    assert!(status.success(), "{text}");
+    (!text.contains("@@ none")).then_some(text)
+}
+
+/// The part of what was told that is about one kernel.
+fn of<'t>(text: &'t str, name: &str) -> &'t str {
+    let behind = text.split_once(&format!("@@ {name}\n")).map(|(_, behind)| behind);
+    assert!(behind.is_some(), "{name} was not run:\n{text}");
+    behind.and_then(|behind| behind.split("@@ ").next()).unwrap_or_default()
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let Some(text) = told("1") else { return };
+    for wrong in WRONG {
+        let column = |part: &str| wrong.does.find(part).expect("a part of the line") + 1;
+        let mut expected = vec![format!("<source>:3:{}: error: kernel '{}': {}", column(wrong.at), wrong.name, wrong.said)];
+        expected.extend(wrong.other.map(|other| format!("<source>:3:{}: note: the other ", column(other))));
+        let said = of(&text, wrong.name);
+        let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("<source>")).collect();
+        let fits = lines.len() == expected.len() && lines.iter().zip(&expected).all(|(line, expected)| line.starts_with(expected.as_str()));
+        assert!(fits, "{expected:#?} but\n{said}");
+    }
+    assert_eq!(of(&text, "right"), "");
+}
+
+#[test]
+fn what_is_wrong_fails_where_that_is_asked_for() {
+    let Some(text) = told("fatal") else { return };
+    assert_eq!(of(&text, "right"), "");
+}
