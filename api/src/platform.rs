@@ -16,8 +16,11 @@ pub const NAME: &str = "wgcl";
 pub const SUFFIX: &str = "wgcl";
 
 /// Extensions of the platform itself; a device's come on top of them.
-pub const PLATFORM_EXTENSIONS: &[(&str, Version)] =
-    &[("cl_khr_icd", Version::new(2, 0, 0)), ("cl_khr_extended_versioning", Version::new(1, 0, 0))];
+pub const PLATFORM_EXTENSIONS: &[(&str, Version)] = &[
+    ("cl_khr_icd", Version::new(2, 0, 1)),
+    ("cl_khr_icd_unloadable", Version::new(1, 0, 0)),
+    ("cl_khr_extended_versioning", Version::new(1, 0, 0)),
+];
 
 /// The platform.
 pub struct Platform {

@@ -21,6 +21,12 @@ use crate::ffi::{BytesMut, FromC, Out, OutList, Text};
 use crate::handles;
 use crate::info::Query;
 
+/// CL_PLATFORM_UNLOADABLE_KHR, newer than the headers that the bindings are made from.
+const UNLOADABLE: cl_platform_info = 0x0921;
+
+/// Whether a loader may close the library: where it is linked so that its code stays for its threads all the same (`build.rs`).
+const STAYS_LOADED: bool = cfg!(all(unix, not(target_vendor = "apple")));
+
 static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
 
 /// The platform of this process, with logging as the options want it.
@@ -106,6 +112,7 @@ crate::entry! {
             CL_PLATFORM_EXTENSIONS_WITH_VERSION => query.put(platform.extensions()),
             CL_PLATFORM_HOST_TIMER_RESOLUTION => query.put(1u64),
             CL_PLATFORM_ICD_SUFFIX_KHR => query.put(SUFFIX),
+            UNLOADABLE => query.put(STAYS_LOADED),
             _ => query.unknown(param),
         }
     }

@@ -1,4 +1,4 @@
-//! What the driver promises to loaders (cl_khr_icd 2.0.0): this test is the loader, beside the installed one, through which
+//! What the driver promises to loaders (cl_khr_icd 2.0.1): this test is the loader, beside the installed one, through which
 //! the other tests call.
 
 mod common;
@@ -8,7 +8,7 @@ use std::ptr::{null_mut, without_provenance_mut};
 
 use common::ffi::{CL_INVALID_PLATFORM, CL_PLATFORM_NAME, CL_SUCCESS, cl_int, cl_platform_id, cl_uint};
 use common::objects::{Context, Event};
-use common::{info_bytes, info_string, library_under_test, target};
+use common::{info, info_bytes, info_string, library_under_test, target};
 
 type GetExtension = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 type GetPlatforms = unsafe extern "C" fn(cl_uint, *mut cl_platform_id, *mut cl_uint) -> cl_int;
@@ -24,6 +24,7 @@ const TAGGED: [usize; 2] = [0, 31];
 const PLACES: usize = 150;
 
 const CL_PLATFORM_EXTENSIONS_WITH_VERSION: cl_uint = 0x0907;
+const CL_PLATFORM_UNLOADABLE: cl_uint = 0x0921;
 
 /// What a loader finds at a handle: `dispatch` and `dispatch_data`.
 fn words(handle: *mut c_void) -> [*mut c_void; 2] {
@@ -100,7 +101,7 @@ fn the_platform_says_that_it_is_of_version_two() {
     .expect("the versions");
     // cl_name_version: the version, and a name of 64 bytes.
     let icd = versions.chunks(68).find(|entry| entry[4..].starts_with(b"cl_khr_icd\0")).expect("cl_khr_icd");
-    assert_eq!(u32::from_ne_bytes([icd[0], icd[1], icd[2], icd[3]]), 2 << 22);
+    assert_eq!(u32::from_ne_bytes([icd[0], icd[1], icd[2], icd[3]]), 2 << 22 | 1);
 }
 
 #[test]
@@ -181,4 +182,23 @@ fn every_handle_has_the_data_of_the_loader() {
     kernel.set_mem(0, &buffer);
     assert_eq!(queue.launch(&kernel, &[1], None), CL_SUCCESS);
     assert_eq!(queue.read::<i32>(&buffer, 1), [1]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn it_may_be_closed_and_opened_again() {
+    if !target().is_wgcl() {
+        return;
+    }
+    let driver = Driver::open();
+    let unloadable =
+        info::<cl_uint>(|size, value, ret| target().cl.clGetPlatformInfo(driver.platform, CL_PLATFORM_UNLOADABLE, size, value, ret));
+    assert_eq!(unloadable, Ok(1));
+    let context = Context::new();
+    let queue = context.queue(0);
+    let before = driver.platform;
+    drop(driver);
+    // Its threads go on, and it is the same when it is opened again.
+    queue.finish();
+    assert_eq!(Driver::open().platform, before);
 }
