@@ -301,6 +301,7 @@ impl Device {
     /// CL_DEVICE_DOUBLE_FP_CONFIG: what OpenCL demands of every device with double, or nothing.
     pub fn double_fp_config(&self) -> FpConfig {
         if self.target().language.fp64 {
+            // The conformance tests ask for the other roundings, too, which conversions alone have.
             FpConfig::FMA
                 | FpConfig::ROUND_TO_NEAREST
                 | FpConfig::ROUND_TO_ZERO
@@ -314,7 +315,14 @@ impl Device {
 
     /// CL_DEVICE_HALF_FP_CONFIG
     pub fn half_fp_config(&self) -> FpConfig {
-        if self.target().language.fp16 { FpConfig::INF_NAN | FpConfig::ROUND_TO_NEAREST } else { FpConfig::empty() }
+        let language = &self.target().language;
+        if !language.fp16 {
+            return FpConfig::empty();
+        }
+        let mut config = FpConfig::INF_NAN | FpConfig::ROUND_TO_NEAREST;
+        config.set(FpConfig::DENORM, language.half_denormals);
+        config.set(FpConfig::FMA, language.fused_fma);
+        config
     }
 
     /// Work-items of a subgroup, the last one of a work-group excepted; `None` where programs have no subgroups.

@@ -223,6 +223,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,
         // NVIDIA's compiler takes a float that became a half and a float again for the first one.
         rounds_to_half: false,
+        half_denormals: llvmpipe || details.float_controls.denorm_preserve & 1 != 0,
         far_offsets: false,
         short_elements: int16 && approach.spirv,
         max_local_memory: limits.max_compute_workgroup_storage_size,

@@ -79,6 +79,8 @@ pub struct Language {
     pub denormals: bool,
     /// `float` becomes `half` by rounding to the nearest, denormals included, as an instruction of the device.
     pub rounds_to_half: bool,
+    /// Half-precision denormals are kept.
+    pub half_denormals: bool,
     /// Elements of 16 bits in global memory are loaded and stored as they are, and not as parts of words.
     pub short_elements: bool,
     /// Bytes of local memory that a work-group may have.

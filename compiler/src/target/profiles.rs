@@ -50,6 +50,7 @@ impl Target {
             fused_fma: false,
             denormals: true,
             rounds_to_half: false,
+            half_denormals: true,
             far_offsets: false,
             short_elements: true,
             max_local_memory: 32768,
