@@ -15,6 +15,7 @@ const EXTENSIONS: &[&CStr] = &[
     c"SPV_EXT_relaxed_printf_string_address_space",
     c"SPV_EXT_shader_atomic_float_add",
     c"SPV_EXT_shader_atomic_float_min_max",
+    c"SPV_INTEL_split_barrier",
     c"SPV_INTEL_subgroups",
     c"SPV_KHR_bit_instructions",
     c"SPV_KHR_expect_assume",
@@ -26,8 +27,9 @@ const EXTENSIONS: &[&CStr] = &[
 ];
 
 /// Capabilities that every device has, by their numbers: `Addresses`, `Linkage`, `Kernel`, `Vector16`, `Float16Buffer`, `Int16`, `Groups`, `GenericPointer`,
-/// `Int8`, `UniformDecoration`, `DotProductInputAll`, `DotProductInput4x8Bit`, `DotProductInput4x8BitPacked`, `DotProduct`, `BitInstructions`, `ExpectAssumeKHR`.
-const CAPABILITIES: &[u32] = &[4, 5, 6, 7, 8, 22, 18, 38, 39, 71, 6016, 6017, 6018, 6019, 6025, 5629];
+/// `Int8`, `UniformDecoration`, `DotProductInputAll`, `DotProductInput4x8Bit`, `DotProductInput4x8BitPacked`, `DotProduct`, `BitInstructions`, `ExpectAssumeKHR`,
+/// `SplitBarrierINTEL`.
+const CAPABILITIES: &[u32] = &[4, 5, 6, 7, 8, 22, 18, 38, 39, 71, 6016, 6017, 6018, 6019, 6025, 5629, 6141];
 
 /// `ImageBasic`, `ImageReadWrite`, `LiteralSampler`, `Sampled1D`, `Image1D`, `SampledBuffer`, `ImageBuffer`.
 const IMAGES: &[u32] = &[13, 14, 20, 43, 44, 46, 47];

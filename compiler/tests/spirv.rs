@@ -153,6 +153,11 @@ fn structures_are_chosen_and_addresses_are_vectors() {
 }
 
 #[test]
+fn barriers_come_in_halves() {
+    assert_eq!(run(&module("split"), &Specialisation::new(), "turn", 8, 8, &[]), [49, 36, 25, 16, 9, 4, 1, 0]);
+}
+
+#[test]
 fn both_byte_orders_are_read() {
     let words = module("control");
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
@@ -230,7 +235,9 @@ fn damage(words: &mut Vec<u32>, random: &mut Random) {
 /// The modules that are damaged, and their names.
 fn fuzzed() -> Vec<(String, Vec<u32>)> {
     let Ok(folder) = std::env::var("WGCL_FUZZ_MODULES") else {
-        return ["control", "constants", "numbers", "later", "subgroups", "pipes"].map(|name| (name.to_owned(), module(name))).to_vec();
+        return ["control", "constants", "numbers", "later", "subgroups", "pipes", "split"]
+            .map(|name| (name.to_owned(), module(name)))
+            .to_vec();
     };
     let paths = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path());
     let mut modules: Vec<_> = paths

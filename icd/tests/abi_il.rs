@@ -23,6 +23,9 @@ const CONSTANTS: &[u8] = include_bytes!("../../tests/spirv/constants.spv");
 /// Exports `twice`, and has a kernel `call` that calls `thrice`, which it imports.
 const LINKED: &[u8] = include_bytes!("../../tests/spirv/linked.spv");
 
+/// `turn` exchanges elements of a work-group of 8 at a barrier in two halves.
+const SPLIT: &[u8] = include_bytes!("../../tests/spirv/split.spv");
+
 fn takes_il() -> bool {
     let names = info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_EXTENSIONS, size, value, ret));
     names.unwrap_or_default().split_whitespace().any(|name| name == "cl_khr_il_program")
@@ -108,6 +111,17 @@ fn a_module_is_built_and_told_of() {
     assert!(info(CL_PROGRAM_SOURCE).iter().all(|byte| *byte == 0));
     assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
     assert_eq!(run::<3>(&context, &program, "k", 1), [9, 7, 5]);
+}
+
+#[test]
+fn barriers_come_in_halves() {
+    if !takes_il() {
+        return;
+    }
+    let context = Context::new();
+    let (program, _) = create(&context, SPLIT);
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+    assert_eq!(run::<8>(&context, &program, "turn", 8), [49, 36, 25, 16, 9, 4, 1, 0]);
 }
 
 #[test]

@@ -49,6 +49,9 @@ const DEEP: usize = 48;
 /// Bytes of that stack.
 const DEEP_STACK: usize = 256 << 20;
 
+/// Work-items of a group in a dimension that naga knows; no device has as many.
+const MOST_ITEMS: u32 = 1 << 14;
+
 /// Why emission failed; becomes a [`LaunchError`] with the kernel's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum EmitError {
@@ -130,10 +133,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     let patches = patch::functions(&plan, &mut shared, target);
     let printf = crate::printf::Table::new(module, target.pointer_size());
     let kernel_function = stage("emit naga", || functions(&inputs, kernel, &plan, &work, &printf, (&mut shared, patches)))?;
-    let local_size = key.kernel.local_size.map(|n| n.max(1));
-    // naga takes questions about subgroups from groups of one dimension only, where WGSL says which work-items are next to each other. OpenCL does not.
-    let items = local_size.iter().fold(1_u32, |product, &n| product.saturating_mul(n));
-    let checked_size = if target.shaders.spirv { [items, 1, 1] } else { local_size };
+    let (local_size, checked_size) = group_size(key, target)?;
     shared.module.entry_points.push(naga::EntryPoint {
         name: kernel.name.clone(),
         stage: naga::ShaderStage::Compute,
@@ -177,6 +177,18 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         shader.set_local_size(local_size);
     }
     Ok(shader)
+}
+
+/// Work-items of a group in each dimension, and what naga is told of them.
+fn group_size(key: &LaunchKey, target: &Target) -> Result<([u32; 3], [u32; 3]), EmitError> {
+    let local_size = key.kernel.local_size.map(|n| n.max(1));
+    // naga takes questions about subgroups from groups of one dimension only, where WGSL says which work-items are next to each other. OpenCL does not.
+    let items = local_size.iter().fold(1_u32, |product, &n| product.saturating_mul(n));
+    let checked_size = if target.shaders.spirv { [items, 1, 1] } else { local_size };
+    match checked_size.iter().find(|&&size| size > MOST_ITEMS) {
+        Some(&needed) => Err(EmitError::Limit { what: "work-items of a work-group", needed: needed.into(), limit: MOST_ITEMS.into() }),
+        None => Ok((local_size, checked_size)),
+    }
 }
 
 /// What functions ask for besides memory.

@@ -16,6 +16,9 @@ use crate::ir::Space;
 use crate::thir::types::scalar_size;
 use crate::thir::{CastKind, Expr, ExprKind, QualTy, Rounding, Ty, TyKind};
 
+/// The extension of barriers in two halves.
+const SPLIT_BARRIER: &str = "cl_intel_split_work_group_barrier";
+
 /// What a name outside of the table means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
@@ -186,12 +189,17 @@ impl Sema<'_> {
             "nan" => Family::Nan,
             "barrier" => Family::Barrier,
             "work_group_barrier" if modern => Family::Barrier,
+            // Whoever waits has arrived: a barrier there does all, and orders what comes before the arrival, too.
+            "intel_work_group_barrier_arrive" if self.target.has_extension(SPLIT_BARRIER) => Family::MemFence,
+            "intel_work_group_barrier_wait" if self.target.has_extension(SPLIT_BARRIER) => Family::Barrier,
             "mem_fence" | "read_mem_fence" | "write_mem_fence" => Family::MemFence,
             "async_work_group_copy" => Family::AsyncCopy { strided: false },
             "async_work_group_strided_copy" => Family::AsyncCopy { strided: true },
             "async_work_group_copy_2D2D" => Family::AsyncCopyLines { planes: false },
             "async_work_group_copy_3D3D" => Family::AsyncCopyLines { planes: true },
             "wait_group_events" => Family::WaitGroupEvents,
+            // Copies are made by the work-items themselves, each a part: a barrier orders them.
+            "async_work_group_copy_fence" if self.target.has_extension("cl_khr_async_work_group_copy_fence") => Family::Barrier,
             "prefetch" => Family::Prefetch,
             "to_global" if self.has_generic() => Family::ToSpace(Space::Global),
             "to_local" if self.has_generic() => Family::ToSpace(Space::Local),
@@ -206,6 +214,16 @@ impl Sema<'_> {
             "printf" => Family::Printf,
             _ => return None,
         })
+    }
+
+    /// Numbers of arguments of barriers and fences: the second, if there is one, is a scope.
+    fn fence_arity(&self, name: &str) -> (usize, usize) {
+        let scoped = match name {
+            "work_group_barrier" => true,
+            "intel_work_group_barrier_arrive" | "intel_work_group_barrier_wait" => self.options.std.version() >= 200,
+            _ => false,
+        };
+        (1, if scoped { 2 } else { 1 })
     }
 
     pub(super) fn is_family(&self, name: &str) -> bool {
@@ -252,10 +270,10 @@ impl Sema<'_> {
             return self.error_expr(span);
         };
         let (least, most) = match family {
-            Family::Convert { .. } | Family::As { .. } | Family::Nan | Family::MemFence | Family::ToSpace(_) | Family::GetFence => (1, 1),
+            Family::Barrier | Family::MemFence => self.fence_arity(name),
+            Family::Convert { .. } | Family::As { .. } | Family::Nan | Family::ToSpace(_) | Family::GetFence => (1, 1),
             Family::VLoad(_) | Family::VLoadHalf { .. } | Family::Shuffle | Family::WaitGroupEvents | Family::Prefetch => (2, 2),
             Family::VStore(_) | Family::VStoreHalf { .. } | Family::Shuffle2 | Family::WorkItemFence => (3, 3),
-            Family::Barrier => (1, if &**name == "barrier" { 1 } else { 2 }),
             Family::Atomic(AtomicKind::Inc | AtomicKind::Dec) => (1, 1),
             Family::Atomic(AtomicKind::CmpXchg) => (3, 3),
             Family::Atomic(_) => (2, 2),
@@ -336,7 +354,7 @@ impl Sema<'_> {
                 for (index, value) in values.into_iter().enumerate() {
                     let known = match (family, index) {
                         (Family::WorkItemFence, 1) => self.check_order_value(&value),
-                        (Family::WorkItemFence, 2) | (Family::Barrier, 1) => self.check_scope_value(&value),
+                        (Family::WorkItemFence, 2) | (Family::Barrier | Family::MemFence, 1) => self.check_scope_value(&value),
                         _ => true,
                     };
                     if !known {

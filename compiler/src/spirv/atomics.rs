@@ -79,13 +79,10 @@ impl Lowering<'_, '_, '_> {
             }
             Opcode::AtomicCompareExchange | Opcode::AtomicCompareExchangeWeak => self.compare_exchange()?,
             Opcode::AtomicFlagTestAndSet | Opcode::AtomicFlagClear => self.atomic_flag()?,
-            Opcode::ControlBarrier => self.barrier()?,
-            Opcode::MemoryBarrier => {
-                let semantics = self.known(1)?;
-                if order(semantics) != "memory_order_relaxed" {
-                    self.b.effect(Op::MemFence(fence(semantics)));
-                }
-            }
+            Opcode::ControlBarrier | Opcode::ControlBarrierWaitINTEL => self.barrier()?,
+            // Whoever waits has arrived: a barrier there does all.
+            Opcode::ControlBarrierArriveINTEL => self.fence(2)?,
+            Opcode::MemoryBarrier => self.fence(1)?,
             _ => {
                 let Some((name, sign)) = fetch(op) else { return Ok(false) };
                 self.fetch(name, sign)?;
@@ -167,6 +164,15 @@ impl Lowering<'_, '_, '_> {
         let was_set = self.library_text(Type::I32, "int", &params, &[pointer], &body)?;
         let value = self.b.cmp_int(CmpOp::Ne, was_set, 0);
         self.give(value)
+    }
+
+    /// A fence with the semantics of that operand.
+    fn fence(&mut self, operand: usize) -> Checked<()> {
+        let semantics = self.known(operand)?;
+        if order(semantics) != "memory_order_relaxed" {
+            self.b.effect(Op::MemFence(fence(semantics)));
+        }
+        Ok(())
     }
 
     fn barrier(&mut self) -> Checked<()> {

@@ -197,7 +197,11 @@ impl Language {
     pub fn with_extensions(mut self) -> Self {
         let mut extensions = vec![
             "cl_ext_float_atomics",
+            "cl_khr_async_work_group_copy_fence",
             "cl_khr_byte_addressable_store",
+            // A barrier where work-items wait for it.
+            "cl_intel_split_work_group_barrier",
+            "cl_nv_pragma_unroll",
             "cl_khr_extended_async_copies",
             "cl_khr_extended_bit_ops",
             "cl_khr_global_int32_base_atomics",

@@ -1,0 +1,22 @@
+// cl_intel_split_work_group_barrier: what was stored before a work-item arrived is there for all that have waited.
+// requires: cl_intel_split_work_group_barrier
+
+kernel void turn(global const int *a, global int *out)
+{
+    local int tile[16];
+    uint id = get_local_id(0);
+    int sum = 0;
+    for (int k = 0; k < 4; k++) {
+        tile[id] = a[id] + k;
+        intel_work_group_barrier_arrive(CLK_LOCAL_MEM_FENCE);
+        sum += 100;
+        intel_work_group_barrier_wait(CLK_LOCAL_MEM_FENCE);
+        sum += tile[15 - id];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[id] = sum;
+}
+// run: turn global=16 local=16
+// arg a: int[16] = i
+// arg out: int[16]
+// expect out: 406 + 4 * (15 - i)
