@@ -87,6 +87,17 @@ bitflags! {
         const LOCAL_MIN_MAX = 1 << 18;
     }
 
+    /// cl_device_kernel_clock_capabilities_khr
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct KernelClocks: u64 {
+        /// CL_DEVICE_KERNEL_CLOCK_SCOPE_DEVICE_KHR
+        const DEVICE = 1 << 0;
+        /// CL_DEVICE_KERNEL_CLOCK_SCOPE_WORK_GROUP_KHR
+        const WORK_GROUP = 1 << 1;
+        /// CL_DEVICE_KERNEL_CLOCK_SCOPE_SUB_GROUP_KHR
+        const SUB_GROUP = 1 << 2;
+    }
+
     /// cl_device_integer_dot_product_capabilities_khr
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct DotProductCapabilities: u64 {
@@ -365,6 +376,19 @@ impl Device {
         .into_iter()
         .filter(|(feature, _)| self.target().has_feature(feature))
         .map(|(_, capability)| capability)
+        .collect()
+    }
+
+    /// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR
+    pub fn kernel_clock_capabilities(&self) -> KernelClocks {
+        [
+            ("__opencl_c_kernel_clock_scope_device", KernelClocks::DEVICE),
+            ("__opencl_c_kernel_clock_scope_work_group", KernelClocks::WORK_GROUP),
+            ("__opencl_c_kernel_clock_scope_sub_group", KernelClocks::SUB_GROUP),
+        ]
+        .into_iter()
+        .filter(|(feature, _)| self.target().has_feature(feature))
+        .map(|(_, clock)| clock)
         .collect()
     }
 

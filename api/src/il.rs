@@ -7,6 +7,9 @@ use wgcl_compiler::target::Target;
 use crate::device::Device;
 use crate::version::{NameVersion, Version};
 
+/// The extension with whose clocks modules have SPV_KHR_shader_clock.
+const CLOCK: &str = "cl_khr_kernel_clock";
+
 /// Minor versions of SPIR-V 1.
 const MINOR_VERSIONS: std::ops::RangeInclusive<u32> = 0..=6;
 
@@ -55,8 +58,9 @@ impl Device {
     }
 
     /// CL_DEVICE_SPIRV_EXTENSIONS_KHR
-    pub const fn spirv_extensions(&self) -> &'static [&'static CStr] {
-        EXTENSIONS
+    pub fn spirv_extensions(&self) -> Vec<&'static CStr> {
+        let clock = self.target().has_extension(CLOCK).then_some(c"SPV_KHR_shader_clock");
+        EXTENSIONS.iter().copied().chain(clock).collect()
     }
 
     /// CL_DEVICE_SPIRV_CAPABILITIES_KHR
@@ -77,6 +81,8 @@ fn capabilities(target: &Target) -> Vec<u32> {
     found.extend(part(language.images, IMAGES));
     // `Pipes`.
     found.extend(part(target.has_feature("__opencl_c_pipes"), &[17]));
+    // `ShaderClockKHR`.
+    found.extend(part(target.has_extension(CLOCK), &[5055]));
     found.extend(part(language.subgroups, SUBGROUPS));
     // `SubgroupImageBlockIOINTEL`.
     found.extend(part(language.subgroups && language.images, &[5570]));

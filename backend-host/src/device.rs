@@ -67,6 +67,7 @@ fn target() -> Target {
         target.language.fixed_subgroups = true;
         target.language.atomic_order = AtomicOrder::Total;
         target.language.max_local_memory = LOCAL_MEMORY;
+        (target.language.device_clock, target.language.subgroup_clock) = (true, true);
     })
 }
 

@@ -227,6 +227,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         far_offsets: false,
         short_elements: int16 && approach.spirv,
         max_local_memory: limits.max_compute_workgroup_storage_size,
+        device_clock: details.device_clock && approach.spirv,
+        subgroup_clock: details.subgroup_clock && approach.spirv,
         images: true,
         extensions: Vec::new(),
         features: Vec::new(),

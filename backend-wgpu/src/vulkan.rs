@@ -35,6 +35,10 @@ pub(crate) struct Details {
     pub(crate) addresses: bool,
     /// The driver tells what its compiler made of a shader.
     pub(crate) executables: bool,
+    /// Shaders can read the device's clock.
+    pub(crate) device_clock: bool,
+    /// Shaders can read a subgroup's clock.
+    pub(crate) subgroup_clock: bool,
     /// Bytes of the largest buffer, and of the largest piece of memory.
     pub(crate) largest: Option<(u64, u64)>,
     /// Groups of a dispatch in each dimension: wgpu knows one number for all three.
@@ -116,6 +120,9 @@ mod imp {
             found.executables = capabilities.properties().vendor_id == NVIDIA
                 && capabilities.supports_extension(EXECUTABLES)
                 && tells_of_executables(instance, physical);
+            if capabilities.supports_extension(SHADER_CLOCK) {
+                (found.device_clock, found.subgroup_clock) = shader_clocks(instance, physical);
+            }
             found.clocks = has_clocks(adapter.shared_instance(), physical, &capabilities.supports_extension(CLOCKS));
             found.multiprocessors = multiprocessors.then_some(processors.shader_sm_count).filter(|count| *count > 0);
         }
@@ -154,6 +161,18 @@ mod imp {
             let domains = domains();
             [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC].iter().all(|domain| domains.contains(domain))
         }
+    }
+
+    /// The extension by which shaders read clocks.
+    const SHADER_CLOCK: &std::ffi::CStr = ash::khr::shader_clock::NAME;
+
+    /// Whether shaders may read the device's clock and a subgroup's.
+    fn shader_clocks(instance: &ash::Instance, physical: vk::PhysicalDevice) -> (bool, bool) {
+        let mut clocks = vk::PhysicalDeviceShaderClockFeaturesKHR::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut clocks);
+        // SAFETY: the caller has seen that this is Vulkan 1.2, which has the function, and the extension with the structure.
+        unsafe { instance.get_physical_device_features2(physical, &mut features) };
+        (clocks.shader_device_clock == vk::TRUE, clocks.shader_subgroup_clock == vk::TRUE)
     }
 
     /// The extension by which shaders reach buffers by addresses. wgpu's layer switches it on, and allocates memory for it, where it is among the extensions.
@@ -229,10 +248,16 @@ mod imp {
         if executables {
             extensions.push(EXECUTABLES);
         }
+        if details.device_clock || details.subgroup_clock {
+            extensions.push(SHADER_CLOCK);
+        }
         let mut known = adapter.physical_device_features(&extensions, features);
         let mut bytes = vk::PhysicalDevice8BitStorageFeatures::default().storage_buffer8_bit_access(true);
         let mut resets = vk::PhysicalDeviceHostQueryResetFeatures::default().host_query_reset(true);
         let mut told = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default().pipeline_executable_info(true);
+        let mut shader_clock = vk::PhysicalDeviceShaderClockFeaturesKHR::default()
+            .shader_device_clock(details.device_clock)
+            .shader_subgroup_clock(details.subgroup_clock);
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
         let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
         let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
@@ -244,6 +269,9 @@ mod imp {
         }
         if executables {
             info = info.push_next(&mut told);
+        }
+        if details.device_clock || details.subgroup_clock {
+            info = info.push_next(&mut shader_clock);
         }
         let info = known.add_to_device_create(info);
         let instance = adapter.shared_instance().raw_instance();

@@ -158,6 +158,11 @@ fn barriers_come_in_halves() {
 }
 
 #[test]
+fn clocks_do_not_go_back() {
+    assert_eq!(run(&module("clock"), &Specialisation::new(), "order", 1, 1, &[]), [1]);
+}
+
+#[test]
 fn both_byte_orders_are_read() {
     let words = module("control");
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
@@ -235,7 +240,7 @@ fn damage(words: &mut Vec<u32>, random: &mut Random) {
 /// The modules that are damaged, and their names.
 fn fuzzed() -> Vec<(String, Vec<u32>)> {
     let Ok(folder) = std::env::var("WGCL_FUZZ_MODULES") else {
-        return ["control", "constants", "numbers", "later", "subgroups", "pipes", "split"]
+        return ["control", "constants", "numbers", "later", "subgroups", "pipes", "split", "clock"]
             .map(|name| (name.to_owned(), module(name)))
             .to_vec();
     };

@@ -74,6 +74,9 @@ const SPIRV_EXTENDED_INSTRUCTION_SETS: cl_device_info = 0x12B9;
 const SPIRV_EXTENSIONS: cl_device_info = 0x12BA;
 const SPIRV_CAPABILITIES: cl_device_info = 0x12BB;
 
+/// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, newer than these headers as well.
+const KERNEL_CLOCK_CAPABILITIES: cl_device_info = 0x1076;
+
 /// Pointers to strings that live as long as the driver.
 fn addresses(names: &[&'static std::ffi::CStr]) -> Vec<usize> {
     names.iter().map(|name| name.as_ptr().addr()).collect()
@@ -128,7 +131,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_IL_VERSION => query.put(device.il_names()),
         CL_DEVICE_ILS_WITH_VERSION => query.put(device.il_versions()),
         SPIRV_EXTENDED_INSTRUCTION_SETS => query.put(addresses(device.spirv_instruction_sets())),
-        SPIRV_EXTENSIONS => query.put(addresses(device.spirv_extensions())),
+        SPIRV_EXTENSIONS => query.put(addresses(&device.spirv_extensions())),
         SPIRV_CAPABILITIES => query.put(device.spirv_capabilities()),
         CL_DEVICE_MAX_PIPE_ARGS => query.put(if device.has_pipes() { pipe::MAX_ARGS } else { 0 }),
         CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS => query.put(if device.has_pipes() { pipe::MAX_RESERVATIONS } else { 0 }),
@@ -220,6 +223,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR => query.put(device.command_buffer_capabilities().bits()),
         COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES => query.put(device.command_buffer_queue_properties().bits()),
         CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR => query.put(0u64),
+        KERNEL_CLOCK_CAPABILITIES => query.put(device.kernel_clock_capabilities().bits()),
         CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR => query.put(DispatchFields::all().bits()),
         CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT => query.put(true),
         CL_DEVICE_PIPE_SUPPORT => query.put(device.has_pipes()),

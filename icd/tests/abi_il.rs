@@ -26,9 +26,16 @@ const LINKED: &[u8] = include_bytes!("../../tests/spirv/linked.spv");
 /// `turn` exchanges elements of a work-group of 8 at a barrier in two halves.
 const SPLIT: &[u8] = include_bytes!("../../tests/spirv/split.spv");
 
-fn takes_il() -> bool {
+/// `order` writes 1 if no clock went back.
+const CLOCK: &[u8] = include_bytes!("../../tests/spirv/clock.spv");
+
+fn has_extension(wanted: &str) -> bool {
     let names = info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_EXTENSIONS, size, value, ret));
-    names.unwrap_or_default().split_whitespace().any(|name| name == "cl_khr_il_program")
+    names.unwrap_or_default().split_whitespace().any(|name| name == wanted)
+}
+
+fn takes_il() -> bool {
+    has_extension("cl_khr_il_program")
 }
 
 fn create(context: &Context, bytes: &[u8]) -> (Program, cl_int) {
@@ -122,6 +129,17 @@ fn barriers_come_in_halves() {
     let (program, _) = create(&context, SPLIT);
     assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
     assert_eq!(run::<8>(&context, &program, "turn", 8), [49, 36, 25, 16, 9, 4, 1, 0]);
+}
+
+#[test]
+fn clocks_do_not_go_back() {
+    if !takes_il() || !has_extension("cl_khr_kernel_clock") {
+        return;
+    }
+    let context = Context::new();
+    let (program, _) = create(&context, CLOCK);
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+    assert_eq!(run::<1>(&context, &program, "order", 1), [1]);
 }
 
 #[test]

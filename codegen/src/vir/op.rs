@@ -324,6 +324,8 @@ pub enum Op {
     PrefetchWrite(Addr),
     /// Orders all accesses before it before all accesses behind it.
     Fence,
+    /// The time-stamp counter, an `i64`.
+    Clock,
     /// Calls a function of the module.
     Call(Func, SmallVec<[Value; 6]>),
     /// Calls a function of the host: its address (an `i64`), and its arguments.
@@ -399,7 +401,7 @@ impl Op {
             }
         };
         match self {
-            Self::Const(_) | Self::Lanes(_) | Self::Undef | Self::Param(_) | Self::Fence => {}
+            Self::Const(_) | Self::Lanes(_) | Self::Undef | Self::Param(_) | Self::Fence | Self::Clock => {}
             Self::Un(_, a)
             | Self::Cast(_, a)
             | Self::Widen(_, a, _)
@@ -466,6 +468,7 @@ impl Op {
                 | Self::AtomicCompareExchange(..)
                 | Self::PrefetchWrite(..)
                 | Self::Fence
+                | Self::Clock
                 | Self::Call(..)
                 | Self::CallHelper(..)
                 | Self::Bin(BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem, ..)

@@ -158,6 +158,7 @@ impl<'a> Checker<'a> {
         let wrong = || format!("operands do not go with {ty}");
         match op {
             Op::Const(_) | Op::Undef | Op::Fence => Ok(()),
+            Op::Clock => require(ty == Type::I64, wrong),
             Op::Lanes(lanes) => require(matches!(ty, Type::Vector(..)) && lanes.len() == usize::from(ty.lanes()), wrong),
             Op::Param(index) => {
                 require(block == 0 && self.function.params.get(usize::from(*index)) == Some(&ty), || "no such parameter here".into())

@@ -110,6 +110,7 @@ impl Display for Op {
             }
             Self::PrefetchWrite(addr) => write!(f, "prefetch_write {addr}"),
             Self::Fence => f.write_str("fence"),
+            Self::Clock => f.write_str("clock"),
             Self::Call(func, args) => write!(f, "call {func}({})", List(args)),
             Self::CallHelper(address, args) => write!(f, "call_helper {address}({})", List(args)),
         }

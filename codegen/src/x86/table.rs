@@ -292,6 +292,7 @@ pub(super) const IMUL_AX: Desc = g("imul", P, 0, 0xF7).ext(5);
 pub(super) const DIV_AX: Desc = g("div", P, 0, 0xF7).ext(6);
 pub(super) const IDIV_AX: Desc = g("idiv", P, 0, 0xF7).ext(7);
 pub(super) const SIGN_AX: Desc = g("c", P, 0, 0x99).with(BARE);
+pub(super) const RDTSC: Desc = g("rdtsc", P, M0F, 0x31).with(BARE);
 pub(super) const IMUL: Desc = g("imul", P, M0F, 0xAF);
 pub(super) const IMUL_I8: Desc = g("imul", P, 0, 0x6B);
 pub(super) const IMUL_I32: Desc = g("imul", P, 0, 0x69);

@@ -271,6 +271,12 @@ pub enum Native {
     WaitGroupEvents,
     Prefetch,
 
+    // 6.15.24 kernel clocks: two words.
+    Clock {
+        /// Of the subgroup, not of the device.
+        sub: bool,
+    },
+
     // 6.13.9 address spaces.
     ToGlobal,
     ToLocal,

@@ -431,6 +431,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             Op::Call(function, args) => return self.call(function.index(), args, &inst.results),
             Op::Group { sub: true, op, args } => self.subgroup(*op, args)?,
             Op::Printf { format, args } => self.printf(*format, args)?,
+            Op::Clock { sub } => self.clock(*sub)?,
             Op::Copy { .. } | Op::Zero { .. } => return Err(EmitError::Internal("a block copy was not expanded".to_owned())),
             op => return Err(EmitError::Internal(format!("{op:?} in the wrong place"))),
         };
@@ -438,6 +439,17 @@ impl<'a, 'm> Emitter<'a, 'm> {
             self.define(result, chunks);
         }
         Ok(())
+    }
+
+    fn clock(&mut self, sub: bool) -> Result<Val, EmitError> {
+        let language = &self.cx.target.language;
+        if !(if sub { language.subgroup_clock } else { language.device_clock }) {
+            return Err(EmitError::unsupported("a clock"));
+        }
+        let function = super::clock::function(self.b.shared, sub);
+        let read = self.b.bare(Expression::CallResult(function));
+        self.b.stmt(Statement::Call { function, arguments: Vec::new(), result: Some(read) });
+        Ok(single(read))
     }
 
     fn constant(&mut self, constant: &Const, ty: Type) -> Result<Val, EmitError> {

@@ -10,6 +10,7 @@ mod access;
 mod addresses;
 mod builder;
 mod bytes;
+mod clock;
 mod exits;
 mod function;
 mod groups;

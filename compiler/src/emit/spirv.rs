@@ -89,7 +89,9 @@ pub(super) fn write(
 ) -> Result<Vec<u32>, EmitError> {
     let pipeline = spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point: entry_point.to_owned() };
     let words = spv::write_vec(module, info, &options(debug), Some(&pipeline)).map_err(|error| EmitError::Internal(error.to_string()))?;
+    let reads_clock = super::clock::is_read(module);
     finish(&words, unaliased, target)
+        .and_then(|words| if reads_clock { super::clock::read(words) } else { Some(words) })
         .and_then(super::bytes::narrow)
         .and_then(super::addresses::reach)
         .ok_or_else(|| EmitError::Internal("SPIR-V that is cut off".to_owned()))

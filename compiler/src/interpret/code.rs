@@ -143,6 +143,10 @@ pub(super) enum Inst {
         size: u32,
         align: u32,
     },
+    /// Two words of a clock, which ticks when work-items take turns.
+    Clock {
+        to: Register,
+    },
     /// Writes what `f` makes of the old value and `value`; `to` gets the old value.
     Atomic {
         f: Binary,

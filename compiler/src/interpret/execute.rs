@@ -419,6 +419,12 @@ fn segment(
                 tried!(aligned(to, align));
                 tried!(group.spaces.write(private, to, size as usize)).fill(0);
             }
+            Inst::Clock { to } => {
+                // What is left grows less.
+                let ticks = !group.fuel;
+                r[to as usize] = ticks & u64::from(u32::MAX);
+                r[to as usize + 1] = ticks >> 32;
+            }
             Inst::Atomic { f, pointer, value, to, size } => {
                 let old = tried!(update(group, private, r[pointer as usize], size, |old| f(old, r[value as usize])));
                 r[to as usize] = old;

@@ -354,6 +354,10 @@ impl Translator<'_> {
             }
             (Op::Group { sub, op, args }, result) => self.group(*sub, *op, args, result),
             (Op::Atomic { op, ptr, value, ty }, result) => self.atomic(*op, *ptr, *value, *ty, result),
+            (Op::Clock { .. }, Some(result)) => {
+                let to = self.define(result).at;
+                self.push(Inst::Clock { to });
+            }
             (Op::Printf { format, args }, Some(result)) => {
                 let types: Vec<Type> = args.iter().map(|&arg| resolved(self.function.ty(arg), u32::from(POINTER))).collect();
                 let Some((site, _)) = self.table.find(*format, &types) else { return self.unsupported("printf".to_owned()) };

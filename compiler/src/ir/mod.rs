@@ -604,6 +604,11 @@ pub enum Op {
         args: Vec<Value>,
     },
 
+    /// A clock of the device's at this moment, or of the subgroup's with `sub`: its words, the low one first (`i32x2`).
+    Clock {
+        sub: bool,
+    },
+
     Call(Func, Vec<Value>),
 
     If {

@@ -511,6 +511,11 @@ impl Reader {
                 let op = self.group_op()?;
                 Op::Group { sub, op, args: self.comma_values()? }
             }
+            "clock" => match self.next()?.as_str() {
+                "device" => Op::Clock { sub: false },
+                "sub" => Op::Clock { sub: true },
+                other => return Err(self.error(format!("`{other}` has no clock"))),
+            },
             "printf" => {
                 let format = Global(self.entity("@g")?);
                 Op::Printf { format, args: self.comma_values()? }

@@ -457,6 +457,7 @@ impl<'a> Verifier<'a> {
                 self.is(*image, Type::Ptr(Space::Global))?;
                 Type::I32
             }
+            Op::Clock { .. } => Type::of(Scalar::I32, 2),
             Op::Printf { format, args } => {
                 require(format.index() < self.module.globals.len(), || format!("no global {format}"))?;
                 for arg in args {

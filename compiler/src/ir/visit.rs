@@ -17,6 +17,7 @@ impl Op {
             | Self::GlobalAddr(_)
             | Self::Barrier(_)
             | Self::MemFence(_)
+            | Self::Clock { .. }
             | Self::Unreachable => {}
             Self::Un(_, a)
             | Self::Cast(_, a)
@@ -74,6 +75,7 @@ impl Op {
             | Self::GlobalAddr(_)
             | Self::Barrier(_)
             | Self::MemFence(_)
+            | Self::Clock { .. }
             | Self::Unreachable => {}
             Self::Un(_, a)
             | Self::Cast(_, a)

@@ -222,6 +222,7 @@ fn write_op(f: &mut dyn fmt::Write, function: &Function, inst: &Inst, depth: usi
             args.iter().try_for_each(|a| write!(f, ", {a}"))
         }
         Op::ImageWord { image, word } => write!(f, "image_word {image} {word}"),
+        Op::Clock { sub } => f.write_str(if *sub { "clock sub" } else { "clock device" }),
         Op::Printf { format, args } => {
             write!(f, "printf {format}")?;
             args.iter().try_for_each(|a| write!(f, ", {a}"))

@@ -36,11 +36,27 @@ impl Lower<'_> {
             }
             Op::Group { sub, op, args } => self.collective(result, *sub, *op, args),
             Op::Printf { format, args } => self.printf(result, *format, args),
+            Op::Clock { .. } => {
+                self.clock(result);
+                Ok(())
+            }
             Op::Call(func, args) => self.call(*func, args, &inst.results),
             op => {
                 let result = result.ok_or_else(|| internal!("{op:?} without a result"))?;
                 self.with_result(op, result)
             }
+        }
+    }
+
+    /// The time-stamp counter, once for all lanes.
+    fn clock(&mut self, result: Option<Value>) {
+        let ticks = self.here(Register::I64, VOp::Clock);
+        let low = self.op(Register::I32, VOp::Cast(VCast::Trunc, ticks));
+        let by = self.i64(32);
+        let rest = self.op(Register::I64, VOp::Bin(VBin::LShr, ticks, by));
+        let high = self.op(Register::I32, VOp::Cast(VCast::Trunc, rest));
+        if let Some(result) = result {
+            self.define(result, Val::Uniform(smallvec![low, high]));
         }
     }
 

@@ -73,7 +73,12 @@ impl<'a> MemoryUse<'a> {
             | Op::Copy { dst: ptr, .. } => self.root(ptr).map_or(Effect::Anything, Effect::Root),
             Op::Call(callee, _) if self.purity.is_pure(callee) => Effect::Nothing,
             Op::Call(..) | Op::Image { .. } => Effect::Anything,
-            Op::Barrier(_) | Op::MemFence(_) | Op::Group { .. } | Op::Printf { .. } | Op::Load { volatile: true, .. } => Effect::Waits,
+            Op::Barrier(_)
+            | Op::MemFence(_)
+            | Op::Group { .. }
+            | Op::Printf { .. }
+            | Op::Clock { .. }
+            | Op::Load { volatile: true, .. } => Effect::Waits,
             _ => Effect::Nothing,
         }
     }

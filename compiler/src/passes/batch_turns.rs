@@ -127,6 +127,7 @@ impl Batch<'_> {
             | Op::MemFence(_)
             | Op::Group { .. }
             | Op::Printf { .. }
+            | Op::Clock { .. }
             | Op::Image { .. } => {
                 plain = false;
             }

@@ -103,6 +103,7 @@ pub(super) fn is_of_kernel(op: &Op, module: &Module) -> bool {
         | Op::MemFence(_)
         | Op::Group { .. }
         | Op::Printf { .. }
+        | Op::Clock { .. }
         | Op::Image { .. }
         | Op::ImageWord { .. } => true,
         Op::GlobalAddr(global) => module.globals.get(global.index()).is_none_or(|global| global.space != Space::Constant),

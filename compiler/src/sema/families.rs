@@ -2,6 +2,7 @@
 //! (OpenCL C 6.4.3, 6.4.4, 6.15.7 to 6.15.15).
 
 use super::atomics::{AtomicKind, C11, parse_atomic, parse_c11};
+use super::clock::{self, Clock};
 use super::convert::Purpose;
 use super::dot::{Dot, parse_dot};
 use super::groups::Group;
@@ -48,6 +49,7 @@ enum Family {
     Group(Group),
     SubgroupCall(SubgroupCall),
     Dot(Dot),
+    Clock(Clock),
     Printf,
 }
 
@@ -182,6 +184,10 @@ impl Sema<'_> {
         if let Some(dot) = parse_dot(name) {
             return self.target.has_extension(super::dot::EXTENSION).then_some(Family::Dot(dot));
         }
+        if let Some(rest) = name.strip_prefix("clock_read_") {
+            let (clock, feature) = clock::parse(rest)?;
+            return self.target.has_feature(feature).then_some(Family::Clock(clock));
+        }
         let subgroups = self.has_subgroups();
         Some(match name {
             "shuffle" => Family::Shuffle,
@@ -303,7 +309,7 @@ impl Sema<'_> {
                     (10, 10)
                 }
             }
-            Family::Subgroup(_) => (0, 0),
+            Family::Subgroup(_) | Family::Clock(_) => (0, 0),
             Family::Image(call) => call.arguments(),
             Family::Pipe(call) => call.arguments(),
             Family::Group(group) => Self::group_arity(group),
@@ -332,6 +338,7 @@ impl Sema<'_> {
                 let ty = self.scalar(ScalarKind::UInt);
                 self.native(op, Vec::new(), ty, span)
             }
+            Family::Clock(clock) => self.clock(clock, span),
             Family::Printf => self.printf(args, span),
             family => {
                 let values: Vec<Expr> = values.collect();

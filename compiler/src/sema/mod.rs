@@ -10,6 +10,7 @@ mod atomics;
 mod attributes;
 mod call;
 mod casts;
+mod clock;
 mod consteval;
 mod convert;
 mod declarations;

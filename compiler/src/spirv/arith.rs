@@ -1,11 +1,11 @@
 //! Operations on numbers: arithmetic, bits, comparisons (SPIR-V 3.52.13 to 3.52.15).
 
-use rspirv::spirv::Op as Opcode;
+use rspirv::spirv::{Op as Opcode, Scope};
 
 use super::bridge::{Sign, c_type};
 use super::errors::{Checked, invalid};
 use super::function::Lowering;
-use crate::ir::{BinOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
+use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
 use crate::lower::builder::float_bits;
 
 /// Operations of two operands that the IR has.
@@ -118,6 +118,7 @@ impl Lowering<'_, '_, '_> {
                 self.integer_dot()?
             }
             Opcode::ExpectKHR => self.number(0)?,
+            Opcode::ReadClockKHR => self.clock()?,
             Opcode::IAddCarry | Opcode::ISubBorrow | Opcode::UMulExtended | Opcode::SMulExtended => {
                 return self.two_results().map(|()| true);
             }
@@ -128,6 +129,13 @@ impl Lowering<'_, '_, '_> {
         };
         self.give(value)?;
         Ok(true)
+    }
+
+    /// A clock, as two words or as one number.
+    fn clock(&mut self) -> Checked<Value> {
+        let sub = Scope::from_u32(self.known(0)?) == Some(Scope::Subgroup);
+        let words = self.b.emit(Op::Clock { sub }, Type::of(Scalar::I32, 2));
+        Ok(if self.result_type()? == Type::I64 { self.b.cast(CastOp::Bitcast, words, Type::I64) } else { words })
     }
 
     /// Two operands of one type, floats or not.

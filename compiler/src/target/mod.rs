@@ -85,6 +85,10 @@ pub struct Language {
     pub short_elements: bool,
     /// Bytes of local memory that a work-group may have.
     pub max_local_memory: u32,
+    /// Kernels can read a clock that all of the device has in common.
+    pub device_clock: bool,
+    /// Kernels can read a clock that a subgroup has in common.
+    pub subgroup_clock: bool,
     /// Images (`__IMAGE_SUPPORT__`).
     pub images: bool,
     /// Extensions that the device reports, in order: each is a predefined macro.
@@ -138,6 +142,8 @@ impl Target {
         self.shaders.float_controls = FloatControls::default();
         self.language.atomic_order = AtomicOrder::Nothing;
         self.language.short_elements = false;
+        self.language.device_clock = false;
+        self.language.subgroup_clock = false;
         // What `fma` becomes is for the languages in between to say.
         self.language.fused_fma = false;
         self.language.rounds_to_half = false;
@@ -253,6 +259,16 @@ impl Language {
                 "__opencl_c_ext_fp64_global_atomic_min_max",
                 "__opencl_c_ext_fp64_local_atomic_min_max",
             ]);
+        }
+        if self.device_clock {
+            // A work-group's clock may be any that all of it sees.
+            features.extend(["__opencl_c_kernel_clock_scope_device", "__opencl_c_kernel_clock_scope_work_group"]);
+        }
+        if self.subgroup_clock && self.subgroups {
+            features.push("__opencl_c_kernel_clock_scope_sub_group");
+        }
+        if self.device_clock || (self.subgroup_clock && self.subgroups) {
+            extensions.push("cl_khr_kernel_clock");
         }
         // On local memory alone, for groups of any size.
         features.push("__opencl_c_work_group_collective_functions");

@@ -54,6 +54,8 @@ impl Target {
             far_offsets: false,
             short_elements: true,
             max_local_memory: 32768,
+            device_clock: true,
+            subgroup_clock: true,
             images: true,
             extensions: Vec::new(),
             features: Vec::new(),

@@ -211,6 +211,14 @@ impl Lower<'_> {
         self.shift(shift::SHR, true, product, 32)
     }
 
+    /// The time-stamp counter comes in two halves.
+    pub(super) fn clock(&mut self) -> VReg {
+        let (low, high) = (self.int(), self.int());
+        self.push(Draft::new(t::RDTSC).fixed_def(low, RAX).fixed_def(high, RDX));
+        let high = self.shift(shift::SHL, true, high, 32);
+        self.alu(t::OR_R, true, high, low)
+    }
+
     fn int_div(&mut self, op: BinOp, a: Value, b: Value, long: bool) -> VReg {
         let sign = matches!(op, BinOp::SDiv | BinOp::SRem);
         let division = Division { block: self.out.blocks.len(), sign, a, b };

@@ -243,6 +243,7 @@ impl<'a> Lower<'a> {
             Op::Permute(a, index) => self.permute(*a, *index, ty),
             Op::MaskBits(a) => self.mask_bits(*a),
             Op::MaskOf(a) => self.mask_of(*a, ty),
+            Op::Clock => self.clock(),
             Op::Call(func, args) => self.call(*func, args, Some(ty)),
             Op::CallHelper(address, args) => self.call_helper(*address, args, true),
             Op::Load(mem, addr) => self.load(*mem, addr),

@@ -19,7 +19,7 @@ use super::function::Lowering;
 use super::types::ArithType;
 use crate::ast::ScalarKind;
 use crate::builtins::Native;
-use crate::ir::{Type, Value};
+use crate::ir::{Op, Scalar, Type, Value};
 use crate::thir::{Expr, Ty, TyKind};
 
 /// A call of a built-in whose arguments were evaluated.
@@ -163,6 +163,7 @@ impl<'p> Lowering<'p, '_> {
             Native::AsyncCopy2D => Some(self.async_copy_lines(&call, false)),
             Native::AsyncCopy3D => Some(self.async_copy_lines(&call, true)),
             Native::WaitGroupEvents => self.wait_group_events(),
+            Native::Clock { sub } => Some(self.b.emit(Op::Clock { sub }, Type::of(Scalar::I32, 2))),
             // A hint, whose arguments were evaluated.
             Native::Prefetch => None,
 

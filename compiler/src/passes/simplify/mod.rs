@@ -65,6 +65,7 @@ impl Purity {
                 | Op::MemFence(_)
                 | Op::Group { .. }
                 | Op::Printf { .. }
+                | Op::Clock { .. }
                 | Op::Image { .. }
                 | Op::Unreachable => false,
                 Op::Load { ptr, volatile, .. } => {

@@ -1,0 +1,106 @@
+//! Clocks (SPV_KHR_shader_clock).
+//!
+//! naga knows none. A kernel that reads one calls a function that returns two numbers which nothing else has; in the SPIR-V that naga makes of it the
+//! function reads the clock instead:
+//!
+//! ```text
+//! %c = OpCompositeConstruct %uint2 %mark %mark     =>    %c = OpReadClockKHR %uint2 %scope
+//! OpReturnValue %c                                       OpReturnValue %c
+//! ```
+
+use naga::{Function, FunctionResult, Handle, Scalar, Span, Statement};
+use rustc_hash::FxHashMap;
+
+use super::builder::{Builder, Expr, Shared};
+use super::words::{HEADER, instructions, op};
+
+/// The number that stands for the clock of the device, and behind it that for the subgroup's.
+const MARK: u32 = 0x9d3c_5a71;
+
+/// Names of the functions.
+const NAMES: [&str; 2] = ["clock_of_device", "clock_of_subgroup"];
+/// `Device` and `Subgroup` among SPIR-V's scopes.
+const SCOPES: [u32; 2] = [1, 3];
+/// The capability `ShaderClockKHR`.
+const SHADER_CLOCK: u32 = 5055;
+
+const CONSTANT: u32 = 43;
+const CONSTANT_COMPOSITE: u32 = 44;
+const COMPOSITE_CONSTRUCT: u32 = 80;
+const RETURN_VALUE: u32 = 254;
+const READ_CLOCK: u32 = 5056;
+
+/// The function that reads a clock, which is made when it is first asked for.
+pub(super) fn function(shared: &mut Shared, sub: bool) -> Handle<Function> {
+    let name = NAMES[usize::from(sub)];
+    let known = shared.module.functions.iter().find(|(_, function)| function.name.as_deref() == Some(name));
+    if let Some((handle, _)) = known {
+        return handle;
+    }
+    let ty = shared.ty(Scalar::U32, 2);
+    let mut b = Builder::new(shared, name);
+    b.function.result = Some(FunctionResult { ty, binding: None });
+    let value: Expr = b.same(Scalar::U32, u64::from(MARK + u32::from(sub)), 2);
+    b.stmt(Statement::Return { value: Some(value) });
+    let function = b.finish();
+    shared.module.functions.append(function, Span::UNDEFINED)
+}
+
+/// Whether a module has one of these functions.
+pub(super) fn is_read(module: &naga::Module) -> bool {
+    module.functions.iter().any(|(_, function)| function.name.as_deref().is_some_and(|name| NAMES.contains(&name)))
+}
+
+/// Has the functions read clocks; `None` where the SPIR-V is not what naga writes.
+pub(super) fn read(words: Vec<u32>) -> Option<Vec<u32>> {
+    let mut next = *words.get(3)?;
+    let mut out = words.get(..HEADER)?.to_vec();
+    // By the id of a mark that of its scope, and by that of two marks their type and the scope.
+    let (mut marks, mut pairs) = (FxHashMap::default(), FxHashMap::default());
+    let (mut capability, mut extension) = (false, false);
+    for (code, inst) in instructions(&words) {
+        if code != op::CAPABILITY && !capability {
+            capability = true;
+            out.extend([2 << 16 | op::CAPABILITY, SHADER_CLOCK]);
+        }
+        if matches!(code, op::EXTENSION | op::EXT_INST_IMPORT | op::MEMORY_MODEL) && !extension {
+            extension = true;
+            out.extend(super::spirv::string_instruction(op::EXTENSION, "SPV_KHR_shader_clock"));
+        }
+        let pair = |at: usize| match (inst.get(at..), marks.get(inst.get(at).unwrap_or(&0))) {
+            (Some([a, b]), Some(scope)) if a == b => Some(*scope),
+            _ => None,
+        };
+        match code {
+            CONSTANT => {
+                out.extend_from_slice(inst);
+                let scope = inst.get(3).and_then(|bits| bits.checked_sub(MARK)).and_then(|which| SCOPES.get(which as usize));
+                if let (Some(scope), 4) = (scope, inst.len()) {
+                    marks.insert(inst[2], next);
+                    out.extend([4 << 16 | CONSTANT, inst[1], next, *scope]);
+                    next += 1;
+                }
+            }
+            CONSTANT_COMPOSITE => {
+                out.extend_from_slice(inst);
+                if let Some(scope) = pair(3) {
+                    pairs.insert(inst[2], (inst[1], scope));
+                }
+            }
+            COMPOSITE_CONSTRUCT => match pair(3) {
+                Some(scope) => out.extend([4 << 16 | READ_CLOCK, inst[1], inst[2], scope]),
+                None => out.extend_from_slice(inst),
+            },
+            RETURN_VALUE => match pairs.get(inst.get(1)?) {
+                Some(&(ty, scope)) => {
+                    out.extend([4 << 16 | READ_CLOCK, ty, next, scope, 2 << 16 | RETURN_VALUE, next]);
+                    next += 1;
+                }
+                None => out.extend_from_slice(inst),
+            },
+            _ => out.extend_from_slice(inst),
+        }
+    }
+    out[3] = next;
+    Some(out)
+}
