@@ -407,6 +407,7 @@ impl Device {
             "cl_khr_throttle_hints",
             "cl_khr_command_buffer",
             "cl_khr_command_buffer_mutable_dispatch",
+            "cl_ext_immutable_memory_objects",
             "cl_arm_printf",
         ]
         .into_iter();

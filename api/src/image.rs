@@ -223,8 +223,14 @@ impl Image {
         // "CL_INVALID_VALUE if values specified in flags are not valid."
         let flags = MemFlags::parse(flags)?;
         let source = desc.and_then(|desc| desc.source.as_ref());
-        if let Some(source) = source {
-            flags.check_inheritance(source.flags())?;
+        match source {
+            Some(source) => {
+                flags.check_inheritance(source.flags())?;
+                // "CL_INVALID_VALUE ... if CL_MEM_IMMUTABLE_EXT is not set in flags and mem_object was created with CL_MEM_IMMUTABLE_EXT."
+                let says_so = flags.contains(MemFlags::IMMUTABLE) || !source.flags().contains(MemFlags::IMMUTABLE);
+                ensure!(says_so, InvalidValue, "the image is made from an immutable object");
+            }
+            None => flags.check_contents()?,
         }
         // "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if image_format is NULL."
         let format = format.ok_or_else(|| Error::InvalidImageFormatDescriptor("there is no format".into()))?;

@@ -151,6 +151,7 @@ impl Queue {
         let (from, to) = (src.rect(src_origin, region)?, dst.rect(dst_origin, region)?);
         self.check_image(src)?;
         self.check_image(dst)?;
+        dst.flags().check_write()?;
         let pieces = rect::pieces(&from, src.buffer().origin(), &to, dst.buffer().origin());
         let source = used(src.buffer(), span(src, &from)?, Access::Read).of_image(src);
         let target = used(dst.buffer(), span(dst, &to)?, writing(&to)).of_image(dst);
@@ -182,6 +183,7 @@ impl Queue {
         let target = dst.range(offset, to.end())?;
         dst.check_alignment(self.device())?;
         self.check_image(src)?;
+        dst.flags().check_write()?;
         let pieces = rect::pieces(&from, src.buffer().origin(), &to, target.start);
         copy_pieces(used(src.buffer(), span(src, &from)?, Access::Read).of_image(src), used(dst, target, Access::Overwrite), pieces)
     }
@@ -211,6 +213,7 @@ impl Queue {
         let source = src.range(offset, from.end())?;
         src.check_alignment(self.device())?;
         self.check_image(dst)?;
+        dst.flags().check_write()?;
         let pieces = rect::pieces(&from, source.start, &to, dst.buffer().origin());
         copy_pieces(used(src, source, Access::Read), used(dst.buffer(), span(dst, &to)?, writing(&to)).of_image(dst), pieces)
     }
@@ -250,6 +253,7 @@ impl Queue {
         self.check_contexts(&[image.buffer()], &[])?;
         let here = image.rect(area.origin, area.region)?;
         self.check_image(image)?;
+        image.flags().check_write()?;
         Ok((here, span(image, &here)?, image_color::element(image.format(), color)))
     }
 

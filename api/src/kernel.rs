@@ -283,9 +283,14 @@ impl Kernel {
             // What is written as no pointer is not set to one.
             (KernelParam::Buffer { .. }, ArgValue::Null | ArgValue::Svm(..) | ArgValue::Address(_)) if info.packet.is_none() => {}
             (KernelParam::Buffer { .. }, ArgValue::Buffer(buffer)) => {
-                let same = buffer.upgrade().is_some_and(|buffer| Arc::ptr_eq(buffer.context(), self.program.context()));
+                let buffer = buffer.upgrade().filter(|buffer| Arc::ptr_eq(buffer.context(), self.program.context()));
                 // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value are not the same."
-                ensure!(same, InvalidContext, "argument {index} of `{}` is a buffer of another context", self.name);
+                let buffer = buffer.ok_or_else(|| {
+                    Error::InvalidContext(format!("argument {index} of `{}` is a buffer of another context", self.name).into())
+                })?;
+                // cl_ext_immutable_memory_objects: CL_INVALID_ARG_VALUE for what is no pointer to constants.
+                let may_write = buffer.flags().contains(MemFlags::IMMUTABLE) && !reads_only(info);
+                ensure!(!may_write, InvalidArgValue, "argument {index} of `{}` may be written, the buffer is immutable", self.name);
             }
             (KernelParam::Local { .. }, ArgValue::Local(size)) => {
                 // "CL_INVALID_ARG_SIZE ... if the argument is a pointer to the local address space and arg_size is zero. This error condition does not apply if the
@@ -357,8 +362,8 @@ impl Kernel {
         // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and arg_value refers to an image object created with
         // [CL_MEM_WRITE_ONLY] or if [it] is declared with the write_only qualifier and [created with CL_MEM_READ_ONLY]."
         let (excluded, purpose) = match info.access {
-            AccessQualifier::WriteOnly => (MemFlags::READ_ONLY, FormatUse::Write),
-            AccessQualifier::ReadWrite => (MemFlags::READ_ONLY | MemFlags::WRITE_ONLY, FormatUse::ReadAndWrite),
+            AccessQualifier::WriteOnly => (MemFlags::READ_ONLY | MemFlags::IMMUTABLE, FormatUse::Write),
+            AccessQualifier::ReadWrite => (MemFlags::READ_ONLY | MemFlags::IMMUTABLE | MemFlags::WRITE_ONLY, FormatUse::ReadAndWrite),
             AccessQualifier::ReadOnly | AccessQualifier::None => (MemFlags::WRITE_ONLY, FormatUse::Read),
         };
         ensure!(

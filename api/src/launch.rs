@@ -7,7 +7,6 @@ use crate::command::{Access, Argument, CommandType, KernelLaunch, Operation, Use
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
 use crate::kernel::{self, Kernel};
-use crate::memory::MemFlags;
 use crate::queue::Queue;
 use crate::transfer::used;
 
@@ -172,7 +171,7 @@ impl Queue {
         let mut uses = Vec::with_capacity(args.iter().filter_map(Argument::buffer).count() + extra.len());
         for (arg, info) in args.iter().zip(&info.args) {
             let Some(buffer) = arg.buffer() else { continue };
-            let read = kernel::reads_only(info) || buffer.flags().contains(MemFlags::READ_ONLY);
+            let read = kernel::reads_only(info) || buffer.flags().is_read_only();
             let access = if read { Access::Read } else { Access::Write };
             let image = if let Argument::Image(image) = arg { Some(image.clone()) } else { None };
             uses.push(Use { buffer: buffer.clone(), image, range: buffer.range(0, buffer.size())?, access });

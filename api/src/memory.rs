@@ -39,6 +39,8 @@ bitflags! {
         const ALLOC_HOST_PTR = 1 << 4;
         /// CL_MEM_COPY_HOST_PTR
         const COPY_HOST_PTR = 1 << 5;
+        /// CL_MEM_IMMUTABLE_EXT: no command and no kernel changes what it holds.
+        const IMMUTABLE = 1 << 6;
         /// CL_MEM_HOST_WRITE_ONLY
         const HOST_WRITE_ONLY = 1 << 7;
         /// CL_MEM_HOST_READ_ONLY
@@ -49,8 +51,12 @@ bitflags! {
 }
 
 impl MemFlags {
+    /// Flags on a kernel's access that exclude each other.
+    const ACCESS: Self = Self::READ_WRITE.union(Self::WRITE_ONLY).union(Self::READ_ONLY);
     /// Flags on a kernel's access.
-    const KERNEL: Self = Self::READ_WRITE.union(Self::WRITE_ONLY).union(Self::READ_ONLY);
+    const KERNEL: Self = Self::ACCESS.union(Self::IMMUTABLE);
+    /// What does not go with memory that nothing changes.
+    const CHANGING: Self = Self::READ_WRITE.union(Self::WRITE_ONLY).union(Self::HOST_WRITE_ONLY);
     /// Flags on the host's access.
     const HOST: Self = Self::HOST_WRITE_ONLY.union(Self::HOST_READ_ONLY).union(Self::HOST_NO_ACCESS);
     /// Flags on the host pointer.
@@ -63,7 +69,7 @@ impl MemFlags {
     pub fn parse(bits: u64) -> Result<Self> {
         let flags = Self::from_bits(bits).ok_or_else(|| Error::InvalidValue(format!("memory flags {bits:#x} are unknown").into()))?;
         // "CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY are mutually exclusive", and so are those of the host's access.
-        ensure!((flags & Self::KERNEL).bits().count_ones() <= 1, InvalidValue, "{flags:?}: the kernel's access is given twice");
+        ensure!((flags & Self::ACCESS).bits().count_ones() <= 1, InvalidValue, "{flags:?}: the kernel's access is given twice");
         ensure!((flags & Self::HOST).bits().count_ones() <= 1, InvalidValue, "{flags:?}: the host's access is given twice");
         // "CL_MEM_ALLOC_HOST_PTR and CL_MEM_USE_HOST_PTR are mutually exclusive", and COPY_HOST_PTR and USE_HOST_PTR too.
         ensure!(
@@ -71,6 +77,9 @@ impl MemFlags {
             InvalidValue,
             "{flags:?}: CL_MEM_USE_HOST_PTR excludes the other pointer modes"
         );
+        // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or CL_MEM_HOST_WRITE_ONLY is set in flags."
+        let is_kept = !flags.contains(Self::IMMUTABLE) || !flags.intersects(Self::CHANGING);
+        ensure!(is_kept, InvalidValue, "{flags:?}: what is immutable is not written");
         Ok(flags)
     }
 
@@ -92,6 +101,7 @@ impl MemFlags {
             (Self::HOST_WRITE_ONLY, Self::HOST_READ_ONLY),
             (Self::HOST_READ_ONLY, Self::HOST_WRITE_ONLY),
             (Self::HOST_NO_ACCESS, Self::HOST_READ_ONLY | Self::HOST_WRITE_ONLY),
+            (Self::IMMUTABLE, Self::CHANGING),
         ];
         for (of_parent, of_child) in excluded {
             ensure!(!parent.contains(of_parent) || !self.intersects(of_child), InvalidValue, "{self:?} do not go with {parent:?}");
@@ -99,6 +109,33 @@ impl MemFlags {
         // "... or if flags specifies CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR or CL_MEM_COPY_HOST_PTR."
         ensure!(!self.intersects(Self::POINTER), InvalidValue, "what is made from another object has no host pointer of its own");
         Ok(())
+    }
+
+    /// Checks that an immutable object is made with contents, for what is not made from another one.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check_contents(self) -> Result<()> {
+        // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and none of the following conditions are met: CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR is set
+        // in flags ..."
+        let has_contents = self.intersects(Self::USE_HOST_PTR | Self::COPY_HOST_PTR);
+        ensure!(has_contents || !self.contains(Self::IMMUTABLE), InvalidValue, "an immutable object without contents");
+        Ok(())
+    }
+
+    /// Checks that commands may write.
+    ///
+    /// # Errors
+    /// If the object is immutable.
+    pub fn check_write(self) -> Result<()> {
+        // "CL_INVALID_OPERATION if [it] was created with CL_MEM_IMMUTABLE_EXT."
+        ensure!(!self.contains(Self::IMMUTABLE), InvalidOperation, "the object is immutable");
+        Ok(())
+    }
+
+    /// Whether kernels may not write.
+    pub fn is_read_only(self) -> bool {
+        self.intersects(Self::READ_ONLY | Self::IMMUTABLE)
     }
 
     /// Checks that the host may read.
@@ -118,14 +155,14 @@ impl MemFlags {
     pub fn check_host_write(self) -> Result<()> {
         // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
         ensure!(!self.intersects(Self::HOST_READ_ONLY | Self::HOST_NO_ACCESS), InvalidOperation, "the host may not write this object");
-        Ok(())
+        self.check_write()
     }
 
     /// What is not said is inherited.
     #[must_use]
     pub fn inherited(self, parent: Self) -> Self {
         let inherit = |mask: Self| if self.intersects(mask) { self & mask } else { parent & mask };
-        inherit(Self::KERNEL) | inherit(Self::HOST) | (parent & Self::POINTER)
+        inherit(Self::ACCESS) | inherit(Self::HOST) | (parent & (Self::POINTER | Self::IMMUTABLE))
     }
 }
 

@@ -253,6 +253,7 @@ impl Queue {
             MemCopyOverlap,
             "bytes {from:?} and {to:?} of one buffer"
         );
+        dst.flags().check_write()?;
         let regions = vec![CopyRegion { buffer: from.start, host: to.start, size }];
         let operation = if size == 0 { Operation::Nop } else { Operation::Copy(src.clone(), dst.clone(), regions) };
         Ok(Work::new(operation, vec![used(src, from, Access::Read), used(dst, to, Access::Overwrite)]))
@@ -296,6 +297,7 @@ impl Queue {
             Arc::ptr_eq(src.store(), dst.store()) && source.start < target.end && target.start < source.end
         };
         ensure!(!overlapping, MemCopyOverlap, "the source and the destination overlap");
+        dst.flags().check_write()?;
         let operation = Operation::Copy(src.clone(), dst.clone(), rect::pieces(&from, src.origin(), &to, dst.origin()));
         let access = if to.is_dense() { Access::Overwrite } else { Access::Write };
         Ok(Work::new(operation, vec![used(src, source, Access::Read), used(dst, target, access)]))
@@ -330,6 +332,7 @@ impl Queue {
             "offset {offset} and size {size} are not multiples of the pattern's {width} bytes"
         );
         buffer.check_alignment(self.device())?;
+        buffer.flags().check_write()?;
         let operation = if size == 0 { Operation::Nop } else { Operation::Fill(buffer.clone(), pattern, range.start, size) };
         Ok(Work::new(operation, vec![used(buffer, range, Access::Overwrite)]))
     }

@@ -98,7 +98,7 @@ fn format_use(flags: cl_mem_flags) -> Result<FormatUse> {
         return Ok(FormatUse::ReadAndWrite);
     }
     let flags = MemFlags::parse(flags)?;
-    Ok(if flags.contains(MemFlags::READ_ONLY) {
+    Ok(if flags.is_read_only() {
         FormatUse::Read
     } else if flags.contains(MemFlags::WRITE_ONLY) {
         FormatUse::Write

@@ -43,6 +43,7 @@ fn create(context: cl_context, list: Option<Vec<u64>>, flags: cl_mem_flags, size
     let context = handles::get::<Context>(context)?;
     check_properties(&context, list.as_deref().unwrap_or_default())?;
     let flags = MemFlags::parse(flags)?;
+    flags.check_contents()?;
     Buffer::check_size(&context, size as u64)?;
     // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if host_ptr is not NULL but
     // CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags."
