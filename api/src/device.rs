@@ -162,7 +162,7 @@ pub struct ImageLimits {
 }
 
 /// Bytes of the largest element of an image.
-const LARGEST_ELEMENT: u64 = 16;
+pub(crate) const LARGEST_ELEMENT: u64 = 16;
 /// Pixels of an image of a buffer: kernels find elements by offsets of 32 bits.
 const MOST_BUFFER_PIXELS: u64 = 1 << 27;
 
@@ -408,6 +408,8 @@ impl Device {
             "cl_khr_command_buffer",
             "cl_khr_command_buffer_mutable_dispatch",
             "cl_ext_immutable_memory_objects",
+            "cl_ext_image_requirements_info",
+            "cl_ext_image_from_buffer",
             "cl_arm_printf",
         ]
         .into_iter();

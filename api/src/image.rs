@@ -10,6 +10,7 @@ use wgcl_compiler::image::{ImageDescriptor, ImageFormat};
 
 use crate::callback;
 use crate::context::Context;
+use crate::device::ImageLimits;
 use crate::error::{Error, Result, ensure};
 use crate::image_format::{self, FormatUse};
 use crate::memory::{Buffer, HostData, MemFlags};
@@ -150,7 +151,7 @@ pub type HostImage<'a> = &'a dyn Fn(MemFlags, u64) -> Result<HostData>;
 
 /// The form of an image: what its dimensions and pitches are, in a form that is the same for all types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ImageExtent {
+pub(crate) struct ImageExtent {
     kind: ImageType,
     element: u64,
     /// As regions of commands count: width, height or images of a 1D array, depth or images of a 2D array. 1 where there is no such dimension.
@@ -171,7 +172,7 @@ impl ImageExtent {
     }
 
     /// Bytes of the whole image, padding included; `None` if they cannot be counted.
-    fn size(&self) -> Option<u64> {
+    pub(crate) fn size(&self) -> Option<u64> {
         match self.kind {
             ImageType::Image1dArray => self.slice_pitch.checked_mul(self.extent[1]),
             _ if self.kind.has_slices() => self.slice_pitch.checked_mul(self.extent[2]),
@@ -238,7 +239,9 @@ impl Image {
             .ok_or_else(|| Error::InvalidImageFormatDescriptor(format!("the format {:#x} {:#x}", format.order, format.data_type).into()))?;
         // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is NULL."
         let desc = desc.ok_or_else(|| Error::InvalidImageDescriptor("there is no description".into()))?;
-        let shape = shape(context, desc, u64::from(element), host.is_some())?;
+        let kind = kind_of(desc)?;
+        check_origin(desc, kind)?;
+        let shape = shape(context, (desc, kind), u64::from(element), host.is_some())?;
         let size = shape.size().ok_or_else(|| Error::InvalidImageSize(format!("{desc:?} is too large").into()))?;
         if let Some(source) = source {
             check_source(context, source, format, &shape, size)?;
@@ -431,22 +434,42 @@ pub(crate) fn check_support(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Checks a description and fills in its pitches.
-fn shape(context: &Context, desc: &ImageDesc, element: u64, has_host: bool) -> Result<ImageExtent> {
+/// Width, height, depth and images of an array that a device allows an image of a type; 1 of what it does not have.
+pub(crate) fn most(limits: &ImageLimits, kind: ImageType) -> [u64; 4] {
+    let array = if kind.is_array() { limits.array } else { 1 };
+    match kind {
+        ImageType::Image1dBuffer => [limits.buffer, 1, 1, 1],
+        ImageType::Image3d => [limits.size_3d, limits.size_3d, limits.size_3d, 1],
+        _ => [limits.size_2d, if kind.has_height() { limits.size_2d } else { 1 }, 1, array],
+    }
+}
+
+/// The type of a description, checked.
+pub(crate) fn kind_of(desc: &ImageDesc) -> Result<ImageType> {
     let kind = ImageType::from_raw(desc.image_type)
         .ok_or_else(|| Error::InvalidImageDescriptor(format!("image type {:#x} is unknown", desc.image_type).into()))?;
     ensure!(desc.num_mip_levels == 0, InvalidImageDescriptor, "{} mip levels", desc.num_mip_levels);
     ensure!(desc.num_samples == 0, InvalidImageDescriptor, "{} samples", desc.num_samples);
-    let from_buffer = matches!(desc.source, Some(MemObject::Buffer(_)));
-    // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or CL_MEM_OBJECT_IMAGE2D [and] an image object if
-    // image_type is CL_MEM_OBJECT_IMAGE2D. Otherwise it must be NULL."
-    let source = match (&desc.source, kind) {
-        (None, ImageType::Image1dBuffer) => false,
-        (None, _) | (Some(_), ImageType::Image2d) => true,
-        (Some(MemObject::Buffer(_)), ImageType::Image1dBuffer) => true,
-        (Some(_), _) => false,
+    Ok(kind)
+}
+
+/// Checks that an image of that type can be made from what a description names.
+fn check_origin(desc: &ImageDesc, kind: ImageType) -> Result<()> {
+    // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or CL_MEM_OBJECT_IMAGE2D, or any other image_type if the
+    // cl_ext_image_from_buffer extension is supported. [It] can be an image object if image_type is CL_MEM_OBJECT_IMAGE2D. Otherwise it must be NULL."
+    let goes = match (&desc.source, kind) {
+        (None, kind) => kind != ImageType::Image1dBuffer,
+        (Some(MemObject::Buffer(_)), _) => true,
+        (Some(MemObject::Image(_)), kind) => kind == ImageType::Image2d,
+        (Some(MemObject::Pipe(_)), _) => false,
     };
-    ensure!(source, InvalidImageDescriptor, "the memory object does not go with {kind:?}");
+    ensure!(goes, InvalidImageDescriptor, "the memory object does not go with {kind:?}");
+    Ok(())
+}
+
+/// Checks the dimensions of a description and fills in its pitches.
+pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), element: u64, has_host: bool) -> Result<ImageExtent> {
+    let from_buffer = matches!(desc.source, Some(MemObject::Buffer(_)));
     let used = |used: bool, value: u64| if used { value } else { 1 };
     let height = used(kind.has_height(), desc.height);
     let depth = used(kind == ImageType::Image3d, desc.depth);
@@ -454,13 +477,8 @@ fn shape(context: &Context, desc: &ImageDesc, element: u64, has_host: bool) -> R
     // "CL_INVALID_IMAGE_SIZE if the image dimensions specified in image_desc are not valid or exceed the maximum image dimensions ... for all devices
     // in context."
     let fits = context.devices().iter().filter(|device| device.target().language.images).any(|device| {
-        let limits = device.image_limits();
-        let (most_width, most_height) = match kind {
-            ImageType::Image1dBuffer => (limits.buffer, 1),
-            ImageType::Image3d => (limits.size_3d, limits.size_3d),
-            _ => (limits.size_2d, limits.size_2d),
-        };
-        desc.width <= most_width && height <= most_height && depth <= limits.size_3d && array <= limits.array
+        let most = most(&device.image_limits(), kind);
+        [desc.width, height, depth, array].iter().zip(most).all(|(size, most)| *size <= most)
     });
     let empty = desc.width == 0 || height == 0 || depth == 0 || array == 0;
     ensure!(fits && !empty, InvalidImageSize, "an image of {} x {height} x {depth}, {array} times", desc.width);
@@ -469,9 +487,9 @@ fn shape(context: &Context, desc: &ImageDesc, element: u64, has_host: bool) -> R
     // The one row of a 1D image buffer may be followed by as many bytes as the application wants: drivers take that, and the conformance tests give it.
     let may_have_pitch = has_host || desc.source.is_some();
     let least = desc.width * element;
+    let wrong = if from_buffer { Error::InvalidImageFormatDescriptor } else { Error::InvalidImageDescriptor };
     if desc.row_pitch != 0 {
         ensure!(may_have_pitch, InvalidImageDescriptor, "a row pitch without a host pointer");
-        let wrong = if from_buffer { Error::InvalidImageFormatDescriptor } else { Error::InvalidImageDescriptor };
         if desc.row_pitch < least || !desc.row_pitch.is_multiple_of(element) {
             return Err(wrong(format!("row pitch {} for rows of {least} bytes, elements of {element}", desc.row_pitch).into()));
         }
@@ -488,14 +506,12 @@ fn shape(context: &Context, desc: &ImageDesc, element: u64, has_host: bool) -> R
         (false, _) => 0,
         (true, 0) => rows,
         (true, given) => {
-            ensure!(has_host, InvalidImageDescriptor, "a slice pitch without a host pointer");
+            ensure!(may_have_pitch, InvalidImageDescriptor, "a slice pitch without a host pointer");
             // "The image slice pitch must be ≥ the image row pitch × image_height for a 2D image array or a 3D image, must be ≥ the image row pitch for a
             // 1D image array, and must be a multiple of the image row pitch."
-            ensure!(
-                given >= rows && given.is_multiple_of(row_pitch),
-                InvalidImageDescriptor,
-                "slice pitch {given} for slices of {rows} bytes, rows of {row_pitch}"
-            );
+            if given < rows || !given.is_multiple_of(row_pitch) {
+                return Err(wrong(format!("slice pitch {given} for slices of {rows} bytes, rows of {row_pitch}").into()));
+            }
             given
         }
     };

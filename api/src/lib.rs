@@ -34,6 +34,7 @@ pub mod il;
 pub mod image;
 pub mod image_color;
 pub mod image_format;
+pub mod image_requirements;
 pub mod image_transfer;
 pub mod kernel;
 pub mod launch;

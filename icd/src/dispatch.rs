@@ -33,7 +33,8 @@ use crate::event::{
     clWaitForEvents,
 };
 use crate::image::{
-    clCreateImage, clCreateImage2D, clCreateImage3D, clCreateImageWithProperties, clGetImageInfo, clGetSupportedImageFormats,
+    clCreateImage, clCreateImage2D, clCreateImage3D, clCreateImageWithProperties, clGetImageInfo, clGetImageRequirementsInfoEXT,
+    clGetSupportedImageFormats,
 };
 use crate::image_enqueue::{
     clEnqueueCopyBufferToImage, clEnqueueCopyImage, clEnqueueCopyImageToBuffer, clEnqueueFillImage, clEnqueueMapImage, clEnqueueReadImage,
@@ -322,6 +323,7 @@ pub(crate) fn extension(name: &str) -> *mut c_void {
         "clGetCommandBufferInfoKHR" => clGetCommandBufferInfoKHR as *mut c_void,
         "clUpdateMutableCommandsKHR" => clUpdateMutableCommandsKHR as *mut c_void,
         "clGetMutableCommandInfoKHR" => clGetMutableCommandInfoKHR as *mut c_void,
+        "clGetImageRequirementsInfoEXT" => clGetImageRequirementsInfoEXT as *mut c_void,
         "clHostMemAllocINTEL" => clHostMemAllocINTEL as *mut c_void,
         "clDeviceMemAllocINTEL" => clDeviceMemAllocINTEL as *mut c_void,
         "clSharedMemAllocINTEL" => clSharedMemAllocINTEL as *mut c_void,

@@ -6,6 +6,7 @@ use wgcl_api::context::Context;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::image::{Image, ImageDesc, ImageType, MemObject};
 use wgcl_api::image_format::{self, FormatUse};
+use wgcl_api::image_requirements::{Dimension, ImageRequirements};
 use wgcl_api::memory::{HostData, MemFlags};
 use wgcl_compiler::image::ImageFormat;
 
@@ -18,6 +19,16 @@ use crate::check;
 use crate::ffi::{BytesMut, List, Out, OutList};
 use crate::handles;
 use crate::info::Query;
+
+/// Queries of cl_ext_image_requirements_info, which the headers that the bindings come from do not have yet.
+const ROW_PITCH_ALIGNMENT: cl_uint = 0x1290;
+const SLICE_PITCH_ALIGNMENT: cl_uint = 0x1291;
+const BASE_ADDRESS_ALIGNMENT: cl_uint = 0x1292;
+const SIZE: cl_uint = 0x12B2;
+const MAX_WIDTH: cl_uint = 0x12B3;
+const MAX_HEIGHT: cl_uint = 0x12B4;
+const MAX_DEPTH: cl_uint = 0x12B5;
+const MAX_ARRAY_SIZE: cl_uint = 0x12B6;
 
 /// A format as the compiler's crate has it. Numbers that do not fit are none of a format.
 fn format_of(raw: &cl_image_format) -> ImageFormat {
@@ -208,6 +219,36 @@ crate::entry! {
         formats.set(&raw[..raw.len().min(num_entries as usize)]);
         num_formats.set(raw.len() as cl_uint);
         Ok(())
+    }
+
+    fn clGetImageRequirementsInfoEXT(
+        context: cl_context,
+        properties: List<cl_mem_properties>,
+        flags: cl_mem_flags,
+        format: List<cl_image_format>,
+        desc: List<cl_image_desc>,
+        param: cl_uint,
+        size: usize,
+        value: BytesMut,
+        size_ret: Out<usize>,
+    ) {
+        let context = handles::get::<Context>(context)?;
+        // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": there are none.
+        check!(properties.properties().is_none_or(|(pairs, _)| pairs.is_empty()), InvalidProperty, "images have no properties");
+        format_use(flags)?;
+        let desc = desc.get(1).first().map(desc_of).transpose()?;
+        let asked = ImageRequirements::new(&context, format.get(1).first().map(format_of), desc.as_ref())?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            ROW_PITCH_ALIGNMENT | SLICE_PITCH_ALIGNMENT => query.put(asked.pitch_alignment()? as usize),
+            BASE_ADDRESS_ALIGNMENT => query.put(asked.base_alignment()? as usize),
+            SIZE => query.put(asked.size()? as usize),
+            MAX_WIDTH => query.put(asked.most(Dimension::Width)?),
+            MAX_HEIGHT => query.put(asked.most(Dimension::Height)?),
+            MAX_DEPTH => query.put(asked.most(Dimension::Depth)?),
+            MAX_ARRAY_SIZE => query.put(asked.most(Dimension::ArraySize)?),
+            _ => query.unknown(param),
+        }
     }
 
     fn clGetImageInfo(image: cl_mem, param: cl_image_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
