@@ -118,6 +118,7 @@ fn extension_version(name: &str) -> Version {
         "cl_khr_command_buffer_mutable_dispatch" => Version::new(0, 9, 5),
         "cl_intel_unified_shared_memory" => Version::new(1, 1, 0),
         "cl_ext_buffer_device_address" => Version::new(1, 0, 2),
+        "cl_khr_semaphore" => Version::new(1, 0, 1),
         _ => Version::new(1, 0, 0),
     }
 }
@@ -407,6 +408,7 @@ impl Device {
             "cl_khr_throttle_hints",
             "cl_khr_command_buffer",
             "cl_khr_command_buffer_mutable_dispatch",
+            "cl_khr_semaphore",
             "cl_ext_immutable_memory_objects",
             "cl_ext_image_requirements_info",
             "cl_ext_image_from_buffer",

@@ -55,6 +55,7 @@ pub mod queue;
 mod ranges;
 pub mod rect;
 pub mod sampler;
+pub mod semaphore;
 pub mod svm;
 #[cfg(test)]
 mod test_backend;

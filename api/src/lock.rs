@@ -16,6 +16,8 @@ pub enum Rank {
     CommandBuffer,
     /// Arguments of a kernel.
     Kernel,
+    /// Signals and waits of a semaphore.
+    Semaphore,
     /// Order and outstanding commands of a queue.
     Queue,
     /// State of an event.

@@ -66,6 +66,10 @@ use crate::queue::{
     clGetCommandQueueInfo, clReleaseCommandQueue, clRetainCommandQueue, clSetCommandQueueProperty, clSetDefaultDeviceCommandQueue,
 };
 use crate::sampler::{clCreateSampler, clCreateSamplerWithProperties, clGetSamplerInfo, clReleaseSampler, clRetainSampler};
+use crate::semaphore::{
+    clCreateSemaphoreWithPropertiesKHR, clEnqueueSignalSemaphoresKHR, clEnqueueWaitSemaphoresKHR, clGetSemaphoreHandleForTypeKHR,
+    clGetSemaphoreInfoKHR, clReleaseSemaphoreKHR, clRetainSemaphoreKHR,
+};
 use crate::svm::{
     clEnqueueSVMFree, clEnqueueSVMMap, clEnqueueSVMMemFill, clEnqueueSVMMemcpy, clEnqueueSVMMigrateMem, clEnqueueSVMUnmap, clSVMAlloc,
     clSVMFree, clSetKernelArgSVMPointer, clSetKernelExecInfo,
@@ -324,6 +328,13 @@ pub(crate) fn extension(name: &str) -> *mut c_void {
         "clUpdateMutableCommandsKHR" => clUpdateMutableCommandsKHR as *mut c_void,
         "clGetMutableCommandInfoKHR" => clGetMutableCommandInfoKHR as *mut c_void,
         "clGetImageRequirementsInfoEXT" => clGetImageRequirementsInfoEXT as *mut c_void,
+        "clCreateSemaphoreWithPropertiesKHR" => clCreateSemaphoreWithPropertiesKHR as *mut c_void,
+        "clEnqueueWaitSemaphoresKHR" => clEnqueueWaitSemaphoresKHR as *mut c_void,
+        "clEnqueueSignalSemaphoresKHR" => clEnqueueSignalSemaphoresKHR as *mut c_void,
+        "clGetSemaphoreHandleForTypeKHR" => clGetSemaphoreHandleForTypeKHR as *mut c_void,
+        "clGetSemaphoreInfoKHR" => clGetSemaphoreInfoKHR as *mut c_void,
+        "clRetainSemaphoreKHR" => clRetainSemaphoreKHR as *mut c_void,
+        "clReleaseSemaphoreKHR" => clReleaseSemaphoreKHR as *mut c_void,
         "clHostMemAllocINTEL" => clHostMemAllocINTEL as *mut c_void,
         "clDeviceMemAllocINTEL" => clDeviceMemAllocINTEL as *mut c_void,
         "clSharedMemAllocINTEL" => clSharedMemAllocINTEL as *mut c_void,

@@ -34,10 +34,11 @@ use wgcl_api::platform::Platform;
 use wgcl_api::program::Program;
 use wgcl_api::queue::Queue;
 use wgcl_api::sampler::Sampler;
+use wgcl_api::semaphore::Semaphore;
 
 use crate::bindings::{
     _cl_command_buffer_khr, _cl_command_queue, _cl_context, _cl_device_id, _cl_event, _cl_kernel, _cl_mem, _cl_mutable_command_khr,
-    _cl_platform_id, _cl_program, _cl_sampler,
+    _cl_platform_id, _cl_program, _cl_sampler, _cl_semaphore_khr,
 };
 use crate::dispatch;
 
@@ -90,6 +91,7 @@ named! {
     Event, _cl_event, InvalidEvent;
     CommandBuffer, _cl_command_buffer_khr, InvalidCommandBuffer;
     MutableCommand, _cl_mutable_command_khr, InvalidMutableCommand;
+    Semaphore, _cl_semaphore_khr, InvalidSemaphore;
 }
 
 type Erased = Arc<dyn Any + Send + Sync>;

@@ -48,5 +48,6 @@ mod platform;
 mod program;
 mod queue;
 mod sampler;
+mod semaphore;
 mod svm;
 mod usm;

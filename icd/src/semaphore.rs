@@ -1,0 +1,147 @@
+//! Semaphores (cl_khr_semaphore; OpenCL API 5.16).
+
+use std::sync::Arc;
+
+use wgcl_api::context::Context;
+use wgcl_api::device::Device;
+use wgcl_api::error::{Error, Result};
+use wgcl_api::queue::Queue;
+use wgcl_api::semaphore::{Semaphore, SemaphoreProperties, TYPE_BINARY};
+
+use crate::bindings::{
+    _cl_semaphore_khr, CL_SEMAPHORE_CONTEXT_KHR, CL_SEMAPHORE_PAYLOAD_KHR, CL_SEMAPHORE_PROPERTIES_KHR, CL_SEMAPHORE_REFERENCE_COUNT_KHR,
+    CL_SEMAPHORE_TYPE_KHR, cl_command_queue, cl_context, cl_device_id, cl_event, cl_external_semaphore_handle_type_khr,
+    cl_semaphore_info_khr, cl_semaphore_khr, cl_semaphore_payload_khr, cl_semaphore_properties_khr, cl_uint,
+};
+use crate::check;
+use crate::event::{give, wait_list};
+use crate::ffi::{BytesMut, List, Out};
+use crate::handles;
+use crate::info::Query;
+
+/// CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, newer than the headers that the bindings are made from; a zero ends the list.
+const DEVICE_HANDLE_LIST: u32 = 0x2053;
+
+/// The properties of a list.
+///
+/// # Errors
+/// For null, and for names that are unknown or given twice.
+fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphoreProperties> {
+    // "CL_INVALID_VALUE if sema_props is NULL".
+    check!(!list.is_null(), InvalidValue, "there are no properties");
+    let mut found = SemaphoreProperties::default();
+    let mut next = || -> u64 {
+        let value = list.get(found.list.len() + 1).pop().unwrap_or_default();
+        found.list.push(value);
+        value
+    };
+    let (mut kind, mut devices) = (None, None);
+    loop {
+        let name = next();
+        // "CL_INVALID_PROPERTY ... if the same property name is specified more than once."
+        match u32::try_from(name) {
+            Ok(0) => break,
+            Ok(CL_SEMAPHORE_TYPE_KHR) if kind.is_none() => kind = Some(next()),
+            Ok(DEVICE_HANDLE_LIST) if devices.is_none() => {
+                let named = std::iter::from_fn(|| Some(next()).filter(|&handle| handle != 0));
+                devices = Some(named.map(|handle| std::ptr::with_exposed_provenance_mut(handle as usize)).collect::<Vec<_>>());
+            }
+            _ => return Err(Error::InvalidProperty(format!("semaphore property {name:#x} is unknown, or given twice").into())),
+        }
+    }
+    found.kind = kind;
+    found.devices = devices.map(|handles| handles::get_all(&handles)).transpose()?;
+    Ok(found)
+}
+
+/// The semaphores of a list. Payloads are for other types than binary ones, and ignored.
+fn semaphores(count: cl_uint, list: &List<cl_semaphore_khr>) -> Result<Vec<Arc<Semaphore>>> {
+    check!(count != 0, InvalidValue, "there are no semaphores");
+    check!(!list.is_null(), InvalidValue, "the list of semaphores is null");
+    handles::get_all(&list.get(count as usize))
+}
+
+crate::entry! {
+    fn clCreateSemaphoreWithPropertiesKHR(
+        context: cl_context,
+        list: List<cl_semaphore_properties_khr>,
+    ) -> *mut _cl_semaphore_khr {
+        let context = handles::get::<Context>(context)?;
+        Semaphore::new(&context, properties(&list)?).map(handles::give)
+    }
+
+    fn clEnqueueWaitSemaphoresKHR(
+        queue: cl_command_queue,
+        count: cl_uint,
+        list: List<cl_semaphore_khr>,
+        _payloads: List<cl_semaphore_payload_khr>,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let queue = handles::get::<Queue>(queue)?;
+        let (semaphores, waits) = (semaphores(count, &list)?, wait_list(num_waits, &waits)?);
+        give(&event, queue.wait_semaphores(&semaphores, &waits)?);
+        Ok(())
+    }
+
+    fn clEnqueueSignalSemaphoresKHR(
+        queue: cl_command_queue,
+        count: cl_uint,
+        list: List<cl_semaphore_khr>,
+        _payloads: List<cl_semaphore_payload_khr>,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let queue = handles::get::<Queue>(queue)?;
+        let (semaphores, waits) = (semaphores(count, &list)?, wait_list(num_waits, &waits)?);
+        give(&event, queue.signal_semaphores(&semaphores, &waits)?);
+        Ok(())
+    }
+
+    fn clGetSemaphoreInfoKHR(
+        semaphore: cl_semaphore_khr,
+        param: cl_semaphore_info_khr,
+        size: usize,
+        value: BytesMut,
+        size_ret: Out<usize>,
+    ) {
+        let semaphore = handles::get::<Semaphore>(semaphore)?;
+        let query = Query::new(size, value, size_ret);
+        match param {
+            CL_SEMAPHORE_CONTEXT_KHR => query.put(handles::name(semaphore.context())),
+            CL_SEMAPHORE_REFERENCE_COUNT_KHR => query.put(handles::count(&semaphore)),
+            CL_SEMAPHORE_PROPERTIES_KHR => query.put(semaphore.property_list()),
+            CL_SEMAPHORE_TYPE_KHR => query.put(TYPE_BINARY),
+            CL_SEMAPHORE_PAYLOAD_KHR => query.put(u64::from(semaphore.is_signalled())),
+            DEVICE_HANDLE_LIST => query.put(semaphore.devices().iter().map(handles::name).collect::<Vec<_>>()),
+            _ => query.unknown(param),
+        }
+    }
+
+    // Of cl_khr_external_semaphore, which no device has: users of semaphores look for it all the same.
+    fn clGetSemaphoreHandleForTypeKHR(
+        semaphore: cl_semaphore_khr,
+        device: cl_device_id,
+        kind: cl_external_semaphore_handle_type_khr,
+        _size: usize,
+        _handle: BytesMut,
+        _size_ret: Out<usize>,
+    ) {
+        let semaphore = handles::get::<Semaphore>(semaphore)?;
+        let device = handles::get::<Device>(device)?;
+        // "CL_INVALID_DEVICE ... if sema_object can not be shared with device."
+        check!(semaphore.devices().iter().any(|known| Arc::ptr_eq(known, &device)), InvalidDevice, "the semaphore is not for the device");
+        // "CL_INVALID_VALUE if the requested external semaphore handle type was not specified when sema_object was created."
+        Err(Error::InvalidValue(format!("the semaphore has no handle of type {kind:#x}").into()))
+    }
+
+    fn clRetainSemaphoreKHR(semaphore: cl_semaphore_khr) {
+        handles::retain::<Semaphore>(semaphore)
+    }
+
+    fn clReleaseSemaphoreKHR(semaphore: cl_semaphore_khr) {
+        handles::release::<Semaphore>(semaphore).map(drop)
+    }
+}
