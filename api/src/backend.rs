@@ -78,6 +78,23 @@ bitflags::bitflags! {
     }
 }
 
+/// How memory is named that somebody else has made: cl_external_memory_handle_type_khr, the values are the specification's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum ExternalMemory {
+    /// A file descriptor of a driver that knows what it means (CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR).
+    OpaqueFd = 0x2060,
+    /// That of a Linux dma_buf (CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR).
+    DmaBuf = 0x2067,
+}
+
+impl ExternalMemory {
+    /// Of the number in C.
+    pub fn from_raw(raw: u64) -> Option<Self> {
+        [Self::OpaqueFd, Self::DmaBuf].into_iter().find(|&kind| u64::from(kind as u32) == raw)
+    }
+}
+
 /// Facts about a device, as far as they do not depend on OpenCL.
 #[derive(Clone, Debug)]
 pub struct DeviceProperties {
@@ -484,6 +501,18 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         let _ = (region, size);
         None
+    }
+    /// What memory of others it can use.
+    fn importable_memory(&self) -> Vec<ExternalMemory> {
+        Vec::new()
+    }
+    /// So many bytes of memory that somebody else has made, by a file descriptor that belongs to the device if that succeeds.
+    ///
+    /// # Errors
+    /// If it cannot be used here.
+    fn import_memory(&self, kind: ExternalMemory, fd: i32, size: u64) -> BackendResult<Arc<dyn Memory>> {
+        let _ = (kind, fd, size);
+        Err(BackendError::Other("memory of others".to_owned()))
     }
     /// Writes to memory of the device's that no command uses, before it returns, where memory is the host's; `false` where that takes a command.
     fn write_at_once(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {

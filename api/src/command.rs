@@ -57,6 +57,8 @@ pub enum CommandType {
     SvmUnmap = 0x120D,
     SvmMigrateMem = 0x120E,
     FillImage = 0x1208,
+    AcquireExternalMemObjects = 0x2047,
+    ReleaseExternalMemObjects = 0x2048,
     SemaphoreWait = 0x2042,
     SemaphoreSignal = 0x2043,
     CommandBuffer = 0x12A8,

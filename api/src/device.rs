@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bitflags::bitflags;
 
-use crate::backend::{self, DeviceKind, DeviceProperties};
+use crate::backend::{self, DeviceKind, DeviceProperties, ExternalMemory};
 use crate::device_type;
 use crate::object::{HandleSlot, Object};
 use crate::options::Options;
@@ -118,7 +118,7 @@ fn extension_version(name: &str) -> Version {
         "cl_khr_command_buffer_mutable_dispatch" => Version::new(0, 9, 5),
         "cl_intel_unified_shared_memory" => Version::new(1, 1, 0),
         "cl_ext_buffer_device_address" => Version::new(1, 0, 2),
-        "cl_khr_semaphore" => Version::new(1, 0, 1),
+        "cl_khr_semaphore" | "cl_khr_external_memory" => Version::new(1, 0, 1),
         _ => Version::new(1, 0, 0),
     }
 }
@@ -380,6 +380,11 @@ impl Device {
         .collect()
     }
 
+    /// CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR
+    pub fn importable_memory(&self) -> Vec<ExternalMemory> {
+        self.backend.importable_memory()
+    }
+
     /// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR
     pub fn kernel_clock_capabilities(&self) -> KernelClocks {
         [
@@ -417,6 +422,12 @@ impl Device {
         .into_iter();
         let unified = self.reaches_host().then_some("cl_intel_unified_shared_memory");
         let addresses = self.tells_addresses().then_some("cl_ext_buffer_device_address");
+        let external = self.importable_memory();
+        let of_others = external.iter().map(|kind| match kind {
+            ExternalMemory::OpaqueFd => "cl_khr_external_memory_opaque_fd",
+            ExternalMemory::DmaBuf => "cl_khr_external_memory_dma_buf",
+        });
+        let of_others = of_others.chain(external.first().map(|_| "cl_khr_external_memory"));
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
         self.target()
@@ -427,6 +438,7 @@ impl Device {
             .chain(api)
             .chain(unified)
             .chain(addresses)
+            .chain(of_others)
             .chain(uuid)
             .chain(pci)
             .map(|name| NameVersion::new(name, extension_version(name)))

@@ -27,6 +27,7 @@ mod device_type;
 pub mod dump;
 pub mod error;
 pub mod event;
+pub mod external;
 mod failure;
 pub mod host;
 pub mod host_commands;

@@ -60,7 +60,7 @@ impl MemFlags {
     /// Flags on the host's access.
     const HOST: Self = Self::HOST_WRITE_ONLY.union(Self::HOST_READ_ONLY).union(Self::HOST_NO_ACCESS);
     /// Flags on the host pointer.
-    const POINTER: Self = Self::USE_HOST_PTR.union(Self::ALLOC_HOST_PTR).union(Self::COPY_HOST_PTR);
+    pub(crate) const POINTER: Self = Self::USE_HOST_PTR.union(Self::ALLOC_HOST_PTR).union(Self::COPY_HOST_PTR);
 
     /// Reads flags as clCreateBuffer takes them.
     ///
@@ -202,6 +202,8 @@ pub struct Store {
     has_failure: AtomicBool,
     /// Why the contents are not what they should be: the last command that was to write them failed.
     failure: Mutex<Option<Arc<Failure>>>,
+    /// The devices, by their places, that have memory of others for it; none for what is the context's own.
+    importers: Vec<usize>,
     /// The application's memory, for CL_MEM_USE_HOST_PTR.
     pub(crate) host: Option<Arc<dyn HostRegion>>,
     /// Maps of the buffer and its sub-buffers that were not undone yet.
@@ -222,7 +224,30 @@ impl Drop for Store {
 
 impl Store {
     fn new(context: &Arc<Context>, size: u64, identity: Identity, host: Option<Arc<dyn HostRegion>>) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::make(context, size, identity, host))
+    }
+
+    /// Memory of others, which the devices of these places share.
+    pub(crate) fn imported(context: &Arc<Context>, size: u64, importers: Vec<usize>, memory: Arc<dyn Memory>) -> Arc<Self> {
+        let home = importers.first().map_or(0, |&index| context.home(index));
+        let mut store = Self::make(context, size, Identity::new(size), None);
+        store.importers = importers;
+        if let (Some(cell), Some(device)) = (store.memories.get(home), context.devices().get(home)) {
+            // It is empty: the store is new.
+            let _ = cell.set(memory);
+            trace::hold(device.name(), size.cast_signed());
+        }
+        store.written(home, 0..size);
+        Arc::new(store)
+    }
+
+    /// The devices that have memory of others for it.
+    pub(crate) fn importers(&self) -> &[usize] {
+        &self.importers
+    }
+
+    fn make(context: &Arc<Context>, size: u64, identity: Identity, host: Option<Arc<dyn HostRegion>>) -> Self {
+        Self {
             context: context.clone(),
             size,
             memories: context.devices().iter().map(|_| OnceCell::new()).collect(),
@@ -230,10 +255,11 @@ impl Store {
             valid: Mutex::new(Rank::Residency, context.devices().iter().map(|_| RangeSet::default()).collect()),
             has_failure: AtomicBool::new(false),
             failure: Mutex::new(Rank::Residency, None),
+            importers: Vec::new(),
             host,
             maps: Mutex::new(Rank::Maps, Vec::new()),
             shadow: Mutex::new(Rank::Residency, None),
-        })
+        }
     }
 
     /// The memory on a device of the context.
@@ -458,7 +484,7 @@ impl Buffer {
         Ok(Self::of_store(flags.or_default(), store, 0, size, property_list))
     }
 
-    fn of_store(flags: MemFlags, store: Arc<Store>, origin: u64, size: u64, property_list: Option<Vec<u64>>) -> Arc<Self> {
+    pub(crate) fn of_store(flags: MemFlags, store: Arc<Store>, origin: u64, size: u64, property_list: Option<Vec<u64>>) -> Arc<Self> {
         Arc::new(Self {
             slot: HandleSlot::default(),
             context: store.context.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::backend::Backend;
+use crate::backend::{Backend, ExternalMemory};
 use crate::device::{Device, DeviceType};
 use crate::mandates;
 use crate::object::{HandleSlot, Object};
@@ -74,6 +74,14 @@ impl Platform {
     /// CL_PLATFORM_NUMERIC_VERSION: the highest of its devices.
     pub fn version(&self) -> Version {
         mandates::newest(self.devices().iter().map(|device| &**device))
+    }
+
+    /// CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR: what every device can use.
+    pub fn importable_memory(&self) -> Vec<ExternalMemory> {
+        let Some((first, others)) = self.devices().split_first() else { return Vec::new() };
+        let mut kinds = first.importable_memory();
+        kinds.retain(|kind| others.iter().all(|device| device.importable_memory().contains(kind)));
+        kinds
     }
 
     /// CL_PLATFORM_PROFILE: full where every device is.

@@ -8,7 +8,8 @@ use std::thread;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{
-    Action, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, Progress, Times,
+    Action, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, ExternalMemory, LoadedProgram, Memory,
+    Progress, Times,
 };
 use wgcl_api::cache::Key;
 use wgcl_api::host::HostRegion;
@@ -44,6 +45,8 @@ pub struct WgpuDevice {
     approach: Approach,
     properties: DeviceProperties,
     target: Target,
+    /// What memory of others it can use.
+    importable: Vec<ExternalMemory>,
     open: OnceLock<BackendResult<Open>>,
 }
 
@@ -108,6 +111,7 @@ impl WgpuDevice {
             _instance: instance.clone(),
             properties: properties::device_properties(&adapter, approach, &target),
             target,
+            importable: properties::importable(&adapter, approach),
             approach,
             adapter,
             open: OnceLock::new(),
@@ -198,6 +202,19 @@ impl Device for WgpuDevice {
             return Err(BackendError::OutOfDeviceMemory);
         }
         let memory: Arc<dyn Memory> = WgpuMemory::of_any_size(&open.gpu, size, Some(open.thread.clone()))?;
+        Ok(memory)
+    }
+
+    fn importable_memory(&self) -> Vec<ExternalMemory> {
+        self.importable.clone()
+    }
+
+    fn import_memory(&self, kind: ExternalMemory, fd: i32, size: u64) -> BackendResult<Arc<dyn Memory>> {
+        let open = self.open()?;
+        if size > self.properties.max_allocation || !self.importable.contains(&kind) {
+            return Err(BackendError::OutOfDeviceMemory);
+        }
+        let memory: Arc<dyn Memory> = WgpuMemory::imported(&open.gpu, kind, fd, size, open.thread.clone())?;
         Ok(memory)
     }
 

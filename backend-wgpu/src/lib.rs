@@ -41,6 +41,7 @@ mod groups;
 mod handled;
 mod host;
 mod host_bytes;
+mod imported;
 mod key;
 mod large;
 mod launch;

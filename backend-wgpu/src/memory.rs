@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 
-use wgcl_api::backend::{BackendError, BackendResult, Memory};
+use wgcl_api::backend::{BackendError, BackendResult, ExternalMemory, Memory};
 use wgcl_runtime::process;
 use wgpu::BufferUsages;
 
@@ -17,7 +17,7 @@ use crate::buffer::Buffer;
 use crate::gpu::Gpu;
 use crate::large::LARGE;
 use crate::message::Message;
-use crate::vulkan::Mapping;
+use crate::vulkan::{self, Mapping};
 
 /// Bytes that a buffer has beyond a multiple of this are never bound.
 const GRANULE: u64 = 256;
@@ -89,19 +89,37 @@ impl WgpuMemory {
         let mapped = view == View::Mapping || (gpu.approach.window && allocated < LARGE);
         let (buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
         let (mapping, window) = if view == View::Mapping { (address, None) } else { (None, address) };
-        Ok(Arc::new(Self {
+        let mut memory = Self::of_buffer(gpu, (size, allocated), buffer, thread);
+        (memory.mapping, memory.window) = (mapping, window);
+        Ok(Arc::new(memory))
+    }
+
+    /// Memory that others have made, which the host does not see.
+    pub(crate) fn imported(gpu: &Arc<Gpu>, kind: ExternalMemory, fd: i32, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::UNIFORM;
+        gpu.check_alive()?;
+        let made = vulkan::imported_buffer(&gpu.device, kind == ExternalMemory::DmaBuf, fd, size, usage);
+        let buffer = made.unwrap_or_else(|| Err(BackendError::Other("memory of others".to_owned())))?;
+        let allocated = buffer.size();
+        // It is no memory of ours, but given back as if it were.
+        gpu.reserve(allocated)?;
+        Ok(Arc::new(Self::of_buffer(gpu, (size, allocated), buffer, Some(thread))))
+    }
+
+    fn of_buffer(gpu: &Arc<Gpu>, (size, allocated): (u64, u64), buffer: Buffer, thread: Option<Sender<Message>>) -> Self {
+        Self {
             id: gpu.fresh_id(),
             gpu: Arc::clone(gpu),
             size,
             allocated,
             buffer: ManuallyDrop::new(buffer),
             bound: AtomicBool::new(false),
-            mapping,
-            window,
+            mapping: None,
+            window: None,
             thread,
             last_use: AtomicU64::new(0),
             last_write: AtomicU64::new(0),
-        }))
+        }
     }
 
     pub(crate) fn buffer(&self) -> &Buffer {

@@ -1,6 +1,6 @@
 //! From an adapter's limits, features and driver to what OpenCL reports and what the compiler may use.
 
-use wgcl_api::backend::{DeviceKind, DeviceProperties, PreferredGroup, SvmCapabilities};
+use wgcl_api::backend::{DeviceKind, DeviceProperties, ExternalMemory, PreferredGroup, SvmCapabilities};
 use wgcl_api::options::Options;
 use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, profiles};
 use wgcl_runtime::host;
@@ -57,6 +57,16 @@ pub(crate) fn approach(adapter: &wgpu::Adapter, settings: Settings) -> Approach 
 
 fn is_llvmpipe(info: &wgpu::AdapterInfo) -> bool {
     info.driver == "llvmpipe" || info.name.starts_with("llvmpipe")
+}
+
+/// What memory of others a device can use: Vulkan's own way has it, wgpu has not.
+pub(crate) fn importable(adapter: &wgpu::Adapter, approach: Approach) -> Vec<ExternalMemory> {
+    if !approach.raw {
+        return Vec::new();
+    }
+    let details = vulkan::details(adapter);
+    let kinds = [(details.opaque_memory, ExternalMemory::OpaqueFd), (details.dma_buf, ExternalMemory::DmaBuf)];
+    kinds.into_iter().filter(|(has, _)| *has).map(|(_, kind)| kind).collect()
 }
 
 /// What OpenCL reports.

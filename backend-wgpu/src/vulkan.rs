@@ -39,6 +39,10 @@ pub(crate) struct Details {
     pub(crate) device_clock: bool,
     /// Shaders can read a subgroup's clock.
     pub(crate) subgroup_clock: bool,
+    /// Memory can be had by a file descriptor of the driver's.
+    pub(crate) opaque_memory: bool,
+    /// Memory can be had by a file descriptor of a dma_buf.
+    pub(crate) dma_buf: bool,
     /// Bytes of the largest buffer, and of the largest piece of memory.
     pub(crate) largest: Option<(u64, u64)>,
     /// Groups of a dispatch in each dimension: wgpu knows one number for all three.
@@ -65,6 +69,7 @@ mod imp {
 
     use super::{Details, FloatControls, Mapping, PATIENCE};
     use crate::buffer::Buffer;
+    use crate::imported::{self, Handle};
     use crate::large;
     use crate::properties::NVIDIA;
     use crate::raw::{Raw, Told};
@@ -120,6 +125,11 @@ mod imp {
             found.executables = capabilities.properties().vendor_id == NVIDIA
                 && capabilities.supports_extension(EXECUTABLES)
                 && tells_of_executables(instance, physical);
+            if capabilities.supports_extension(MEMORY_FD) {
+                found.opaque_memory = is_importable(instance, physical, vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
+                found.dma_buf = capabilities.supports_extension(DMA_BUF)
+                    && is_importable(instance, physical, vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT);
+            }
             if capabilities.supports_extension(SHADER_CLOCK) {
                 (found.device_clock, found.subgroup_clock) = shader_clocks(instance, physical);
             }
@@ -161,6 +171,61 @@ mod imp {
             let domains = domains();
             [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC].iter().all(|domain| domains.contains(domain))
         }
+    }
+
+    /// The extensions by which memory of others comes.
+    const MEMORY_FD: &std::ffi::CStr = ash::khr::external_memory_fd::NAME;
+    const DMA_BUF: &std::ffi::CStr = ash::ext::external_memory_dma_buf::NAME;
+
+    /// Whether storage buffers can be made of memory of others, of that kind.
+    fn is_importable(instance: &ash::Instance, physical: vk::PhysicalDevice, kind: vk::ExternalMemoryHandleTypeFlags) -> bool {
+        let info = vk::PhysicalDeviceExternalBufferInfo::default().usage(vk::BufferUsageFlags::STORAGE_BUFFER).handle_type(kind);
+        let mut found = vk::ExternalBufferProperties::default();
+        // SAFETY: the caller has seen that this is Vulkan 1.2, which has the function.
+        unsafe { instance.get_physical_device_external_buffer_properties(physical, &info, &mut found) };
+        let features = found.external_memory_properties.external_memory_features;
+        // Memory that must be made for one buffer would need to be that of the exporter's.
+        features.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE) && !features.contains(vk::ExternalMemoryFeatureFlags::DEDICATED_ONLY)
+    }
+
+    pub(crate) fn imported_buffer(
+        device: &wgpu::Device,
+        dma_buf: bool,
+        fd: i32,
+        size: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Option<BackendResult<Buffer>> {
+        // SAFETY: the device is only used to make a buffer and memory for it, for which Vulkan needs no synchronisation.
+        let hal_device = unsafe { device.as_hal::<Vulkan>() }?;
+        let instance = hal_device.shared_instance().raw_instance();
+        // SAFETY: the physical device is this instance's.
+        let properties = unsafe { instance.get_physical_device_memory_properties(hal_device.raw_physical_device()) };
+        let addressed = hal_device.enabled_device_extensions().contains(&ADDRESSES);
+        let raw = hal_device.raw_device();
+        let mut handle = Handle { kind: vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD, fd, types: u32::MAX };
+        if dma_buf {
+            handle.kind = vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT;
+            let functions = ash::khr::external_memory_fd::Device::new(instance, raw);
+            let mut told = vk::MemoryFdPropertiesKHR::default();
+            // SAFETY: the extension is on, as the caller sees to; a descriptor of something else is an error.
+            if let Err(result) = unsafe { functions.get_memory_fd_properties(handle.kind, fd, &mut told) } {
+                return Some(Err(crate::raw::error(result)));
+            }
+            handle.types = told.memory_type_bits;
+        }
+        // SAFETY: the size is not zero and within the device's limit, as the callers see to, and the kind can be imported.
+        let (buffer, memory, size) = match unsafe { imported::make(raw, &properties, &handle, size, addressed) } {
+            Ok(made) => made,
+            Err(result) => return Some(Err(crate::raw::error(result))),
+        };
+        let place = if addressed { device_address(&hal_device, buffer) } else { 0 };
+        // SAFETY: both were just made, for each other; wgpu destroys them.
+        let hal_buffer = unsafe { hal::vulkan::Buffer::from_raw_managed(buffer, memory, 0, size) };
+        drop(hal_device);
+        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        // SAFETY: as in `raw_buffer`; the buffer has all of these usages.
+        let wgpu = unsafe { device.create_buffer_from_hal::<Vulkan>(hal_buffer, &descriptor) };
+        Some(Ok(Buffer::new(wgpu, buffer, place)))
     }
 
     /// The extension by which shaders read clocks.
@@ -250,6 +315,11 @@ mod imp {
         }
         if details.device_clock || details.subgroup_clock {
             extensions.push(SHADER_CLOCK);
+        }
+        for (wanted, name) in [(details.opaque_memory || details.dma_buf, MEMORY_FD), (details.dma_buf, DMA_BUF)] {
+            if wanted && !extensions.contains(&name) {
+                extensions.push(name);
+            }
         }
         let mut known = adapter.physical_device_features(&extensions, features);
         let mut bytes = vk::PhysicalDevice8BitStorageFeatures::default().storage_buffer8_bit_access(true);
@@ -530,6 +600,16 @@ mod imp {
         None
     }
 
+    pub(crate) fn imported_buffer(
+        _: &wgpu::Device,
+        _: bool,
+        _: i32,
+        _: u64,
+        _: wgpu::BufferUsages,
+    ) -> Option<BackendResult<crate::buffer::Buffer>> {
+        None
+    }
+
     pub(crate) fn raw(_: &Details, _: &wgpu::Device, _: &wgpu::Queue, _: bool) -> Option<BackendResult<std::sync::Arc<crate::raw::Raw>>> {
         None
     }
@@ -568,6 +648,18 @@ pub(crate) fn raw_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUs
 /// As [`raw_buffer`], with memory of its own that the host does not see ([`crate::large`]). `None` where the device has none, too.
 pub(crate) fn large_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages) -> Option<RawBuffer> {
     imp::large_buffer(device, size, usage)
+}
+
+/// A buffer of memory that others have made: of a dma_buf, or by a descriptor of the driver's, which belongs to the buffer if there is one. It may have more bytes than are asked for.
+/// `None` where the device is not Vulkan's.
+pub(crate) fn imported_buffer(
+    device: &wgpu::Device,
+    dma_buf: bool,
+    fd: i32,
+    size: u64,
+    usage: wgpu::BufferUsages,
+) -> Option<wgcl_api::backend::BackendResult<crate::buffer::Buffer>> {
+    imp::imported_buffer(device, dma_buf, fd, size, usage)
 }
 
 type RawBuffer = wgcl_api::backend::BackendResult<(crate::buffer::Buffer, Option<Mapping>)>;

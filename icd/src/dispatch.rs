@@ -32,6 +32,7 @@ use crate::event::{
     clCreateUserEvent, clGetEventInfo, clGetEventProfilingInfo, clReleaseEvent, clRetainEvent, clSetEventCallback, clSetUserEventStatus,
     clWaitForEvents,
 };
+use crate::external::{clEnqueueAcquireExternalMemObjectsKHR, clEnqueueReleaseExternalMemObjectsKHR};
 use crate::image::{
     clCreateImage, clCreateImage2D, clCreateImage3D, clCreateImageWithProperties, clGetImageInfo, clGetImageRequirementsInfoEXT,
     clGetSupportedImageFormats,
@@ -328,6 +329,8 @@ pub(crate) fn extension(name: &str) -> *mut c_void {
         "clUpdateMutableCommandsKHR" => clUpdateMutableCommandsKHR as *mut c_void,
         "clGetMutableCommandInfoKHR" => clGetMutableCommandInfoKHR as *mut c_void,
         "clGetImageRequirementsInfoEXT" => clGetImageRequirementsInfoEXT as *mut c_void,
+        "clEnqueueAcquireExternalMemObjectsKHR" => clEnqueueAcquireExternalMemObjectsKHR as *mut c_void,
+        "clEnqueueReleaseExternalMemObjectsKHR" => clEnqueueReleaseExternalMemObjectsKHR as *mut c_void,
         "clCreateSemaphoreWithPropertiesKHR" => clCreateSemaphoreWithPropertiesKHR as *mut c_void,
         "clEnqueueWaitSemaphoresKHR" => clEnqueueWaitSemaphoresKHR as *mut c_void,
         "clEnqueueSignalSemaphoresKHR" => clEnqueueSignalSemaphoresKHR as *mut c_void,

@@ -33,6 +33,7 @@ mod device;
 mod dispatch;
 mod enqueue;
 mod event;
+mod external;
 mod ffi;
 mod handles;
 mod hardware;

@@ -4,8 +4,11 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use wgcl_api::address::DEVICE_ADDRESS;
+use wgcl_api::backend::ExternalMemory;
 use wgcl_api::context::Context;
+use wgcl_api::device::Device;
 use wgcl_api::error::{Error, Result};
+use wgcl_api::external::External;
 use wgcl_api::image::{Image, MemObject};
 use wgcl_api::memory::{Buffer, HostData, MemFlags};
 use wgcl_api::pipe::Pipe;
@@ -27,24 +30,78 @@ type DestructorFn = unsafe extern "C" fn(cl_mem, *mut c_void);
 /// CL_MEM_DEVICE_ADDRESS_EXT, newer than the headers that the bindings are made from.
 const DEVICE_ADDRESSES: cl_mem_info = 0x5001;
 
-/// "CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value specified for a supported property name is not valid, or if
-/// the same property name is specified more than once." OpenCL 3.0 has none, cl_ext_buffer_device_address has one.
-fn check_properties(context: &Context, list: &[u64]) -> Result<()> {
-    let (pairs, _) = list.as_chunks::<2>();
-    for (index, [name, value]) in pairs.iter().enumerate() {
-        check!(*name == DEVICE_ADDRESS && *value <= 1, InvalidProperty, "the buffer's property {name:#x} with value {value:#x}");
-        check!(context.has_device_addresses(), InvalidProperty, "a device of the context does not tell addresses");
-        check!(index == 0, InvalidProperty, "the property {name:#x} is given twice");
-    }
-    Ok(())
+/// CL_MEM_DEVICE_HANDLE_LIST_KHR, newer than the headers that the bindings are made from as well; a zero ends the list.
+const DEVICE_HANDLE_LIST: u64 = 0x2051;
+
+/// The properties of a new memory object.
+#[derive(Default)]
+struct Properties {
+    /// As they were given, with the zero at the end.
+    list: Option<Vec<u64>>,
+    /// Memory that others have made.
+    external: Option<External>,
 }
 
-fn create(context: cl_context, list: Option<Vec<u64>>, flags: cl_mem_flags, size: usize, host_ptr: BytesMut) -> Result<*mut _cl_mem> {
-    let context = handles::get::<Context>(context)?;
-    check_properties(&context, list.as_deref().unwrap_or_default())?;
+/// Reads properties: OpenCL 3.0 has none, cl_ext_buffer_device_address and cl_khr_external_memory have some.
+///
+/// # Errors
+/// "CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value specified for a supported property name is not valid, or if
+/// the same property name is specified more than once."
+fn properties(context: &Context, given: &List<cl_mem_properties>) -> Result<Properties> {
+    if given.is_null() {
+        return Ok(Properties::default());
+    }
+    let mut list: Vec<u64> = Vec::new();
+    let mut next = || -> u64 {
+        let value = given.get(list.len() + 1).pop().unwrap_or_default();
+        list.push(value);
+        value
+    };
+    let (mut addresses, mut handle, mut devices) = (false, None, None);
+    loop {
+        let name = next();
+        match (name, ExternalMemory::from_raw(name)) {
+            (0, _) => break,
+            (DEVICE_ADDRESS, _) if !addresses => {
+                let value = next();
+                check!(value <= 1, InvalidProperty, "the buffer's property {name:#x} with value {value:#x}");
+                check!(context.has_device_addresses(), InvalidProperty, "a device of the context does not tell addresses");
+                addresses = true;
+            }
+            (DEVICE_HANDLE_LIST, _) if devices.is_none() => {
+                let named = std::iter::from_fn(|| Some(next()).filter(|&handle| handle != 0));
+                devices = Some(named.map(|handle| std::ptr::with_exposed_provenance_mut(handle as usize)).collect::<Vec<_>>());
+            }
+            (_, Some(kind)) if handle.is_none() => {
+                let known = context.devices().iter().any(|device| device.importable_memory().contains(&kind));
+                check!(known, InvalidProperty, "no device of the context can use memory of others");
+                let value = next();
+                let fd = i32::try_from(value).map_err(|_| Error::InvalidProperty(format!("{value:#x} is no file descriptor").into()))?;
+                handle = Some((kind, fd));
+            }
+            _ => return Err(Error::InvalidProperty(format!("the property {name:#x} is unknown, or given twice").into())),
+        }
+    }
+    let devices = devices.map(|handles| handles::get_all::<Device>(&handles)).transpose()?;
+    // "CL_INVALID_PROPERTY ... if properties does not include a supported external memory handle and CL_MEM_DEVICE_HANDLE_LIST_KHR is specified."
+    check!(handle.is_some() || devices.is_none(), InvalidProperty, "devices are named, but no memory of others");
+    Ok(Properties { list: Some(list), external: handle.map(|(kind, fd)| External { kind, fd, devices }) })
+}
+
+fn create(
+    context: &Arc<Context>,
+    Properties { list, external }: Properties,
+    flags: cl_mem_flags,
+    size: usize,
+    host_ptr: BytesMut,
+) -> Result<*mut _cl_mem> {
     let flags = MemFlags::parse(flags)?;
+    if let Some(external) = external {
+        check!(host_ptr.is_null(), InvalidHostPtr, "the memory is there already");
+        return give(context, Buffer::import(context, flags, size as u64, &external, list)?);
+    }
     flags.check_contents()?;
-    Buffer::check_size(&context, size as u64)?;
+    Buffer::check_size(context, size as u64)?;
     // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if host_ptr is not NULL but
     // CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags."
     let wanted = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
@@ -57,7 +114,7 @@ fn create(context: cl_context, list: Option<Vec<u64>>, flags: cl_mem_flags, size
     if flags.contains(MemFlags::USE_HOST_PTR)
         && let Some((shared, offset)) = context.svm_at(host_ptr.address())
     {
-        return give(&context, shared.over_svm(flags, offset, size as u64, list)?);
+        return give(context, shared.over_svm(flags, offset, size as u64, list)?);
     }
     let data = if flags.contains(MemFlags::USE_HOST_PTR) {
         HostData::Use(host_ptr.region(size as u64)?)
@@ -66,7 +123,7 @@ fn create(context: cl_context, list: Option<Vec<u64>>, flags: cl_mem_flags, size
     } else {
         HostData::None
     };
-    give(&context, Buffer::new(&context, flags, size as u64, data, list)?)
+    give(context, Buffer::new(context, flags, size as u64, data, list)?)
 }
 
 fn give(context: &Context, buffer: Arc<Buffer>) -> Result<*mut _cl_mem> {
@@ -76,7 +133,7 @@ fn give(context: &Context, buffer: Arc<Buffer>) -> Result<*mut _cl_mem> {
 
 crate::entry! {
     fn clCreateBuffer(context: cl_context, flags: cl_mem_flags, size: usize, host_ptr: BytesMut) -> *mut _cl_mem {
-        create(context, None, flags, size, host_ptr)
+        create(&handles::get(context)?, Properties::default(), flags, size, host_ptr)
     }
 
     fn clCreateBufferWithProperties(
@@ -86,7 +143,8 @@ crate::entry! {
         size: usize,
         host_ptr: BytesMut,
     ) -> *mut _cl_mem {
-        create(context, properties.properties().map(|(_, all)| all), flags, size, host_ptr)
+        let context = handles::get::<Context>(context)?;
+        create(&context, self::properties(&context, &properties)?, flags, size, host_ptr)
     }
 
     fn clCreateSubBuffer(

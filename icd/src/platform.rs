@@ -13,9 +13,9 @@ use wgcl_api::trace;
 
 use crate::backends::Backends;
 use crate::bindings::{
-    CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_HOST_TIMER_RESOLUTION, CL_PLATFORM_ICD_SUFFIX_KHR,
-    CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE, CL_PLATFORM_SEMAPHORE_TYPES_KHR, CL_PLATFORM_VENDOR,
-    CL_PLATFORM_VERSION, cl_platform_id, cl_platform_info, cl_uint,
+    CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
+    CL_PLATFORM_HOST_TIMER_RESOLUTION, CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
+    CL_PLATFORM_SEMAPHORE_TYPES_KHR, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, cl_platform_id, cl_platform_info, cl_uint,
 };
 use crate::dispatch;
 use crate::ffi::{BytesMut, FromC, Out, OutList, Text};
@@ -113,6 +113,10 @@ crate::entry! {
             CL_PLATFORM_EXTENSIONS_WITH_VERSION => query.put(platform.extensions()),
             CL_PLATFORM_HOST_TIMER_RESOLUTION => query.put(1u64),
             CL_PLATFORM_ICD_SUFFIX_KHR => query.put(SUFFIX),
+            // "The handle types that are common to all devices."
+            CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => {
+                query.put(platform.importable_memory().into_iter().map(|kind| kind as u32).collect::<Vec<_>>())
+            }
             CL_PLATFORM_SEMAPHORE_TYPES_KHR => query.put([TYPE_BINARY]),
             UNLOADABLE => query.put(STAYS_LOADED),
             _ => query.unknown(param),

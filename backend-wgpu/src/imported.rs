@@ -1,0 +1,115 @@
+//! Buffers of memory that another API, another process or another driver has made (VK_KHR_external_memory_fd, VK_EXT_external_memory_dma_buf).
+
+use ash::vk;
+
+/// What an import is made of.
+pub(crate) struct Handle {
+    pub(crate) kind: vk::ExternalMemoryHandleTypeFlags,
+    /// Belongs to the memory once that is made.
+    pub(crate) fd: i32,
+    /// Types of memory, a bit each, that it may be taken for.
+    pub(crate) types: u32,
+}
+
+/// A buffer of at least `size` bytes of that memory, how many it has, and the memory; with an address where `addressed`.
+///
+/// # Safety
+/// The size is not zero and within the device's limit, `properties` are the device's, the handle is of a kind that can be imported, and addresses are on where they are asked for.
+pub(crate) unsafe fn make(
+    device: &ash::Device,
+    properties: &vk::PhysicalDeviceMemoryProperties,
+    handle: &Handle,
+    size: u64,
+    addressed: bool,
+) -> Result<(vk::Buffer, vk::DeviceMemory, u64), vk::Result> {
+    // What memory for a buffer is rounded up to is there, whatever the buffer was whose memory it is.
+    // SAFETY: as the caller promises.
+    let (buffer, needs) = unsafe { buffer(device, handle, size, addressed) }?;
+    let (buffer, needs, size) = if needs.size > size {
+        // SAFETY: nothing uses the buffer yet; the rest as above.
+        unsafe {
+            device.destroy_buffer(buffer, None);
+            let (buffer, again) = self::buffer(device, handle, needs.size, addressed)?;
+            (buffer, again, needs.size)
+        }
+    } else {
+        (buffer, needs, size)
+    };
+    // SAFETY: as the caller promises; the buffer was made for such memory.
+    let memory = match unsafe { import(device, properties, handle, needs, addressed) } {
+        Ok(memory) => memory,
+        Err(result) => {
+            // SAFETY: nothing uses the buffer yet.
+            unsafe { device.destroy_buffer(buffer, None) };
+            return Err(result);
+        }
+    };
+    // SAFETY: the memory is of one of the buffer's types, and as large as it needs.
+    match unsafe { device.bind_buffer_memory(buffer, memory, 0) } {
+        Ok(()) => Ok((buffer, memory, size)),
+        Err(result) => {
+            // SAFETY: as above.
+            unsafe {
+                device.destroy_buffer(buffer, None);
+                device.free_memory(memory, None);
+            }
+            Err(result)
+        }
+    }
+}
+
+/// # Safety
+/// As [`make`].
+unsafe fn buffer(
+    device: &ash::Device,
+    handle: &Handle,
+    size: u64,
+    addressed: bool,
+) -> Result<(vk::Buffer, vk::MemoryRequirements), vk::Result> {
+    let mut usage = vk::BufferUsageFlags::TRANSFER_SRC
+        | vk::BufferUsageFlags::TRANSFER_DST
+        | vk::BufferUsageFlags::UNIFORM_BUFFER
+        | vk::BufferUsageFlags::STORAGE_BUFFER;
+    if addressed {
+        usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+    }
+    let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(handle.kind);
+    let info = vk::BufferCreateInfo::default().size(size).usage(usage).push_next(&mut external);
+    // SAFETY: as the caller promises.
+    let buffer = unsafe { device.create_buffer(&info, None) }?;
+    // SAFETY: the buffer was just made.
+    Ok((buffer, unsafe { device.get_buffer_memory_requirements(buffer) }))
+}
+
+/// Tries types of memory until one is what the handle's memory is of: that is not told for handles that only drivers understand.
+///
+/// # Safety
+/// As [`make`].
+unsafe fn import(
+    device: &ash::Device,
+    properties: &vk::PhysicalDeviceMemoryProperties,
+    handle: &Handle,
+    needs: vk::MemoryRequirements,
+    addressed: bool,
+) -> Result<vk::DeviceMemory, vk::Result> {
+    let own = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+    let types = properties.memory_types_as_slice().iter().zip(0_u32..);
+    let mut usable: Vec<_> = types.filter(|(_, index)| needs.memory_type_bits & handle.types & (1 << index) != 0).collect();
+    // What others export is the device's own memory as a rule, which the host does not see.
+    usable.sort_by_key(|(ty, _)| (!ty.property_flags.contains(own), ty.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)));
+    let mut last = vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
+    for (_, index) in usable {
+        let mut source = vk::ImportMemoryFdInfoKHR::default().handle_type(handle.kind).fd(handle.fd);
+        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let mut info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index).push_next(&mut source);
+        if addressed {
+            info = info.push_next(&mut flags);
+        }
+        // SAFETY: the type is one of the device's, and the buffer's; a handle that is not what it says is an error.
+        match unsafe { device.allocate_memory(&info, None) } {
+            Ok(memory) => return Ok(memory),
+            Err(result) => last = result,
+        }
+    }
+    Err(last)
+}

@@ -1,0 +1,50 @@
+//! Memory of others changes hands (cl_khr_external_memory; OpenCL API 5.7.4).
+
+use std::sync::Arc;
+
+use wgcl_api::error::Result;
+use wgcl_api::image::MemObject;
+use wgcl_api::queue::Queue;
+
+use crate::bindings::{cl_command_queue, cl_event, cl_mem, cl_uint};
+use crate::check;
+use crate::event::{give, wait_list};
+use crate::ffi::{List, Out};
+use crate::handles;
+
+/// A queue and memory objects of a list.
+fn objects(queue: cl_command_queue, count: cl_uint, list: &List<cl_mem>) -> Result<(Arc<Queue>, Vec<MemObject>)> {
+    let queue = handles::get::<Queue>(queue)?;
+    // "CL_INVALID_VALUE if num_mem_objects is zero and mem_objects is not a NULL value, or if num_mem_objects is greater than 0 and mem_objects is NULL."
+    check!((count == 0) == list.is_null(), InvalidValue, "{count} memory objects, and a list or none");
+    let objects = list.get(count as usize).into_iter().map(handles::get_memory).collect::<Result<_>>()?;
+    Ok((queue, objects))
+}
+
+crate::entry! {
+    fn clEnqueueAcquireExternalMemObjectsKHR(
+        queue: cl_command_queue,
+        count: cl_uint,
+        list: List<cl_mem>,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, objects) = objects(queue, count, &list)?;
+        give(&event, queue.acquire_external(&objects, &wait_list(num_waits, &waits)?)?);
+        Ok(())
+    }
+
+    fn clEnqueueReleaseExternalMemObjectsKHR(
+        queue: cl_command_queue,
+        count: cl_uint,
+        list: List<cl_mem>,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        let (queue, objects) = objects(queue, count, &list)?;
+        give(&event, queue.release_external(&objects, &wait_list(num_waits, &waits)?)?);
+        Ok(())
+    }
+}
