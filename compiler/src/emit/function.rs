@@ -29,6 +29,8 @@ type Slots = SmallVec<[Handle<LocalVariable>; 4]>;
 pub(super) struct Context<'a> {
     pub(super) target: &'a Target,
     pub(super) key: &'a LaunchKey,
+    /// Of groups, as the shader declares it.
+    pub(super) declared_size: [u32; 3],
     pub(super) args: &'a ArgLayout,
     pub(super) plan: &'a Plan,
     pub(super) globals: &'a [ir::GlobalVar],

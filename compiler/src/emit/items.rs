@@ -11,6 +11,7 @@ use crate::analysis::definitions::Root;
 use crate::ir::{self, Op, Type, WorkItem};
 use crate::launch::LaunchKey;
 use crate::layout::hidden;
+use crate::target::Target;
 use naga::{AddressSpace, BinaryOperator, Binding, BuiltIn, Expression, FunctionArgument, Handle, Scalar, Statement};
 use rustc_hash::FxHashMap;
 
@@ -71,6 +72,18 @@ pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
             && matches!(plan.objects.get(place.object), Some(Object { backing: Backing::Scratch { .. }, .. }))
     };
     plan.places.iter().any(is_shared).then_some(Item::DispatchIndex)
+}
+
+/// The size that groups are declared to have: a row of all their work-items where the shader's language takes questions about subgroups from such groups only. Work-items have the same numbers
+/// within the group either way, and so the same places in subgroups.
+pub(super) fn declared_size(items: &[Vec<Item>], local_size: [u32; 3], target: &Target) -> [u32; 3] {
+    let asks = |item: &Item| matches!(item, Item::Work(WorkItem::SubgroupId | WorkItem::SubgroupLocalId));
+    if target.shaders.spirv || !items.iter().flatten().any(asks) { local_size } else { row(local_size) }
+}
+
+/// One dimension of as many work-items.
+pub(super) fn row(local_size: [u32; 3]) -> [u32; 3] {
+    [local_size.iter().fold(1, |product, &n| product.saturating_mul(n)), 1, 1]
 }
 
 /// A private variable for each item that some helper uses.
@@ -141,14 +154,33 @@ impl Emitter<'_, '_> {
 
     /// The global id less the global offset.
     fn id_without_offset(&mut self, dimension: u8, inputs: &mut Inputs) -> Result<Expr, EmitError> {
-        if self.cx.key.binding.single_dispatch {
+        if self.cx.key.binding.single_dispatch && !self.lies_in_row() {
             return Ok(self.input_lane(inputs, BuiltIn::GlobalInvocationId, dimension));
         }
         let group = self.compute(Item::Work(WorkItem::GroupId(dimension)), inputs)?;
         let size = self.b.u32(self.cx.key.kernel.enqueued_local_size[usize::from(dimension)]);
         let first = self.b.binary(BinaryOperator::Multiply, group, size);
-        let local = self.input_lane(inputs, BuiltIn::LocalInvocationId, dimension);
+        let local = self.local_id(dimension, inputs);
         Ok(self.b.add(first, local))
+    }
+
+    /// Whether the group is declared as a row, and has more dimensions.
+    fn lies_in_row(&self) -> bool {
+        let size = self.cx.key.kernel.local_size;
+        self.cx.declared_size[0] > size[0].max(1)
+    }
+
+    fn local_id(&mut self, dimension: u8, inputs: &mut Inputs) -> Expr {
+        if !self.lies_in_row() {
+            return self.input_lane(inputs, BuiltIn::LocalInvocationId, dimension);
+        }
+        let size = self.cx.key.kernel.local_size.map(|n| n.max(1));
+        let index = self.input(inputs, BuiltIn::LocalInvocationIndex, 1);
+        let before: u32 = size[..usize::from(dimension)].iter().product();
+        let before = self.b.u32(before);
+        let of_dimension = self.b.binary(BinaryOperator::Divide, index, before);
+        let size = self.b.u32(size[usize::from(dimension)]);
+        self.b.binary(BinaryOperator::Modulo, of_dimension, size)
     }
 
     /// Makes the first elements of this work-item's shares of memory.
@@ -239,7 +271,7 @@ impl Emitter<'_, '_> {
                     self.b.add(id, offset)
                 }
             }
-            WorkItem::LocalId(d) => self.input_lane(inputs, BuiltIn::LocalInvocationId, d),
+            WorkItem::LocalId(d) => self.local_id(d, inputs),
             WorkItem::GroupId(d) => {
                 if key.binding.rows && d > 0 {
                     return self.hidden(inputs, hidden::GROUP_BASE + u32::from(d) * 4);

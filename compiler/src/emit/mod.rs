@@ -15,6 +15,7 @@ mod exits;
 mod function;
 mod groups;
 mod items;
+mod nesting;
 mod ops;
 mod patch;
 mod plan;
@@ -134,7 +135,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     let patches = patch::functions(&plan, &mut shared, target);
     let printf = crate::printf::Table::new(module, target.pointer_size());
     let kernel_function = stage("emit naga", || functions(&inputs, kernel, &plan, &work, &printf, (&mut shared, patches)))?;
-    let (local_size, checked_size) = group_size(key, target)?;
+    let (local_size, checked_size) = group_size(work.declared_size, target)?;
     shared.module.entry_points.push(naga::EntryPoint {
         name: kernel.name.clone(),
         stage: naga::ShaderStage::Compute,
@@ -146,25 +147,19 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         task_payload: None,
         incoming_ray_payload: None,
     });
-    let naga = shared.module;
+    let mut naga = shared.module;
+    if !target.shaders.spirv {
+        let functions = naga.functions.iter_mut().map(|(_, function)| function);
+        functions.chain(naga.entry_points.iter_mut().map(|entry| &mut entry.function)).for_each(nesting::name_deep);
+    }
     let info = stage("validate", || spirv::validate(&naga, target))?;
-    let spirv = if target.shaders.spirv {
-        let unaliased: FxHashSet<u32> = plan
-            .objects
-            .iter()
-            .filter(|object| object.unaliased && (object.views.len() == 1 || object.is_only_read()))
-            .filter_map(|object| match object.backing {
-                views::Backing::Storage { binding } => Some(binding),
-                _ => None,
-            })
-            .collect();
-        Some(stage("write SPIR-V", || spirv::write(&naga, &info, &kernel.name, &unaliased, target, debug))?)
-    } else {
-        None
-    };
+    let written = target.shaders.spirv.then(|| {
+        let unaliased = only_names(&plan);
+        stage("write SPIR-V", || spirv::write(&naga, &info, &kernel.name, &unaliased, target, debug))
+    });
     let mut shader = Shader {
         naga,
-        spirv,
+        spirv: written.transpose()?,
         entry_point: kernel.name.clone(),
         bindings: plan.bindings,
         args,
@@ -181,15 +176,23 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
 }
 
 /// Work-items of a group in each dimension, and what naga is told of them.
-fn group_size(key: &LaunchKey, target: &Target) -> Result<([u32; 3], [u32; 3]), EmitError> {
-    let local_size = key.kernel.local_size.map(|n| n.max(1));
+fn group_size(local_size: [u32; 3], target: &Target) -> Result<([u32; 3], [u32; 3]), EmitError> {
     // naga takes questions about subgroups from groups of one dimension only, where WGSL says which work-items are next to each other. OpenCL does not.
-    let items = local_size.iter().fold(1_u32, |product, &n| product.saturating_mul(n));
-    let checked_size = if target.shaders.spirv { [items, 1, 1] } else { local_size };
+    let checked_size = if target.shaders.spirv { items::row(local_size) } else { local_size };
     match checked_size.iter().find(|&&size| size > MOST_ITEMS) {
         Some(&needed) => Err(EmitError::Limit { what: "work-items of a work-group", needed: needed.into(), limit: MOST_ITEMS.into() }),
         None => Ok((local_size, checked_size)),
     }
+}
+
+/// The bindings whose memory has one name each, or is only read.
+fn only_names(plan: &Plan) -> FxHashSet<u32> {
+    let is_only_name = |object: &&views::Object| object.unaliased && (object.views.len() == 1 || object.is_only_read());
+    let binding = |object: &views::Object| match object.backing {
+        views::Backing::Storage { binding } => Some(binding),
+        _ => None,
+    };
+    plan.objects.iter().filter(is_only_name).filter_map(binding).collect()
 }
 
 /// What functions ask for besides memory.
@@ -198,6 +201,8 @@ struct Work {
     items: Vec<Vec<Item>>,
     /// Whether by-value arguments or hidden values may be read.
     arguments: bool,
+    /// Of groups, as the shader declares it.
+    declared_size: [u32; 3],
 }
 
 impl Work {
@@ -214,7 +219,8 @@ impl Work {
         let by_address = args.addresses.iter().any(Option::is_some);
         let arguments =
             by_value || by_address || key.kernel.guard.contains(&true) || items.iter().flatten().any(|item| item.needs_arguments(key));
-        Self { items, arguments }
+        let declared_size = items::declared_size(&items, key.kernel.local_size.map(|n| n.max(1)), target);
+        Self { items, arguments, declared_size }
     }
 }
 
@@ -245,7 +251,8 @@ fn functions(
     let passed = items::pass(shared, &for_helpers);
     let watch = plan.turns.map(|_| turns::Watch::new(shared));
     let functions = vec![None; module.functions.len()];
-    let mut cx = Context { target, key, args, plan, globals: &module.globals, printf, patches, functions, passed, watch };
+    let declared_size = work.declared_size;
+    let mut cx = Context { target, key, declared_size, args, plan, globals: &module.globals, printf, patches, functions, passed, watch };
     for &index in order.iter().filter(|&&index| index != 0) {
         let function = &module.functions[index];
         let mut emitter = Emitter::new(&cx, shared, function, index as u32);
