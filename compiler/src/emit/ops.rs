@@ -202,6 +202,13 @@ impl Emitter<'_, '_> {
                 let one = one(e, scalar);
                 e.b.select(bad, one, y)
             };
+            if op == BinOp::SRem && !e.cx.target.shaders.spirv {
+                // GLSL says nothing of remainders of negative numbers.
+                let quotient = e.b.binary(BinaryOperator::Divide, x, y);
+                let product = e.b.binary(BinaryOperator::Multiply, quotient, y);
+                let r = e.b.binary(BinaryOperator::Subtract, x, product);
+                return Ok(e.unsigned(lanes, r));
+            }
             let r = e.b.binary(operator, x, y);
             Ok(e.unsigned(lanes, r))
         })
