@@ -3,6 +3,7 @@
 use super::EmitError;
 use super::builder::{Expr, Val, single};
 use super::function::Emitter;
+use super::items::SETTLING;
 use super::vector::Scalars;
 use super::views::{AccessShape, Backing, Kind, Object, Rule, Variable, ViewKey, naga_u16};
 use crate::analysis::definitions::{Linear, Root};
@@ -223,7 +224,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(match index {
             Index::Const(index) => self.b.element_at(base, index.min(last)),
             Index::Expr(index) if matches!(data.backing, Backing::Function(_)) && self.cx.target.shaders.defects.late_indices => {
-                let index = self.settled(index);
+                let index = self.settled(index)?;
                 self.b.element(base, index)
             }
             Index::Expr(index) | Index::Address(index) => self.b.element(base, index),
@@ -232,10 +233,16 @@ impl<'a> Emitter<'a, '_> {
 
     /// The same index of a private array as a value that no variable of a loop or condition can hold ([`Defects::late_indices`]): cut to 16 bits, which reach
     /// further than [`Limits::function_memory`] does. The driver's compiler takes an index that conditions and loops make for a variable, and sees through copies
-    /// and through arithmetic; a conversion it neither leaves out nor moves into the variable.
-    fn settled(&mut self, index: Expr) -> Expr {
-        let short = self.b.convert(index, naga_u16());
-        self.b.convert(short, Scalar::U32)
+    /// and through arithmetic; a conversion it neither leaves out nor moves into the variable. Without such integers it is combined with a zero that nobody knows of.
+    fn settled(&mut self, index: Expr) -> Result<Expr, EmitError> {
+        if self.cx.target.shaders.int16 {
+            let short = self.b.convert(index, naga_u16());
+            return Ok(self.b.convert(short, Scalar::U32));
+        }
+        let dimensions = self.item(SETTLING)?;
+        let upper = self.b.u32(16);
+        let zero = self.b.shr(dimensions, upper);
+        Ok(self.b.binary(BinaryOperator::ExclusiveOr, index, zero))
     }
 
     pub(super) fn object(&self, index: usize) -> Result<&'a Object, EmitError> {

@@ -51,6 +51,14 @@ impl Item {
     }
 }
 
+/// What indices of private arrays are settled by: a number of dimensions, the upper half of which is zero.
+pub(super) const SETTLING: Item = Item::Work(WorkItem::WorkDim);
+
+/// The item that indices of the function's private arrays need, where the driver reads them late and has no conversion that settles them.
+pub(super) fn settling(function: &ir::Function, target: &Target) -> Option<Item> {
+    (target.shaders.defects.late_indices && !target.shaders.int16 && !function.vars.is_empty()).then_some(SETTLING)
+}
+
 /// The items that a function asks for itself.
 pub(super) fn used(function: &ir::Function) -> Vec<Item> {
     let mut items = Vec::new();

@@ -210,7 +210,11 @@ impl Work {
         let items: Vec<Vec<Item>> = module
             .functions
             .iter()
-            .map(|function| items::used(function).into_iter().chain(exits::used(function, target)).collect())
+            .map(|function| {
+                let mut items: Vec<Item> = items::used(function).into_iter().chain(exits::used(function, target)).collect();
+                items.extend(items::settling(function, target).filter(|item| !items.contains(item)));
+                items
+            })
             .collect();
         let by_value = kernel
             .kernel

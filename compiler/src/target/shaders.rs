@@ -84,7 +84,7 @@ pub struct Defects {
     /// It leaves out float arithmetic with constant zeros that it thinks to do nothing.
     pub float_zeros: bool,
     /// It reads the index of a private array where the array is accessed, and not where the pointer to its element is made: if the two share a variable with what
-    /// the index becomes next (`i + 1`), the access goes to the next element. Only where it has 16-bit integers, and [`Limits::function_memory`] is no more than
+    /// the index becomes next (`i + 1`), the access goes to the next element. Only where [`Limits::function_memory`] is no more than
     /// these can index.
     pub late_indices: bool,
     /// It does the turns of several work-items together until the last has left the loop, and takes what a turn leaves behind from the last turn for all of them,
