@@ -154,6 +154,12 @@ pub const SWITCHES: &[Switch] = &[
         doc: "`1` uses nothing below wgpu's portable interface, as on Metal and Direct3D 12: no commands and no SPIR-V of Vulkan's own. Slower: for tests.",
     },
     Switch {
+        name: "WGCL_EMULATE",
+        kind: Kind::Text,
+        default: "what the device lacks",
+        doc: "Types that kernels on GPUs do by others although the device has them: `int64`, 64-bit integers by words. For tests.",
+    },
+    Switch {
         name: "WGCL_BINDING_LIMIT",
         kind: Kind::Text,
         default: "the device's",
@@ -209,6 +215,8 @@ pub struct Options {
     pub addresses: Option<String>,
     /// `WGCL_PORTABLE`
     pub portable: Option<String>,
+    /// `WGCL_EMULATE`
+    pub emulate: Option<String>,
     /// `WGCL_BINDING_LIMIT`
     pub binding_limit: Option<String>,
     /// What was wrong with the configuration; logged once logging is up.
@@ -231,6 +239,11 @@ impl Options {
     /// Whether whatever is found wrong with a kernel fails its launch.
     pub fn fails_on_findings(&self) -> bool {
         self.check.as_deref() == Some("fatal")
+    }
+
+    /// Whether a type is to be done by others.
+    pub fn emulates(&self, name: &str) -> bool {
+        self.emulate.iter().flat_map(|list| list.split(',')).any(|part| part.trim() == name)
     }
 
     /// Reads the options from an environment and the configuration file that it names.
@@ -268,6 +281,7 @@ impl Options {
             inline: value("WGCL_INLINE"),
             addresses: value("WGCL_ADDRESSES"),
             portable: value("WGCL_PORTABLE"),
+            emulate: value("WGCL_EMULATE"),
             binding_limit: value("WGCL_BINDING_LIMIT"),
             complaints,
         }

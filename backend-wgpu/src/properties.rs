@@ -48,11 +48,13 @@ pub(crate) fn approach(adapter: &wgpu::Adapter, settings: Settings) -> Approach 
         unified,
         window: raw && !unified && details.window && !settings.staged,
         host_clock: is_llvmpipe(&info),
-        addresses: raw
-            && details.addresses
-            && features.contains(Features::SHADER_INT64)
-            && Options::get().addresses.as_deref() != Some("0"),
+        addresses: raw && details.addresses && has_int64(features) && Options::get().addresses.as_deref() != Some("0"),
     }
+}
+
+/// Whether shaders have 64-bit integers, and are to use them.
+fn has_int64(features: Features) -> bool {
+    features.contains(Features::SHADER_INT64) && !Options::get().emulates("int64")
 }
 
 fn is_llvmpipe(info: &wgpu::AdapterInfo) -> bool {
@@ -213,13 +215,17 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
     if llvmpipe {
         defects = Defects::lavapipe();
     }
+    // SwiftShader does the turns of several work-items together as well.
+    defects.loop_values |= info.name.starts_with("SwiftShader");
     costs.lanes_exchange = subgroups && exchange.unwrap_or(costs.lanes_exchange);
+    let int64 = has_int64(features);
     let int16 = features.contains(Features::SHADER_I16);
     let language = Language {
-        int64: features.contains(Features::SHADER_INT64),
-        fp64: features.contains(Features::SHADER_F64),
+        int64: true,
+        // What is done with the bits of a double is done in integers of 64 bits.
+        fp64: int64 && features.contains(Features::SHADER_F64),
         fp16: features.contains(Features::SHADER_F16),
-        int64_atomics: features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS),
+        int64_atomics: int64 && features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS),
         atomic_order: match (approach.spirv, llvmpipe) {
             (false, _) => AtomicOrder::Nothing,
             (true, true) => AtomicOrder::ReadModifyWrite,
@@ -247,6 +253,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         spirv: approach.spirv,
         exact: approach.spirv,
         float_controls: if approach.spirv { details.float_controls } else { FloatControls::default() },
+        int64,
         int16,
         int8_storage: details.bytes,
         addresses: approach.addresses,

@@ -23,7 +23,7 @@ pub(super) fn capabilities(target: &Target) -> Capabilities {
     let mut all = Capabilities::MEMORY_DECORATION_COHERENT;
     all.set(Capabilities::FLOAT64, target.language.fp64);
     all.set(Capabilities::SHADER_FLOAT16, target.language.fp16);
-    all.set(Capabilities::SHADER_INT64, target.language.int64);
+    all.set(Capabilities::SHADER_INT64, target.shaders.int64);
     all.set(Capabilities::SHADER_INT16, target.shaders.int16);
     all.set(Capabilities::SHADER_INT64_ATOMIC_ALL_OPS | Capabilities::SHADER_INT64_ATOMIC_MIN_MAX, target.language.int64_atomics);
     all.set(Capabilities::SHADER_FLOAT32_ATOMIC, target.shaders.float_atomics);

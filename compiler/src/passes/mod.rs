@@ -40,6 +40,7 @@ pub(crate) mod narrow;
 pub(crate) mod offsets;
 pub(crate) mod one_continue;
 pub(crate) mod opaque;
+pub(crate) mod pairs;
 mod pass;
 pub mod pieces;
 pub(crate) mod promote;
@@ -197,6 +198,7 @@ pub const LEGALIZE: &[Step] = &[
         &[Each(&[Then(&[Step::Pass(&majority::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&compact::PASS)])])],
     ),
     Step::Pass(&legalize::PASS),
+    On(|target| !target.shaders.int64, &[Step::Pass(&pairs::PASS)]),
     On(|target| !target.shaders.exact, &[Each(&[Step::Pass(&opaque::PASS)])]),
     On(|target| target.shaders.defects.loop_turns.is_some(), &[Each(&[Step::Pass(&unroll::LAST)])]),
 ];

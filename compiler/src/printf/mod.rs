@@ -139,7 +139,7 @@ impl Table {
                 Piece::Bad(..) => {}
                 Piece::Spec(spec) => {
                     let Some(argument) = args.next() else { continue };
-                    self.convert(out, spec, &argument);
+                    self.convert(out, spec, &argument.shown_by(spec));
                 }
             }
         }
@@ -202,6 +202,20 @@ struct Argument {
 }
 
 impl Argument {
+    /// The argument as a conversion takes it: a `long` or a pointer comes as its two words where the device has no 64-bit integers.
+    fn shown_by(self, spec: &Spec) -> Self {
+        let lanes = usize::from(spec.vector.unwrap_or(1));
+        let takes_longs = match spec.conversion {
+            b's' | b'p' => true,
+            _ => spec.is_integer() && matches!(spec.length, Length::Long | Length::Size),
+        };
+        if !takes_longs || self.scalar != Scalar::I32 || self.lanes.len() < 2 * lanes {
+            return self;
+        }
+        let lanes = self.lanes.chunks_exact(2).take(lanes).map(|pair| pair[0] | pair[1] << 32).collect();
+        Self { scalar: Scalar::I64, lanes }
+    }
+
     fn new(ty: Type, words: &[u32]) -> Self {
         let scalar = ty.scalar().unwrap_or(Scalar::I32);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

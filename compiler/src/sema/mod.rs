@@ -328,11 +328,11 @@ impl<'a> Sema<'a> {
     }
 
     fn size_kind(&self) -> ScalarKind {
-        if self.target.language.int64 { ScalarKind::ULong } else { ScalarKind::UInt }
+        if self.target.pointer_size() == 8 { ScalarKind::ULong } else { ScalarKind::UInt }
     }
 
     fn ptrdiff_kind(&self) -> ScalarKind {
-        if self.target.language.int64 { ScalarKind::Long } else { ScalarKind::Int }
+        if self.target.pointer_size() == 8 { ScalarKind::Long } else { ScalarKind::Int }
     }
 
     fn size_ty(&mut self) -> Ty {

@@ -64,6 +64,7 @@ impl Target {
             spirv: true,
             exact: true,
             float_controls: FloatControls::default(),
+            int64: true,
             int16: true,
             int8_storage: true,
             addresses: true,

@@ -11,6 +11,8 @@ pub struct Shaders {
     pub exact: bool,
     /// What can be asked of floating point in SPIR-V.
     pub float_controls: FloatControls,
+    /// 64-bit integers. Without them they are pairs of words (`passes::pairs`).
+    pub int64: bool,
     /// 16-bit integers in storage and arithmetic.
     pub int16: bool,
     /// Bytes in storage buffers; on Vulkan only.

@@ -246,5 +246,7 @@ fn copy_folded(case: &Case, made: &Made, objects: &[ObjectId], common: ObjectId,
 /// A number as a value of a type, the same in all lanes.
 pub fn bytes_of(ty: Type, bits: u64) -> Vec<u8> {
     let size = ty.scalar().map_or(8, Scalar::size) as usize;
-    bits.to_le_bytes()[..size].repeat(usize::from(ty.lanes()))
+    // Three lanes come in the bytes of four.
+    let lanes = if ty.lanes() == 3 { 4 } else { usize::from(ty.lanes()) };
+    bits.to_le_bytes()[..size].repeat(lanes)
 }

@@ -20,6 +20,8 @@ pub struct Options {
     pub passes: Vec<String>,
     /// Whether each kernel of the file is a module of its own.
     pub alone: bool,
+    /// Whether only what kernels leave is compared, and no text.
+    pub unprinted: bool,
     pub target: Target,
     local: [u32; 3],
     /// Names and values of what is different in the key.
@@ -32,11 +34,20 @@ impl Options {
     pub fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines();
         let list = lines.next().and_then(|line| line.strip_prefix("; pass:")).ok_or("the first line names no passes")?;
-        let mut options = Self { passes: Vec::new(), alone: false, target: Target::full(), local: [64, 1, 1], key: Vec::new(), run: None };
+        let mut options = Self {
+            passes: Vec::new(),
+            alone: false,
+            unprinted: false,
+            target: Target::full(),
+            local: [64, 1, 1],
+            key: Vec::new(),
+            run: None,
+        };
         let (mut lanes, mut called) = (None, false);
         for word in list.split_whitespace() {
             match word.split_once('=') {
                 None if word == "alone" => options.alone = true,
+                None if word == "unprinted" => options.unprinted = true,
                 None if word == "called" => called = true,
                 None => options.passes.push(word.to_owned()),
                 Some(("target", name)) => options.target = Target::profile(name).ok_or_else(|| format!("no profile is called `{name}`"))?,

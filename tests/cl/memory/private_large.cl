@@ -84,12 +84,17 @@ kernel void initialised(global int *out)
 // expect out: sum(j, 0, 64, (j * j + 3) % 1024) - (i * 3 < 64 ? (i * i * 9 + 3) % 1024 + 1 : 0)
 
 // Constants are copied, the rest is stored: types that convert, negative numbers, what is computed, designators that override.
+#ifdef cl_khr_fp64
+typedef double Wide;
+#else
+typedef float Wide;
+#endif
 kernel void mixed(global int *out, global float *fout, int x)
 {
     float f[1024] = { V512(0), V512(512) };
     short s[1026] = { [3] = x, V512(4), [600] = -5, x + 1, [3] = 77, [700] = x, 12 };
     struct { char a; int b; } r[200] = { { 1, 2 }, { x, 3 }, { 'a', -1 }, [100 ... 199] = { 7, 8 } };
-    double d[130] = { [0 ... 128] = -1.5 };
+    Wide d[130] = { [0 ... 128] = -1.5 };
     uint i = get_global_id(0);
     s[i] += i == 3;
     fout[i] = f[i * 31 & 1023] + (float)d[i] + (float)d[129];

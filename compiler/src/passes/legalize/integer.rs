@@ -89,7 +89,7 @@ impl Lower<'_> {
     fn mul_hi(&mut self, scalar: Scalar, signed: bool, a: Value, b: Value) -> Value {
         let wide = match scalar {
             Scalar::I8 | Scalar::I16 => Scalar::I32,
-            Scalar::I32 if self.target.language.int64 => Scalar::I64,
+            Scalar::I32 if self.target.shaders.int64 => Scalar::I64,
             _ => return self.mul_hi_by_halves(scalar, signed, a, b),
         };
         let extend = if signed { CastOp::SExt } else { CastOp::ZExt };

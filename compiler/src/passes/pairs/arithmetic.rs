@@ -1,0 +1,210 @@
+//! Sums, products, shifts and comparisons of pairs.
+
+use super::{Pair, Pairs};
+use crate::ir::{BinOp, Build, CastOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
+use crate::passes::PassError;
+
+/// Bits of a word.
+const BITS: u32 = 32;
+
+impl Pairs<'_> {
+    pub(super) fn binary(&mut self, op: BinOp, a: Value, b: Value) -> Result<Pair, PassError> {
+        let (x, y) = (self.pair(a)?, self.pair(b)?);
+        Ok(match op {
+            BinOp::And | BinOp::Or | BinOp::Xor => (self.bin(op, x.0, y.0), self.bin(op, x.1, y.1)),
+            BinOp::Add => self.sum(x, y),
+            BinOp::Sub => self.difference(x, y),
+            BinOp::Mul => self.product(x, y),
+            BinOp::Shl => self.shifted_left(x, y.0),
+            BinOp::LShr | BinOp::AShr => self.shifted_right(op, x, y.0),
+            BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem => self.divided(op, x, y)?,
+            BinOp::SMin | BinOp::UMin | BinOp::SMax | BinOp::UMax => {
+                let below = if matches!(op, BinOp::SMin | BinOp::SMax) { CmpOp::SLt } else { CmpOp::ULt };
+                let less = self.ordered(below, x, y);
+                if matches!(op, BinOp::SMin | BinOp::UMin) { self.choose(less, x, y) } else { self.choose(less, y, x) }
+            }
+            _ => return Err(self.refused("an operation that was not made simpler")),
+        })
+    }
+
+    fn is_zero(&self, word: Value) -> bool {
+        self.known.get(&word) == Some(&0)
+    }
+
+    /// 1 where a condition holds, 0 elsewhere.
+    fn one_if(&mut self, condition: Value) -> Value {
+        self.cast(CastOp::ZExt, condition, Scalar::I32)
+    }
+
+    pub(super) fn sum(&mut self, a: Pair, b: Pair) -> Pair {
+        let low = self.bin(BinOp::Add, a.0, b.0);
+        let carried = self.cmp(CmpOp::ULt, low, a.0);
+        let carry = self.one_if(carried);
+        let high = if self.is_zero(b.1) { a.1 } else { self.bin(BinOp::Add, a.1, b.1) };
+        (low, self.bin(BinOp::Add, high, carry))
+    }
+
+    pub(super) fn difference(&mut self, a: Pair, b: Pair) -> Pair {
+        let low = self.bin(BinOp::Sub, a.0, b.0);
+        let borrowed = self.cmp(CmpOp::ULt, a.0, b.0);
+        let borrow = self.one_if(borrowed);
+        let high = if self.is_zero(b.1) { a.1 } else { self.bin(BinOp::Sub, a.1, b.1) };
+        (low, self.bin(BinOp::Sub, high, borrow))
+    }
+
+    pub(super) fn negated(&mut self, a: Pair) -> Pair {
+        let ty = self.type_of(a.0);
+        let zero = self.bits(ty, 0);
+        self.difference((zero, zero), a)
+    }
+
+    pub(super) fn product(&mut self, a: Pair, b: Pair) -> Pair {
+        let low = self.bin(BinOp::Mul, a.0, b.0);
+        let mut high = self.product_high(a.0, b.0);
+        for (x, y) in [(a.0, b.1), (a.1, b.0)] {
+            if !self.is_zero(x) && !self.is_zero(y) {
+                let cross = self.bin(BinOp::Mul, x, y);
+                high = self.bin(BinOp::Add, high, cross);
+            }
+        }
+        (low, high)
+    }
+
+    /// The high word of the product of two words, from products of halves.
+    fn product_high(&mut self, a: Value, b: Value) -> Value {
+        if self.is_zero(a) || self.is_zero(b) {
+            let ty = self.type_of(a);
+            return self.bits(ty, 0);
+        }
+        let half = |pairs: &mut Self, word: Value| (pairs.bin_bits(BinOp::And, word, 0xffff), pairs.bin_bits(BinOp::LShr, word, 16));
+        let ((al, ah), (bl, bh)) = (half(self, a), half(self, b));
+        let low = self.bin(BinOp::Mul, al, bl);
+        let carry = self.bin_bits(BinOp::LShr, low, 16);
+        // None of these sums overflows: (2^16 - 1)^2 + 2 (2^16 - 1) is below 2^32.
+        let cross = self.bin(BinOp::Mul, ah, bl);
+        let first = self.bin(BinOp::Add, cross, carry);
+        let (first_low, first_high) = half(self, first);
+        let cross = self.bin(BinOp::Mul, al, bh);
+        let second = self.bin(BinOp::Add, cross, first_low);
+        let second = self.bin_bits(BinOp::LShr, second, 16);
+        let high = self.bin(BinOp::Mul, ah, bh);
+        let carries = self.bin(BinOp::Add, first_high, second);
+        self.bin(BinOp::Add, high, carries)
+    }
+
+    /// Shifted by the low bits of a word.
+    pub(super) fn shifted_left(&mut self, a: Pair, amount: Value) -> Pair {
+        let ty = self.type_of(a.0);
+        if let Some(&amount) = self.known.get(&amount) {
+            let amount = amount % (2 * BITS);
+            if amount == 0 {
+                return a;
+            }
+            if amount >= BITS {
+                let high = if amount == BITS { a.0 } else { self.bin_bits(BinOp::Shl, a.0, u64::from(amount - BITS)) };
+                return (self.bits(ty, 0), high);
+            }
+            let low = self.bin_bits(BinOp::Shl, a.0, amount.into());
+            let (high, over) = (self.bin_bits(BinOp::Shl, a.1, amount.into()), self.bin_bits(BinOp::LShr, a.0, u64::from(BITS - amount)));
+            return (low, self.bin(BinOp::Or, high, over));
+        }
+        let (far, back) = self.amounts(amount);
+        let low = self.bin(BinOp::Shl, a.0, amount);
+        let high = self.bin(BinOp::Shl, a.1, amount);
+        let over = self.bin_bits(BinOp::LShr, a.0, 1);
+        let over = self.bin(BinOp::LShr, over, back);
+        let near = self.bin(BinOp::Or, high, over);
+        let zero = self.bits(ty, 0);
+        (self.select(far, zero, low), self.select(far, low, near))
+    }
+
+    /// The same to the right, with zeros or signs coming in.
+    pub(super) fn shifted_right(&mut self, op: BinOp, a: Pair, amount: Value) -> Pair {
+        let ty = self.type_of(a.0);
+        let fill = if op == BinOp::AShr { self.bin_bits(BinOp::AShr, a.1, 31) } else { self.bits(ty, 0) };
+        if let Some(&amount) = self.known.get(&amount) {
+            let amount = amount % (2 * BITS);
+            if amount == 0 {
+                return a;
+            }
+            if amount >= BITS {
+                let low = if amount == BITS { a.1 } else { self.bin_bits(op, a.1, u64::from(amount - BITS)) };
+                return (low, fill);
+            }
+            let high = self.bin_bits(op, a.1, amount.into());
+            let (low, over) = (self.bin_bits(BinOp::LShr, a.0, amount.into()), self.bin_bits(BinOp::Shl, a.1, u64::from(BITS - amount)));
+            return (self.bin(BinOp::Or, low, over), high);
+        }
+        let (far, back) = self.amounts(amount);
+        let high = self.bin(op, a.1, amount);
+        let low = self.bin(BinOp::LShr, a.0, amount);
+        let over = self.bin_bits(BinOp::Shl, a.1, 1);
+        let over = self.bin(BinOp::Shl, over, back);
+        let near = self.bin(BinOp::Or, low, over);
+        (self.select(far, high, near), self.select(far, fill, high))
+    }
+
+    /// Whether an amount is a word or more; and 31 less what it is within a word.
+    fn amounts(&mut self, amount: Value) -> (Value, Value) {
+        let bit = self.bin_bits(BinOp::And, amount, BITS.into());
+        let far = self.cmp_bits(CmpOp::Ne, bit, 0);
+        (far, self.bin_bits(BinOp::Xor, amount, 31))
+    }
+
+    /// Whether one is less than the other, signed or not: `ULt` or `SLt`.
+    pub(super) fn ordered(&mut self, op: CmpOp, a: Pair, b: Pair) -> Value {
+        let above = self.cmp(op, a.1, b.1);
+        let same = self.cmp(CmpOp::Eq, a.1, b.1);
+        let below = self.cmp(CmpOp::ULt, a.0, b.0);
+        let below = self.bin(BinOp::And, same, below);
+        self.bin(BinOp::Or, above, below)
+    }
+
+    pub(super) fn compared(&mut self, op: CmpOp, a: Value, b: Value) -> Result<Op, PassError> {
+        let (x, y) = (self.pair(a)?, self.pair(b)?);
+        let strict = |op| if matches!(op, CmpOp::SLt | CmpOp::SLe | CmpOp::SGt | CmpOp::SGe) { CmpOp::SLt } else { CmpOp::ULt };
+        Ok(match op {
+            CmpOp::Eq | CmpOp::Ne => {
+                let (low, high) = (self.bin(BinOp::Xor, x.0, y.0), self.bin(BinOp::Xor, x.1, y.1));
+                let different = self.bin(BinOp::Or, low, high);
+                let ty = self.type_of(different);
+                Op::Cmp(op, different, self.bits(ty, 0))
+            }
+            CmpOp::ULt | CmpOp::SLt | CmpOp::UGt | CmpOp::SGt => {
+                let (x, y) = if matches!(op, CmpOp::ULt | CmpOp::SLt) { (x, y) } else { (y, x) };
+                let above = self.cmp(strict(op), x.1, y.1);
+                let same = self.cmp(CmpOp::Eq, x.1, y.1);
+                let below = self.cmp(CmpOp::ULt, x.0, y.0);
+                Op::Bin(BinOp::Or, above, self.bin(BinOp::And, same, below))
+            }
+            CmpOp::ULe | CmpOp::SLe => Op::Un(UnOp::Not, self.ordered(strict(op), y, x)),
+            CmpOp::UGe | CmpOp::SGe => Op::Un(UnOp::Not, self.ordered(strict(op), x, y)),
+            _ => return Err(self.refused("a comparison of floats by 64-bit integers")),
+        })
+    }
+
+    /// Leading zeros of a pair, 64 of zero.
+    pub(super) fn leading_zeros(&mut self, a: Pair) -> Value {
+        let (low, high) = (self.math(MathOp::Clz, a.0), self.math(MathOp::Clz, a.1));
+        let below = self.bin_bits(BinOp::Add, low, BITS.into());
+        let empty = self.cmp_bits(CmpOp::Eq, a.1, 0);
+        self.select(empty, below, high)
+    }
+
+    /// The sign of a pair, in every bit of a word.
+    pub(super) fn sign(&mut self, a: Pair) -> Value {
+        self.bin_bits(BinOp::AShr, a.1, 31)
+    }
+
+    /// The pair, or its negation where `sign` has all bits.
+    pub(super) fn with_sign(&mut self, a: Pair, sign: Value) -> Pair {
+        let flipped = (self.bin(BinOp::Xor, a.0, sign), self.bin(BinOp::Xor, a.1, sign));
+        self.difference(flipped, (sign, sign))
+    }
+
+    /// A word of that shape with those bits.
+    pub(super) fn like(&mut self, value: Value, bits: u32) -> Value {
+        let ty: Type = self.type_of(value).with_scalar(Scalar::I32);
+        self.bits(ty, bits.into())
+    }
+}

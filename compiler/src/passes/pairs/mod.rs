@@ -1,0 +1,398 @@
+//! 64-bit integers as pairs of words, for devices that have none ([`Shaders::int64`](crate::target::Shaders::int64)).
+//!
+//! Each such value becomes two of 32 bits, the low and the high word; of vectors, two vectors. Results are those that 64 bits give, for every operation.
+//!
+//! ```text
+//! %2: i64 = load %p align 8         %3: i32x2 = load %p align 8; %4 = extract %3, 0; %5 = extract %3, 1
+//! %6: i64 = add %2, %2        =>    %7 = add %4, %4; %8: bool = ult %7, %4; %9 = zext %8
+//!                                   %10 = add %5, %5; %11 = add %10, %9
+//! ```
+//! In memory a pair is what it was: two words, the low one first. So are arguments of kernels. Functions take and return both words. Runs after `legalize`, which has made all other operations
+//! of these.
+//!
+//! What is left to refuse: atomics, conversions to and from `double`, and sums over subgroups; devices for which this runs report none of them.
+
+mod arithmetic;
+mod convert;
+mod divide;
+mod memory;
+
+use rustc_hash::FxHashMap;
+
+use super::PassError;
+use super::pass::Pass;
+use crate::analysis::eval;
+use crate::diag::Span;
+use crate::ir::{
+    BinOp, Build, CmpOp, Const, Cursor, Func, Function, GroupOp, Inst, KernelParam, Module, Op, Region, Scalar, Space, Type, UnOp, Value,
+};
+
+pub(crate) const PASS: Pass = Pass::module("pairs", |module, _| run(module));
+
+/// Takes the 64-bit integers out of a module; says whether there were any.
+fn run(module: &mut Module) -> Result<bool, PassError> {
+    let divides = module.functions.iter().any(divide::divides);
+    let found = module.functions.iter().any(has_pairs);
+    if !found {
+        return Ok(false);
+    }
+    let divide = divides.then(|| {
+        module.functions.push(divide::function());
+        Func(module.functions.len() as u32 - 1)
+    });
+    let last = divide.map_or(module.functions.len(), Func::index);
+    for function in &mut module.functions[..last] {
+        if has_pairs(function) {
+            rewrite(function, divide)?;
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a type is one of 64-bit integers.
+fn is_pair(ty: Type) -> bool {
+    ty.scalar() == Some(Scalar::I64)
+}
+
+fn has_pairs(function: &Function) -> bool {
+    function.values.iter().any(|data| is_pair(data.ty))
+}
+
+/// The low and the high word.
+type Pair = (Value, Value);
+
+fn rewrite(function: &mut Function, divide: Option<Func>) -> Result<(), PassError> {
+    let mut body = std::mem::take(&mut function.body);
+    let span = body.insts.first().map_or_else(Span::default, |inst| inst.span);
+    let mut pairs = Pairs {
+        function,
+        out: Vec::new(),
+        span,
+        pairs: FxHashMap::default(),
+        known: FxHashMap::default(),
+        places: FxHashMap::default(),
+        divide,
+    };
+    pairs.parameters();
+    let start = std::mem::take(&mut pairs.out);
+    pairs.region(&mut body)?;
+    body.insts.splice(0..0, start);
+    function.body = body;
+    function.returns =
+        function.returns.iter().flat_map(|&ty| if is_pair(ty) { vec![ty.with_scalar(Scalar::I32); 2] } else { vec![ty] }).collect();
+    // Nothing has the values that were replaced any more: they take no part in what the function is said to need.
+    for data in &mut function.values {
+        if is_pair(data.ty) {
+            data.ty = data.ty.with_scalar(Scalar::I32);
+        }
+    }
+    Ok(())
+}
+
+struct Pairs<'a> {
+    function: &'a mut Function,
+    /// Instructions of the region being rewritten.
+    out: Vec<Inst>,
+    span: Span,
+    /// What stands for each 64-bit integer.
+    pairs: FxHashMap<Value, Pair>,
+    /// The bits of words that are constants, the same in every lane.
+    known: FxHashMap<Value, u32>,
+    /// What addresses are made of: where an access starts, and the bytes behind that.
+    places: FxHashMap<Value, (Value, Value)>,
+    /// The function that divides.
+    divide: Option<Func>,
+}
+
+impl Build for Pairs<'_> {
+    fn cursor(&mut self) -> Cursor<'_> {
+        Cursor::new(self.function, &mut self.out, self.span)
+    }
+
+    fn bits(&mut self, ty: Type, bits: u64) -> Value {
+        let value = self.cursor().bits(ty, bits);
+        if ty.scalar() == Some(Scalar::I32) {
+            self.known.insert(value, bits as u32);
+        }
+        value
+    }
+
+    /// Of constants a constant: WGSL refuses those whose bits are shifted out.
+    fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
+        let ty = self.function.ty(a);
+        let known = |value: Value| self.known.get(&value).map(|&bits| u64::from(bits));
+        match known(a).zip(known(b)).and_then(|(a, b)| eval::binary(op, Scalar::I32, a, b)) {
+            Some(bits) => self.bits(ty, bits),
+            None => self.push(ty, Op::Bin(op, a, b)),
+        }
+    }
+}
+
+impl Pairs<'_> {
+    fn refused(&self, what: &str) -> PassError {
+        PassError::Unsupported { function: self.function.name.clone(), what: format!("{what} on a device without 64-bit integers") }
+    }
+
+    fn is_pair(&self, value: Value) -> bool {
+        is_pair(self.function.ty(value))
+    }
+
+    fn pair(&self, value: Value) -> Result<Pair, PassError> {
+        self.pairs.get(&value).copied().ok_or_else(|| PassError::Internal {
+            function: self.function.name.clone(),
+            pass: PASS.name,
+            message: format!("{value} has no words yet"),
+        })
+    }
+
+    /// New values for the words of one.
+    fn declare(&mut self, value: Value) -> Pair {
+        let ty = self.function.ty(value).with_scalar(Scalar::I32);
+        let pair = (self.function.new_value(ty), self.function.new_value(ty));
+        self.pairs.insert(value, pair);
+        pair
+    }
+
+    /// A list with both words of each 64-bit integer.
+    fn uses(&self, list: &[Value]) -> Result<Vec<Value>, PassError> {
+        let mut all = Vec::with_capacity(list.len());
+        for &value in list {
+            if self.is_pair(value) {
+                let (low, high) = self.pair(value)?;
+                all.extend([low, high]);
+            } else {
+                all.push(value);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The same of values that are defined here.
+    fn defines(&mut self, list: &[Value]) -> Vec<Value> {
+        let mut all = Vec::with_capacity(list.len());
+        for &value in list {
+            if self.is_pair(value) {
+                let (low, high) = self.declare(value);
+                all.extend([low, high]);
+            } else {
+                all.push(value);
+            }
+        }
+        all
+    }
+
+    /// Parameters of helpers become two; those of kernels stay one, of as many bytes, that is taken apart at the start.
+    fn parameters(&mut self) {
+        let params = self.function.params.clone();
+        let Some(kernel) = &self.function.kernel else {
+            self.function.params = self.defines(&params);
+            return;
+        };
+        let kinds = kernel.params.clone();
+        for (index, (&param, kind)) in params.iter().zip(&kinds).enumerate() {
+            let ty = self.function.ty(param);
+            if !is_pair(ty) || *kind != KernelParam::Value {
+                continue;
+            }
+            let lanes = ty.lanes();
+            let taken = if lanes == 16 {
+                // No vector has so many words.
+                let changed = self.function.new_value(Type::Ptr(Space::Constant));
+                if let Some(kernel) = &mut self.function.kernel {
+                    kernel.params[index] = KernelParam::Bytes { size: 128, align: 128 };
+                }
+                self.function.params[index] = changed;
+                self.load(changed, lanes, 128, false)
+            } else {
+                // Three lanes take the memory of four.
+                let changed = self.function.new_value(Type::Vector(Scalar::I32, if lanes == 3 { 8 } else { 2 * lanes }));
+                self.function.params[index] = changed;
+                self.apart(changed, lanes)
+            };
+            self.pairs.insert(param, taken);
+        }
+    }
+
+    fn region(&mut self, region: &mut Region) -> Result<(), PassError> {
+        let outer = std::mem::take(&mut self.out);
+        for inst in std::mem::take(&mut region.insts) {
+            self.span = inst.span;
+            self.inst(inst)?;
+        }
+        region.insts = std::mem::replace(&mut self.out, outer);
+        Ok(())
+    }
+
+    fn inst(&mut self, mut inst: Inst) -> Result<(), PassError> {
+        match &mut inst.op {
+            Op::If { then, els, .. } => {
+                self.region(then)?;
+                self.region(els)?;
+            }
+            Op::Loop { init, params, body, .. } => {
+                *init = self.uses(init)?;
+                *params = self.defines(params);
+                self.region(body)?;
+            }
+            Op::Switch { selector, cases, default } => {
+                if self.is_pair(*selector) {
+                    *selector = self.choice(*selector, cases)?;
+                }
+                for (_, case) in cases {
+                    self.region(case)?;
+                }
+                self.region(default)?;
+            }
+            Op::Yield(list) | Op::Break(list) | Op::Continue(list) | Op::Return(list) | Op::Call(_, list) => *list = self.uses(list)?,
+            Op::Printf { args, .. } => {
+                for arg in args {
+                    if self.is_pair(*arg) {
+                        *arg = self.together(*arg)?;
+                    }
+                }
+            }
+            op => {
+                let op = op.clone();
+                return self.plain(op, inst);
+            }
+        }
+        inst.results = self.defines(&inst.results);
+        self.out.push(inst);
+        Ok(())
+    }
+
+    /// An operation without regions, of one result at most.
+    fn plain(&mut self, op: Op, mut inst: Inst) -> Result<(), PassError> {
+        let result = inst.results.first().copied();
+        if let Some(result) = result.filter(|&result| self.is_pair(result)) {
+            let pair = self.value(&op, self.function.ty(result))?;
+            self.pairs.insert(result, pair);
+            return Ok(());
+        }
+        let mut concerned = false;
+        op.for_each_operand(|value| concerned |= self.is_pair(value));
+        if concerned {
+            match self.narrower(op, result)? {
+                Some(op) => inst.op = op,
+                None => return Ok(()),
+            }
+        } else if let (Op::Const(constant), Some(result)) = (&op, result)
+            && self.function.ty(result).scalar() == Some(Scalar::I32)
+            && let Some(bits) = constant.bits()
+        {
+            self.known.insert(result, bits as u32);
+        }
+        if let (&Op::PtrAdd(ptr, offset), Some(result)) = (&inst.op, result) {
+            self.places.insert(result, (ptr, offset));
+        }
+        self.out.push(inst);
+        Ok(())
+    }
+
+    /// The words of an operation's result, of that type.
+    fn value(&mut self, op: &Op, ty: Type) -> Result<Pair, PassError> {
+        let words = ty.with_scalar(Scalar::I32);
+        Ok(match *op {
+            Op::Const(ref constant) => self.constant(constant, words),
+            Op::Un(UnOp::Not, a) => {
+                let (low, high) = self.pair(a)?;
+                (self.un(UnOp::Not, low), self.un(UnOp::Not, high))
+            }
+            Op::Un(UnOp::Neg, a) => {
+                let a = self.pair(a)?;
+                self.negated(a)
+            }
+            Op::Bin(op, a, b) => self.binary(op, a, b)?,
+            Op::Cast(op, a) => self.widened(op, a, ty)?,
+            Op::Select(condition, a, b) => {
+                let (a, b) = (self.pair(a)?, self.pair(b)?);
+                self.choose(condition, a, b)
+            }
+            Op::Construct(ref list) => self.each(list, words, |_, parts| Op::Construct(parts.to_vec()))?,
+            Op::Splat(a) => self.each(&[a], words, |_, parts| Op::Splat(parts[0]))?,
+            Op::Extract(a, lane) => self.each(&[a], words, |_, parts| Op::Extract(parts[0], lane))?,
+            Op::ExtractDyn(a, index) => self.each(&[a], words, |_, parts| Op::ExtractDyn(parts[0], index))?,
+            Op::Insert(a, lane, b) => self.each(&[a, b], words, |_, parts| Op::Insert(parts[0], lane, parts[1]))?,
+            Op::InsertDyn(a, index, b) => self.each(&[a, b], words, |_, parts| Op::InsertDyn(parts[0], index, parts[1]))?,
+            Op::Shuffle(a, b, ref lanes) => self.each(&[a, b], words, |_, parts| Op::Shuffle(parts[0], parts[1], lanes.clone()))?,
+            Op::Load { ptr, align, volatile } => self.load(ptr, ty.lanes(), align, volatile),
+            Op::Group { sub: true, op, ref args } if moves(op) => {
+                let (&first, rest) = args.split_first().ok_or_else(|| self.refused("an operation of a subgroup"))?;
+                self.each(&[first], words, |_, parts| Op::Group { sub: true, op, args: parts.iter().chain(rest).copied().collect() })?
+            }
+            Op::Group { .. } => return Err(self.refused("a sum of 64-bit integers over a subgroup")),
+            Op::Atomic { .. } | Op::CmpXchg { .. } => return Err(self.refused("an atomic operation on 64-bit integers")),
+            _ => return Err(self.refused("an operation that was not made simpler")),
+        })
+    }
+
+    /// The same operation of low words and of high words.
+    fn each(&mut self, operands: &[Value], words: Type, op: impl Fn(&Self, &[Value]) -> Op) -> Result<Pair, PassError> {
+        let pairs = operands.iter().map(|&value| self.pair(value)).collect::<Result<Vec<_>, _>>()?;
+        let low: Vec<Value> = pairs.iter().map(|pair| pair.0).collect();
+        let high: Vec<Value> = pairs.iter().map(|pair| pair.1).collect();
+        let (low, high) = (op(self, &low), op(self, &high));
+        Ok((self.push(words, low), self.push(words, high)))
+    }
+
+    fn constant(&mut self, constant: &Const, words: Type) -> Pair {
+        match constant {
+            Const::Bits(bits) => (self.bits(words, *bits), self.bits(words, bits >> 32)),
+            Const::Lanes(lanes) => {
+                if let Some(bits) = constant.bits() {
+                    return (self.bits(words, bits), self.bits(words, bits >> 32));
+                }
+                let part = |shift: u32| Op::Const(Const::Lanes(lanes.iter().map(|bits| bits >> shift & 0xffff_ffff).collect()));
+                (self.push(words, part(0)), self.push(words, part(32)))
+            }
+            Const::Null => (self.bits(words, 0), self.bits(words, 0)),
+            Const::Undef => (self.push(words, Op::Const(Const::Undef)), self.push(words, Op::Const(Const::Undef))),
+        }
+    }
+
+    /// An operation that takes 64-bit integers and gives none; `None` where it is done.
+    fn narrower(&mut self, op: Op, result: Option<Value>) -> Result<Option<Op>, PassError> {
+        Ok(Some(match op {
+            Op::Cmp(op, a, b) => self.compared(op, a, b)?,
+            Op::Cast(op, a) => {
+                let ty = result.map_or(Type::Void, |result| self.function.ty(result));
+                self.narrowed(op, a, ty)?
+            }
+            Op::PtrAdd(ptr, offset) => Op::PtrAdd(ptr, self.pair(offset)?.0),
+            Op::Store { ptr, value, align, volatile } => {
+                self.store(ptr, value, align, volatile)?;
+                return Ok(None);
+            }
+            Op::Atomic { .. } | Op::CmpXchg { .. } => return Err(self.refused("an atomic operation on 64-bit integers")),
+            _ => return Err(self.refused("an operation that was not made simpler")),
+        }))
+    }
+
+    /// Which of two pairs.
+    fn choose(&mut self, condition: Value, a: Pair, b: Pair) -> Pair {
+        (self.select(condition, a.0, b.0), self.select(condition, a.1, b.1))
+    }
+
+    /// A selector of words for the cases of one of 64 bits, which are given new values: their numbers.
+    fn choice(&mut self, selector: Value, cases: &mut [(Vec<u64>, Region)]) -> Result<Value, PassError> {
+        let (low, high) = self.pair(selector)?;
+        let mut chosen = self.word(cases.len() as u32);
+        for (number, (values, _)) in cases.iter_mut().enumerate() {
+            for value in std::mem::replace(values, vec![number as u64]) {
+                let (is_low, is_high) = (self.cmp_bits(CmpOp::Eq, low, value & 0xffff_ffff), self.cmp_bits(CmpOp::Eq, high, value >> 32));
+                let is_it = self.bin(BinOp::And, is_low, is_high);
+                let number = self.word(number as u32);
+                chosen = self.select(is_it, number, chosen);
+            }
+        }
+        Ok(chosen)
+    }
+}
+
+/// Operations of subgroups that move values and do not look at them.
+const fn moves(op: GroupOp) -> bool {
+    matches!(
+        op,
+        GroupOp::Broadcast | GroupOp::BroadcastFirst | GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::ShuffleUp | GroupOp::ShuffleDown
+    )
+}
