@@ -1,6 +1,9 @@
 //! Every kernel of `tests/cl` and of the examples in the form that Metal, DX12 and WebGPU get: it must pass naga's full validation, and print in MSL, HLSL
 //! and WGSL. `portable.txt` beside this file lists what does not, with the reasons; it is held to both ways.
 //!
+//! Then the same for what is known of each of these devices: its types, its limits, its language. Such a device may refuse a kernel; what it takes prints, has no more buffers and local memory
+//! than it has, and, in WGSL, is read and found valid by naga again.
+//!
 //! The compiler's end of those devices, for which there is no machine among those that the tests run on: what kernels compute in this form is tested on
 //! Vulkan, by wgpu's own commands (`WGCL_PORTABLE`).
 
@@ -12,9 +15,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wgcl_compiler::build::build_with;
-use wgcl_compiler::emit::{Format, print};
+use wgcl_compiler::emit::{BindingKind, Format, Shader, print};
 use wgcl_compiler::ir::Function;
-use wgcl_compiler::launch::LaunchKey;
+use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::options;
 use wgcl_compiler::program::Source;
 use wgcl_compiler::specialise::specialise;
@@ -230,4 +233,86 @@ fn every_kernel_is_strictly_valid_and_prints() {
     assert!(gone.is_empty(), "in tests/portable.txt, and not so any more:\n{gone}");
     // Were directives or folders read wrongly, there would be fewer.
     assert!(made > 1000, "{made} shaders only");
+}
+
+/// The devices, and the languages that they take.
+fn devices() -> [(Format, Target); 4] {
+    [(Format::Msl, Target::metal()), (Format::Hlsl, Target::dx12()), (Format::Glsl, Target::gles()), (Format::Wgsl, Target::webgpu())]
+}
+
+/// What a shader has too much of, or what is wrong with its text.
+fn fault(shader: &Shader, format: Format, target: &Target) -> Option<String> {
+    let count =
+        |uniform: bool| shader.bindings.iter().filter(|binding| matches!(binding.kind, BindingKind::Uniform { .. }) == uniform).count();
+    let limits = target.shaders.limits;
+    if count(false) > limits.storage_buffers as usize || count(true) > limits.uniform_buffers as usize {
+        return Some(format!("{} storage and {} uniform buffers", count(false), count(true)));
+    }
+    if shader.local_memory > target.language.max_local_memory {
+        return Some(format!("{} bytes of local memory", shader.local_memory));
+    }
+    let text = match print(shader, format, target) {
+        Ok(text) => text,
+        Err(error) => return Some(error.to_string()),
+    };
+    (format == Format::Wgsl).then(|| naga::front::wgsl::parse_str(&text).map_err(|error| error.emit_to_string(&text))).and_then(|parsed| {
+        let module = match parsed {
+            Ok(module) => module,
+            Err(error) => return Some(error),
+        };
+        let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+        validator.validate(&module).err().map(|error| format!("{:?}", error.into_inner()))
+    })
+}
+
+/// Takes the kernels of a source through a device's form; returns how many it takes and how many it refuses.
+fn take(job: &Job, format: Format, target: &Target, fail: &dyn Fn(String)) -> (usize, usize) {
+    let (mut taken, mut refused) = (0, 0);
+    for build in &job.builds {
+        let options = options::parse_options(build).unwrap();
+        let source = Source { text: job.source.clone(), ..Default::default() };
+        let Some(program) = build_with(&source, &options, target, false).program else {
+            refused += 1;
+            continue;
+        };
+        for function in program.module.functions.iter().filter(|function| function.kernel.is_some()) {
+            let size = job.groups.get(&function.name).and_then(|sizes| sizes.first()).copied().unwrap_or([64, 1, 1]);
+            match specialise(&program.module, &function.name, &key(function, size), target) {
+                Ok(shader) => {
+                    taken += 1;
+                    if let Some(fault) = fault(&shader, format, target) {
+                        fail(format!("{} of {} with `{build}`: {fault}", function.name, job.name));
+                    }
+                }
+                Err(LaunchError::Unsupported { .. } | LaunchError::Limit { .. }) => refused += 1,
+                Err(error) => fail(format!("{}: {error}", job.name)),
+            }
+        }
+    }
+    (taken, refused)
+}
+
+#[test]
+fn what_a_device_takes_is_within_its_limits() {
+    for (format, target) in devices() {
+        let jobs = jobs();
+        let (next, counts, faults) = (AtomicUsize::new(0), Mutex::new((0, 0)), Mutex::new(Vec::new()));
+        let work = || {
+            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let (taken, refused) = take(job, format, &target, &|fault| faults.lock().unwrap().push(fault));
+                let mut counts = counts.lock().unwrap();
+                *counts = (counts.0 + taken, counts.1 + refused);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+                std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).unwrap();
+            }
+        });
+        let (taken, refused) = counts.into_inner().unwrap();
+        let faults = faults.into_inner().unwrap();
+        println!("{format:?}: {taken} kernels taken, {refused} refused, {} faults", faults.len());
+        assert!(faults.is_empty(), "{format:?}:\n{}", faults.join("\n"));
+        assert!(taken > 1000, "{format:?}: {taken} kernels only");
+    }
 }

@@ -52,6 +52,8 @@ enum Emit {
     Msl,
     /// HLSL for each kernel.
     Hlsl,
+    /// GLSL (OpenGL ES 3.1) for each kernel.
+    Glsl,
     /// Kernels, arguments and attributes.
     Reflection,
 }
@@ -221,7 +223,7 @@ fn usage(message: &str) -> ExitCode {
 /// Runs the stages that are asked for; true if the source is accepted.
 fn compile(arguments: &Arguments, input: &Input, options: &BuildOptions) -> bool {
     // The other languages want naga without what only SPIR-V can say.
-    let is_portable = matches!(arguments.emit, Some(Emit::Wgsl | Emit::Msl | Emit::Hlsl));
+    let is_portable = matches!(arguments.emit, Some(Emit::Wgsl | Emit::Msl | Emit::Hlsl | Emit::Glsl));
     let target = if is_portable { arguments.device.clone().without_spirv() } else { arguments.device.clone() };
     if let Some(stage @ (Emit::Tokens | Emit::Ast | Emit::Thir)) = arguments.emit {
         return front_end(Some(stage), input, options, &target);
@@ -349,6 +351,7 @@ fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) 
         Emit::Wgsl => Format::Wgsl,
         Emit::Msl => Format::Msl,
         Emit::Hlsl => Format::Hlsl,
+        Emit::Glsl => Format::Glsl,
         Emit::Reflection => return Ok(reflection(program)),
         Emit::Launched => return launched_text(arguments, program, target),
         Emit::Vector | Emit::Asm => return native_text(stage, arguments, program, target),

@@ -5,7 +5,7 @@ use super::shader::Shader;
 use super::spirv::validate;
 use crate::launch::{LaunchError, LaunchResult};
 use crate::target::Target;
-use naga::back::{hlsl, msl, wgsl};
+use naga::back::{glsl, hlsl, msl, wgsl};
 
 /// A language to print in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum Format {
     Msl,
     /// High-Level Shading Language, shader model 6.6.
     Hlsl,
+    /// OpenGL ES Shading Language 3.10.
+    Glsl,
 }
 
 /// Prints a shader. A shader for a target with `spirv` prints as `Naga` and `Spirv` only: its aliased views have no counterpart in the
@@ -35,7 +37,7 @@ pub fn print(shader: &Shader, format: Format, target: &Target) -> LaunchResult<S
             Some(words) => disassemble(words),
             None => Err(EmitError::unsupported("SPIR-V for a target without it")),
         },
-        Format::Wgsl | Format::Msl | Format::Hlsl => text(shader, format, target),
+        Format::Wgsl | Format::Msl | Format::Hlsl | Format::Glsl => text(shader, format, target),
     })
     .map_err(|error| match error {
         LaunchError::Internal { kernel, message, .. } => LaunchError::Internal { kernel, stage: "printing", message },
@@ -86,6 +88,20 @@ fn text(shader: &Shader, format: Format, target: &Target) -> Result<String, Emit
             let pipeline = hlsl::PipelineOptions::default();
             let mut text = String::new();
             hlsl::Writer::new(&mut text, &options, &pipeline).write(module, &info, None).map_err(|error| failed(&error))?;
+            Ok(text)
+        }
+        Format::Glsl => {
+            let options = glsl::Options {
+                version: glsl::Version::new_gles(310),
+                zero_initialize_workgroup_memory: false,
+                ..glsl::Options::default()
+            };
+            let entry_point = shader.entry_point.clone();
+            let pipeline = glsl::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point, multiview: None };
+            let mut text = String::new();
+            glsl::Writer::new(&mut text, module, &info, &options, &pipeline, unchecked)
+                .and_then(|mut writer| writer.write())
+                .map_err(|error| failed(&error))?;
             Ok(text)
         }
         _ => wgsl::write_string(module, &info, wgsl::WriterFlags::empty()).map_err(|error| failed(&error)),

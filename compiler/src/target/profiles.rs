@@ -28,6 +28,10 @@ pub const PROFILES: &[Profile] = &[
     ("nvidia", Target::nvidia),
     ("lavapipe", Target::lavapipe),
     ("portable", Target::portable),
+    ("gles", Target::gles),
+    ("metal", Target::metal),
+    ("dx12", Target::dx12),
+    ("webgpu", Target::webgpu),
 ];
 
 impl Target {
@@ -136,6 +140,60 @@ impl Target {
     /// atomics but barriers.
     pub fn portable() -> Self {
         Self::full().without_spirv()
+    }
+
+    /// OpenGL ES 3.1 with what most drivers of it have: neither 64 bits nor 16 but by words, no subgroups.
+    pub fn gles() -> Self {
+        Self::full()
+            .changed(|target| {
+                target.language.fp64 = false;
+                target.language.fp16 = false;
+                target.language.int64_atomics = false;
+                target.language.subgroups = false;
+                target.shaders.int64 = false;
+                target.shaders.int16 = false;
+                target.shaders.int8_storage = false;
+                target.shaders.float_atomics = false;
+                target.shaders.limits.storage_buffers = 8;
+            })
+            .without_spirv()
+    }
+
+    /// Apple's GPUs: no `double`, no atomics of 64 bits, subgroups of 32. 31 buffers in all, of which wgpu keeps two.
+    pub fn metal() -> Self {
+        Self::full()
+            .changed(|target| {
+                target.language.fp64 = false;
+                target.language.int64_atomics = false;
+                target.language.max_subgroup_size = 32;
+                target.language.fixed_subgroups = true;
+                target.shaders.int8_storage = false;
+                target.shaders.limits.storage_buffers = 20;
+                target.shaders.limits.uniform_buffers = 9;
+            })
+            .without_spirv()
+    }
+
+    /// Direct3D 12 with shader model 6.2 and the second tier of resource binding: a quarter of 64 unordered access views are storage buffers of a stage, and there are 14 constant buffers. Lanes of a
+    /// wave are as many as the driver likes.
+    pub fn dx12() -> Self {
+        Self::full()
+            .changed(|target| {
+                target.language.int64_atomics = false;
+                target.language.subgroups = false;
+                target.shaders.int8_storage = false;
+                target.shaders.float_atomics = false;
+                target.shaders.limits.storage_buffers = 16;
+                target.shaders.limits.uniform_buffers = 14;
+            })
+            .without_spirv()
+    }
+
+    /// WebGPU as every browser has it: without 64 bits and 16, and no subgroups.
+    pub fn webgpu() -> Self {
+        Self::gles().changed(|target| {
+            target.language.max_local_memory = 16384;
+        })
     }
 }
 
