@@ -23,29 +23,37 @@ pub struct Settings {
     pub staged: bool,
 }
 
-/// All devices that wgpu reaches.
+/// All devices that wgpu reaches by one kind of drivers.
 #[derive(Debug, Default)]
 pub struct WgpuBackend {
     settings: Settings,
+    /// OpenGL ES 3.1, and not what the system has rather.
+    gl: bool,
 }
 
 impl WgpuBackend {
-    /// With the settings given. Touches no driver.
+    /// Vulkan's, Metal's and Direct3D's, with the settings given. Touches no driver.
     #[must_use]
     pub const fn new(settings: Settings) -> Self {
-        Self { settings }
+        Self { settings, gl: false }
+    }
+
+    /// Those of OpenGL ES, through EGL and without a window: for GPUs that have nothing else. Touches no driver.
+    #[must_use]
+    pub const fn gl(settings: Settings) -> Self {
+        Self { settings, gl: true }
     }
 
     /// The devices, GPUs first; empty where there is no driver.
     #[must_use]
     pub fn open_devices(&self) -> Vec<Arc<WgpuDevice>> {
-        let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+        let backends = if self.gl { wgpu::Backends::GL } else { wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12 };
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = backends;
         descriptor.flags = wgpu::InstanceFlags::empty();
         let begin = Instant::now();
-        // Elsewhere than on Windows and Apple's systems Vulkan is all there is.
-        let (instance, mut adapters) = if cfg!(any(windows, target_vendor = "apple")) {
+        // Elsewhere than on Windows and Apple's systems Vulkan is all there is, but for OpenGL ES.
+        let (instance, mut adapters) = if self.gl || cfg!(any(windows, target_vendor = "apple")) {
             let instance = wgpu::Instance::new(descriptor);
             let adapters = pollster::block_on(instance.enumerate_adapters(backends));
             (instance, adapters)

@@ -129,6 +129,9 @@ impl WgpuDevice {
         let (batches, serials) = channel();
         let retirer = Arc::new(Retirer::new(Arc::clone(&gpu)));
         exit::register(thread.clone(), self.properties.kind == DeviceKind::Cpu);
+        if self.adapter.get_info().backend == wgpu::Backend::Gl {
+            exit::leave_abruptly();
+        }
         let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
             let running = process::Running::new();
             thread::Builder::new()

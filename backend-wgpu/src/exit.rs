@@ -8,7 +8,7 @@
 //! going on there after the wait, or any driver is still compiling a kernel, the process ends at once, with its own status and its output written: the handlers that were registered before ours do
 //! not run then. Exit handlers run in the reverse order of their registration, and LLVM registers destructors as it compiles, which come before our handler: so the main thread
 //! waits for such a driver earlier, among the destructors of its thread, which come before all handlers. Nothing is ended there, for handlers of the application may still use
-//! OpenCL. A child that was forked has none of the threads, and waits for nothing.
+//! OpenCL. A child that was forked has none of the threads, and waits for nothing. With OpenGL ES the process always ends at once, behind our handler.
 
 use std::any::Any;
 use std::sync::Once;
@@ -24,6 +24,8 @@ use crate::message::Message;
 /// How long the process's end waits for commands in flight.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// A driver whose libraries must not be unloaded: Mesa's for OpenGL ES, whose destructors corrupt the heap of threads that end at the same time.
+static ABRUPT: AtomicBool = AtomicBool::new(false);
 /// A driver must not be left while it works: see above.
 static FRAGILE: AtomicBool = AtomicBool::new(false);
 static THREADS: Mutex<Vec<Sender<Message>>> = Mutex::new(Vec::new());
@@ -37,6 +39,11 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// Leaves something as it is until the process is gone.
 pub(crate) fn leave(what: impl Any + Send) {
     LEFT.lock().push(Box::new(what));
+}
+
+/// Ends the process without the exit handlers that were registered before ours, once our threads have ended.
+pub(crate) fn leave_abruptly() {
+    ABRUPT.store(true, Ordering::Release);
 }
 
 /// Makes the process's end wait for the thread that reads from `thread`; `fragile` if the driver below runs kernels on the CPU.
@@ -105,8 +112,11 @@ fn hook() {
     }
 
     extern "C" fn at_exit(status: c_int, _: *mut c_void) {
-        if !end_threads() && (FRAGILE.load(Ordering::Acquire) || process::is_compiling()) {
+        let is_busy = !end_threads() && (FRAGILE.load(Ordering::Acquire) || process::is_compiling());
+        if is_busy {
             tracing::warn!("the process ends while a kernel runs on the CPU, or is compiled");
+        }
+        if is_busy || (ABRUPT.load(Ordering::Acquire) && std::process::id() == PROCESS.load(Ordering::Acquire)) {
             // SAFETY: writes out all of C's streams, as exit would do next, and ends the process.
             unsafe {
                 libc::fflush(std::ptr::null_mut());

@@ -134,7 +134,15 @@ fn parse_pci(text: &str) -> Option<[u32; 4]> {
 }
 
 fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
-    limits.max_uniform_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS)
+    let own = limits.max_uniform_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS);
+    let all = limits.max_buffers_and_acceleration_structures_per_shader_stage;
+    if own.saturating_add(limits.max_storage_buffers_per_shader_stage) > all { own.min(all / 3) } else { own }
+}
+
+/// Storage buffers, such that both kinds are no more than a stage has of all (Metal counts them together).
+fn storage_buffers(limits: &wgpu::Limits) -> u32 {
+    let own = limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS);
+    own.min(limits.max_buffers_and_acceleration_structures_per_shader_stage.saturating_sub(uniform_buffers(limits)))
 }
 
 /// The largest buffer of a device whose shaders reach buffers by addresses: a quarter of the memory, as NVIDIA has it.
@@ -259,7 +267,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         addresses: approach.addresses,
         float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
         limits: Limits {
-            storage_buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS),
+            storage_buffers: storage_buffers(&limits),
             uniform_buffers: uniform_buffers(&limits),
             uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
             function_memory: profiles::FUNCTION_MEMORY,

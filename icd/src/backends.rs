@@ -16,6 +16,8 @@ const CPU_BY_DEFAULT: &str = if cfg!(all(unix, target_arch = "x86_64")) { "1" } 
 /// All backends that are asked for.
 pub(crate) struct Backends {
     wgpu: Option<WgpuBackend>,
+    /// What is asked where the other drivers have too little, since that takes time.
+    gl: Option<WgpuBackend>,
     cpu: Option<Box<dyn Backend>>,
     interpreter: Option<InterpreterBackend>,
     /// `WGCL_DEVICE`
@@ -39,14 +41,26 @@ impl Backends {
                 false
             }
         };
+        // Where only drivers for CPUs could be found, and nobody asks for one, none is loaded.
+        let drivers = !only_interpreter && (cpu.is_none() || options.device.is_some() || hardware::may_have_gpu());
         Self {
-            // Where only drivers for CPUs could be found, and nobody asks for one, none is loaded.
-            wgpu: (!only_interpreter && (cpu.is_none() || options.device.is_some() || hardware::may_have_gpu()))
-                .then(|| WgpuBackend::new(settings(options))),
+            wgpu: drivers.then(|| WgpuBackend::new(settings(options))),
+            gl: drivers.then(|| WgpuBackend::gl(settings(options))),
             cpu,
             interpreter: interpreter.then_some(InterpreterBackend),
             choice: options.device.clone(),
         }
+    }
+
+    /// Whether devices of OpenGL ES are to be looked for beside those found: where there is a GPU that they are not, or none at all, and where one is named that none of them is.
+    fn wants_gl(&self, found: &[Arc<dyn Device>]) -> bool {
+        let is_gpu = |device: &Arc<dyn Device>| device.properties().kind < DeviceKind::Cpu;
+        let lacks_gpu = !found.iter().any(is_gpu) && hardware::has_gpu();
+        let named = self.choice.iter().flat_map(|choice| choice.split(','));
+        let mut unknown = named.filter(|part| {
+            part.trim().parse::<usize>().is_err() && !found.iter().any(|device| names_device(part, &device.properties().name))
+        });
+        lacks_gpu || (found.is_empty() && self.cpu.is_none()) || unknown.any(|part| !part.trim().is_empty())
     }
 
     /// Puts the CPU in the place of the drivers for CPUs, behind GPUs.
@@ -63,8 +77,13 @@ impl Backends {
 impl Backend for Backends {
     fn devices(&self) -> Vec<Arc<dyn Device>> {
         let mut devices = self.wgpu.as_ref().map(WgpuBackend::devices).unwrap_or_default();
-        if let Some(cpu) = &self.cpu {
-            devices = self.with_cpu(devices, cpu.devices());
+        let cpu = self.cpu.as_ref().map(|cpu| cpu.devices());
+        let all: Vec<_> = devices.iter().chain(cpu.iter().flatten()).cloned().collect();
+        if let Some(gl) = self.gl.as_ref().filter(|_| self.wants_gl(&all)) {
+            devices.extend(gl.devices());
+        }
+        if let Some(cpu) = cpu {
+            devices = self.with_cpu(devices, cpu);
         }
         devices.extend(self.interpreter.iter().flat_map(InterpreterBackend::devices));
         devices

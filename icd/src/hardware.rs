@@ -15,6 +15,11 @@ pub(crate) fn may_have_gpu() -> bool {
     !cfg!(target_os = "linux") || CHOICES.iter().any(|name| std::env::var_os(name).is_some()) || has_node(Path::new("/dev"))
 }
 
+/// Whether there is a GPU, as far as can be told without a driver.
+pub(crate) fn has_gpu() -> bool {
+    cfg!(target_os = "linux") && has_node(Path::new("/dev"))
+}
+
 /// Whether a folder of devices has a GPU's.
 fn has_node(folder: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(folder) else { return true };

@@ -45,6 +45,7 @@ pub fn list_of_device() -> Result<Option<&'static str>, String> {
     Ok(match name.as_str() {
         name if name.contains("interpreter") => Some("interpreter"),
         _ if common::is_cpu() => Some("cpu"),
+        name if name.contains("llvmpipe") && name.contains("OpenGL ES") => Some("gles"),
         name if name.contains("llvmpipe") && emulates => Some("words"),
         name if name.contains("llvmpipe") => Some(if portable { "portable" } else { "lavapipe" }),
         _ => None,
