@@ -10,7 +10,7 @@
 //! In memory a pair is what it was: two words, the low one first. So are arguments of kernels. Functions take and return both words. Runs after `legalize`, which has made all other operations
 //! of these.
 //!
-//! What is left to refuse: atomics, conversions to and from `double`, and sums over subgroups; devices for which this runs report none of them.
+//! What is left to refuse: atomics, and conversions to and from `double`; devices for which this runs report neither. Sums over subgroups are made of shuffles before (`passes::groups`).
 
 mod arithmetic;
 mod convert;
@@ -320,7 +320,7 @@ impl Pairs<'_> {
                 let (&first, rest) = args.split_first().ok_or_else(|| self.refused("an operation of a subgroup"))?;
                 self.each(&[first], words, |_, parts| Op::Group { sub: true, op, args: parts.iter().chain(rest).copied().collect() })?
             }
-            Op::Group { .. } => return Err(self.refused("a sum of 64-bit integers over a subgroup")),
+            Op::Group { .. } => return Err(self.refused("an operation of a subgroup that was not made simpler")),
             Op::Atomic { .. } | Op::CmpXchg { .. } => return Err(self.refused("an atomic operation on 64-bit integers")),
             _ => return Err(self.refused("an operation that was not made simpler")),
         })
