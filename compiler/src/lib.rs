@@ -16,6 +16,7 @@ pub mod build;
 pub mod builtins;
 pub mod diag;
 pub mod emit;
+pub mod enqueue;
 pub mod front;
 pub mod image;
 mod internal;

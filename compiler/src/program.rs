@@ -17,7 +17,7 @@ pub struct Program {
     pub module: Arc<ir::Module>,
     /// Kernels in order of their definition.
     pub kernels: Vec<KernelInfo>,
-    /// Bytes of program-scope `__global` variables.
+    /// Bytes of program-scope `__global` variables that the program itself declares.
     pub global_variable_size: u64,
     /// What the places of its instructions mean: where it was built just now, of one source.
     pub sources: Option<Arc<SourceMap>>,
@@ -26,11 +26,17 @@ pub struct Program {
 impl Program {
     /// A program of a module that went through the passes of a build.
     pub(crate) fn new(module: ir::Module, mut kernels: Vec<KernelInfo>) -> Self {
+        let enqueuing = crate::enqueue::enqueuing(&module);
         for (func, function) in (0..).map(ir::Func).zip(&module.functions).filter(|(_, function)| function.kernel.is_some()) {
             let blind = crate::passes::group_blind(&module, func);
-            kernels.iter_mut().filter(|kernel| kernel.name == function.name).for_each(|kernel| kernel.group_blind = blind);
+            let enqueues = enqueuing.get(func.index()).copied().unwrap_or(false);
+            for kernel in kernels.iter_mut().filter(|kernel| kernel.name == function.name) {
+                kernel.group_blind = blind;
+                kernel.enqueues = enqueues;
+            }
         }
-        let global_variable_size = module.globals.iter().filter(|g| g.space == ir::Space::Global).map(|g| u64::from(g.size)).sum();
+        let own = module.globals.iter().filter(|g| g.space == ir::Space::Global && !crate::enqueue::is_hidden(&g.name));
+        let global_variable_size = own.map(|g| u64::from(g.size)).sum();
         Self { module: Arc::new(module), kernels, global_variable_size, sources: None }
     }
 

@@ -31,6 +31,8 @@ pub struct ArgInfo {
     pub is_volatile: bool,
     /// How it is passed and what size clSetKernelArg expects.
     pub passing: ir::KernelParam,
+    /// Whether it is a `queue_t`: the application gives a queue.
+    pub is_queue: bool,
     /// Bytes that clSetKernelArg expects of a by-value argument (16 for `float3`); 0 otherwise.
     pub size: u32,
     /// Bytes of a packet, if it is a pipe; 0 where the kernel does not say.
@@ -59,6 +61,8 @@ pub struct KernelInfo {
     pub has_arg_info: bool,
     /// Whether the last work-groups may be smaller than the others: from OpenCL C 2.0, without `-cl-uniform-work-group-size`, in all units of the program.
     pub non_uniform_groups: bool,
+    /// Whether it may enqueue kernels, or has to do with device-side events.
+    pub enqueues: bool,
     /// Whether it cannot tell how work-items are grouped, see [`crate::passes::group_blind()`].
     pub group_blind: bool,
 }

@@ -582,6 +582,19 @@ impl Dump {
                 self.put(")");
             }
             ExprKind::AsType(value, ty) => self.typed("as", ty, Some(value)),
+            ExprKind::Block(literal) => {
+                self.put("(^");
+                for part in &literal.declarator.parts {
+                    self.part(part);
+                }
+                if let Some(specs) = &literal.specs {
+                    self.specs(specs);
+                }
+                self.put("\n");
+                self.nested(|dump| dump.nested(|dump| dump.compound(&literal.body)));
+                self.start();
+                self.put(")");
+            }
             ExprKind::StmtExpr(block) => {
                 self.put("(block\n");
                 self.nested(|dump| dump.nested(|dump| dump.compound(block)));

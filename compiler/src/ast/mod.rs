@@ -295,7 +295,7 @@ pub(crate) enum DeclaratorPart {
         variadic: bool,
         span: Span,
     },
-    /// `^`, refused by sema.
+    /// `^`: a block of the function type behind it.
     Block {
         span: Span,
     },
@@ -468,6 +468,16 @@ pub(crate) const fn int_value([low, high]: [u64; 2]) -> u128 {
     (high as u128) << 64 | low as u128
 }
 
+/// A block literal (OpenCL C 6.14).
+#[derive(Clone, Debug)]
+pub(crate) struct BlockLiteral {
+    /// The type of the result; `None` where the `return` statements tell it.
+    pub specs: Option<DeclSpecs>,
+    /// The parameters and what stands around the type, without a name.
+    pub declarator: Declarator,
+    pub body: Compound,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum ExprKind {
     /// Stands for an expression that could not be parsed; an error was reported.
@@ -525,6 +535,8 @@ pub(crate) enum ExprKind {
     AsType(Box<Expr>, Box<TypeName>),
     /// `({ ... })`
     StmtExpr(Compound),
+    /// `^ type (parameters) { ... }`
+    Block(Box<BlockLiteral>),
     /// `_Generic(control, type: value, default: value)`; `None` is `default`.
     Generic {
         control: Box<Expr>,

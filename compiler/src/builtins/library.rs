@@ -8,6 +8,7 @@ macro_rules! files {
 }
 
 files!(
+    "enqueue.cl",
     "exp.cl",
     "exp_f64.cl",
     "fp16.cl",

@@ -266,7 +266,9 @@ impl<'a> Linker<'a> {
             };
             return own.then_some(item);
         };
-        if symbol.defined { Some(item) } else { self.find(symbol) }
+        // A variable that yields to others is one for all units.
+        let own = symbol.defined && !(matches!(item, Item::Global(..)) && symbol.linkage == Linkage::Inline);
+        if own { Some(item) } else { self.find(symbol) }
     }
 
     /// Everything that kernels and functions with external linkage need, in order of units.

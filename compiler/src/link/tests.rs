@@ -193,3 +193,20 @@ fn units_keep_their_options() {
     assert!(program.module.to_string().contains("4321"));
     assert!(program.kernels[0].has_arg_info);
 }
+
+#[test]
+fn units_that_enqueue_share_one_queue() {
+    let shared = "static void go(queue_t q, global int *a) { enqueue_kernel(q, 0, ndrange_1D(1), ^{ a[0] = 1; }); } ";
+    let one = format!("{shared} kernel void one(queue_t q, global int *a) {{ go(q, a); }}");
+    let two = format!("{shared} kernel void two(queue_t q, global int *a) {{ go(q, a); }}");
+    let result = linked(&[&one, &two]);
+    let program = result.program.unwrap_or_else(|| panic!("{}", result.log));
+    let queues = program.module.globals.iter().filter(|global| global.name == crate::enqueue::VARIABLE).count();
+    assert_eq!((queues, program.global_variable_size), (1, 0), "{}", program.module);
+    let enqueuing: Vec<(&str, bool)> = program.kernels.iter().map(|kernel| (kernel.name.as_str(), kernel.enqueues)).collect();
+    assert_eq!(
+        (enqueuing.len(), enqueuing[0], enqueuing.iter().filter(|(_, enqueues)| *enqueues).count()),
+        (4, enqueuing[0], 2),
+        "{enqueuing:?}"
+    );
+}

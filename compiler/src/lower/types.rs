@@ -65,7 +65,11 @@ impl<'p> Lowering<'p, '_> {
             TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } | TyKind::Atomic(kind) => Some(ArithType::new(kind, 1)),
             TyKind::Vector(kind, lanes) => Some(ArithType::new(kind, lanes)),
             TyKind::AtomicFlag => Some(ArithType::new(ScalarKind::Int, 1)),
-            TyKind::Event | TyKind::ReserveId | TyKind::Sampler => Some(ArithType::new(ScalarKind::UInt, 1)),
+            // Numbers of the device's, see `compiler/library/enqueue.cl`.
+            TyKind::Queue | TyKind::ClkEvent if self.shared.program.types.pointer_size() == 8 => Some(ArithType::new(ScalarKind::ULong, 1)),
+            TyKind::Event | TyKind::ReserveId | TyKind::Sampler | TyKind::Queue | TyKind::ClkEvent => {
+                Some(ArithType::new(ScalarKind::UInt, 1))
+            }
             _ => None,
         }
     }

@@ -55,7 +55,6 @@ impl Parser<'_> {
                 let quals = self.pointer_qualifiers(attributes);
                 pointers.push(DeclaratorPart::Pointer { quals, span: self.since(start) });
             } else if self.at(Punct::Caret) {
-                self.refuse_block();
                 self.advance();
                 self.pointer_qualifiers(attributes);
                 pointers.push(DeclaratorPart::Block { span: self.since(start) });
@@ -72,13 +71,6 @@ impl Parser<'_> {
     /// The question after a type's name that nobody declared.
     pub(super) fn suggest_type(&self, name: &str) -> String {
         super::suggest::type_hint(name, self.scopes.declared_types())
-    }
-
-    /// Says once that there are no blocks.
-    pub(super) fn refuse_block(&mut self) {
-        if !std::mem::replace(&mut self.blocks_refused, true) {
-            self.error("blocks are not supported: this device cannot enqueue kernels");
-        }
     }
 
     fn pointer_qualifiers(&mut self, attributes: &mut Vec<Attribute>) -> Qualifiers {
@@ -189,7 +181,7 @@ impl Parser<'_> {
         DeclaratorPart::Array { size, quals, span: self.since(start) }
     }
 
-    fn function_suffix(&mut self, start: Span) -> DeclaratorPart {
+    pub(super) fn function_suffix(&mut self, start: Span) -> DeclaratorPart {
         let mut params = Vec::new();
         let mut variadic = false;
         if !self.enter() {

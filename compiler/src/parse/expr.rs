@@ -346,13 +346,7 @@ impl Parser<'_> {
                 return self.keyword_expression(keyword);
             }
             TokenKind::Punct(Punct::Caret) => {
-                self.refuse_block();
-                self.advance();
-                self.skip_parens();
-                if self.at(Punct::LBrace) {
-                    self.compound();
-                }
-                return self.error_expr();
+                return self.block_literal();
             }
             TokenKind::Invalid => {
                 // The preprocessor said what is wrong.

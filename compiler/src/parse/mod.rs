@@ -5,6 +5,7 @@
 //! expressions may become [`MAX_HEIGHT`] nodes high. The only names that matter here are those of types: [`scope`] tells them from others.
 
 mod attribute;
+mod block;
 mod declaration;
 mod declarator;
 mod expr;
@@ -44,8 +45,6 @@ struct Parser<'d> {
     diags: &'d mut Diagnostics,
     scopes: Scopes,
     packing: Packing,
-    /// Blocks were refused already: once is enough.
-    blocks_refused: bool,
     brackets: u32,
     statements: u32,
     /// The first part of a `for` is read.
@@ -76,7 +75,6 @@ impl<'d> Parser<'d> {
             diags,
             scopes: Scopes::new(),
             packing: Packing::default(),
-            blocks_refused: false,
             brackets: 0,
             statements: 0,
             height: 0,

@@ -178,7 +178,6 @@ fn one_error_a_mistake() {
     errors("unsigned float x;", &["1:10: error: cannot combine 'float' with previous declaration specifier"]);
     errors("static extern int x;", &["1:8: error: cannot combine with previous 'static' declaration specifier"]);
     errors("global local int *p;", &["1:8: error: multiple address spaces specified for type: '__global' and '__local'"]);
-    errors("void f() { int (^b)(void) = ^{ return 1; }; }", &["1:17: error: blocks are not supported: this device cannot enqueue kernels"]);
     errors("void f() { void g() { } }", &["1:21: error: function definition is not allowed here"]);
 }
 

@@ -53,6 +53,7 @@ impl Sema<'_> {
                 }
                 self.user_call(&list, values, args, target.span, span)
             }
+            Operand::Block(block, _) => self.call_block(&block, args, target.span, span),
             other => {
                 let ty = self.operand_type(&other).ty;
                 for arg in args {
@@ -174,7 +175,7 @@ impl Sema<'_> {
         }
     }
 
-    fn call_function(&mut self, id: FuncId, values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
+    pub(super) fn call_function(&mut self, id: FuncId, values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
         let decl = self.decls[id.index()].clone();
         let (expected, given) = (decl.params.len(), values.len());
         if expected != given {
@@ -216,13 +217,16 @@ impl Sema<'_> {
     pub(super) fn is_builtin(&self, name: &str) -> bool {
         match table::find(name) {
             Some(row) => self.in_library || row.is_offered(self.options.std.version(), self.target),
-            None => self.is_family(name),
+            None => self.is_family(name) || (super::enqueue::is_known(name) && self.has_enqueue()),
         }
     }
 
     fn builtin_call(&mut self, name: &Name, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
         if &**name == "printf" {
             return self.printf(args, span);
+        }
+        if super::enqueue::is_known(name) {
+            return self.enqueue_call(name, args, name_span, span);
         }
         let values: Vec<Expr> = args.iter().map(|arg| self.rvalue_expr(arg)).collect();
         if values.iter().any(|v| self.is_error(v.ty)) {

@@ -93,6 +93,15 @@ impl Sema<'_> {
                 self.expr(ExprKind::Constant(Constant::Int(0)), to, span)
             }
             _ if value.ty == to => value,
+            (TyKind::Scalar(_), TyKind::ClkEvent) if self.integer_constant(&value) == Some(0) => {
+                self.expr(ExprKind::Constant(Constant::Int(0)), to, span)
+            }
+            // The library knows what they are.
+            (TyKind::Queue | TyKind::ClkEvent, TyKind::Scalar(_)) | (TyKind::Scalar(_), TyKind::Queue | TyKind::ClkEvent)
+                if self.in_library =>
+            {
+                self.cast(CastKind::Arith, value, to)
+            }
             _ => self.bad_cast(&value, to, span),
         }
     }

@@ -40,7 +40,12 @@ impl Sema<'_> {
             ast::ExprKind::Unary(op, operand) => self.unary(*op, operand, span),
             ast::ExprKind::Binary(..) => Operand::Value(self.binary_chain(expr)),
             ast::ExprKind::Assign(op, at, target, value) => {
-                let (target, value) = (self.operand(target), self.any_rvalue(value));
+                let target = self.operand(target);
+                if matches!(target, Operand::Block(..)) {
+                    self.modifiable(target, span);
+                    return self.error_operand(span);
+                }
+                let value = self.any_rvalue(value);
                 Operand::Value(self.about_operator(span, *at, |sema| sema.assignment(*op, target, value, span)))
             }
             ast::ExprKind::Cond { cond, then, els } => Operand::Value(self.conditional(cond, then.as_deref(), els, span)),
@@ -91,6 +96,7 @@ impl Sema<'_> {
                 Operand::Value(self.as_type(value, ty, span))
             }
             ast::ExprKind::Generic { control, choices } => self.generic_selection(control, choices, span),
+            ast::ExprKind::Block(literal) => self.block_literal(literal, span),
             ast::ExprKind::StmtExpr(body) => Operand::Value(self.statement_expression(body, span)),
         }
     }
@@ -125,9 +131,10 @@ impl Sema<'_> {
     }
 
     fn identifier(&mut self, name: &Name, span: Span) -> Operand {
-        let symbol = match self.lookup(name).cloned() {
-            None if self.in_library => self.library_symbol(name),
-            other => other,
+        let (symbol, scope) = match self.lookup_scoped(name).map(|(symbol, scope)| (symbol.clone(), scope)) {
+            None if self.in_library => (self.library_symbol(name), 0),
+            Some((symbol, scope)) => (Some(symbol), scope),
+            None => (None, 0),
         };
         let symbol = match symbol {
             None if self.is_builtin(name) => return Operand::Builtin(name.clone(), span),
@@ -140,7 +147,15 @@ impl Sema<'_> {
             other => other,
         };
         match symbol {
-            Some(Symbol::Local(local)) => Operand::Place(self.local_place(local, span)),
+            Some(Symbol::Local(local)) => match self.captured(local, scope) {
+                Some(local) => Operand::Place(self.local_place(local, span)),
+                None => self.error_operand(span),
+            },
+            Some(Symbol::Block(_)) if scope > 0 && self.f.as_ref().is_some_and(|f| f.outermost > scope + 1) => {
+                self.err(span, format!("cannot refer to a block inside block: '{name}' would have to be captured"));
+                self.error_operand(span)
+            }
+            Some(Symbol::Block(block)) => Operand::Block(block, span),
             Some(Symbol::Global(global)) => Operand::Place(self.global_place(global, span)),
             Some(Symbol::Functions(list)) => Operand::Functions(list, span),
             Some(Symbol::Constant(value, ty)) => {

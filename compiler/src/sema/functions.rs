@@ -27,6 +27,8 @@ pub(super) struct FuncDecl {
     pub(super) name: Name,
     pub(super) params: Vec<Param>,
     pub(super) ret: Ty,
+    /// Of a block: the `return` statements tell what it returns.
+    pub(super) infers_result: bool,
     pub(super) overloadable: bool,
     pub(super) is_kernel: bool,
     pub(super) is_library: bool,
@@ -58,7 +60,7 @@ impl Sema<'_> {
                 self.err(specs.span, format!("function cannot return array or function type '{shown}'"));
                 return None;
             }
-            TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler | TyKind::Queue => {
+            TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler | TyKind::Queue | TyKind::Block { .. } if !self.in_library => {
                 let shown = self.show(ret);
                 self.err(specs.span, format!("declaring function return value of type '{shown}' is not allowed"));
                 return None;
@@ -84,6 +86,7 @@ impl Sema<'_> {
             name: ident.name.clone(),
             params: list,
             ret,
+            infers_result: false,
             overloadable,
             is_kernel: specs.is_kernel,
             is_library: self.in_library,
@@ -114,6 +117,7 @@ impl Sema<'_> {
             name: name.name.clone(),
             params,
             ret,
+            infers_result: false,
             overloadable: self.in_library || attributes.iter().any(|a| &*a.name.name == "overloadable"),
             is_kernel: specs.is_kernel,
             is_library: self.in_library,
@@ -217,7 +221,7 @@ impl Sema<'_> {
         }
     }
 
-    fn parameters(&mut self, params: &[ParamDecl], is_kernel: bool) -> Vec<Param> {
+    pub(super) fn parameters(&mut self, params: &[ParamDecl], is_kernel: bool) -> Vec<Param> {
         let mut list = Vec::new();
         let alone = params.len() == 1;
         for param in params {
@@ -244,6 +248,11 @@ impl Sema<'_> {
             match self.kind(ty.ty) {
                 TyKind::Scalar(ScalarKind::Half) if !self.target.language.fp16 && !is_kernel && !self.in_library => {
                     self.err(span, "declaring function parameter of type 'half' is not allowed; did you forget * ?");
+                }
+                TyKind::Block { .. } => {
+                    let shown = self.show(ty.ty);
+                    self.err(span, format!("declaring function parameter of type '{shown}' is not allowed"));
+                    ty = QualTy::plain(self.error_ty());
                 }
                 _ if self.is_incomplete(ty.ty) => {
                     let shown = self.show(ty.ty);
@@ -332,26 +341,7 @@ impl Sema<'_> {
     /// Checks a body; the context stays for [`Self::finish_function`].
     pub(super) fn function_body(&mut self, id: FuncId, body: &ast::Compound) {
         let decl = self.decls[id.index()].clone();
-        self.f = Some(FnContext {
-            id,
-            ret: decl.ret,
-            is_kernel: decl.is_kernel,
-            locals: Vec::new(),
-            labels: Vec::new(),
-            label_ids: rustc_hash::FxHashMap::default(),
-            loops: 0,
-            switches: Vec::new(),
-            breakable: 0,
-            in_expression: None,
-            expression_jumps: false,
-            expressions: (Vec::new(), 0),
-            gotos: Vec::new(),
-            outermost: self.scopes.len() + 1,
-            contract: self.contract,
-            unroll: None,
-            local_memory: 0,
-            constants: rustc_hash::FxHashMap::default(),
-        });
+        self.f = Some(FnContext::new(id, decl.ret, decl.is_kernel, (self.scopes.len() + 1, self.contract)));
         self.push_scope();
         for param in &decl.params {
             let name: Name = param.name.clone().unwrap_or_else(|| "".into());
@@ -448,7 +438,12 @@ impl Sema<'_> {
                     self.err(span, format!("'{shown}' cannot be used as the type of a kernel parameter"));
                 }
             }
-            TyKind::Scalar(ScalarKind::Bool) | TyKind::Event | TyKind::ReserveId | TyKind::Atomic(_) | TyKind::AtomicFlag => {
+            TyKind::Scalar(ScalarKind::Bool)
+            | TyKind::Event
+            | TyKind::ClkEvent
+            | TyKind::ReserveId
+            | TyKind::Atomic(_)
+            | TyKind::AtomicFlag => {
                 let shown = self.show(param.ty.ty);
                 self.err(span, format!("'{shown}' cannot be used as the type of a kernel parameter"));
             }
@@ -457,6 +452,9 @@ impl Sema<'_> {
             }
             TyKind::Scalar(_) if matches!(param.type_name.as_str(), "size_t" | "ptrdiff_t" | "intptr_t" | "uintptr_t") => {
                 self.err(span, format!("'{}' cannot be used as the type of a kernel parameter", param.type_name));
+            }
+            TyKind::Record(_) if Some(param.ty.ty) == self.ndrange => {
+                self.err(span, "'ndrange_t' cannot be used as the type of a kernel parameter");
             }
             TyKind::Record(id) => {
                 if let Some(member) = self.device_sized.get(&id) {
@@ -496,6 +494,9 @@ impl Sema<'_> {
             Some(f) => (f.ret, self.decls[f.id.index()].name.clone()),
             None => return None,
         };
+        if self.f.as_ref().is_some_and(|f| self.decls[f.id.index()].infers_result) {
+            return self.inferred_return(value, span);
+        }
         let void = matches!(self.kind(ret), TyKind::Void);
         match value {
             None => {

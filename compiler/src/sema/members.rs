@@ -74,7 +74,7 @@ impl Sema<'_> {
         let base = match operand {
             Operand::Place(place) => place,
             Operand::Value(value) => self.temporary(value),
-            Operand::Functions(..) | Operand::Builtin(..) => return self.error_operand(span),
+            Operand::Functions(..) | Operand::Builtin(..) | Operand::Block(..) => return self.error_operand(span),
         };
         Operand::Place(self.field_place(base, found.offset, found.ty, span))
     }
@@ -127,7 +127,7 @@ impl Sema<'_> {
                 Operand::Value(self.fold_swizzle(value, picked, ty, span))
             }
             Operand::Place(place) => Operand::Place(self.lanes_place(place, kind, picked, ty, span)),
-            Operand::Functions(..) | Operand::Builtin(..) => self.error_operand(span),
+            Operand::Functions(..) | Operand::Builtin(..) | Operand::Block(..) => self.error_operand(span),
         }
     }
 
@@ -224,7 +224,7 @@ impl Sema<'_> {
             return match operand {
                 Operand::Value(value) => Operand::Value(self.fold_swizzle(value, vec![lane], ty, span)),
                 Operand::Place(place) => Operand::Place(self.lanes_place(place, kind, vec![lane], ty, span)),
-                Operand::Functions(..) | Operand::Builtin(..) => self.error_operand(span),
+                Operand::Functions(..) | Operand::Builtin(..) | Operand::Block(..) => self.error_operand(span),
             };
         }
         let place = match operand {
@@ -236,7 +236,7 @@ impl Sema<'_> {
             }
             Operand::Place(place) => place,
             Operand::Value(value) => self.temporary(value),
-            Operand::Functions(..) | Operand::Builtin(..) => return self.error_operand(span),
+            Operand::Functions(..) | Operand::Builtin(..) | Operand::Block(..) => return self.error_operand(span),
         };
         let index = self.promote(index);
         let qt = QualTy { ty, ..place.ty };

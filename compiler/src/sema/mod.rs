@@ -8,6 +8,8 @@
 
 mod atomics;
 mod attributes;
+mod block_kernels;
+mod blocks;
 mod call;
 mod casts;
 mod clock;
@@ -15,6 +17,7 @@ mod consteval;
 mod convert;
 mod declarations;
 mod dot;
+mod enqueue;
 mod enums;
 mod expressions;
 mod families;
@@ -43,6 +46,8 @@ mod suggest;
 mod variables;
 mod wide;
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::ast::{self, ScalarKind};
@@ -55,6 +60,7 @@ use crate::thir::{
     self, Expr, ExprKind, FuncId, Function, GlobalId, GlobalVar, LabelId, Local, LocalId, Place, Program, QualTy, Ty, TyKind, Types,
 };
 
+use blocks::BlockRef;
 use functions::FuncDecl;
 use scope::Scope;
 
@@ -76,6 +82,8 @@ pub(crate) enum Operand {
     Functions(Vec<FuncId>, Span),
     /// The name of a built-in function.
     Builtin(ast::Name, Span),
+    /// A block: a literal, or a variable that holds one.
+    Block(Arc<BlockRef>, Span),
 }
 
 /// A declared type: address spaces belong to objects, so they stand beside the type until a pointer or a variable takes them.
@@ -141,6 +149,10 @@ struct FnContext {
     local_memory: u32,
     /// Values of `const` integers that were initialised with constants: array sizes may use them.
     constants: FxHashMap<LocalId, thir::Constant>,
+    /// Of a block: variables of the function around it, and its own copies of them.
+    captures: Vec<(LocalId, LocalId)>,
+    /// Of a block that does not say what it returns: a `return` has said it.
+    has_returned: bool,
 }
 
 /// What is known while a unit is checked: types, symbols, and what was made of them so far.
@@ -158,6 +170,14 @@ pub(crate) struct Sema<'a> {
     scopes: Vec<Scope>,
     strings: FxHashMap<Vec<u8>, GlobalId>,
     f: Option<FnContext>,
+    /// The functions around the block that is being checked, outermost first.
+    enclosing: Vec<FnContext>,
+    /// The kernels that were made of blocks: the block's function, and the kernel's number.
+    block_kernels: FxHashMap<FuncId, u64>,
+    /// `ndrange_t`, once it was named.
+    ndrange: Option<Ty>,
+    /// It was said that there are no blocks.
+    blocks_refused: bool,
     /// FP_CONTRACT outside of functions.
     contract: bool,
     /// Calls: caller, callee, place.
@@ -179,6 +199,34 @@ pub(crate) struct Sema<'a> {
     device_sized: FxHashMap<thir::RecordId, &'static str>,
 }
 
+impl FnContext {
+    /// Of a function whose body begins in the scope of that number.
+    fn new(id: FuncId, ret: Ty, is_kernel: bool, (outermost, contract): (usize, bool)) -> Self {
+        Self {
+            id,
+            ret,
+            is_kernel,
+            locals: Vec::new(),
+            labels: Vec::new(),
+            label_ids: FxHashMap::default(),
+            loops: 0,
+            switches: Vec::new(),
+            breakable: 0,
+            in_expression: None,
+            expression_jumps: false,
+            expressions: (Vec::new(), 0),
+            gotos: Vec::new(),
+            outermost,
+            contract,
+            unroll: None,
+            local_memory: 0,
+            constants: FxHashMap::default(),
+            captures: Vec::new(),
+            has_returned: false,
+        }
+    }
+}
+
 /// Expressions and statements nested deeper than this are refused.
 const MAX_DEPTH: u32 = 10_000;
 
@@ -196,6 +244,10 @@ impl<'a> Sema<'a> {
             scopes: vec![Scope::default()],
             strings: FxHashMap::default(),
             f: None,
+            enclosing: Vec::new(),
+            block_kernels: FxHashMap::default(),
+            ndrange: None,
+            blocks_refused: false,
             contract: true,
             calls: Vec::new(),
             mentions: FxHashMap::default(),

@@ -100,6 +100,10 @@ impl Sema<'_> {
                 self.err(span, "taking address of function is not allowed");
                 return self.error_operand(span);
             }
+            Operand::Block(..) => {
+                self.err(span, "taking address of a block is not allowed");
+                return self.error_operand(span);
+            }
         };
         if self.is_error(place.ty.ty) {
             return self.error_operand(span);

@@ -72,6 +72,10 @@ impl Sema<'_> {
                 self.err(span, format!("taking address of function '{name}' is not allowed"));
                 self.error_expr(span)
             }
+            Operand::Block(block, span) => {
+                self.no_block_value(&block, span);
+                self.error_expr(span)
+            }
         }
     }
 
@@ -127,6 +131,7 @@ impl Sema<'_> {
             Operand::Value(value) => QualTy::plain(value.ty),
             Operand::Place(place) => place.ty,
             Operand::Functions(..) | Operand::Builtin(..) => QualTy::plain(self.error_ty()),
+            Operand::Block(block, _) => QualTy::plain(block.ty),
         }
     }
 
@@ -151,6 +156,10 @@ impl Sema<'_> {
             }
             Operand::Functions(..) | Operand::Builtin(..) => {
                 self.err(span, "non-object type is not assignable");
+                return None;
+            }
+            Operand::Block(..) => {
+                self.err(span, "cannot assign to a block variable: it is const");
                 return None;
             }
         };

@@ -31,6 +31,7 @@ impl Sema<'_> {
             has_arg_info: self.options.kernel_arg_info,
             non_uniform_groups: self.options.non_uniform_groups(),
             // Known once all calls are: see `Program::new`.
+            enqueues: false,
             group_blind: false,
         }
     }
@@ -48,6 +49,7 @@ impl Sema<'_> {
             is_restrict: false,
             is_volatile: false,
             passing: KernelParam::Value,
+            is_queue: matches!(self.kind(ty), TyKind::Queue),
             size,
             packet: None,
         };

@@ -1,7 +1,10 @@
 //! Scopes of names (C99 6.2.1) and the names that every program begins with.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
+use super::blocks::BlockRef;
 use super::{DeclTy, Sema};
 use crate::ast::{Name, ScalarKind};
 use crate::diag::Span;
@@ -15,6 +18,8 @@ pub(super) enum Symbol {
     Global(GlobalId),
     /// More than one only if they are overloadable.
     Functions(Vec<FuncId>),
+    /// A block variable: which block is known, so it is in no memory.
+    Block(Arc<BlockRef>),
     /// The value of an enumerator, and its type.
     Constant(i64, Ty),
     /// A declaration with errors: uses of it are silent.
@@ -51,6 +56,11 @@ impl Sema<'_> {
 
     pub(super) fn lookup(&self, name: &str) -> Option<&Symbol> {
         self.scopes.iter().rev().find_map(|scope| scope.names.get(name)).map(|(symbol, _)| symbol)
+    }
+
+    /// What a name stands for, and the number of the scope that declares it.
+    pub(super) fn lookup_scoped(&self, name: &str) -> Option<(&Symbol, usize)> {
+        self.scopes.iter().enumerate().rev().find_map(|(number, scope)| scope.names.get(name).map(|(symbol, _)| (symbol, number)))
     }
 
     pub(super) fn lookup_tag(&self, name: &str) -> Option<Tag> {

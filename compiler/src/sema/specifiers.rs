@@ -110,7 +110,7 @@ impl Sema<'_> {
             TypeSpec::Event => TyKind::Event,
             TypeSpec::Queue => TyKind::Queue,
             TypeSpec::ClkEvent => TyKind::ClkEvent,
-            TypeSpec::NdRange => TyKind::NdRange,
+            TypeSpec::NdRange => return self.ndrange_type(span),
             TypeSpec::ReserveId => TyKind::ReserveId,
             TypeSpec::Typedef(name) => return self.typedef_name(name, span),
             TypeSpec::Record(record) => return self.record_spec(record),
@@ -126,7 +126,7 @@ impl Sema<'_> {
             }
             TypeSpec::TypeofType(name) => return self.type_name_decl(name),
         };
-        if matches!(kind, TyKind::Queue | TyKind::ClkEvent | TyKind::NdRange) {
+        if matches!(kind, TyKind::Queue | TyKind::ClkEvent) && !self.has_enqueue() {
             self.err(span, "device-side enqueue is not supported by this device");
             return self.error_decl();
         }
@@ -206,11 +206,7 @@ impl Sema<'_> {
                     let kind = TyKind::Function { ret: ty.qt.ty, params, variadic: *variadic };
                     DeclTy::of(self.types.intern(kind))
                 }
-                DeclaratorPart::Block { span } => {
-                    // The parser said so.
-                    let _ = span;
-                    self.error_decl()
-                }
+                DeclaratorPart::Block { span } => self.block_part(ty, *span),
             };
         }
         ty
@@ -223,7 +219,7 @@ impl Sema<'_> {
                 self.err(span, "pointers to functions are not allowed");
                 return self.error_decl();
             }
-            TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler | TyKind::Event => {
+            TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler | TyKind::Event | TyKind::Block { .. } => {
                 let shown = self.show(pointee.qt.ty);
                 self.err(span, format!("pointer to type '{shown}' is invalid in OpenCL"));
                 return self.error_decl();

@@ -57,6 +57,9 @@ impl Sema<'_> {
             }
             return None;
         }
+        if let TyKind::Block { .. } = self.kind(ty.qt.ty) {
+            return self.declare_block(name, ty, storage, init);
+        }
         let mut variable = Variable { name, ty, storage, init, align: 1 };
         let declared = self.check_type(&variable).and_then(|()| {
             variable.align = self.variable_alignment(ty, attributes);
@@ -228,6 +231,8 @@ impl Sema<'_> {
         let name = variable.name;
         let linkage = match self.at_program_scope() {
             true if !variable.is_static() && !self.in_library => Linkage::External,
+            // One for all units of a program.
+            true if crate::enqueue::is_hidden(&name.name) => Linkage::Inline,
             false if variable.is_extern() => Linkage::External,
             _ => Linkage::Internal,
         };

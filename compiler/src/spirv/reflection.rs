@@ -73,6 +73,7 @@ pub(super) fn kernel<'m, 'w>(
         local_memory: local_memory(module, def, globals),
         has_arg_info: options.kernel_arg_info || !types.is_empty(),
         non_uniform_groups: module.non_uniform_groups && !options.uniform_work_group_size,
+        enqueues: false,
         group_blind: false,
     };
     for mode in module.modes.get(&entry.function).into_iter().flatten() {
@@ -111,6 +112,7 @@ fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &Said
         is_restrict: qualified("restrict") || has(Attribute::NoAlias) || decorated(Decoration::Restrict),
         is_volatile: qualified("volatile") || decorated(Decoration::Volatile),
         passing: KernelParam::Value,
+        is_queue: false,
         size: u32::try_from(info.size).map_err(|_| unsupported!("so large an argument"))?,
         packet: None,
     };

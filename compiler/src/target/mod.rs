@@ -89,6 +89,8 @@ pub struct Language {
     pub device_clock: bool,
     /// Kernels can read a clock that a subgroup has in common.
     pub subgroup_clock: bool,
+    /// Kernels may enqueue kernels: blocks, queues, events and NDRanges of the device.
+    pub device_enqueue: bool,
     /// Images (`__IMAGE_SUPPORT__`).
     pub images: bool,
     /// Extensions that the device reports, in order: each is a predefined macro.
@@ -144,6 +146,7 @@ impl Target {
         self.language.short_elements = false;
         self.language.device_clock = false;
         self.language.subgroup_clock = false;
+        self.language.device_enqueue = false;
         // What `fma` becomes is for the languages in between to say.
         self.language.fused_fma = false;
         self.language.rounds_to_half = false;
@@ -297,6 +300,9 @@ impl Language {
         if self.ordered_atomics() {
             // Without atomics in shared virtual memory all devices are this one (OpenCL API, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
             features.extend(["__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices"]);
+        }
+        if self.device_enqueue {
+            features.push("__opencl_c_device_enqueue");
         }
         if self.sequential_atomics() {
             features.push("__opencl_c_atomic_order_seq_cst");

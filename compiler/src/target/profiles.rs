@@ -60,6 +60,7 @@ impl Target {
             max_local_memory: 32768,
             device_clock: true,
             subgroup_clock: true,
+            device_enqueue: true,
             images: true,
             extensions: Vec::new(),
             features: Vec::new(),
@@ -97,6 +98,7 @@ impl Target {
             fused_fma: true,
             rounds_to_half: true,
             max_local_memory: 64 << 10,
+            device_enqueue: false,
             ..full.language
         };
         Self { language, native: true, ..full }.with_extensions()

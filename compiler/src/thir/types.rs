@@ -71,6 +71,11 @@ pub enum TyKind {
         params: Vec<Ty>,
         variadic: bool,
     },
+    /// Of block variables: nothing in a checked program has it.
+    Block {
+        ret: Ty,
+        params: Vec<Ty>,
+    },
     Image(ImageKind, Access),
     /// A pipe of packets of that type.
     Pipe(Ty, Access),
@@ -78,7 +83,6 @@ pub enum TyKind {
     Event,
     Queue,
     ClkEvent,
-    NdRange,
     ReserveId,
     /// `atomic_int` and so on: an object of that scalar, reachable through atomic functions only.
     Atomic(ScalarKind),
@@ -182,7 +186,7 @@ impl Types {
     pub fn layout(&self, ty: Ty) -> Option<(u64, u32)> {
         Some(match self.kind(ty) {
             TyKind::Error => (4, 4),
-            TyKind::Void | TyKind::Function { .. } | TyKind::Forward { .. } => return None,
+            TyKind::Void | TyKind::Function { .. } | TyKind::Block { .. } | TyKind::Forward { .. } => return None,
             TyKind::Scalar(s) | TyKind::Enum { repr: s, .. } | TyKind::Atomic(s) => (u64::from(scalar_size(*s)), scalar_size(*s)),
             TyKind::Vector(s, n) => {
                 let size = scalar_size(*s) * u32::from(if *n == 3 { 4 } else { *n });
@@ -207,8 +211,7 @@ impl Types {
             | TyKind::Sampler
             | TyKind::Event
             | TyKind::Queue
-            | TyKind::ClkEvent
-            | TyKind::NdRange => (u64::from(self.pointer_size), self.pointer_size),
+            | TyKind::ClkEvent => (u64::from(self.pointer_size), self.pointer_size),
         })
     }
 
@@ -264,13 +267,17 @@ impl Types {
                 let params: Vec<_> = params.iter().map(|p| self.display(*p)).collect();
                 format!("{} ({})", self.display(*ret), params.join(", "))
             }
+            TyKind::Block { ret, params } => {
+                let params: Vec<_> = params.iter().map(|p| self.display(*p)).collect();
+                let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
+                format!("{} (^)({params})", self.display(*ret))
+            }
             TyKind::Image(kind, access) => format!("{} {}", access_name(*access), image_name(*kind)),
             TyKind::Pipe(packet, access) => format!("{} pipe {}", access_name(*access), self.display(*packet)),
             TyKind::Sampler => "sampler_t".to_owned(),
             TyKind::Event => "event_t".to_owned(),
             TyKind::Queue => "queue_t".to_owned(),
             TyKind::ClkEvent => "clk_event_t".to_owned(),
-            TyKind::NdRange => "ndrange_t".to_owned(),
             TyKind::ReserveId => "reserve_id_t".to_owned(),
             TyKind::Atomic(s) => format!("atomic_{}", scalar_name(*s)),
             TyKind::AtomicFlag => "atomic_flag".to_owned(),

@@ -119,7 +119,7 @@ _Static_assert(sizeof(int) == 5, "size"); // error: static assertion failed: siz
 int nonvoid(int a) { return; } // error: non-void function 'nonvoid' should return a value
 kernel void images(read_only image1d_t *im) {} // error: pointer to type
 void fnptr(int (*f)(int)) {} // error: pointers to functions are not allowed
-int block(int a) { int (^b)(int); return a; } // error: blocks are not supported: this device cannot enqueue kernels
+int block(int a) { int (^b)(int); return a; } // error: blocks are not supported: they are of OpenCL C 2.0 and newer
 void casts(global int *g, int i, float f, struct Dup2 { int a; } d) {
   (local int *)g; // error: casting '__global int *' to type '__local int *' changes address space of pointer
   (int *)f; // error: 'float' cannot be cast to type '__private int *'

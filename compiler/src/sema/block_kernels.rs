@@ -1,0 +1,154 @@
+//! Kernels made of blocks that are enqueued (OpenCL C 6.15.18.1).
+//!
+//! A block is a function whose last parameters are what it captures ([`super::blocks`]). Its kernel has a parameter that says where in memory those values are, and one for
+//! each pointer to local memory; it loads the values and calls the function. Kernels are called by numbers ([`kernel_name`]), which records of the queue can hold.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
+
+use super::attributes::KernelAttributes;
+use super::blocks::BlockRef;
+use super::functions::{FuncDecl, Param};
+use super::{FnContext, Operand, Sema};
+use crate::ast::{Name, ScalarKind};
+use crate::diag::Span;
+use crate::enqueue::{MAX_CAPTURED, kernel_name};
+use crate::ir::Space;
+use crate::thir::{CastKind, Expr, ExprKind, FuncId, Function, Linkage, LocalId, Place, PlaceKind, QualTy, Stmt, StmtKind, Ty, TyKind};
+
+/// Alignment of what a block captured, in bytes: records begin at even words.
+const CAPTURE_ALIGN: u32 = 8;
+
+impl Sema<'_> {
+    /// The types of what a block captures and at which byte of its captures each is, and how many words that are.
+    pub(super) fn capture_places(&self, block: FuncId) -> (Vec<(Ty, u32)>, u32) {
+        let function = &self.functions[block.index()];
+        let own = self.decls[block.index()].params.len();
+        let mut end = 0u32;
+        let mut places = Vec::new();
+        for local in function.params.get(own..).unwrap_or_default() {
+            let Some(local) = function.locals.get(local.index()) else { continue };
+            let (size, align) = self.types.layout(local.ty.ty).unwrap_or((0, 1));
+            let at = end.next_multiple_of(align.clamp(1, CAPTURE_ALIGN));
+            places.push((local.ty.ty, at));
+            end = at.saturating_add(u32::try_from(size).unwrap_or(u32::MAX));
+        }
+        (places, end.div_ceil(8) * 2)
+    }
+
+    /// Where something captured is in memory.
+    pub(super) fn captured_place(&mut self, base: Expr, ty: Ty, offset: u32, span: Span) -> Place {
+        let align = self.align_of(ty).clamp(1, CAPTURE_ALIGN);
+        let base_ty = base.ty;
+        let index = self.int_const(offset.into(), ScalarKind::UInt, span);
+        let kind = ExprKind::PointerAdd { pointer: Box::new(base), index: Box::new(index), stride: 1, negate: false };
+        let pointer = self.expr(kind, base_ty, span);
+        let to = self.pointer(QualTy::plain(ty), Space::Global);
+        let pointer = self.cast(CastKind::Pointer, pointer, to);
+        Place { kind: PlaceKind::Deref(Box::new(pointer)), ty: QualTy::plain(ty), space: Space::Global, align, span: self.span(span) }
+    }
+
+    /// The number of the kernel that a block becomes.
+    pub(super) fn block_kernel(&mut self, block: &BlockRef, span: Span) -> Option<u64> {
+        if let Some(number) = self.block_kernels.get(&block.func) {
+            return Some(*number);
+        }
+        let (places, words) = self.capture_places(block.func);
+        if words > MAX_CAPTURED / 4 {
+            self.err(span, format!("the block captures {} bytes, {MAX_CAPTURED} are allowed for blocks that are enqueued", words * 4));
+            return None;
+        }
+        for (ty, _) in &places {
+            if matches!(self.kind(*ty), TyKind::Image(..) | TyKind::Sampler | TyKind::Event) {
+                let shown = self.show(*ty);
+                self.err(span, format!("a block that is enqueued cannot capture a variable of type '{shown}'"));
+                return None;
+            }
+        }
+        // Equal in every build of the source, and different from other blocks' of the units that it may be linked with.
+        let mut hasher = FxHasher::default();
+        let around = self.f.as_ref().map(|f| self.decls[f.id.index()].name.clone());
+        format!("{around:?} {} {span:?} {:?}", block.func.0, self.functions[block.func.index()]).hash(&mut hasher);
+        let number = hasher.finish() | 1 << 63;
+        let (func, locals) = (block.func, self.decls[block.func.index()].params.len());
+        self.kernel_of(number, locals, span, &mut |sema, at, parameters| {
+            let mut stmts = Vec::new();
+            let mut captured = Vec::new();
+            for &(ty, offset) in &places {
+                let index = sema.local_read(at, span);
+                let base = sema.own_call("__wgcl_captured", vec![index], span)?;
+                let place = sema.captured_place(base, ty, offset, span);
+                let value = sema.rvalue(Operand::Place(place));
+                captured.push(sema.hidden_local(&mut stmts, value, span)?);
+            }
+            let values = parameters.iter().map(|&local| sema.local_read(local, span)).collect();
+            let mut call = sema.call_function(func, values, &[], span, span);
+            if let ExprKind::Call { args, .. } = &mut call.kind {
+                args.extend(captured.into_iter().map(|local| sema.local_read(local, span)));
+            }
+            stmts.push(Stmt { kind: StmtKind::Expr(call), span: sema.span(span) });
+            Some(stmts)
+        })?;
+        self.block_kernels.insert(block.func, number);
+        Some(number)
+    }
+
+    /// Makes a kernel of that number. Its parameters are where its captures are, and so many pointers to local memory.
+    pub(super) fn kernel_of(
+        &mut self,
+        number: u64,
+        locals: usize,
+        span: Span,
+        body: &mut dyn FnMut(&mut Self, LocalId, &[LocalId]) -> Option<Vec<Stmt>>,
+    ) -> Option<FuncId> {
+        let (void, uint) = (self.void_ty(), self.scalar(ScalarKind::UInt));
+        let local = self.pointer(QualTy::plain(void), Space::Local);
+        let param = |ty, type_name: &str| Param { name: None, ty: QualTy::plain(ty), span, type_name: type_name.to_owned() };
+        let mut params = vec![param(uint, "uint")];
+        params.extend((0..locals).map(|_| param(local, "void*")));
+        let name: Name = kernel_name(number).into();
+        let id = FuncId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+        self.functions.push(Function {
+            name: name.clone(),
+            linkage: Linkage::Internal,
+            overloadable: false,
+            ret: void,
+            params: Vec::new(),
+            locals: Vec::new(),
+            labels: Vec::new(),
+            expression_jumps: false,
+            body: None,
+            is_kernel: true,
+            reqd_work_group_size: None,
+            no_inline: false,
+            span: self.span(span),
+        });
+        self.decls.push(FuncDecl {
+            name,
+            params: params.clone(),
+            ret: void,
+            infers_result: false,
+            overloadable: false,
+            is_kernel: true,
+            is_library: false,
+            defined: true,
+            linkage: Linkage::Internal,
+            span,
+            attributes: Vec::new(),
+        });
+        let context = FnContext::new(id, void, true, (self.scopes.len() + 1, false));
+        let outer = self.f.replace(context);
+        let own: Option<Vec<LocalId>> = params.iter().map(|param| self.new_local("", param.ty, span)).collect();
+        let stmts = own.and_then(|own| {
+            let (at, pointers) = own.split_first()?;
+            body(self, *at, pointers)
+        });
+        self.finish_function(id, true);
+        self.f = outer;
+        self.functions[id.index()].body = Some(stmts?);
+        let info = self.reflect(id, KernelAttributes::default(), 0);
+        self.kernels.push((id, info));
+        Some(id)
+    }
+}

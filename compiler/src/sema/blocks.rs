@@ -1,0 +1,306 @@
+//! Blocks (OpenCL C 6.14): literals, variables that hold them, and what they capture.
+//!
+//! The language lets every block be known when a program is built: block variables are initialised where they are declared and never again, and no block is a
+//! parameter, a result, a member or an element. So a block is no value here. A literal becomes a function of its own, whose parameters are those of the block and then
+//! what it captures; a [`BlockRef`] says which function that is and which variables hold what was captured. Calling it is calling the function.
+
+use std::sync::Arc;
+
+use super::functions::{FuncDecl, Param};
+use super::scope::Symbol;
+use super::{DeclTy, FnContext, Operand, Sema};
+use crate::ast::{self, BlockLiteral, DeclaratorPart, Ident, StorageClass};
+use crate::diag::Span;
+use crate::ir::Space;
+use crate::options::CStd;
+use crate::thir::{Expr, ExprKind, FuncId, Function, Init, Linkage, Local, LocalId, QualTy, Stmt, StmtKind, Ty, TyKind};
+
+/// A block that is known.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockRef {
+    /// Its function: the block's parameters, then what it captures.
+    pub(super) func: FuncId,
+    /// A [`TyKind::Block`].
+    pub(super) ty: Ty,
+    /// The variables of the function where the block is used that hold what it captures, in order.
+    pub(super) captures: Vec<LocalId>,
+}
+
+impl Sema<'_> {
+    /// Whether kernels may enqueue kernels in this version and on this device.
+    pub(super) fn has_enqueue(&self) -> bool {
+        self.in_library
+            || match self.options.std {
+                CStd::Cl20 => self.target.language.device_enqueue,
+                CStd::Cl30 | CStd::Cl31 => self.target.has_feature("__opencl_c_device_enqueue"),
+                _ => false,
+            }
+    }
+
+    /// Whether programs have blocks; says once that there are none.
+    pub(super) fn has_blocks(&mut self, span: Span) -> bool {
+        let has = self.has_enqueue();
+        if !has && !std::mem::replace(&mut self.blocks_refused, true) {
+            let why = if self.target.language.device_enqueue {
+                "they are of OpenCL C 2.0 and newer"
+            } else {
+                "this device cannot enqueue kernels"
+            };
+            self.err(span, format!("blocks are not supported: {why}"));
+        }
+        has
+    }
+
+    /// The type of a block, of what `^` stands before.
+    pub(super) fn block_part(&mut self, function: DeclTy, span: Span) -> DeclTy {
+        if !self.has_blocks(span) {
+            return self.error_decl();
+        }
+        match self.kind(function.qt.ty).clone() {
+            TyKind::Error => function,
+            TyKind::Function { variadic: true, .. } => {
+                self.err(span, "invalid block prototype, variadic arguments are not allowed in OpenCL");
+                self.error_decl()
+            }
+            TyKind::Function { ret, params, .. } => DeclTy::of(self.types.intern(TyKind::Block { ret, params })),
+            _ => {
+                self.err(span, "block pointer to non-function type is invalid");
+                self.error_decl()
+            }
+        }
+    }
+
+    /// A block literal: its function is checked now.
+    pub(super) fn block_literal(&mut self, literal: &BlockLiteral, span: Span) -> Operand {
+        if !self.has_blocks(span) {
+            return self.error_operand(span);
+        }
+        let Some(decl) = self.block_declaration(literal, span) else { return self.error_operand(span) };
+        let func = FuncId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+        self.functions.push(Function {
+            name: decl.name.clone(),
+            linkage: Linkage::Internal,
+            overloadable: false,
+            ret: decl.ret,
+            params: Vec::new(),
+            locals: Vec::new(),
+            labels: Vec::new(),
+            expression_jumps: false,
+            body: None,
+            is_kernel: false,
+            reqd_work_group_size: None,
+            no_inline: false,
+            span: self.span(span),
+        });
+        self.decls.push(decl);
+        let contracts = self.contract_on();
+        let contract = std::mem::replace(&mut self.contract, contracts);
+        let enclosing = self.f.take();
+        let is_inside = enclosing.is_some();
+        self.enclosing.extend(enclosing);
+        self.function_body(func, &literal.body);
+        let captured = self.f.as_mut().map(|f| std::mem::take(&mut f.captures)).unwrap_or_default();
+        self.finish_function(func, false);
+        if is_inside {
+            self.f = self.enclosing.pop();
+        }
+        self.contract = contract;
+        self.functions[func.index()].params.extend(captured.iter().map(|(_, own)| *own));
+        let decl = &self.decls[func.index()];
+        let (ret, params) = (decl.ret, decl.params.iter().map(|param| param.ty.ty).collect());
+        self.functions[func.index()].ret = ret;
+        let ty = self.types.intern(TyKind::Block { ret, params });
+        let captures = captured.into_iter().map(|(outer, _)| outer).collect();
+        Operand::Block(Arc::new(BlockRef { func, ty, captures }), span)
+    }
+
+    /// What a literal says of its function.
+    fn block_declaration(&mut self, literal: &BlockLiteral, span: Span) -> Option<FuncDecl> {
+        let parts = literal.declarator.parts.as_slice();
+        let (own, rest): (&[ast::ParamDecl], _) = match parts.split_first() {
+            Some((DeclaratorPart::Function { variadic: true, span, .. }, _)) => {
+                self.err(*span, "invalid block prototype, variadic arguments are not allowed in OpenCL");
+                return None;
+            }
+            Some((DeclaratorPart::Function { params, .. }, rest)) => (params, rest),
+            _ => (&[], parts),
+        };
+        let ret = literal.specs.as_ref().map(|specs| {
+            let base = self.specifiers(specs);
+            self.declarator_type(base, rest).qt.ty
+        });
+        if let Some(ty) = ret
+            && matches!(self.kind(ty), TyKind::Array { .. } | TyKind::Function { .. } | TyKind::Block { .. })
+        {
+            let shown = self.show(ty);
+            self.err(span, format!("block declared as returning '{shown}'"));
+            return None;
+        }
+        let params: Vec<Param> = self.parameters(own, false);
+        let void = self.void_ty();
+        Some(FuncDecl {
+            name: format!("__wgcl_block_{}", self.functions.len()).into(),
+            params,
+            ret: ret.unwrap_or(void),
+            infers_result: ret.is_none(),
+            overloadable: false,
+            is_kernel: false,
+            is_library: self.in_library,
+            defined: true,
+            linkage: Linkage::Internal,
+            span,
+            attributes: Vec::new(),
+        })
+    }
+
+    /// The value of a `return` in a block whose literal does not say what it returns: the first one decides.
+    pub(super) fn inferred_return(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<Expr> {
+        let value = value.map(|value| self.rvalue_expr(value));
+        let ty = match &value {
+            Some(value) => value.ty,
+            None => self.void_ty(),
+        };
+        let f = self.f.as_mut()?;
+        let (id, first) = (f.id, !std::mem::replace(&mut f.has_returned, true));
+        if first {
+            f.ret = ty;
+            self.decls[id.index()].ret = ty;
+        } else if f.ret != ty && !self.is_error(ty) {
+            let (a, b) = (self.show(ty), self.show(self.decls[id.index()].ret));
+            self.err(
+                span,
+                format!("return type '{a}' must match previous return type '{b}' when block literal has unspecified explicit return type"),
+            );
+        }
+        value
+    }
+
+    /// A variable of a function, which may be one around the block that is being checked: then the block captures it. `scope` is the number of the scope that declares it.
+    pub(super) fn captured(&mut self, local: LocalId, scope: usize) -> Option<LocalId> {
+        let owns = |f: &FnContext| f.outermost <= scope + 1;
+        if self.f.as_ref().is_none_or(owns) {
+            return Some(local);
+        }
+        let owner = self.enclosing.iter().rposition(owns)?;
+        let mut id = local;
+        for level in owner + 1..=self.enclosing.len() {
+            id = self.capture(level, id)?;
+        }
+        Some(id)
+    }
+
+    /// The copy that a function has of a variable of the one around it.
+    fn capture(&mut self, level: usize, outer: LocalId) -> Option<LocalId> {
+        let inner = self.enclosing.get(level).or(self.f.as_ref())?;
+        if let Some((_, own)) = inner.captures.iter().find(|(known, _)| *known == outer) {
+            return Some(*own);
+        }
+        let source = self.enclosing.get(level.checked_sub(1)?)?;
+        let constant = source.constants.get(&outer).cloned();
+        let Local { name, ty, span: declared, .. } = source.locals.get(outer.index())?;
+        let (name, mut ty, declared) = (name.clone(), *ty, *declared);
+        // "Block capture semantics follows regular C argument passing convention, i.e. arrays are captured by reference (decayed to pointers)".
+        if let TyKind::Array { element, .. } = *self.kind(ty.ty) {
+            ty = QualTy::plain(self.pointer(element, Space::Private));
+        }
+        let align = self.align_of(ty.ty);
+        let inner = self.enclosing.get_mut(level).or(self.f.as_mut())?;
+        let own = LocalId(u32::try_from(inner.locals.len()).unwrap_or(u32::MAX));
+        inner.locals.push(Local { name, ty: QualTy { is_const: true, ..ty }, align, span: declared });
+        inner.captures.push((outer, own));
+        inner.constants.extend(constant.map(|constant| (own, constant)));
+        Some(own)
+    }
+
+    /// A block variable: nothing in memory but what the block captured, which is copied now.
+    pub(super) fn declare_block(
+        &mut self,
+        name: &Ident,
+        ty: DeclTy,
+        storage: Option<(StorageClass, Span)>,
+        init: Option<&ast::Initializer>,
+    ) -> Option<Stmt> {
+        let block = self.block_initializer(name, ty, storage, init);
+        let Some(block) = block else {
+            self.declare(&name.name, Symbol::Error, name.span);
+            return None;
+        };
+        let mut statements = Vec::new();
+        let mut copies = Vec::new();
+        for &captured in &block.captures {
+            let place = self.local_place(captured, name.span);
+            let value = self.rvalue(Operand::Place(place));
+            let copy = self.new_local("", QualTy::plain(value.ty), name.span)?;
+            copies.push(copy);
+            statements.push(Stmt { kind: StmtKind::Local { local: copy, init: Some(Init::Expr(value)) }, span: self.span(name.span) });
+        }
+        let block = BlockRef { captures: copies, ..BlockRef::clone(&block) };
+        self.declare_new(&name.name, Symbol::Block(Arc::new(block)), name.span);
+        (!statements.is_empty()).then(|| Stmt { kind: StmtKind::Block(statements), span: self.span(name.span) })
+    }
+
+    /// The block that a block variable is initialised with.
+    fn block_initializer(
+        &mut self,
+        name: &Ident,
+        ty: DeclTy,
+        storage: Option<(StorageClass, Span)>,
+        init: Option<&ast::Initializer>,
+    ) -> Option<Arc<BlockRef>> {
+        if let Some((StorageClass::Extern, span)) = storage {
+            self.err(span, "invalid block variable declaration: block variables cannot be 'extern'");
+            return None;
+        }
+        if let Some((Space::Local | Space::Generic, span)) = ty.space {
+            self.err(span, "block variables cannot be in this address space");
+            return None;
+        }
+        let Some(ast::Initializer::Expr(init)) = init else {
+            self.err(name.span, "invalid block variable declaration: it must be initialized with a block");
+            return None;
+        };
+        match self.operand(init) {
+            Operand::Block(block, span) => {
+                if self.is_error(self.decls[block.func.index()].ret) {
+                    return None;
+                }
+                if block.ty != ty.qt.ty {
+                    let (a, b) = (self.show(ty.qt.ty), self.show(block.ty));
+                    self.err(span, format!("initializing '{a}' with an expression of incompatible type '{b}'"));
+                    return None;
+                }
+                Some(block)
+            }
+            other => {
+                let found = self.operand_type(&other).ty;
+                if !self.is_error(found) {
+                    let (a, b) = (self.show(ty.qt.ty), self.show(found));
+                    self.err(init.span, format!("initializing '{a}' with an expression of incompatible type '{b}'"));
+                }
+                None
+            }
+        }
+    }
+
+    /// Calls a block.
+    pub(super) fn call_block(&mut self, block: &BlockRef, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
+        let values: Vec<Expr> = args.iter().map(|arg| self.any_rvalue(arg)).collect();
+        if values.iter().any(|value| self.is_error(value.ty)) {
+            return self.error_expr(span);
+        }
+        let mut call = self.call_function(block.func, values, args, name_span, span);
+        if let ExprKind::Call { args, .. } = &mut call.kind {
+            for &captured in &block.captures {
+                let place = self.local_place(captured, span);
+                args.push(self.rvalue(Operand::Place(place)));
+            }
+        }
+        call
+    }
+
+    /// Says that a block is no value.
+    pub(super) fn no_block_value(&mut self, block: &BlockRef, span: Span) {
+        let shown = self.show(block.ty);
+        self.err(span, format!("a block of type '{shown}' can only be called, enqueued, or initialize a block variable"));
+    }
+}

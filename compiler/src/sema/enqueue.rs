@@ -1,0 +1,454 @@
+//! Built-in functions that enqueue kernels, and those of device-side events and NDRanges (OpenCL C 6.15.18).
+//!
+//! All of them are functions of the library (`compiler/library/enqueue.cl`); what is done here is what OpenCL C cannot write: arguments that are blocks, and whose number
+//! varies. A block that is enqueued becomes a kernel ([`super::block_kernels`]), which reads what the block captured from memory; what enqueues it stores that there.
+
+use std::sync::Arc;
+
+use super::blocks::BlockRef;
+use super::convert::Purpose;
+use super::scope::Symbol;
+use super::{DeclTy, Operand, Sema};
+use crate::ast::{self, Name, ScalarKind};
+use crate::diag::Span;
+use crate::enqueue::kernel_name;
+use crate::ir::Space;
+use crate::thir::{BinaryOp, CastKind, Expr, ExprKind, Field, Init, LocalId, QualTy, Record, Stmt, StmtKind, Ty, TyKind};
+
+/// The number of the kernel that gives the times of an event once it has ended.
+const CAPTURE_TIMES: u64 = 1;
+
+/// The functions whose arguments are plain values, and the library's for each.
+const PLAIN: &[(&str, &str)] = &[
+    ("get_default_queue", "__wgcl_default_queue"),
+    ("create_user_event", "__wgcl_create_user_event"),
+    ("is_valid_event", "__wgcl_is_valid_event"),
+    ("retain_event", "__wgcl_retain_event"),
+    ("release_event", "__wgcl_release_event"),
+    ("set_user_event_status", "__wgcl_set_user_event_status"),
+];
+
+/// Those that ask about a block, with a range before it or not.
+const QUERIES: &[(&str, bool, &str)] = &[
+    ("get_kernel_work_group_size", false, "__wgcl_group_items"),
+    ("get_kernel_preferred_work_group_size_multiple", false, "__wgcl_subgroup_items"),
+    ("get_kernel_max_sub_group_size_for_ndrange", true, "__wgcl_range_subgroup_size"),
+    ("get_kernel_sub_group_count_for_ndrange", true, "__wgcl_range_subgroups"),
+];
+
+/// Whether a function is one of these.
+pub(super) fn is_known(name: &str) -> bool {
+    matches!(name, "enqueue_kernel" | "enqueue_marker" | "capture_event_profiling_info" | "ndrange_1D" | "ndrange_2D" | "ndrange_3D")
+        || PLAIN.iter().any(|(known, _)| *known == name)
+        || QUERIES.iter().any(|(known, ..)| *known == name)
+}
+
+/// What waits for what: the events that a command waits for, and the one that it ends.
+struct Waits {
+    count: Expr,
+    list: Expr,
+    returned: Expr,
+}
+
+impl Sema<'_> {
+    /// `ndrange_t`: a structure whose members only the library names.
+    pub(super) fn ndrange_type(&mut self, span: Span) -> DeclTy {
+        if !self.has_enqueue() {
+            self.err(span, "device-side enqueue is not supported by this device");
+            return self.error_decl();
+        }
+        if let Some(ty) = self.ndrange {
+            return DeclTy::of(ty);
+        }
+        let size = self.size_ty();
+        let three = self.types.intern(TyKind::Array { element: QualTy::plain(size), len: Some(3) });
+        let uint = self.scalar(ScalarKind::UInt);
+        let bytes = self.types.pointer_size();
+        let field = |name: &str, ty, offset| Field { name: Some(name.into()), ty: QualTy::plain(ty), offset };
+        let fields = vec![
+            field("__dimensions", uint, 0),
+            field("__offset", three, bytes),
+            field("__global_size", three, 4 * bytes),
+            field("__local_size", three, 7 * bytes),
+        ];
+        let record =
+            Record { name: None, is_union: false, fields, size: 10 * bytes, align: bytes, alias: Some("ndrange_t".into()), complete: true };
+        let id = self.types.add_record(record);
+        let ty = self.types.intern(TyKind::Record(id));
+        self.ndrange = Some(ty);
+        DeclTy::of(ty)
+    }
+
+    /// A call of one of these functions.
+    pub(super) fn enqueue_call(&mut self, name: &Name, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
+        let call = match &**name {
+            "enqueue_kernel" => self.enqueue_kernel(args, name_span, span),
+            "enqueue_marker" => self.enqueue_marker(args, name_span, span),
+            "capture_event_profiling_info" => self.capture_times(args, name_span, span),
+            "ndrange_1D" => self.ndrange(1, args, name_span, span),
+            "ndrange_2D" => self.ndrange(2, args, name_span, span),
+            "ndrange_3D" => self.ndrange(3, args, name_span, span),
+            _ => match QUERIES.iter().find(|(known, ..)| *known == &**name) {
+                Some(&(_, has_range, own)) => self.block_query(own, has_range, args, name_span, span),
+                None => {
+                    let own = PLAIN.iter().find(|(known, _)| *known == &**name).map_or("", |(_, own)| *own);
+                    let values: Vec<Expr> = args.iter().map(|arg| self.rvalue_expr(arg)).collect();
+                    self.library_function_call(own, values, (args, name_span), span)
+                }
+            },
+        };
+        call.unwrap_or_else(|| self.error_expr(span))
+    }
+
+    /// A call of a function of the library.
+    fn library_function_call(&mut self, own: &str, values: Vec<Expr>, (args, name_span): (&[ast::Expr], Span), span: Span) -> Option<Expr> {
+        if values.iter().any(|value| self.is_error(value.ty)) {
+            return None;
+        }
+        let Some(Symbol::Functions(list)) = self.library_symbol(&Name::from(own)) else {
+            self.err(span, format!("in the built-in library, function '{own}' is missing"));
+            return None;
+        };
+        let id = *list.first()?;
+        let call = self.call_function(id, values, args, name_span, span);
+        (!self.is_error(call.ty)).then_some(call)
+    }
+
+    /// A call that cannot be wrong.
+    pub(super) fn own_call(&mut self, own: &str, values: Vec<Expr>, span: Span) -> Option<Expr> {
+        self.library_function_call(own, values, (&[], span), span)
+    }
+
+    fn counted<'e>(&mut self, args: &'e [ast::Expr], least: usize, most: usize, span: Span) -> Option<&'e [ast::Expr]> {
+        if (least..=most).contains(&args.len()) {
+            return Some(args);
+        }
+        let (word, expected) = if args.len() < least { ("few", least) } else { ("many", most) };
+        self.err(span, format!("too {word} arguments to function call, expected {expected}, have {}", args.len()));
+        None
+    }
+
+    /// A value that is converted as an argument is.
+    fn argument(&mut self, arg: &ast::Expr, ty: Ty) -> Option<Expr> {
+        let value = self.rvalue_expr(arg);
+        let value = self.assign_convert(value, ty, &Purpose::Pass);
+        (!self.is_error(value.ty)).then_some(value)
+    }
+
+    /// A block that can become a kernel.
+    fn block_argument(&mut self, arg: &ast::Expr) -> Option<Arc<BlockRef>> {
+        let block = match self.operand(arg) {
+            Operand::Block(block, _) => block,
+            other => {
+                let ty = self.operand_type(&other).ty;
+                if !self.is_error(ty) {
+                    let shown = self.show(ty);
+                    self.err(arg.span, format!("illegal call, expected block argument instead of '{shown}'"));
+                }
+                return None;
+            }
+        };
+        let decl = self.decls[block.func.index()].clone();
+        let of_local = |sema: &Self, ty| match *sema.kind(ty) {
+            TyKind::Pointer { pointee, space: Space::Local, .. } => matches!(sema.kind(pointee.ty), TyKind::Void),
+            _ => false,
+        };
+        if !matches!(self.kind(decl.ret), TyKind::Void) {
+            self.err(arg.span, "a block that is enqueued must return 'void'");
+            return None;
+        }
+        if !decl.params.iter().all(|param| of_local(self, param.ty.ty)) {
+            self.err(arg.span, "blocks used in enqueue_kernel call are expected to have parameters of type 'local void*'");
+            return None;
+        }
+        Some(block)
+    }
+
+    /// `enqueue_kernel`, in both its forms.
+    fn enqueue_kernel(&mut self, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
+        let [queue, flags, range, rest @ ..] = args else { return self.too_few(4, args, name_span) };
+        let queue = self.queue_argument(queue)?;
+        let int = self.int();
+        let flags = self.argument(flags, int)?;
+        let range_ty = self.ndrange_type(span).qt.ty;
+        let range = self.argument(range, range_ty)?;
+        let [fourth, ..] = rest else { return self.too_few(4, args, name_span) };
+        let has_block = matches!(self.unevaluated_kind(fourth), Some(TyKind::Block { .. }));
+        let (waits, block, sizes) = match rest {
+            [block, sizes @ ..] if has_block => (self.no_waits(span), block, sizes),
+            [count, list, returned, block, sizes @ ..] => (self.waits(count, list, returned)?, block, sizes),
+            _ => return self.too_few(7, args, name_span),
+        };
+        let block_span = block.span;
+        let block = self.block_argument(block)?;
+        let wanted = self.decls[block.func.index()].params.len();
+        if wanted != sizes.len() {
+            self.err(block_span, "mismatch in number of block parameters and local size arguments passed");
+            return None;
+        }
+        let uint = self.scalar(ScalarKind::UInt);
+        let mut stmts = Vec::new();
+        let mut locals = Vec::new();
+        for size in sizes {
+            let value = self.rvalue_expr(size);
+            if !self.is_integer_scalar(value.ty) {
+                if !self.is_error(value.ty) {
+                    self.err(size.span, "illegal call to enqueue_kernel, parameter needs to be specified as integer type");
+                }
+                return None;
+            }
+            let value = self.cast(CastKind::Arith, value, uint);
+            locals.push(self.hidden_local(&mut stmts, value, span)?);
+        }
+        let kernel = self.block_kernel(&block, block_span)?;
+        self.enqueue_statements((stmts, locals), (&block, kernel), [queue, flags, range], waits, span)
+    }
+
+    /// Whatever an operand is, without anything of it.
+    fn unevaluated_kind(&mut self, expr: &ast::Expr) -> Option<TyKind> {
+        let mut inner = expr;
+        while let ast::ExprKind::Paren(next) = &inner.kind {
+            inner = next;
+        }
+        match &inner.kind {
+            ast::ExprKind::Block(_) => {
+                let ret = self.void_ty();
+                Some(TyKind::Block { ret, params: Vec::new() })
+            }
+            ast::ExprKind::Ident(name) => match self.lookup(name) {
+                Some(Symbol::Block(block)) => Some(self.kind(block.ty).clone()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn too_few(&mut self, expected: usize, args: &[ast::Expr], span: Span) -> Option<Expr> {
+        self.err(span, format!("too few arguments to function call, expected at least {expected}, have {}", args.len()));
+        None
+    }
+
+    fn queue_argument(&mut self, arg: &ast::Expr) -> Option<Expr> {
+        let ty = self.types.intern(TyKind::Queue);
+        let value = self.rvalue_expr(arg);
+        if value.ty != ty {
+            if !self.is_error(value.ty) {
+                let shown = self.show(value.ty);
+                self.err(arg.span, format!("illegal call, expected 'queue_t' argument type, not '{shown}'"));
+            }
+            return None;
+        }
+        Some(value)
+    }
+
+    /// A pointer to events in whatever memory.
+    fn events_pointer(&mut self, is_const: bool) -> Ty {
+        let event = self.types.intern(TyKind::ClkEvent);
+        self.pointer(QualTy { is_const, ..QualTy::plain(event) }, Space::Generic)
+    }
+
+    fn null(&self, ty: Ty, span: Span) -> Expr {
+        self.expr(ExprKind::Constant(crate::thir::Constant::Null), ty, span)
+    }
+
+    fn no_waits(&mut self, span: Span) -> Waits {
+        let (list, returned) = (self.events_pointer(true), self.events_pointer(false));
+        Waits { count: self.int_const(0, ScalarKind::UInt, span), list: self.null(list, span), returned: self.null(returned, span) }
+    }
+
+    fn waits(&mut self, count: &ast::Expr, list: &ast::Expr, returned: &ast::Expr) -> Option<Waits> {
+        let uint = self.scalar(ScalarKind::UInt);
+        let (list_ty, returned_ty) = (self.events_pointer(true), self.events_pointer(false));
+        Some(Waits {
+            count: self.argument(count, uint)?,
+            list: self.argument(list, list_ty)?,
+            returned: self.argument(returned, returned_ty)?,
+        })
+    }
+
+    /// A variable without a name that begins with a value.
+    pub(super) fn hidden_local(&mut self, stmts: &mut Vec<Stmt>, value: Expr, span: Span) -> Option<LocalId> {
+        let local = self.new_local("", QualTy::plain(value.ty), span)?;
+        stmts.push(Stmt { kind: StmtKind::Local { local, init: Some(Init::Expr(value)) }, span: self.span(span) });
+        Some(local)
+    }
+
+    pub(super) fn local_read(&mut self, local: LocalId, span: Span) -> Expr {
+        let place = self.local_place(local, span);
+        self.rvalue(Operand::Place(place))
+    }
+
+    /// Makes the record, and stores what the block captures and what local memory it takes where there is one.
+    fn enqueue_statements(
+        &mut self,
+        (mut stmts, locals): (Vec<Stmt>, Vec<LocalId>),
+        (block, kernel): (&BlockRef, u64),
+        [queue, flags, range]: [Expr; 3],
+        waits: Waits,
+        span: Span,
+    ) -> Option<Expr> {
+        let (places, words) = self.capture_places(block.func);
+        let int = self.int();
+        // Local memory of no bytes is an error of its own.
+        let mut has_empty = self.int_const(0, ScalarKind::Int, span);
+        for &size in &locals {
+            let size = self.local_read(size, span);
+            let zero = self.int_const(0, ScalarKind::UInt, span);
+            let is_empty =
+                self.expr(ExprKind::Binary { op: BinaryOp::Eq, lhs: Box::new(size), rhs: Box::new(zero), contract: false }, int, span);
+            has_empty = self.expr(ExprKind::LogOr(Box::new(has_empty), Box::new(is_empty)), int, span);
+        }
+        let number = self.int_const(kernel.cast_signed(), ScalarKind::ULong, span);
+        let count = self.int_const(i64::try_from(locals.len()).unwrap_or(0), ScalarKind::UInt, span);
+        let words = self.int_const(i64::from(words), ScalarKind::UInt, span);
+        let Waits { count: waited, list, returned } = waits;
+        let values = vec![queue, flags, range, waited, list, returned, number, count, words];
+        let enqueue = self.own_call("__wgcl_enqueue", values, span)?;
+        let refused = self.int_const(-51, ScalarKind::Int, span);
+        let enqueue = self.expr(ExprKind::Cond { cond: Box::new(has_empty), then: Box::new(refused), els: Box::new(enqueue) }, int, span);
+        let at = self.hidden_local(&mut stmts, enqueue, span)?;
+        let mut stores = Vec::new();
+        for (index, &size) in (0i64..).zip(&locals) {
+            let values = vec![self.local_read(at, span), self.int_const(index, ScalarKind::UInt, span), self.local_read(size, span)];
+            let store = self.own_call("__wgcl_enqueue_local", values, span)?;
+            stores.push(Stmt { kind: StmtKind::Expr(store), span: self.span(span) });
+        }
+        for (&captured, (ty, offset)) in block.captures.iter().zip(places) {
+            let record = self.local_read(at, span);
+            let base = self.own_call("__wgcl_captures", vec![record], span)?;
+            let place = self.captured_place(base, ty, offset, span);
+            let value = self.local_read(captured, span);
+            let store = self.expr(ExprKind::Assign { place: Box::new(place), value: Box::new(value) }, ty, span);
+            stores.push(Stmt { kind: StmtKind::Expr(store), span: self.span(span) });
+        }
+        if !stores.is_empty() {
+            let (record, zero) = (self.local_read(at, span), self.int_const(0, ScalarKind::Int, span));
+            let cond =
+                self.expr(ExprKind::Binary { op: BinaryOp::Ge, lhs: Box::new(record), rhs: Box::new(zero), contract: false }, int, span);
+            let then = Box::new(Stmt { kind: StmtKind::Block(stores), span: self.span(span) });
+            stmts.push(Stmt { kind: StmtKind::If { cond, then, els: None }, span: self.span(span) });
+        }
+        let record = self.local_read(at, span);
+        let value = self.enqueued(record, span)?;
+        Some(self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, int, span))
+    }
+
+    /// What the functions return for a record or an error.
+    fn enqueued(&mut self, record: Expr, span: Span) -> Option<Expr> {
+        // "If the -g compile option is specified ... the following errors may be returned instead of CLK_ENQUEUE_FAILURE".
+        let detailed = self.int_const(i64::from(self.options.debug_info), ScalarKind::Int, span);
+        self.own_call("__wgcl_enqueued", vec![record, detailed], span)
+    }
+
+    fn enqueue_marker(&mut self, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
+        let [queue, count, list, returned] = self.counted(args, 4, 4, name_span)? else { return None };
+        let queue = self.queue_argument(queue)?;
+        let Waits { count, list, returned } = self.waits(count, list, returned)?;
+        let record = self.own_call("__wgcl_enqueue_marker", vec![queue, count, list, returned], span)?;
+        self.enqueued(record, span)
+    }
+
+    fn capture_times(&mut self, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
+        let [event, what, value] = self.counted(args, 3, 3, name_span)? else { return None };
+        let event_ty = self.types.intern(TyKind::ClkEvent);
+        let event = self.argument(event, event_ty)?;
+        let int = self.int();
+        let what = self.argument(what, int)?;
+        let (void, ulong) = (self.void_ty(), self.scalar(ScalarKind::ULong));
+        let any = self.pointer(QualTy::plain(void), Space::Global);
+        let value = self.argument(value, any)?;
+        let times = self.pointer(QualTy::plain(ulong), Space::Global);
+        let value = self.cast(CastKind::Pointer, value, times);
+        if !self.kernels.iter().any(|(_, info)| info.name == kernel_name(CAPTURE_TIMES)) {
+            self.kernel_of(CAPTURE_TIMES, 0, span, &mut |sema, at, _| {
+                let index = sema.local_read(at, span);
+                let call = sema.own_call("__wgcl_captured_times", vec![index], span)?;
+                Some(vec![Stmt { kind: StmtKind::Expr(call), span: sema.span(span) }])
+            })?;
+        }
+        let number = self.int_const(CAPTURE_TIMES.cast_signed(), ScalarKind::ULong, span);
+        let capture = self.own_call("__wgcl_capture_times", vec![event, value, number], span)?;
+        let ty = capture.ty;
+        Some(self.expr(ExprKind::Comma(Box::new(what), Box::new(capture)), ty, span))
+    }
+
+    /// `ndrange_1D` and the others: the global size, with the local one behind it or between the offset and that.
+    fn ndrange(&mut self, dimensions: usize, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
+        let args = self.counted(args, 1, 3, name_span)?;
+        let zero = |sema: &mut Self| {
+            let kind = sema.size_kind();
+            sema.int_const(0, kind, span)
+        };
+        let mut stmts = Vec::new();
+        let mut lists = Vec::new();
+        for arg in args {
+            lists.push(self.range_sizes(dimensions, arg, &mut stmts, span)?);
+        }
+        let mut lists = lists.into_iter();
+        let (offset, global, local) = match args.len() {
+            1 => (None, lists.next(), None),
+            2 => (None, lists.next(), lists.next()),
+            _ => (lists.next(), lists.next(), lists.next()),
+        };
+        let uint = i64::try_from(dimensions).unwrap_or(1);
+        let mut values = vec![self.int_const(uint, ScalarKind::UInt, span)];
+        for list in [offset, global, local] {
+            let mut list = list.unwrap_or_default();
+            while list.len() < 3 {
+                list.push(zero(self));
+            }
+            values.append(&mut list);
+        }
+        let range = self.own_call("__wgcl_ndrange", values, span)?;
+        let ty = range.ty;
+        if stmts.is_empty() {
+            return Some(range);
+        }
+        Some(self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(range)) }, ty, span))
+    }
+
+    /// The sizes that an argument of `ndrange_...` gives: itself, or what it points to.
+    fn range_sizes(&mut self, dimensions: usize, arg: &ast::Expr, stmts: &mut Vec<Stmt>, span: Span) -> Option<Vec<Expr>> {
+        let size = self.size_ty();
+        if dimensions == 1 {
+            return Some(vec![self.argument(arg, size)?]);
+        }
+        let value = self.rvalue_expr(arg);
+        if self.is_error(value.ty) {
+            return None;
+        }
+        let fits = match *self.kind(value.ty) {
+            TyKind::Pointer { pointee, .. } => self.scalar_kind(pointee.ty) == Some(self.size_kind()),
+            _ => false,
+        };
+        if !fits {
+            let shown = self.show(value.ty);
+            self.err(arg.span, format!("passing '{shown}' to a parameter of type 'const size_t[{dimensions}]'"));
+            return None;
+        }
+        let (ty, stride) = (value.ty, self.types.pointer_size());
+        let pointer = self.hidden_local(stmts, value, span)?;
+        let mut list = Vec::new();
+        for index in 0..i64::try_from(dimensions).unwrap_or(3) {
+            let pointer = Box::new(self.local_read(pointer, span));
+            let index = Box::new(self.int_const(index, ScalarKind::UInt, span));
+            let element = self.expr(ExprKind::PointerAdd { pointer, index, stride, negate: false }, ty, span);
+            let place = self.deref_place(element, span);
+            list.push(self.rvalue(Operand::Place(place)));
+        }
+        Some(list)
+    }
+
+    /// The functions that ask how a block would be run.
+    fn block_query(&mut self, own: &str, has_range: bool, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
+        let count = usize::from(has_range) + 1;
+        let args = self.counted(args, count, count, name_span)?;
+        let mut values = Vec::new();
+        if let (true, Some(range)) = (has_range, args.first()) {
+            let ty = self.ndrange_type(span).qt.ty;
+            values.push(self.argument(range, ty)?);
+        }
+        self.block_argument(args.last()?)?;
+        self.own_call(own, values, span)
+    }
+}
