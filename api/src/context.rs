@@ -37,6 +37,8 @@ pub struct Context {
     pub(crate) addressed: Mutex<BTreeMap<u64, Weak<Buffer>>>,
     /// Its queues, dead ones too.
     queues: Mutex<Vec<Weak<Queue>>>,
+    /// The default on-device queue of each device, by its place.
+    default_queues: Mutex<Vec<Weak<Queue>>>,
     /// Last, so that its callbacks run when everything else of the context is gone.
     destructors: Destructors,
 }
@@ -85,6 +87,7 @@ impl Context {
             svm: Mutex::new(Rank::Svm, BTreeMap::new()),
             addressed: Mutex::new(Rank::Svm, BTreeMap::new()),
             queues: Mutex::new(Rank::Svm, Vec::new()),
+            default_queues: Mutex::new(Rank::Svm, vec![Weak::new(); devices.len()]),
             destructors: Destructors::default(),
         }))
     }
@@ -133,6 +136,19 @@ impl Context {
     /// The queues that there are.
     pub(crate) fn queues(&self) -> Vec<Arc<Queue>> {
         self.queues.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// The default on-device queue of a device.
+    pub fn default_queue(&self, device: &Arc<Device>) -> Option<Arc<Queue>> {
+        let index = self.device_index(device)?;
+        self.default_queues.lock().get(index)?.upgrade()
+    }
+
+    /// Makes an on-device queue the default one of its device.
+    pub(crate) fn set_default_queue(&self, queue: &Arc<Queue>) {
+        if let Some(default) = self.default_queues.lock().get_mut(queue.device_index()) {
+            *default = Arc::downgrade(queue);
+        }
     }
 
     /// Makes host memory for maps.

@@ -298,7 +298,12 @@ impl Device {
 
     /// CL_DEVICE_QUEUE_ON_HOST_PROPERTIES
     pub fn queue_properties(&self) -> QueueProperties {
-        QueueProperties::all()
+        QueueProperties::OUT_OF_ORDER | QueueProperties::PROFILING
+    }
+
+    /// Whether kernels may enqueue kernels, so that there are queues on the device.
+    pub fn has_device_queues(&self) -> bool {
+        self.target().language.device_enqueue
     }
 
     /// CL_DEVICE_SINGLE_FP_CONFIG

@@ -4,7 +4,7 @@
 //! a marker without wait list for everything before it. What a failed command does to those behind it is told in [`crate::failure`].
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use bitflags::bitflags;
 use rustc_hash::FxHashMap;
@@ -26,8 +26,24 @@ bitflags! {
         const OUT_OF_ORDER = 1 << 0;
         /// CL_QUEUE_PROFILING_ENABLE
         const PROFILING = 1 << 1;
+        /// CL_QUEUE_ON_DEVICE
+        const ON_DEVICE = 1 << 2;
+        /// CL_QUEUE_ON_DEVICE_DEFAULT
+        const ON_DEVICE_DEFAULT = 1 << 3;
     }
 }
+
+/// CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, in bytes.
+pub const MAX_SIZE: u32 = (wgcl_compiler::enqueue::RECORD_WORDS * 4) as u32;
+/// CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE: smaller ones are no quicker.
+pub const PREFERRED_SIZE: u32 = MAX_SIZE;
+/// CL_DEVICE_MAX_ON_DEVICE_QUEUES
+pub const MAX_ON_DEVICE: u32 = 16;
+/// CL_DEVICE_MAX_ON_DEVICE_EVENTS
+pub const MAX_ON_DEVICE_EVENTS: u32 = wgcl_compiler::enqueue::MAX_EVENTS as u32;
+
+/// What the next on-device queue is called.
+static NUMBERS: AtomicU32 = AtomicU32::new(1);
 
 #[derive(Debug, Default)]
 struct State {
@@ -50,6 +66,8 @@ pub struct Queue {
     device_index: usize,
     properties: QueueProperties,
     property_list: Option<Vec<u64>>,
+    /// Of an on-device queue: its number, which kernels are told, and its bytes.
+    on_device: Option<(u32, u32)>,
     /// Whether there are failures: looked at for every command.
     has_failures: AtomicBool,
     state: Mutex<State>,
@@ -89,6 +107,54 @@ impl Queue {
         properties: QueueProperties,
         property_list: Option<Vec<u64>>,
     ) -> Result<Arc<Self>> {
+        Self::make(context, device, properties, (property_list, None))
+    }
+
+    /// The same for an on-device queue of so many bytes (CL_QUEUE_SIZE). What is asked to be the default is the one that there is already, if there is one.
+    ///
+    /// # Errors
+    /// If the device has no such queues, or not so large ones, or the properties contradict each other.
+    pub fn on_device(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        properties: QueueProperties,
+        size: Option<u32>,
+        property_list: Option<Vec<u64>>,
+    ) -> Result<Arc<Self>> {
+        // "If CL_QUEUE_ON_DEVICE is set, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE must also be set." "This can only be used with CL_QUEUE_ON_DEVICE."
+        let whole = QueueProperties::ON_DEVICE | QueueProperties::OUT_OF_ORDER;
+        ensure!(properties.contains(whole), InvalidValue, "an on-device queue is one, and out of order");
+        ensure!(device.has_device_queues(), InvalidQueueProperties, "the device has no on-device queues");
+        let size = size.unwrap_or(PREFERRED_SIZE);
+        ensure!((1..=MAX_SIZE).contains(&size), InvalidQueueProperties, "an on-device queue of {size} bytes");
+        let is_default = properties.contains(QueueProperties::ON_DEVICE_DEFAULT);
+        if let (true, Some(queue)) = (is_default, context.default_queue(device)) {
+            return Ok(queue);
+        }
+        let queue = Self::make(context, device, properties, (property_list, Some(size)))?;
+        if is_default {
+            context.set_default_queue(&queue);
+        }
+        Ok(queue)
+    }
+
+    /// clSetDefaultDeviceCommandQueue
+    ///
+    /// # Errors
+    /// If the queue is not one of that context and device, on the device.
+    pub fn make_default(self: &Arc<Self>, context: &Arc<Context>, device: &Arc<Device>) -> Result<()> {
+        let fits = self.is_on_device() && Arc::ptr_eq(&self.context, context) && Arc::ptr_eq(&self.device, device);
+        ensure!(fits, InvalidCommandQueue, "it is not an on-device queue of the context and the device");
+        context.set_default_queue(self);
+        Ok(())
+    }
+
+    fn make(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        properties: QueueProperties,
+        (property_list, size): (Option<Vec<u64>>, Option<u32>),
+    ) -> Result<Arc<Self>> {
         let device_index =
             context.device_index(device).ok_or_else(|| Error::InvalidDevice("the device is not associated with the context".into()))?;
         let queue = Arc::new(Self {
@@ -98,6 +164,7 @@ impl Queue {
             device_index,
             properties,
             property_list,
+            on_device: size.map(|size| (NUMBERS.fetch_add(1, Ordering::Relaxed), size)),
             has_failures: AtomicBool::new(false),
             state: Mutex::new(Rank::Queue, State::default()),
         });
@@ -130,6 +197,35 @@ impl Queue {
         self.property_list.as_deref()
     }
 
+    /// Whether kernels enqueue there, and the host does not.
+    pub fn is_on_device(&self) -> bool {
+        self.on_device.is_some()
+    }
+
+    /// Checks that it is a queue of the host.
+    ///
+    /// # Errors
+    /// "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
+    pub fn check_host(&self) -> Result<()> {
+        ensure!(!self.is_on_device(), InvalidCommandQueue, "only kernels enqueue to an on-device queue");
+        Ok(())
+    }
+
+    /// CL_QUEUE_SIZE: bytes of an on-device queue; 0 for others.
+    pub fn size(&self) -> u32 {
+        self.on_device.map_or(0, |(_, size)| size)
+    }
+
+    /// The number that an on-device queue has for kernels; 0 for others.
+    pub(crate) fn number(&self) -> u32 {
+        self.on_device.map_or(0, |(number, _)| number)
+    }
+
+    /// What kernels get for a `queue_t`: the number in the upper half, words in the lower one.
+    pub fn device_handle(&self) -> u64 {
+        u64::from(self.number()) << 32 | u64::from(self.size() / 4)
+    }
+
     /// Whether exact times are wanted.
     pub fn profiles(&self) -> bool {
         self.properties.contains(QueueProperties::PROFILING)
@@ -145,6 +241,7 @@ impl Queue {
     /// # Errors
     /// If an event is of another context.
     pub fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
+        self.check_host()?;
         // "CL_INVALID_CONTEXT ... if the context associated with command_queue and events in event_wait_list are not the same."
         ensure!(
             events.iter().all(|event| Arc::ptr_eq(event.context(), &self.context)),

@@ -94,6 +94,7 @@ crate::entry! {
         let queues = handles::get_all::<Queue>(&queues.get(1))?;
         let options = read_properties(&properties)?;
         let queue = queues.first().ok_or_else(|| Error::InvalidValue("there is no queue".into()))?;
+        queue.check_host()?;
         Ok(handles::give(CommandBuffer::new(queue, options)))
     }
 

@@ -56,12 +56,25 @@ fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Resul
     if handle == 0 { Ok(None) } else { handles::get::<Buffer>(std::ptr::with_exposed_provenance_mut(handle)).map(Some) }
 }
 
+/// What a kernel gets for a `queue_t`.
+fn queue_arg(context: &Arc<Context>, index: cl_uint, size: usize, value: Bytes) -> Result<ArgValue> {
+    check!(size == size_of::<cl_command_queue>(), InvalidArgSize, "argument {index} is a queue, its size is not {size}");
+    // "CL_INVALID_DEVICE_QUEUE for an argument declared to be of type queue_t when the specified arg_value is not a valid device queue object."
+    let queue = handles::get::<Queue>(std::ptr::with_exposed_provenance_mut(handle_in(value))).ok().filter(|queue| queue.is_on_device());
+    let queue = queue.ok_or_else(|| Error::InvalidDeviceQueue(format!("argument {index} is no on-device queue").into()))?;
+    check!(Arc::ptr_eq(queue.context(), context), InvalidContext, "argument {index} is a queue of another context");
+    Ok(ArgValue::Value(queue.device_handle().to_ne_bytes().as_slice().into()))
+}
+
 /// Reads an argument as its kind asks for.
 pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<ArgValue> {
     match &info.passing {
         KernelParam::Value | KernelParam::Bytes { .. } => {
             // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value", which null is not for anything passed by value.
             check!(!value.is_null(), InvalidArgValue, "argument {index} has no value");
+            if info.is_queue {
+                return queue_arg(context, index, size, value);
+            }
             check!(size == info.size as usize, InvalidArgSize, "argument {index} ({}) has {} bytes, not {size}", info.type_name, info.size);
             Ok(ArgValue::Value(value.value(size)))
         }

@@ -23,8 +23,7 @@ fn parse(bits: cl_command_queue_properties) -> Result<QueueProperties> {
         u64::from(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT);
     // "CL_INVALID_VALUE if values specified in properties are not valid."
     check!(bits & !known == 0, InvalidValue, "queue properties {bits:#x} are unknown");
-    // "CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the device": queues on the device.
-    QueueProperties::from_bits(bits).ok_or_else(|| Error::InvalidQueueProperties("the device has no on-device queues".into()))
+    Ok(QueueProperties::from_bits_truncate(bits))
 }
 
 /// "CL_INVALID_VALUE if values specified in properties are not valid."
@@ -39,6 +38,7 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
     // "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
     check!(context.device_index(&device).is_some(), InvalidDevice, "the device is not of the context");
     let mut properties = QueueProperties::empty();
+    let (mut size, mut has_hint) = (None, false);
     let list = list.properties();
     if let Some((pairs, _)) = &list {
         for (index, &(name, value)) in pairs.iter().enumerate() {
@@ -47,19 +47,31 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
                 Ok(CL_QUEUE_PROPERTIES) => properties = parse(value)?,
                 // Hints (cl_khr_priority_hints, cl_khr_throttle_hints): checked, and otherwise left to the driver below, which has one queue.
                 Ok(CL_QUEUE_PRIORITY_KHR) => {
-                    check_hint(value, [CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PRIORITY_LOW_KHR])?
+                    check_hint(value, [CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PRIORITY_LOW_KHR])?;
+                    has_hint = true;
                 }
                 Ok(CL_QUEUE_THROTTLE_KHR) => {
-                    check_hint(value, [CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_MED_KHR, CL_QUEUE_THROTTLE_LOW_KHR])?
+                    check_hint(value, [CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_MED_KHR, CL_QUEUE_THROTTLE_LOW_KHR])?;
+                    has_hint = true;
                 }
-                Ok(CL_QUEUE_SIZE) => {
-                    return Err(Error::InvalidQueueProperties("the device has no on-device queues".into()));
-                }
+                Ok(CL_QUEUE_SIZE) => size = Some(u32::try_from(value).unwrap_or(u32::MAX)),
                 _ => return Err(Error::InvalidValue(format!("queue property {name:#x} is unknown").into())),
             }
         }
     }
-    Queue::new(&context, &device, properties, list.map(|(_, all)| all)).map(handles::give)
+    let list = list.map(|(_, all)| all);
+    if properties.intersects(QueueProperties::ON_DEVICE | QueueProperties::ON_DEVICE_DEFAULT) {
+        // "CL_INVALID_QUEUE_PROPERTIES ... if the CL_QUEUE_PRIORITY_KHR property is specified, and the queue is a CL_QUEUE_ON_DEVICE"
+        check!(!has_hint, InvalidQueueProperties, "hints are for queues of the host");
+        return Queue::on_device(&context, &device, properties, size, list).map(handles::give);
+    }
+    if size.is_some() {
+        // "This can only be specified if CL_QUEUE_ON_DEVICE is set in CL_QUEUE_PROPERTIES."
+        let has_queues = device.has_device_queues();
+        check!(has_queues, InvalidQueueProperties, "the device has no on-device queues");
+        return Err(Error::InvalidValue("only an on-device queue has a size".into()));
+    }
+    Queue::new(&context, &device, properties, list).map(handles::give)
 }
 
 crate::entry! {
@@ -88,6 +100,7 @@ crate::entry! {
         let device = handles::get::<Device>(device)?;
         check!(context.device_index(&device).is_some(), InvalidDevice, "the device is not of the context");
         let known = QueueProperties::from_bits(properties)
+            .filter(|known| device.queue_properties().contains(*known))
             .ok_or_else(|| Error::InvalidValue(format!("queue properties {properties:#x} are unknown").into()))?;
         Queue::new(&context, &device, known, None).map(handles::give)
     }
@@ -114,8 +127,12 @@ crate::entry! {
             CL_QUEUE_PROPERTIES => query.put(queue.properties().bits()),
             CL_QUEUE_PROPERTIES_ARRAY => query.put(queue.property_list().unwrap_or(&[])),
             // "CL_INVALID_COMMAND_QUEUE ... if command_queue is not a valid command-queue for param_name": these are of on-device queues.
+            CL_QUEUE_SIZE if queue.is_on_device() => query.put(queue.size()),
             CL_QUEUE_SIZE => Err(Error::InvalidCommandQueue("it is not an on-device queue".into())),
-            CL_QUEUE_DEVICE_DEFAULT => query.put(std::ptr::null_mut::<_cl_command_queue>()),
+            CL_QUEUE_DEVICE_DEFAULT => {
+                let default = queue.context().default_queue(queue.device());
+                query.put(default.map_or(std::ptr::null_mut::<_cl_command_queue>(), |queue| handles::name(&queue)))
+            }
             _ => query.unknown(param),
         }
     }
@@ -132,19 +149,24 @@ crate::entry! {
     }
 
     fn clSetDefaultDeviceCommandQueue(context: cl_context, device: cl_device_id, queue: cl_command_queue) {
-        handles::get::<Context>(context)?;
-        handles::get::<Device>(device)?;
+        let context = handles::get::<Context>(context)?;
+        let device = handles::get::<Device>(device)?;
+        check!(context.device_index(&device).is_some(), InvalidDevice, "the device is not of the context");
         // "CL_INVALID_OPERATION if device does not support a replaceable default on-device queue."
-        let _ = queue;
-        Err(Error::InvalidOperation("the device has no on-device queues".into()))
+        check!(device.has_device_queues(), InvalidOperation, "the device has no on-device queues");
+        handles::get::<Queue>(queue)?.make_default(&context, &device)
     }
 
     fn clFlush(queue: cl_command_queue) {
-        handles::get::<Queue>(queue)?.flush();
+        let queue = handles::get::<Queue>(queue)?;
+        queue.check_host()?;
+        queue.flush();
         Ok(())
     }
 
     fn clFinish(queue: cl_command_queue) {
-        handles::get::<Queue>(queue)?.finish()
+        let queue = handles::get::<Queue>(queue)?;
+        queue.check_host()?;
+        queue.finish()
     }
 }
