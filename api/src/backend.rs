@@ -457,6 +457,10 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
         let _ = kernel;
         None
     }
+    /// The memory of its `__global` variables, where it has any.
+    fn variables(&self) -> Option<Arc<dyn Memory>> {
+        None
+    }
     /// Says what it was made of, to a device that [checks](Device::checks_kernels) kernels: names and places of the source.
     fn note_origin(&self, program: &wgcl_compiler::program::Program) {
         let _ = program;

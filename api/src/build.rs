@@ -14,6 +14,7 @@ use crate::cache::{self, Cache};
 use crate::device::Device;
 use crate::dump;
 use crate::error::{Error, Result, ensure};
+use crate::family::Turns;
 use crate::options::Options;
 use crate::program::Executable;
 use crate::trace;
@@ -161,7 +162,8 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
             }
             let compiled = Compiled { sources: None, ..compiled };
             log.push_str(&refusals(&compiled, &*loaded, device));
-            Outcome { success: true, log, units: Units::new(), executable: Some(Arc::new(Executable { compiled, loaded })) }
+            let executable = Executable { compiled, loaded, turns: Turns::default() };
+            Outcome { success: true, log, units: Units::new(), executable: Some(Arc::new(executable)) }
         }
         Err(error) => {
             log.push_str(&format!("error: {}: {error}\n", device.name()));

@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::image::{Image, MemObject};
 use crate::memory::{Buffer, MemFlags};
 use crate::native::NativeKernel;
+use crate::program::Executable;
 use crate::queue::Queue;
 
 /// CL_EVENT_COMMAND_TYPE; the values are the specification's.
@@ -178,6 +179,8 @@ pub struct KernelLaunch {
     pub global_size: [u64; 3],
     /// Work-items of a group in each dimension.
     pub local_size: [u32; 3],
+    /// Where the kernel may enqueue others: what it is of.
+    pub family: Option<Arc<Executable>>,
 }
 
 /// What a command does. Offsets of regions are those of the store, not of a sub-buffer.
@@ -271,6 +274,8 @@ impl fmt::Debug for Work {
 pub(crate) enum Prepared {
     /// Ready for the device; the objects must be kept until it is done.
     Command(Box<Command>, Vec<Kept>),
+    /// A launch whose kernel may enqueue others of its program.
+    Family(Box<Command>, Arc<Executable>, Vec<Kept>),
     /// Contents come from another device; [`Event::resume`] is called when they are there.
     Later,
     /// Why it cannot be.
@@ -323,9 +328,14 @@ impl Work {
             }
         }
         let kept = self.uses.into_iter().map(Use::into_kept).collect();
-        match self.operation.resolve(index) {
-            Ok(command) => Prepared::Command(Box::new(command), kept),
-            Err(error) => Prepared::Failed(error, kept),
+        let family = match &mut self.operation {
+            Operation::Launch(launch) => launch.family.take(),
+            _ => None,
+        };
+        match (self.operation.resolve(index), family) {
+            (Ok(command), Some(executable)) => Prepared::Family(Box::new(command), executable, kept),
+            (Ok(command), None) => Prepared::Command(Box::new(command), kept),
+            (Err(error), _) => Prepared::Failed(error, kept),
         }
     }
 

@@ -224,6 +224,9 @@ impl CommandBuffer {
     /// Makes a command for the queue's device.
     pub(crate) fn make(&self, work: Work) -> Result<Step> {
         let Work { operation, uses, host_written: _ } = work;
+        // "CL_INVALID_OPERATION if ... command_queue does not support ... CL_COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR".
+        let enqueues = matches!(&operation, Operation::Launch(launch) if launch.family.is_some());
+        ensure!(!enqueues, InvalidOperation, "a kernel that enqueues others cannot be recorded");
         let action = match operation.resolve(self.queue.device_index())? {
             Command::Once(action) => Some(Arc::new(action)),
             Command::Nop => None,

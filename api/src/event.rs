@@ -31,6 +31,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::failure::{Failure, Place, Told};
+use crate::family::Family;
 use crate::lock::{Mutex, Rank};
 use crate::object::{HandleSlot, Object};
 use crate::queue::Queue;
@@ -72,8 +73,10 @@ pub struct Profile {
     pub submit: u64,
     /// CL_PROFILING_COMMAND_START
     pub start: u64,
-    /// CL_PROFILING_COMMAND_END, and CL_PROFILING_COMMAND_COMPLETE (nothing is enqueued by kernels)
+    /// CL_PROFILING_COMMAND_END
     pub end: u64,
+    /// CL_PROFILING_COMMAND_COMPLETE: when all that the command's kernels enqueued had ended as well
+    pub complete: u64,
 }
 
 /// Called with the event and the status that it reached, or the error.
@@ -476,6 +479,11 @@ impl Event {
         }
     }
 
+    /// Whether somebody wants its exact times.
+    fn is_timed(&self) -> bool {
+        self.traced.is_some() || self.queue.as_ref().is_some_and(|queue| queue.profiles())
+    }
+
     /// Hands the command to its device, or finds out why that cannot be.
     fn issue(self: &Arc<Self>, steps: &mut VecDeque<Step>) {
         let Some(queue) = &self.queue else { return };
@@ -493,7 +501,7 @@ impl Event {
         }
         match work.prepare(queue, self) {
             Prepared::Command(command, kept) => {
-                queue.device().backend().enqueue(*command, queue.profiles() || self.traced.is_some(), Ticket::new(self, kept, None));
+                queue.device().backend().enqueue(*command, self.is_timed(), Ticket::new(self, kept, None));
                 let (waiters, wanted) = {
                     let mut state = self.state.lock();
                     state.issued = true;
@@ -514,6 +522,8 @@ impl Event {
                     }
                 }
             }
+            // It counts as handed to the device when it has ended: what comes behind it comes behind its children.
+            Prepared::Family(command, executable, kept) => Family::start(queue, *command, executable, Ticket::new(self, kept, None)),
             // Contents are on their way from another device; `resume` comes when they are here.
             Prepared::Later => {}
             Prepared::Failed(error, kept) => steps.push_back(Step::Fail(self.clone(), Failed::first(self.report(error)), kept)),
@@ -600,6 +610,7 @@ impl Event {
             profile.submit = profile.submit.max(profile.queued);
             profile.start = times.start.max(profile.submit);
             profile.end = times.end.max(profile.start);
+            profile.complete = profile.complete.max(profile.end);
         }
         let profile = state.profile;
         let waiters = std::mem::take(&mut state.waiters);
@@ -696,7 +707,7 @@ impl Drop for Event {
 }
 
 /// What the device knows of an event. Dropped without completion (a device that died) it fails the event.
-struct Ticket {
+pub(crate) struct Ticket {
     event: Arc<Event>,
     /// Objects that must outlive the command.
     kept: Mutex<Vec<Kept>>,
@@ -707,6 +718,17 @@ struct Ticket {
 impl Ticket {
     fn new(event: &Arc<Event>, kept: Vec<Kept>, failed: Option<Failed>) -> Arc<Self> {
         Arc::new(Self { event: event.clone(), kept: Mutex::new(Rank::Callbacks, kept), failed })
+    }
+
+    /// Whether somebody wants exact times of the command.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.event.is_timed()
+    }
+
+    /// Ends a command whose kernels have enqueued others, the last of which ended at that time.
+    pub(crate) fn complete_with(&self, result: BackendResult<Times>, complete: u64) {
+        self.event.state.lock().profile.complete = complete;
+        self.complete(result);
     }
 
     fn finish(&self, ending: Ending) {

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
+use wgcl_compiler::enqueue::is_block;
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::program::{AccessQualifier, ArgInfo, KernelInfo};
 
@@ -174,7 +175,7 @@ impl Kernel {
         // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program."
         ensure!(executables.iter().any(Option::is_some), InvalidProgramExecutable, "the program has not been built");
         // "CL_INVALID_KERNEL_NAME if kernel_name is not found in program."
-        let mut found = executables.iter().flatten().map(|executable| find_kernel(executable, name));
+        let mut found = executables.iter().flatten().map(|executable| find_kernel(executable, name).filter(|_| !is_block(name)));
         let first = found.next().flatten().ok_or_else(|| Error::InvalidKernelName(format!("there is no kernel `{name}`").into()))?;
         // "CL_INVALID_KERNEL_DEFINITION if the function definition for __kernel function given by kernel_name such as the number of arguments, the
         // argument types are not the same for all devices for which the program executable has been built."

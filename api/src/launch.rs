@@ -188,6 +188,7 @@ impl Queue {
             global_offset: offset,
             global_size: global,
             local_size: local,
+            family: info.enqueues.then(|| executable.clone()),
         };
         Ok(Work::new(Operation::Launch(launch), uses))
     }

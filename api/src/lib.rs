@@ -29,6 +29,7 @@ pub mod error;
 pub mod event;
 pub mod external;
 mod failure;
+mod family;
 pub mod host;
 pub mod host_commands;
 pub mod il;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use wgcl_compiler::enqueue::is_block;
 use wgcl_compiler::program::{KernelInfo, Program as Compiled};
 use wgcl_compiler::spirv::{self, Specialisation};
 
@@ -17,6 +18,7 @@ use crate::callback;
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
+use crate::family::Turns;
 use crate::lock::{Mutex, Rank};
 use crate::object::{self, HandleSlot};
 
@@ -42,6 +44,8 @@ pub struct Executable {
     pub compiled: Compiled,
     /// The backend's side.
     pub loaded: Arc<dyn LoadedProgram>,
+    /// Launches whose kernels may enqueue others.
+    pub(crate) turns: Turns,
 }
 
 /// What a device has of a program.
@@ -263,7 +267,8 @@ impl Program {
             .flatten()
             .next()
             .ok_or_else(|| Error::InvalidProgramExecutable("the program has not been built".into()))?;
-        Ok(executable.compiled.kernels.iter().map(|kernel| kernel.name.clone()).collect())
+        let names = executable.compiled.kernels.iter().map(|kernel| kernel.name.clone());
+        Ok(names.filter(|name| !is_block(name)).collect())
     }
 
     /// A kernel was made of the program, or is gone.

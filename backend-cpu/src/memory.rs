@@ -90,6 +90,8 @@ const ADOPTED_ALIGN: usize = 16;
 #[derive(Debug)]
 enum Owner {
     Device(#[expect(dead_code, reason = "it is kept, for as long as the memory is used")] Block),
+    /// A program has it for its variables: no memory object.
+    Program(#[expect(dead_code, reason = "it is kept, for as long as the memory is used")] Block),
     Host(#[expect(dead_code, reason = "it is kept, for as long as the memory is used")] Arc<dyn HostRegion>),
 }
 
@@ -127,6 +129,12 @@ impl CpuMemory {
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut(region.address()))?;
         let size = usize::try_from(size).ok()?;
         region.address().is_multiple_of(ADOPTED_ALIGN).then(|| Self::owned(start, size, Owner::Host(Arc::clone(region)), quota))
+    }
+
+    /// The variables of a program, which are counted nowhere.
+    pub(crate) fn of_variables(block: Block) -> Arc<Self> {
+        let (start, size) = (block.start(), block.size());
+        Arc::new(Self { start, size, owner: Owner::Program(block), quota: Quota::new(0) })
     }
 
     fn owned(start: NonNull<u8>, size: usize, owner: Owner, quota: &Arc<Quota>) -> Self {
@@ -171,6 +179,9 @@ impl CpuMemory {
 impl Drop for CpuMemory {
     fn drop(&mut self) {
         let size = self.size as u64;
+        if let Owner::Program(_) = &self.owner {
+            return;
+        }
         if let Some(places) = &self.quota.places {
             let (own, mut places) = ((self.address(), self.address() + size), places.lock());
             if let Some(index) = places.iter().position(|place| (place.start, place.end) == own) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use rustc_hash::FxHashMap;
-use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram};
+use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram, Memory};
 use wgcl_api::dump;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{BindingKey, LaunchKey, LaunchResult};
@@ -24,6 +24,7 @@ use crate::block::Block;
 use crate::code::Code;
 use crate::groups;
 use crate::key::Key;
+use crate::memory::CpuMemory;
 use crate::perf;
 use crate::properties::isa_name;
 use crate::report::Reports;
@@ -178,8 +179,9 @@ pub(crate) struct CpuProgram {
     /// Its kernels, and their variants by key.
     pub(crate) code: Arc<Program<Cpu>>,
     paces: FxHashMap<String, Pace>,
-    /// Constants and variables, where there are any; only kernels touch them once they are filled.
-    memory: [Option<Block>; 2],
+    /// Constants and variables, where there are any; only kernels and commands touch them once they are filled.
+    constants: Option<Block>,
+    variables: Option<Arc<CpuMemory>>,
     /// What is told of its accesses, where they are checked.
     pub(crate) reports: Arc<Reports>,
 }
@@ -202,7 +204,7 @@ impl CpuProgram {
             Some(expected) => Arc::clone(expected.shelf()),
             None => Arc::new(Shelf::of_module(Arc::clone(&module), target.clone())),
         };
-        let (memory, _) = program_memory(&module)?;
+        let ([constants, variables], _) = program_memory(&module)?;
         let facts = KernelFacts::of_module(&module);
         let paces = paces(&facts);
         let (style, target) = (cpu.style, target.clone());
@@ -211,13 +213,14 @@ impl CpuProgram {
         if let Some(expected) = expected {
             code.adopt(expected);
         }
-        Ok(Self { code: Arc::new(code), paces, memory, reports: Arc::default() })
+        Ok(Self { code: Arc::new(code), paces, constants, variables: variables.map(CpuMemory::of_variables), reports: Arc::default() })
     }
 
     /// Of a module whose code another device has made: with constants and variables of its own.
     pub(crate) fn of_code(code: Arc<Program<Cpu>>, module: &ir::Module) -> BackendResult<Self> {
-        let (memory, _) = program_memory(module)?;
-        Ok(Self { code, paces: paces(&KernelFacts::of_module(module)), memory, reports: Arc::default() })
+        let ([constants, variables], _) = program_memory(module)?;
+        let paces = paces(&KernelFacts::of_module(module));
+        Ok(Self { code, paces, constants, variables: variables.map(CpuMemory::of_variables), reports: Arc::default() })
     }
 
     /// Of kernels that come from anywhere.
@@ -225,18 +228,20 @@ impl CpuProgram {
     pub(crate) fn of_kernels(cpu: &Arc<Cpu>, facts: Vec<KernelFacts>, make: Box<Compile<Native>>) -> Self {
         let paces = paces(&facts);
         let code = Arc::new(Program::new(Arc::clone(cpu), facts, make, None));
-        Self { code, paces, memory: [None, None], reports: Arc::default() }
+        Self { code, paces, constants: None, variables: None, reports: Arc::default() }
     }
 
     /// The addresses of its constants and variables.
     pub(crate) fn places(&self) -> ProgramPlaces {
-        let [constant, global] = self.memory.each_ref().map(|block| block.as_ref().map_or(0, |block| block.address() as u64));
-        ProgramPlaces { constant, global }
+        let constant = self.constants.as_ref().map_or(0, |block| block.address() as u64);
+        ProgramPlaces { constant, global: self.variables.as_ref().map_or(0, |variables| variables.address()) }
     }
 
     /// The first byte of its constants and of its variables, and the first behind them.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.memory.iter().flatten().map(|block| (block.address() as u64, (block.address() + block.size()) as u64))
+        let constants = self.constants.as_ref().map(|block| (block.address() as u64, (block.address() + block.size()) as u64));
+        let variables = self.variables.as_ref().map(|memory| (memory.address(), memory.address() + memory.size()));
+        constants.into_iter().chain(variables)
     }
 
     /// How quick a kernel is, by its name.
@@ -331,6 +336,10 @@ impl LoadedProgram for CpuProgram {
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {
         let kernel = self.code.kernel(kernel)?;
         self.code.usage(kernel, || self.probable_key(kernel, [64, 1, 1]))
+    }
+
+    fn variables(&self) -> Option<Arc<dyn Memory>> {
+        self.variables.clone().map(|memory| memory as Arc<dyn Memory>)
     }
 
     fn note_origin(&self, program: &wgcl_compiler::program::Program) {

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use wgcl_api::backend::{BackendResult, KernelUsage, LoadedProgram};
+use wgcl_api::backend::{BackendResult, KernelUsage, LoadedProgram, Memory};
 use wgcl_api::cache::Key;
 use wgcl_api::dump;
 use wgcl_compiler::emit::Shader;
@@ -185,6 +185,10 @@ impl LoadedProgram for WgpuProgram {
             Ok(pipeline.statistics().registers.unwrap_or(0))
         });
         executables::max_group_size(registers.inspect_err(|error| tracing::debug!("{}: {error}", kernel.name())).ok()?)
+    }
+
+    fn variables(&self) -> Option<Arc<dyn Memory>> {
+        self.variables.clone().map(|memory| memory as Arc<dyn Memory>)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -253,7 +253,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         max_local_memory: limits.max_compute_workgroup_storage_size,
         device_clock: details.device_clock && approach.spirv,
         subgroup_clock: details.subgroup_clock && approach.spirv,
-        device_enqueue: false,
+        device_enqueue: features.contains(Features::SHADER_INT64) && approach.spirv,
         images: true,
         extensions: Vec::new(),
         features: Vec::new(),

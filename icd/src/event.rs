@@ -78,7 +78,8 @@ crate::entry! {
             CL_PROFILING_COMMAND_QUEUED => query.put(profile.queued),
             CL_PROFILING_COMMAND_SUBMIT => query.put(profile.submit),
             CL_PROFILING_COMMAND_START => query.put(profile.start),
-            CL_PROFILING_COMMAND_END | CL_PROFILING_COMMAND_COMPLETE => query.put(profile.end),
+            CL_PROFILING_COMMAND_END => query.put(profile.end),
+            CL_PROFILING_COMMAND_COMPLETE => query.put(profile.complete),
             _ => query.unknown(param),
         }
     }

@@ -86,6 +86,7 @@ fn launch_using(queue: &Arc<Queue>, kernel: &str, uses: Vec<Use>, waits: &[Arc<E
         global_offset: [0; 3],
         global_size: [1; 3],
         local_size: [1; 3],
+        family: None,
     };
     queue.submit(CommandType::NdRangeKernel, Work::new(Operation::Launch(launch), uses), waits).expect("launch")
 }

@@ -98,7 +98,6 @@ impl Target {
             fused_fma: true,
             rounds_to_half: true,
             max_local_memory: 64 << 10,
-            device_enqueue: false,
             ..full.language
         };
         Self { language, native: true, ..full }.with_extensions()

@@ -1,0 +1,190 @@
+//! The device-side events of a family: what the host knows of each.
+
+use std::collections::VecDeque;
+
+use wgcl_compiler::enqueue::{EVENT_WORDS, MAX_EVENTS};
+
+/// CL_SUBMITTED
+const SUBMITTED: i32 = 2;
+
+/// An event.
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    /// Kernels may refer to it.
+    live: bool,
+    /// Positive until it has ended.
+    status: i32,
+    /// References that kernels hold.
+    references: i32,
+    /// A command ends it, and has not yet.
+    has_command: bool,
+    /// The nodes that wait for it.
+    waiters: Vec<usize>,
+    /// The host has something to tell the device of it.
+    changed: bool,
+    /// From the command's start to its end, and to the end of its children, in nanoseconds.
+    times: [u64; 2],
+}
+
+impl Slot {
+    const fn is_over(&self) -> bool {
+        self.status <= 0
+    }
+}
+
+/// All of them.
+#[derive(Debug)]
+pub(super) struct Events {
+    /// By number, which counts from 1.
+    slots: Vec<Slot>,
+    /// Numbers that are free, in the order in which kernels take them.
+    free: VecDeque<u32>,
+    /// The device has another list of them.
+    list_changed: bool,
+    /// Nodes whose event has ended, with its status.
+    woken: Vec<(usize, i32)>,
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        let numbers = 1..=u32::try_from(MAX_EVENTS).unwrap_or(u32::MAX);
+        Self { slots: Vec::new(), free: numbers.collect(), list_changed: true, woken: Vec::new() }
+    }
+}
+
+impl Events {
+    fn slot(&mut self, number: u32) -> Option<&mut Slot> {
+        self.slots.get_mut((number as usize).checked_sub(1)?).filter(|slot| slot.live)
+    }
+
+    /// How many are free.
+    pub(super) fn free(&self) -> usize {
+        self.free.len()
+    }
+
+    /// The numbers that are free, if the device has to be told.
+    pub(super) fn take_list(&mut self) -> Option<Vec<u32>> {
+        std::mem::take(&mut self.list_changed).then(|| self.free.iter().copied().collect())
+    }
+
+    /// Kernels have taken so many, from the first on.
+    pub(super) fn taken(&mut self, count: usize) {
+        for _ in 0..count.min(self.free.len()) {
+            let Some(number) = self.free.pop_front() else { break };
+            let index = number as usize - 1;
+            if self.slots.len() <= index {
+                self.slots.resize(index + 1, Slot::default());
+            }
+            self.slots[index] = Slot { live: true, status: SUBMITTED, references: 1, ..Slot::default() };
+            self.list_changed = true;
+        }
+    }
+
+    /// How many words of events there are that kernels may have changed.
+    pub(super) fn words(&self) -> usize {
+        let last = self.slots.iter().rposition(|slot| slot.live);
+        last.map_or(0, |last| (last + 1) * EVENT_WORDS)
+    }
+
+    /// What kernels have left of them.
+    pub(super) fn read(&mut self, words: &[u32]) {
+        for (slot, words) in self.slots.iter_mut().zip(words.chunks_exact(EVENT_WORDS)).filter(|(slot, _)| slot.live) {
+            slot.references = words[0].cast_signed();
+            let status = words[1].cast_signed();
+            if words[2] == 1 && !slot.is_over() && status <= 0 {
+                slot.status = status;
+                let waiters = std::mem::take(&mut slot.waiters);
+                self.woken.extend(waiters.into_iter().map(|node| (node, status)));
+            }
+        }
+    }
+
+    /// Gives back those that nothing refers to any more.
+    pub(super) fn collect(&mut self) {
+        for (number, slot) in (1..).zip(&mut self.slots) {
+            if slot.live && slot.references <= 0 && !slot.has_command && slot.waiters.is_empty() {
+                *slot = Slot::default();
+                self.free.push_back(number);
+                self.list_changed = true;
+            }
+        }
+    }
+
+    /// A node is going to wait for an event: its status if it has ended.
+    pub(super) fn wait(&mut self, number: u32, node: usize) -> Option<i32> {
+        match self.slot(number) {
+            Some(slot) if !slot.is_over() => {
+                slot.waiters.push(node);
+                None
+            }
+            Some(slot) => Some(slot.status),
+            None => Some(0),
+        }
+    }
+
+    /// A command is going to end the event.
+    pub(super) fn begin(&mut self, number: u32) {
+        if let Some(slot) = self.slot(number) {
+            slot.has_command = true;
+        }
+    }
+
+    /// The command that ends the event has ended.
+    pub(super) fn end(&mut self, number: u32, status: i32, times: [u64; 2]) {
+        let Some(slot) = self.slot(number) else { return };
+        slot.has_command = false;
+        slot.status = status;
+        slot.changed = true;
+        // What takes no time would look like what was not told.
+        slot.times = times.map(|time| time.max(1));
+        let waiters = std::mem::take(&mut slot.waiters);
+        self.woken.extend(waiters.into_iter().map(|node| (node, status)));
+    }
+
+    /// The nodes whose events have ended since this was asked, and the status of each event.
+    pub(super) fn take_ended(&mut self) -> Vec<(usize, i32)> {
+        std::mem::take(&mut self.woken)
+    }
+
+    /// What the device has to be told: the number of each event and its words from the second on.
+    pub(super) fn take_changes(&mut self) -> Vec<(u32, [u32; EVENT_WORDS - 1])> {
+        let mut changes = Vec::new();
+        for (number, slot) in (1..).zip(&mut self.slots).filter(|(_, slot)| slot.live) {
+            if std::mem::take(&mut slot.changed) {
+                let [own, all] = slot.times.map(|time| [time as u32, (time >> 32) as u32]);
+                changes.push((number, [slot.status.cast_unsigned(), 0, 0, own[0], own[1], all[0], all[1]]));
+            }
+        }
+        changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Events;
+
+    #[test]
+    fn an_event_wakes_what_waits_and_is_given_back_when_nothing_refers_to_it() {
+        let mut events = Events::default();
+        let all = events.free();
+        events.taken(2);
+        assert_eq!((events.free(), events.words()), (all - 2, 16));
+        events.begin(1);
+        assert_eq!(events.wait(1, 7), None);
+        // The kernel has released the first, and set the second, a user event.
+        let mut words = [0u32; 16];
+        words[9] = -5i32 as u32;
+        words[8] = 1;
+        words[10] = 1;
+        assert_eq!(events.wait(2, 8), None);
+        events.read(&words);
+        assert_eq!(events.take_ended(), [(8, -5)]);
+        events.collect();
+        assert_eq!(events.free(), all - 2);
+        events.end(1, 0, [0, 3]);
+        assert_eq!(events.take_ended(), [(7, 0)]);
+        assert_eq!(events.take_changes(), [(1, [0, 0, 0, 1, 0, 3, 0])]);
+        events.collect();
+        assert_eq!((events.free(), events.wait(2, 9)), (all - 1, Some(-5)));
+    }
+}

@@ -1,0 +1,253 @@
+//! A round of a family: the commands that prepare the memory, launch and read what came of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use wgcl_compiler::enqueue::{EVENT_WORDS, EVENTS, FREE, PARAMETER_WORDS, RECORD_WORDS, RECORDS, head};
+
+use super::{Family, State};
+use crate::backend::{Action, BackendError, BackendResult, CopyRegion, HostTarget, Launch, Progress, Times};
+
+/// Launches of a round at most.
+const MOST: usize = 256;
+
+/// What is written before the launches.
+#[derive(Default)]
+struct Written {
+    bytes: Vec<u8>,
+    regions: Vec<CopyRegion>,
+}
+
+impl Written {
+    fn add(&mut self, at: u64, words: &[u32]) {
+        if words.is_empty() {
+            return;
+        }
+        let host = self.bytes.len() as u64;
+        self.bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+        self.regions.push(CopyRegion { buffer: at, host, size: words.len() as u64 * 4 });
+    }
+}
+
+/// What a round launches.
+struct Planned {
+    launch: Launch,
+    node: usize,
+    profile: bool,
+}
+
+impl Family {
+    /// The byte of the queue's word.
+    const fn byte(&self, word: usize) -> u64 {
+        self.places.queue + word as u64 * 4
+    }
+
+    /// Begins a round.
+    pub(super) fn round(self: &Arc<Self>) {
+        let (written, planned) = self.plan(&mut self.state.lock());
+        let device = self.queue.device().backend();
+        let write = Action::Write { dst: self.memory.clone(), src: Arc::new(written.bytes), regions: written.regions };
+        device.enqueue(write.into(), false, Arc::new(Running { family: self.clone(), node: None }));
+        for Planned { launch, node, profile } in planned {
+            device.enqueue(Action::Launch(launch).into(), profile, Arc::new(Running { family: self.clone(), node: Some(node) }));
+        }
+        self.read(&[(head::USED, head::WORDS)], Family::headed);
+        device.flush();
+    }
+
+    /// What comes next.
+    fn plan(&self, state: &mut State) -> (Written, Vec<Planned>) {
+        let mut written = Written::default();
+        let mut planned = Vec::new();
+        if let Some(launch) = state.first.take() {
+            planned.push(Planned { launch, node: 0, profile: self.ticket.is_timed() });
+            state.enqueuing = 0;
+        }
+        let mut words = 0;
+        while planned.len() < MOST
+            && let Some(&node) = state.ready.front()
+        {
+            let Some(record) = &state.nodes[node].record else {
+                state.ready.pop_front();
+                continue;
+            };
+            if words > 0 && words + record.captures.len() > PARAMETER_WORDS {
+                break;
+            }
+            let profile = record.event != 0;
+            let child = self.child(record, u32::try_from(words).unwrap_or(u32::MAX));
+            state.ready.pop_front();
+            let record = state.nodes[node].record.take();
+            let (launch, enqueues) = match child {
+                Ok(child) => child,
+                Err(error) => {
+                    state.broken.get_or_insert(error);
+                    break;
+                }
+            };
+            if let (Some(record), Some(place)) = (record, self.places.parameters) {
+                written.add(place + words as u64 * 4, &record.captures);
+                words += record.captures.len();
+            }
+            planned.push(Planned { launch, node, profile });
+            if enqueues {
+                state.enqueuing = node;
+                break;
+            }
+        }
+        state.running.extend(planned.iter().map(|planned| planned.node));
+        self.write_queue(state, &mut written);
+        (written, planned)
+    }
+
+    /// What kernels have to know.
+    fn write_queue(&self, state: &mut State, written: &mut Written) {
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let properties = self.queue.device().properties();
+        let (queue_number, queue_words) = self.default_queue.unwrap_or((0, 0));
+        let mut words = [0; head::WORDS];
+        words[head::CAPACITY] = number(RECORD_WORDS);
+        words[head::EVENTS_FREE] = number(state.events.free());
+        words[head::GROUP_ITEMS] = properties.max_group_invocations;
+        words[head::SUBGROUP] = properties.subgroup_size.max(1);
+        words[head::QUEUE_WORDS] = queue_words;
+        words[head::QUEUE_NUMBER] = queue_number;
+        words[head::GROUP_SIZES..head::GROUP_SIZES + 3].copy_from_slice(&properties.max_group_size);
+        words[head::UNIFORM] = u32::from(self.uniform);
+        written.add(self.byte(0), &words);
+        if let Some(list) = state.events.take_list() {
+            written.add(self.byte(FREE), &list);
+        }
+        for (event, words) in state.events.take_changes() {
+            written.add(self.byte(EVENTS + (event as usize - 1) * EVENT_WORDS + 1), &words);
+        }
+    }
+
+    /// Reads words of the queue, so many from each of these on, and goes on with them.
+    fn read(self: &Arc<Self>, places: &[(usize, usize)], next: fn(&Arc<Self>, &[u32])) {
+        let mut size = 0;
+        let mut regions = Vec::new();
+        for &(word, count) in places.iter().filter(|(_, count)| *count > 0) {
+            regions.push(CopyRegion { buffer: self.byte(word), host: size, size: count as u64 * 4 });
+            size += count as u64 * 4;
+        }
+        let bytes = Arc::new(Bytes(Mutex::new(vec![0; usize::try_from(size).unwrap_or(0)])));
+        let read = Action::Read { src: self.memory.clone(), dst: bytes.clone(), regions };
+        let told = Told { family: self.clone(), bytes, next, done: AtomicBool::new(false) };
+        self.queue.device().backend().enqueue(read.into(), false, Arc::new(told));
+    }
+
+    /// The head has come: the rest is read, if there is any.
+    fn headed(self: &Arc<Self>, words: &[u32]) {
+        let used = (words.get(head::USED).copied().unwrap_or(0) as usize).min(RECORD_WORDS);
+        let taken = words.get(head::EVENTS_TAKEN).copied().unwrap_or(0) as usize;
+        let events = {
+            let mut state = self.state.lock();
+            state.events.taken(taken);
+            state.events.words()
+        };
+        if used == 0 && events == 0 {
+            self.continued(&[]);
+            return;
+        }
+        self.read(&[(EVENTS, events), (RECORDS, used)], Family::all_read);
+        self.queue.device().backend().flush();
+    }
+
+    /// Events and records have come.
+    fn all_read(self: &Arc<Self>, words: &[u32]) {
+        let records = {
+            let mut state = self.state.lock();
+            let (events, records) = words.split_at(state.events.words().min(words.len()));
+            state.events.read(events);
+            records.to_vec()
+        };
+        self.continued(&records);
+    }
+}
+
+/// What the host reads.
+#[derive(Debug)]
+struct Bytes(Mutex<Vec<u8>>);
+
+impl HostTarget for Bytes {
+    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
+        f(&mut self.0.lock());
+    }
+}
+
+/// A command of a round but the last one.
+struct Running {
+    family: Arc<Family>,
+    /// The launch that it is.
+    node: Option<usize>,
+}
+
+impl Progress for Running {
+    fn submitted(&self, now: u64) {
+        if self.node == Some(0) {
+            self.family.ticket.submitted(now);
+        }
+    }
+
+    fn running(&self) {
+        if self.node == Some(0) {
+            self.family.ticket.running();
+        }
+    }
+
+    fn print(&self, text: &[u8]) {
+        self.family.ticket.print(text);
+    }
+
+    fn complete(&self, result: BackendResult<Times>) {
+        let mut state = self.family.state.lock();
+        match (result, self.node) {
+            (Ok(times), Some(node)) => state.nodes[node].times = times,
+            (Ok(_), None) => {}
+            (Err(error), _) => {
+                state.broken.get_or_insert(error);
+            }
+        }
+    }
+}
+
+/// The last command of a round. Dropped without completion (a device that died) it ends the family.
+struct Told {
+    family: Arc<Family>,
+    bytes: Arc<Bytes>,
+    next: fn(&Arc<Family>, &[u32]),
+    done: AtomicBool,
+}
+
+impl Progress for Told {
+    fn submitted(&self, _now: u64) {}
+
+    fn running(&self) {}
+
+    fn complete(&self, result: BackendResult<Times>) {
+        if self.done.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        match result {
+            Ok(_) => {
+                let bytes = std::mem::take(&mut *self.bytes.0.lock());
+                let words: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect();
+                (self.next)(&self.family, &words);
+            }
+            Err(error) => {
+                let error = self.family.state.lock().broken.take().unwrap_or(error);
+                self.family.finish(Err(error));
+            }
+        }
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        if !self.done.swap(true, Ordering::AcqRel) {
+            self.family.finish(Err(BackendError::DeviceLost("the device dropped a command".into())));
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Device-side enqueue: queues on the device, and what kernels enqueue there (OpenCL API 5.1, 3.2.1; OpenCL C 6.15.18).
+
+mod common;
+
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+
+use common::ffi::{
+    CL_INVALID_COMMAND_QUEUE, CL_PROFILING_COMMAND_END, CL_PROGRAM_NUM_KERNELS, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+    CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_SUCCESS, cl_command_queue, cl_int, cl_uint,
+};
+use common::objects::{Context, Event, Kernel, Program, Queue};
+use common::{info, target};
+
+const ON_DEVICE: u64 = 1 << 2;
+const DEFAULT: u64 = 1 << 3;
+const QUEUE_SIZE: u64 = 0x1094;
+const QUEUE_DEVICE_DEFAULT: u32 = 0x1095;
+const MAX_ON_DEVICE_QUEUES: u32 = 0x1051;
+const MAX_SIZE: u32 = 0x1050;
+const PROFILING_COMPLETE: u32 = 0x1284;
+const INVALID_QUEUE_PROPERTIES: cl_int = -35;
+const INVALID_DEVICE_QUEUE: cl_int = -70;
+const WHOLE: u64 = ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+
+/// Makes an on-device queue.
+fn make(context: &Context, bits: u64, size: Option<u64>) -> Result<Queue, cl_int> {
+    let mut list = vec![u64::from(CL_QUEUE_PROPERTIES), bits];
+    list.extend(size.into_iter().flat_map(|size| [QUEUE_SIZE, size]));
+    list.push(0);
+    let mut status = 1;
+    let queue = target().cl.clCreateCommandQueueWithProperties(context.0, target().device, list.as_ptr().cast(), &mut status);
+    if status == CL_SUCCESS { Ok(Queue(queue)) } else { Err(status) }
+}
+
+/// `None` where the device has no such queues.
+fn context() -> Option<Context> {
+    let device = |what| info::<cl_uint>(|size, value, ret| target().cl.clGetDeviceInfo(target().device, what, size, value, ret));
+    let context = Context::new();
+    if device(MAX_ON_DEVICE_QUEUES) == Ok(0) {
+        assert_eq!(make(&context, WHOLE, None).err(), Some(INVALID_QUEUE_PROPERTIES));
+        return None;
+    }
+    Some(context)
+}
+
+fn build(context: &Context, source: &str, options: &str) -> Program {
+    let program = context.program(source);
+    let status = program.build(&format!("-cl-std=CL3.0 {options}"));
+    assert_eq!(status, CL_SUCCESS, "{}", program.log());
+    program
+}
+
+/// Runs a kernel that takes a buffer, and gives the buffer's words.
+fn run(context: &Context, kernel: &Kernel, items: usize, words: usize) -> (Vec<i32>, cl_int) {
+    let (queue, mem) = (context.queue(0), context.buffer(words * 4));
+    queue.write(&mem, &vec![0i32; words]);
+    kernel.set_mem(0, &mem);
+    let mut event = null_mut();
+    let status = target().cl.clEnqueueNDRangeKernel(queue.0, kernel.0, 1, null(), &items, null(), 0, null(), &mut event);
+    assert_eq!(status, CL_SUCCESS, "clEnqueueNDRangeKernel");
+    let event = Event(event);
+    let ended = target().cl.clWaitForEvents(1, &event.0);
+    (if ended == CL_SUCCESS { queue.read::<i32>(&mem, words) } else { Vec::new() }, ended)
+}
+
+#[test]
+fn queues_are_what_was_asked_for() {
+    let Some(context) = context() else { return };
+    let most = info::<cl_uint>(|size, value, ret| target().cl.clGetDeviceInfo(target().device, MAX_SIZE, size, value, ret)).expect("size");
+    assert_eq!(make(&context, ON_DEVICE, None).err(), Some(-30));
+    assert_eq!(make(&context, DEFAULT | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, None).err(), Some(-30));
+    assert_eq!(make(&context, 0, Some(1024)).err(), Some(-30));
+    assert_eq!(make(&context, WHOLE, Some(u64::from(most) + 1)).err(), Some(INVALID_QUEUE_PROPERTIES));
+    let first = make(&context, WHOLE | DEFAULT, Some(4096)).expect("a queue");
+    let ask = |queue: &Queue, what| info::<cl_uint>(|size, value, ret| target().cl.clGetCommandQueueInfo(queue.0, what, size, value, ret));
+    assert_eq!(ask(&first, QUEUE_SIZE as u32), Ok(4096));
+    let default = |queue: &Queue| {
+        info::<usize>(|size, value, ret| target().cl.clGetCommandQueueInfo(queue.0, QUEUE_DEVICE_DEFAULT, size, value, ret))
+            .expect("default")
+    };
+    assert_eq!(default(&first), first.0.addr());
+    // There is one default queue.
+    let again = make(&context, WHOLE | DEFAULT, None).expect("a queue");
+    assert_eq!(again.0, first.0);
+    let second = make(&context, WHOLE, None).expect("a queue");
+    assert_eq!(ask(&second, QUEUE_SIZE as u32), Ok(most));
+    assert_eq!(target().cl.clSetDefaultDeviceCommandQueue(context.0, target().device, second.0), CL_SUCCESS);
+    assert_eq!(default(&first), second.0.addr());
+    let host = context.queue(0);
+    assert_eq!(target().cl.clSetDefaultDeviceCommandQueue(context.0, target().device, host.0), CL_INVALID_COMMAND_QUEUE);
+    assert_eq!(ask(&host, QUEUE_SIZE as u32), Err(CL_INVALID_COMMAND_QUEUE));
+    // The host enqueues nothing there.
+    let status = target().cl.clEnqueueMarkerWithWaitList(second.0, 0, null(), null_mut());
+    assert_eq!(status, CL_INVALID_COMMAND_QUEUE);
+    assert_eq!(target().cl.clFlush(second.0), CL_INVALID_COMMAND_QUEUE);
+    assert_eq!(target().cl.clFinish(second.0), CL_INVALID_COMMAND_QUEUE);
+}
+
+#[test]
+fn children_of_children_run_before_what_comes_behind() {
+    let Some(context) = context() else { return };
+    let source = "
+        void go(global int *out, int level)
+        {
+            if (level == 0) return;
+            int id = (int)get_global_id(0);
+            void (^child)(void) = ^{ atomic_add(out + level, id + 1); go(out, level - 1); };
+            if (enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(2), child) != CLK_SUCCESS)
+                out[0] = -1;
+        }
+        kernel void start(global int *out) { go(out, 3); }";
+    let program = build(&context, source, "");
+    let kernel = program.kernel("start");
+    // The blocks' kernels are nobody's but the driver's.
+    let count = info::<usize>(|size, value, ret| target().cl.clGetProgramInfo(program.0, CL_PROGRAM_NUM_KERNELS, size, value, ret));
+    assert_eq!(count, Ok(1));
+    // Without a queue nothing is enqueued.
+    assert_eq!(run(&context, &kernel, 3, 4), (vec![-1, 0, 0, 0], CL_SUCCESS));
+    let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
+    // 3 work-items enqueue 2 each, those 2 each, and those 2 each.
+    assert_eq!(run(&context, &kernel, 3, 4), (vec![0, 36, 18, 12], CL_SUCCESS));
+}
+
+#[test]
+fn a_chain_may_be_long() {
+    let Some(context) = context() else { return };
+    let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
+    let source = "
+        void go(global int *out, int level)
+        {
+            out[0]++;
+            if (level > 0)
+                enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(1), ^{ go(out, level - 1); });
+        }
+        kernel void start(global int *out) { go(out, 4999); }";
+    let program = build(&context, source, "");
+    assert_eq!(run(&context, &program.kernel("start"), 1, 1), (vec![5000], CL_SUCCESS));
+}
+
+#[test]
+fn events_order_what_they_should() {
+    let Some(context) = context() else { return };
+    let _queue = make(&context, WHOLE | DEFAULT | CL_QUEUE_PROFILING_ENABLE, None).expect("a queue");
+    let source = "
+        kernel void order(global int *out)
+        {
+            queue_t q = get_default_queue();
+            clk_event_t user = create_user_event(), events[2], marker;
+            ndrange_t one = ndrange_1D(1);
+            int failed = enqueue_kernel(q, CLK_ENQUEUE_FLAGS_NO_WAIT, one, 1, &user, &events[0], ^{ out[0] = atomic_inc(out + 7) + 1; });
+            failed |= enqueue_kernel(q, CLK_ENQUEUE_FLAGS_NO_WAIT, one, 1, &events[0], &events[1], ^(local void *m) {
+                *(local int *)m = atomic_inc(out + 7) + 1;
+                out[1] = *(local int *)m;
+            }, 16);
+            failed |= enqueue_marker(q, 2, events, &marker);
+            failed |= enqueue_kernel(q, CLK_ENQUEUE_FLAGS_NO_WAIT, one, 1, &marker, NULL, ^{ out[2] = atomic_inc(out + 7) + 1; });
+            out[3] = failed;
+            out[4] = is_valid_event(marker) + 2 * is_valid_event(CLK_NULL_EVENT);
+            capture_event_profiling_info(events[1], CLK_PROFILING_COMMAND_EXEC_TIME, out + 8);
+            failed |= enqueue_kernel(q, CLK_ENQUEUE_FLAGS_NO_WAIT, one, 1, &events[1], NULL, ^{ out[5] = out[8] > 0 && out[10] >= out[8]; });
+            release_event(events[0]);
+            release_event(events[1]);
+            release_event(marker);
+            set_user_event_status(user, CL_COMPLETE);
+            release_event(user);
+        }";
+    let kernel = build(&context, source, "").kernel("order");
+    for _ in 0..3 {
+        let (out, status) = run(&context, &kernel, 1, 12);
+        assert_eq!((&out[..6], status), (&[1, 2, 3, 0, 1, 1][..], CL_SUCCESS));
+    }
+}
+
+#[test]
+fn what_fails_is_told() {
+    let Some(context) = context() else { return };
+    let small = make(&context, WHOLE | DEFAULT, Some(256)).expect("a queue");
+    let source = "
+        kernel void full(global int *out)
+        {
+            for (int i = 0; i < 8; i++)
+                out[i] = enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{ atomic_inc(out + 8); });
+        }
+        kernel void wrong(global int *out)
+        {
+            clk_event_t none = CLK_NULL_EVENT;
+            queue_t q = get_default_queue();
+            void (^b)(void) = ^{ atomic_inc(out + 8); };
+            out[0] = enqueue_kernel(CLK_NULL_QUEUE, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), b);
+            out[1] = enqueue_kernel(q, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(0), b);
+            out[2] = enqueue_kernel(q, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), 1, &none, NULL, b);
+            out[3] = enqueue_kernel(q, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), 1, NULL, NULL, b);
+            out[4] = enqueue_kernel(q, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^(local void *m) { }, 0);
+            out[5] = enqueue_kernel(q, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1, 1 << 20), b);
+        }
+        kernel void fails(global int *out)
+        {
+            clk_event_t user = create_user_event();
+            out[0] = enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), 1, &user, NULL, ^{ out[1] = 1; });
+            set_user_event_status(user, -7);
+            release_event(user);
+        }
+        kernel void waits(global int *out)
+        {
+            clk_event_t user = create_user_event();
+            out[0] = enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), 1, &user, NULL, ^{ out[1] = 1; });
+        }";
+    let (plain, detailed) = (build(&context, source, ""), build(&context, source, "-g"));
+    let (out, _) = run(&context, &plain.kernel("full"), 1, 9);
+    let taken = out[..8].iter().take_while(|&&status| status == 0).count();
+    assert!((1..8).contains(&taken) && out[taken..8].iter().all(|&status| status == -101), "{out:?}");
+    assert_eq!(out[8], taken as i32);
+    let (out, _) = run(&context, &detailed.kernel("full"), 1, 9);
+    assert_eq!((out[taken], out[8]), (-161, taken as i32));
+    assert_eq!(run(&context, &plain.kernel("wrong"), 1, 9).0, [-101, -101, -101, -101, -101, -101, 0, 0, 0]);
+    assert_eq!(run(&context, &detailed.kernel("wrong"), 1, 9).0, [-102, -160, -57, -57, -51, -160, 0, 0, 0]);
+    // A child that cannot run is a failure of the launch, one that nothing would ever start too.
+    assert_ne!(run(&context, &plain.kernel("fails"), 1, 2).1, CL_SUCCESS);
+    assert_ne!(run(&context, &plain.kernel("waits"), 1, 2).1, CL_SUCCESS);
+    drop(small);
+    assert_eq!(run(&context, &plain.kernel("full"), 1, 9).0[0], -101);
+}
+
+#[test]
+fn queues_are_arguments_and_children_count_for_profiles() {
+    let Some(context) = context() else { return };
+    let (first, second) = (make(&context, WHOLE, None).expect("a queue"), make(&context, WHOLE, None).expect("a queue"));
+    let source = "
+        kernel void both(global int *out, queue_t a, queue_t b)
+        {
+            queue_t all[] = {a, b};
+            int n = 3;
+            for (int i = 0; i < 2; i++)
+                enqueue_kernel(all[i], CLK_ENQUEUE_FLAGS_WAIT_WORK_GROUP, ndrange_1D(64, 16), ^{ atomic_add(out + i, n); });
+        }";
+    let kernel = build(&context, source, "").kernel("both");
+    let host: cl_command_queue = context.queue(0).0;
+    assert_eq!(kernel.set(1, &host), INVALID_DEVICE_QUEUE);
+    assert_eq!(kernel.set(1, &null_mut::<c_void>()), INVALID_DEVICE_QUEUE);
+    assert_eq!((kernel.set(1, &first.0), kernel.set(2, &second.0)), (CL_SUCCESS, CL_SUCCESS));
+    assert_eq!(run(&context, &kernel, 1, 2), (vec![192, 192], CL_SUCCESS));
+    let (queue, mem) = (context.queue(CL_QUEUE_PROFILING_ENABLE), context.buffer(8));
+    kernel.set_mem(0, &mem);
+    let (mut event, one) = (null_mut(), 1usize);
+    let status = target().cl.clEnqueueNDRangeKernel(queue.0, kernel.0, 1, null(), &one, null(), 0, null(), &mut event);
+    assert_eq!(status, CL_SUCCESS);
+    let event = Event(event);
+    queue.finish();
+    let time = |what| info::<u64>(|size, value, ret| target().cl.clGetEventProfilingInfo(event.0, what, size, value, ret)).expect("a time");
+    assert!(time(PROFILING_COMPLETE) > time(CL_PROFILING_COMMAND_END));
+}
