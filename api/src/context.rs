@@ -87,7 +87,7 @@ impl Context {
             svm: Mutex::new(Rank::Svm, BTreeMap::new()),
             addressed: Mutex::new(Rank::Svm, BTreeMap::new()),
             queues: Mutex::new(Rank::Svm, Vec::new()),
-            default_queues: Mutex::new(Rank::Svm, vec![Weak::new(); devices.len()]),
+            default_queues: Mutex::new(Rank::Svm, devices.iter().map(|_| Weak::new()).collect()),
             destructors: Destructors::default(),
         }))
     }

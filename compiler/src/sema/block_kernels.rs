@@ -72,7 +72,7 @@ impl Sema<'_> {
         format!("{around:?} {} {span:?} {:?}", block.func.0, self.functions[block.func.index()]).hash(&mut hasher);
         let number = hasher.finish() | 1 << 63;
         let (func, locals) = (block.func, self.decls[block.func.index()].params.len());
-        self.kernel_of(number, locals, span, &mut |sema, at, parameters| {
+        self.kernel_of(number, locals, span, |sema, at, parameters| {
             let mut stmts = Vec::new();
             let mut captured = Vec::new();
             for &(ty, offset) in &places {
@@ -95,13 +95,10 @@ impl Sema<'_> {
     }
 
     /// Makes a kernel of that number. Its parameters are where its captures are, and so many pointers to local memory.
-    pub(super) fn kernel_of(
-        &mut self,
-        number: u64,
-        locals: usize,
-        span: Span,
-        body: &mut dyn FnMut(&mut Self, LocalId, &[LocalId]) -> Option<Vec<Stmt>>,
-    ) -> Option<FuncId> {
+    pub(super) fn kernel_of<F>(&mut self, number: u64, locals: usize, span: Span, body: F) -> Option<FuncId>
+    where
+        F: FnOnce(&mut Self, LocalId, &[LocalId]) -> Option<Vec<Stmt>>,
+    {
         let (void, uint) = (self.void_ty(), self.scalar(ScalarKind::UInt));
         let local = self.pointer(QualTy::plain(void), Space::Local);
         let param = |ty, type_name: &str| Param { name: None, ty: QualTy::plain(ty), span, type_name: type_name.to_owned() };

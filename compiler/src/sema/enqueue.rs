@@ -360,7 +360,7 @@ impl Sema<'_> {
         let times = self.pointer(QualTy::plain(ulong), Space::Global);
         let value = self.cast(CastKind::Pointer, value, times);
         if !self.kernels.iter().any(|(_, info)| info.name == kernel_name(CAPTURE_TIMES)) {
-            self.kernel_of(CAPTURE_TIMES, 0, span, &mut |sema, at, _| {
+            self.kernel_of(CAPTURE_TIMES, 0, span, |sema, at, _| {
                 let index = sema.local_read(at, span);
                 let call = sema.own_call("__wgcl_captured_times", vec![index], span)?;
                 Some(vec![Stmt { kind: StmtKind::Expr(call), span: sema.span(span) }])
