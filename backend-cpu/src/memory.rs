@@ -134,7 +134,7 @@ impl CpuMemory {
     /// The variables of a program, which are counted nowhere.
     pub(crate) fn of_variables(block: Block) -> Arc<Self> {
         let (start, size) = (block.start(), block.size());
-        Arc::new(Self { start, size, owner: Owner::Program(block), quota: Quota::new(0) })
+        Arc::new(Self { start, size, owner: Owner::Program(block), quota: Quota::new(0), written: None })
     }
 
     fn owned(start: NonNull<u8>, size: usize, owner: Owner, quota: &Arc<Quota>) -> Self {
