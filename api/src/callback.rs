@@ -3,6 +3,7 @@
 //! Callbacks never run on a device's thread: one that blocks (which the specification forbids, and which applications do all the same) would
 //! stop the device that it waits for. One thread keeps them in the order in which their events happened.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
@@ -14,10 +15,22 @@ pub type Job = Box<dyn FnOnce() + Send>;
 
 static THREAD: OnceLock<Option<Mutex<Sender<Job>>>> = OnceLock::new();
 
+thread_local! {
+    /// Whether this thread runs a callback.
+    static HERE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the caller is called by a callback.
+pub(crate) fn is_here() -> bool {
+    HERE.get()
+}
+
 fn run(job: Job) {
+    let before = HERE.replace(true);
     if catch_unwind(AssertUnwindSafe(job)).is_err() {
         tracing::error!("a callback panicked");
     }
+    HERE.set(before);
 }
 
 /// Runs a callback soon, after those that were scheduled before it.

@@ -33,6 +33,7 @@ use crate::error::{Error, Result, ensure};
 use crate::failure::{Failure, Place, Told};
 use crate::family::Family;
 use crate::lock::{Mutex, Rank};
+use crate::misuse;
 use crate::object::{HandleSlot, Object};
 use crate::queue::Queue;
 use crate::trace::Traced;
@@ -392,6 +393,7 @@ impl Event {
     /// # Errors
     /// If there is no event, they are of several contexts, or one of them failed.
     pub fn wait_all(events: &[Arc<Self>]) -> Result<()> {
+        misuse::waits();
         let Some(first) = events.first() else {
             return Err(Error::InvalidValue("the list of events is empty".into()));
         };

@@ -44,6 +44,7 @@ pub mod lock;
 pub mod mandates;
 mod map;
 pub mod memory;
+mod misuse;
 pub mod mutable_dispatch;
 pub mod native;
 pub mod object;

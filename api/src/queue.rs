@@ -16,6 +16,7 @@ use crate::error::{Error, Result, ensure};
 use crate::event::Event;
 use crate::failure::{Failure, Failures, Place, Told};
 use crate::lock::{Mutex, Rank};
+use crate::misuse;
 use crate::object::{HandleSlot, Object};
 
 bitflags! {
@@ -379,6 +380,7 @@ impl Queue {
     /// # Errors
     /// If a command failed and nobody was told yet.
     pub fn finish(&self) -> Result<()> {
+        misuse::waits();
         self.drain();
         let failure = self.failures(|failures| {
             let failure = failures.unsettled();
@@ -396,6 +398,7 @@ impl Queue {
     /// # Errors
     /// If the command, something that it waited for, or something that it comes behind failed.
     pub fn block_on(&self, event: &Arc<Event>) -> Result<()> {
+        misuse::waits();
         event.want();
         event.wait();
         let (failure, waited) = match event.failure() {

@@ -260,6 +260,11 @@ pub(crate) fn release<T: Named>(handle: *mut T::Raw) -> Result<Option<Arc<T>>> {
     }))
 }
 
+/// All objects of which the application holds references.
+pub(crate) fn held() -> Vec<Arc<dyn Any + Send + Sync>> {
+    REGISTRY.iter().flat_map(|shard| shard.read().values().filter_map(|entry| entry.held.clone()).collect::<Vec<_>>()).collect()
+}
+
 /// CL_..._REFERENCE_COUNT: what the application holds, at least 1 for what is alive.
 pub(crate) fn count<T: Named>(object: &Arc<T>) -> u32 {
     let address = address_of(object);

@@ -37,6 +37,7 @@ mod external;
 mod ffi;
 mod handles;
 mod hardware;
+mod held;
 mod host;
 mod image;
 mod image_enqueue;

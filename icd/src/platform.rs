@@ -19,8 +19,8 @@ use crate::bindings::{
 };
 use crate::dispatch;
 use crate::ffi::{BytesMut, FromC, Out, OutList, Text};
-use crate::handles;
 use crate::info::Query;
+use crate::{handles, held};
 
 /// CL_PLATFORM_UNLOADABLE_KHR, newer than the headers that the bindings are made from.
 const UNLOADABLE: cl_platform_info = 0x0921;
@@ -36,7 +36,7 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
         let options = Options::get();
         start_logging(options);
         trace::begin(options);
-        if trace::is_on() {
+        if trace::is_on() || options.is_checked() {
             // SAFETY: the function may be called at the end of the process: it waits for nobody, and the library is never unloaded before.
             let _ = unsafe { libc::atexit(at_exit) };
         }
@@ -46,7 +46,12 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
 
 extern "C" fn at_exit() {
     // No panic leaves a function that C calls.
-    let _ = std::panic::catch_unwind(trace::end);
+    let _ = std::panic::catch_unwind(|| {
+        if Options::get().is_checked() {
+            held::tell();
+        }
+        trace::end();
+    });
 }
 
 fn start_logging(options: &Options) {

@@ -4,10 +4,12 @@
 
 mod common;
 
+use std::ffi::c_void;
 use std::process::{Command, Output};
 use std::ptr::null;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::ffi::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_SUCCESS, cl_int};
+use common::ffi::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_SUCCESS, cl_event, cl_int};
 use common::objects::{Context, Queue};
 use common::target;
 
@@ -254,6 +256,56 @@ fn run_right(context: &Context, queue: &Queue) {
     assert_eq!(queue.launch(&shared, &[16], Some(&[8])), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&out, 24)[..12], [6, 5, 5, 0, 0, 0, 0, 0, 5, 6, 7, 8]);
     assert_eq!(target().cl.clFinish(queue.0), CL_SUCCESS);
+}
+
+static CALLED: AtomicBool = AtomicBool::new(false);
+
+unsafe extern "C" fn waits(_: cl_event, _: cl_int, queue: *mut c_void) {
+    assert_eq!(target().cl.clFinish(queue.cast()), CL_SUCCESS);
+    CALLED.store(true, Ordering::SeqCst);
+}
+
+/// What an application should not do: a callback waits, and a context, two buffers and a kernel are never released.
+#[test]
+#[ignore = "run by what_the_application_does_wrong_is_told, in a process that checks"]
+fn careless() {
+    if std::env::var_os(CHILD).is_none() {
+        return;
+    }
+    eprintln!("@@ careless");
+    let cl = &target().cl;
+    let context = Context::new();
+    let queue = context.queue(0);
+    let mut status = 1;
+    let gate = cl.clCreateUserEvent(context.0, &mut status);
+    assert_eq!(status, CL_SUCCESS);
+    assert_eq!(cl.clSetEventCallback(gate, 0, Some(waits), queue.0.cast()), CL_SUCCESS);
+    assert_eq!(cl.clSetUserEventStatus(gate, 0), CL_SUCCESS);
+    while !CALLED.load(Ordering::SeqCst) {
+        std::thread::yield_now();
+    }
+    assert_eq!(cl.clReleaseEvent(gate), CL_SUCCESS);
+    let program = context.build("kernel void forgotten(global int *out) { }");
+    std::mem::forget((program.kernel("forgotten"), context.buffer(64), context.buffer(64)));
+    drop((program, queue));
+    std::mem::forget(context);
+}
+
+#[test]
+fn what_the_application_does_wrong_is_told() {
+    let told = |mode: &str| {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        let command = command.args(["--exact", "careless", "--ignored", "--nocapture"]).env(CHILD, "1").env("WGCL_CHECK", mode);
+        let Output { status, stderr, .. } = command.output().expect("a process");
+        let text = String::from_utf8_lossy(&stderr).into_owned();
+        assert!(status.success(), "{text}");
+        let behind = text.split_once("@@ careless\n").map(|(_, behind)| behind).expect("the test has run");
+        behind.lines().filter(|line| line.starts_with("wgcl: ")).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let expected = "wgcl: a callback makes a call that waits for commands, which OpenCL leaves undefined\n\
+                    wgcl: not released: 2 buffers of 64 bytes, 1 context, 1 kernel 'forgotten'\n";
+    assert_eq!(told("1"), expected);
+    assert_eq!(told("0"), "");
 }
 
 #[test]
