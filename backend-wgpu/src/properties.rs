@@ -19,6 +19,9 @@ const MOST_BINDINGS: u32 = 256;
 /// What OpenCL asks for as the largest allocation of a device with 4 GiB or more (CL_DEVICE_MAX_MEM_ALLOC_SIZE).
 const ASKED_ALLOCATION: u64 = 1 << 30;
 
+/// Arguments of the largest size that a kernel has bindings for, and some to spare.
+const LARGE_ARGUMENTS: u32 = 4;
+
 /// The kind of a device.
 pub(crate) const fn kind(device_type: wgpu::DeviceType) -> DeviceKind {
     match device_type {
@@ -154,13 +157,14 @@ fn largest_buffer(info: &wgpu::AdapterInfo, details: &Details) -> Option<u64> {
 }
 
 /// The largest allocation: where shaders reach memory by addresses, `by_address`. Else what a binding holds. Larger ones are bound in pieces, and there are such as
-/// far as OpenCL asks for them; pointers have 32 bits within an allocation then, and their differences are signed: more than 2 GiB could not be.
+/// far as OpenCL asks for them, and a kernel can take [`LARGE_ARGUMENTS`] of them; pointers have 32 bits within an allocation then, and their differences are signed: more than 2 GiB could not be.
 fn max_allocation(limits: &wgpu::Limits, by_address: &Option<u64>) -> u64 {
     if let Some(largest) = by_address.filter(|largest| *largest >= ASKED_ALLOCATION) {
         return largest;
     }
-    let bound = limits.max_storage_buffer_binding_size.max(ASKED_ALLOCATION);
-    bound.min(limits.max_buffer_size).min(i32::MAX as u64) & !255
+    let binding = limits.max_storage_buffer_binding_size;
+    let in_pieces = binding.saturating_mul((storage_buffers(limits) / LARGE_ARGUMENTS).into()).min(ASKED_ALLOCATION);
+    binding.max(in_pieces).min(limits.max_buffer_size).min(i32::MAX as u64) & !255
 }
 
 /// Memory in all, such that the specification's lower bound of the largest allocation, a quarter of it up to 1 GiB, is one that a binding
@@ -283,7 +287,30 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_pci;
+    use super::{max_allocation, parse_pci};
+
+    #[test]
+    fn large_allocations_leave_bindings_for_several_arguments() {
+        let limits = |bindings, binding: u64| wgpu::Limits {
+            max_storage_buffers_per_shader_stage: bindings,
+            max_bindings_per_bind_group: 1000,
+            max_storage_buffer_binding_size: binding,
+            max_buffer_size: 4 << 30,
+            ..wgpu::Limits::default()
+        };
+        let cases = [
+            (16, 128 << 20, 512 << 20),
+            (8, 128 << 20, 256 << 20),
+            (4, 128 << 20, 128 << 20),
+            (1000, 128 << 20, 1 << 30),
+            (8, 2 << 30, (2 << 30) - 256),
+        ];
+        for (bindings, binding, largest) in cases {
+            let limits = wgpu::Limits { max_buffers_and_acceleration_structures_per_shader_stage: 2000, ..limits(bindings, binding) };
+            assert_eq!(max_allocation(&limits, &None), largest, "{bindings} bindings of {binding} bytes");
+        }
+        assert_eq!(max_allocation(&limits(16, 128 << 20), &Some(8 << 30)), 8 << 30, "by addresses");
+    }
 
     #[test]
     fn places_on_the_bus() {
