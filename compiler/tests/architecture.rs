@@ -44,6 +44,8 @@ fn the_places_that_it_names_are_there() {
         root().join("backend-wgpu/src"),
         root().join("backend-cpu/src"),
         root().join("codegen/src"),
+        root().join("api/src"),
+        root().join("icd/src"),
     ];
     let is_path = |word: &&str| word.ends_with(".rs") || word.ends_with(".md") || (word.contains('/') && !word.contains(' '));
     let missing: Vec<&str> =
@@ -51,25 +53,25 @@ fn the_places_that_it_names_are_there() {
     assert!(missing.is_empty(), "ARCHITECTURE.md names what is not there: {missing:?}");
 }
 
+/// The files that a line of ARCHITECTURE.md lists behind its beginning.
+fn files_named_behind(beginning: &str) -> BTreeSet<PathBuf> {
+    let text = read(&root().join("ARCHITECTURE.md"));
+    let line = text.lines().find_map(|line| line.strip_prefix(beginning)).expect("the invariant");
+    // Files follow the crate that they are of.
+    let mut folder = PathBuf::new();
+    let mut file = |word: &str| {
+        if word.ends_with(".rs") {
+            return Some(folder.join(word));
+        }
+        folder = Path::new(word).join("src");
+        None
+    };
+    quoted(line).filter_map(&mut file).collect()
+}
+
 #[test]
 fn unsafe_code_is_where_it_is_named() {
-    let text = read(&root().join("ARCHITECTURE.md"));
-    let named: BTreeSet<PathBuf> = text
-        .lines()
-        .find_map(|line| line.strip_prefix("- **`unsafe` lives in"))
-        .map(|line| {
-            // Files follow the crate that they are of.
-            let mut folder = PathBuf::new();
-            let mut file = |word: &str| {
-                if word.ends_with(".rs") {
-                    return Some(folder.join(word));
-                }
-                folder = Path::new(word).join("src");
-                None
-            };
-            quoted(line).filter_map(&mut file).collect()
-        })
-        .expect("the invariant");
+    let named = files_named_behind("- **`unsafe` lives in");
     let mut used = BTreeSet::new();
     for path in ["backend-cpu", "backend-wgpu", "codegen"].iter().flat_map(|folder| sources(&root().join(folder).join("src"))) {
         // As code, not in lints and prose.
@@ -85,6 +87,27 @@ fn unsafe_code_is_where_it_is_named() {
         let library = read(&root().join(safe).join("src/lib.rs"));
         assert!(library.contains("#![forbid(unsafe_code)]"), "{safe} does not forbid unsafe code");
     }
+}
+
+/// Whether code names what only some systems have: a path that begins with one of these.
+fn names_a_system(code: &str) -> bool {
+    let begins = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    ["libc::", "ash::", "os::unix", "os::fd", "os::linux", "os::windows"]
+        .iter()
+        .any(|name| code.match_indices(name).any(|(at, _)| begins(at)))
+}
+
+#[test]
+fn systems_are_named_where_it_is_said() {
+    let named = files_named_behind("- **Systems are named in these files alone**");
+    let crates = ["api", "backend-cpu", "backend-host", "backend-wgpu", "codegen", "compiler", "icd", "runtime"];
+    let files = crates.iter().flat_map(|folder| sources(&root().join(folder).join("src")));
+    let used: BTreeSet<PathBuf> = files
+        .filter(|path| !path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs"))
+        .filter(|path| names_a_system(&code(path)))
+        .map(|path| path.strip_prefix(root()).unwrap().to_owned())
+        .collect();
+    assert_eq!(used, named, "left: files that name a system's interfaces; right: those that ARCHITECTURE.md names");
 }
 
 /// The text of a file without comments and without its tests at the end.
