@@ -139,6 +139,45 @@ fn a_chain_may_be_long() {
 }
 
 #[test]
+fn launches_of_one_program_do_not_meddle() {
+    let Some(context) = context() else { return };
+    let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
+    let source = "
+        kernel void twice(global int *out, int n)
+        {
+            clk_event_t first;
+            queue_t q = get_default_queue();
+            enqueue_kernel(q, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(n), 0, NULL, &first, ^{ atomic_inc(out); });
+            enqueue_kernel(q, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), 1, &first, NULL, ^{ out[1] += out[0] == n; });
+            release_event(first);
+        }";
+    let program = build(&context, source, "");
+    // Four threads, each with a kernel, a buffer and queues of its own.
+    std::thread::scope(|scope| {
+        for thread in 1..5 {
+            let (context, program) = (&context, &program);
+            scope.spawn(move || {
+                let kernel = program.kernel("twice");
+                let queues = [context.queue(0), context.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)];
+                for round in 0..10 {
+                    let buffers: Vec<_> = queues.iter().map(|queue| (queue, context.buffer(8))).collect();
+                    for (queue, mem) in &buffers {
+                        queue.write(mem, &[0i32; 2]);
+                        kernel.set_mem(0, mem);
+                        assert_eq!(kernel.set(1, &(thread * 10 + round)), CL_SUCCESS);
+                        assert_eq!(queue.launch(&kernel, &[1], None), CL_SUCCESS);
+                    }
+                    for (queue, mem) in &buffers {
+                        queue.finish();
+                        assert_eq!(queue.read::<i32>(mem, 2), [thread * 10 + round, 1]);
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
 fn events_order_what_they_should() {
     let Some(context) = context() else { return };
     let _queue = make(&context, WHOLE | DEFAULT | CL_QUEUE_PROFILING_ENABLE, None).expect("a queue");
