@@ -3,7 +3,7 @@
 use crate::launches::{Case, Given, bytes_of};
 use crate::random::Random;
 use wgcl_compiler::interpret::NdRange;
-use wgcl_compiler::ir::{Func, Function, KernelParam, Module, Space};
+use wgcl_compiler::ir::{Func, Function, KernelParam, Module, Scalar, Space};
 use wgcl_compiler::launch::{ConstantBinding, LaunchKey, Pieces};
 use wgcl_compiler::passes;
 use wgcl_compiler::target::Target;
@@ -44,6 +44,11 @@ fn target(number: usize, random: &mut Random) -> (&'static str, Target) {
     (name, target.changed(|target| target.language.max_subgroup_size = lanes))
 }
 
+/// Whether a module computes with doubles.
+fn has_doubles(module: &Module) -> bool {
+    module.functions.iter().any(|function| function.values.iter().any(|value| value.ty.scalar() == Some(Scalar::F64)))
+}
+
 /// Work-items of groups.
 const LOCAL_SIZES: [[u32; 3]; 16] = [
     [4, 1, 1],
@@ -71,7 +76,12 @@ impl Case {
         let kernel = &module.functions[0];
         let any = random.below(PROFILES.len());
         let wanted = PROFILES.iter().position(|(name, _)| Some(*name) == wants.device);
-        let (profile, target) = target(wanted.filter(|_| random.below(4) > 0).unwrap_or(any), &mut random);
+        let (mut profile, mut target) = target(wanted.filter(|_| random.below(4) > 0).unwrap_or(any), &mut random);
+        if !target.language.fp64 && has_doubles(module) {
+            // A build for that device would have refused it.
+            let lanes = target.language.max_subgroup_size;
+            (profile, target) = ("full", Target::full().changed(|target| target.language.max_subgroup_size = lanes));
+        }
         let blind = passes::group_blind(module, Func(0));
         let local = loop {
             let size = LOCAL_SIZES[random.below(LOCAL_SIZES.len())];
