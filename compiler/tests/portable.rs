@@ -58,10 +58,13 @@ fn directives<'a>(source: &'a str, name: &str) -> Vec<&'a str> {
     source.lines().filter_map(|line| line.trim().strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(':').map(str::trim)).collect()
 }
 
-/// Whether a `.cl` file says that it needs a feature of OpenCL C 3.0 that the devices of this form do not report: they skip it.
+/// Whether a `.cl` file says that it needs a feature of OpenCL C 3.0, or an extension, that the devices of this form do not report: they skip it.
 fn is_skipped(source: &str, target: &Target) -> bool {
-    let requires = directives(source, "requires");
-    requires.iter().flat_map(|words| words.split_whitespace()).any(|word| word.starts_with("__opencl_c_") && !target.has_feature(word))
+    let is_missing = |word: &str| {
+        let extension = word.starts_with("cl_") && !target.language.extensions.iter().any(|known| known == word);
+        extension || word.starts_with("__opencl_c_") && !target.has_feature(word)
+    };
+    directives(source, "requires").iter().flat_map(|words| words.split_whitespace()).any(is_missing)
 }
 
 /// A `.cl` file; `None` where it says that it does not build.
