@@ -373,16 +373,17 @@ impl Device {
 
     /// What the features of OpenCL C 3.0 say of atomics.
     fn optional_atomic_capabilities(&self) -> AtomicCapabilities {
-        [
+        self.of_features([
             ("__opencl_c_atomic_order_acq_rel", AtomicCapabilities::ORDER_ACQ_REL),
             ("__opencl_c_atomic_order_seq_cst", AtomicCapabilities::ORDER_SEQ_CST),
             ("__opencl_c_atomic_scope_device", AtomicCapabilities::SCOPE_DEVICE),
             ("__opencl_c_atomic_scope_all_devices", AtomicCapabilities::SCOPE_ALL_DEVICES),
-        ]
-        .into_iter()
-        .filter(|(feature, _)| self.target().has_feature(feature))
-        .map(|(_, capability)| capability)
-        .collect()
+        ])
+    }
+
+    /// The capabilities whose features of OpenCL C 3.0 the device has.
+    fn of_features<T: FromIterator<T>, const N: usize>(&self, table: [(&str, T); N]) -> T {
+        table.into_iter().filter(|(feature, _)| self.target().has_feature(feature)).map(|(_, capability)| capability).collect()
     }
 
     /// CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR
@@ -392,15 +393,11 @@ impl Device {
 
     /// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR
     pub fn kernel_clock_capabilities(&self) -> KernelClocks {
-        [
+        self.of_features([
             ("__opencl_c_kernel_clock_scope_device", KernelClocks::DEVICE),
             ("__opencl_c_kernel_clock_scope_work_group", KernelClocks::WORK_GROUP),
             ("__opencl_c_kernel_clock_scope_sub_group", KernelClocks::SUB_GROUP),
-        ]
-        .into_iter()
-        .filter(|(feature, _)| self.target().has_feature(feature))
-        .map(|(_, clock)| clock)
-        .collect()
+        ])
     }
 
     /// CL_DEVICE_EXTENSIONS_WITH_VERSION: the platform's, the compiler's, and those of the API.

@@ -2,6 +2,8 @@
 
 use ash::vk;
 
+use crate::large;
+
 /// What an import is made of.
 pub(crate) struct Handle {
     pub(crate) kind: vk::ExternalMemoryHandleTypeFlags,
@@ -45,17 +47,7 @@ pub(crate) unsafe fn make(
         }
     };
     // SAFETY: the memory is of one of the buffer's types, and as large as it needs.
-    match unsafe { device.bind_buffer_memory(buffer, memory, 0) } {
-        Ok(()) => Ok((buffer, memory, size)),
-        Err(result) => {
-            // SAFETY: as above.
-            unsafe {
-                device.destroy_buffer(buffer, None);
-                device.free_memory(memory, None);
-            }
-            Err(result)
-        }
-    }
+    unsafe { large::bind(device, buffer, memory) }.map(|()| (buffer, memory, size))
 }
 
 /// # Safety
@@ -66,15 +58,8 @@ unsafe fn buffer(
     size: u64,
     addressed: bool,
 ) -> Result<(vk::Buffer, vk::MemoryRequirements), vk::Result> {
-    let mut usage = vk::BufferUsageFlags::TRANSFER_SRC
-        | vk::BufferUsageFlags::TRANSFER_DST
-        | vk::BufferUsageFlags::UNIFORM_BUFFER
-        | vk::BufferUsageFlags::STORAGE_BUFFER;
-    if addressed {
-        usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-    }
     let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(handle.kind);
-    let info = vk::BufferCreateInfo::default().size(size).usage(usage).push_next(&mut external);
+    let info = vk::BufferCreateInfo::default().size(size).usage(large::usage(addressed)).push_next(&mut external);
     // SAFETY: as the caller promises.
     let buffer = unsafe { device.create_buffer(&info, None) }?;
     // SAFETY: the buffer was just made.

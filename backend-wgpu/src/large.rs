@@ -21,13 +21,9 @@ pub(crate) unsafe fn make(
     size: u64,
     addressed: bool,
 ) -> Result<(vk::Buffer, vk::DeviceMemory), vk::Result> {
-    let mut usage = vk::BufferUsageFlags::TRANSFER_SRC
-        | vk::BufferUsageFlags::TRANSFER_DST
-        | vk::BufferUsageFlags::UNIFORM_BUFFER
-        | vk::BufferUsageFlags::STORAGE_BUFFER;
+    let usage = usage(addressed);
     let mut flags = vk::MemoryAllocateFlagsInfo::default();
     if addressed {
-        usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
         flags = flags.flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
     }
     // SAFETY: as the caller promises.
@@ -54,15 +50,26 @@ pub(crate) unsafe fn make(
     // SAFETY: nothing uses the buffer yet, here and below.
     let memory = allocated.inspect_err(|_| unsafe { device.destroy_buffer(buffer, None) })?;
     // SAFETY: the memory was made for the buffer.
-    match unsafe { device.bind_buffer_memory(buffer, memory, 0) } {
-        Ok(()) => Ok((buffer, memory)),
-        Err(result) => {
-            // SAFETY: as above.
-            unsafe {
-                device.destroy_buffer(buffer, None);
-                device.free_memory(memory, None);
-            }
-            Err(result)
-        }
-    }
+    unsafe { bind(device, buffer, memory) }.map(|()| (buffer, memory))
+}
+
+/// What every buffer of ours is used for; with an address where `addressed`.
+pub(crate) fn usage(addressed: bool) -> vk::BufferUsageFlags {
+    let usage = vk::BufferUsageFlags::TRANSFER_SRC
+        | vk::BufferUsageFlags::TRANSFER_DST
+        | vk::BufferUsageFlags::UNIFORM_BUFFER
+        | vk::BufferUsageFlags::STORAGE_BUFFER;
+    if addressed { usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS } else { usage }
+}
+
+/// Gives a buffer its memory; neither is left where that fails.
+///
+/// # Safety
+/// Nothing uses either yet, and the memory is of one of the buffer's types, and as large as it needs.
+pub(crate) unsafe fn bind(device: &ash::Device, buffer: vk::Buffer, memory: vk::DeviceMemory) -> Result<(), vk::Result> {
+    // SAFETY: as the caller promises, here and below.
+    unsafe { device.bind_buffer_memory(buffer, memory, 0) }.inspect_err(|_| unsafe {
+        device.destroy_buffer(buffer, None);
+        device.free_memory(memory, None);
+    })
 }

@@ -294,11 +294,7 @@ fn careless() {
 #[test]
 fn what_the_application_does_wrong_is_told() {
     let told = |mode: &str| {
-        let mut command = Command::new(std::env::current_exe().expect("this program"));
-        let command = command.args(["--exact", "careless", "--ignored", "--nocapture"]).env(CHILD, "1").env("WGCL_CHECK", mode);
-        let Output { status, stderr, .. } = command.output().expect("a process");
-        let text = String::from_utf8_lossy(&stderr).into_owned();
-        assert!(status.success(), "{text}");
+        let text = child("careless", mode);
         let behind = text.split_once("@@ careless\n").map(|(_, behind)| behind).expect("the test has run");
         behind.lines().filter(|line| line.starts_with("wgcl: ")).map(|line| format!("{line}\n")).collect::<String>()
     };
@@ -324,13 +320,19 @@ fn kernels() {
     eprintln!("@@ end");
 }
 
-/// What the kernels' process wrote, if the device checks.
-fn told(mode: &str) -> Option<String> {
+/// What a process wrote that ran a test of these with `WGCL_CHECK` so.
+fn child(test: &str, mode: &str) -> String {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
-    let command = command.args(["--exact", "kernels", "--ignored", "--nocapture"]).env(CHILD, mode).env("WGCL_CHECK", mode);
+    let command = command.args(["--exact", test, "--ignored", "--nocapture"]).env(CHILD, mode).env("WGCL_CHECK", mode);
     let Output { status, stderr, .. } = command.output().expect("a process");
     let text = String::from_utf8_lossy(&stderr).into_owned();
     assert!(status.success(), "{text}");
+    text
+}
+
+/// What the kernels' process wrote, if the device checks.
+fn told(mode: &str) -> Option<String> {
+    let text = child("kernels", mode);
     (!text.contains("@@ none")).then_some(text)
 }
 

@@ -370,7 +370,6 @@ impl Checker {
             all: groups.map_or(u32::MAX, |count| count.load(Ordering::Relaxed)),
             site: asked.number as u32,
             atomic: site.access == Access::Atomic || site.volatile,
-            stores: site.access == Access::Store,
         };
         let (bytes, writes) = ((start, end - start), site.access.writes());
         let counts = Counts { items: &group.items, groups: &self.common.syncs };
@@ -381,7 +380,8 @@ impl Checker {
         };
         // Where work-items do not wait for each other, all have their private variables in one place.
         let Some(before) = before.filter(|_| !private) else { return };
-        if now.stores && before.stores {
+        let is_store = |site: &Site| site.access == Access::Store;
+        if is_store(site) && self.variant.sites.get(before.site as usize).is_some_and(is_store) {
             group.doubtful = Some(Doubtful { asked, before, bytes: bytes_at(start, end - start) });
         } else {
             self.tell_race(group, asked, &before);

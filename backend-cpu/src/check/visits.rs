@@ -31,8 +31,6 @@ pub(super) struct Visit {
     pub(super) site: u32,
     /// Whether it is atomic, or volatile.
     pub(super) atomic: bool,
-    /// Whether it writes without being atomic.
-    pub(super) stores: bool,
 }
 
 impl Visit {

@@ -27,7 +27,8 @@ pub struct LaunchContext {
     /// Address of a function `extern "sysv64" fn(u64, u64, u64) -> u64` that multiplies and adds doubles with one rounding, given and giving their bits: for instruction sets that
     /// cannot.
     pub fused: u64,
-    /// Address of a function `extern "sysv64" fn(u64, u64, u64, u64, u64, u64) -> u64` that kernels with [`NativeKernel::sites`] ask before each access. It is given
+    /// Address of a function `extern "sysv64" fn(u64, u64, u64, u64, u64, u64) -> u64` that kernels with [`NativeKernel::sites`] ask before each access, and tell of
+    /// what else [`super::check::Access`] names, which says what address and object are then. It is given
     /// [`Self::checker`], the address, that of the object the pointer leads into ([`super::check::Object`]; of the arena where it may be any), the number of the site and above it
     /// (from bit 32 on) the linear local id of the work-item, its group's ids in dimensions 0 and 1, likewise, and in dimension 2. It gives the address that is accessed, of as many bytes.
     pub check: u64,

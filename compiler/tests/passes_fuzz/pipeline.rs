@@ -102,6 +102,11 @@ fn first(list: &[(&'static str, Module)], is_wrong: impl Fn(usize, &Module) -> b
     Some(format!("after {pass} the outcome is wrong:\n{before}{after}"))
 }
 
+/// Whether a module has another outcome than it should.
+fn differs(case: &Case, module: &Module, stage: Stage, expected: &[Vec<u8>]) -> bool {
+    outcome(case, |undefined| run_whole(case, module, stage, undefined)).as_deref() != Ok(expected)
+}
+
 /// What a program is built for: in half of them all functions stay that can.
 pub fn build_target(seed: u64) -> Target {
     Target::full().changed(|target| target.inlining = if seed.is_multiple_of(2) { Inlining::NONE } else { Inlining::default() })
@@ -112,17 +117,14 @@ pub fn first_of_build(module: &Module, seed: u64, case: &Case, expected: &[Vec<u
     let list = snapshots(module, |watch| {
         passes::build_watched(&mut module.clone(), &build_target(seed), Some(watch)).map_err(|error| error.to_string())
     });
-    let is_wrong =
-        |_, module: &Module| outcome(case, |undefined| run_whole(case, module, Stage::Built, undefined)).as_deref() != Ok(expected);
-    first(&list, is_wrong).unwrap_or_else(|| "no pass of the build goes wrong".to_owned())
+    first(&list, |_, module| differs(case, module, Stage::Built, expected)).unwrap_or_else(|| "no pass of the build goes wrong".to_owned())
 }
 
 /// The pass that goes wrong on the way to machine code.
 pub fn first_of_native(module: &Module, case: &Case, expected: &[Vec<u8>]) -> String {
     let list = snapshots(module, |watch| prepared(module, case, watch).map(drop).map_err(|error| error.to_string()));
-    let is_wrong =
-        |_, module: &Module| outcome(case, |undefined| run_whole(case, module, Stage::Prepared, undefined)).as_deref() != Ok(expected);
-    first(&list, is_wrong).unwrap_or_else(|| "no pass of the CPU's list goes wrong".to_owned())
+    first(&list, |_, module| differs(case, module, Stage::Prepared, expected))
+        .unwrap_or_else(|| "no pass of the CPU's list goes wrong".to_owned())
 }
 
 /// The pass of a specialisation that goes wrong, in whichever part of the launch.
