@@ -28,7 +28,7 @@ pub(crate) enum Submission {
 }
 
 /// Bytes of the largest object within which the differences of addresses are numbers of 32 bits.
-const NEAR: u64 = i32::MAX as u64;
+pub(crate) const NEAR: u64 = i32::MAX as u64;
 
 /// The smallest binding that `WGCL_BINDING_LIMIT` may ask for: several times what pieces share with each other.
 const SMALLEST_BINDING: u64 = 512;

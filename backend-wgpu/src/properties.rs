@@ -8,6 +8,7 @@ use wgpu::Features;
 
 use crate::adapters::Settings;
 use crate::approach::{Approach, memory};
+use crate::gpu::NEAR;
 use crate::vulkan::{self, Details};
 
 /// NVIDIA's PCI vendor.
@@ -223,7 +224,10 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         _ => None,
     };
     let mut defects = if info.driver_info.contains("Mesa") { Defects::mesa() } else { Defects::default() };
-    let mut costs = if info.vendor == NVIDIA { Costs::nvidia() } else { Costs::default() };
+    let mut costs = Costs::default();
+    if info.vendor == NVIDIA {
+        (costs, defects) = (Costs::nvidia(), Defects::nvidia());
+    }
     if llvmpipe {
         defects = Defects::lavapipe();
     }
@@ -249,10 +253,10 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         // In HLSL fma is what the compiler makes of it.
         fused_fma: info.vendor == NVIDIA && approach.spirv,
         denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,
-        // NVIDIA's compiler takes a float that became a half and a float again for the first one.
-        rounds_to_half: false,
+        // Others have not been tried.
+        rounds_to_half: info.vendor == NVIDIA && details.float_controls.rounding_mode_rte & details.float_controls.denorm_preserve & 1 != 0,
         half_denormals: llvmpipe || details.float_controls.denorm_preserve & 1 != 0,
-        far_offsets: false,
+        far_offsets: max_allocation(&limits, &largest_buffer(&info, &details).filter(|_| approach.addresses)) > NEAR,
         short_elements: int16 && approach.spirv,
         max_local_memory: limits.max_compute_workgroup_storage_size,
         device_clock: details.device_clock && approach.spirv,

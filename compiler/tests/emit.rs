@@ -9,10 +9,13 @@ mod common;
 use common::{Text, elementwise};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use wgcl_compiler::build::build_with;
 use wgcl_compiler::emit::{self, BindingKind, Format, Shader};
 use wgcl_compiler::ir::{self, read::read_module};
 use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::passes::legalize;
+use wgcl_compiler::program::{BuildOptions, Source};
+use wgcl_compiler::specialise::launched;
 use wgcl_compiler::target::{FloatControls, Target};
 
 fn strict() -> Target {
@@ -362,4 +365,19 @@ fn only_what_is_updated_is_reached_by_address_where_that_is_quicker() {
     // Devices without addresses.
     let target = Target::nvidia().changed(|target| target.shaders.addresses = false);
     assert_eq!(storage(&by_address(UPDATE, &target, false)), 3);
+}
+
+/// The product of a signed index of 32 bits and the size of an element takes 64 bits where a buffer has more than 2 GiB, and 32 where none has.
+#[test]
+fn indices_of_32_bits_reach_beyond_2_gib() {
+    let text = "kernel void k(global uint *p, int from) { int i = get_global_id(0); p[from + i] = i; }".to_owned();
+    let target = Target::nvidia();
+    let built = build_with(&Source { text, ..Source::default() }, &BuildOptions::default(), &target, false);
+    let module = built.program.ok_or(built.log).unwrap().module;
+    for far in [false, true] {
+        let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| (key.binding.addresses, key.kernel.far) = (true, far));
+        let text = launched(&module, "k", &key, &target, None).unwrap().to_string();
+        let scaled = |ty: &str| text.contains(&format!(": {ty} = shl ")) || text.contains(&format!(": {ty} = mul "));
+        assert_eq!((scaled("i32"), scaled("i64")), (!far, far), "{text}");
+    }
 }

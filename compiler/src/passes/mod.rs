@@ -31,6 +31,7 @@ pub mod exchange;
 pub(crate) mod extra_buffers;
 pub mod fold;
 pub(crate) mod groups;
+pub(crate) mod half_rounding;
 pub mod inline;
 pub mod legalize;
 pub(crate) mod lower_memory;
@@ -200,6 +201,7 @@ pub const LEGALIZE: &[Step] = &[
     Step::Pass(&legalize::PASS),
     On(|target| !target.shaders.int64, &[Step::Pass(&pairs::PASS)]),
     On(|target| !target.shaders.exact, &[Each(&[Step::Pass(&opaque::PASS)])]),
+    On(|target| target.shaders.defects.half_rounding, &[Each(&[Step::Pass(&half_rounding::PASS)])]),
     On(|target| target.shaders.defects.loop_turns.is_some(), &[Each(&[Step::Pass(&unroll::LAST)])]),
 ];
 

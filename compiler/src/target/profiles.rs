@@ -109,6 +109,8 @@ impl Target {
         let language = Language {
             fused_fma: true,
             denormals: false,
+            rounds_to_half: true,
+            far_offsets: true,
             max_subgroup_size: 32,
             fixed_subgroups: true,
             max_local_memory: 48 << 10,
@@ -118,6 +120,7 @@ impl Target {
             float_controls: FloatControls { denorm_preserve: 1, ..FloatControls::ALL },
             limits: Limits { storage_buffers: 256, uniform_buffers: 256, ..full.shaders.limits },
             costs: Costs::nvidia(),
+            defects: Defects::nvidia(),
             ..full.shaders
         };
         Self { language, shaders, inlining: Inlining::default(), native: false }.with_extensions()
@@ -219,6 +222,11 @@ impl Defects {
         }
     }
 
+    /// NVIDIA's driver for Vulkan (580.159, an H100).
+    pub fn nvidia() -> Self {
+        Self { half_rounding: true, ..Self::default() }
+    }
+
     /// Every driver of Mesa up to 22.3 at least: NIR's least integer of 32 bits has lost its sign in comparisons of 64-bit integers.
     pub const fn mesa() -> Self {
         Self {
@@ -228,6 +236,7 @@ impl Defects {
             float_zeros: false,
             late_indices: false,
             loop_values: false,
+            half_rounding: false,
         }
     }
 }

@@ -92,4 +92,6 @@ pub struct Defects {
     /// It does the turns of several work-items together until the last has left the loop, and takes what a turn leaves behind from the last turn for all of them,
     /// unless the loop can be left in two places.
     pub loop_values: bool,
+    /// It takes a float that became a half and a float again for the first one, unrounded (`passes::half_rounding`).
+    pub half_rounding: bool,
 }
