@@ -507,10 +507,8 @@ impl Event {
                 let (waiters, wanted) = {
                     let mut state = self.state.lock();
                     state.issued = true;
-                    let (same, others) =
-                        std::mem::take(&mut state.waiters).into_iter().partition::<Vec<_>, _>(|w| self.same_device(&w.event));
-                    state.waiters = others;
-                    (same, state.wanted)
+                    let waiters = state.waiters.extract_if(.., |waiter| self.same_device(&waiter.event)).collect::<Vec<_>>();
+                    (waiters, state.wanted)
                 };
                 if wanted {
                     queue.flush();
@@ -634,6 +632,9 @@ impl Event {
 
 /// Takes the callbacks whose status is reached.
 fn take_callbacks(state: &mut State) -> Vec<(Status, Callback)> {
+    if state.callbacks.is_empty() {
+        return Vec::new();
+    }
     let status = state.status;
     let (mut reached, others) = std::mem::take(&mut state.callbacks).into_iter().partition::<Vec<_>, _>(|(trigger, _)| status <= *trigger);
     state.callbacks = others;
@@ -668,9 +669,10 @@ fn release(waiters: Vec<Waiter>, failure: Option<&Arc<Failure>>, steps: &mut Vec
 
 /// Runs a step and all that follow from it. `late` says that it does not come from the enqueuing call: then nobody else may flush.
 fn run(step: Step, late: bool) {
-    let mut steps = VecDeque::from([step]);
+    let mut steps = VecDeque::new();
     let mut devices: Vec<Arc<Device>> = Vec::new();
-    while let Some(step) = steps.pop_front() {
+    let mut next = Some(step);
+    while let Some(step) = next.take().or_else(|| steps.pop_front()) {
         match step {
             Step::Ready(event) => {
                 event.issue(&mut steps);
@@ -762,7 +764,7 @@ impl Progress for Ticket {
             (None, Ok(times)) => Ok(Some(times)),
             (None, Err(error)) => Err(Failed::first(self.event.report(error.into()))),
         };
-        if ending.is_ok() {
+        if ending.is_ok() && self.event.status() > Status::RUNNING {
             // Callbacks for the states before must come, and come first, however quick the device was.
             self.event.advance(Status::SUBMITTED, None);
             self.event.advance(Status::RUNNING, None);

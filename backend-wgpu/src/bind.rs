@@ -125,12 +125,15 @@ pub(crate) fn bind<'a>(
     }
 }
 
-/// The memory that a pipeline reaches by addresses, and whether it may write it.
-pub(crate) fn reached<'a>(launch: &'a Launch, kernel: &Kernel, layout: &ArgLayout) -> BackendResult<SmallVec<[(&'a WgpuMemory, bool); 8]>> {
+/// Memory, of which argument it is, and whether it may be written.
+type Reached<'a> = (u32, &'a WgpuMemory, bool);
+
+/// The memory that a pipeline reaches by addresses.
+pub(crate) fn reached<'a>(launch: &'a Launch, kernel: &Kernel, layout: &ArgLayout) -> BackendResult<SmallVec<[Reached<'a>; 8]>> {
     let mut found = SmallVec::new();
     for (index, _) in (0..).zip(&layout.addresses).filter(|(_, place)| place.is_some()) {
         if let Some(range) = bound_range(launch, index) {
-            found.push((downcast(&range.memory)?, !is_only_read(kernel, index)));
+            found.push((index, downcast(&range.memory)?, !is_only_read(kernel, index)));
         }
     }
     Ok(found)
@@ -145,7 +148,7 @@ fn is_only_read(kernel: &Kernel, index: u32) -> bool {
 }
 
 /// What is bound for a parameter: the kernel's own, and behind them those for what pointers in memory lead to.
-fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
+pub(crate) fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
     let index = index as usize;
     match launch.args.get(index) {
         Some(arg) => fold::range(arg),

@@ -21,6 +21,7 @@
 
 #![warn(unreachable_pub)]
 mod adapters;
+mod again;
 mod approach;
 mod arguments;
 mod batch;

@@ -456,6 +456,52 @@ fn large_and_structured_arguments_arrive() {
     assert_eq!(queue.read::<i32>(&mem, 3), [1000 - 3 + 200, -7, 42]);
 }
 
+/// A device may remember what a launch came to: whatever differs the next time must be seen.
+#[test]
+fn launches_like_earlier_ones_take_what_they_are_given() {
+    let context = Context::new();
+    let queue = context.queue(0);
+    let source = "constant int table[4] = { 1, 2, 4, 8 };
+         kernel void f(global int *out, global const int *in, local int *shared, int add)
+         { int i = get_global_id(0); shared[get_local_id(0)] = table[i & 3] + add; barrier(CLK_LOCAL_MEM_FENCE);
+           out[i] = shared[get_local_id(0)] + (in ? in[i] : 1000) + (int)get_global_size(0) * 10000 + (int)get_local_size(0) * 1000000; }";
+    let expect = |global: usize, local: usize, add: i32, input: i32| -> Vec<i32> {
+        (0..global as i32).map(|i| (1 << (i & 3)) + add + input + global as i32 * 10_000 + local as i32 * 1_000_000).collect()
+    };
+    for _program in 0..2 {
+        let program = context.build(source);
+        let kernel = program.kernel("f");
+        for round in 0..4 {
+            // Objects with the handles, and presumably in the places, of those that were there in the round before.
+            let (out, other, input) = (context.buffer(256), context.buffer(256), context.buffer(256));
+            queue.write(&input, &[round * 100; 64]);
+            assert_eq!(target().cl.clSetKernelArg(kernel.0, 2, 4 * 64, null()), CL_SUCCESS);
+            for (mem, global, local, add, given) in [
+                (&out, 64, 16, 1, true),
+                (&out, 64, 16, 1, true),
+                (&out, 64, 16, 2, true),
+                (&other, 64, 16, 2, true),
+                (&other, 64, 32, 2, true),
+                (&other, 32, 32, 2, true),
+                (&other, 32, 32, 3, false),
+                (&other, 32, 32, 3, true),
+                (&out, 64, 16, 1, true),
+            ] {
+                kernel.set_mem(0, mem);
+                if given {
+                    kernel.set_mem(1, &input);
+                } else {
+                    assert_eq!(kernel.set(1, &null_mut::<c_void>()), CL_SUCCESS);
+                }
+                assert_eq!(kernel.set(3, &(add + round)), CL_SUCCESS);
+                assert_eq!(queue.launch(&kernel, &[global], Some(&[local])), CL_SUCCESS);
+                let input = if given { round * 100 } else { 1000 };
+                assert_eq!(queue.read::<i32>(mem, global), expect(global, local, add + round, input), "{global}, {local}, {add}, {given}");
+            }
+        }
+    }
+}
+
 #[test]
 fn other_handles_are_refused() {
     let cl = &target().cl;
