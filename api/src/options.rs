@@ -136,6 +136,12 @@ pub const SWITCHES: &[Switch] = &[
         doc: "Whether neighbouring work-items may make wide accesses to memory for each other: `0` never, `1` on every device that can.",
     },
     Switch {
+        name: "WGCL_SUBGROUP",
+        kind: Kind::Text,
+        default: "the device's, 32 where it has several",
+        doc: "Work-items of a subgroup on Vulkan devices whose pipelines may require a size (VK_EXT_subgroup_size_control): a power of two that the device has.",
+    },
+    Switch {
         name: "WGCL_INLINE",
         kind: Kind::Text,
         default: "while it is little code",
@@ -209,6 +215,8 @@ pub struct Options {
     pub coarsen: Option<String>,
     /// `WGCL_EXCHANGE`
     pub exchange: Option<String>,
+    /// `WGCL_SUBGROUP`
+    pub subgroup: Option<String>,
     /// `WGCL_INLINE`
     pub inline: Option<String>,
     /// `WGCL_ADDRESSES`
@@ -278,6 +286,7 @@ impl Options {
             cache_size: value("WGCL_CACHE_SIZE"),
             coarsen: value("WGCL_COARSEN"),
             exchange: value("WGCL_EXCHANGE"),
+            subgroup: value("WGCL_SUBGROUP"),
             inline: value("WGCL_INLINE"),
             addresses: value("WGCL_ADDRESSES"),
             portable: value("WGCL_PORTABLE"),

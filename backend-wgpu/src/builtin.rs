@@ -9,7 +9,7 @@ use wgcl_api::backend::{BackendError, BackendResult};
 use wgpu::naga;
 
 use crate::gpu::Gpu;
-use crate::pipeline::{Compute, stage_flags};
+use crate::pipeline::Compute;
 use crate::raw::{self, Kind};
 
 /// Work-items a group, of kernels that own words.
@@ -135,7 +135,7 @@ impl Builtin {
             Some(raw) => {
                 let (kinds, words) = (BINDINGS.map(|(binding, kind, _)| (binding, kind)), spirv(entry_point)?);
                 // SAFETY: naga wrote the module, which the words above describe.
-                unsafe { raw::Pipeline::new(raw, &words, entry_point, &kinds, stage_flags(gpu)) }.map(Compute::Raw)
+                unsafe { raw::Pipeline::new(raw, &words, entry_point, &kinds, gpu.subgroups) }.map(Compute::Raw)
             }
             None => gpu.scoped(|| {
                 let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {

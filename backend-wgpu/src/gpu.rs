@@ -13,7 +13,8 @@ use wgcl_runtime::host::memory as host_memory;
 use crate::approach::{Approach, memory, wanted_features};
 use crate::buffer::Buffer;
 use crate::copiers::Copiers;
-use crate::raw::Raw;
+use crate::properties;
+use crate::raw::{Raw, Subgroups};
 use crate::vulkan::{self, Mapping};
 
 /// Bytes of an object of the host's memory from which on it is asked whether there is room.
@@ -58,6 +59,8 @@ pub(crate) struct Gpu {
     pub(crate) features: wgpu::Features,
     pub(crate) limits: wgpu::Limits,
     pub(crate) approach: Approach,
+    /// What the pipelines of shaders ask for.
+    pub(crate) subgroups: Subgroups,
     /// Bytes that are bound for a kernel's parameter at most: more are bound in pieces.
     pub(crate) binding_limit: u64,
     /// Bytes of the largest buffer that shaders reach by its address.
@@ -123,6 +126,11 @@ impl Gpu {
             device,
             queue,
             features,
+            subgroups: match properties::required_subgroups(&adapter.get_info(), &details, approach) {
+                Some(size) => Subgroups::Of(size),
+                None if features.contains(wgpu::Features::SUBGROUP) => Subgroups::Any,
+                None => Subgroups::None,
+            },
             binding_limit: binding_limit(&limits),
             largest_buffer: details.largest.map_or(limits.max_buffer_size, |(buffer, _)| buffer),
             prefers_addresses: Options::get().addresses.as_deref() == Some("1"),

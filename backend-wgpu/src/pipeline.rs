@@ -65,7 +65,7 @@ impl Pipeline {
                 let kinds: Vec<_> = kinds.iter().map(|(binding, kind, _)| (*binding, *kind)).collect();
                 // SAFETY: the compiler wrote and checked the module. What it does with memory is what the application's kernel says; OpenCL
                 // leaves accesses out of bounds undefined, and the driver's robust buffer access keeps them inside the process.
-                Compute::Raw(unsafe { raw::Pipeline::new(raw, &words, &entry_point, &kinds, stage_flags(gpu)) }?)
+                Compute::Raw(unsafe { raw::Pipeline::new(raw, &words, &entry_point, &kinds, gpu.subgroups) }?)
             }
             (_, spirv) => gpu.scoped(|| {
                 let module = shader_module(gpu, naga, spirv, &entry_point, local_size)?;
@@ -143,15 +143,6 @@ impl Compute {
                 gpu.scoped(|| gpu.device.create_bind_group(&descriptor)).map(Group::Wgpu)
             }
         }
-    }
-}
-
-/// Subgroups may have any size that the device offers, as wgpu has it.
-pub(crate) fn stage_flags(gpu: &Gpu) -> ash::vk::PipelineShaderStageCreateFlags {
-    if gpu.features.contains(wgpu::Features::SUBGROUP) {
-        ash::vk::PipelineShaderStageCreateFlags::ALLOW_VARYING_SUBGROUP_SIZE
-    } else {
-        ash::vk::PipelineShaderStageCreateFlags::empty()
     }
 }
 

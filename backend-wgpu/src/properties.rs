@@ -9,7 +9,7 @@ use wgpu::Features;
 use crate::adapters::Settings;
 use crate::approach::{Approach, memory};
 use crate::gpu::NEAR;
-use crate::vulkan::{self, Details};
+use crate::vulkan::{self, Details, SubgroupSizes};
 
 /// NVIDIA's PCI vendor.
 pub(crate) const NVIDIA: u32 = 0x10de;
@@ -75,6 +75,31 @@ pub(crate) fn importable(adapter: &wgpu::Adapter, approach: Approach) -> Vec<Ext
     kinds.into_iter().filter(|(has, _)| *has).map(|(_, kind)| kind).collect()
 }
 
+/// Work-items of a subgroup where its size varies and may be chosen: enough for a row of work-items to be one access, and few enough for private values.
+const CHOSEN_SUBGROUP: u32 = 32;
+
+/// The size that all pipelines require of their subgroups: where the device has several and nobody has said which, one; else none in particular.
+pub(crate) fn required_subgroups(info: &wgpu::AdapterInfo, details: &Details, approach: Approach) -> Option<u32> {
+    let SubgroupSizes { least, most, .. } = details.subgroups.filter(|_| approach.raw)?;
+    let asked = Options::get().subgroup.as_deref().and_then(|text| text.parse::<u32>().ok());
+    let asked = asked.filter(|size| size.is_power_of_two() && (least..=most).contains(size));
+    let varies = info.subgroup_min_size != info.subgroup_max_size;
+    asked.or_else(|| varies.then(|| CHOSEN_SUBGROUP.clamp(least, most)))
+}
+
+/// Work-items of every subgroup, where all have as many.
+fn subgroup_size(info: &wgpu::AdapterInfo, details: &Details, approach: Approach) -> Option<u32> {
+    let only = (info.subgroup_min_size == info.subgroup_max_size).then_some(info.subgroup_max_size);
+    required_subgroups(info, details, approach).or(only)
+}
+
+/// Work-items of a group at most: no more subgroups than the device allows where it is told their size.
+fn group_limit(limits: &wgpu::Limits, info: &wgpu::AdapterInfo, details: &Details, approach: Approach) -> u32 {
+    let required = required_subgroups(info, details, approach).zip(details.subgroups);
+    let most = required.map_or(u32::MAX, |(size, sizes)| size.saturating_mul(sizes.in_a_group));
+    limits.max_compute_invocations_per_workgroup.min(most)
+}
+
 /// What OpenCL reports.
 pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, target: &Target) -> DeviceProperties {
     let info = adapter.get_info();
@@ -101,13 +126,13 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, tar
         local_memory: limits.max_compute_workgroup_storage_size,
         max_constant_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
         max_constant_args: uniform_buffers(&limits).saturating_sub(1),
-        max_group_invocations: limits.max_compute_invocations_per_workgroup,
+        max_group_invocations: group_limit(&limits, &info, &details, approach),
         max_group_size: [limits.max_compute_workgroup_size_x, limits.max_compute_workgroup_size_y, limits.max_compute_workgroup_size_z],
         max_groups: details.max_groups.filter(|_| approach.raw).unwrap_or([limits.max_compute_workgroups_per_dimension; 3]),
         base_alignment: limits.min_storage_buffer_offset_alignment.max(limits.min_uniform_buffer_offset_alignment).max(16),
         compute_units: compute_units(kind, details.multiprocessors),
         clock_mhz: if kind == DeviceKind::Cpu { host::clock_mhz() } else { 0 },
-        subgroup_size: info.subgroup_min_size.max(1),
+        subgroup_size: subgroup_size(&info, &details, approach).unwrap_or(info.subgroup_min_size).max(1),
         // Some subgroups.
         preferred_group: PreferredGroup::fixed(256),
         // wgpu does not tell of caches.
@@ -216,7 +241,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
     let llvmpipe = is_llvmpipe(&info);
     let details = vulkan::details(adapter);
     // What is told of subgroups before a launch must be true: of those with a size of their own for every pipeline it is not.
-    let subgroups = features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER) && info.subgroup_min_size == info.subgroup_max_size;
+    let subgroup_size = subgroup_size(&info, &details, approach);
+    let subgroups = features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER) && subgroup_size.is_some();
     let exchange = match Options::get().exchange.as_deref() {
         Some("0") => Some(false),
         Some("1") => Some(true),
@@ -248,8 +274,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
             (true, false) => AtomicOrder::Fences,
         },
         subgroups,
-        max_subgroup_size: info.subgroup_max_size.clamp(1, 128).next_power_of_two(),
-        fixed_subgroups: info.subgroup_min_size == info.subgroup_max_size && info.subgroup_max_size.is_power_of_two(),
+        max_subgroup_size: subgroup_size.unwrap_or(info.subgroup_max_size).clamp(1, 128).next_power_of_two(),
+        fixed_subgroups: subgroup_size.is_some_and(u32::is_power_of_two),
         // In HLSL fma is what the compiler makes of it.
         fused_fma: info.vendor == NVIDIA && approach.spirv,
         denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,

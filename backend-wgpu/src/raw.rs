@@ -79,6 +79,17 @@ pub(crate) enum Kind {
     Storage,
 }
 
+/// The subgroups that a pipeline asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subgroups {
+    /// It has none.
+    None,
+    /// Of any size that the device offers, as wgpu has it.
+    Any,
+    /// Of that size.
+    Of(u32),
+}
+
 impl Kind {
     const fn descriptor(self) -> vk::DescriptorType {
         match self {
@@ -194,13 +205,14 @@ impl Pipeline {
     /// Of a SPIR-V module. Takes long: the driver compiles.
     ///
     /// # Safety
-    /// The module is valid for the device, has that entry point, and uses the bindings of set 0 as they are given.
+    /// The module is valid for the device, has that entry point, and uses the bindings of set 0 as they are given. The device has such subgroups, and its
+    /// groups may have as many of them as they need.
     pub(crate) unsafe fn new(
         raw: &Arc<Raw>,
         words: &[u32],
         entry_point: &str,
         bindings: &[(u32, Kind)],
-        flags: vk::PipelineShaderStageCreateFlags,
+        subgroups: Subgroups,
     ) -> BackendResult<Self> {
         let device = &raw.device;
         let mut made = Self {
@@ -232,11 +244,16 @@ impl Pipeline {
         made.layout = unsafe { device.create_pipeline_layout(&info, None) }.map_err(error)?;
         // SAFETY: the module is valid, says the caller.
         let module = unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(words), None) }.map_err(error)?;
-        let stage = vk::PipelineShaderStageCreateInfo::default()
-            .flags(flags)
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(module)
-            .name(&entry_point);
+        let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
+        let mut stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE).module(module).name(&entry_point);
+        match subgroups {
+            Subgroups::Of(size) => {
+                required = required.required_subgroup_size(size);
+                stage = stage.push_next(&mut required);
+            }
+            Subgroups::Any => stage = stage.flags(vk::PipelineShaderStageCreateFlags::ALLOW_VARYING_SUBGROUP_SIZE),
+            Subgroups::None => {}
+        }
         let told = &raw.told.executables;
         let flags = if told.is_some() { vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR } else { vk::PipelineCreateFlags::empty() };
         let info = vk::ComputePipelineCreateInfo::default().flags(flags).layout(made.layout).stage(stage);

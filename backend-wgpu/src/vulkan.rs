@@ -47,6 +47,17 @@ pub(crate) struct Details {
     pub(crate) largest: Option<(u64, u64)>,
     /// Groups of a dispatch in each dimension: wgpu knows one number for all three.
     pub(crate) max_groups: Option<[u32; 3]>,
+    /// The sizes of subgroups of which a pipeline may require one, where it may.
+    pub(crate) subgroups: Option<SubgroupSizes>,
+}
+
+/// The sizes that subgroups may be required to have: the powers of two between two.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SubgroupSizes {
+    pub(crate) least: u32,
+    pub(crate) most: u32,
+    /// Subgroups of a work-group at most.
+    pub(crate) in_a_group: u32,
 }
 
 /// Where the host sees a buffer, for as long as the buffer lives.
@@ -67,7 +78,7 @@ mod imp {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use super::{Details, FloatControls, Mapping, PATIENCE};
+    use super::{Details, FloatControls, Mapping, PATIENCE, SubgroupSizes};
     use crate::buffer::Buffer;
     use crate::imported::{self, Handle};
     use crate::large;
@@ -75,6 +86,7 @@ mod imp {
     use crate::raw::{Raw, Told};
 
     pub(crate) fn details(adapter: &wgpu::Adapter) -> Details {
+        let has_subgroups = adapter.features().contains(wgpu::Features::SUBGROUP);
         // SAFETY: the handle is only asked for properties and destroyed by nobody.
         let Some(adapter) = (unsafe { adapter.as_hal::<Vulkan>() }) else { return Details::default() };
         let capabilities = adapter.physical_device_capabilities();
@@ -129,6 +141,10 @@ mod imp {
                 found.opaque_memory = is_importable(instance, physical, vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
                 found.dma_buf = capabilities.supports_extension(DMA_BUF)
                     && is_importable(instance, physical, vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT);
+            }
+            let can_control = version >= vk::API_VERSION_1_3 || capabilities.supports_extension(ash::ext::subgroup_size_control::NAME);
+            if has_subgroups && can_control {
+                found.subgroups = subgroup_sizes(instance, physical);
             }
             if capabilities.supports_extension(SHADER_CLOCK) {
                 (found.device_clock, found.subgroup_clock) = shader_clocks(instance, physical);
@@ -226,6 +242,25 @@ mod imp {
         // SAFETY: as in `raw_buffer`; the buffer has all of these usages.
         let wgpu = unsafe { device.create_buffer_from_hal::<Vulkan>(hal_buffer, &descriptor) };
         Some(Ok(Buffer::new(wgpu, buffer, place)))
+    }
+
+    /// The sizes of which a compute pipeline may require one, if it may: the feature, which wgpu's layer switches on with subgroups, and the stage.
+    fn subgroup_sizes(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Option<SubgroupSizes> {
+        let mut control = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut control);
+        let mut sizes = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut sizes);
+        // SAFETY: the caller has seen that this is Vulkan 1.2, which has the functions, and the extension with the structures.
+        unsafe {
+            instance.get_physical_device_features2(physical, &mut features);
+            instance.get_physical_device_properties2(physical, &mut properties);
+        }
+        let may = control.subgroup_size_control == vk::TRUE && sizes.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE);
+        may.then_some(SubgroupSizes {
+            least: sizes.min_subgroup_size,
+            most: sizes.max_subgroup_size,
+            in_a_group: sizes.max_compute_workgroup_subgroups,
+        })
     }
 
     /// The extension by which shaders read clocks.
