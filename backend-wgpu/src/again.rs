@@ -6,13 +6,13 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
-use ash::vk;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
 use wgcl_compiler::emit::{Binding, BindingSource};
 use wgcl_compiler::ir::KernelParam;
 use wgcl_runtime::Program;
 
+use crate::batch::Uses;
 use crate::bind::{Ranges, bound_range};
 use crate::gpu::Gpu;
 use crate::groups::Part;
@@ -62,8 +62,7 @@ pub(crate) struct Seen {
     pub(crate) group: Arc<Group>,
     /// The memory of the ring in which its arguments were.
     pub(crate) arguments: Option<u64>,
-    /// The buffers that it uses, and whether it writes them.
-    pub(crate) uses: SmallVec<[(vk::Buffer, bool); 8]>,
+    pub(crate) uses: Uses,
     /// The memory that it uses, and whether it writes that.
     pub(crate) memory: SmallVec<[(Place, bool); 8]>,
 }
@@ -73,7 +72,7 @@ pub(crate) struct Dispatched {
     pub(crate) bound: Ranges,
     pub(crate) group: Arc<Group>,
     pub(crate) arguments: Option<u64>,
-    pub(crate) uses: SmallVec<[(vk::Buffer, bool); 8]>,
+    pub(crate) uses: Uses,
     /// `None` where it uses memory of the engine's own, which is not the same the next time.
     pub(crate) memory: Option<SmallVec<[(Place, bool); 8]>>,
 }

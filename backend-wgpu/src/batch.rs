@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Progress};
 
 use crate::buffer::Buffer;
@@ -31,6 +32,9 @@ pub(crate) struct Batch {
     pub(crate) waiting: Vec<Arc<dyn Progress>>,
 }
 
+/// The buffers that a dispatch uses, without arguments, and whether it writes them.
+pub(crate) type Uses = SmallVec<[(ash::vk::Buffer, bool); 8]>;
+
 /// What a dispatch runs and binds.
 pub(crate) struct Dispatch<'a> {
     /// A number that names the pipeline, or 0.
@@ -39,7 +43,7 @@ pub(crate) struct Dispatch<'a> {
     pub(crate) group: &'a Arc<Group>,
     /// Where the arguments are in their buffer, if there are any.
     pub(crate) offset: Option<u32>,
-    /// The buffers that are bound, without arguments, and whether they are written.
+    /// See [`Uses`].
     pub(crate) uses: &'a [(ash::vk::Buffer, bool)],
     pub(crate) groups: [u32; 3],
 }

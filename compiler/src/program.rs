@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::analysis::writes_anywhere;
 use crate::diag::SourceMap;
 use crate::ir;
 use crate::layout::ProgramLayout;
@@ -25,7 +26,8 @@ pub struct Program {
 
 impl Program {
     /// A program of a module that went through the passes of a build.
-    pub(crate) fn new(module: ir::Module, mut kernels: Vec<KernelInfo>) -> Self {
+    pub(crate) fn new(mut module: ir::Module, mut kernels: Vec<KernelInfo>) -> Self {
+        tell_what_is_written(&mut module, &mut kernels);
         let enqueuing = crate::enqueue::enqueuing(&module);
         for (func, function) in (0..).map(ir::Func).zip(&module.functions).filter(|(_, function)| function.kernel.is_some()) {
             let blind = crate::passes::group_blind(&module, func);
@@ -47,6 +49,25 @@ impl Program {
             return Ok(());
         }
         Err(format!("the program's variables take {size} bytes of global memory, this device allows {MAX_GLOBAL_VARIABLES}"))
+    }
+}
+
+/// Says of the parameters of kernels that write wherever pointers in memory lead that what they point to is written, too.
+fn tell_what_is_written(module: &mut ir::Module, kernels: &mut [KernelInfo]) {
+    fn written(param: &mut ir::KernelParam) {
+        if let ir::KernelParam::Buffer { space: ir::Space::Global, read_only, .. } = param {
+            *read_only = false;
+        }
+    }
+    for index in 0..module.functions.len() {
+        let is_concerned = |func: ir::Func| module.functions[func.index()].kernel.is_some() && writes_anywhere(module, func);
+        if !u32::try_from(index).is_ok_and(|index| is_concerned(ir::Func(index))) {
+            continue;
+        }
+        let function = &mut module.functions[index];
+        function.kernel.iter_mut().flat_map(|kernel| &mut kernel.params).for_each(written);
+        let same = kernels.iter_mut().filter(|kernel| kernel.name == function.name);
+        same.flat_map(|kernel| &mut kernel.args).for_each(|arg| written(&mut arg.passing));
     }
 }
 

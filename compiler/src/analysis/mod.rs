@@ -6,7 +6,7 @@
 //! * [`loops`]: which loops count, how often they go on, and what their tests promise; [`ranges`]: between which bounds integers stay.
 //! * [`eval`]: what operations on constants give.
 //! * [`calls`]: functions in the order of their calls.
-//! * [`group_blind`](mod@group_blind): whether a kernel can tell how its NDRange is divided into groups.
+//! * [`group_blind`](mod@group_blind): whether a kernel can tell how its NDRange is divided into groups; [`written`]: whether it writes where its parameters do not say.
 //!
 //! This room imports [`ir`](crate::ir) alone (and [`Span`](crate::diag::Span)); nothing in `ir` imports it. An analysis is made when it is asked for and holds for
 //! the function as it was then: those that borrow the function cannot be kept while it changes, the others ([`Constants`](definitions::Constants),
@@ -20,5 +20,7 @@ pub(crate) mod eval;
 pub mod group_blind;
 pub(crate) mod loops;
 pub(crate) mod ranges;
+pub(crate) mod written;
 
 pub use group_blind::group_blind;
+pub(crate) use written::writes_anywhere;

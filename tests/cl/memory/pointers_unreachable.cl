@@ -17,7 +17,7 @@ kernel void lost(global int *out, global ulong *memory)
     global int *global *table = (global int *global *)memory;
     out[0] = *table[0];
     *table[0] = 5;
-    out[1] = *table[0];
+    out[1] = *(volatile global int *)table[0];
     out[2] = table[0] != 0;
 }
 // run: lost global=1

@@ -1,0 +1,53 @@
+//! Whether a kernel writes where its parameters do not say.
+//!
+//! A parameter that is only read tells of its own pointer: nothing is written through that. Pointers from memory, or made of integers, may lead into the same buffer all the same.
+
+use super::addresses::Addresses;
+use super::definitions::Root;
+use crate::ir::{AtomicOp, CastOp, Func, Function, Module, Op, Space, Type, Value};
+
+/// Whether the function and what it calls have pointers from memory or of integers, and may write to global memory through one of them.
+pub(crate) fn writes_anywhere(module: &Module, root: Func) -> bool {
+    let mut seen = vec![root];
+    let mut found = Found::default();
+    let mut next = 0;
+    while let Some(&func) = seen.get(next) {
+        next += 1;
+        match module.functions.get(func.index()) {
+            Some(function) => found.look(function, &mut seen),
+            None => return true,
+        }
+    }
+    found.pointers && found.stores
+}
+
+/// What is there.
+#[derive(Default)]
+struct Found {
+    /// Pointers that come from memory, or are made of integers.
+    pointers: bool,
+    /// Stores through pointers of which it is not known where they come from.
+    stores: bool,
+}
+
+impl Found {
+    /// Looks through a function; what it calls goes to the list.
+    fn look(&mut self, function: &Function, callees: &mut Vec<Func>) {
+        let addresses = Addresses::of(function, &function.body);
+        let unknown = |pointer: Value| match addresses.root(pointer) {
+            Some(Root::Address(_)) => true,
+            Some(_) => false,
+            None => !matches!(function.ty(pointer), Type::Ptr(Space::Private | Space::Local | Space::Constant)),
+        };
+        let is_pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(Space::Global | Space::Generic));
+        function.body.walk(&mut |inst| match &inst.op {
+            Op::Load { .. } | Op::Cast(CastOp::IntToPtr, _) => self.pointers |= inst.results.iter().any(is_pointer),
+            Op::Store { ptr, .. } | Op::Copy { dst: ptr, .. } | Op::Zero { dst: ptr, .. } | Op::CmpXchg { ptr, .. } => {
+                self.stores |= unknown(*ptr);
+            }
+            Op::Atomic { op, ptr, .. } if *op != AtomicOp::Load => self.stores |= unknown(*ptr),
+            Op::Call(callee, _) if !callees.contains(callee) => callees.push(*callee),
+            _ => {}
+        });
+    }
+}
