@@ -99,3 +99,19 @@ fn every_stage_prints() {
         assert!(text(&output.stdout).contains(words), "{stage}: {}", text(&output.stdout));
     }
 }
+
+#[test]
+fn it_describes_itself_for_packages() {
+    for (arguments, expected) in [
+        (["--completions", "bash"].as_slice(), "complete -F _wgclc"),
+        (&["--completions", "zsh"], "#compdef wgclc"),
+        (&["--completions", "fish"], "complete -c wgclc"),
+        (&["--manual"], ".SH \"BUILD OPTIONS\""),
+    ] {
+        let output = wgclc(arguments, "");
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "{arguments:?}");
+        assert!(text(&output.stdout).contains(expected), "{}", text(&output.stdout));
+    }
+    assert_eq!(wgclc(&["--manual", "-"], GOOD).status.code(), Some(2));
+    assert_eq!(wgclc(&[], GOOD).status.code(), Some(2));
+}

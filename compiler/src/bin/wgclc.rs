@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory, Parser, ValueEnum, ValueHint};
 
 use wgcl_codegen::Isa;
 use wgcl_compiler::build::build_watched;
@@ -21,6 +21,9 @@ use wgcl_compiler::specialise::{has_pass, launched, specialise};
 use wgcl_compiler::target::Target;
 use wgcl_compiler::target::profiles::PROFILES;
 use wgcl_compiler::{options, spirv, timing};
+
+#[path = "wgclc/describe.rs"]
+mod describe;
 
 /// Stack of the thread that compiles: sources may nest deeply.
 const STACK: usize = 256 << 20;
@@ -84,7 +87,6 @@ enum Check {
 #[command(
     name = "wgclc",
     version,
-    about,
     override_usage = "wgclc [build options] [--emit <STAGE> | --after <PASS> | --check | --time] FILE.cl|FILE.spv",
     after_help = "All options with one dash are those of clBuildProgram, such as -D, -I, -cl-std=CL3.0, -Werror."
 )]
@@ -116,8 +118,11 @@ struct Arguments {
     /// The device to compile for
     #[arg(long, value_name = "PROFILE", value_parser = device, default_value = "full")]
     device: Target,
+    #[command(flatten)]
+    describe: describe::Describe,
     /// The source or module, `-` for standard input
-    file: String,
+    #[arg(value_hint = ValueHint::FilePath, required = true)]
+    file: Option<String>,
 }
 
 /// The device of a profile.
@@ -190,19 +195,28 @@ fn read(file: &str) -> std::io::Result<Vec<u8>> {
 fn main() -> ExitCode {
     let (own, build) = split_arguments(std::env::args());
     let arguments = Arguments::parse_from(own);
+    match arguments.describe.text(Arguments::command()) {
+        Ok(None) => {}
+        Ok(Some(text)) => {
+            let _ = std::io::stdout().write_all(&text);
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => return usage(&error.to_string()),
+    }
     let options = match options::parse_words(build) {
         Ok(options) => options,
         Err(error) => return usage(&error.to_string()),
     };
-    let bytes = match read(&arguments.file) {
+    let file = arguments.file.as_deref().unwrap_or("-");
+    let bytes = match read(file) {
         Ok(bytes) => bytes,
-        Err(error) => return usage(&format!("{}: {error}", arguments.file)),
+        Err(error) => return usage(&format!("{file}: {error}")),
     };
     let input = match spirv::read_words(&bytes) {
         Ok(words) => Input::Module(words),
-        Err(error) if arguments.file.ends_with(".spv") => return usage(&format!("{}: {error}", arguments.file)),
+        Err(error) if file.ends_with(".spv") => return usage(&format!("{file}: {error}")),
         Err(_) => {
-            let name = if arguments.file == "-" { None } else { Some(arguments.file.clone()) };
+            let name = (file != "-").then(|| file.to_owned());
             Input::Text(Source { text: String::from_utf8_lossy(&bytes).into_owned(), name, ..Default::default() })
         }
     };

@@ -1,0 +1,119 @@
+//! What the command says of itself for packages: completions for shells and its manual page.
+
+use std::io;
+
+use clap::{Args, Command, ValueEnum};
+use clap_complete::{Shell, generate};
+use clap_mangen::Man;
+use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
+
+/// The shells whose completions are packaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Completions {
+    /// A file for bash-completion.
+    Bash,
+    /// A function for a folder of zsh's `fpath`.
+    Zsh,
+    /// A file for fish.
+    Fish,
+}
+
+impl Completions {
+    fn shell(self) -> Shell {
+        match self {
+            Self::Bash => Shell::Bash,
+            Self::Zsh => Shell::Zsh,
+            Self::Fish => Shell::Fish,
+        }
+    }
+}
+
+/// The options that ask for it; each stands alone on the command line.
+#[derive(Debug, Args)]
+pub struct Describe {
+    /// Print what a shell needs to complete options of this command
+    #[arg(long, value_enum, value_name = "SHELL", exclusive = true)]
+    completions: Option<Completions>,
+    /// Print the manual page of this command, for man(1)
+    #[arg(long, exclusive = true)]
+    manual: bool,
+}
+
+impl Describe {
+    /// What is asked for, as bytes to print; nothing where the command has other work.
+    ///
+    /// # Errors
+    ///
+    /// None that are known: what is written goes to memory.
+    pub fn text(&self, command: Command) -> io::Result<Option<Vec<u8>>> {
+        let mut text = Vec::new();
+        if let Some(shell) = self.completions {
+            generate(shell.shell(), &mut command.clone(), "wgclc", &mut text);
+        } else if self.manual {
+            manual(command, &mut text)?;
+        } else {
+            return Ok(None);
+        }
+        Ok(Some(text))
+    }
+}
+
+/// The build options that are worth a line here: the others are in OpenCL's specification.
+const BUILD_OPTIONS: &[(&str, &str, &str)] = &[
+    ("-D ", "NAME[=VALUE]", "Define a macro."),
+    ("-I ", "FOLDER", "Look for included files there."),
+    ("-cl-std=", "CL1.0 ... CL3.1", "The version of OpenCL C."),
+    ("-Werror", "", "Make errors of warnings."),
+    ("-w", "", "Say no warnings."),
+    ("-cl-fast-relaxed-math", "", "Allow whatever changes results of floating point and is quicker."),
+];
+
+/// Ways to use it.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("wgclc --check -I include kernels.cl", "Say whether the file builds and all its kernels compile."),
+    ("wgclc --device cpu --emit asm --isa avx512 kernels.cl", "Show the machine code of its kernels."),
+    ("wgclc --emit spirv --kernel add -DN=16 kernels.cl", "Show the shader of one kernel as a GPU gets it."),
+];
+
+/// Writes the manual page of section 1.
+fn manual(command: Command, out: &mut Vec<u8>) -> io::Result<()> {
+    let usage = command.clone().render_usage().to_string();
+    let page = Man::new(command.version(env!("CARGO_PKG_VERSION"))).manual("wgcl");
+    page.render_title(out)?;
+    page.render_name_section(out)?;
+    let mut text = Roff::new();
+    text.control("SH", ["SYNOPSIS"]);
+    text.text([roman(usage.trim_start_matches("Usage: "))]);
+    text.to_writer(out)?;
+    page.render_description_section(out)?;
+    page.render_options_section(out)?;
+    rest().to_writer(out)
+}
+
+/// What clap does not know.
+fn rest() -> Roff {
+    let mut text = Roff::new();
+    text.control("SH", ["BUILD OPTIONS"]);
+    text.text([roman("Options with one dash are those of clBuildProgram, among them:")]);
+    for (option, value, meaning) in BUILD_OPTIONS {
+        entry(&mut text, vec![bold(*option), italic(*value)], meaning);
+    }
+    text.control("SH", ["EXIT STATUS"]);
+    entry(&mut text, vec![bold("0")], "The source builds.");
+    entry(&mut text, vec![bold("1")], "It is refused.");
+    entry(&mut text, vec![bold("2")], "The command was used wrongly, or a file cannot be read.");
+    text.control("SH", ["EXAMPLES"]);
+    for (command, meaning) in EXAMPLES {
+        entry(&mut text, vec![bold(*command)], meaning);
+    }
+    text.control("SH", ["SEE ALSO"]);
+    text.text([bold("wgcl"), roman("(7), "), bold("clinfo"), roman("(1)")]);
+    text
+}
+
+/// A paragraph with a term in front.
+fn entry(text: &mut Roff, term: Vec<Inline>, meaning: &str) {
+    text.control("TP", []);
+    text.text(term);
+    text.text([roman(meaning)]);
+}
