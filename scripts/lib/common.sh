@@ -18,8 +18,8 @@ as_root() {
     fi
 }
 
-# Builds libwgcl.so and prints its path; WGCL_LIBRARY names a ready one instead.
-library() {
+# Builds libwgcl.so, and other packages of the workspace that are named, and prints the library's path; WGCL_LIBRARY names a ready one instead.
+library() { # [PACKAGE...]
     if [ -n "${WGCL_LIBRARY:-}" ]; then
         realpath -e "$WGCL_LIBRARY" || die "WGCL_LIBRARY=$WGCL_LIBRARY: no such file"
         return
@@ -31,7 +31,7 @@ library() {
         quiet=
     fi
     # shellcheck disable=SC2086
-    (cd "$root" && cargo build --release $quiet --package wgcl) >&2 || die "the build failed"
+    (cd "$root" && cargo build --release $quiet --package wgcl ${*/#/--package }) >&2 || die "the build failed"
     # Where cargo had nothing to do for what is newer, it need not be told of again.
     [ -n "$quiet" ] || touch "$target/release/libwgcl.so"
     realpath -e "$target/release/libwgcl.so"

@@ -1,0 +1,39 @@
+# What every package holds, as a tree of files below a prefix; sourced by scripts/package and scripts/install.
+
+# Any Python 3: that of the environment with pyopencl, or the system's.
+any_python() {
+    if [ -x "$python" ]; then printf '%s\n' "$python"; else command -v python3 || die "python3 is missing"; fi
+}
+
+# Copies a binary without its symbols for debuggers.
+stripped() { # FROM TO
+    install -D -m 755 "$1" "$2"
+    strip --strip-unneeded "$2" 2>/dev/null || say "no strip (package binutils): $(basename "$2") keeps its debugging information"
+}
+
+# Writes standard input to a compressed file, without its time and name.
+compressed() { # TO
+    mkdir -p "$(dirname "$1")"
+    gzip -9 -n >"$1"
+}
+
+# Fills a folder, which is emptied first, with library, command, manual pages, completions and licences.
+stage() { # LIBRARY WGCLC FOLDER
+    local library=$1 tool=$2 to=$3 doc=$3/share/doc/wgcl
+    rm -rf "$to"
+    stripped "$library" "$to/lib/libwgcl.so"
+    stripped "$tool" "$to/bin/wgclc"
+    "$tool" --manual | compressed "$to/share/man/man1/wgclc.1.gz"
+    "$(any_python)" "$root/scripts/packaging/manual.py" "$root/README.md" | compressed "$to/share/man/man7/wgcl.7.gz"
+    mkdir -p "$to/share/bash-completion/completions" "$to/share/zsh/site-functions" "$to/share/fish/vendor_completions.d"
+    "$tool" --completions bash >"$to/share/bash-completion/completions/wgclc"
+    "$tool" --completions zsh >"$to/share/zsh/site-functions/_wgclc"
+    "$tool" --completions fish >"$to/share/fish/vendor_completions.d/wgclc.fish"
+    mkdir -p "$doc"
+    cp "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$doc"
+    cp "$root/scripts/packaging/copyright" "$doc/copyright"
+    compressed "$doc/changelog.gz" <"$root/CHANGELOG.md"
+    (cd "$root" && cargo metadata --format-version 1 --locked --filter-platform "$(uname -m)-unknown-linux-gnu") |
+        "$(any_python)" "$root/scripts/packaging/licences.py" | compressed "$doc/THIRD-PARTY.gz"
+    find "$to" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" {} +
+}

@@ -1,0 +1,5 @@
+"""Prints the path of the library."""
+
+from wgcl_opencl import library
+
+print(library)

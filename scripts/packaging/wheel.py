@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Makes a wheel of the library and wgclc: `pip install` of it is all that pyopencl needs.
+
+The wheels of pyopencl bring a loader of their own, ocl-icd, which reads `pyopencl/.libs/*.icd` beside itself as well as /etc/OpenCL/vendors. A name without
+a folder in such a file is looked for in `pyopencl/.libs`, by the run path of pyopencl's module: so the library lies there.
+"""
+
+import argparse
+import base64
+import hashlib
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import time
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+NAME = "wgcl_opencl"
+
+METADATA = """Metadata-Version: 2.1
+Name: wgcl-opencl
+Version: {version}
+Summary: wgcl, an OpenCL driver for CPUs and Vulkan devices, for pyopencl
+License: MIT OR Apache-2.0
+Classifier: Operating System :: POSIX :: Linux
+Requires-Python: >=3.8
+Provides-Extra: pyopencl
+Requires-Dist: pyopencl; extra == "pyopencl"
+Description-Content-Type: text/markdown
+
+`pyopencl` as it comes from PyPI finds wgcl's devices once this package is installed beside it. Other programs take the library by
+`OCL_ICD_VENDORS=$(python -m wgcl_opencl)`; the compiler's command is `wgclc`.
+"""
+
+
+def glibc(binaries):
+    """The oldest glibc that has all that binaries ask for, as (major, minor)."""
+    versions = [(2, 17)]
+    for binary in binaries:
+        symbols = subprocess.run(["objdump", "-T", binary], check=True, capture_output=True, text=True).stdout
+        versions += [tuple(map(int, match)) for match in re.findall(r"\bGLIBC_(\d+)\.(\d+)", symbols)]
+    return max(versions)
+
+
+class Wheel:
+    """A wheel that is being written, with the record of its files."""
+
+    def __init__(self, path, version):
+        self.information = f"{NAME}-{version}.dist-info"
+        self.archive = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9)
+        self.record = []
+        self.time = time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())))[:6]
+
+    def add(self, path, content, mode=0o644):
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        self.record.append(f"{path},sha256={digest},{len(content)}")
+        self.write(path, content, mode)
+
+    def write(self, path, content, mode):
+        entry = zipfile.ZipInfo(path, self.time)
+        entry.external_attr = (0o100000 | mode) << 16
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        self.archive.writestr(entry, content)
+
+    def close(self):
+        path = f"{self.information}/RECORD"
+        self.write(path, "\n".join([*self.record, f"{path},,", ""]).encode(), 0o644)
+        self.archive.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--stage", type=pathlib.Path, required=True, help="the folder that scripts/packaging/stage.sh has filled")
+    parser.add_argument("--version", required=True)
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="the folder to write to")
+    args = parser.parse_args()
+
+    library, tool, doc = args.stage / "lib/libwgcl.so", args.stage / "bin/wgclc", args.stage / "share/doc/wgcl"
+    major, minor = glibc([library, tool])
+    tag = f"py3-none-manylinux_{major}_{minor}_{platform.machine()}"
+    path = args.output / f"{NAME}-{args.version}-{tag}.whl"
+    wheel = Wheel(path, args.version)
+    wheel.add("pyopencl/.libs/libwgcl.so", library.read_bytes(), 0o755)
+    wheel.add("pyopencl/.libs/wgcl.icd", b"libwgcl.so\n")
+    for source in sorted((HERE / NAME).glob("*.py")):
+        wheel.add(f"{NAME}/{source.name}", source.read_bytes())
+    wheel.add(f"{NAME}-{args.version}.data/scripts/wgclc", tool.read_bytes(), 0o755)
+    for name in ("LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.gz"):
+        wheel.add(f"{wheel.information}/licenses/{name}", (doc / name).read_bytes())
+    wheel.add(f"{wheel.information}/METADATA", METADATA.format(version=args.version).encode())
+    wheel.add(f"{wheel.information}/WHEEL", f"Wheel-Version: 1.0\nGenerator: wgcl\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
+    wheel.close()
+    print(path)
+
+
+main()
