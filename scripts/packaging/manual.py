@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the manual page wgcl(7) of the table of options in README.md, which a test holds to the source."""
+"""Makes the manual page wgcl(7) of the table in docs/options.md, which a test holds to the source."""
 
 import pathlib
 import re
@@ -53,13 +53,13 @@ def roff(text):
 
 
 def main():
-    readme = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
-    table = readme.split("<!-- options:begin -->")[1].split("<!-- options:end -->")[0]
+    page = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
+    table = page.split("<!-- options:begin -->")[1].split("<!-- options:end -->")[0]
     rows = [line.strip("| \n").split(" | ") for line in table.strip().splitlines()[2:]]
-    page = [HEAD]
+    text = [HEAD]
     for name, takes, default, meaning in rows:
-        page.append(f".TP\n{roff(name)}=\\fI{roff(takes)}\\fP\n{roff(meaning)}\nDefault: {roff(default)}.\n")
-    sys.stdout.write("".join(page) + TAIL)
+        text.append(f".TP\n{roff(name)}=\\fI{roff(takes)}\\fP\n{roff(meaning)}\nDefault: {roff(default)}.\n")
+    sys.stdout.write("".join(text) + TAIL)
 
 
 main()

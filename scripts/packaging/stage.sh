@@ -24,7 +24,7 @@ stage() { # LIBRARY WGCLC FOLDER
     stripped "$library" "$to/lib/libwgcl.so"
     stripped "$tool" "$to/bin/wgclc"
     "$tool" --manual | compressed "$to/share/man/man1/wgclc.1.gz"
-    "$(any_python)" "$root/scripts/packaging/manual.py" "$root/README.md" | compressed "$to/share/man/man7/wgcl.7.gz"
+    "$(any_python)" "$root/scripts/packaging/manual.py" "$root/docs/options.md" | compressed "$to/share/man/man7/wgcl.7.gz"
     mkdir -p "$to/share/bash-completion/completions" "$to/share/zsh/site-functions" "$to/share/fish/vendor_completions.d"
     "$tool" --completions bash >"$to/share/bash-completion/completions/wgclc"
     "$tool" --completions zsh >"$to/share/zsh/site-functions/_wgclc"
