@@ -123,7 +123,7 @@ impl Reports {
                 diagnostic = diagnostic.with_note(other.span, format!("the other {} is here", name(other.access)));
             }
             let text = match self.origin.get().and_then(|origin| origin.sources.as_ref()) {
-                Some(sources) => render_one(sources, &diagnostic),
+                Some(sources) => render_one(sources, &diagnostic, false),
                 None => format!("error: {message}\n"),
             };
             // Nobody is left to hear of it.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::diag::Span;
+use crate::diag::{Message, Span};
 use crate::front::FrontEnd;
 use crate::link::CompiledUnit;
 use crate::options::{BuildOptions, Source};
@@ -43,7 +43,21 @@ pub fn build_with(source: &Source, options: &BuildOptions, target: &Target, colo
 
 /// As [`build_with`], with someone who looks at the IR after every pass.
 pub fn build_watched(source: &Source, options: &BuildOptions, target: &Target, colour: bool, watch: Option<&Watch<'_>>) -> BuildResult {
-    on_thread(|| run(source, options, target, colour, watch)).unwrap_or_else(BuildResult::refused)
+    build_told(source, options, target, colour, watch).0
+}
+
+/// As [`build_watched`], with the diagnostics as data beside the log.
+pub fn build_told(
+    source: &Source,
+    options: &BuildOptions,
+    target: &Target,
+    colour: bool,
+    watch: Option<&Watch<'_>>,
+) -> (BuildResult, Vec<Message>) {
+    on_thread(|| run(source, options, target, colour, watch)).unwrap_or_else(|log| {
+        let messages = Message::errors_of(&log);
+        (BuildResult::refused(log), messages)
+    })
 }
 
 /// Compiles one function of a source for use within a kernel: everything that it calls is inlined. The error is a log.
@@ -64,14 +78,14 @@ pub(crate) fn function(source: &Source, options: &BuildOptions, target: &Target,
     })?
 }
 
-fn run(source: &Source, options: &BuildOptions, target: &Target, colour: bool, watch: Option<&Watch<'_>>) -> BuildResult {
+fn run(source: &Source, options: &BuildOptions, target: &Target, colour: bool, watch: Option<&Watch<'_>>) -> (BuildResult, Vec<Message>) {
     let mut front = FrontEnd::new(source, options, target);
     let program = front.check().and_then(|checked| finish(&mut front, checked, target, watch));
-    let (log, refused) = (front.log(colour), front.is_refused());
+    let (log, messages, refused) = (front.log(colour), front.messages(), front.is_refused());
     let files = front.map.take_sought();
     let sources = Some(Arc::new(front.map));
     let program = program.filter(|_| !refused).map(|program| Program { sources, ..program });
-    BuildResult { program, log, files }
+    (BuildResult { program, log, files }, messages)
 }
 
 /// The stages after the front end.

@@ -1,6 +1,7 @@
 //! The front end as one thing: a source, stage by stage, up to the IR as it is lowered. A build goes through it, and so do the command line and the
 //! tests, which look at what a stage makes.
 
+use crate::diag::message::{Message, messages};
 use crate::diag::render::{RenderOptions, render};
 use crate::diag::{Diagnostics, SourceMap, Span};
 use crate::lex::Token;
@@ -73,8 +74,17 @@ impl<'a> FrontEnd<'a> {
 
     /// The build log: what was found wrong, in clang's form, with colours if asked for.
     pub fn log(&self, colour: bool) -> String {
+        render(&self.map, &self.diags, self.rendering(colour))
+    }
+
+    /// The same as data.
+    pub fn messages(&self) -> Vec<Message> {
+        messages(&self.map, &self.diags, self.rendering(false))
+    }
+
+    fn rendering(&self, colour: bool) -> RenderOptions {
         let BuildOptions { no_warnings, warnings_are_errors, .. } = *self.options;
-        render(&self.map, &self.diags, RenderOptions { colour, no_warnings, warnings_are_errors })
+        RenderOptions { colour, no_warnings, warnings_are_errors }
     }
 
     /// Whether the source is refused: it has errors, or warnings that count as such.

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
 
 /// Runs `wgclc` with a source on standard input.
 fn wgclc(arguments: &[&str], source: &str) -> Output {
@@ -70,8 +71,18 @@ fn warnings_become_errors_on_demand() {
 
 #[test]
 fn status_2_for_wrong_usage() {
-    let wrong: [&[&str]; 5] =
-        [&[], &["-cl-nonsense", "-"], &["/no/such/file.cl"], &["--emit", "nonsense", "-"], &["--check", "--emit", "ir", "-"]];
+    let wrong: [&[&str]; 10] = [
+        &[],
+        &["-cl-nonsense", "-"],
+        &["/no/such/file.cl"],
+        &["--emit", "nonsense", "-"],
+        &["--check", "--emit", "ir", "-"],
+        &["--emit", "ir,ast", "-"],
+        &["--emit", "ir", "--message-format", "json", "-"],
+        &["-o", "x", "-"],
+        &["--watch", "-"],
+        &["-", "-"],
+    ];
     for arguments in wrong {
         let output = wgclc(arguments, GOOD);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -114,4 +125,138 @@ fn it_describes_itself_for_packages() {
     }
     assert_eq!(wgclc(&["--manual", "-"], GOOD).status.code(), Some(2));
     assert_eq!(wgclc(&[], GOOD).status.code(), Some(2));
+}
+
+/// Runs `wgclc` in a folder.
+fn wgclc_in(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_wgclc")).args(arguments).current_dir(folder).stdin(Stdio::null()).output().unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn several_files_go_to_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.cl"), GOOD).unwrap();
+    std::fs::write(folder.path().join("b.cl"), "kernel void other(global int *a) { a[0] = N; }").unwrap();
+    let output = wgclc_in(folder.path(), &["-DN=1", "--emit", "ir,reflection", "-o", "out/", "a.cl", "b.cl"]);
+    assert_eq!((output.status.code(), text(&output.stdout), text(&output.stderr)), (Some(0), String::new(), String::new()));
+    assert_eq!(names(&folder.path().join("out")), ["a.ir", "a.reflection", "b.ir", "b.reflection"]);
+    assert!(std::fs::read_to_string(folder.path().join("out/b.ir")).unwrap().contains("\"other\""));
+    // One file, one stage: -o may name the file itself.
+    let output = wgclc_in(folder.path(), &["-DN=1", "--emit", "asm", "--device", "cpu", "-oa.asm", "a.cl"]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+    assert!(std::fs::read_to_string(folder.path().join("a.asm")).unwrap().contains("ret"));
+    let output = wgclc_in(folder.path(), &["-DN=1", "--emit", "ir", "a.cl", "b.cl"]);
+    let shown = text(&output.stdout);
+    assert!(shown.starts_with("==> a.cl <==\n") && shown.contains("==> b.cl <==\n"), "{shown}");
+}
+
+#[test]
+fn two_files_are_not_written_to_the_same_place() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    for file in ["a.cl", "sub/a.cl"] {
+        std::fs::write(folder.path().join(file), GOOD).unwrap();
+    }
+    let output = wgclc_in(folder.path(), &["-DN=1", "--emit", "ir", "-o", "out/", "a.cl", "sub/a.cl"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("both a.cl and sub/a.cl would be written there"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn the_worst_of_several_files_is_the_status() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("good.cl"), GOOD).unwrap();
+    std::fs::write(folder.path().join("bad.cl"), "kernel void k(global int *a) { a[0] = ; }").unwrap();
+    let status = |files: &[&str]| wgclc_in(folder.path(), &[&["--check", "-DN=1"], files].concat()).status.code();
+    assert_eq!(status(&["good.cl"]), Some(0));
+    assert_eq!(status(&["bad.cl", "good.cl"]), Some(1));
+    assert_eq!(status(&["good.cl", "none.cl", "bad.cl"]), Some(2));
+}
+
+fn json(line: &str) -> serde_json::Value {
+    serde_json::from_str(line).unwrap_or_else(|error| unreachable!("{error}: {line}"))
+}
+
+#[test]
+fn diagnostics_are_told_as_data() {
+    let source = "int twice(int a);\nkernel void k(global int *a)\n{\n    a[0] = twice(1, 2);\n}\n";
+    let output = wgclc(&["--check", "--message-format", "json", "-"], source);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), String::new()));
+    let lines: Vec<_> = text(&output.stdout).lines().map(json).collect();
+    let [told, end] = lines.as_slice() else { unreachable!("{lines:?}") };
+    assert_eq!(*end, json(r#"{"reason":"build-finished","success":false}"#));
+    assert_eq!((&told["reason"], &told["target"]["src_path"]), (&json("\"compiler-message\""), &json("\"-\"")));
+    let message = &told["message"];
+    assert_eq!((&message["level"], &message["$message_type"]), (&json("\"error\""), &json("\"diagnostic\"")));
+    assert!(message["rendered"].as_str().unwrap().starts_with("<source>:4:"), "{message}");
+    let span = &message["spans"][0];
+    assert_eq!((&span["file_name"], &span["line_start"], &span["is_primary"]), (&json("\"<source>\""), &json("4"), &json("true")));
+    let (from, to) = (span["byte_start"].as_u64().unwrap() as usize, span["byte_end"].as_u64().unwrap() as usize);
+    assert!("twice(1, 2)".contains(&source[from..to]) && to > from, "{span}");
+    let line = &span["text"][0];
+    assert_eq!(line["text"], "    a[0] = twice(1, 2);");
+    assert_eq!(line["highlight_start"], span["column_start"]);
+    // The declaration is told of beside it.
+    assert_eq!(message["children"][0]["spans"][0]["line_start"], 1, "{message}");
+}
+
+#[test]
+fn what_only_the_last_stages_find_is_data_too() {
+    let source = "kernel void k(local int *a, global int *b) { local int c[8192]; c[0] = a[0]; b[0] = c[b[1]] + a[b[2]]; }";
+    let output = wgclc(&["--check", "--message-format", "json", "-"], source);
+    let first = json(text(&output.stdout).lines().next().unwrap());
+    assert!(first["message"]["message"].as_str().unwrap().starts_with("kernel `k` needs "), "{first}");
+    assert_eq!(first["message"]["spans"], json("[]"));
+}
+
+#[test]
+fn what_is_written_is_told_of() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.cl"), GOOD).unwrap();
+    let output = wgclc_in(folder.path(), &["-DN=1", "--emit", "ir", "-o", "out/", "--message-format", "json", "a.cl"]);
+    let lines: Vec<_> = text(&output.stdout).lines().map(json).collect();
+    assert_eq!(lines[0], json(r#"{"reason":"output","file":"a.cl","stage":"ir","filename":"out/a.ir"}"#));
+    assert_eq!(lines[1], json(r#"{"reason":"build-finished","success":true}"#));
+}
+
+/// A process that ends with the test, whatever becomes of that.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn changes_are_watched() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| std::fs::write(folder.path().join(file), text).unwrap();
+    write("a.cl", "#include \"a.h\"\nkernel void k(global int *a) { a[0] = N; }\n");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wgclc"));
+    command.args(["--watch", "--check", "--message-format", "json", "-I.", "a.cl"]).current_dir(folder.path());
+    let mut child = Ended(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines().map(|line| json(&line.unwrap()));
+    // The messages of a turn.
+    let mut turn = || {
+        let told: Vec<_> = lines.by_ref().take_while(|line| line["reason"] != "build-finished").collect();
+        told.iter().map(|line| line["message"]["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert!(turn()[0].contains("a.h"));
+    // What was missing comes, is changed, and so is the file itself.
+    write("a.h", "#define N 1\n");
+    assert_eq!(turn(), [""; 0]);
+    write("a.h", "#define N unknown\n");
+    assert!(turn()[0].contains("unknown"));
+    write("a.cl", "kernel void k(global int *a) { a[0] = 7; }\n");
+    assert_eq!(turn(), [""; 0]);
 }

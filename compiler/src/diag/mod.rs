@@ -1,11 +1,13 @@
 //! Diagnostics as data: what is wrong and where. Wording stands with the check that finds it, rendering in `render`.
 
+pub mod message;
 pub(crate) mod render;
 pub(crate) mod source_map;
 pub(crate) mod suggest;
 
+pub use message::{Message, messages};
 pub use render::{RenderOptions, colourise, render, render_one};
-pub use source_map::{Location, SourceMap, SourceText};
+pub use source_map::{Extent, Location, SourceMap, SourceText};
 
 use std::fmt;
 

@@ -50,10 +50,10 @@ pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions
     if options.colour { colourise(&out.text) } else { out.text }
 }
 
-/// One diagnostic.
-pub fn render_one(map: &SourceMap, diagnostic: &Diagnostic) -> String {
+/// One diagnostic, a warning as an error where it is `promoted`.
+pub fn render_one(map: &SourceMap, diagnostic: &Diagnostic, promoted: bool) -> String {
     let mut out = Renderer { map, text: String::new(), last_file_start: None };
-    out.diagnostic(diagnostic, false);
+    out.diagnostic(diagnostic, promoted);
     out.text
 }
 

@@ -3,6 +3,7 @@
 //! Position 0 belongs to nobody, so that [`Span::NONE`] is never inside a file. The built-in library lives in the upper half of the space:
 //! its files are registered once a process and keep their positions in every compilation, so that what was parsed of them can be kept.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -127,6 +128,13 @@ impl SourceFile {
         };
         Location { file, line, column, text: self.line_text(index).to_owned() }
     }
+
+    fn extent(&self, span: Span) -> Extent {
+        let hi = span.hi.clamp(span.lo, self.start.saturating_add(self.len()).max(span.lo));
+        let (lo, end) = (span.lo - self.start, hi - self.start);
+        let lines = (self.line_index(lo)..=self.line_index(end)).map(|index| self.line_text(index).to_owned()).collect();
+        Extent { begin: self.locate(span.lo), end: self.locate(hi), bytes: lo..end, lines }
+    }
 }
 
 /// A position as people speak of it; `#line` is honoured.
@@ -140,6 +148,19 @@ pub struct Location {
     pub column: u32,
     /// The line's text.
     pub text: String,
+}
+
+/// A span as people speak of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Where it begins.
+    pub begin: Location,
+    /// Where it ends, in the same file.
+    pub end: Location,
+    /// Which bytes of the file it is.
+    pub bytes: Range<u32>,
+    /// The lines that it touches, from that of its begin to that of its end.
+    pub lines: Vec<String>,
 }
 
 /// The use of a macro in the source.
@@ -225,6 +246,11 @@ impl SourceMap {
     /// Where a span begins.
     pub fn locate(&self, span: Span) -> Option<Location> {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.locate(span.lo)) }
+    }
+
+    /// All that a span covers; `None` where it is in no file.
+    pub fn extent(&self, span: Span) -> Option<Extent> {
+        if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.extent(span)) }
     }
 
     /// The name of the file that a span is in, whatever `#line` says.

@@ -1,0 +1,260 @@
+//! One file through the stages that are asked for.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use wgcl_compiler::diag::{Message, colourise};
+use wgcl_compiler::emit::{Format, Shader, print};
+use wgcl_compiler::front::FrontEnd;
+use wgcl_compiler::ir::Function;
+use wgcl_compiler::launch::{LaunchKey, LaunchResult};
+use wgcl_compiler::native::{self, Style};
+use wgcl_compiler::passes::{Left, Watch};
+use wgcl_compiler::program::{BuildOptions, Program};
+use wgcl_compiler::specialise::{launched, specialise};
+use wgcl_compiler::target::Target;
+use wgcl_compiler::timing;
+
+use crate::arguments::{Arguments, Check, Emit};
+use crate::input::Input;
+
+/// What came of a file.
+#[derive(Default)]
+pub struct Outcome {
+    /// Whether it has errors.
+    pub refused: bool,
+    /// What was found, for people.
+    pub log: String,
+    /// The same as data.
+    pub messages: Vec<Message>,
+    /// What the stages made of it.
+    pub texts: Vec<(Emit, String)>,
+    /// The files that it looked for, there or not.
+    pub files: Vec<PathBuf>,
+}
+
+impl Outcome {
+    fn fail(&mut self, error: &impl ToString) {
+        let error = error.to_string();
+        self.log.push_str(&colourise(&format!("error: {error}\n")));
+        self.messages.push(Message::error(error));
+        self.refused = true;
+    }
+}
+
+/// Runs the stages that are asked for.
+pub fn compile(arguments: &Arguments, input: &Input, options: &BuildOptions) -> Outcome {
+    let job = Job { arguments, input, options };
+    let mut outcome = Outcome::default();
+    if arguments.check == Some(Check::Front) {
+        job.front_end(&[], &mut outcome);
+        return outcome;
+    }
+    if arguments.time {
+        timing::enable();
+    }
+    let (front, back): (Vec<Emit>, Vec<Emit>) = arguments.emit.iter().partition(|stage| stage.is_of_front_end());
+    if !front.is_empty() {
+        job.front_end(&front, &mut outcome);
+        if back.is_empty() || outcome.refused {
+            return outcome;
+        }
+        // The build finds it all again.
+        (outcome.log, outcome.messages) = Default::default();
+    }
+    // Two kinds of targets need a build each.
+    let (portable, rest): (Vec<Emit>, Vec<Emit>) = back.iter().partition(|stage| stage.is_portable());
+    if !portable.is_empty() {
+        job.stages(&portable, &arguments.device.clone().without_spirv(), &mut outcome);
+        if rest.is_empty() || outcome.refused {
+            return outcome;
+        }
+        (outcome.log, outcome.messages) = Default::default();
+    }
+    job.stages(&rest, &arguments.device, &mut outcome);
+    outcome
+}
+
+/// Writes to standard output; that nobody reads it any more is no error.
+pub fn show(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+struct Job<'a> {
+    arguments: &'a Arguments,
+    input: &'a Input,
+    options: &'a BuildOptions,
+}
+
+impl Job<'_> {
+    /// The stages before the IR; without one to print all of them.
+    fn front_end(&self, stages: &[Emit], outcome: &mut Outcome) {
+        let Input::Text(source) = self.input else {
+            if !stages.is_empty() {
+                return outcome.fail(&"a SPIR-V module has no tokens and no tree");
+            }
+            return self.stages(&[], &self.arguments.device, outcome);
+        };
+        let last = stages.len().saturating_sub(1);
+        for (index, stage) in stages.iter().map(Some).chain(stages.is_empty().then_some(None)).enumerate() {
+            let mut front = FrontEnd::new(source, self.options, &self.arguments.device);
+            let text = match stage {
+                Some(Emit::Tokens) => Some(front.tokens()),
+                Some(Emit::Ast) => Some(front.tree()),
+                _ => front.check().map(|program| format!("{program:#?}\n")),
+            };
+            outcome.texts.extend(stage.copied().zip(text));
+            if index == last {
+                (outcome.log, outcome.messages) = (front.log(true), front.messages());
+            }
+            outcome.refused |= front.is_refused();
+            outcome.files.extend(front.map.take_sought().into_iter().map(|(path, _)| path));
+        }
+    }
+
+    /// A build, and what these stages make of it.
+    fn stages(&self, stages: &[Emit], target: &Target, outcome: &mut Outcome) {
+        let arguments = self.arguments;
+        let show_after = |left: &Left<'_>| {
+            if arguments.after.as_deref() == Some(left.pass) {
+                show(&left.to_string());
+            }
+        };
+        let watch = arguments.after.is_some().then_some(&show_after as &Watch<'_>);
+        let (result, messages) = self.input.build(self.options, target, watch);
+        outcome.files.extend(result.files.into_iter().map(|(path, _)| path));
+        outcome.log.push_str(&result.log);
+        outcome.messages.extend(messages);
+        let Some(program) = result.program else {
+            show(&times());
+            outcome.refused = true;
+            return;
+        };
+        if watch.is_some() {
+            let made = kernels(arguments, &program).try_for_each(|function| {
+                let key = key(arguments, function, target);
+                launched(&program.module, &function.name, &key, target, watch).map(drop)
+            });
+            made.unwrap_or_else(|error| outcome.fail(&error));
+        } else if arguments.time {
+            let made = shaders(arguments, &program, target, &mut |_| Ok(()));
+            show(&times());
+            made.unwrap_or_else(|error| outcome.fail(&error));
+        } else if arguments.check == Some(Check::Full) {
+            // Every kernel as far as it goes.
+            for function in kernels(arguments, &program) {
+                let made = specialise(&program.module, &function.name, &key(arguments, function, target), target);
+                made.map_or_else(|error| outcome.fail(&error), drop);
+            }
+        }
+        for &stage in stages {
+            match emit(stage, arguments, &program, target) {
+                Ok(text) => outcome.texts.push((stage, text)),
+                Err(error) => outcome.fail(&error),
+            }
+        }
+    }
+}
+
+/// The kernels that are asked for.
+fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Item = &'p Function> {
+    let wanted = arguments.kernel.clone();
+    let kernels = program.module.functions.iter().filter(|function| function.kernel.is_some());
+    kernels.filter(move |function| wanted.as_ref().is_none_or(|name| *name == function.name))
+}
+
+/// A launch as most are: no memory is bound twice.
+fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey {
+    let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
+    LaunchKey::example(function, local_size)
+        .changed(|key| (key.binding.distinct, key.binding.addresses) = (true, arguments.addresses && target.shaders.addresses))
+}
+
+/// What a stage makes of a program that built.
+fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
+    let format = match stage {
+        Emit::Naga => Format::Naga,
+        Emit::Spirv => Format::Spirv,
+        Emit::Wgsl => Format::Wgsl,
+        Emit::Msl => Format::Msl,
+        Emit::Hlsl => Format::Hlsl,
+        Emit::Glsl => Format::Glsl,
+        Emit::Reflection => return Ok(reflection(program)),
+        Emit::Launched => return launched_text(arguments, program, target),
+        Emit::Vector | Emit::Asm => return native_text(stage, arguments, program, target),
+        Emit::Tokens | Emit::Ast | Emit::Thir | Emit::Ir => return Ok(program.module.to_string()),
+    };
+    let mut text = String::new();
+    shaders(arguments, program, target, &mut |shader| {
+        text.push_str(&print(shader, format, target)?);
+        Ok(())
+    })?;
+    Ok(text)
+}
+
+/// The kernels that are asked for as emission reads them.
+fn launched_text(arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
+    let text = |function: &Function| {
+        let key = key(arguments, function, target);
+        launched(&program.module, &function.name, &key, target, None).map(|module| module.to_string())
+    };
+    kernels(arguments, program).map(text).collect()
+}
+
+/// The kernels that are asked for as a CPU runs them.
+fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
+    let style = Style::of(arguments.isa.into());
+    let text = |function: &Function| {
+        let key = key(arguments, function, target);
+        if stage == Emit::Vector {
+            return native::vector_ir(&program.module, &function.name, &key, target, style).map(|module| module.to_string());
+        }
+        native::assembly(&program.module, &function.name, &key, target, style)
+    };
+    kernels(arguments, program).map(text).collect()
+}
+
+/// Makes the shaders of the kernels that are asked for.
+fn shaders(
+    arguments: &Arguments,
+    program: &Program,
+    target: &Target,
+    with: &mut dyn FnMut(&Shader) -> LaunchResult<()>,
+) -> LaunchResult<()> {
+    for function in kernels(arguments, program) {
+        let key = key(arguments, function, target);
+        with(&specialise(&program.module, &function.name, &key, target)?)?;
+    }
+    Ok(())
+}
+
+/// What the stages took, a line each; nothing where nobody asked.
+fn times() -> String {
+    timing::take().iter().map(|(stage, time)| format!("{:9.1} ms  {stage}\n", time.as_secs_f64() * 1e3)).collect()
+}
+
+/// Kernels and arguments, a line each.
+fn reflection(program: &Program) -> String {
+    let mut text = String::new();
+    for kernel in &program.kernels {
+        text.push_str(&format!("kernel {}: {} bytes of local memory\n", kernel.name, kernel.local_memory));
+        if !kernel.attributes.is_empty() {
+            text.push_str(&format!("  attributes {}\n", kernel.attributes));
+        }
+        for (index, arg) in kernel.args.iter().enumerate() {
+            let qualifiers: String = [(arg.is_const, "const "), (arg.is_restrict, "restrict "), (arg.is_volatile, "volatile ")]
+                .iter()
+                .filter(|(set, _)| *set)
+                .map(|(_, word)| *word)
+                .collect();
+            text.push_str(&format!(
+                "  argument {index} {}: {qualifiers}{} in {}, access {:?}, {:?}, {} bytes\n",
+                arg.name, arg.type_name, arg.address, arg.access, arg.passing, arg.size
+            ));
+        }
+    }
+    if program.global_variable_size > 0 {
+        text.push_str(&format!("program-scope variables: {} bytes\n", program.global_variable_size));
+    }
+    text
+}

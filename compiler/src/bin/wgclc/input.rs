@@ -1,0 +1,59 @@
+//! What is compiled: a file or standard input, OpenCL C or SPIR-V.
+
+use std::io::Read;
+
+use wgcl_compiler::build::build_told;
+use wgcl_compiler::diag::{Message, colourise};
+use wgcl_compiler::passes::Watch;
+use wgcl_compiler::program::{BuildOptions, BuildResult, Source};
+use wgcl_compiler::spirv;
+use wgcl_compiler::target::Target;
+
+/// What is compiled.
+pub enum Input {
+    /// OpenCL C.
+    Text(Source),
+    /// The words of a SPIR-V module.
+    Module(Vec<u32>),
+}
+
+impl Input {
+    /// Reads a file, or standard input where it is called `-`.
+    ///
+    /// # Errors
+    /// Why it cannot be read, with its name.
+    pub fn read(file: &str) -> Result<Self, String> {
+        let bytes = bytes(file).map_err(|error| format!("{file}: {error}"))?;
+        match spirv::read_words(&bytes) {
+            Ok(words) => Ok(Self::Module(words)),
+            Err(error) if file.ends_with(".spv") => Err(format!("{file}: {error}")),
+            Err(_) => {
+                let name = if file == "-" { None } else { Some(file.to_owned()) };
+                Ok(Self::Text(Source { text: String::from_utf8_lossy(&bytes).into_owned(), name, ..Default::default() }))
+            }
+        }
+    }
+
+    /// Builds it, with someone who looks at the IR after every pass.
+    pub fn build(&self, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> (BuildResult, Vec<Message>) {
+        match self {
+            Self::Text(source) => build_told(source, options, target, true, watch),
+            Self::Module(words) => {
+                let source = spirv::Source { words, specialisation: &spirv::Specialisation::new() };
+                let mut result = spirv::build_watched(source, options, target, watch);
+                let messages = Message::errors_of(&result.log);
+                result.log = colourise(&result.log);
+                (result, messages)
+            }
+        }
+    }
+}
+
+fn bytes(file: &str) -> std::io::Result<Vec<u8>> {
+    if file != "-" {
+        return std::fs::read(file);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

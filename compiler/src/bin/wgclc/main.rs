@@ -1,0 +1,92 @@
+//! `wgclc`: the compiler on the command line, to look into every stage of it, and to have sources checked while they are written.
+//!
+//! Exit status: 0 where all sources build, 1 where one is refused, 2 for wrong usage and for files that cannot be read or written.
+
+mod arguments;
+mod compile;
+mod describe;
+mod input;
+mod report;
+mod watch;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use wgcl_compiler::program::BuildOptions;
+
+use arguments::Arguments;
+use compile::{Outcome, compile};
+use input::Input;
+use report::Report;
+use watch::Watched;
+
+/// Stack of the thread that compiles: sources may nest deeply.
+const STACK: usize = 256 << 20;
+
+/// Exit status of wrong usage, and of files that cannot be read or written.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let (arguments, options) = match Arguments::read(std::env::args()) {
+        Ok(read) => read,
+        Err(error) => return usage(&error),
+    };
+    match arguments.describe.text(Arguments::command()) {
+        Ok(None) => {}
+        Ok(Some(text)) => {
+            let _ = std::io::stdout().write_all(&text);
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => return usage(&error.to_string()),
+    }
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || run(&arguments, &options));
+    match thread.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        Ok(Err(_)) => ExitCode::from(101),
+        Err(error) => usage(&format!("cannot start the compiler's thread: {error}")),
+    }
+}
+
+fn usage(message: &str) -> ExitCode {
+    let _ = writeln!(anstream::stderr(), "wgclc: {message}");
+    ExitCode::from(USAGE)
+}
+
+/// Compiles all files; again and again where they are watched.
+fn run(arguments: &Arguments, options: &BuildOptions) -> ExitCode {
+    loop {
+        let mut watched = Watched::see(arguments.files.iter().map(PathBuf::from));
+        let code = turn(arguments, options, &mut watched);
+        if !arguments.watch {
+            return ExitCode::from(code);
+        }
+        watched.wait();
+    }
+}
+
+/// Compiles all files once. The exit status: the greatest of all files.
+fn turn(arguments: &Arguments, options: &BuildOptions, watched: &mut Watched) -> u8 {
+    let mut report = Report::new(arguments);
+    let mut code = 0;
+    for file in &arguments.files {
+        let outcome = match Input::read(file) {
+            Ok(input) => compile(arguments, &input, options),
+            Err(error) => {
+                report.say(&error);
+                code = USAGE;
+                continue;
+            }
+        };
+        if let Err(error) = report.outcome(file, &outcome) {
+            report.say(&error);
+            code = USAGE;
+        }
+        let Outcome { refused, files, .. } = outcome;
+        code = code.max(u8::from(refused));
+        watched.add(files);
+    }
+    report.finish(code == 0);
+    code
+}

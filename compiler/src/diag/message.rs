@@ -1,0 +1,179 @@
+//! Diagnostics for programs that read them, such as editors: the objects that rustc writes with `--error-format=json`, of which there are readers
+//! everywhere.
+
+use serde::Serialize;
+
+use super::{Diagnostic, Diagnostics, RenderOptions, Severity, SourceMap, Span, render_one};
+
+/// A diagnostic that says all of itself: no map of the sources is needed to read it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Message {
+    /// `diagnostic`, by which readers know it among other objects.
+    #[serde(rename = "$message_type")]
+    pub kind: &'static str,
+    /// The text in one line, without place and severity.
+    pub message: String,
+    /// Always null: diagnostics have no numbers here.
+    pub code: Option<()>,
+    /// `error`, `warning` or `note`.
+    pub level: &'static str,
+    /// The place, and the expression around it; empty where no source stands for it.
+    pub spans: Vec<MessageSpan>,
+    /// Notes, which explain it.
+    pub children: Vec<Message>,
+    /// The diagnostic as it stands in the build log, with its notes; null for children.
+    pub rendered: Option<String>,
+}
+
+/// A range of a source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MessageSpan {
+    /// The file; `#line` is honoured here and in the lines.
+    pub file_name: String,
+    /// Offset of its first byte in the file as it was read.
+    pub byte_start: u32,
+    /// Offset behind its last byte.
+    pub byte_end: u32,
+    /// Line of its begin, from 1.
+    pub line_start: u32,
+    /// Line of its end.
+    pub line_end: u32,
+    /// Column of its first character, in characters, from 1.
+    pub column_start: usize,
+    /// Column behind its last character.
+    pub column_end: usize,
+    /// Whether the message is about this place, rather than about one beside it.
+    pub is_primary: bool,
+    /// The lines that it touches.
+    pub text: Vec<MessageLine>,
+    /// Always null, as the members below: nothing more is said of a place.
+    pub label: Option<()>,
+    /// Always null.
+    pub suggested_replacement: Option<()>,
+    /// Always null.
+    pub suggestion_applicability: Option<()>,
+    /// Always null: a macro's definition is told of by a note.
+    pub expansion: Option<()>,
+}
+
+/// A line of a span.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MessageLine {
+    /// The whole line.
+    pub text: String,
+    /// Column of the first character of it that belongs to the span, from 1.
+    pub highlight_start: usize,
+    /// Column behind the last one.
+    pub highlight_end: usize,
+}
+
+impl Message {
+    /// An error that no place in a source stands for.
+    pub fn error(message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { rendered: Some(format!("error: {message}\n")), ..Self::new("error", message, Vec::new()) }
+    }
+
+    fn new(level: &'static str, message: String, spans: Vec<MessageSpan>) -> Self {
+        Self { kind: "diagnostic", message, code: None, level, spans, children: Vec::new(), rendered: None }
+    }
+
+    /// The errors of a log in which each line is one, `error: TEXT`: what else it says belongs to the one before.
+    pub fn errors_of(log: &str) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        for line in log.lines() {
+            match (line.split_once("error: "), found.last_mut()) {
+                (None, Some(last)) => last.rendered.get_or_insert_default().push_str(&format!("{line}\n")),
+                (Some((place, text)), _) => {
+                    let rendered = Some(format!("{line}\n"));
+                    found.push(Self { rendered, ..Self::new("error", format!("{place}{text}"), Vec::new()) });
+                }
+                (None, None) => found.push(Self::error(line)),
+            }
+        }
+        found
+    }
+}
+
+/// All diagnostics of a compilation, as `options` have them: without warnings, or with warnings as errors.
+pub fn messages(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> Vec<Message> {
+    let is_shown = |diagnostic: &&Diagnostic| !(options.no_warnings && diagnostic.severity == Severity::Warning);
+    diagnostics.list().iter().filter(is_shown).map(|diagnostic| message(map, diagnostic, options)).collect()
+}
+
+fn message(map: &SourceMap, diagnostic: &Diagnostic, options: RenderOptions) -> Message {
+    let promoted = diagnostic.severity == Severity::Warning && options.warnings_are_errors && !options.no_warnings;
+    let level = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning if promoted => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    let mut spans: Vec<MessageSpan> = span(map, diagnostic.span, true).into_iter().collect();
+    spans.extend(diagnostic.around.and_then(|around| span(map, around, false)));
+    let child = |at: Span, text: &str| Message::new("note", text.to_owned(), span(map, at, true).into_iter().collect());
+    let expansion = map.expansion(diagnostic.span).map(|(name, definition)| child(definition, &format!("expanded from macro '{name}'")));
+    let children = expansion.into_iter().chain(diagnostic.notes.iter().map(|(at, note)| child(*at, note))).collect();
+    let rendered = Some(render_one(map, diagnostic, promoted));
+    Message { children, rendered, ..Message::new(level, diagnostic.message.clone(), spans) }
+}
+
+fn span(map: &SourceMap, span: Span, is_primary: bool) -> Option<MessageSpan> {
+    let extent = map.extent(span)?;
+    let characters = |line: &str, column: u32| line.char_indices().take_while(|(at, _)| *at + 1 < column as usize).count() + 1;
+    let (column_start, column_end) = (characters(&extent.begin.text, extent.begin.column), characters(&extent.end.text, extent.end.column));
+    let last = extent.lines.len().saturating_sub(1);
+    let text = extent.lines.into_iter().enumerate().map(|(index, text)| {
+        let highlight_start = if index == 0 { column_start } else { 1 };
+        let highlight_end = if index == last { column_end } else { text.chars().count() + 1 };
+        MessageLine { text, highlight_start, highlight_end }
+    });
+    Some(MessageSpan {
+        file_name: extent.begin.file.to_string(),
+        byte_start: extent.bytes.start,
+        byte_end: extent.bytes.end,
+        line_start: extent.begin.line,
+        line_end: extent.end.line,
+        column_start,
+        column_end,
+        is_primary,
+        text: text.collect(),
+        label: None,
+        suggested_replacement: None,
+        suggestion_applicability: None,
+        expansion: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_characters_and_offsets_bytes() {
+        let mut map = SourceMap::new();
+        map.add_file("before.cl", "xyz", Span::NONE);
+        let start = map.add_file("a.cl", "é b\ncd ef\ng", Span::NONE).map_or(0, crate::diag::source_map::SourceFile::start);
+        let mut diagnostics = Diagnostics::default();
+        // From `b` to `d`.
+        diagnostics.push(Diagnostic::warning(Span { lo: start + 3, hi: start + 7 }, "odd").with_note(Span::NONE, "why"));
+        let found = messages(&map, &diagnostics, RenderOptions { warnings_are_errors: true, ..RenderOptions::default() });
+        let [Message { level: "error", spans, children, rendered: Some(rendered), .. }] = found.as_slice() else {
+            unreachable!("{found:?}")
+        };
+        assert!(rendered.starts_with("a.cl:1:4: error: odd [-Werror]\n"), "{rendered}");
+        assert!(matches!(children.as_slice(), [Message { level: "note", rendered: None, .. }]), "{children:?}");
+        let [span] = spans.as_slice() else { unreachable!("{spans:?}") };
+        let places = (span.byte_start, span.byte_end, span.line_start, span.line_end, span.column_start, span.column_end);
+        assert_eq!(places, (3, 7, 1, 2, 3, 3));
+        let lines: Vec<_> = span.text.iter().map(|line| (line.text.as_str(), line.highlight_start, line.highlight_end)).collect();
+        assert_eq!(lines, [("é b", 3, 4), ("cd ef", 1, 3)]);
+    }
+
+    #[test]
+    fn a_log_of_errors_is_taken_apart() {
+        let found = Message::errors_of("error: one\nmore of it\na.cl:3:1: error: two\n");
+        let texts: Vec<_> = found.iter().map(|message| (message.message.as_str(), message.rendered.as_deref())).collect();
+        assert_eq!(texts, [("one", Some("error: one\nmore of it\n")), ("a.cl:3:1: two", Some("a.cl:3:1: error: two\n"))]);
+    }
+}
