@@ -457,9 +457,9 @@ impl Device {
         if self.target().language.double_atomics() { FpAtomicCapabilities::all() } else { FpAtomicCapabilities::empty() }
     }
 
-    /// CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT: no device has atomics of 16 bits.
+    /// CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT
     pub fn half_fp_atomic_capabilities(&self) -> FpAtomicCapabilities {
-        FpAtomicCapabilities::empty()
+        if self.target().language.fp16 { FpAtomicCapabilities::all() } else { FpAtomicCapabilities::empty() }
     }
 
     /// CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR
@@ -484,8 +484,15 @@ impl Device {
 
     /// CL_DEVICE_OPENCL_C_ALL_VERSIONS. A device without the optional features of 2.0 does not report OpenCL C 2.0.
     pub fn c_versions(&self) -> Vec<NameVersion> {
-        let newest = self.target().language.opencl_c_31().then_some((3, 1));
-        let all = [(1, 0), (1, 1), (1, 2), (3, 0)].into_iter().chain(newest);
+        let language = &self.target().language;
+        let second = language.opencl_c_20().then_some((2, 0));
+        let newest = language.opencl_c_31().then_some((3, 1));
+        let all = [(1, 0), (1, 1), (1, 2)].into_iter().chain(second).chain([(3, 0)]).chain(newest);
         all.map(|(major, minor)| NameVersion::new("OpenCL C", Version::new(major, minor, 0))).collect()
     }
 }
+
+    /// CL_DEVICE_OPENCL_C_VERSION: "the highest fully backwards compatible OpenCL C version", which versions that make parts of 2.0 optional are not.
+    pub fn c_version(&self) -> Version {
+        if self.target().language.opencl_c_20() { Version::new(2, 0, 0) } else { Version::new(1, 2, 0) }
+    }

@@ -16,6 +16,7 @@ const MINOR_VERSIONS: std::ops::RangeInclusive<u32> = 0..=6;
 /// Extensions of SPIR-V that modules may declare.
 const EXTENSIONS: &[&CStr] = &[
     c"SPV_EXT_relaxed_printf_string_address_space",
+    c"SPV_EXT_shader_atomic_float16_add",
     c"SPV_EXT_shader_atomic_float_add",
     c"SPV_EXT_shader_atomic_float_min_max",
     c"SPV_INTEL_split_barrier",
@@ -89,6 +90,8 @@ fn capabilities(target: &Target) -> Vec<u32> {
     // `AtomicFloat32MinMaxEXT`, `AtomicFloat64MinMaxEXT`, `AtomicFloat32AddEXT`, `AtomicFloat64AddEXT`.
     found.extend([5612, 6033]);
     found.extend(part(language.double_atomics(), &[5613, 6034]));
+    // `AtomicFloat16MinMaxEXT`, `AtomicFloat16AddEXT`.
+    found.extend(part(language.fp16, &[5616, 6095]));
     found.sort_unstable();
     found
 }

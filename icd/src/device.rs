@@ -9,7 +9,7 @@ use wgcl_api::pipe;
 use wgcl_api::platform::{NAME, Platform};
 use wgcl_api::queue::{MAX_ON_DEVICE, MAX_ON_DEVICE_EVENTS, MAX_SIZE, PREFERRED_SIZE};
 use wgcl_api::semaphore::TYPE_BINARY;
-use wgcl_api::version::{NameVersion, Version};
+use wgcl_api::version::NameVersion;
 
 use crate::bindings::{
     _cl_device_id, CL_DEVICE_ADDRESS_BITS, CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, CL_DEVICE_AVAILABLE,
@@ -189,9 +189,8 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_PROFILE => query.put(device.profile()),
         CL_DEVICE_VERSION => query.put(version_text(device.version())),
         CL_DEVICE_NUMERIC_VERSION => query.put(device.version()),
-        // "The highest fully backwards compatible OpenCL C version": 3.0 made parts of 2.0 optional, which this device does without.
-        CL_DEVICE_OPENCL_C_VERSION => query.put("OpenCL C 1.2 wgcl"),
-        CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => query.put(Version::new(1, 2, 0)),
+        CL_DEVICE_OPENCL_C_VERSION => query.put(format!("OpenCL C {} wgcl", device.c_version().short())),
+        CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => query.put(device.c_version()),
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => query.put(device.c_versions()),
         CL_DEVICE_OPENCL_C_FEATURES => query.put(device.c_features()),
         CL_DEVICE_EXTENSIONS => query.put(names(device.extensions())),

@@ -13,6 +13,7 @@ use common::ffi::{
     CL_DEVICE_VERSION, CL_DRIVER_VERSION, CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE, CL_PLATFORM_EXTENSIONS, CL_PLATFORM_ICD_SUFFIX_KHR,
     CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, CL_SUCCESS, cl_uint,
 };
+use common::objects::Context;
 use common::{info, info_bytes, info_string, is_cpu, target};
 
 const CL_DEVICE_IL_VERSION: cl_uint = 0x105B;
@@ -116,7 +117,8 @@ fn devices_are_found_by_type() {
 fn device_strings_have_the_form_of_the_specification() {
     let text = device_text(CL_DEVICE_VERSION);
     assert!(text.starts_with("OpenCL 3.0 ") || text.starts_with("OpenCL 3.1 "), "{text}");
-    assert!(device_text(CL_DEVICE_OPENCL_C_VERSION).starts_with("OpenCL C 1.2"), "{}", device_text(CL_DEVICE_OPENCL_C_VERSION));
+    let language = device_text(CL_DEVICE_OPENCL_C_VERSION);
+    assert!(language.starts_with("OpenCL C 1.2") || language.starts_with("OpenCL C 2.0"), "{language}");
     assert!(!device_text(CL_DEVICE_NAME).is_empty());
     assert!(device_text(CL_DRIVER_VERSION).contains('.'));
     assert!(text.starts_with(&format!("OpenCL {} ", short(device::<u32>(CL_DEVICE_NUMERIC_VERSION)))), "{text}");
@@ -132,6 +134,40 @@ fn device_strings_have_the_form_of_the_specification() {
         assert!(extensions.split_whitespace().any(|have| have == extension), "{extension} is mandatory since OpenCL 1.1");
     }
 }
+
+/// A device with all that OpenCL C 2.0 asks for lists it, and builds programs that use it all; others list versions without it.
+#[test]
+fn opencl_c_2_is_listed_where_all_of_it_is_there() {
+    if !target().is_wgcl() {
+        return;
+    }
+    let list = |name: cl_uint| {
+        let target = target();
+        info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).expect("a list")
+    };
+    let version = (2_u32 << 22).to_ne_bytes();
+    let listed = list(CL_DEVICE_OPENCL_C_ALL_VERSIONS).chunks(68).any(|entry| entry[..4] == version);
+    assert_eq!(listed, device_text(CL_DEVICE_OPENCL_C_VERSION).starts_with("OpenCL C 2.0"));
+    // The host's processor has all of it.
+    assert!(listed || !device_text(CL_DRIVER_VERSION).contains("(CPU:"));
+    if listed {
+        let program = Context::new().program(EVERYTHING_OF_2);
+        assert_eq!(program.build("-cl-std=CL2.0 -Werror"), CL_SUCCESS, "{}", program.log());
+    }
+}
+
+/// What 3.0 made optional, in one program.
+const EVERYTHING_OF_2: &str = "
+    global atomic_int counter = ATOMIC_VAR_INIT(0);
+    kernel void k(read_only pipe int from, write_only pipe int to, read_write image2d_t image, queue_t queue, global int *out) {
+        int x = get_global_id(0), *any = &x;
+        read_pipe(from, any);
+        write_pipe(to, any);
+        write_imagei(image, (int2)(0, 1), read_imagei(image, (int2)(1, 0)));
+        out[0] = work_group_reduce_add(x);
+        atomic_store(&counter, atomic_load_explicit(&counter, memory_order_acquire, memory_scope_all_svm_devices));
+        enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{ atomic_fetch_add(&counter, x); });
+    }";
 
 /// What OpenCL 3.1 demands beyond 3.0 is there where the device says that it is of 3.1, and the device says so where it is there.
 #[test]
@@ -242,7 +278,7 @@ fn extensions_answer_their_queries() {
         if target().is_wgcl() {
             assert_eq!(single, all);
             assert_eq!(double, if has("cl_khr_fp64") && has("cl_khr_int64_base_atomics") { all } else { 0 });
-            assert_eq!(half, 0);
+            assert_eq!(half, if has("cl_khr_fp16") { all } else { 0 });
         }
     }
 }

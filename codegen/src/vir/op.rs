@@ -318,7 +318,8 @@ pub enum Op {
     AtomicAdd(Mem, Addr, Value),
     /// Atomic exchange; the old value.
     AtomicExchange(Mem, Addr, Value),
-    /// Atomic comparison with the first value and, if equal, exchange with the second; the old value.
+    /// Atomic comparison with the first value and, if equal, exchange with the second; the old value. Of two bytes ([`Mem::I16`]) as well: there the upper bits of the first
+    /// value are zero.
     AtomicCompareExchange(Mem, Addr, Value, Value),
     /// Asks for the line of memory at an address that is written next. The address may be any: nothing is accessed.
     PrefetchWrite(Addr),

@@ -273,7 +273,8 @@ impl<'a> Checker<'a> {
             }
             Op::AtomicCompareExchange(mem, addr, expected, desired) => {
                 self.address(block, addr)?;
-                require(atomic(*mem) && of(*expected) == ty && of(*desired) == ty, wrong)
+                let short = *mem == Mem::I16 && ty == Type::I32;
+                require((atomic(*mem) || short) && of(*expected) == ty && of(*desired) == ty, wrong)
             }
             Op::PrefetchWrite(addr) => self.address(block, addr),
             _ => Err("the verifier does not know it".into()),

@@ -327,6 +327,7 @@ pub(super) const XADD: Desc = g("xadd", P, M0F, 0xC1).with(LOCK);
 pub(super) const PREFETCHW: Desc = g("prefetchw", P, M0F, 0x0D).ext(1);
 pub(super) const XCHG: Desc = g("xchg", P, 0, 0x87);
 pub(super) const CMPXCHG: Desc = g("cmpxchg", P, M0F, 0xB1).with(LOCK);
+pub(super) const CMPXCHG16: Desc = g("cmpxchg", P66, M0F, 0xB1).with(LOCK);
 /// Digits of [`ALU_I8`].
 pub(super) mod alu {
     pub(in super::super) const ADD: u8 = 0;

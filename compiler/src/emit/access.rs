@@ -1,5 +1,7 @@
 //! Loads, stores and atomics through the views of the plan.
 
+mod halves;
+
 use super::EmitError;
 use super::builder::{Expr, Val, single};
 use super::function::Emitter;
@@ -605,6 +607,9 @@ impl<'a> Emitter<'a, '_> {
         if matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. }) {
             return self.private_atomic(op, &address, shape, operand);
         }
+        if shape.size < 4 && op == AtomicOp::Load {
+            return self.load_half(&address, shape).map(single);
+        }
         let (key, pointer) = self.atomic_place(&address, shape)?;
         if op == AtomicOp::Load {
             let x = self.b.load(pointer);
@@ -712,6 +717,9 @@ impl<'a> Emitter<'a, '_> {
             let new = self.b.select(same, desired, raw);
             self.store_raw_any(&address, shape, new)?;
             return Ok(single(raw));
+        }
+        if shape.size < 4 {
+            return self.exchange_half(&address, shape, (expected, desired)).map(single);
         }
         let (key, pointer) = self.atomic_place(&address, shape)?;
         let (expected, desired) = (self.slot_of_raw(key, expected), self.slot_of_raw(key, desired));

@@ -228,14 +228,16 @@ impl Object {
     }
 
     fn has_word_atomics(&self) -> bool {
-        self.shapes.iter().any(|shape| shape.kind.is_atomic() && shape.size == 4)
+        self.shapes.iter().any(|shape| shape.kind.is_atomic() && shape.size <= 4)
     }
 
     /// The view for an atomic operation.
     pub(super) fn atomic(&self, shape: AccessShape) -> Option<ViewKey> {
         match self.rule {
             Rule::Uniform => None,
-            Rule::One(key) => (key.atomic && key.width == shape.size).then_some(key),
+            // Halves are in words.
+            Rule::One(key) => (key.atomic && key.width == shape.size.max(4)).then_some(key),
+            Rule::Many if shape.size < 4 => Some(ViewKey::ATOMIC_WORDS),
             Rule::Many => {
                 let kind = match shape.kind {
                     Kind::SignedAtomic => ScalarKind::Sint,
@@ -321,6 +323,7 @@ pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Resu
     let size = shapes.first().map_or(4, |shape| shape.size);
     let uniform = shapes.iter().all(|shape| shape.size == size && shape.natural_lanes().is_some());
     let atomic = !private && shapes.iter().any(|shape| shape.kind.is_atomic());
+    let uniform = uniform && !(atomic && size < 4);
     let signed = shapes.iter().any(|shape| shape.kind == Kind::SignedAtomic);
     // Where there are minima and maxima of both signs, those of the other one compare and exchange.
     let unsigned = shapes.iter().any(|shape| shape.kind == Kind::UnsignedAtomic);

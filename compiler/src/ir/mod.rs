@@ -568,7 +568,7 @@ pub enum Op {
         op: AtomicOp,
         ptr: Value,
         value: Option<Value>,
-        /// Type of the memory: `i32`, `i64`, `f32`, `f64`.
+        /// Type of the memory: `i32`, `i64`, `f32`, `f64`, and for halves `i16` and `f16`.
         ty: Scalar,
     },
     /// The result is the old value.

@@ -434,7 +434,7 @@ impl<'a> Verifier<'a> {
             }
             Op::Atomic { op, ptr, value, ty } => {
                 self.pointer(*ptr)?;
-                require(ty.size() >= 4, || format!("atomic on {ty}"))?;
+                require(ty.size() >= 2, || format!("atomic on {ty}"))?;
                 if let Some(value) = value {
                     self.is(*value, Type::Scalar(*ty))?;
                 }

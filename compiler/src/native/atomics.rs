@@ -2,6 +2,7 @@
 //!
 //! * Where all lanes mean one place, integers that can be combined in any order are, and one operation is made of the sum: what each lane finds there is what the first found, combined with
 //!   those of the lanes before it.
+//! * Halves are compared and exchanged: two bytes are what the processor can exchange as well as four and eight.
 //! * Otherwise a lane at a time. An atomic operation waits until it has the line of memory for itself, and the next one begins behind it; so all lanes' lines are asked for before the first.
 
 use smallvec::smallvec;
@@ -9,6 +10,7 @@ use wgcl_codegen::vir::{
     Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V,
 };
 
+use super::access::memory;
 use super::collective::Fold;
 use super::lower::{Lower, Lowered};
 use super::shape::{Mode, elem};
@@ -47,6 +49,14 @@ const fn operation(op: AtomicOp) -> Option<BinOp> {
         AtomicOp::FMin => BinOp::FMin,
         AtomicOp::FMax => BinOp::FMax,
     })
+}
+
+/// The memory format of a scalar's bits.
+const fn bits_in_memory(of: Scalar) -> Mem {
+    match memory(of) {
+        Mem::Elem(elem) => Mem::Elem(elem.int()),
+        short => short,
+    }
 }
 
 impl<'a> Lower<'a> {
@@ -119,7 +129,8 @@ impl<'a> Lower<'a> {
         self.prefetch_lines(pointer);
         self.one_by_one(result, &[pointer, expected, desired], of, &mut |this, scalars| {
             let (expected, desired) = (this.int_scalar(of, scalars[1]), this.int_scalar(of, scalars[2]));
-            let op = VOp::AtomicCompareExchange(Mem::Elem(elem(of).int()), Addr::of(scalars[0]), expected, desired);
+            let expected = this.low_bits(of, expected);
+            let op = VOp::AtomicCompareExchange(bits_in_memory(of), Addr::of(scalars[0]), expected, desired);
             let old = this.here(ty, op);
             Ok(Some(this.float_scalar(of, old)))
         })
@@ -156,17 +167,26 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
+    /// A number of two bytes without what stands above them in its register.
+    fn low_bits(&mut self, of: Scalar, value: V) -> V {
+        if of.size() != 2 {
+            return value;
+        }
+        let mask = self.bits(Register::I32, of.mask());
+        self.here(Register::I32, VOp::Bin(VBin::And, value, mask))
+    }
+
     /// A float's bits.
     fn int_scalar(&mut self, of: Scalar, value: V) -> V {
-        if of.is_float() { self.here(Register::Scalar(elem(of).int()), VOp::Cast(VCast::Bitcast, value)) } else { value }
+        if elem(of).is_float() { self.here(Register::Scalar(elem(of).int()), VOp::Cast(VCast::Bitcast, value)) } else { value }
     }
 
     fn float_scalar(&mut self, of: Scalar, value: V) -> V {
-        if of.is_float() { self.here(Register::Scalar(elem(of)), VOp::Cast(VCast::Bitcast, value)) } else { value }
+        if elem(of).is_float() { self.here(Register::Scalar(elem(of)), VOp::Cast(VCast::Bitcast, value)) } else { value }
     }
 
     fn atomic_scalar(&mut self, op: AtomicOp, pointer: V, value: Option<V>, of: Scalar, alone: bool) -> Lowered<Option<V>> {
-        let (addr, ty, mem) = (Addr::of(pointer), Register::Scalar(elem(of)), Mem::Elem(elem(of)));
+        let (addr, ty, mem) = (Addr::of(pointer), Register::Scalar(elem(of)), memory(of));
         let operand = || value.ok_or_else(|| internal!("{op:?} without a value"));
         // Loads and additions of aligned words are whole on every machine of this kind; stores of other orders than relaxed are exchanges.
         if op == AtomicOp::Load {
@@ -185,6 +205,7 @@ impl<'a> Lower<'a> {
         let int = Mem::Elem(elem(of).int());
         let int_ty = Register::Scalar(elem(of).int());
         match op {
+            _ if of.size() == 2 => self.retry(op, pointer, value, of).map(Some),
             AtomicOp::Store | AtomicOp::Xchg => {
                 let bits = self.int_scalar(of, value);
                 let old = self.here(int_ty, VOp::AtomicExchange(int, addr, bits));
@@ -208,9 +229,9 @@ impl<'a> Lower<'a> {
 
     /// Compares and exchanges until nobody has come in between.
     fn retry(&mut self, op: AtomicOp, pointer: V, value: V, of: Scalar) -> Lowered<V> {
-        let (addr, int): (Addr, Elem) = (Addr::of(pointer), elem(of).int());
-        let ty = Register::Scalar(int);
-        let first = self.here(ty, VOp::Load(Mem::Elem(int), addr));
+        let (addr, mem) = (Addr::of(pointer), bits_in_memory(of));
+        let ty = Register::Scalar(elem(of).int());
+        let first = self.here(ty, VOp::Load(mem, addr));
         let (header, exit) = (self.b.block(), self.b.block());
         self.open_loop(header, [first]);
         let depth = self.depth();
@@ -218,7 +239,7 @@ impl<'a> Lower<'a> {
         let number = self.float_scalar(of, old);
         let new = self.update(op, of, number, value)?;
         let new = self.int_scalar(of, new);
-        let seen = self.here(ty, VOp::AtomicCompareExchange(Mem::Elem(int), addr, old, new));
+        let seen = self.here(ty, VOp::AtomicCompareExchange(mem, addr, old, new));
         self.b.end(Terminator::Branch(Cond::Cmp(VCmp::Eq, seen, old), Target::new(exit, [seen]), Target::new(header, [seen])));
         self.close_loop();
         self.b.enter(exit);

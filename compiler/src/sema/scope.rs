@@ -125,6 +125,7 @@ impl Sema<'_> {
             "atomic_int" => special(self, TyKind::Atomic(Int)),
             "atomic_uint" => special(self, TyKind::Atomic(UInt)),
             "atomic_float" => special(self, TyKind::Atomic(Float)),
+            "atomic_half" => special(self, TyKind::Atomic(ScalarKind::Half)),
             "atomic_double" => special(self, TyKind::Atomic(ScalarKind::Double)),
             "atomic_long" => special(self, TyKind::Atomic(Long)),
             "atomic_ulong" => special(self, TyKind::Atomic(ULong)),

@@ -176,6 +176,10 @@ impl Sema<'_> {
                     self.err(span, format!("use of type '{name}' requires 64-bit atomics, which this device lacks"));
                     return self.error_decl();
                 }
+                if matches!(self.kind(ty.qt.ty), TyKind::Atomic(ScalarKind::Half)) && !self.target.language.fp16 {
+                    self.err(span, format!("use of type '{name}' requires arithmetic of half, which this device lacks"));
+                    return self.error_decl();
+                }
                 ty
             }
             Some(Symbol::Error) => self.error_decl(),

@@ -102,7 +102,7 @@ impl Lowering<'_, '_, '_> {
 
     fn atomic_type(&self, ty: Type) -> Checked<Type> {
         match ty {
-            Type::Scalar(Scalar::I32 | Scalar::I64 | Scalar::F32 | Scalar::F64) => Ok(ty),
+            Type::Scalar(Scalar::I32 | Scalar::I64 | Scalar::F16 | Scalar::F32 | Scalar::F64) => Ok(ty),
             _ => Err(unsupported!("an atomic operation on {ty}")),
         }
     }

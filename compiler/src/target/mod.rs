@@ -196,6 +196,27 @@ impl Language {
         self.subgroups
     }
 
+    /// Whether the device has all that OpenCL C 2.0 asks for, which 3.0 made optional (OpenCL API, appendix "OpenCL 3.0 Backwards Compatibility"): then 2.0 is
+    /// a language of it.
+    pub fn opencl_c_20(&self) -> bool {
+        let has = |name: &str| self.features.iter().any(|known| known == name);
+        self.int64
+            && [
+                "__opencl_c_atomic_order_acq_rel",
+                "__opencl_c_atomic_order_seq_cst",
+                "__opencl_c_atomic_scope_device",
+                "__opencl_c_atomic_scope_all_devices",
+                "__opencl_c_device_enqueue",
+                "__opencl_c_generic_address_space",
+                "__opencl_c_pipes",
+                "__opencl_c_program_scope_global_variables",
+                "__opencl_c_read_write_images",
+                "__opencl_c_work_group_collective_functions",
+            ]
+            .into_iter()
+            .all(has)
+    }
+
     /// Whether a kernel may require subgroups of that size.
     pub const fn has_subgroups_of(&self, size: u32) -> bool {
         self.subgroups && self.fixed_subgroups && self.max_subgroup_size == size
@@ -248,13 +269,23 @@ impl Language {
         if self.fp64 {
             features.push("__opencl_c_fp64");
         }
-        // Without native ones they are loops of compare-and-exchange.
+        // Without native ones they are loops of compare-and-exchange, in shaders of the word that holds a half.
         features.extend([
             "__opencl_c_ext_fp32_global_atomic_add",
             "__opencl_c_ext_fp32_local_atomic_add",
             "__opencl_c_ext_fp32_global_atomic_min_max",
             "__opencl_c_ext_fp32_local_atomic_min_max",
         ]);
+        if self.fp16 {
+            features.extend([
+                "__opencl_c_ext_fp16_global_atomic_load_store",
+                "__opencl_c_ext_fp16_local_atomic_load_store",
+                "__opencl_c_ext_fp16_global_atomic_add",
+                "__opencl_c_ext_fp16_local_atomic_add",
+                "__opencl_c_ext_fp16_global_atomic_min_max",
+                "__opencl_c_ext_fp16_local_atomic_min_max",
+            ]);
+        }
         if self.double_atomics() {
             features.extend([
                 "__opencl_c_ext_fp64_global_atomic_add",

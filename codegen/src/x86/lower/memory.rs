@@ -311,7 +311,8 @@ impl Lower<'_> {
             }
             Op::AtomicCompareExchange(mem, addr, expected, desired) => {
                 let (expected, desired, at) = (self.reg(*expected), self.reg(*desired), self.address(addr));
-                let draft = Draft::new(t::CMPXCHG).wide(mem.bytes() == 8).reg(desired).rm(at);
+                let desc = if *mem == Mem::I16 { t::CMPXCHG16 } else { t::CMPXCHG };
+                let draft = Draft::new(desc).wide(mem.bytes() == 8).reg(desired).rm(at);
                 draft.fixed_use(expected, RAX).fixed_def(to, RAX)
             }
             op => return self.refuse(format!("{op}"), super::INT),

@@ -1,4 +1,4 @@
-//! Atomics on floats: exchanges as integers, arithmetic by compare-and-exchange.
+//! Atomics on floats: exchanges as integers, arithmetic by compare-and-exchange. Of halves emission knows loads and compare-and-exchange, and all else is made of them.
 
 use super::Lower;
 use crate::ir::{AtomicOp, BinOp, Build, CastOp, CmpOp, Inst, Op, Region, Scalar, Space, Type, Value};
@@ -7,12 +7,21 @@ impl Lower<'_> {
     /// The result of an atomic operation, where it has to be rewritten.
     pub(super) fn atomic(&mut self, op: AtomicOp, ptr: Value, value: Option<Value>, ty: Scalar) -> Option<Option<Value>> {
         let integer = match ty {
+            Scalar::F16 | Scalar::I16 => Scalar::I16,
             Scalar::F32 => Scalar::I32,
             Scalar::F64 => Scalar::I64,
             _ => return None,
         };
         let float = Type::Scalar(ty);
         match op {
+            AtomicOp::Load if ty == integer => None,
+            AtomicOp::Store if integer == Scalar::I16 => {
+                self.exchange_loop(None, ptr, value?, ty, integer);
+                Some(None)
+            }
+            AtomicOp::Xchg if integer == Scalar::I16 => Some(Some(self.exchange_loop(None, ptr, value?, ty, integer))),
+            // An acquiring load, where an operation that writes is what orders (`crate::lower`).
+            AtomicOp::Or if ty == Scalar::I16 => Some(Some(self.exchange_loop(Some(BinOp::Or), ptr, value?, ty, integer))),
             AtomicOp::FAdd if self.has_native_add(ptr, ty) => None,
             AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => {
                 let op = match op {
@@ -20,7 +29,7 @@ impl Lower<'_> {
                     AtomicOp::FMin => BinOp::FMin,
                     _ => BinOp::FMax,
                 };
-                Some(Some(self.exchange_loop(op, ptr, value?, ty, integer)))
+                Some(Some(self.exchange_loop(Some(op), ptr, value?, ty, integer)))
             }
             AtomicOp::Load => {
                 let bits = self.push(Type::Scalar(integer), Op::Atomic { op, ptr, value: None, ty: integer });
@@ -41,6 +50,7 @@ impl Lower<'_> {
 
     pub(super) fn compare_exchange(&mut self, ptr: Value, expected: Value, desired: Value, ty: Scalar) -> Option<Value> {
         let integer = match ty {
+            Scalar::F16 => Scalar::I16,
             Scalar::F32 => Scalar::I32,
             Scalar::F64 => Scalar::I64,
             _ => return None,
@@ -56,15 +66,15 @@ impl Lower<'_> {
         self.target.shaders.spirv && self.target.shaders.float_atomics && ty == Scalar::F32 && self.ty(ptr) == Type::Ptr(Space::Global)
     }
 
-    /// Replaces a float by `op(float, value)`; the result is the float before.
-    fn exchange_loop(&mut self, op: BinOp, ptr: Value, value: Value, ty: Scalar, integer: Scalar) -> Value {
+    /// Replaces a number by `op(number, value)`, or by the value; the result is the number before.
+    fn exchange_loop(&mut self, op: Option<BinOp>, ptr: Value, value: Value, ty: Scalar, integer: Scalar) -> Value {
         let (float, bits) = (Type::Scalar(ty), Type::Scalar(integer));
         let first = self.push(bits, Op::Atomic { op: AtomicOp::Load, ptr, value: None, ty: integer });
         let outer = std::mem::take(&mut self.out);
         let seen = self.function.new_value(bits);
-        let old = self.push(float, Op::Cast(CastOp::Bitcast, seen));
-        let new = self.bin(op, old, value);
-        let desired = self.push(bits, Op::Cast(CastOp::Bitcast, new));
+        let old = self.as_bits(float, seen);
+        let new = op.map_or(value, |op| self.bin(op, old, value));
+        let desired = self.as_bits(bits, new);
         let found = self.push(bits, Op::CmpXchg { ptr, expected: seen, desired, ty: integer });
         let done = self.cmp(CmpOp::Eq, found, seen);
         let region = |op| Region { insts: vec![Inst::effect(op, self.span)] };
@@ -73,6 +83,11 @@ impl Lower<'_> {
         self.effect(Op::Continue(vec![found]));
         let body = Region { insts: std::mem::replace(&mut self.out, outer) };
         let result = self.push(bits, Op::Loop { init: vec![first], params: vec![seen], body, unroll: None });
-        self.push(float, Op::Cast(CastOp::Bitcast, result))
+        self.as_bits(float, result)
+    }
+
+    /// The same bits as another type, or the value itself where it has that type.
+    fn as_bits(&mut self, ty: Type, value: Value) -> Value {
+        if self.ty(value) == ty { value } else { self.push(ty, Op::Cast(CastOp::Bitcast, value)) }
     }
 }
