@@ -114,6 +114,7 @@ fn extension_version(name: &str) -> Version {
         "cl_khr_integer_dot_product" => Version::new(2, 0, 0),
         // Experimental: versions before 0.9.5 have other parameters.
         "cl_khr_command_buffer" => Version::new(0, 9, 8),
+        "cl_khr_command_buffer_multi_device" => Version::new(0, 9, 2),
         // Likewise: before 0.9.2 an update is a chain of structures.
         "cl_khr_command_buffer_mutable_dispatch" => Version::new(0, 9, 5),
         "cl_intel_unified_shared_memory" => Version::new(1, 1, 0),
@@ -216,12 +217,14 @@ impl Device {
         std::iter::successors(Some(self), |device| device.parent())
     }
 
+    /// The device that it is, or is a part of.
+    pub fn root(self: &Arc<Self>) -> &Arc<Self> {
+        self.with_ancestors().last().unwrap_or(self)
+    }
+
     /// Whether two devices are the same or parts of the same one, and have all memory in common.
     pub fn shares_memory(self: &Arc<Self>, other: &Arc<Self>) -> bool {
-        match (self.with_ancestors().last(), other.with_ancestors().last()) {
-            (Some(root), Some(other)) => Arc::ptr_eq(root, other),
-            _ => false,
-        }
+        Arc::ptr_eq(self.root(), other.root())
     }
 
     /// The backend's side.
@@ -419,6 +422,7 @@ impl Device {
             "cl_ext_immutable_memory_objects",
             "cl_ext_image_requirements_info",
             "cl_ext_image_from_buffer",
+            "cl_khr_command_buffer_multi_device",
             "cl_arm_printf",
         ]
         .into_iter();

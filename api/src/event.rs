@@ -19,8 +19,8 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Condvar;
 
@@ -124,6 +124,8 @@ pub struct Event {
     done: Condvar,
     /// What a trace has of it, if one is made.
     traced: Option<Arc<Traced>>,
+    /// Of a command buffer for several queues: the commands of these, for all of which it waits.
+    parts: OnceLock<Vec<Arc<Self>>>,
 }
 
 impl fmt::Debug for Event {
@@ -215,6 +217,7 @@ impl Event {
             ),
             done: Condvar::new(),
             traced,
+            parts: OnceLock::new(),
         })
     }
 
@@ -457,11 +460,27 @@ impl Event {
     pub fn profile(&self) -> Result<Profile> {
         // "CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if the execution status of
         // the command identified by event is not CL_COMPLETE or if event is a user event object."
-        let profiling = self.queue.as_ref().is_some_and(|queue| queue.profiles());
+        let profiles = |event: &Self| event.queue.as_ref().is_some_and(|queue| queue.profiles());
+        let parts = self.parts.get().map_or(&[] as &[Arc<Self>], Vec::as_slice);
+        let profiling = profiles(self) || parts.iter().any(|part| profiles(part));
         ensure!(profiling, ProfilingInfoNotAvailable, "the command's queue does not profile");
-        let state = self.state.lock();
-        ensure!(state.status == Status::COMPLETE, ProfilingInfoNotAvailable, "the command is not complete");
-        Ok(state.profile)
+        let times = |event: &Self| {
+            let state = event.state.lock();
+            (state.status, state.profile)
+        };
+        let (status, whole) = times(self);
+        ensure!(status == Status::COMPLETE, ProfilingInfoNotAvailable, "the command is not complete");
+        Ok(parts.iter().map(|part| times(part).1).fold(whole, |whole, part| Profile {
+            queued: whole.queued.min(part.queued),
+            submit: whole.submit.min(part.submit),
+            start: whole.start.min(part.start),
+            ..whole
+        }))
+    }
+
+    /// The commands of which it is the end, before anybody else knows of it.
+    pub(crate) fn set_parts(&self, parts: Vec<Arc<Self>>) {
+        let _ = self.parts.set(parts);
     }
 
     /// Moves to an intermediate status and runs what waits for it.

@@ -58,6 +58,7 @@ pub mod queue;
 mod ranges;
 pub mod rect;
 pub mod sampler;
+mod segments;
 pub mod semaphore;
 pub mod svm;
 #[cfg(test)]

@@ -77,6 +77,8 @@ impl DispatchOptions {
 pub struct MutableCommand {
     slot: HandleSlot,
     buffer: Weak<CommandBuffer>,
+    /// The queue, by its place among the command buffer's.
+    queue: usize,
     /// The place among the command buffer's dispatches.
     index: usize,
     kernel: Arc<Kernel>,
@@ -91,16 +93,16 @@ impl Object for MutableCommand {
 }
 
 impl MutableCommand {
-    /// A command of a command buffer.
+    /// A command of a command buffer, by the places of its queue and among the dispatches.
     pub(crate) fn new(
         buffer: &Arc<CommandBuffer>,
-        index: usize,
+        (queue, index): (usize, usize),
         kernel: &Arc<Kernel>,
         work_dim: u32,
         options: DispatchOptions,
     ) -> Arc<Self> {
         let (buffer, kernel) = (Arc::downgrade(buffer), kernel.clone());
-        Arc::new(Self { slot: HandleSlot::default(), buffer, index, kernel, work_dim, options })
+        Arc::new(Self { slot: HandleSlot::default(), buffer, queue, index, kernel, work_dim, options })
     }
 
     /// Whether the application asked for a handle.
@@ -121,7 +123,7 @@ impl MutableCommand {
     /// # Errors
     /// As [`Self::command_buffer`].
     pub fn queue(&self) -> Result<Arc<Queue>> {
-        Ok(self.command_buffer()?.queue().clone())
+        self.command_buffer()?.queue(self.queue).cloned()
     }
 
     /// CL_MUTABLE_DISPATCH_KERNEL_KHR: the kernel that was recorded.
@@ -254,6 +256,7 @@ impl DispatchUpdate {
 /// A launch as it is to become.
 struct Draft {
     index: usize,
+    queue: usize,
     kernel: Arc<Kernel>,
     shape: KeptRange,
     work_dim: u32,
@@ -283,10 +286,11 @@ impl Draft {
     /// Makes the launch; `None` as long as it lacks arguments.
     fn make(&self, buffer: &CommandBuffer) -> Result<Option<Step>> {
         let range = self.shape.range(self.work_dim);
+        let queue = buffer.queue(self.queue)?;
         let step = if self.kernel.is_complete() {
-            Some(buffer.make(buffer.queue().launch_work(&self.kernel, &range)?)?)
+            Some(CommandBuffer::make(queue, queue.launch_work(&self.kernel, &range)?)?)
         } else {
-            buffer.queue().check_launch(&self.kernel, &range)?;
+            queue.check_launch(&self.kernel, &range)?;
             None
         };
         // "CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result in a change to work-group uniformity."
@@ -315,7 +319,7 @@ impl CommandBuffer {
             let is_own = std::ptr::eq(command.buffer.as_ptr(), Arc::as_ptr(self));
             ensure!(is_own, InvalidMutableCommand, "the command belongs to another command buffer");
             update.check()?;
-            let (index, work_dim) = (command.index, command.work_dim);
+            let (index, queue, work_dim) = (command.index, command.queue, command.work_dim);
             if let Some(draft) = drafts.iter_mut().find(|draft| draft.index == index) {
                 draft.apply(update)?;
                 continue;
@@ -323,7 +327,7 @@ impl CommandBuffer {
             let current = self.lock().dispatches.get(index).map(|dispatch| (dispatch.kernel.clone(), dispatch.shape.clone()));
             let (kernel, shape) = current.ok_or_else(|| Error::InvalidMutableCommand("the command is not known".into()))?;
             let was_uniform = shape.is_uniform();
-            let mut draft = Draft { index, kernel: kernel.duplicate(), shape, work_dim, was_uniform };
+            let mut draft = Draft { index, queue, kernel: kernel.duplicate(), shape, work_dim, was_uniform };
             draft.apply(update)?;
             drafts.push(draft);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wgcl_api::command_buffer::{CommandBuffer, CommandBufferFlags, CommandBufferOptions, CommandBufferState, SyncPoint};
+use wgcl_api::command_buffer::{At, CommandBuffer, CommandBufferFlags, CommandBufferOptions, CommandBufferState, SyncPoint};
 use wgcl_api::error::{Error, Result};
 use wgcl_api::image_color::color_size;
 use wgcl_api::kernel::Kernel;
@@ -14,14 +14,14 @@ use wgcl_api::svm::SvmCopy;
 use crate::bindings::{
     _cl_command_buffer_khr, CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_NUM_QUEUES_KHR, CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR,
     CL_COMMAND_BUFFER_QUEUES_KHR, CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR, CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
-    CL_COMMAND_BUFFER_STATE_KHR, CL_COMMAND_BUFFER_STATE_RECORDING_KHR, cl_command_buffer_info_khr, cl_command_buffer_khr,
+    CL_COMMAND_BUFFER_STATE_KHR, CL_COMMAND_BUFFER_STATE_RECORDING_KHR, cl_bool, cl_command_buffer_info_khr, cl_command_buffer_khr,
     cl_command_buffer_properties_khr, cl_command_buffer_state_khr, cl_command_queue, cl_event, cl_kernel, cl_mem, cl_mutable_command_khr,
     cl_properties, cl_sync_point_khr, cl_uint,
 };
 use crate::check;
 use crate::enqueue::{rect, triple};
 use crate::event::{give, wait_list};
-use crate::ffi::{Bytes, BytesMut, List, Out};
+use crate::ffi::{Bytes, BytesMut, List, Out, OutList};
 use crate::handles;
 use crate::image;
 use crate::image_enqueue::image_box;
@@ -33,12 +33,12 @@ const CL_COMMAND_BUFFER_CONTEXT_KHR: cl_command_buffer_info_khr = 0x1299;
 const CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR: cl_command_buffer_properties_khr = 0x12B7;
 const CL_COMMAND_BUFFER_STATE_FINALIZED_KHR: cl_command_buffer_state_khr = 2;
 
-/// What all recording functions begin with.
-fn recording_any(command_buffer: cl_command_buffer_khr, queue: cl_command_queue) -> Result<Arc<CommandBuffer>> {
+/// What all recording functions begin with: the command buffer, and the place of the queue among its own.
+fn recording_any(command_buffer: cl_command_buffer_khr, queue: cl_command_queue) -> Result<(Arc<CommandBuffer>, usize)> {
     let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
-    // "CL_INVALID_COMMAND_QUEUE if the cl_khr_command_buffer_multi_device extension is not supported and command_queue is not NULL."
-    check!(queue.is_null(), InvalidCommandQueue, "commands are recorded for the command buffer's own queue");
-    Ok(command_buffer)
+    let queue = if queue.is_null() { None } else { Some(handles::get::<Queue>(queue)?) };
+    let index = command_buffer.queue_index(queue.as_ref())?;
+    Ok((command_buffer, index))
 }
 
 /// What those begin with that record something else than a launch.
@@ -47,13 +47,13 @@ fn recording(
     queue: cl_command_queue,
     properties: &List<cl_properties>,
     mutable_handle: &Out<cl_mutable_command_khr>,
-) -> Result<Arc<CommandBuffer>> {
-    let command_buffer = recording_any(command_buffer, queue)?;
+) -> Result<(Arc<CommandBuffer>, usize)> {
+    let found = recording_any(command_buffer, queue)?;
     // "CL_INVALID_VALUE if values specified in properties are not valid": there are none.
     properties.checked_properties(|name, _| Err(Error::InvalidValue(format!("property {name:#x}: only launches have any").into())))?;
     // "CL_INVALID_VALUE if mutable_handle is not NULL."
     check!(mutable_handle.is_null(), InvalidValue, "only launches can be changed");
-    Ok(command_buffer)
+    Ok(found)
 }
 
 /// The synchronization points of a wait list.
@@ -89,13 +89,11 @@ crate::entry! {
         queues: List<cl_command_queue>,
         properties: List<cl_command_buffer_properties_khr>,
     ) -> *mut _cl_command_buffer_khr {
-        // "CL_INVALID_VALUE if the cl_khr_command_buffer_multi_device extension is not supported and num_queues is not one", "if queues is NULL".
-        check!(num_queues == 1 && !queues.is_null(), InvalidValue, "a command buffer is for one queue, not {num_queues}");
-        let queues = handles::get_all::<Queue>(&queues.get(1))?;
+        // "CL_INVALID_VALUE if the cl_khr_command_buffer_multi_device extension is supported and num_queues is zero", "if queues is NULL".
+        check!(num_queues != 0 && !queues.is_null(), InvalidValue, "there are no queues");
+        let queues = handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
         let options = read_properties(&properties)?;
-        let queue = queues.first().ok_or_else(|| Error::InvalidValue("there is no queue".into()))?;
-        queue.check_host()?;
-        Ok(handles::give(CommandBuffer::new(queue, options)))
+        Ok(handles::give(CommandBuffer::new(&queues, options)?))
     }
 
     fn clRetainCommandBufferKHR(command_buffer: cl_command_buffer_khr) {
@@ -121,13 +119,31 @@ crate::entry! {
         let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
         let is_executable = command_buffer.state() == CommandBufferState::Executable;
         check!(is_executable, InvalidOperation, "the command buffer was not finalized, or lacks arguments of a kernel");
-        // "CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and num_queues is 0", "if num_queues is > 0 and not the same
-        // value as num_queues set on command_buffer creation."
-        check!((num_queues == 0) == queues.is_null() && num_queues <= 1, InvalidValue, "{num_queues} queues for one");
+        // "CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and num_queues is 0."
+        check!((num_queues == 0) == queues.is_null(), InvalidValue, "{num_queues} queues, and a list that does not go with it");
+        // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer creation."
+        let own = command_buffer.queues().len();
+        check!(num_queues == 0 || num_queues as usize == own, InvalidValue, "{num_queues} queues for {own}");
         let queues = handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, command_buffer.enqueue(queues.first(), &waits)?);
+        give(&event, command_buffer.enqueue(&queues, &waits)?);
         Ok(())
+    }
+
+    fn clRemapCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr,
+        _automatic: cl_bool,
+        num_queues: cl_uint,
+        queues: List<cl_command_queue>,
+        _num_handles: cl_uint,
+        _handles: List<cl_mutable_command_khr>,
+        _handles_ret: OutList<cl_mutable_command_khr>,
+    ) -> *mut _cl_command_buffer_khr {
+        handles::get::<CommandBuffer>(command_buffer)?;
+        check!(num_queues != 0 && !queues.is_null(), InvalidValue, "there are no queues");
+        handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
+        // "CL_INVALID_OPERATION if the platform does not support the CL_COMMAND_BUFFER_PLATFORM_REMAP_QUEUES_KHR flag."
+        Err(Error::InvalidOperation("commands are made for their devices when they are recorded".into()))
     }
 
     fn clCommandBarrierWithWaitListKHR(
@@ -139,8 +155,8 @@ crate::entry! {
         sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
-        sync_point.set(command_buffer.barrier(&points(num_points, &waits)?)?);
+        let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        sync_point.set(command_buffer.barrier(&At { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
 
@@ -158,10 +174,11 @@ crate::entry! {
         sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (handles::get::<Buffer>(src)?, handles::get::<Buffer>(dst)?);
-        let points = points(num_points, &waits)?;
-        sync_point.set(command_buffer.copy(&src, &dst, (src_offset as u64, dst_offset as u64, size as u64), &points)?);
+        let points = &points(num_points, &waits)?;
+        let at = At { queue, points };
+        sync_point.set(command_buffer.copy(&src, &dst, (src_offset as u64, dst_offset as u64, size as u64), &at)?);
         Ok(())
     }
 
@@ -183,11 +200,12 @@ crate::entry! {
         sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (handles::get::<Buffer>(src)?, handles::get::<Buffer>(dst)?);
-        let points = points(num_points, &waits)?;
+        let points = &points(num_points, &waits)?;
+        let at = At { queue, points };
         let args = rect([&src_origin, &dst_origin], &region, [src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch])?;
-        sync_point.set(command_buffer.copy_rect(&src, &dst, &args, &points)?);
+        sync_point.set(command_buffer.copy_rect(&src, &dst, &args, &at)?);
         Ok(())
     }
 
@@ -205,11 +223,12 @@ crate::entry! {
         sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let buffer = handles::get::<Buffer>(buffer)?;
-        let points = points(num_points, &waits)?;
+        let points = &points(num_points, &waits)?;
+        let at = At { queue, points };
         check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
-        sync_point.set(command_buffer.fill(&buffer, pattern.get(pattern_size), (offset as u64, size as u64), &points)?);
+        sync_point.set(command_buffer.fill(&buffer, pattern.get(pattern_size), (offset as u64, size as u64), &at)?);
         Ok(())
     }
 
@@ -227,16 +246,17 @@ crate::entry! {
         sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        let command_buffer = recording_any(command_buffer, queue)?;
+        let (command_buffer, queue) = recording_any(command_buffer, queue)?;
         let options = mutable_dispatch::dispatch_options(&properties, &mutable_handle)?;
         let kernel = handles::get::<Kernel>(kernel)?;
-        let points = points(num_points, &waits)?;
+        let points = &points(num_points, &waits)?;
+        let at = At { queue, points };
         // Only that many values may be there; a wrong number of dimensions is found with the rest.
         let count = if work_dim <= 3 { work_dim as usize } else { 0 };
         let [offset, global, local] = [&offset, &global, &local].map(|list| (!list.is_null()).then(|| list.get(count)));
         let range =
             NdRange { work_dim, global_offset: offset.as_deref(), global_size: global.as_deref(), local_size: local.as_deref() };
-        let (point, command) = command_buffer.launch(&kernel, &range, &points, options)?;
+        let (point, command) = command_buffer.launch(&kernel, &range, &at, options)?;
         sync_point.set(point);
         if let Some(command) = command {
             mutable_handle.set(handles::name(&command));
@@ -258,10 +278,10 @@ crate::entry! {
         sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (image::get(src)?, image::get(dst)?);
         let boxes = (triple(&src_origin)?, triple(&dst_origin)?, triple(&region)?);
-        sync_point.set(command_buffer.copy_image(&src, &dst, boxes, &points(num_points, &waits)?)?);
+        sync_point.set(command_buffer.copy_image(&src, &dst, boxes, &At { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
 
@@ -279,10 +299,10 @@ crate::entry! {
         sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (handles::get::<Buffer>(src)?, image::get(dst)?);
         let area = image_box(&dst_origin, &region)?;
-        sync_point.set(command_buffer.copy_buffer_to_image(&src, &dst, src_offset as u64, area, &points(num_points, &waits)?)?);
+        sync_point.set(command_buffer.copy_buffer_to_image(&src, &dst, src_offset as u64, area, &At { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
 
@@ -300,10 +320,10 @@ crate::entry! {
         sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (image::get(src)?, handles::get::<Buffer>(dst)?);
         let area = image_box(&src_origin, &region)?;
-        sync_point.set(command_buffer.copy_image_to_buffer(&src, &dst, area, dst_offset as u64, &points(num_points, &waits)?)?);
+        sync_point.set(command_buffer.copy_image_to_buffer(&src, &dst, area, dst_offset as u64, &At { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
 
@@ -320,12 +340,12 @@ crate::entry! {
         sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let image = image::get(image)?;
         check!(!color.is_null(), InvalidValue, "there is no colour");
         let area = image_box(&origin, &region)?;
         let color = color.get(color_size(image.format()));
-        sync_point.set(command_buffer.fill_image(&image, &color, area, &points(num_points, &waits)?)?);
+        sync_point.set(command_buffer.fill_image(&image, &color, area, &At { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
 
@@ -341,9 +361,9 @@ crate::entry! {
         sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let copy = SvmCopy { dst: dst.address(), src: src.address(), size: size as u64 };
-        sync_point.set(command_buffer.svm_copy(copy, |size| dst.target(size), |size| src.source(size), &points(num_points, &waits)?)?);
+        sync_point.set(command_buffer.svm_copy(copy, |size| dst.target(size), |size| src.source(size), &At { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
 
@@ -360,10 +380,11 @@ crate::entry! {
         sync_point: Out<cl_sync_point_khr>,
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
-        let command_buffer = recording(command_buffer, queue, &properties, &mutable_handle)?;
-        let points = points(num_points, &waits)?;
+        let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
+        let points = &points(num_points, &waits)?;
+        let at = At { queue, points };
         check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
-        sync_point.set(command_buffer.svm_fill(pointer.address(), (pattern.get(pattern_size), size as u64), |size| pointer.target(size), &points)?);
+        sync_point.set(command_buffer.svm_fill(pointer.address(), (pattern.get(pattern_size), size as u64), |size| pointer.target(size), &at)?);
         Ok(())
     }
 
@@ -377,8 +398,8 @@ crate::entry! {
         let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
         let query = Query::new(size, value, size_ret);
         match param {
-            CL_COMMAND_BUFFER_NUM_QUEUES_KHR => query.put(1u32),
-            CL_COMMAND_BUFFER_QUEUES_KHR => query.put([handles::name(command_buffer.queue())]),
+            CL_COMMAND_BUFFER_NUM_QUEUES_KHR => query.put(command_buffer.queues().len() as cl_uint),
+            CL_COMMAND_BUFFER_QUEUES_KHR => query.put(command_buffer.queues().iter().map(handles::name).collect::<Vec<_>>()),
             CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR => query.put(handles::count(&command_buffer)),
             CL_COMMAND_BUFFER_STATE_KHR => query.put(match command_buffer.state() {
                 CommandBufferState::Recording => CL_COMMAND_BUFFER_STATE_RECORDING_KHR,

@@ -62,6 +62,10 @@ use crate::platform::platform;
 /// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR, newer than the headers that the bindings are made from.
 const COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES: cl_device_info = 0x129A;
 
+/// CL_DEVICE_COMMAND_BUFFER_NUM_SYNC_DEVICES_KHR and CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR, newer than these headers as well.
+const NUM_SYNC_DEVICES: cl_device_info = 0x12AB;
+const SYNC_DEVICES: cl_device_info = 0x12AC;
+
 /// CL_DEVICE_LUID_VALID_KHR and its relatives say that there is none; only the UUIDs are known.
 const NO_LUID: [u8; CL_LUID_SIZE_KHR as usize] = [0; CL_LUID_SIZE_KHR as usize];
 
@@ -234,6 +238,9 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR => query.put(device.command_buffer_capabilities().bits()),
         COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES => query.put(device.command_buffer_queue_properties().bits()),
         CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR => query.put(0u64),
+        // A device runs its commands in order, and so do its parts.
+        NUM_SYNC_DEVICES => query.put(1u32),
+        SYNC_DEVICES => query.put([handles::name(device.root())]),
         CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => {
             query.put(device.importable_memory().into_iter().map(|kind| kind as u32).collect::<Vec<_>>())
         }

@@ -13,7 +13,7 @@ use crate::command_buffer::{
     clCommandBarrierWithWaitListKHR, clCommandCopyBufferKHR, clCommandCopyBufferRectKHR, clCommandCopyBufferToImageKHR,
     clCommandCopyImageKHR, clCommandCopyImageToBufferKHR, clCommandFillBufferKHR, clCommandFillImageKHR, clCommandNDRangeKernelKHR,
     clCommandSVMMemFillKHR, clCommandSVMMemcpyKHR, clCreateCommandBufferKHR, clEnqueueCommandBufferKHR, clFinalizeCommandBufferKHR,
-    clGetCommandBufferInfoKHR, clReleaseCommandBufferKHR, clRetainCommandBufferKHR,
+    clGetCommandBufferInfoKHR, clReleaseCommandBufferKHR, clRemapCommandBufferKHR, clRetainCommandBufferKHR,
 };
 use crate::context::{
     clCreateContext, clCreateContextFromType, clGetContextInfo, clReleaseContext, clRetainContext, clSetContextDestructorCallback,
@@ -312,6 +312,7 @@ pub(crate) fn extension(name: &str) -> *mut c_void {
         "clCreateCommandBufferKHR" => clCreateCommandBufferKHR as *mut c_void,
         "clRetainCommandBufferKHR" => clRetainCommandBufferKHR as *mut c_void,
         "clReleaseCommandBufferKHR" => clReleaseCommandBufferKHR as *mut c_void,
+        "clRemapCommandBufferKHR" => clRemapCommandBufferKHR as *mut c_void,
         "clFinalizeCommandBufferKHR" => clFinalizeCommandBufferKHR as *mut c_void,
         "clEnqueueCommandBufferKHR" => clEnqueueCommandBufferKHR as *mut c_void,
         "clCommandBarrierWithWaitListKHR" => clCommandBarrierWithWaitListKHR as *mut c_void,

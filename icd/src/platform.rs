@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
 
+use wgcl_api::command_buffer::PlatformCommandBufferCapabilities;
 use wgcl_api::error::Result;
 use wgcl_api::mandates::version_text;
 use wgcl_api::options::Options;
@@ -24,6 +25,9 @@ use crate::{handles, held};
 
 /// CL_PLATFORM_UNLOADABLE_KHR, newer than the headers that the bindings are made from.
 const UNLOADABLE: cl_platform_info = 0x0921;
+
+/// CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR, newer than these headers as well.
+const COMMAND_BUFFER_CAPABILITIES: cl_platform_info = 0x0908;
 
 /// Whether a loader may close the library: where it is linked so that its code stays for its threads all the same (`build.rs`).
 const STAYS_LOADED: bool = cfg!(all(unix, not(target_vendor = "apple")));
@@ -123,6 +127,7 @@ crate::entry! {
                 query.put(platform.importable_memory().into_iter().map(|kind| kind as u32).collect::<Vec<_>>())
             }
             CL_PLATFORM_SEMAPHORE_TYPES_KHR => query.put([TYPE_BINARY]),
+            COMMAND_BUFFER_CAPABILITIES => query.put(PlatformCommandBufferCapabilities::all().bits()),
             UNLOADABLE => query.put(STAYS_LOADED),
             _ => query.unknown(param),
         }
