@@ -494,9 +494,9 @@ impl Device {
         let all = [(1, 0), (1, 1), (1, 2)].into_iter().chain(second).chain([(3, 0)]).chain(newest);
         all.map(|(major, minor)| NameVersion::new("OpenCL C", Version::new(major, minor, 0))).collect()
     }
-}
 
     /// CL_DEVICE_OPENCL_C_VERSION: "the highest fully backwards compatible OpenCL C version", which versions that make parts of 2.0 optional are not.
     pub fn c_version(&self) -> Version {
         if self.target().language.opencl_c_20() { Version::new(2, 0, 0) } else { Version::new(1, 2, 0) }
     }
+}
