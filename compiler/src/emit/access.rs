@@ -648,8 +648,27 @@ impl<'a> Emitter<'a, '_> {
         Ok(single(if key.slot.kind == ScalarKind::Float { result } else { self.raw_of_slot(key, result) }))
     }
 
-    /// A minimum or maximum whose sign is not that of the view: replaced by compare-and-exchange until nobody came between. Raw in and out.
+    /// A minimum or maximum whose sign is not that of the view. Raw in and out.
     fn exchange_extreme(&mut self, op: AtomicOp, key: ViewKey, pointer: Expr, operand: Expr) -> Result<Expr, EmitError> {
+        self.exchange_until_alone(key, pointer, |this, raw| {
+            let fun = if matches!(op, AtomicOp::SMin | AtomicOp::UMin) { naga::MathFunction::Min } else { naga::MathFunction::Max };
+            if matches!(op, AtomicOp::SMin | AtomicOp::SMax) {
+                let (a, b) = (this.b.bitcast(raw, ScalarKind::Sint), this.b.bitcast(operand, ScalarKind::Sint));
+                let new = this.b.math(fun, &[a, b]);
+                this.b.bitcast(new, ScalarKind::Uint)
+            } else {
+                this.b.math(fun, &[raw, operand])
+            }
+        })
+    }
+
+    /// Replaces an element by what `change` makes of it, by compare-and-exchange until nobody came between; the old one. Raw in and out.
+    fn exchange_until_alone(
+        &mut self,
+        key: ViewKey,
+        pointer: Expr,
+        change: impl FnOnce(&mut Self, Expr) -> Expr,
+    ) -> Result<Expr, EmitError> {
         let ty = self.b.shared.ty(key.slot, 1);
         let seen = self.b.local(None, ty);
         let first = self.b.load(pointer);
@@ -661,14 +680,7 @@ impl<'a> Emitter<'a, '_> {
         }
         let old = self.b.load_local(seen);
         let raw = self.raw_of_slot(key, old);
-        let fun = if matches!(op, AtomicOp::SMin | AtomicOp::UMin) { naga::MathFunction::Min } else { naga::MathFunction::Max };
-        let new = if matches!(op, AtomicOp::SMin | AtomicOp::SMax) {
-            let (a, b) = (self.b.bitcast(raw, ScalarKind::Sint), self.b.bitcast(operand, ScalarKind::Sint));
-            let new = self.b.math(fun, &[a, b]);
-            self.b.bitcast(new, ScalarKind::Uint)
-        } else {
-            self.b.math(fun, &[raw, operand])
-        };
+        let new = change(self, raw);
         let new = self.slot_of_raw(key, new);
         let found = self.exchange(key, pointer, old, new);
         self.b.store_local(seen, found);

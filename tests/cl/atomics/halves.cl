@@ -1,5 +1,6 @@
 // Atomic halves (cl_ext_float_atomics): neighbours in one word, some of them written by other work-items without atomics, and every function.
 // requires: cl_ext_float_atomics
+// requires: __opencl_c_atomic_scope_device
 // requires: cl_khr_fp16
 // requires: wgcl
 // build: -cl-std=CL3.0

@@ -6,7 +6,7 @@ use crate::emit::EmitError;
 use crate::emit::builder::Expr;
 use crate::emit::function::Emitter;
 use crate::emit::views::{AccessShape, ViewKey};
-use naga::{BinaryOperator, Statement, UnaryOperator};
+use naga::{BinaryOperator, UnaryOperator};
 
 /// Where a half is.
 struct Place {
@@ -39,36 +39,15 @@ impl Emitter<'_, '_> {
         let (expected, desired) = (self.b.and(expected, low), self.b.and(desired, low));
         let mask = self.b.shl(low, shift);
         let (keep, bits) = (self.b.unary(UnaryOperator::BitwiseNot, mask), self.b.shl(desired, shift));
-        let ty = self.b.shared.ty(key.slot, 1);
-        let seen = self.b.local(None, ty);
-        let first = self.b.load(pointer);
-        self.b.store_local(seen, first);
-        let never = if self.cx.target.shaders.defects.loop_values { Some(self.never()?) } else { None };
-        self.b.open();
-        if let Some(never) = never {
-            self.exit_otherwise(never);
-        }
-        let old = self.b.load_local(seen);
-        let raw = self.raw_of_slot(key, old);
-        let half = self.half_of(raw, shift);
-        let same = self.b.binary(BinaryOperator::Equal, half, expected);
-        let kept = self.b.and(raw, keep);
-        let changed = self.b.or(kept, bits);
-        // A word that stays as it is is exchanged all the same: that is what orders other accesses.
-        let new = self.b.select(same, changed, raw);
-        let new = self.slot_of_raw(key, new);
-        let found = self.exchange(key, pointer, old, new);
-        self.b.store_local(seen, found);
-        let alone = self.b.binary(BinaryOperator::Equal, found, old);
-        self.b.open();
-        self.b.stmt(Statement::Break);
-        let accept = self.b.close();
-        self.b.stmt(Statement::If { condition: alone, accept, reject: naga::Block::new() });
-        let body = self.b.close();
-        self.b.stmt(Statement::Loop { body, continuing: naga::Block::new(), break_if: None });
-        let found = self.b.load_local(seen);
-        let raw = self.raw_of_slot(key, found);
-        Ok(self.half_of(raw, shift))
+        let found = self.exchange_until_alone(key, pointer, |this, raw| {
+            let half = this.half_of(raw, shift);
+            let same = this.b.binary(BinaryOperator::Equal, half, expected);
+            let kept = this.b.and(raw, keep);
+            let changed = this.b.or(kept, bits);
+            // A word that stays as it is is exchanged all the same: that is what orders other accesses.
+            this.b.select(same, changed, raw)
+        })?;
+        Ok(self.half_of(found, shift))
     }
 
     fn place_of_half(&mut self, address: &Address, shape: AccessShape) -> Result<Place, EmitError> {
