@@ -32,7 +32,7 @@ stage() { # LIBRARY WGCLC FOLDER
     mkdir -p "$doc"
     cp "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$doc"
     cp "$root/scripts/packaging/copyright" "$doc/copyright"
-    compressed "$doc/changelog.gz" <"$root/CHANGELOG.md"
+    compressed "$doc/CHANGELOG.md.gz" <"$root/CHANGELOG.md"
     (cd "$root" && cargo metadata --format-version 1 --locked --filter-platform "$(uname -m)-unknown-linux-gnu") |
         "$(any_python)" "$root/scripts/packaging/licences.py" | compressed "$doc/THIRD-PARTY.gz"
     find "$to" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" {} +
