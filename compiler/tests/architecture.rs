@@ -46,6 +46,7 @@ fn the_places_that_it_names_are_there() {
         root().join("codegen/src"),
         root().join("api/src"),
         root().join("icd/src"),
+        root().join("client/src"),
     ];
     let is_path = |word: &&str| word.ends_with(".rs") || word.ends_with(".md") || (word.contains('/') && !word.contains(' '));
     let missing: Vec<&str> =
@@ -73,7 +74,7 @@ fn files_named_behind(beginning: &str) -> BTreeSet<PathBuf> {
 fn unsafe_code_is_where_it_is_named() {
     let named = files_named_behind("- **`unsafe` lives in");
     let mut used = BTreeSet::new();
-    for path in ["backend-cpu", "backend-wgpu", "codegen"].iter().flat_map(|folder| sources(&root().join(folder).join("src"))) {
+    for path in ["backend-cpu", "backend-wgpu", "client", "codegen"].iter().flat_map(|folder| sources(&root().join(folder).join("src"))) {
         // As code, not in lints and prose.
         let has = |line: &str| {
             !line.trim_start().starts_with("//") && ["unsafe {", "unsafe fn", "unsafe impl"].iter().any(|word| line.contains(word))
@@ -100,7 +101,7 @@ fn names_a_system(code: &str) -> bool {
 #[test]
 fn systems_are_named_where_it_is_said() {
     let named = files_named_behind("- **Systems are named in these files alone**");
-    let crates = ["api", "backend-cpu", "backend-host", "backend-wgpu", "codegen", "compiler", "icd", "runtime"];
+    let crates = ["api", "backend-cpu", "backend-host", "backend-wgpu", "client", "codegen", "compiler", "icd", "runtime"];
     let files = crates.iter().flat_map(|folder| sources(&root().join(folder).join("src")));
     let used: BTreeSet<PathBuf> = files
         .filter(|path| !path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs"))

@@ -11,14 +11,10 @@
 mod diagnostics;
 #[path = "cl_files/directive.rs"]
 mod directive;
-#[path = "cl_files/element.rs"]
-mod element;
 #[path = "cl_files/execute.rs"]
 mod execute;
 #[path = "cl_files/expected.rs"]
 mod expected;
-#[path = "cl_files/expression.rs"]
-mod expression;
 #[path = "cl_files/image.rs"]
 mod image;
 #[path = "cl_files/record.rs"]

@@ -1,8 +1,7 @@
 //! The directives in the comments of a `.cl` file; `tests/README.md` describes them for writers of tests.
 
-use super::element::{Element, Value};
-use super::expression::{Expr, parse};
-use super::image;
+use wgcl_client::expression::{Expr, parse};
+use wgcl_client::notation::{ArgumentKind, Init, Launch};
 
 /// One way to build and run a file: a choice of every `for` variable and of a `build` line.
 #[derive(Debug, Default)]
@@ -36,10 +35,7 @@ pub struct Expected {
 pub struct Run {
     /// Line of the `run` directive.
     pub line: usize,
-    pub kernel: String,
-    pub global: Vec<usize>,
-    pub local: Option<Vec<usize>>,
-    pub offset: Option<Vec<usize>>,
+    pub launch: Launch,
     pub arguments: Vec<Argument>,
     pub expects: Vec<Expect>,
 }
@@ -49,54 +45,6 @@ pub struct Run {
 pub struct Argument {
     pub name: String,
     pub kind: ArgumentKind,
-}
-
-#[derive(Debug)]
-pub enum ArgumentKind {
-    /// A buffer of `count` scalars.
-    Buffer {
-        element: Element,
-        count: usize,
-        init: Init,
-    },
-    /// An image, whose contents are scalars as those of a buffer are: channels, or elements of a packed format.
-    Image {
-        form: image::Form,
-        init: Init,
-    },
-    Sampler(image::SamplerForm),
-    /// A pipe of so many packets of so many bytes, empty.
-    Pipe {
-        packet: u32,
-        packets: u32,
-    },
-    /// A value of `count` scalars, padded to `slots` (a 3-component vector has 4).
-    Value {
-        element: Element,
-        count: usize,
-        slots: usize,
-        init: Init,
-    },
-    /// A structure by value: its fields, laid out by C's rules.
-    Struct(Vec<(Element, usize, Init)>),
-    /// Bytes of `__local` memory.
-    Local(usize),
-    /// A buffer argument set to NULL.
-    Null,
-    /// The buffer that an argument of that name had, in this run or the last one that had it; or some of its scalars, as a sub-buffer.
-    Same {
-        name: String,
-        part: Option<(usize, usize)>,
-    },
-}
-
-/// What an argument holds before the run, or should hold after it.
-#[derive(Clone, Debug)]
-pub enum Init {
-    /// Evaluated for each element.
-    Each(Expr),
-    /// Repeated until all elements have a value.
-    List(Vec<Expr>),
 }
 
 /// What a buffer must hold after the run.
@@ -264,7 +212,7 @@ fn directive(line: &Line<'_>, text: &str, variant: &mut Variant) -> Result<(), S
                 if ["image", "sampler "].iter().any(|word| body.trim().starts_with(word)) {
                     requires.push("images".to_owned());
                 }
-                let kind = argument(body).map_err(|error| format!("{error} in `{body}`"))?;
+                let kind = ArgumentKind::parse(body).map_err(|error| format!("{error} in `{body}`"))?;
                 run.arguments.push(Argument { name: head.trim().to_owned(), kind });
             } else {
                 run.expects.push(expect(line.number, head, body)?);
@@ -291,131 +239,13 @@ fn require_types(text: &str, half: bool, requires: &mut Vec<String>) {
 }
 
 fn run(line: usize, text: &str) -> Result<Run, String> {
-    let mut words = text.split_whitespace();
-    let kernel = words.next().ok_or("the kernel's name is missing")?.to_owned();
-    let (mut global, mut local, mut offset) = (None, None, None);
-    for word in words {
-        let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is no key=value"))?;
-        let sizes = value.split('x').map(str::parse).collect::<Result<Vec<usize>, _>>().map_err(|error| format!("{word}: {error}"))?;
-        match key {
-            "global" => global = Some(sizes),
-            "local" => local = Some(sizes),
-            "offset" => offset = Some(sizes),
-            _ => return Err(format!("unknown key `{key}`")),
-        }
-    }
-    let global = global.ok_or("global= is missing")?;
-    for other in [&local, &offset].into_iter().flatten() {
-        if other.len() != global.len() {
-            return Err("global, local and offset differ in their dimensions".to_owned());
-        }
-    }
-    Ok(Run { line, kernel, global, local, offset, arguments: Vec::new(), expects: Vec::new() })
-}
-
-fn init(text: &str) -> Result<Init, String> {
-    let text = text.trim();
-    match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-        Some(list) => Ok(Init::List(split_top(list, ',').into_iter().map(parse).collect::<Result<_, _>>()?)),
-        None => Ok(Init::Each(parse(text)?)),
-    }
-}
-
-/// Splits at a separator that stands in no bracket.
-fn split_top(text: &str, separator: char) -> Vec<&str> {
-    let mut depth = 0;
-    let mut start = 0;
-    let mut parts = Vec::new();
-    for (at, c) in text.char_indices() {
-        match c {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth -= 1,
-            _ if c == separator && depth == 0 => {
-                parts.push(&text[start..at]);
-                start = at + c.len_utf8();
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[start..]);
-    parts.retain(|part| !part.trim().is_empty());
-    parts
-}
-
-fn argument(body: &str) -> Result<ArgumentKind, String> {
-    let zero = || Init::Each(Expr::Value(Value::Int(0)));
-    let body = body.trim();
-    if body == "null" {
-        return Ok(ArgumentKind::Null);
-    }
-    if let Some(text) = body.strip_prefix("sampler ") {
-        return image::SamplerForm::parse(text).map(ArgumentKind::Sampler);
-    }
-    if let Some(name) = body.strip_prefix("same ") {
-        return same(name);
-    }
-    if let Some(form) = body.strip_prefix("pipe ") {
-        return pipe(form);
-    }
-    if let Some(size) = body.strip_prefix("local ") {
-        return size.trim().parse().map(ArgumentKind::Local).map_err(|error| error.to_string());
-    }
-    if let Some(fields) = body.strip_prefix("struct").map(str::trim).and_then(|rest| rest.strip_prefix('{')?.strip_suffix('}')) {
-        let fields = split_top(fields, ';').into_iter().map(|field| {
-            let (name, value) = field.split_once('=').ok_or("a field is `type = value`")?;
-            let (element, width) = Element::vector_from_name(name.trim()).ok_or("unknown type of a field")?;
-            Ok((element, width, init(value)?))
-        });
-        return Ok(ArgumentKind::Struct(fields.collect::<Result<_, String>>()?));
-    }
-    // `=` ends the type: comparisons stand behind it only.
-    let (kind, value) = match body.split_once('=') {
-        Some((kind, value)) => (kind.trim(), Some(init(value)?)),
-        None => (body, None),
-    };
-    if kind.starts_with("image") {
-        return Ok(ArgumentKind::Image { form: image::Form::parse(kind)?, init: value.unwrap_or_else(zero) });
-    }
-    if let Some((name, count)) = kind.strip_suffix(']').and_then(|kind| kind.split_once('[')) {
-        let (element, width) = Element::vector_from_name(name.trim()).ok_or("unknown type")?;
-        let count = parse(count)?.evaluate(&super::expression::Scope::default())?.as_int();
-        let count = usize::try_from(count).map_err(|error| error.to_string())? * slots(width);
-        return Ok(ArgumentKind::Buffer { element, count, init: value.unwrap_or_else(zero) });
-    }
-    let (element, count) = Element::vector_from_name(kind).ok_or("unknown type")?;
-    let init = value.ok_or("a value is missing")?;
-    Ok(ArgumentKind::Value { element, count, slots: slots(count), init })
-}
-
-/// `TYPE[packets]`, or `BYTES[packets]` where packets are structures.
-fn pipe(text: &str) -> Result<ArgumentKind, String> {
-    let (packet, packets) = text.trim().strip_suffix(']').and_then(|text| text.split_once('[')).ok_or("a pipe is `TYPE[packets]`")?;
-    let number = |text: &str| text.trim().parse::<u32>().map_err(|error| format!("{text}: {error}"));
-    let packet = match Element::vector_from_name(packet.trim()) {
-        Some((element, width)) => u32::try_from(element.size() * slots(width)).map_err(|error| error.to_string())?,
-        None => number(packet)?,
-    };
-    Ok(ArgumentKind::Pipe { packet, packets: number(packets)? })
-}
-
-/// `NAME`, or `NAME[first, count]`.
-fn same(text: &str) -> Result<ArgumentKind, String> {
-    let Some((name, part)) = text.trim().strip_suffix(']').and_then(|text| text.split_once('[')) else {
-        return Ok(ArgumentKind::Same { name: text.trim().to_owned(), part: None });
-    };
-    let (first, count) = part.split_once(',').ok_or("a part is `[first, count]`")?;
-    let number = |text: &str| text.trim().parse::<usize>().map_err(|error| format!("{text}: {error}"));
-    Ok(ArgumentKind::Same { name: name.trim().to_owned(), part: Some((number(first)?, number(count)?)) })
-}
-
-/// Scalars that a vector of this width takes in memory.
-pub fn slots(width: usize) -> usize {
-    if width == 3 { 4 } else { width }
+    let launch = Launch::parse(text.split_whitespace()).map_err(|error| error.to_string())?;
+    Ok(Run { line, launch, arguments: Vec::new(), expects: Vec::new() })
 }
 
 fn expect(line: usize, head: &str, body: &str) -> Result<Expect, String> {
     let (head, condition) = match head.split_once(" if ") {
-        Some((head, condition)) => (head, Some(parse(condition)?)),
+        Some((head, condition)) => (head, Some(parse(condition).map_err(|error| error.to_string())?)),
         None => (head, None),
     };
     let mut words = head.split_whitespace();
@@ -428,5 +258,6 @@ fn expect(line: usize, head: &str, body: &str) -> Result<Expect, String> {
         ["within", amount] => Tolerance::Relative(number(amount)?),
         _ => return Err(format!("`{}` is not understood", rest.join(" "))),
     };
-    Ok(Expect { line, name, tolerance, condition, value: init(body)? })
+    let value = Init::parse(body).map_err(|error| error.to_string())?;
+    Ok(Expect { line, name, tolerance, condition, value })
 }

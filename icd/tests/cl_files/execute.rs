@@ -4,12 +4,16 @@ use std::collections::HashMap;
 use std::ptr::{null, null_mut};
 use std::rc::Rc;
 
-use super::diagnostics;
-use super::directive::{Argument, ArgumentKind, Expect, Init, Run, Tolerance, Variant, slots};
-use super::element::{Element, Value};
-use super::expression::{Input, Scope};
-use super::image::Form;
+use wgcl_client::contents::{fill, layout};
+use wgcl_client::element::{Element, Value};
+use wgcl_client::error::NotationError;
+use wgcl_client::expression::{Input, Scope};
+use wgcl_client::image::Form;
+use wgcl_client::notation::ArgumentKind;
+
+use super::directive::{Argument, Expect, Run, Tolerance, Variant};
 use super::record::{Record, Recorder};
+use super::{diagnostics, image};
 use crate::common::ffi::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_DEVICE_EXTENSIONS, CL_DEVICE_PROFILE, CL_MEM_COPY_HOST_PTR,
     CL_MEM_READ_WRITE, CL_SUCCESS, CL_TRUE, cl_buffer_region, cl_mem, cl_uint,
@@ -83,48 +87,13 @@ pub fn variant(source: &str, variant: &Variant, recorder: &mut Recorder) -> Vec<
         let queue = context.queue(0);
         let mut kept = HashMap::new();
         for run in &variant.runs {
-            let title = format!("{} run of {} (line {})", variant.label, run.kernel, run.line);
+            let title = format!("{} run of {} (line {})", variant.label, run.launch.kernel, run.line);
             let mut records = Records { title: title.trim_start(), recorder };
             let outcome = launch(&context, &queue, &program, run, (&mut kept, &mut records)).unwrap_or_else(|problem| vec![problem]);
-            problems.extend(outcome.into_iter().map(|problem| format!("run of {} (line {}): {problem}", run.kernel, run.line)));
+            problems.extend(outcome.into_iter().map(|problem| format!("run of {} (line {}): {problem}", run.launch.kernel, run.line)));
         }
     }
     problems
-}
-
-fn evaluate(init: &Init, scope: &Scope<'_>) -> Result<Value, String> {
-    match init {
-        Init::Each(expr) => expr.evaluate(scope),
-        Init::List(list) => {
-            let index = usize::try_from(scope.index).unwrap_or(0) % list.len().max(1);
-            list.get(index).ok_or("an empty list")?.evaluate(scope)
-        }
-    }
-}
-
-/// The bytes of `count` elements, padded to `slots`.
-fn fill(element: Element, count: usize, slots: usize, init: &Init, scope: &Scope<'_>) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::with_capacity(slots * element.size());
-    for index in 0..count {
-        let value = evaluate(init, &Scope { index: index as i128, ..scope.clone() })?;
-        element.store(value, &mut bytes);
-    }
-    bytes.resize(slots.max(count) * element.size(), 0);
-    Ok(bytes)
-}
-
-/// A structure's bytes: each field at its alignment, the whole padded to the strictest.
-fn layout(fields: &[(Element, usize, Init)], scope: &Scope<'_>) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let mut strictest = 1;
-    for (element, width, init) in fields {
-        let align = element.size() * slots(*width);
-        strictest = strictest.max(align);
-        bytes.resize(bytes.len().next_multiple_of(align), 0);
-        bytes.extend(fill(*element, *width, slots(*width), init, scope)?);
-    }
-    bytes.resize(bytes.len().next_multiple_of(strictest), 0);
-    Ok(bytes)
 }
 
 /// A buffer that later arguments can name.
@@ -158,7 +127,7 @@ fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, Stri
 /// Bytes of a buffer.
 fn read(queue: &Queue, kept: &Kept) -> Result<Vec<u8>, String> {
     if let Some(form) = &kept.image {
-        return Ok(form.read(queue, &kept.mem));
+        return Ok(image::read_form(queue, &kept.mem, form));
     }
     if kept.bytes == 0 {
         return Ok(Vec::new());
@@ -189,12 +158,13 @@ fn set_argument(
     kept: &mut HashMap<String, Rc<Kept>>,
 ) -> Result<(), String> {
     let scope = Scope { inputs: Some(inputs), salt: index as u64, ..Scope::default() };
+    let text = |error: NotationError| error.to_string();
     let number = cl_uint::try_from(index).map_err(|error| error.to_string())?;
     let cl = &target().cl;
     let mut keep = None;
     let status = match &argument.kind {
         ArgumentKind::Buffer { element, count, init } => {
-            let mut bytes = fill(*element, *count, *count, init, &scope)?;
+            let mut bytes = fill(*element, *count, *count, init, &scope).map_err(text)?;
             let mem = context.buffer_with(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes.len(), bytes.as_mut_ptr().cast());
             let status = kernel.set(number, &mem.0);
             buffers.insert(argument.name.clone(), Rc::new(Kept { mem, _whole: None, image: None, element: *element, bytes: bytes.len() }));
@@ -202,8 +172,8 @@ fn set_argument(
             status
         }
         ArgumentKind::Image { form, init } => {
-            let mut bytes = fill(form.element, form.count(), form.count(), init, &scope)?;
-            let mem = form.create(context, &mut bytes)?;
+            let mut bytes = fill(form.element, form.count(), form.count(), init, &scope).map_err(text)?;
+            let mem = image::create(context, form, &mut bytes)?;
             let status = kernel.set(number, &mem.0);
             let image = Kept { mem, _whole: None, image: Some(*form), element: form.element, bytes: bytes.len() };
             buffers.insert(argument.name.clone(), Rc::new(image));
@@ -211,7 +181,7 @@ fn set_argument(
             status
         }
         ArgumentKind::Sampler(form) => {
-            let sampler = form.create(context)?;
+            let sampler = image::sampler(context, *form)?;
             let status = kernel.set(number, &sampler.0);
             samplers.push(sampler);
             status
@@ -236,13 +206,13 @@ fn set_argument(
             status
         }
         ArgumentKind::Value { element, count, slots, init } => {
-            let bytes = fill(*element, *count, *slots, init, &scope)?;
+            let bytes = fill(*element, *count, *slots, init, &scope).map_err(text)?;
             let status = cl.clSetKernelArg(kernel.0, number, bytes.len(), bytes.as_ptr().cast());
             keep = Some(Input { element: *element, bytes, is_scalar: *count == 1 });
             status
         }
         ArgumentKind::Struct(fields) => {
-            let bytes = layout(fields, &scope)?;
+            let bytes = layout(fields, &scope).map_err(text)?;
             cl.clSetKernelArg(kernel.0, number, bytes.len(), bytes.as_ptr().cast())
         }
         ArgumentKind::Local(size) => cl.clSetKernelArg(kernel.0, number, *size, null()),
@@ -275,21 +245,21 @@ fn launch(
     (kept, records): (&mut HashMap<String, Rc<Kept>>, &mut Records<'_>),
 ) -> Result<Vec<String>, String> {
     let target = target();
-    let kernel = program.try_kernel(&run.kernel).map_err(|status| format!("clCreateKernel gave {status}"))?;
+    let kernel = program.try_kernel(&run.launch.kernel).map_err(|status| format!("clCreateKernel gave {status}"))?;
     let mut arguments = Arguments::default();
     for (index, argument) in run.arguments.iter().enumerate() {
         set_argument((context, queue), &kernel, index, argument, &mut arguments, kept)?;
     }
     let Arguments { inputs, buffers, samplers: _samplers } = arguments;
-    let dimensions = cl_uint::try_from(run.global.len()).map_err(|error| error.to_string())?;
+    let dimensions = cl_uint::try_from(run.launch.global.len()).map_err(|error| error.to_string())?;
     let list = |sizes: &Option<Vec<usize>>| sizes.as_ref().map_or(null(), |sizes| sizes.as_ptr());
     let status = target.cl.clEnqueueNDRangeKernel(
         queue.0,
         kernel.0,
         dimensions,
-        list(&run.offset),
-        run.global.as_ptr(),
-        list(&run.local),
+        list(&run.launch.offset),
+        run.launch.global.as_ptr(),
+        list(&run.launch.local),
         0,
         null(),
         null_mut(),
@@ -365,14 +335,14 @@ fn compare_one(
     let mut count = 0;
     for (index, (spoken_of, exact)) in spoken_of.iter_mut().zip(exact).enumerate() {
         let scope = Scope { index: index as i128, inputs: Some(inputs), ..Scope::default() };
-        let at = |error: String| format!("line {}: {error}", expect.line);
+        let at = |error: NotationError| format!("line {}: {error}", expect.line);
         if let Some(condition) = &expect.condition
             && !condition.evaluate(&scope).map_err(at)?.is_true()
         {
             continue;
         }
         *spoken_of = true;
-        let want = evaluate(&expect.value, &scope).map_err(at)?;
+        let want = expect.value.evaluate(&scope).map_err(at)?;
         *exact &= matches!(expect.tolerance, Tolerance::Exact) && want != Value::Any;
         let have = element.load(bytes, index).unwrap_or(Value::Any);
         if !agrees(element, want, have, expect.tolerance) {

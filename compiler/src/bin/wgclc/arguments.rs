@@ -130,7 +130,7 @@ cannot be read or written, 101 for a defect of the compiler. With --watch it end
 #[command(
     name = "wgclc",
     version,
-    override_usage = "wgclc [build options] [--emit <STAGE> | --after <PASS> | --check | --time] FILE.cl|FILE.spv...",
+    override_usage = "wgclc [build options] [--emit <STAGE> | --after <PASS> | --check | --time] FILE.cl|FILE.spv...\n       wgclc run [build options] [options] FILE KERNEL global=X [ARGUMENT...]    (see wgclc run --help)",
     after_help = AFTER_HELP
 )]
 pub struct Arguments {
@@ -243,4 +243,64 @@ pub fn split(mut words: impl Iterator<Item = String>) -> (Vec<String>, Vec<Strin
         }
     }
     (own, build)
+}
+
+/// What stands below the options of `wgclc run --help`.
+const AFTER_RUN_HELP: &str = "\
+Sizes are global=X[xY[xZ]], local= and offset=; the device chooses local where it is left out. Arguments are written as in the tests of wgcl, in order or by \
+the names of the kernel's own:
+  'a: float[1024] = i * 0.5'   a buffer of 1024 floats, each computed from its index; zeros without a value
+  'b: int[64] = rand(0, 9)'    the same numbers each time
+  'n: int = 64'                a value; 'v: float4 = {1, 2, 3, 4}' a vector
+  'local 256'                  bytes of local memory
+  'null', 'same a', 'struct {int = 1; float = 2}', 'image2d 8x4 RGBA UNORM_INT8 = i', 'sampler unnormalized clamp nearest', 'pipe int[64]'
+Values know earlier arguments by their names. docs/wgclc.md tells all of it.
+
+Devices are those of the library that WGCL_LIBRARY names, or of a libwgcl beside wgclc, and else those that the ICD loader shows. All options with one dash are \
+those of clBuildProgram.
+
+Exit status: 0 where the kernel ran (and the devices agree), 1 where the program is refused, a call fails, the checker finds something or the devices differ, \
+2 for wrong usage, 3 where there is no such device or no OpenCL at all.";
+
+/// Runs a kernel of an OpenCL C source or a SPIR-V module, and prints its buffers and what it took.
+#[derive(Debug, Parser)]
+#[command(
+    name = "wgclc run",
+    override_usage = "wgclc run [build options] [options] FILE.cl|FILE.spv KERNEL global=X[xY[xZ]] [local=X...] [ARGUMENT...]",
+    after_help = AFTER_RUN_HELP
+)]
+pub struct RunArguments {
+    /// The device: a part of its name, or of its platform's (the first there is, without)
+    #[arg(long, value_name = "NAME")]
+    pub device: Option<String>,
+    /// Run it on that device as well (`interpreter` is wgcl's), and compare the buffers
+    #[arg(long, value_name = "NAME")]
+    pub compare: Option<String>,
+    /// By how many units of the last place floats may differ
+    #[arg(long, value_name = "ULP", default_value_t = 0.0, requires = "compare")]
+    pub within: f64,
+    /// Check every access of the kernel, on wgcl's device that is the CPU
+    #[arg(long)]
+    pub check: bool,
+    /// How often to launch it again, for its time; each launch works on what the one before has left
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub repeat: usize,
+    /// How many elements of each buffer to print
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub print: usize,
+    /// The source or module
+    pub file: PathBuf,
+    /// The kernel
+    pub kernel: String,
+    /// Sizes and arguments
+    #[arg(required = true, value_name = "SIZES AND ARGUMENTS")]
+    pub words: Vec<String>,
+}
+
+impl RunArguments {
+    /// Reads the words behind `wgclc run`; the build options come back as they are. Where they are wrong, or ask for help, clap ends the process.
+    pub fn read(words: impl Iterator<Item = String>) -> (Self, Vec<String>) {
+        let (own, build) = split(words);
+        (Self::parse_from(own), build)
+    }
 }

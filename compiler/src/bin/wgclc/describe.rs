@@ -73,6 +73,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("wgclc --check -I include kernels.cl", "Say whether the file builds and all its kernels compile."),
     ("wgclc --device cpu --emit asm --isa avx512 kernels.cl", "Show the machine code of its kernels."),
     ("wgclc --emit spirv --kernel add -DN=16 kernels.cl", "Show the shader of one kernel as a GPU gets it."),
+    (
+        "wgclc run add.cl add global=64 'a: float[64] = i' 'b: float[64]'",
+        "Run a kernel and print its buffers; wgclc run --help tells more.",
+    ),
 ];
 
 /// Writes the manual page of section 1.
@@ -99,9 +103,10 @@ fn rest() -> Roff {
         entry(&mut text, vec![bold(*option), italic(*value)], meaning);
     }
     text.control("SH", ["EXIT STATUS"]);
-    entry(&mut text, vec![bold("0")], "The source builds.");
-    entry(&mut text, vec![bold("1")], "It is refused.");
-    entry(&mut text, vec![bold("2")], "The command was used wrongly, or a file cannot be read.");
+    entry(&mut text, vec![bold("0")], "The sources build, or the kernel ran.");
+    entry(&mut text, vec![bold("1")], "One is refused, or a launch fails.");
+    entry(&mut text, vec![bold("2")], "The command was used wrongly, or a file cannot be read or written.");
+    entry(&mut text, vec![bold("3")], "There is no device to run a kernel on.");
     text.control("SH", ["EXAMPLES"]);
     for (command, meaning) in EXAMPLES {
         entry(&mut text, vec![bold(*command)], meaning);

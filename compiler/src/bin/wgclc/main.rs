@@ -1,12 +1,14 @@
-//! `wgclc`: the compiler on the command line, to look into every stage of it, and to have sources checked while they are written.
+//! `wgclc`: the compiler on the command line, to look into every stage of it, and to have sources checked while they are written; `wgclc run` runs kernels.
 //!
-//! Exit status: 0 where all sources build, 1 where one is refused, 2 for wrong usage and for files that cannot be read or written.
+//! Exit status: 0 where all sources build or the kernel ran, 1 where one is refused or a launch fails, 2 for wrong usage and for files that cannot be read
+//! or written, 3 where there is no device to run on.
 
 mod arguments;
 mod compile;
 mod describe;
 mod input;
 mod report;
+mod run;
 mod watch;
 
 use std::io::Write;
@@ -16,7 +18,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use wgcl_compiler::program::BuildOptions;
 
-use arguments::Arguments;
+use arguments::{Arguments, RunArguments};
 use compile::{Outcome, compile};
 use input::Input;
 use report::Report;
@@ -25,10 +27,20 @@ use watch::Watched;
 /// Stack of the thread that compiles: sources may nest deeply.
 const STACK: usize = 256 << 20;
 
+/// Exit status of sources that are refused, and of launches that fail.
+const FAILED: u8 = 1;
+
 /// Exit status of wrong usage, and of files that cannot be read or written.
 const USAGE: u8 = 2;
 
+/// Exit status where there is no OpenCL, or no device of the name.
+const NO_DEVICE: u8 = 3;
+
 fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("run") {
+        let (arguments, options) = RunArguments::read(std::env::args().skip(1));
+        return run::run(&arguments, &options);
+    }
     let (arguments, options) = match Arguments::read(std::env::args()) {
         Ok(read) => read,
         Err(error) => return usage(&error),
@@ -41,7 +53,7 @@ fn main() -> ExitCode {
         }
         Err(error) => return usage(&error.to_string()),
     }
-    let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || run(&arguments, &options));
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || compile_all(&arguments, &options));
     match thread.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         Ok(Err(_)) => ExitCode::from(101),
@@ -55,7 +67,7 @@ fn usage(message: &str) -> ExitCode {
 }
 
 /// Compiles all files; again and again where they are watched.
-fn run(arguments: &Arguments, options: &BuildOptions) -> ExitCode {
+fn compile_all(arguments: &Arguments, options: &BuildOptions) -> ExitCode {
     loop {
         let mut watched = Watched::see(arguments.files.iter().map(PathBuf::from));
         let code = turn(arguments, options, &mut watched);
@@ -84,7 +96,7 @@ fn turn(arguments: &Arguments, options: &BuildOptions, watched: &mut Watched) ->
             code = USAGE;
         }
         let Outcome { refused, files, .. } = outcome;
-        code = code.max(u8::from(refused));
+        code = code.max(if refused { FAILED } else { 0 });
         watched.add(files);
     }
     report.finish(code == 0);

@@ -5,13 +5,16 @@ use std::fmt;
 /// A host value: integers are exact (wrapped only when they are stored), floats are double.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
+    /// An integer.
     Int(i128),
+    /// A float, of any of the types.
     Float(f64),
     /// `_`: anything will do here.
     Any,
 }
 
 impl Value {
+    /// The value as a double.
     pub fn as_f64(self) -> f64 {
         match self {
             Value::Int(value) => value as f64,
@@ -29,6 +32,7 @@ impl Value {
         }
     }
 
+    /// Whether it is not zero.
     pub fn is_true(self) -> bool {
         match self {
             Value::Int(value) => value != 0,
@@ -51,16 +55,27 @@ impl fmt::Display for Value {
 /// A scalar type of OpenCL C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
+    /// `char`
     Char,
+    /// `uchar`
     Uchar,
+    /// `short`
     Short,
+    /// `ushort`
     Ushort,
+    /// `int`
     Int,
+    /// `uint`
     Uint,
+    /// `long`
     Long,
+    /// `ulong`
     Ulong,
+    /// `half`
     Half,
+    /// `float`
     Float,
+    /// `double`
     Double,
 }
 
@@ -83,6 +98,23 @@ impl Element {
         })
     }
 
+    /// Its name in OpenCL C.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Char => "char",
+            Self::Uchar => "uchar",
+            Self::Short => "short",
+            Self::Ushort => "ushort",
+            Self::Int => "int",
+            Self::Uint => "uint",
+            Self::Long => "long",
+            Self::Ulong => "ulong",
+            Self::Half => "half",
+            Self::Float => "float",
+            Self::Double => "double",
+        }
+    }
+
     /// Splits `float4` into `float` and 4; a scalar has one component.
     pub fn vector_from_name(name: &str) -> Option<(Self, usize)> {
         let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
@@ -100,7 +132,7 @@ impl Element {
     }
 
     /// Bytes an element takes in memory.
-    pub fn size(self) -> usize {
+    pub const fn size(self) -> usize {
         match self {
             Element::Char | Element::Uchar => 1,
             Element::Short | Element::Ushort | Element::Half => 2,
@@ -109,10 +141,12 @@ impl Element {
         }
     }
 
+    /// Whether it is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, Element::Half | Element::Float | Element::Double)
     }
 
+    /// Whether it is a signed integer type.
     pub fn is_signed(self) -> bool {
         matches!(self, Element::Char | Element::Short | Element::Int | Element::Long)
     }

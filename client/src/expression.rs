@@ -1,28 +1,40 @@
-//! Host expressions of `arg` and `expect` directives: C's operators over exact integers and doubles, evaluated for each element `i`.
+//! Host expressions, which say what arguments hold: C's operators over exact integers and doubles, evaluated for each element `i`.
 //!
 //! Integers are never wrapped while an expression is computed (128 bits hold every product of 64-bit values); the
 //! result is wrapped to the element type where it is stored or compared, and `uchar(x)` and the like wrap on the way.
 
 use std::collections::HashMap;
 
-use super::element::{Element, Value, half_to_f64};
+use crate::element::{Element, Value, half_to_f64};
+use crate::error::NotationError;
+
+type Result<T> = std::result::Result<T, NotationError>;
 
 /// A parsed expression.
 #[derive(Clone, Debug)]
 pub enum Expr {
+    /// A number or a constant.
     Value(Value),
+    /// A variable: `i`, an argument, or what a `sum` counts.
     Name(String),
+    /// An element of a buffer.
     Index(String, Box<Expr>),
+    /// An operator in front of its operand.
     Unary(&'static str, Box<Expr>),
+    /// An operator between its operands.
     Binary(&'static str, Box<Expr>, Box<Expr>),
+    /// `condition ? yes : no`
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// A function or a conversion.
     Call(String, Vec<Expr>),
 }
 
 /// A buffer or scalar argument as it was before the kernel ran.
 #[derive(Clone, Debug)]
 pub struct Input {
+    /// The type of its scalars.
     pub element: Element,
+    /// What it held.
     pub bytes: Vec<u8>,
     /// A scalar is used by its name alone; an array's name alone means its element `i`.
     pub is_scalar: bool,
@@ -31,7 +43,9 @@ pub struct Input {
 /// What names mean while an expression is evaluated.
 #[derive(Clone, Debug, Default)]
 pub struct Scope<'a> {
+    /// `i`: the element that the expression is evaluated for.
     pub index: i128,
+    /// The arguments by their names.
     pub inputs: Option<&'a HashMap<String, Input>>,
     /// Makes the `rand` of one argument differ from another's.
     pub salt: u64,
@@ -48,11 +62,14 @@ struct Parser<'a> {
 }
 
 /// Parses a whole text.
-pub fn parse(text: &str) -> Result<Expr, String> {
+///
+/// # Errors
+/// Where it is no expression.
+pub fn parse(text: &str) -> Result<Expr> {
     let mut parser = Parser { rest: text };
     let expr = parser.select()?;
     parser.skip_space();
-    if parser.rest.is_empty() { Ok(expr) } else { Err(format!("unexpected `{}` in `{text}`", parser.rest)) }
+    if parser.rest.is_empty() { Ok(expr) } else { Err(format!("unexpected `{}` in `{text}`", parser.rest).into()) }
 }
 
 impl Parser<'_> {
@@ -71,11 +88,11 @@ impl Parser<'_> {
         }
     }
 
-    fn expect(&mut self, token: &str) -> Result<(), String> {
-        if self.eat(token) { Ok(()) } else { Err(format!("`{token}` expected before `{}`", self.rest)) }
+    fn expect(&mut self, token: &str) -> Result<()> {
+        if self.eat(token) { Ok(()) } else { Err(format!("`{token}` expected before `{}`", self.rest).into()) }
     }
 
-    fn select(&mut self) -> Result<Expr, String> {
+    fn select(&mut self) -> Result<Expr> {
         let condition = self.binary(0)?;
         if !self.eat("?") {
             return Ok(condition);
@@ -86,7 +103,7 @@ impl Parser<'_> {
         Ok(Expr::Select(Box::new(condition), Box::new(yes), Box::new(no)))
     }
 
-    fn binary(&mut self, level: usize) -> Result<Expr, String> {
+    fn binary(&mut self, level: usize) -> Result<Expr> {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.binary(level + 1)?;
         'next: loop {
@@ -107,7 +124,7 @@ impl Parser<'_> {
         }
     }
 
-    fn unary(&mut self) -> Result<Expr, String> {
+    fn unary(&mut self) -> Result<Expr> {
         for operator in ["-", "~", "!", "+"] {
             if self.eat(operator) {
                 return Ok(Expr::Unary(operator, Box::new(self.unary()?)));
@@ -116,7 +133,7 @@ impl Parser<'_> {
         self.primary()
     }
 
-    fn primary(&mut self) -> Result<Expr, String> {
+    fn primary(&mut self) -> Result<Expr> {
         if self.eat("(") {
             let inner = self.select()?;
             self.expect(")")?;
@@ -129,7 +146,7 @@ impl Parser<'_> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
         if name.is_empty() {
-            return Err(format!("operand expected before `{}`", self.rest));
+            return Err(format!("operand expected before `{}`", self.rest).into());
         }
         self.rest = rest;
         if self.eat("(") {
@@ -150,7 +167,7 @@ impl Parser<'_> {
         Ok(constant(name).map_or_else(|| Expr::Name(name.to_owned()), Expr::Value))
     }
 
-    fn number(&mut self) -> Result<Expr, String> {
+    fn number(&mut self) -> Result<Expr> {
         let hex = self.rest.strip_prefix("0x").or_else(|| self.rest.strip_prefix("0X"));
         if let Some(digits) = hex {
             let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
@@ -200,7 +217,10 @@ fn constant(name: &str) -> Option<Value> {
 
 impl Expr {
     /// The value for the element, inputs and variables of a scope.
-    pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value, String> {
+    ///
+    /// # Errors
+    /// What it names and the scope has not, and what cannot be computed.
+    pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value> {
         match self {
             Expr::Value(value) => Ok(*value),
             Expr::Name(name) => scope.name(name),
@@ -225,7 +245,7 @@ impl Expr {
 }
 
 impl Scope<'_> {
-    fn name(&self, name: &str) -> Result<Value, String> {
+    fn name(&self, name: &str) -> Result<Value> {
         if let Some((_, value)) = self.variables.iter().rev().find(|(variable, _)| variable == name) {
             return Ok(Value::Int(*value));
         }
@@ -233,16 +253,16 @@ impl Scope<'_> {
             Some(input) if input.is_scalar => self.element(name, 0),
             Some(_) => self.element(name, self.index),
             None if name == "i" => Ok(Value::Int(self.index)),
-            None => Err(format!("unknown name `{name}`")),
+            None => Err(format!("unknown name `{name}`").into()),
         }
     }
 
-    fn element(&self, name: &str, index: i128) -> Result<Value, String> {
+    fn element(&self, name: &str, index: i128) -> Result<Value> {
         let input = self.inputs.and_then(|inputs| inputs.get(name)).ok_or_else(|| format!("unknown array `{name}`"))?;
         usize::try_from(index)
             .ok()
             .and_then(|index| input.element.load(&input.bytes, index))
-            .ok_or_else(|| format!("`{name}` has no element {index}"))
+            .ok_or_else(|| format!("`{name}` has no element {index}").into())
     }
 
     /// A pseudo-random 64-bit number for this element (splitmix64's finaliser).
@@ -259,18 +279,18 @@ fn truth(value: bool) -> Value {
     Value::Int(i128::from(value))
 }
 
-fn unary(operator: &str, value: Value) -> Result<Value, String> {
+fn unary(operator: &str, value: Value) -> Result<Value> {
     Ok(match (operator, value) {
         ("!", _) => truth(!value.is_true()),
         ("-", Value::Int(int)) => Value::Int(int.wrapping_neg()),
         ("-", Value::Float(float)) => Value::Float(-float),
         ("~", Value::Int(int)) => Value::Int(!int),
         ("+", _) => value,
-        _ => return Err(format!("`{operator}` does not apply to {value}")),
+        _ => return Err(format!("`{operator}` does not apply to {value}").into()),
     })
 }
 
-fn binary(operator: &str, left: Value, right: Value) -> Result<Value, String> {
+fn binary(operator: &str, left: Value, right: Value) -> Result<Value> {
     if let (Value::Int(a), Value::Int(b)) = (left, right) {
         let shift = || u32::try_from(b).ok().filter(|&count| count < 128).ok_or_else(|| format!("shift by {b}"));
         return Ok(Value::Int(match operator {
@@ -290,7 +310,7 @@ fn binary(operator: &str, left: Value, right: Value) -> Result<Value, String> {
             ">" => i128::from(a > b),
             "<=" => i128::from(a <= b),
             ">=" => i128::from(a >= b),
-            _ => return Err(format!("unknown operator `{operator}`")),
+            _ => return Err(format!("unknown operator `{operator}`").into()),
         }));
     }
     let (a, b) = (left.as_f64(), right.as_f64());
@@ -306,11 +326,11 @@ fn binary(operator: &str, left: Value, right: Value) -> Result<Value, String> {
         ">" => truth(a > b),
         "<=" => truth(a <= b),
         ">=" => truth(a >= b),
-        _ => return Err(format!("`{operator}` does not apply to floats")),
+        _ => return Err(format!("`{operator}` does not apply to floats").into()),
     })
 }
 
-fn call(name: &str, arguments: &[Expr], scope: &Scope<'_>) -> Result<Value, String> {
+fn call(name: &str, arguments: &[Expr], scope: &Scope<'_>) -> Result<Value> {
     match (name, arguments) {
         ("sum", [Expr::Name(variable), from, to, body]) => {
             let (from, to) = (from.evaluate(scope)?.as_int(), to.evaluate(scope)?.as_int());
@@ -330,30 +350,35 @@ fn call(name: &str, arguments: &[Expr], scope: &Scope<'_>) -> Result<Value, Stri
                 ("max_of", _) => greatest,
                 ("bits_of", _) => element.size() as i128 * 8,
                 (_, [_, value]) => value.evaluate(scope)?.as_int().clamp(least, greatest),
-                _ => return Err("sat(type, value)".to_owned()),
+                _ => return Err("sat(type, value)".into()),
             }));
         }
         _ => {}
     }
-    let values = arguments.iter().map(|argument| argument.evaluate(scope)).collect::<Result<Vec<_>, _>>()?;
+    let values = arguments.iter().map(|argument| argument.evaluate(scope)).collect::<Result<Vec<_>>>()?;
     if let (Some(element), [value]) = (Element::from_name(name), values.as_slice()) {
         return Ok(element.convert(*value));
     }
-    function(name, &values, scope).ok_or_else(|| format!("no function `{name}` of {} arguments", values.len()))
+    function(name, &values, scope).ok_or_else(|| format!("no function `{name}` of {} arguments", values.len()).into())
 }
 
 fn function(name: &str, values: &[Value], scope: &Scope<'_>) -> Option<Value> {
     if values.iter().all(|value| matches!(value, Value::Int(_))) {
         let ints: Vec<i128> = values.iter().map(|value| value.as_int()).collect();
         let result = match (name, ints.as_slice()) {
-            ("rand", &[low, high]) => low + i128::from(scope.random()).rem_euclid(high - low + 1),
+            // Both bounds are possible; where there are more numbers than 64 bits have, the first of them.
+            ("rand", &[low, high]) if low > high => return None,
+            ("rand", &[low, high]) => {
+                let count = high.wrapping_sub(low).wrapping_add(1);
+                low + if count > 0 { i128::from(scope.random()).rem_euclid(count) } else { i128::from(scope.random()) }
+            }
             ("min", &[a, b]) => a.min(b),
             ("max", &[a, b]) => a.max(b),
             ("clamp", &[x, low, high]) => x.max(low).min(high),
-            ("abs", &[a]) => a.abs(),
+            ("abs", &[a]) => a.wrapping_abs(),
             ("popcount", &[a]) => i128::from(a.count_ones()),
             // Leading zeros of a non-negative number in a field of so many bits.
-            ("clz", &[a, width]) => i128::from(a.leading_zeros()) - 128 + width,
+            ("clz", &[a, width]) => (i128::from(a.leading_zeros()) - 128).wrapping_add(width),
             ("ctz", &[a, width]) => i128::from(a.trailing_zeros()).min(width),
             _ => return float_function(name, values, scope),
         };
@@ -413,4 +438,20 @@ fn float_function(name: &str, values: &[Value], scope: &Scope<'_>) -> Option<Val
         _ => return None,
     };
     Some(Value::Float(result))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_written_down_panics() {
+        let least = format!("-{} - 1", i128::MAX);
+        for text in ["1 / 0", "1 % 0", "1 << 200", "rand(5, 4)", "unknown", "a[3]", "sat(int)", "sqrt()", "1.2.3", "("] {
+            assert!(parse(text).and_then(|expr| expr.evaluate(&Scope::default())).is_err(), "{text}");
+        }
+        for text in [format!("abs({least})"), format!("rand({least}, {})", i128::MAX), format!("clz(1, {})", i128::MAX)] {
+            assert!(parse(&text).and_then(|expr| expr.evaluate(&Scope::default())).is_ok(), "{text}");
+        }
+    }
 }

@@ -1,0 +1,67 @@
+//! What two devices have made of the same buffers.
+
+use crate::element::{Element, Value};
+use crate::session::Buffer;
+
+/// How a buffer of one device differs from that of another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Elements that differ by more than is allowed.
+    pub count: usize,
+    /// Elements in all.
+    pub total: usize,
+    /// The first of them, and what it is on either device.
+    pub first: (usize, Value, Value),
+    /// The greatest difference, in units of the last place of the first device's value; infinite where one is a NaN or an infinity.
+    pub ulp: f64,
+}
+
+/// Compares two buffers: integers exactly, floats within so many units of the last place; all NaNs are alike. `None` where they agree.
+pub fn difference(one: &Buffer, other: &Buffer, ulp: f64) -> Option<Difference> {
+    let total = one.after.len() / one.element.size();
+    let mut found: Option<Difference> = None;
+    for index in 0..total {
+        let (a, b) = (one.element.load(&one.after, index)?, one.element.load(&other.after, index)?);
+        let distance = distance(one.element, a, b);
+        let allowed = if one.element.is_float() { ulp } else { 0.0 };
+        if distance > allowed {
+            let found = found.get_or_insert(Difference { count: 0, total, first: (index, a, b), ulp: 0.0 });
+            found.count += 1;
+            found.ulp = found.ulp.max(distance);
+        }
+    }
+    found
+}
+
+fn distance(element: Element, a: Value, b: Value) -> f64 {
+    if !element.is_float() {
+        return (a.as_int() - b.as_int()).unsigned_abs() as f64;
+    }
+    let (a, b) = (a.as_f64(), b.as_f64());
+    if a == b || a.is_nan() && b.is_nan() {
+        return 0.0;
+    }
+    if !a.is_finite() || !b.is_finite() {
+        return f64::INFINITY;
+    }
+    (a - b).abs() / element.ulp(a)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(values: &[f32]) -> Buffer {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Buffer { name: "a".to_owned(), element: Element::Float, before: bytes.clone(), after: bytes }
+    }
+
+    #[test]
+    fn distances_are_counted_in_the_last_place() {
+        let (one, other) = (buffer(&[1.0, f32::NAN, 0.0, 4.0]), buffer(&[1.0 + f32::EPSILON, f32::NAN, -0.0, 4.0]));
+        assert_eq!(difference(&one, &other, 1.0), None);
+        let first = (0, Value::Float(1.0), Value::Float(f64::from(1.0 + f32::EPSILON)));
+        assert_eq!(difference(&one, &other, 0.0), Some(Difference { count: 1, total: 4, first, ulp: 1.0 }));
+        assert!(difference(&one, &buffer(&[1.0, 2.0, 0.0, 4.0]), 9.0).is_some_and(|found| found.ulp.is_infinite()));
+    }
+}

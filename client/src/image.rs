@@ -1,0 +1,153 @@
+//! Image and sampler arguments: their notation.
+
+use crate::element::Element;
+use crate::error::NotationError;
+use crate::names::{
+    CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE, CL_ADDRESS_REPEAT, CL_FILTER_LINEAR,
+    CL_FILTER_NEAREST, CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D,
+    CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D,
+};
+
+type Result<T> = std::result::Result<T, NotationError>;
+
+/// An image, but for its contents: `image2d 8x4 RGBA UNORM_INT8`.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// cl_mem_object_type
+    pub kind: u32,
+    /// Width, height or images of a 1D array, depth or images of a 2D array; 1 where it has no such dimension.
+    pub sizes: [usize; 3],
+    /// cl_channel_order
+    pub order: u32,
+    /// cl_channel_type
+    pub data_type: u32,
+    /// What a channel is in memory, or an element of a packed format.
+    pub element: Element,
+    /// Of those, in an element of the image.
+    pub channels: usize,
+}
+
+/// Channel orders from CL_R on, and how many channels they have in memory.
+const ORDERS: [(&str, usize); 20] = [
+    ("R", 1),
+    ("A", 1),
+    ("RG", 2),
+    ("RA", 2),
+    ("RGB", 3),
+    ("RGBA", 4),
+    ("BGRA", 4),
+    ("ARGB", 4),
+    ("INTENSITY", 1),
+    ("LUMINANCE", 1),
+    ("Rx", 1),
+    ("RGx", 2),
+    ("RGBx", 3),
+    ("DEPTH", 1),
+    ("DEPTH_STENCIL", 1),
+    ("sRGB", 3),
+    ("sRGBx", 4),
+    ("sRGBA", 4),
+    ("sBGRA", 4),
+    ("ABGR", 4),
+];
+
+/// Channel types from CL_SNORM_INT8 on, what they are in memory, and whether that is the whole element.
+const TYPES: [(&str, Element, bool); 15] = [
+    ("SNORM_INT8", Element::Char, false),
+    ("SNORM_INT16", Element::Short, false),
+    ("UNORM_INT8", Element::Uchar, false),
+    ("UNORM_INT16", Element::Ushort, false),
+    ("UNORM_SHORT_565", Element::Ushort, true),
+    ("UNORM_SHORT_555", Element::Ushort, true),
+    ("UNORM_INT_101010", Element::Uint, true),
+    ("SIGNED_INT8", Element::Char, false),
+    ("SIGNED_INT16", Element::Short, false),
+    ("SIGNED_INT32", Element::Int, false),
+    ("UNSIGNED_INT8", Element::Uchar, false),
+    ("UNSIGNED_INT16", Element::Ushort, false),
+    ("UNSIGNED_INT32", Element::Uint, false),
+    ("HALF_FLOAT", Element::Half, false),
+    ("FLOAT", Element::Float, false),
+];
+
+impl Form {
+    /// Reads `image2d 8x4 RGBA UNORM_INT8`.
+    ///
+    /// # Errors
+    /// What of it is unknown.
+    pub fn parse(text: &str) -> Result<Self> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let [kind, sizes, order, data_type] = words.as_slice() else { return Err("an image is `KIND SIZES ORDER TYPE`".into()) };
+        let (kind, dimensions) = match *kind {
+            "image1d" => (CL_MEM_OBJECT_IMAGE1D, 1),
+            "image1d_buffer" => (CL_MEM_OBJECT_IMAGE1D_BUFFER, 1),
+            "image1d_array" => (CL_MEM_OBJECT_IMAGE1D_ARRAY, 2),
+            "image2d" => (CL_MEM_OBJECT_IMAGE2D, 2),
+            "image2d_array" => (CL_MEM_OBJECT_IMAGE2D_ARRAY, 3),
+            "image3d" => (CL_MEM_OBJECT_IMAGE3D, 3),
+            other => return Err(format!("`{other}` is no kind of image").into()),
+        };
+        let given = sizes
+            .split('x')
+            .map(str::parse)
+            .collect::<std::result::Result<Vec<usize>, _>>()
+            .map_err(|error| format!("{sizes}: {error}"))?;
+        if given.len() != dimensions || given.contains(&0) {
+            return Err(format!("{dimensions} sizes, please, instead of {sizes}").into());
+        }
+        // With up to four channels of four bytes.
+        given.iter().try_fold(16_usize, |bytes, size| bytes.checked_mul(*size)).ok_or("the image is too large")?;
+        let sizes = std::array::from_fn(|dimension| given.get(dimension).copied().unwrap_or(1));
+        let number = (0..).zip(ORDERS).find(|(_, (name, _))| name == order);
+        let (order, channels) = number.map(|(number, (_, channels))| (0x10B0 + number, channels)).ok_or("unknown channel order")?;
+        let number = (0..).zip(TYPES).find(|(_, (name, ..))| name == data_type);
+        let (number, (_, element, packed)) = number.ok_or("unknown channel type")?;
+        Ok(Self { kind, sizes, order, data_type: 0x10D0 + number, element, channels: if packed { 1 } else { channels } })
+    }
+
+    /// Scalars that its contents are.
+    pub fn count(&self) -> usize {
+        self.sizes.iter().product::<usize>() * self.channels
+    }
+}
+
+/// What a sampler is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct SamplerForm {
+    /// cl_bool: whether coordinates are normalised.
+    pub normalized: u32,
+    /// cl_addressing_mode
+    pub addressing: u32,
+    /// cl_filter_mode
+    pub filter: u32,
+}
+
+impl SamplerForm {
+    /// Reads `normalized repeat linear`.
+    ///
+    /// # Errors
+    /// What of it is unknown.
+    pub fn parse(text: &str) -> Result<Self> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let [coordinates, mode, filter] = words.as_slice() else { return Err("a sampler is `COORDINATES MODE FILTER`".into()) };
+        let normalized = match *coordinates {
+            "normalized" => 1,
+            "unnormalized" => 0,
+            other => return Err(format!("`{other}` is neither normalized nor unnormalized").into()),
+        };
+        let addressing = match *mode {
+            "none" => CL_ADDRESS_NONE,
+            "clamp" => CL_ADDRESS_CLAMP,
+            "clamp_to_edge" => CL_ADDRESS_CLAMP_TO_EDGE,
+            "repeat" => CL_ADDRESS_REPEAT,
+            "mirrored_repeat" => CL_ADDRESS_MIRRORED_REPEAT,
+            other => return Err(format!("`{other}` is no addressing mode").into()),
+        };
+        let filter = match *filter {
+            "nearest" => CL_FILTER_NEAREST,
+            "linear" => CL_FILTER_LINEAR,
+            other => return Err(format!("`{other}` is no filter").into()),
+        };
+        Ok(Self { normalized, addressing, filter })
+    }
+}

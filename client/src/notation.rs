@@ -1,0 +1,304 @@
+//! The notation of launches and their arguments, as in the comments of `.cl` tests and on the command line; `docs/wgclc.md` describes it for users.
+
+use crate::element::{Element, Value};
+use crate::error::NotationError;
+use crate::expression::{Expr, Scope, parse};
+use crate::image;
+
+type Result<T> = std::result::Result<T, NotationError>;
+
+/// Which kernel is launched, over what: `KERNEL global=64x4 local=16x4 offset=1x2`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Work-items in each of one to three dimensions.
+    pub global: Vec<usize>,
+    /// Work-items of a group, in as many dimensions; the device chooses where it is left out.
+    pub local: Option<Vec<usize>>,
+    /// Where global ids begin, in as many dimensions.
+    pub offset: Option<Vec<usize>>,
+}
+
+impl Launch {
+    /// Reads the words of a launch.
+    ///
+    /// # Errors
+    /// What is wrong with them, or missing.
+    pub fn parse<'t>(words: impl IntoIterator<Item = &'t str>) -> Result<Self> {
+        let mut words = words.into_iter();
+        let kernel = words.next().ok_or("the kernel's name is missing")?.to_owned();
+        let (mut global, mut local, mut offset) = (None, None, None);
+        for word in words {
+            let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is no key=value"))?;
+            let sizes = value
+                .split('x')
+                .map(str::parse)
+                .collect::<std::result::Result<Vec<usize>, _>>()
+                .map_err(|error| format!("{word}: {error}"))?;
+            match key {
+                "global" => global = Some(sizes),
+                "local" => local = Some(sizes),
+                "offset" => offset = Some(sizes),
+                _ => return Err(format!("unknown key `{key}`").into()),
+            }
+        }
+        let global = global.ok_or("global= is missing")?;
+        if [&local, &offset].into_iter().flatten().any(|other| other.len() != global.len()) {
+            return Err("global, local and offset differ in their dimensions".into());
+        }
+        Ok(Self { kernel, global, local, offset })
+    }
+
+    /// Whether a word is one of a launch's sizes, rather than an argument.
+    pub fn is_size(word: &str) -> bool {
+        ["global=", "local=", "offset="].iter().any(|key| word.starts_with(key))
+    }
+}
+
+/// A kernel argument.
+#[derive(Clone, Debug)]
+pub enum ArgumentKind {
+    /// A buffer of `count` scalars.
+    Buffer {
+        /// The type of the scalars.
+        element: Element,
+        /// How many there are; a 3-component vector has four.
+        count: usize,
+        /// What they are before the launch.
+        init: Init,
+    },
+    /// An image, whose contents are scalars as those of a buffer are: channels, or elements of a packed format.
+    Image {
+        /// All but its contents.
+        form: image::Form,
+        /// What they are before the launch.
+        init: Init,
+    },
+    /// A sampler.
+    Sampler(image::SamplerForm),
+    /// A pipe, empty.
+    Pipe {
+        /// Bytes of a packet.
+        packet: u32,
+        /// Packets that it holds.
+        packets: u32,
+    },
+    /// A value of `count` scalars, padded to `slots` (a 3-component vector has 4).
+    Value {
+        /// The type of the scalars.
+        element: Element,
+        /// How many have a value.
+        count: usize,
+        /// How many are passed.
+        slots: usize,
+        /// What they are.
+        init: Init,
+    },
+    /// A structure by value: its fields, laid out by C's rules.
+    Struct(Vec<(Element, usize, Init)>),
+    /// Bytes of `__local` memory.
+    Local(usize),
+    /// A buffer argument set to NULL.
+    Null,
+    /// The buffer that an argument of that name had, in this run or the last one that had it; or some of its scalars, as a sub-buffer.
+    Same {
+        /// The other argument's name.
+        name: String,
+        /// The first of its scalars, and how many.
+        part: Option<(usize, usize)>,
+    },
+}
+
+/// What an argument holds before the run, or should hold after it.
+#[derive(Clone, Debug)]
+pub enum Init {
+    /// Evaluated for each element.
+    Each(Expr),
+    /// Repeated until all elements have a value.
+    List(Vec<Expr>),
+}
+
+impl Init {
+    /// Reads an expression, or a list of them in braces.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn parse(text: &str) -> Result<Self> {
+        let text = text.trim();
+        match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+            Some(list) => Ok(Self::List(split_top(list, ',').into_iter().map(parse).collect::<Result<_>>()?)),
+            None => Ok(Self::Each(parse(text)?)),
+        }
+    }
+
+    /// The value of the element that the scope is about.
+    ///
+    /// # Errors
+    /// What the expression asks for and the scope has not.
+    pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value> {
+        match self {
+            Self::Each(expr) => expr.evaluate(scope),
+            Self::List(list) => {
+                let index = usize::try_from(scope.index).unwrap_or(0) % list.len().max(1);
+                list.get(index).ok_or("an empty list")?.evaluate(scope)
+            }
+        }
+    }
+}
+
+/// Splits at a separator that stands in no bracket.
+fn split_top(text: &str, separator: char) -> Vec<&str> {
+    let mut depth = 0;
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ if c == separator && depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+impl ArgumentKind {
+    /// Reads what stands behind an argument's name: `float[64] = i`, `int = 3`, `local 256`, `null` and so on.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn parse(body: &str) -> Result<Self> {
+        let zero = || Init::Each(Expr::Value(Value::Int(0)));
+        let body = body.trim();
+        if body == "null" {
+            return Ok(Self::Null);
+        }
+        if let Some(text) = body.strip_prefix("sampler ") {
+            return image::SamplerForm::parse(text).map(Self::Sampler);
+        }
+        if let Some(name) = body.strip_prefix("same ") {
+            return same(name);
+        }
+        if let Some(form) = body.strip_prefix("pipe ") {
+            return pipe(form);
+        }
+        if let Some(size) = body.strip_prefix("local ") {
+            return size.trim().parse().map(Self::Local).map_err(|error| format!("{size}: {error}").into());
+        }
+        if let Some(fields) = body.strip_prefix("struct").map(str::trim).and_then(|rest| rest.strip_prefix('{')?.strip_suffix('}')) {
+            let fields = split_top(fields, ';').into_iter().map(|field| {
+                let (name, value) = field.split_once('=').ok_or("a field is `type = value`")?;
+                let (element, width) = Element::vector_from_name(name.trim()).ok_or("unknown type of a field")?;
+                Ok((element, width, Init::parse(value)?))
+            });
+            return Ok(Self::Struct(fields.collect::<Result<_>>()?));
+        }
+        // `=` ends the type: comparisons stand behind it only.
+        let (kind, value) = match body.split_once('=') {
+            Some((kind, value)) => (kind.trim(), Some(Init::parse(value)?)),
+            None => (body, None),
+        };
+        if kind.starts_with("image") {
+            return Ok(Self::Image { form: image::Form::parse(kind)?, init: value.unwrap_or_else(zero) });
+        }
+        if let Some((name, count)) = kind.strip_suffix(']').and_then(|kind| kind.split_once('[')) {
+            let (element, width) = Element::vector_from_name(name.trim()).ok_or_else(|| format!("unknown type `{}`", name.trim()))?;
+            let count = parse(count)?.evaluate(&Scope::default())?.as_int();
+            let count = usize::try_from(count).ok().and_then(|count| count.checked_mul(slots(width)));
+            let count = count.filter(|count| count.checked_mul(element.size()).is_some()).ok_or("there are too many elements")?;
+            return Ok(Self::Buffer { element, count, init: value.unwrap_or_else(zero) });
+        }
+        let (element, count) = Element::vector_from_name(kind).ok_or_else(|| format!("unknown type `{kind}`"))?;
+        let init = value.ok_or("a value is missing")?;
+        Ok(Self::Value { element, count, slots: slots(count), init })
+    }
+}
+
+/// `TYPE[packets]`, or `BYTES[packets]` where packets are structures.
+fn pipe(text: &str) -> Result<ArgumentKind> {
+    let (packet, packets) = text.trim().strip_suffix(']').and_then(|text| text.split_once('[')).ok_or("a pipe is `TYPE[packets]`")?;
+    let number = |text: &str| text.trim().parse::<u32>().map_err(|error| format!("{text}: {error}"));
+    let packet = match Element::vector_from_name(packet.trim()) {
+        Some((element, width)) => u32::try_from(element.size() * slots(width)).map_err(|error| error.to_string())?,
+        None => number(packet)?,
+    };
+    Ok(ArgumentKind::Pipe { packet, packets: number(packets)? })
+}
+
+/// `NAME`, or `NAME[first, count]`.
+fn same(text: &str) -> Result<ArgumentKind> {
+    let Some((name, part)) = text.trim().strip_suffix(']').and_then(|text| text.split_once('[')) else {
+        return Ok(ArgumentKind::Same { name: text.trim().to_owned(), part: None });
+    };
+    let (first, count) = part.split_once(',').ok_or("a part is `[first, count]`")?;
+    let number = |text: &str| text.trim().parse::<usize>().map_err(|error| format!("{text}: {error}"));
+    Ok(ArgumentKind::Same { name: name.trim().to_owned(), part: Some((number(first)?, number(count)?)) })
+}
+
+/// Scalars that a vector of this width takes in memory.
+pub const fn slots(width: usize) -> usize {
+    if width == 3 { 4 } else { width }
+}
+
+/// An argument and the name that it is given, if any: `NAME: KIND`, or `KIND` alone.
+#[derive(Clone, Debug)]
+pub struct Argument {
+    /// The name, by which others speak of it.
+    pub name: Option<String>,
+    /// What it is.
+    pub kind: ArgumentKind,
+}
+
+impl Argument {
+    /// Reads an argument of the command line.
+    ///
+    /// # Errors
+    /// What cannot be read, with the text.
+    pub fn parse(text: &str) -> Result<Self> {
+        let is_name = |name: &str| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        // A colon may also stand in an expression.
+        let (name, body) = match text.split_once(':') {
+            Some((name, body)) if is_name(name.trim()) => (Some(name.trim().to_owned()), body),
+            _ => (None, text),
+        };
+        let kind = ArgumentKind::parse(body).map_err(|error| format!("{error} in `{text}`"))?;
+        Ok(Self { name, kind })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_ends_with_a_colon_and_need_not_be_there() {
+        let name = |text: &str| Argument::parse(text).map(|argument| argument.name);
+        assert_eq!(name("a: int[4] = i"), Ok(Some("a".to_owned())));
+        assert_eq!(name("int[4] = i < 2 ? 1 : 0"), Ok(None));
+        assert_eq!(name("local 64"), Ok(None));
+        assert!(name("a: number = 4").is_err_and(|error| error.to_string() == "unknown type `number` in `a: number = 4`"));
+    }
+
+    #[test]
+    fn what_no_machine_holds_is_refused() {
+        for text in ["float4[9223372036854775807]", "double[2305843009213693952]", "int[-1]", "image3d 4294967296x4294967296x4 R FLOAT"] {
+            assert!(Argument::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_one_number_of_dimensions() {
+        let launch = Launch::parse("add global=8x4 local=2x2".split(' '));
+        assert_eq!(launch, Ok(Launch { kernel: "add".to_owned(), global: vec![8, 4], local: Some(vec![2, 2]), offset: None }));
+        assert!(Launch::parse("add global=8x4 local=2".split(' ')).is_err());
+        assert!(Launch::parse("add".split(' ')).is_err());
+    }
+}

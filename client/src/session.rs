@@ -1,0 +1,256 @@
+//! A program on a device, and launches of its kernels with arguments that are written down.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use crate::contents::{fill, layout};
+use crate::devices::Device;
+use crate::element::Element;
+use crate::error::ClientError;
+use crate::expression::{Input, Scope};
+use crate::image::Form;
+use crate::notation::{Argument, ArgumentKind, Launch};
+use crate::objects::{Context, Kernel, Object, Parameter, Program};
+
+pub use crate::objects::Code;
+
+type Result<T> = std::result::Result<T, ClientError>;
+
+/// A program that was built for a device.
+pub struct Session {
+    // Before the context, which it is of.
+    program: Program,
+    context: Context,
+    /// The build log: warnings, where there are any.
+    pub log: String,
+    /// What the build took.
+    pub build: Duration,
+}
+
+/// What came of a kernel.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// Buffers and images, in the order in which they were given.
+    pub buffers: Vec<Buffer>,
+    /// What the first launch took, from its call to its end.
+    pub first: Duration,
+    /// The same by the device's clock, where it has one.
+    pub first_on_device: Option<Duration>,
+    /// Further launches, by the device's clock or else from call to end; each on what the one before has left.
+    pub further: Vec<Duration>,
+}
+
+/// A buffer before and after the first launch.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// The argument's name.
+    pub name: String,
+    /// The type of its scalars.
+    pub element: Element,
+    /// What it held before.
+    pub before: Vec<u8>,
+    /// What it held then.
+    pub after: Vec<u8>,
+}
+
+/// A memory object that is an argument.
+struct Memory {
+    object: Object,
+    /// Where it is an image.
+    image: Option<Form>,
+    element: Element,
+    /// Bytes; none of a pipe, of which nothing can be read.
+    size: usize,
+    /// What it is a part of, which lives as long.
+    _whole: Option<Rc<Memory>>,
+}
+
+/// What the arguments of a launch are, by their names.
+#[derive(Default)]
+struct Given {
+    inputs: HashMap<String, Input>,
+    memory: HashMap<String, Rc<Memory>>,
+    samplers: Vec<Object>,
+    /// Names of buffers and images that the launch made, in order.
+    order: Vec<String>,
+}
+
+impl Session {
+    /// Builds a program for a device.
+    ///
+    /// # Errors
+    /// The build log, or which call fails.
+    pub fn build(device: &Device, code: &Code<'_>, options: &str) -> Result<Self> {
+        let context = Context::new(&device.api, device.handle)?;
+        let begin = Instant::now();
+        let (program, log) = context.build(code, options)?;
+        Ok(Self { program, context, log, build: begin.elapsed() })
+    }
+
+    /// Launches a kernel, reads its buffers, and launches it `repeat` times more.
+    ///
+    /// # Errors
+    /// Arguments that do not fit the kernel, or the call that fails.
+    pub fn run(&self, launch: &Launch, arguments: &[Argument], repeat: usize) -> Result<Ran> {
+        let kernel = self.context.kernel(&self.program, &launch.kernel)?;
+        let mut given = Given::default();
+        for (index, name, kind) in place(&launch.kernel, &self.context.parameters(&kernel), arguments)? {
+            self.set(&kernel, index, &name, kind, &mut given)?;
+        }
+        let begin = Instant::now();
+        let first_on_device = self.context.launch(&kernel, launch)?;
+        let first = begin.elapsed();
+        // What kernels print is printed before what is said of them.
+        self.context.finish()?;
+        let read = |name: &String| {
+            let (memory, input) = (given.memory.get(name)?, given.inputs.get(name)?);
+            Some(self.read(memory).map(|after| Buffer { name: name.clone(), element: memory.element, before: input.bytes.clone(), after }))
+        };
+        let buffers = given.order.iter().filter_map(read).collect::<Result<Vec<_>>>()?;
+        let again = || {
+            let begin = Instant::now();
+            let on_device = self.context.launch(&kernel, launch)?;
+            Ok(on_device.unwrap_or_else(|| begin.elapsed()))
+        };
+        let further = (0..repeat).map(|_| again()).collect::<Result<Vec<_>>>()?;
+        Ok(Ran { buffers, first, first_on_device, further })
+    }
+
+    fn read(&self, memory: &Memory) -> Result<Vec<u8>> {
+        match &memory.image {
+            Some(form) => self.context.read_image(&memory.object, form),
+            None => self.context.read(&memory.object, memory.size),
+        }
+    }
+
+    /// Sets an argument, and keeps what it is for those behind it.
+    fn set(&self, kernel: &Kernel, index: u32, name: &str, kind: &ArgumentKind, given: &mut Given) -> Result<()> {
+        let scope = Scope { inputs: Some(&given.inputs), salt: u64::from(index), ..Scope::default() };
+        let wrong = |error| ClientError::Arguments(format!("argument `{name}`: {error}"));
+        let context = &self.context;
+        let plain = |object, element, size| Memory { object, image: None, element, size, _whole: None };
+        let (memory, bytes) = match kind {
+            ArgumentKind::Buffer { element, count, init } => {
+                let bytes = fill(*element, *count, *count, init, &scope).map_err(wrong)?;
+                (Rc::new(plain(context.buffer(&bytes)?, *element, bytes.len())), bytes)
+            }
+            ArgumentKind::Image { form, init } => {
+                let bytes = fill(form.element, form.count(), form.count(), init, &scope).map_err(wrong)?;
+                let image = plain(context.image(form, &bytes)?, form.element, bytes.len());
+                (Rc::new(Memory { image: Some(*form), ..image }), bytes)
+            }
+            ArgumentKind::Pipe { packet, packets } => (Rc::new(plain(context.pipe(*packet, *packets)?, Element::Uchar, 0)), Vec::new()),
+            ArgumentKind::Same { name: other, part } => {
+                let none = || ClientError::Arguments(format!("argument `{name}`: no buffer `{other}` stands before it"));
+                let whole = given.memory.get(other).ok_or_else(none)?;
+                let memory = match part {
+                    Some((first, count)) if whole.image.is_none() => {
+                        // What is too large for a number is too large for the buffer, which the call says.
+                        let (first, size) = (first.saturating_mul(whole.element.size()), count.saturating_mul(whole.element.size()));
+                        let part = plain(context.sub_buffer(&whole.object, first, size)?, whole.element, size);
+                        Rc::new(Memory { _whole: Some(Rc::clone(whole)), ..part })
+                    }
+                    Some(_) => return Err(ClientError::Arguments(format!("argument `{name}`: `{other}` is an image, which has no parts"))),
+                    None => Rc::clone(whole),
+                };
+                let bytes = self.read(&memory)?;
+                (memory, bytes)
+            }
+            ArgumentKind::Sampler(form) => {
+                let sampler = context.sampler(form)?;
+                context.set_object(kernel, index, Some(&sampler))?;
+                given.samplers.push(sampler);
+                return Ok(());
+            }
+            ArgumentKind::Value { element, count, slots, init } => {
+                let bytes = fill(*element, *count, *slots, init, &scope).map_err(wrong)?;
+                context.set_bytes(kernel, index, &bytes)?;
+                given.inputs.insert(name.to_owned(), Input { element: *element, bytes, is_scalar: *count == 1 });
+                return Ok(());
+            }
+            ArgumentKind::Struct(fields) => return context.set_bytes(kernel, index, &layout(fields, &scope).map_err(wrong)?),
+            ArgumentKind::Local(size) => return context.set_local(kernel, index, *size),
+            ArgumentKind::Null => return context.set_object(kernel, index, None),
+        };
+        context.set_object(kernel, index, Some(&memory.object))?;
+        // A second name of a buffer need not be spoken of, nor can a pipe.
+        if !matches!(kind, ArgumentKind::Same { .. } | ArgumentKind::Pipe { .. }) {
+            given.order.push(name.to_owned());
+        }
+        given.inputs.insert(name.to_owned(), Input { element: memory.element, bytes, is_scalar: false });
+        given.memory.insert(name.to_owned(), memory);
+        Ok(())
+    }
+}
+
+/// Which argument goes where: one that has the name of a parameter goes there, the others take the places that are left, in order. In the order in which
+/// they are written, as values may speak of arguments before them.
+fn place<'a>(kernel: &str, parameters: &[Parameter], arguments: &'a [Argument]) -> Result<Vec<(u32, String, &'a ArgumentKind)>> {
+    let describe = |parameter: &Parameter| format!("{} {}", parameter.type_name, parameter.name).trim().to_owned();
+    let mut taken = vec![false; parameters.len()];
+    let mut places: Vec<Option<usize>> = Vec::new();
+    for argument in arguments {
+        let name = argument.name.as_deref().filter(|name| !name.is_empty());
+        let place = name.and_then(|name| parameters.iter().position(|parameter| parameter.name == name));
+        if let Some(place) = place
+            && std::mem::replace(&mut taken[place], true)
+        {
+            return Err(ClientError::Arguments(format!("argument `{}` is given twice", parameters[place].name)));
+        }
+        places.push(place);
+    }
+    let mut found = Vec::new();
+    for (argument, place) in arguments.iter().zip(places) {
+        let Some(index) = place.or_else(|| taken.iter().position(|taken| !taken)) else {
+            return Err(ClientError::Arguments(format!("`{kernel}` takes {} arguments, {} are given", parameters.len(), arguments.len())));
+        };
+        taken[index] = true;
+        let name = argument.name.clone().or_else(|| Some(parameters.get(index)?.name.clone()).filter(|name| !name.is_empty()));
+        let number = u32::try_from(index).map_err(|error| ClientError::Arguments(error.to_string()))?;
+        found.push((number, name.unwrap_or_else(|| format!("argument {index}")), &argument.kind));
+    }
+    let missing: Vec<String> = (0..)
+        .zip(parameters)
+        .zip(&taken)
+        .filter(|(_, taken)| !**taken)
+        .map(|((index, parameter), _)| {
+            let text = describe(parameter);
+            if text.is_empty() { format!("{index}") } else { format!("{index} ({text})") }
+        })
+        .collect();
+    if !missing.is_empty() {
+        let plural = if missing.len() == 1 { "argument" } else { "arguments" };
+        return Err(ClientError::Arguments(format!("`{kernel}` lacks {plural} {}", missing.join(", "))));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameters() -> Vec<Parameter> {
+        [("a", "float*"), ("n", "int")].map(|(name, type_name)| Parameter { name: name.to_owned(), type_name: type_name.to_owned() }).into()
+    }
+
+    fn placed(texts: &[&str]) -> std::result::Result<Vec<(u32, String)>, String> {
+        let arguments = texts.iter().map(|text| Argument::parse(text)).collect::<std::result::Result<Vec<_>, _>>();
+        let arguments = arguments.map_err(|error| error.to_string())?;
+        let placed = place("k", &parameters(), &arguments).map_err(|error| error.to_string())?;
+        Ok(placed.into_iter().map(|(index, name, _)| (index, name)).collect())
+    }
+
+    #[test]
+    fn names_find_their_places_and_others_follow() {
+        assert_eq!(placed(&["n: int = 1", "float[4]"]), Ok(vec![(1, "n".to_owned()), (0, "a".to_owned())]));
+        assert_eq!(placed(&["float[4]", "count: int = 1"]), Ok(vec![(0, "a".to_owned()), (1, "count".to_owned())]));
+    }
+
+    #[test]
+    fn what_is_missing_or_too_much_is_named() {
+        assert_eq!(placed(&["float[4]"]), Err("`k` lacks argument 1 (int n)".to_owned()));
+        assert_eq!(placed(&["float[4]", "int = 1", "int = 2"]), Err("`k` takes 2 arguments, 3 are given".to_owned()));
+        assert_eq!(placed(&["n: int = 1", "n: int = 1"]), Err("argument `n` is given twice".to_owned()));
+    }
+}

@@ -1,0 +1,206 @@
+//! `wgclc run`: a kernel on a device, with arguments that are written on the command line.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use wgcl_client::compare::difference;
+use wgcl_client::devices::{Device, Libraries};
+use wgcl_client::element::{Element, Value};
+use wgcl_client::error::ClientError;
+use wgcl_client::notation::{Argument, Launch};
+use wgcl_client::session::{Buffer, Code, Ran, Session};
+use wgcl_compiler::diag::colourise;
+
+use crate::arguments::RunArguments;
+use crate::compile::show;
+use crate::{FAILED, NO_DEVICE, USAGE, usage};
+
+/// Runs the kernel that the command line describes.
+pub fn run(arguments: &RunArguments, options: &[String]) -> ExitCode {
+    if let Some(code) = in_environment(arguments) {
+        return code;
+    }
+    match Job::read(arguments, options).and_then(|job| job.run()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(FAILED),
+        Err(ClientError::Build { log }) => {
+            complain(&format!("{log}\n"));
+            ExitCode::from(FAILED)
+        }
+        Err(error) => {
+            usage(&error.to_string());
+            ExitCode::from(match error {
+                ClientError::Arguments(_) | ClientError::NoKernel { .. } => USAGE,
+                ClientError::NoLibrary { .. } | ClientError::NoDevice { .. } => NO_DEVICE,
+                ClientError::Build { .. } | ClientError::Call { .. } => FAILED,
+            })
+        }
+    }
+}
+
+/// Drivers read the environment when they are loaded. Where it lacks what is asked for, a process that has it does the work: its exit status.
+fn in_environment(arguments: &RunArguments) -> Option<ExitCode> {
+    let names = [&arguments.device, &arguments.compare];
+    let interpreter = names.into_iter().flatten().any(|name| name.to_lowercase().contains("interpreter"));
+    let wanted = [("WGCL_CHECK", "fatal", arguments.check), ("WGCL_INTERPRETER", "1", interpreter)];
+    let missing: Vec<_> = wanted.into_iter().filter(|(name, _, wanted)| *wanted && std::env::var_os(name).is_none()).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let variables = missing.into_iter().map(|(name, value, _)| (name, value));
+    let status =
+        std::env::current_exe().and_then(|program| Command::new(program).args(std::env::args_os().skip(1)).envs(variables).status());
+    Some(match status {
+        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)),
+        Err(error) => usage(&format!("cannot start itself: {error}")),
+    })
+}
+
+/// What is to be run.
+struct Job<'a> {
+    arguments: &'a RunArguments,
+    launch: Launch,
+    given: Vec<Argument>,
+    /// The source with its name in front, or a module.
+    bytes: Vec<u8>,
+    options: String,
+}
+
+impl<'a> Job<'a> {
+    fn read(arguments: &'a RunArguments, options: &[String]) -> Result<Self, ClientError> {
+        let (sizes, rest): (Vec<&String>, Vec<&String>) = arguments.words.iter().partition(|word| Launch::is_size(word));
+        let launch = Launch::parse(std::iter::once(arguments.kernel.as_str()).chain(sizes.into_iter().map(String::as_str)))?;
+        let given = rest.into_iter().map(|word| Argument::parse(word)).collect::<Result<_, _>>()?;
+        let file = &arguments.file;
+        let mut bytes = std::fs::read(file).map_err(|error| ClientError::Arguments(format!("{}: {error}", file.display())))?;
+        let mut words: Vec<String> = options.iter().map(|option| quoted(option)).collect();
+        if !is_module(file) {
+            // Places in messages have the file's name.
+            let name = file.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+            bytes.splice(0..0, format!("#line 1 \"{name}\"\n").into_bytes());
+            words.push("-cl-kernel-arg-info".to_owned());
+            // Headers lie beside it.
+            if bytes.windows(8).any(|word| word == b"#include")
+                && let Some(folder) = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+            {
+                words.push(format!("-I {}", quoted(&folder.display().to_string())));
+            }
+        }
+        Ok(Self { arguments, launch, given, bytes, options: words.join(" ") })
+    }
+
+    /// Runs it on one device or two. Whether these agree.
+    fn run(&self) -> Result<bool, ClientError> {
+        let arguments = self.arguments;
+        let libraries = Libraries::find(std::env::var_os("WGCL_LIBRARY").map(PathBuf::from));
+        let device = libraries.device(arguments.device.as_deref(), |device| !arguments.check || device.checks_kernels())?;
+        let other = arguments.compare.as_deref().map(|name| libraries.device(Some(name), |_| true)).transpose()?;
+        let ran = self.run_on(&device)?;
+        let mut text = String::new();
+        ran.buffers.iter().for_each(|buffer| self.describe(buffer, &mut text));
+        show(&text);
+        let Some(other) = other else { return Ok(true) };
+        let compared = self.run_on(&other)?;
+        Ok(compare((&device, &ran), (&other, &compared), arguments.within))
+    }
+
+    fn run_on(&self, device: &Device) -> Result<Ran, ClientError> {
+        show(&format!("{} ({})\n", device.name, device.platform));
+        let source;
+        let code = if is_module(&self.arguments.file) {
+            Code::Module(&self.bytes)
+        } else {
+            source = String::from_utf8_lossy(&self.bytes);
+            Code::Source(&source)
+        };
+        let session = Session::build(device, &code, &self.options)?;
+        if !session.log.is_empty() {
+            complain(&format!("{}\n", session.log));
+        }
+        let ran = session.run(&self.launch, &self.given, self.arguments.repeat)?;
+        let on_device = ran.first_on_device.map_or(String::new(), |time| format!(" ({} on the device)", shown(time)));
+        let mut text = format!("build {}, first launch {}{on_device}", shown(session.build), shown(ran.first));
+        if let Some(median) = median(&ran.further) {
+            let _ = write!(text, ", median of {} more {}", ran.further.len(), shown(median));
+        }
+        show(&format!("{text}\n"));
+        Ok(ran)
+    }
+
+    /// A line of a buffer's elements.
+    fn describe(&self, buffer: &Buffer, text: &mut String) {
+        let count = buffer.after.len() / buffer.element.size();
+        let _ = write!(text, "{}: {}[{count}]", buffer.name, buffer.element.name());
+        if buffer.after == buffer.before {
+            text.push_str(" is unchanged\n");
+            return;
+        }
+        let shown = count.min(self.arguments.print);
+        let values = (0..shown).filter_map(|index| Some(value(buffer.element, buffer.element.load(&buffer.after, index)?)));
+        let rest = if shown < count { ", ..." } else { "" };
+        let _ = writeln!(text, " = {{{}{rest}}}", values.collect::<Vec<_>>().join(", "));
+    }
+}
+
+fn is_module(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "spv")
+}
+
+/// An option as one word of clBuildProgram's.
+fn quoted(option: &str) -> String {
+    if option.contains(char::is_whitespace) { format!("\"{}\"", option.replace('"', "\\\"")) } else { option.to_owned() }
+}
+
+/// A value in as few digits as tell it from its neighbours.
+fn value(element: Element, value: Value) -> String {
+    match (element, value) {
+        (Element::Float | Element::Half, Value::Float(float)) => format!("{:?}", float as f32),
+        _ => value.to_string(),
+    }
+}
+
+/// A time in the unit that suits it.
+fn shown(time: Duration) -> String {
+    match time.as_secs_f64() {
+        seconds if seconds < 1e-3 => format!("{:.1} us", seconds * 1e6),
+        seconds if seconds < 1.0 => format!("{:.2} ms", seconds * 1e3),
+        seconds => format!("{seconds:.2} s"),
+    }
+}
+
+fn median(times: &[Duration]) -> Option<Duration> {
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    times.get(times.len() / 2).copied()
+}
+
+/// Writes a build log to standard error.
+fn complain(log: &str) {
+    let _ = write!(anstream::stderr(), "{}", colourise(log));
+}
+
+/// Says how the buffers of two devices differ; whether they agree.
+fn compare((device, ran): (&Device, &Ran), (other, compared): (&Device, &Ran), within: f64) -> bool {
+    let mut agree = true;
+    let mut text = String::new();
+    for (one, two) in ran.buffers.iter().zip(&compared.buffers) {
+        let Some(found) = difference(one, two, within) else {
+            let _ = writeln!(text, "{}: the devices agree", one.name);
+            continue;
+        };
+        agree = false;
+        let (index, a, b) = found.first;
+        let (a, b) = (value(one.element, a), value(one.element, b));
+        let by = if one.element.is_float() { format!(" by up to {:.1} ulp", found.ulp) } else { String::new() };
+        let _ = writeln!(
+            text,
+            "{}: {} of {} elements differ{by}: the first is {}[{index}], {a} on {}, {b} on {}",
+            one.name, found.count, found.total, one.name, device.name, other.name
+        );
+    }
+    show(&text);
+    agree
+}
