@@ -14,7 +14,7 @@ use bitflags::bitflags;
 
 use crate::backend::{Action, Command, HostSource, HostTarget};
 use crate::command::{CommandType, Operation, Use, Work};
-use crate::context::Context;
+use crate::context::{Context, Notify};
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
@@ -160,6 +160,10 @@ pub struct CommandBuffer {
 impl Object for CommandBuffer {
     fn handle_slot(&self) -> &HandleSlot {
         &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.context().listener()
     }
 }
 

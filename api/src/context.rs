@@ -16,8 +16,8 @@ use crate::printf::{self, Printer};
 use crate::queue::Queue;
 use crate::svm::Shared;
 
-/// Tells the application of an error: the C ABI's form of pfn_notify.
-pub type Notify = Arc<dyn Fn(&str) + Send + Sync>;
+/// Tells the application of an error, in words and by its code: the C ABI's form of pfn_notify. It is called under no lock.
+pub type Notify = Arc<dyn Fn(&str, i32) + Send + Sync>;
 
 /// A context.
 pub struct Context {
@@ -52,6 +52,10 @@ impl fmt::Debug for Context {
 impl Object for Context {
     fn handle_slot(&self) -> &HandleSlot {
         &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.notify.as_ref()
     }
 }
 
@@ -174,8 +178,8 @@ impl Context {
     /// Tells the application's callback of an error, if it gave one.
     pub(crate) fn notify(&self, error: &Error) {
         if let Some(notify) = &self.notify {
-            let (notify, message) = (notify.clone(), error.to_string());
-            callback::schedule(Box::new(move || notify(&message)));
+            let (notify, message, code) = (notify.clone(), error.to_string(), error.code());
+            callback::schedule(Box::new(move || notify(&message, code)));
         }
     }
 }

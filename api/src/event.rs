@@ -27,7 +27,7 @@ use parking_lot::Condvar;
 use crate::backend::{BackendResult, Command, Progress, Times};
 use crate::callback;
 use crate::command::{CommandType, Kept, Prepared, Work};
-use crate::context::Context;
+use crate::context::{Context, Notify};
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::failure::{Failure, Place, Told};
@@ -137,6 +137,10 @@ impl fmt::Debug for Event {
 impl Object for Event {
     fn handle_slot(&self) -> &HandleSlot {
         &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.context.listener()
     }
 }
 

@@ -19,8 +19,9 @@
 //!   still return the error of a failure that no call has returned ([`Told`]).
 //!
 //! A blocking call returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST unless its own command failed: CL_OUT_OF_RESOURCES would have programs (pyopencl) free memory and try
-//! again, with success. clFinish returns CL_OUT_OF_RESOURCES where the device failed. What a device reports goes to the context's pfn_notify as well, once.
+//! again, with success. clFinish returns CL_OUT_OF_RESOURCES where the device failed. What a device reports goes to the context's pfn_notify as well, once: calls that return it only say so ([`has_returned`]).
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -28,6 +29,16 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use crate::context::Context;
 use crate::error::Error;
 use crate::event::Status;
+
+thread_local! {
+    /// Whether the call that this thread is in returns a failure.
+    static RETURNED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a call since the last question, on this thread, has told the application of failed commands: its error is theirs, of which pfn_notify has heard.
+pub fn has_returned() -> bool {
+    RETURNED.replace(false)
+}
 
 /// How much the application knows of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,6 +107,7 @@ impl Failure {
 
     /// The application is told now.
     pub(crate) fn tell(&self, context: &Context, told: Told) {
+        RETURNED.set(RETURNED.get() || told > Told::Status);
         self.end.fetch_min(context.next_number(), Ordering::AcqRel);
         self.told.fetch_max(told as u8, Ordering::AcqRel);
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use wgcl_compiler::image::{ImageDescriptor, ImageFormat};
 
 use crate::callback;
-use crate::context::Context;
+use crate::context::{Context, Notify};
 use crate::device::ImageLimits;
 use crate::error::{Error, Result, ensure};
 use crate::image_format::{self, FormatUse};
@@ -201,6 +201,10 @@ pub struct Image {
 impl Object for Image {
     fn handle_slot(&self) -> &HandleSlot {
         &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.context.listener()
     }
 }
 

@@ -8,6 +8,7 @@ use wgcl_compiler::program::{AccessQualifier, ArgInfo, KernelInfo};
 
 use crate::backend::{SvmCapabilities, ValueBytes};
 use crate::command::Argument;
+use crate::context::Notify;
 use crate::device::{Device, MAX_PARAMETER_SIZE};
 use crate::error::{Error, Result, ensure};
 use crate::image::{Image, ImageType};
@@ -97,6 +98,10 @@ pub enum PointerSet {
 impl Object for Kernel {
     fn handle_slot(&self) -> &HandleSlot {
         &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.program.listener()
     }
 }
 

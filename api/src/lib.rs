@@ -28,7 +28,7 @@ pub mod dump;
 pub mod error;
 pub mod event;
 pub mod external;
-mod failure;
+pub mod failure;
 mod family;
 pub mod host;
 pub mod host_commands;

@@ -13,7 +13,7 @@ use once_cell::sync::OnceCell;
 
 use crate::backend::{Action, BackendResult, CopyRegion, HostSource, Identity, Memory, Progress, Times};
 use crate::callback;
-use crate::context::Context;
+use crate::context::{Context, Notify};
 use crate::error::{Error, Result, ensure};
 use crate::failure::Failure;
 use crate::host::HostRegion;
@@ -425,6 +425,10 @@ pub struct Buffer {
 impl Object for Buffer {
     fn handle_slot(&self) -> &HandleSlot {
         &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.context.listener()
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Weak};
 use bitflags::bitflags;
 
 use crate::command_buffer::{CommandBuffer, CommandBufferState, Step};
+use crate::context::Notify;
 use crate::error::{Error, Result, ensure};
 use crate::kernel::{ArgValue, Kernel, PointerSet};
 use crate::launch::NdRange;
@@ -89,6 +90,10 @@ pub struct MutableCommand {
 impl Object for MutableCommand {
     fn handle_slot(&self) -> &HandleSlot {
         &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.kernel.listener()
     }
 }
 

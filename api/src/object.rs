@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use crate::callback;
+use crate::context::Notify;
 use crate::lock::{Mutex, Rank};
 
 /// Where the C ABI keeps what it needs to name an object to the application. Dropped with the object: whatever is in it may take the handle
@@ -29,6 +30,11 @@ impl fmt::Debug for HandleSlot {
 pub trait Object: Any + Send + Sync {
     /// The place of its handle.
     fn handle_slot(&self) -> &HandleSlot;
+
+    /// Whom its context tells of errors; `None` for what belongs to no context, and where the application gave no callback.
+    fn listener(&self) -> Option<&Notify> {
+        None
+    }
 }
 
 /// Callbacks to call, last registered first, when an object is gone (clSetMemObjectDestructorCallback and its like).

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wgcl_compiler::pipe::PipeLayout;
 use wgcl_compiler::program::ArgInfo;
 
-use crate::context::Context;
+use crate::context::{Context, Notify};
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::memory::{Buffer, HostData, MemFlags, zeroed};
@@ -30,6 +30,10 @@ pub struct Pipe {
 impl Object for Pipe {
     fn handle_slot(&self) -> &HandleSlot {
         &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.buffer.listener()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::backend::LoadedProgram;
 use crate::binary::{self, BinaryKind, Object, SpirvModule, Unit};
 use crate::build::{self, Outcome, Units};
 use crate::callback;
-use crate::context::Context;
+use crate::context::{Context, Notify};
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::family::Turns;
@@ -106,6 +106,10 @@ struct Il {
 impl object::Object for Program {
     fn handle_slot(&self) -> &HandleSlot {
         &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.context.listener()
     }
 }
 

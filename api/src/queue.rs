@@ -10,7 +10,7 @@ use bitflags::bitflags;
 use rustc_hash::FxHashMap;
 
 use crate::command::{CommandType, Work};
-use crate::context::Context;
+use crate::context::{Context, Notify};
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
@@ -77,6 +77,10 @@ pub struct Queue {
 impl Object for Queue {
     fn handle_slot(&self) -> &HandleSlot {
         &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.context.listener()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::context::Context;
+use crate::context::{Context, Notify};
 use crate::error::{Error, Result, ensure};
 use crate::image::check_support;
 use crate::object::{HandleSlot, Object};
@@ -49,6 +49,10 @@ pub struct Sampler {
 impl Object for Sampler {
     fn handle_slot(&self) -> &HandleSlot {
         &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.context.listener()
     }
 }
 

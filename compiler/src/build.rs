@@ -28,7 +28,7 @@ pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Opt
     let compiled = on_thread(|| {
         let mut front = FrontEnd::new(source, &options, target);
         let unit = front.check().and_then(|checked| {
-            let unit = CompiledUnit::new(&checked, &options, target);
+            let unit = CompiledUnit::new(&checked, &front.map, &options, target);
             unit.map_err(|error| front.diags.error(error.span, error.message)).ok()
         });
         (unit.filter(|_| !front.is_refused()), front.log(false))

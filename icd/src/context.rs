@@ -14,12 +14,11 @@ use crate::bindings::{
     CL_CONTEXT_REFERENCE_COUNT, CL_PRINTF_BUFFERSIZE_ARM, CL_PRINTF_CALLBACK_ARM, cl_context, cl_context_info, cl_context_properties,
     cl_device_id, cl_device_type, cl_uint,
 };
-use crate::check;
 use crate::device::devices_of;
 use crate::ffi::{BytesMut, Callback, List, Out, UserData};
-use crate::handles;
 use crate::host::Allocator;
 use crate::info::Query;
+use crate::{check, errors, handles};
 
 /// pfn_notify of a context.
 type NotifyFn = unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void);
@@ -75,13 +74,21 @@ fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> 
     Ok(Some(all))
 }
 
+/// Tells the application: the text, and the error's code as private_info.
 fn notify(callback: &Callback<NotifyFn>, user_data: UserData) -> Option<Notify> {
     let callback = callback.get()?;
-    Some(Arc::new(move |message: &str| {
+    Some(Arc::new(move |message: &str, code: i32| {
         let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
-        // SAFETY: the application's function, called as the specification says.
-        unsafe { callback(message.as_ptr(), std::ptr::null(), 0, user_data.get()) };
+        // SAFETY: the application's function, called as the specification says: what the pointers lead to is there until it returns.
+        unsafe { callback(message.as_ptr(), (&raw const code).cast(), size_of_val(&code), user_data.get()) };
     }))
+}
+
+/// "Errors during context creation" are told of, too.
+fn listen(callback: &Callback<NotifyFn>, user_data: UserData) {
+    if let Some(listener) = notify(callback, user_data) {
+        errors::concern(&listener);
+    }
 }
 
 crate::entry! {
@@ -92,6 +99,7 @@ crate::entry! {
         pfn_notify: Callback<NotifyFn>,
         user_data: UserData,
     ) -> *mut _cl_context {
+        listen(&pfn_notify, user_data);
         let checked = properties(&list)?;
         // "CL_INVALID_VALUE if devices is NULL; if num_devices is equal to zero; if pfn_notify is NULL but user_data is not NULL."
         check!(!devices.is_null() && num_devices != 0, InvalidValue, "there are no devices");
@@ -108,6 +116,7 @@ crate::entry! {
         pfn_notify: Callback<NotifyFn>,
         user_data: UserData,
     ) -> *mut _cl_context {
+        listen(&pfn_notify, user_data);
         let checked = properties(&list)?;
         let callback = pfn_notify.get().is_some() || printer(&list, user_data).is_some();
         check!(callback || user_data.is_null(), InvalidValue, "user_data without a callback");

@@ -16,6 +16,7 @@ use wgcl_api::host::HostRegion;
 use wgcl_api::trace;
 
 use crate::bindings::{CL_OUT_OF_HOST_MEMORY, CL_SUCCESS, cl_int};
+use crate::errors;
 
 /// A value made from an argument of a C function.
 pub(crate) trait FromC {
@@ -520,6 +521,7 @@ fn guarded<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T,
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => {
             tracing::debug!("{name}: {error}");
+            errors::returned(name, &error);
             Err(error.code())
         }
         Err(_) => {
@@ -527,6 +529,7 @@ fn guarded<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T,
             Err(CL_OUT_OF_HOST_MEMORY)
         }
     };
+    errors::end();
     if let Some(call) = call {
         call.end(result.as_ref().err().copied().unwrap_or(CL_SUCCESS as cl_int));
     }

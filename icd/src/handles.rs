@@ -40,7 +40,7 @@ use crate::bindings::{
     _cl_command_buffer_khr, _cl_command_queue, _cl_context, _cl_device_id, _cl_event, _cl_kernel, _cl_mem, _cl_mutable_command_khr,
     _cl_platform_id, _cl_program, _cl_sampler, _cl_semaphore_khr,
 };
-use crate::dispatch;
+use crate::{dispatch, errors};
 
 /// What the loader finds at a handle's address.
 #[repr(C)]
@@ -197,7 +197,11 @@ pub(crate) fn get<T: Named>(handle: *mut T::Raw) -> Result<Arc<T>> {
     }
     let object = shard(address).read().get(&address).and_then(|entry| entry.object.upgrade());
     let object = object.ok_or_else(|| T::invalid("the handle is unknown or was released"))?;
-    object.downcast::<T>().map_err(|_| T::invalid("the handle is that of another kind of object"))
+    let object = object.downcast::<T>().map_err(|_| T::invalid("the handle is that of another kind of object"))?;
+    if let Some(listener) = object.listener() {
+        errors::concern(listener);
+    }
+    Ok(object)
 }
 
 /// The objects of a list of handles.

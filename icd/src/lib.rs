@@ -32,6 +32,7 @@ mod context;
 mod device;
 mod dispatch;
 mod enqueue;
+mod errors;
 mod event;
 mod external;
 mod ffi;

@@ -136,10 +136,15 @@ fn what_is_missing_or_doubled_is_named_in_the_log() {
     let (main, parts) = (compiled(&context, MAIN, ""), compiled(&context, PARTS, ""));
     let (program, status) = link(&context, "", &[&main, &parts]);
     assert_eq!(status, CL_LINK_PROGRAM_FAILURE);
-    assert!(program.log().contains("weigh"), "{}", program.log());
+    assert!(program.log().contains("undefined reference to function 'weigh' in unit 1 (<source>:3:5)"), "{}", program.log());
     let (program, status) = link(&context, "", &[&main, &parts, &parts]);
     assert_eq!(status, CL_LINK_PROGRAM_FAILURE);
     assert!(program.log().contains("pair") && program.log().contains("table"), "{}", program.log());
+    let other = compiled(&context, "#line 5 \"other.cl\"\nfloat weigh(global const int *values, int count) { return count; }", "");
+    let (program, status) = link(&context, "", &[&main, &parts, &other]);
+    assert_eq!(status, CL_LINK_PROGRAM_FAILURE);
+    let log = program.log();
+    assert!(log.contains("conflicting types for 'weigh'") && log.contains("(other.cl:5:7)") && log.contains("(<source>:3:5)"), "{log}");
     let wrong = context.program("int weigh(int x) { return undeclared; }");
     assert_eq!(compile(&wrong, ""), CL_COMPILE_PROGRAM_FAILURE);
     assert!(wrong.log().contains("undeclared"), "{}", wrong.log());

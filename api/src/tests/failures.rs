@@ -250,7 +250,7 @@ fn the_context_is_notified() {
     let setup = setup(1);
     let heard = Arc::new(Mutex::new(Vec::<String>::new()));
     let sink = heard.clone();
-    let notify = Arc::new(move |text: &str| sink.lock().push(text.to_owned()));
+    let notify = Arc::new(move |text: &str, _: i32| sink.lock().push(text.to_owned()));
     let context = Context::new(setup.platform.devices(), None, Some(notify), Arc::new(TestAllocator::default())).expect("context");
     let queue = Queue::new(&context, &setup.platform.devices()[0], ORDERED, None).expect("queue");
     launch(&queue, "broken", &[]);

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::diag::Span;
+use crate::diag::{SourceMap, Span};
 use crate::internal::{Defect, internal};
 use crate::ir::{self, Func, Global, Op};
 use crate::lower::{Instance, LowerError, lower_unit};
@@ -49,6 +49,8 @@ pub(crate) struct Symbol {
     /// Functions of one name but other parameters are other functions.
     overloadable: bool,
     signature: Signature,
+    /// Where its source names it, `file:line:column`; empty where that is not known.
+    place: String,
 }
 
 /// What is to be made of the units.
@@ -61,10 +63,10 @@ pub enum Output {
 }
 
 impl CompiledUnit {
-    /// Lowers a checked unit.
-    pub(crate) fn new(program: &thir::Program, options: &BuildOptions, target: &Target) -> Result<Self, LowerError> {
+    /// Lowers a checked unit, whose places are in that map.
+    pub(crate) fn new(program: &thir::Program, map: &SourceMap, options: &BuildOptions, target: &Target) -> Result<Self, LowerError> {
         let (module, instances) = lower_unit(program, options, target)?;
-        let functions = instances.iter().filter_map(|instance| function_symbol(program, *instance)).collect();
+        let functions = instances.iter().filter_map(|instance| function_symbol(program, map, *instance)).collect();
         let globals = program
             .globals
             .iter()
@@ -74,6 +76,7 @@ impl CompiledUnit {
                 defined: global.defined,
                 overloadable: false,
                 signature: Signature::of_variable(&program.types, global.ty, global.space),
+                place: place(map, global.span),
             })
             .collect();
         let kernels = program.kernels.iter().map(|(_, info)| info.clone()).collect();
@@ -96,17 +99,27 @@ impl Symbol {
     /// A function of another language than OpenCL C.
     pub(crate) fn lowered(name: String, linkage: Linkage, defined: bool, function: Option<&ir::Function>) -> Self {
         let signature = Signature::of_lowered(function);
-        Self { name, linkage, defined, overloadable: false, signature }
+        Self { name, linkage, defined, overloadable: false, signature, place: String::new() }
     }
 
     /// A variable of another language than OpenCL C.
     pub(crate) fn lowered_variable(name: String, linkage: Linkage, defined: bool, data: &ir::GlobalVar) -> Self {
         let signature = Signature::of_lowered_variable(data);
-        Self { name, linkage, defined, overloadable: false, signature }
+        Self { name, linkage, defined, overloadable: false, signature, place: String::new() }
+    }
+
+    /// Where it is, for messages; units are counted from 1.
+    fn place_in(&self, unit: usize) -> String {
+        let number = unit + 1;
+        if self.place.is_empty() { format!("in unit {number}") } else { format!("in unit {number} ({})", self.place) }
     }
 }
 
-fn function_symbol(program: &thir::Program, instance: Instance) -> Option<Symbol> {
+fn place(map: &SourceMap, span: Span) -> String {
+    map.locate(span).map_or(String::new(), |at| format!("{}:{}:{}", at.file, at.line, at.column))
+}
+
+fn function_symbol(program: &thir::Program, map: &SourceMap, instance: Instance) -> Option<Symbol> {
     let function = program.functions.get(instance.id.index())?;
     Some(Symbol {
         name: function.name.to_string(),
@@ -115,6 +128,7 @@ fn function_symbol(program: &thir::Program, instance: Instance) -> Option<Symbol
         defined: function.body.is_some(),
         overloadable: function.overloadable,
         signature: Signature::of_function(&program.types, function),
+        place: place(map, function.span),
     })
 }
 
@@ -217,8 +231,9 @@ impl<'a> Linker<'a> {
                             list.push(item);
                         }
                         (false, false) => {
-                            let (name, first, second) = (&symbol.name, other.unit() + 1, item.unit() + 1);
-                            self.errors.push(format!("symbol '{name}' is defined in unit {first} and again in unit {second}"));
+                            let first = self.symbol(other).map_or(String::new(), |known| known.place_in(other.unit()));
+                            let second = symbol.place_in(item.unit());
+                            self.errors.push(format!("symbol '{}' is defined {first} and again {second}", symbol.name));
                         }
                     }
                 }
@@ -233,12 +248,12 @@ impl<'a> Linker<'a> {
             let yields = symbol.defined && symbol.linkage == Linkage::Inline;
             if !yields && !symbol.signature.fits(&known.signature) {
                 self.errors.push(format!(
-                    "conflicting types for '{}': '{}' in unit {}, but '{}' in unit {}",
+                    "conflicting types for '{}': '{}' {}, but '{}' {}",
                     symbol.name,
                     symbol.signature.text,
-                    item.unit() + 1,
+                    symbol.place_in(item.unit()),
                     known.signature.text,
-                    definition.unit() + 1,
+                    known.place_in(definition.unit()),
                 ));
             }
         }
@@ -293,7 +308,7 @@ impl<'a> Linker<'a> {
                     && missing.insert(&symbol.name)
                 {
                     let what = if matches!(item, Item::Function(..)) { "function" } else { "variable" };
-                    self.errors.push(format!("undefined reference to {what} '{}' in unit {}", symbol.name, item.unit() + 1));
+                    self.errors.push(format!("undefined reference to {what} '{}' {}", symbol.name, symbol.place_in(item.unit())));
                 }
                 continue;
             };

@@ -42,13 +42,16 @@ fn functions_meet_by_name() {
     let ir = accepted(&[CALLER, "int f(int x) { return x * 12345; }"]);
     assert!(ir.contains("12345"), "{ir}");
     accepted(&["int f(int x) { return x * 12345; }", CALLER]);
-    refused(&[CALLER], "undefined reference to function 'f' in unit 1");
+    refused(&[CALLER], "undefined reference to function 'f' in unit 1 (<source>:1:5)");
     refused(&[CALLER, "static int f(int x) { return x; }"], "undefined reference to function 'f'");
     refused(
         &[CALLER, "int f(int x) { return x; }", "int f(int x) { return x + 1; }"],
-        "symbol 'f' is defined in unit 2 and again in unit 3",
+        "symbol 'f' is defined in unit 2 (<source>:1:5) and again in unit 3 (<source>:1:5)",
     );
-    refused(&[CALLER, "int f(float x) { return x; }"], "conflicting types for 'f': 'int (int)' in unit 1, but 'int (float)' in unit 2");
+    refused(
+        &[CALLER, "#line 7 \"f.cl\"\nint f(float x) { return x; }"],
+        "conflicting types for 'f': 'int (int)' in unit 1 (<source>:1:5), but 'int (float)' in unit 2 (f.cl:7:5)",
+    );
     refused(&[CALLER, "constant int f = 3;"], "conflicting types for 'f'");
 }
 
@@ -127,7 +130,7 @@ fn global_variables_are_one_for_all_units() {
     let result = linked(&[writer, reader]);
     let program = result.program.unwrap_or_else(|| panic!("{}", result.log));
     assert_eq!(program.global_variable_size, 4, "{}", program.module);
-    refused(&[reader, "global int counter;"], "symbol 'counter' is defined in unit 1 and again in unit 2");
+    refused(&[reader, "global int counter;"], "symbol 'counter' is defined in unit 1 (<source>:1:5) and again in unit 2 (<source>:1:12)");
     accepted(&[reader, "static global int counter; kernel void own(global int *a) { a[0] = counter++; }"]);
     accepted(&[
         "extern int counter; global int counter; int counter = 3; kernel void k(global int *a) { extern int counter; a[0] = counter; }",
@@ -147,7 +150,7 @@ fn addresses_in_variables_lead_across_units() {
     accepted(&[user, "extern constant int x; constant int y = 2; constant int *constant table[2] = { &x, &y };", "constant int x = 1;"]);
     refused(
         &[user, "extern constant int x; constant int *constant table[2] = { &x, 0 };"],
-        "undefined reference to variable 'x' in unit 2",
+        "undefined reference to variable 'x' in unit 2 (<source>:1:21)",
     );
 }
 
@@ -161,7 +164,7 @@ fn kernels_of_all_units_are_there_and_may_be_called() {
     let program = result.program.expect("program");
     let names: Vec<&str> = program.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
     assert_eq!(names, ["again", "copy"]);
-    refused(&[units[1], units[1]], "symbol 'copy' is defined in unit 1 and again in unit 2");
+    refused(&[units[1], units[1]], "symbol 'copy' is defined in unit 1 (<source>:1:13) and again in unit 2 (<source>:1:13)");
 }
 
 #[test]
@@ -181,7 +184,7 @@ fn libraries_may_lack_what_programs_need() {
     let (caller, f) = (unit(CALLER, ""), unit("int f(int x) { return x; }", ""));
     let result = link(&[&caller], Output::Library, &target);
     assert!(result.program.is_none() && result.log.is_empty(), "{}", result.log);
-    assert!(link(&[&f, &f], Output::Library, &target).log.contains("defined in unit 1 and again in unit 2"));
+    assert!(link(&[&f, &f], Output::Library, &target).log.contains("defined in unit 1 (<source>:1:5) and again in unit 2 (<source>:1:5)"));
 }
 
 #[test]

@@ -1,0 +1,41 @@
+//! Telling applications why a call fails: the context's pfn_notify hears of each error that a call returns, on the thread of the call.
+//!
+//! "This callback function will be used by the OpenCL implementation to report information on errors during context creation as well as errors that occur
+//! at runtime in this context" (OpenCL API 4.4). Which context that is follows from the objects that the call was given: it is that of the first. Failures of commands are
+//! told of when they happen, by the event; a call that returns such a failure does not tell of it again.
+
+use std::cell::RefCell;
+
+use wgcl_api::context::Notify;
+use wgcl_api::error::Error;
+use wgcl_api::failure;
+
+thread_local! {
+    /// Whom the call that this thread is in tells of its error.
+    static CONCERNED: RefCell<Option<Notify>> = const { RefCell::new(None) };
+}
+
+/// The call that this thread is in is about an object of this listener's context. The first counts.
+pub(crate) fn concern(listener: &Notify) {
+    // A thread that ends has no more calls to make.
+    let _ = CONCERNED.try_with(|concerned| {
+        concerned.borrow_mut().get_or_insert_with(|| listener.clone());
+    });
+}
+
+/// The call returns an error. Nothing may be locked: the application's function is called.
+pub(crate) fn returned(name: &str, error: &Error) {
+    let listener = CONCERNED.try_with(RefCell::take).ok().flatten();
+    if failure::has_returned() {
+        return;
+    }
+    if let Some(listener) = listener {
+        listener(&format!("{name}: {error}"), error.code());
+    }
+}
+
+/// The call is at its end.
+pub(crate) fn end() {
+    let _ = CONCERNED.try_with(RefCell::take);
+    failure::has_returned();
+}
