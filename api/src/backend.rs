@@ -95,6 +95,39 @@ impl ExternalMemory {
     }
 }
 
+/// How a semaphore is named that others share: cl_external_semaphore_handle_type_khr, the values are the specification's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum ExternalSemaphore {
+    /// A file descriptor of a driver that knows what it means: who has it shares the payload (CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR).
+    OpaqueFd = 0x2055,
+    /// That of a Linux sync file: a copy of one signal (CL_SEMAPHORE_HANDLE_SYNC_FD_KHR).
+    SyncFd = 0x2058,
+}
+
+impl ExternalSemaphore {
+    /// Of the number in C.
+    pub fn from_raw(raw: u64) -> Option<Self> {
+        [Self::OpaqueFd, Self::SyncFd].into_iter().find(|&kind| u64::from(kind as u32) == raw)
+    }
+}
+
+/// The payload of a semaphore that others share.
+pub trait SharedPayload: Send + Sync + fmt::Debug {
+    /// A file descriptor of it, which belongs to the caller. That of a sync file takes the signal that was enqueued last; it may wait until that is with the driver.
+    ///
+    /// # Errors
+    /// What the driver says.
+    fn export(&self, kind: ExternalSemaphore) -> BackendResult<i32>;
+    /// Takes the signal of another sync file, by a descriptor that belongs to the device if that succeeds.
+    ///
+    /// # Errors
+    /// What the driver says.
+    fn import_again(&self, fd: i32) -> BackendResult<()>;
+    /// The implementation, for the backend that made it.
+    fn as_any(&self) -> &dyn std::any::Any;
+}
+
 /// Facts about a device, as far as they do not depend on OpenCL.
 #[derive(Clone, Debug)]
 pub struct DeviceProperties {
@@ -397,6 +430,10 @@ pub enum Command {
     Once(Action),
     /// Several, one after the other, as one command: those of a command buffer.
     Replay(Arc<[Arc<Action>]>),
+    /// Waits on the device until all of these are signalled, and makes them unsignalled. Everything that the device is given later waits with it.
+    Wait(Vec<Arc<dyn SharedPayload>>),
+    /// Signals these on the device when everything before it is complete.
+    Signal(Vec<Arc<dyn SharedPayload>>),
     /// Does nothing: markers, barriers, maps and unmaps of memory that the host sees anyway. Completes after everything before it.
     Nop,
     /// Runs on the device's thread when everything before it is complete (native kernels, host-side work of the API).
@@ -517,6 +554,26 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn import_memory(&self, kind: ExternalMemory, fd: i32, size: u64) -> BackendResult<Arc<dyn Memory>> {
         let _ = (kind, fd, size);
         Err(BackendError::Other("memory of others".to_owned()))
+    }
+    /// What semaphores it can share with others, both ways.
+    fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {
+        Vec::new()
+    }
+    /// Makes the payload of a semaphore that will be exported so.
+    ///
+    /// # Errors
+    /// If there is no memory, or it cannot be exported so.
+    fn exportable_semaphore(&self, kind: ExternalSemaphore) -> BackendResult<Arc<dyn SharedPayload>> {
+        let _ = kind;
+        Err(BackendError::Other("semaphores of others".to_owned()))
+    }
+    /// The payload that a file descriptor names, which belongs to the device if that succeeds.
+    ///
+    /// # Errors
+    /// If it cannot be used here.
+    fn import_semaphore(&self, kind: ExternalSemaphore, fd: i32) -> BackendResult<Arc<dyn SharedPayload>> {
+        let _ = (kind, fd);
+        Err(BackendError::Other("semaphores of others".to_owned()))
     }
     /// Writes to memory of the device's that no command uses, before it returns, where memory is the host's; `false` where that takes a command.
     fn write_at_once(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::backend::{
     Action, BackendError, BackendResult, Command, CopyRegion, HostSource, HostTarget, Launch, LaunchArg, LoadedProgram, MemoryRange,
-    ValueBytes,
+    SharedPayload, ValueBytes,
 };
 use crate::backend::{Progress, Times};
 use crate::error::{Error, Result};
@@ -201,6 +201,10 @@ pub enum Operation {
     Replay(Arc<[Arc<Action>]>),
     /// A function of the host.
     Native(NativeKernel),
+    /// Waits on the device for semaphores that others share.
+    Wait(Vec<Arc<dyn SharedPayload>>),
+    /// Signals such semaphores.
+    Signal(Vec<Arc<dyn SharedPayload>>),
 }
 
 impl Operation {
@@ -250,6 +254,8 @@ impl Operation {
             }
             Self::Replay(commands) => Command::Replay(commands),
             Self::Native(kernel) => kernel.resolve(index)?,
+            Self::Wait(payloads) => Command::Wait(payloads),
+            Self::Signal(payloads) => Command::Signal(payloads),
         })
     }
 }

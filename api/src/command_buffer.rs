@@ -285,7 +285,7 @@ impl CommandBuffer {
         let action = match operation.resolve(queue.device_index())? {
             Command::Once(action) => Some(Arc::new(action)),
             Command::Nop => None,
-            Command::Replay(_) | Command::Host(_) => {
+            Command::Replay(_) | Command::Host(_) | Command::Wait(_) | Command::Signal(_) => {
                 return Err(Error::InvalidOperation("the command cannot be recorded".into()));
             }
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bitflags::bitflags;
 
-use crate::backend::{self, DeviceKind, DeviceProperties, ExternalMemory};
+use crate::backend::{self, DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore};
 use crate::device_type;
 use crate::object::{HandleSlot, Object};
 use crate::options::Options;
@@ -119,7 +119,7 @@ fn extension_version(name: &str) -> Version {
         "cl_khr_command_buffer_mutable_dispatch" => Version::new(0, 9, 5),
         "cl_intel_unified_shared_memory" => Version::new(1, 1, 0),
         "cl_ext_buffer_device_address" => Version::new(1, 0, 2),
-        "cl_khr_semaphore" | "cl_khr_external_memory" => Version::new(1, 0, 1),
+        "cl_khr_semaphore" | "cl_khr_external_memory" | "cl_khr_external_semaphore" => Version::new(1, 0, 1),
         _ => Version::new(1, 0, 0),
     }
 }
@@ -394,6 +394,11 @@ impl Device {
         self.backend.importable_memory()
     }
 
+    /// CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR and CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
+    pub fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {
+        self.backend.shareable_semaphores()
+    }
+
     /// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR
     pub fn kernel_clock_capabilities(&self) -> KernelClocks {
         self.of_features([
@@ -417,12 +422,12 @@ impl Device {
             "cl_khr_priority_hints",
             "cl_khr_throttle_hints",
             "cl_khr_command_buffer",
+            "cl_khr_command_buffer_multi_device",
             "cl_khr_command_buffer_mutable_dispatch",
             "cl_khr_semaphore",
             "cl_ext_immutable_memory_objects",
             "cl_ext_image_requirements_info",
             "cl_ext_image_from_buffer",
-            "cl_khr_command_buffer_multi_device",
             "cl_arm_printf",
         ]
         .into_iter();
@@ -434,6 +439,12 @@ impl Device {
             ExternalMemory::DmaBuf => "cl_khr_external_memory_dma_buf",
         });
         let of_others = of_others.chain(external.first().map(|_| "cl_khr_external_memory"));
+        let shared = self.shareable_semaphores();
+        let semaphores = shared.iter().map(|kind| match kind {
+            ExternalSemaphore::OpaqueFd => "cl_khr_external_semaphore_opaque_fd",
+            ExternalSemaphore::SyncFd => "cl_khr_external_semaphore_sync_fd",
+        });
+        let of_others = of_others.chain(semaphores).chain(shared.first().map(|_| "cl_khr_external_semaphore"));
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
         self.target()

@@ -77,6 +77,7 @@ pub fn run<M: HostBytes>(command: Command, mut launch: impl FnMut(&Launch) -> Ba
         Command::Once(action) => perform::<M>(&action, &mut launch),
         Command::Replay(actions) => actions.iter().try_for_each(|action| perform::<M>(action, &mut launch)),
         Command::Nop => Ok(()),
+        Command::Wait(_) | Command::Signal(_) => Err(BackendError::Other("semaphores of others".to_owned())),
         Command::Host(work) => (work.0)(),
     }
 }

@@ -28,6 +28,7 @@ pub mod dump;
 pub mod error;
 pub mod event;
 pub mod external;
+pub mod external_semaphore;
 pub mod failure;
 mod family;
 pub mod host;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::backend::{Backend, ExternalMemory};
+use crate::backend::{Backend, ExternalMemory, ExternalSemaphore};
 use crate::device::{Device, DeviceType};
 use crate::mandates;
 use crate::object::{HandleSlot, Object};
@@ -81,6 +81,14 @@ impl Platform {
         let Some((first, others)) = self.devices().split_first() else { return Vec::new() };
         let mut kinds = first.importable_memory();
         kinds.retain(|kind| others.iter().all(|device| device.importable_memory().contains(kind)));
+        kinds
+    }
+
+    /// CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR and CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR: what every device shares.
+    pub fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {
+        let Some((first, others)) = self.devices().split_first() else { return Vec::new() };
+        let mut kinds = first.shareable_semaphores();
+        kinds.retain(|kind| others.iter().all(|device| device.shareable_semaphores().contains(kind)));
         kinds
     }
 

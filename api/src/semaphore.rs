@@ -6,15 +6,19 @@
 //!
 //! A wait may be enqueued before its signal, unlike in Vulkan: an event that stands for the signal takes its place then (`State::early`), and fails if the semaphore is
 //! gone before anybody signals it.
+//!
+//! A semaphore that others share ([`crate::external_semaphore`]) has its payload on the device: its waits and signals are commands there, and nothing here orders them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::command::{CommandType, Work};
+use crate::backend::{ExternalSemaphore, SharedPayload};
+use crate::command::{CommandType, Operation, Work};
 use crate::context::{Context, Notify};
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::event::{Event, Status};
+use crate::external_semaphore::Shared;
 use crate::lock::{Mutex, Rank};
 use crate::object::{HandleSlot, Object};
 use crate::queue::Queue;
@@ -29,6 +33,10 @@ pub struct SemaphoreProperties {
     pub kind: Option<u64>,
     /// CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR
     pub devices: Option<Vec<Arc<Device>>>,
+    /// CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
+    pub exports: Option<Vec<u64>>,
+    /// A handle of a semaphore that others have made.
+    pub import: Option<(ExternalSemaphore, i32)>,
     /// All of them as the application gave them, with the zero at the end.
     pub list: Vec<u64>,
 }
@@ -50,6 +58,8 @@ pub struct Semaphore {
     context: Arc<Context>,
     devices: Vec<Arc<Device>>,
     property_list: Vec<u64>,
+    /// Of one that others share.
+    shared: Option<Shared>,
     state: Mutex<State>,
 }
 
@@ -86,11 +96,13 @@ impl Semaphore {
                 context.devices().to_vec()
             }
         };
+        let shared = Shared::new(&devices, properties.exports.as_deref(), properties.import)?;
         Ok(Arc::new(Self {
             slot: HandleSlot::default(),
             context: context.clone(),
             devices,
             property_list: properties.list,
+            shared,
             state: Mutex::new(Rank::Semaphore, State::default()),
         }))
     }
@@ -110,8 +122,16 @@ impl Semaphore {
         &self.property_list
     }
 
-    /// CL_SEMAPHORE_PAYLOAD_KHR: whether it is signalled, from the end of a signal to the end of its wait.
+    /// What others share of it.
+    pub(crate) fn shared(&self) -> Option<&Shared> {
+        self.shared.as_ref()
+    }
+
+    /// CL_SEMAPHORE_PAYLOAD_KHR: whether it is signalled, from the end of a signal to the end of its wait. Of one that others share, as far as is known here.
     pub fn is_signalled(&self) -> bool {
+        if let Some(shared) = &self.shared {
+            return shared.is_signalled();
+        }
         let is_complete = |event: &Arc<Event>| event.status() == Status::COMPLETE;
         let (signals, taken) = {
             let state = self.state.lock();
@@ -166,6 +186,12 @@ impl Semaphore {
     }
 }
 
+/// What is done with the semaphores among these that others share.
+fn turn(semaphores: &[&Arc<Semaphore>], operation: impl FnOnce(Vec<Arc<dyn SharedPayload>>) -> Operation) -> Work {
+    let payloads: Vec<_> = semaphores.iter().filter_map(|semaphore| Some(semaphore.shared()?.payload().clone())).collect();
+    if payloads.is_empty() { Work::nop() } else { Work::new(operation(payloads), Vec::new()) }
+}
+
 impl Queue {
     /// clEnqueueWaitSemaphoresKHR
     ///
@@ -173,12 +199,14 @@ impl Queue {
     /// For no semaphores, those of other contexts and devices, and events that have failed.
     pub fn wait_semaphores(self: &Arc<Self>, semaphores: &[Arc<Semaphore>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_semaphores(semaphores, wait_list)?;
-        let signals: Vec<_> = semaphores.iter().map(|semaphore| semaphore.take_signal()).collect();
+        let (shared, own): (Vec<_>, Vec<_>) = semaphores.iter().partition(|semaphore| semaphore.shared.is_some());
+        let signals: Vec<_> = own.iter().map(|semaphore| semaphore.take_signal()).collect();
         let all: Vec<_> = wait_list.iter().chain(&signals).cloned().collect();
-        let event = self.submit(CommandType::SemaphoreWait, Work::nop(), &all)?;
-        for (semaphore, signal) in semaphores.iter().zip(signals) {
+        let event = self.submit(CommandType::SemaphoreWait, turn(&shared, Operation::Wait), &all)?;
+        for (semaphore, signal) in own.iter().zip(signals) {
             semaphore.waits(signal, event.clone());
         }
+        shared.iter().filter_map(|semaphore| semaphore.shared()).for_each(Shared::waits);
         Ok(event)
     }
 
@@ -188,8 +216,10 @@ impl Queue {
     /// As [`Self::wait_semaphores`].
     pub fn signal_semaphores(self: &Arc<Self>, semaphores: &[Arc<Semaphore>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_semaphores(semaphores, wait_list)?;
-        let event = self.submit(CommandType::SemaphoreSignal, Work::nop(), wait_list)?;
-        semaphores.iter().for_each(|semaphore| semaphore.signals(&event));
+        let (shared, own): (Vec<_>, Vec<_>) = semaphores.iter().partition(|semaphore| semaphore.shared.is_some());
+        let event = self.submit(CommandType::SemaphoreSignal, turn(&shared, Operation::Signal), wait_list)?;
+        own.iter().for_each(|semaphore| semaphore.signals(&event));
+        shared.iter().filter_map(|semaphore| semaphore.shared()).for_each(|shared| shared.signals(&event));
         Ok(event)
     }
 

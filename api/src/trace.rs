@@ -311,6 +311,6 @@ fn describe(command: CommandType, operation: &Operation) -> (Kind, String, u64, 
         }
         Operation::Fill(_, _, _, bytes) => (Kind::Transfer, name, *bytes, json!({ "bytes": bytes })),
         Operation::Replay(commands) => (Kind::Kernel, name, 0, json!({ "commands": commands.len() })),
-        Operation::Nop | Operation::Native(_) => (Kind::Transfer, name, 0, json!({})),
+        Operation::Nop | Operation::Native(_) | Operation::Wait(_) | Operation::Signal(_) => (Kind::Transfer, name, 0, json!({})),
     }
 }

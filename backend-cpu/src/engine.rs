@@ -103,7 +103,7 @@ impl Engine {
                 let pace = program(launch).ok().and_then(|program| program.pace(&launch.kernel));
                 pace.and_then(|pace| pace.estimate(items(launch))).is_some_and(|estimate| estimate <= QUICK)
             }
-            Command::Replay(_) | Command::Host(_) => false,
+            Command::Replay(_) | Command::Host(_) | Command::Wait(_) | Command::Signal(_) => false,
         }
     }
 

@@ -9,6 +9,7 @@ use crate::buffer::Buffer;
 use crate::gpu::{Gpu, Submission};
 use crate::pipeline::{Compute, Group};
 use crate::recorder::{Location, Recorder};
+use crate::semaphores::Semaphore;
 use crate::stamps::{Queries, Stamp, StampSet};
 
 /// Commands recorded and not yet submitted.
@@ -197,6 +198,14 @@ impl Batch {
             }
             Some(Submission::Wgpu(gpu.queue.submit([encoder.finish()])))
         })
+    }
+
+    /// Submits nothing but waits and signals as the batch of that number.
+    pub(crate) fn take_turns(&mut self, gpu: &Gpu, serial: u64, waits: &[Arc<Semaphore>], signals: &[Arc<Semaphore>]) -> BackendResult<()> {
+        match self.recorder(gpu)? {
+            Some(recorder) => recorder.take_turns(serial, waits, signals),
+            None => Err(BackendError::Other("semaphores of others".to_owned())),
+        }
     }
 
     /// Waits until the driver has nothing more to do.

@@ -8,8 +8,8 @@ use std::thread;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{
-    Action, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, ExternalMemory, LoadedProgram, Memory,
-    Progress, Times,
+    Action, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore,
+    LoadedProgram, Memory, Progress, SharedPayload, Times,
 };
 use wgcl_api::cache::Key;
 use wgcl_api::host::HostRegion;
@@ -35,7 +35,9 @@ use crate::planner::Planner;
 use crate::port::Port;
 use crate::program::{self, KernelShader, WgpuProgram};
 use crate::properties;
+use crate::raw::Raw;
 use crate::retire::{self, Retirer};
+use crate::semaphores::Shared;
 
 /// A device of wgpu's.
 pub struct WgpuDevice {
@@ -47,6 +49,8 @@ pub struct WgpuDevice {
     target: Target,
     /// What memory of others it can use.
     importable: Vec<ExternalMemory>,
+    /// What semaphores it shares with others.
+    shareable: Vec<ExternalSemaphore>,
     open: OnceLock<BackendResult<Open>>,
 }
 
@@ -112,6 +116,7 @@ impl WgpuDevice {
             properties: properties::device_properties(&adapter, approach, &target),
             target,
             importable: properties::importable(&adapter, approach),
+            shareable: properties::shareable(&adapter, approach),
             approach,
             adapter,
             open: OnceLock::new(),
@@ -153,6 +158,11 @@ impl WgpuDevice {
         let served = Arc::clone(&port);
         spawn("wgcl-submit", Box::new(move || served.run(&messages)))?;
         Ok(Open { gpu, port, thread, expected: Mutex::default() })
+    }
+
+    /// The way round wgpu.
+    fn raw(&self) -> BackendResult<&Arc<Raw>> {
+        self.open()?.gpu.raw.as_ref().ok_or_else(|| BackendError::Other("semaphores of others".to_owned()))
     }
 
     /// Loses the device, as a driver does when a kernel hangs: for tests of this crate.
@@ -219,6 +229,18 @@ impl Device for WgpuDevice {
         }
         let memory: Arc<dyn Memory> = WgpuMemory::imported(&open.gpu, kind, fd, size, open.thread.clone())?;
         Ok(memory)
+    }
+
+    fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {
+        self.shareable.clone()
+    }
+
+    fn exportable_semaphore(&self, kind: ExternalSemaphore) -> BackendResult<Arc<dyn SharedPayload>> {
+        Ok(Arc::new(Shared::exportable(self.raw()?, kind)?))
+    }
+
+    fn import_semaphore(&self, kind: ExternalSemaphore, fd: i32) -> BackendResult<Arc<dyn SharedPayload>> {
+        Ok(Arc::new(Shared::imported(self.raw()?, kind, fd)?))
     }
 
     fn host_region(&self, size: u64) -> Option<Arc<dyn HostRegion>> {

@@ -68,7 +68,7 @@ impl Engine {
                 let is_ready = |action: &Arc<Action>| matches!(&**action, Action::Launch(launch) if Launches::is_ready(launch));
                 Ok(Route::Launch(Effort::little_if(actions.len() <= QUICK_REPLAY && actions.iter().all(is_ready))))
             }
-            Command::Nop => Ok(Route::Nothing),
+            Command::Nop | Command::Wait(_) | Command::Signal(_) => Ok(Route::Nothing),
             Command::Host(_) => Ok(Route::Host),
         }
     }
@@ -105,6 +105,8 @@ impl Engine {
             Command::Once(action) => self.act(&action, route, profile, progress),
             Command::Replay(actions) => self.replay(&actions, profile, progress),
             Command::Nop => Ok(Handled::Nothing),
+            Command::Wait(payloads) => self.recording.take_turns(&payloads, &[]).map(|()| Handled::Nothing),
+            Command::Signal(payloads) => self.recording.take_turns(&[], &payloads).map(|()| Handled::Nothing),
             Command::Host(HostWork(work)) => {
                 self.recording.finish_all()?;
                 progress.submitted(clock::now());

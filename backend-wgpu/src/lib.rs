@@ -62,6 +62,7 @@ mod recording;
 mod retire;
 mod ring;
 mod route;
+mod semaphores;
 mod stamps;
 mod stream;
 mod transfer;

@@ -1,6 +1,6 @@
 //! From an adapter's limits, features and driver to what OpenCL reports and what the compiler may use.
 
-use wgcl_api::backend::{DeviceKind, DeviceProperties, ExternalMemory, PreferredGroup, SvmCapabilities};
+use wgcl_api::backend::{DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore, PreferredGroup, SvmCapabilities};
 use wgcl_api::options::Options;
 use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, profiles};
 use wgcl_runtime::host;
@@ -98,6 +98,16 @@ fn group_limit(limits: &wgpu::Limits, info: &wgpu::AdapterInfo, details: &Detail
     let required = required_subgroups(info, details, approach).zip(details.subgroups);
     let most = required.map_or(u32::MAX, |(size, sizes)| size.saturating_mul(sizes.in_a_group));
     limits.max_compute_invocations_per_workgroup.min(most)
+}
+
+/// What semaphores a device shares with others: likewise.
+pub(crate) fn shareable(adapter: &wgpu::Adapter, approach: Approach) -> Vec<ExternalSemaphore> {
+    if !approach.raw {
+        return Vec::new();
+    }
+    let details = vulkan::details(adapter);
+    let kinds = [(details.opaque_semaphores, ExternalSemaphore::OpaqueFd), (details.sync_files, ExternalSemaphore::SyncFd)];
+    kinds.into_iter().filter(|(has, _)| *has).map(|(_, kind)| kind).collect()
 }
 
 /// What OpenCL reports.

@@ -30,10 +30,11 @@ const SETS: u32 = 16;
 /// Queries that are reset at a time.
 pub(crate) const RESET: u32 = 64;
 
-/// Functions of extensions by which a driver tells of itself, where it has them.
+/// Functions of extensions by which a driver tells of itself and shares semaphores, where it has them.
 pub(crate) struct Told {
     pub(crate) clock: Option<ash::ext::calibrated_timestamps::Device>,
     pub(crate) executables: Option<ash::khr::pipeline_executable_properties::Device>,
+    pub(crate) semaphores: Option<ash::khr::external_semaphore_fd::Device>,
 }
 
 /// An open device.
@@ -155,6 +156,11 @@ impl Raw {
     /// Whether pipelines say how many registers their invocations take.
     pub(crate) const fn tells_registers(&self) -> bool {
         self.told.executables.is_some()
+    }
+
+    /// The functions by which semaphores are shared.
+    pub(crate) const fn semaphore_fds(&self) -> Option<&ash::khr::external_semaphore_fd::Device> {
+        self.told.semaphores.as_ref()
     }
 
     /// The device's ticks and the host's monotonic clock in nanoseconds at one moment, if the driver tells.

@@ -14,6 +14,7 @@ use wgcl_api::backend::{BackendError, BackendResult};
 use crate::buffer::Buffer;
 use crate::pipeline::{Compute, Group};
 use crate::raw::{Queries, RESET, Raw, error};
+use crate::semaphores::Semaphore;
 
 /// Buffers remembered between two barriers.
 const REMEMBERED: usize = 24;
@@ -147,6 +148,8 @@ pub(crate) struct Recorder {
     kept: Kept,
     /// Without contents, to be filled again.
     spare: Vec<Kept>,
+    /// What submissions wait for and signal, by their numbers.
+    semaphores: Vec<(u64, Vec<Arc<Semaphore>>)>,
     pipeline: vk::Pipeline,
     bound: (vk::DescriptorSet, Option<u32>),
     /// Buffers used since the last barrier, and whether they were written.
@@ -173,6 +176,7 @@ impl Recorder {
             last: Vec::new(),
             kept: Kept::default(),
             spare: Vec::new(),
+            semaphores: Vec::new(),
             pipeline: vk::Pipeline::null(),
             bound: (vk::DescriptorSet::null(), None),
             touched: SmallVec::new(),
@@ -432,6 +436,30 @@ impl Recorder {
             }
         }
         Ok(true)
+    }
+
+    /// Submits nothing but waits for semaphores and signals of some under a number, larger than those before.
+    pub(crate) fn take_turns(&mut self, number: u64, waits: &[Arc<Semaphore>], signals: &[Arc<Semaphore>]) -> BackendResult<()> {
+        let completed = self.raw.completed()?;
+        self.semaphores.retain(|(other, _)| *other > completed);
+        let waited: Vec<_> = waits.iter().map(|semaphore| semaphore.handle()).collect();
+        let signalled: Vec<_> = [self.raw.timeline].into_iter().chain(signals.iter().map(|semaphore| semaphore.handle())).collect();
+        let stages = vec![vk::PipelineStageFlags::ALL_COMMANDS; waited.len()];
+        // Those of binary semaphores mean nothing.
+        let (before, mut after) = (vec![0; waited.len()], vec![0; signalled.len()]);
+        after[0] = number;
+        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&before).signal_semaphore_values(&after);
+        let info = vk::SubmitInfo::default()
+            .wait_semaphores(&waited)
+            .wait_dst_stage_mask(&stages)
+            .signal_semaphores(&signalled)
+            .push_next(&mut timeline);
+        // SAFETY: the semaphores are this device's, and live until the submission is complete. Nobody else submits to the queue. That each wait has its signal, and each signal its
+        // wait, is the application's matter.
+        unsafe { self.raw.device.queue_submit(self.raw.queue, &[info], vk::Fence::null()) }.map_err(error)?;
+        signals.iter().for_each(|semaphore| semaphore.was_signalled());
+        self.semaphores.push((number, waits.iter().chain(signals).cloned().collect()));
+        Ok(())
     }
 
     /// Keeps no more templates than a few. One that still runs goes the way of all submissions.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use wgcl_api::backend::{BackendError, BackendResult, Progress};
+use wgcl_api::backend::{BackendError, BackendResult, Progress, SharedPayload};
 use wgcl_runtime::process;
 
 use crate::arguments::{ArgumentBytes, Arguments};
@@ -14,10 +14,11 @@ use crate::batch::{Batch, Dispatch};
 use crate::buffer::Buffer;
 use crate::clock;
 use crate::exit;
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Submission};
 use crate::handled::{Handled, Several};
 use crate::retire::{After, Entry, Outcome, Retirer};
 use crate::ring::{Ring, Room, Slot};
+use crate::semaphores;
 use crate::stamps::{Stamp, StampPool};
 
 /// Commands a batch while the device has nothing else to do: it may as well begin.
@@ -147,6 +148,17 @@ impl Recording {
             Err(error) => self.retirer.failed(self.serial, error),
         }
         self.next_batch();
+    }
+
+    /// Submits the open batch, and behind it one that waits for semaphores or signals them and does nothing else: what comes later is ordered by it.
+    pub(crate) fn take_turns(&mut self, waits: &[Arc<dyn SharedPayload>], signals: &[Arc<dyn SharedPayload>]) -> BackendResult<()> {
+        self.submit_unheard();
+        let (waits, signals) = (semaphores::of(waits)?, semaphores::of(signals)?);
+        self.batch.take_turns(&self.gpu, self.serial, &waits, &signals)?;
+        self.retirer.submitted(self.serial, Submission::Raw(self.serial));
+        self.next_batch();
+        self.submit();
+        Ok(())
     }
 
     /// Gives up the open batch: its commands end with the error.

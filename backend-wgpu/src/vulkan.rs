@@ -43,6 +43,10 @@ pub(crate) struct Details {
     pub(crate) opaque_memory: bool,
     /// Memory can be had by a file descriptor of a dma_buf.
     pub(crate) dma_buf: bool,
+    /// Semaphores can be shared by file descriptors of the driver's.
+    pub(crate) opaque_semaphores: bool,
+    /// Semaphores can be shared by sync files.
+    pub(crate) sync_files: bool,
     /// Bytes of the largest buffer, and of the largest piece of memory.
     pub(crate) largest: Option<(u64, u64)>,
     /// Groups of a dispatch in each dimension: wgpu knows one number for all three.
@@ -146,6 +150,10 @@ mod imp {
             if has_subgroups && can_control {
                 found.subgroups = subgroup_sizes(instance, physical);
             }
+            if capabilities.supports_extension(SEMAPHORE_FD) {
+                found.opaque_semaphores = is_shareable(instance, physical, vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD);
+                found.sync_files = is_shareable(instance, physical, vk::ExternalSemaphoreHandleTypeFlags::SYNC_FD);
+            }
             if capabilities.supports_extension(SHADER_CLOCK) {
                 (found.device_clock, found.subgroup_clock) = shader_clocks(instance, physical);
             }
@@ -192,6 +200,19 @@ mod imp {
     /// The extensions by which memory of others comes.
     const MEMORY_FD: &std::ffi::CStr = ash::khr::external_memory_fd::NAME;
     const DMA_BUF: &std::ffi::CStr = ash::ext::external_memory_dma_buf::NAME;
+
+    /// The extension by which semaphores are shared.
+    const SEMAPHORE_FD: &std::ffi::CStr = ash::khr::external_semaphore_fd::NAME;
+
+    /// Whether semaphores can be imported and exported so.
+    fn is_shareable(instance: &ash::Instance, physical: vk::PhysicalDevice, kind: vk::ExternalSemaphoreHandleTypeFlags) -> bool {
+        let info = vk::PhysicalDeviceExternalSemaphoreInfo::default().handle_type(kind);
+        let mut found = vk::ExternalSemaphoreProperties::default();
+        // SAFETY: the caller has seen that this is Vulkan 1.2, which has the function.
+        unsafe { instance.get_physical_device_external_semaphore_properties(physical, &info, &mut found) };
+        let both = vk::ExternalSemaphoreFeatureFlags::IMPORTABLE | vk::ExternalSemaphoreFeatureFlags::EXPORTABLE;
+        found.external_semaphore_features.contains(both)
+    }
 
     /// Whether storage buffers can be made of memory of others, of that kind.
     fn is_importable(instance: &ash::Instance, physical: vk::PhysicalDevice, kind: vk::ExternalMemoryHandleTypeFlags) -> bool {
@@ -351,7 +372,10 @@ mod imp {
         if details.device_clock || details.subgroup_clock {
             extensions.push(SHADER_CLOCK);
         }
-        for (wanted, name) in [(details.opaque_memory || details.dma_buf, MEMORY_FD), (details.dma_buf, DMA_BUF)] {
+        let semaphores = details.opaque_semaphores || details.sync_files;
+        for (wanted, name) in
+            [(details.opaque_memory || details.dma_buf, MEMORY_FD), (details.dma_buf, DMA_BUF), (semaphores, SEMAPHORE_FD)]
+        {
             if wanted && !extensions.contains(&name) {
                 extensions.push(name);
             }
@@ -568,12 +592,17 @@ mod imp {
             .enabled_device_extensions()
             .contains(&EXECUTABLES)
             .then(|| ash::khr::pipeline_executable_properties::Device::new(hal_device.shared_instance().raw_instance(), &raw_device));
+        let semaphores = hal_device
+            .enabled_device_extensions()
+            .contains(&SEMAPHORE_FD)
+            .then(|| ash::khr::external_semaphore_fd::Device::new(hal_device.shared_instance().raw_instance(), &raw_device));
         drop((hal_device, hal_queue));
         // A CPU has something better to do than to look again and again.
         let patience = if is_cpu { Duration::ZERO } else { PATIENCE };
         // SAFETY: these are the device's own, which has timeline semaphores, and wgpu is never asked to submit anything.
         Some(unsafe {
-            Raw::new(device.clone(), raw_device, (raw_queue, family), Told { clock, executables }, patience, details.query_reset)
+            let told = Told { clock, executables, semaphores };
+            Raw::new(device.clone(), raw_device, (raw_queue, family), told, patience, details.query_reset)
         })
     }
 

@@ -69,7 +69,7 @@ use crate::queue::{
 use crate::sampler::{clCreateSampler, clCreateSamplerWithProperties, clGetSamplerInfo, clReleaseSampler, clRetainSampler};
 use crate::semaphore::{
     clCreateSemaphoreWithPropertiesKHR, clEnqueueSignalSemaphoresKHR, clEnqueueWaitSemaphoresKHR, clGetSemaphoreHandleForTypeKHR,
-    clGetSemaphoreInfoKHR, clReleaseSemaphoreKHR, clRetainSemaphoreKHR,
+    clGetSemaphoreInfoKHR, clReImportSemaphoreSyncFdKHR, clReleaseSemaphoreKHR, clRetainSemaphoreKHR,
 };
 use crate::svm::{
     clEnqueueSVMFree, clEnqueueSVMMap, clEnqueueSVMMemFill, clEnqueueSVMMemcpy, clEnqueueSVMMigrateMem, clEnqueueSVMUnmap, clSVMAlloc,
@@ -335,6 +335,7 @@ pub(crate) fn extension(name: &str) -> *mut c_void {
         "clCreateSemaphoreWithPropertiesKHR" => clCreateSemaphoreWithPropertiesKHR as *mut c_void,
         "clEnqueueWaitSemaphoresKHR" => clEnqueueWaitSemaphoresKHR as *mut c_void,
         "clEnqueueSignalSemaphoresKHR" => clEnqueueSignalSemaphoresKHR as *mut c_void,
+        "clReImportSemaphoreSyncFdKHR" => clReImportSemaphoreSyncFdKHR as *mut c_void,
         "clGetSemaphoreHandleForTypeKHR" => clGetSemaphoreHandleForTypeKHR as *mut c_void,
         "clGetSemaphoreInfoKHR" => clGetSemaphoreInfoKHR as *mut c_void,
         "clRetainSemaphoreKHR" => clRetainSemaphoreKHR as *mut c_void,

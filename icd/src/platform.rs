@@ -16,7 +16,8 @@ use crate::backends::Backends;
 use crate::bindings::{
     CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
     CL_PLATFORM_HOST_TIMER_RESOLUTION, CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
-    CL_PLATFORM_SEMAPHORE_TYPES_KHR, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, cl_platform_id, cl_platform_info, cl_uint,
+    CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, CL_PLATFORM_SEMAPHORE_TYPES_KHR,
+    CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, cl_platform_id, cl_platform_info, cl_uint,
 };
 use crate::dispatch;
 use crate::ffi::{BytesMut, FromC, Out, OutList, Text};
@@ -127,6 +128,9 @@ crate::entry! {
                 query.put(platform.importable_memory().into_iter().map(|kind| kind as u32).collect::<Vec<_>>())
             }
             CL_PLATFORM_SEMAPHORE_TYPES_KHR => query.put([TYPE_BINARY]),
+            CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR | CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => {
+                query.put(platform.shareable_semaphores().into_iter().map(|kind| kind as u32).collect::<Vec<_>>())
+            }
             COMMAND_BUFFER_CAPABILITIES => query.put(PlatformCommandBufferCapabilities::all().bits()),
             UNLOADABLE => query.put(STAYS_LOADED),
             _ => query.unknown(param),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use wgcl_api::backend::ExternalSemaphore;
 use wgcl_api::context::Context;
 use wgcl_api::device::Device;
 use wgcl_api::error::{Error, Result};
@@ -9,9 +10,10 @@ use wgcl_api::queue::Queue;
 use wgcl_api::semaphore::{Semaphore, SemaphoreProperties, TYPE_BINARY};
 
 use crate::bindings::{
-    _cl_semaphore_khr, CL_SEMAPHORE_CONTEXT_KHR, CL_SEMAPHORE_PAYLOAD_KHR, CL_SEMAPHORE_PROPERTIES_KHR, CL_SEMAPHORE_REFERENCE_COUNT_KHR,
-    CL_SEMAPHORE_TYPE_KHR, cl_command_queue, cl_context, cl_device_id, cl_event, cl_external_semaphore_handle_type_khr,
-    cl_semaphore_info_khr, cl_semaphore_khr, cl_semaphore_payload_khr, cl_semaphore_properties_khr, cl_uint,
+    _cl_semaphore_khr, CL_SEMAPHORE_CONTEXT_KHR, CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL_SEMAPHORE_PAYLOAD_KHR,
+    CL_SEMAPHORE_PROPERTIES_KHR, CL_SEMAPHORE_REFERENCE_COUNT_KHR, CL_SEMAPHORE_TYPE_KHR, cl_command_queue, cl_context, cl_device_id,
+    cl_event, cl_external_semaphore_handle_type_khr, cl_properties, cl_semaphore_info_khr, cl_semaphore_khr, cl_semaphore_payload_khr,
+    cl_semaphore_properties_khr, cl_uint,
 };
 use crate::check;
 use crate::event::{give, wait_list};
@@ -21,6 +23,8 @@ use crate::info::Query;
 
 /// CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, newer than the headers that the bindings are made from; a zero ends the list.
 const DEVICE_HANDLE_LIST: u32 = 0x2053;
+/// CL_SEMAPHORE_EXPORTABLE_KHR, newer than these headers as well.
+const EXPORTABLE: cl_semaphore_info_khr = 0x2054;
 
 /// The properties of a list.
 ///
@@ -35,7 +39,7 @@ fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphorePrope
         found.list.push(value);
         value
     };
-    let (mut kind, mut devices) = (None, None);
+    let (mut kind, mut devices, mut exports, mut import) = (None, None, None, None);
     loop {
         let name = next();
         // "CL_INVALID_PROPERTY ... if the same property name is specified more than once."
@@ -46,10 +50,21 @@ fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphorePrope
                 let named = std::iter::from_fn(|| Some(next()).filter(|&handle| handle != 0));
                 devices = Some(named.map(|handle| std::ptr::with_exposed_provenance_mut(handle as usize)).collect::<Vec<_>>());
             }
+            Ok(CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR) if exports.is_none() => {
+                exports = Some(std::iter::from_fn(|| Some(next()).filter(|&raw| raw != 0)).collect::<Vec<_>>());
+            }
+            // "CL_INVALID_PROPERTY if sema_props includes more than one external semaphore handle."
+            Ok(_) if import.is_none() && ExternalSemaphore::from_raw(name).is_some() => {
+                let (handle, value) = (ExternalSemaphore::from_raw(name), next());
+                // An `int`; -1 is a sync file that is signalled.
+                let fd = i32::try_from(value.cast_signed())
+                    .map_err(|_| Error::InvalidProperty(format!("{value:#x} is no file descriptor").into()))?;
+                import = handle.map(|kind| (kind, fd));
+            }
             _ => return Err(Error::InvalidProperty(format!("semaphore property {name:#x} is unknown, or given twice").into())),
         }
     }
-    found.kind = kind;
+    (found.kind, found.exports, found.import) = (kind, exports, import);
     found.devices = devices.map(|handles| handles::get_all(&handles)).transpose()?;
     Ok(found)
 }
@@ -115,26 +130,40 @@ crate::entry! {
             CL_SEMAPHORE_PROPERTIES_KHR => query.put(semaphore.property_list()),
             CL_SEMAPHORE_TYPE_KHR => query.put(TYPE_BINARY),
             CL_SEMAPHORE_PAYLOAD_KHR => query.put(u64::from(semaphore.is_signalled())),
+            EXPORTABLE => query.put(!semaphore.export_types().is_empty()),
+            CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => {
+                query.put(semaphore.export_types().into_iter().map(|kind| kind as u32).collect::<Vec<_>>())
+            }
             DEVICE_HANDLE_LIST => query.put(semaphore.devices().iter().map(handles::name).collect::<Vec<_>>()),
             _ => query.unknown(param),
         }
     }
 
-    // Of cl_khr_external_semaphore, which no device has: users of semaphores look for it all the same.
     fn clGetSemaphoreHandleForTypeKHR(
         semaphore: cl_semaphore_khr,
         device: cl_device_id,
         kind: cl_external_semaphore_handle_type_khr,
-        _size: usize,
-        _handle: BytesMut,
-        _size_ret: Out<usize>,
+        size: usize,
+        handle: BytesMut,
+        size_ret: Out<usize>,
     ) {
         let semaphore = handles::get::<Semaphore>(semaphore)?;
         let device = handles::get::<Device>(device)?;
-        // "CL_INVALID_DEVICE ... if sema_object can not be shared with device."
-        check!(semaphore.devices().iter().any(|known| Arc::ptr_eq(known, &device)), InvalidDevice, "the semaphore is not for the device");
-        // "CL_INVALID_VALUE if the requested external semaphore handle type was not specified when sema_object was created."
-        Err(Error::InvalidValue(format!("the semaphore has no handle of type {kind:#x}").into()))
+        // A descriptor is made where there is room for it.
+        let fd = if handle.is_null() {
+            semaphore.check_export(&device, kind.into())?;
+            0
+        } else {
+            check!(size >= size_of::<i32>(), InvalidValue, "there is no room for a file descriptor");
+            semaphore.export(&device, kind.into())?
+        };
+        Query::new(size, handle, size_ret).put(fd)
+    }
+
+    fn clReImportSemaphoreSyncFdKHR(semaphore: cl_semaphore_khr, properties: List<cl_properties>, fd: i32) {
+        let semaphore = handles::get::<Semaphore>(semaphore)?;
+        properties.checked_properties(|name, _| Err(Error::InvalidValue(format!("property {name:#x}: there are none").into())))?;
+        semaphore.import_again(fd)
     }
 
     fn clRetainSemaphoreKHR(semaphore: cl_semaphore_khr) {

@@ -1,0 +1,273 @@
+//! Semaphores that OpenCL shares with a program of Vulkan's (cl_khr_external_semaphore): both compute on one memory by turns, and the host waits for nobody.
+
+mod common;
+#[path = "common/vulkan.rs"]
+mod vulkan;
+
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
+
+use ash::vk::ExternalSemaphoreHandleTypeFlags as Kind;
+use common::ffi::{
+    CL_DEVICE_EXTENSIONS, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_INVALID_PROPERTY,
+    CL_INVALID_VALUE, CL_SUBMITTED, CL_SUCCESS, cl_command_queue, cl_context, cl_device_id, cl_event, cl_int, cl_mem, cl_uint,
+};
+use common::objects::{Context, Event, Mem, Queue};
+use common::{info, info_bytes, info_string, target};
+use vulkan::{COUNT, SIZE, Vulkan};
+
+type Handle = *mut c_void;
+
+const CL_DEVICE_UUID: cl_uint = 0x106A;
+const MEMORY_FD: u64 = 0x2060;
+const TYPE: u64 = 0x203D;
+const BINARY: u64 = 1;
+const EXPORTS: u64 = 0x203F;
+const EXPORTABLE: cl_uint = 0x2054;
+const PAYLOAD: cl_uint = 0x203C;
+const OPAQUE_FD: u64 = 0x2055;
+const SYNC_FD: u64 = 0x2058;
+const DEVICE_IMPORTS: cl_uint = 0x204D;
+const DEVICE_EXPORTS: cl_uint = 0x204E;
+const PLATFORM_IMPORTS: cl_uint = 0x2037;
+const CL_INVALID_SEMAPHORE: cl_int = -1142;
+const ROUNDS: usize = 12;
+
+common::extension_functions! {
+    fn clCreateSemaphoreWithPropertiesKHR(c: cl_context, list: *const u64, status: *mut cl_int) -> Handle;
+    fn clEnqueueWaitSemaphoresKHR(q: cl_command_queue, n: cl_uint, list: *const Handle, payloads: *const u64, events: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueSignalSemaphoresKHR(q: cl_command_queue, n: cl_uint, list: *const Handle, payloads: *const u64, events: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clGetSemaphoreInfoKHR(s: Handle, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
+    fn clGetSemaphoreHandleForTypeKHR(s: Handle, d: cl_device_id, kind: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
+    fn clReImportSemaphoreSyncFdKHR(s: Handle, list: *const u64, fd: i32) -> cl_int;
+    fn clReleaseSemaphoreKHR(s: Handle) -> cl_int;
+    fn clEnqueueAcquireExternalMemObjectsKHR(q: cl_command_queue, n: cl_uint, list: *const cl_mem, events: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+    fn clEnqueueReleaseExternalMemObjectsKHR(q: cl_command_queue, n: cl_uint, list: *const cl_mem, events: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
+}
+
+fn kinds(name: cl_uint) -> Vec<u64> {
+    let target = target();
+    let bytes = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).unwrap_or_default();
+    bytes.as_chunks().0.iter().map(|kind| u64::from(u32::from_ne_bytes(*kind))).collect()
+}
+
+/// The functions, where the device shares semaphores so.
+fn functions(kind: u64) -> Option<&'static Functions> {
+    static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
+    FUNCTIONS
+        .get_or_init(Functions::load)
+        .as_ref()
+        .filter(|_| kinds(DEVICE_IMPORTS).contains(&kind) && kinds(DEVICE_EXPORTS).contains(&kind))
+}
+
+fn program() -> Vulkan {
+    let target = target();
+    let uuid = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_UUID, size, value, ret));
+    Vulkan::new(&uuid.expect("a UUID"), true).expect("a program of Vulkan's")
+}
+
+/// A semaphore, released when dropped.
+struct Semaphore(&'static Functions, Handle);
+
+impl Drop for Semaphore {
+    fn drop(&mut self) {
+        assert_eq!(self.0.clReleaseSemaphoreKHR(self.1), CL_SUCCESS);
+    }
+}
+
+impl Semaphore {
+    fn with(functions: &'static Functions, context: &Context, list: &[u64]) -> Result<Self, cl_int> {
+        let mut status = 1;
+        let handle = functions.clCreateSemaphoreWithPropertiesKHR(context.0, list.as_ptr(), &mut status);
+        assert_eq!(handle.is_null(), status != CL_SUCCESS);
+        if handle.is_null() { Err(status) } else { Ok(Self(functions, handle)) }
+    }
+
+    fn wait(&self, queue: &Queue) {
+        assert_eq!(self.0.clEnqueueWaitSemaphoresKHR(queue.0, 1, &self.1, null(), 0, null(), null_mut()), CL_SUCCESS);
+    }
+
+    /// Signals it; returns when that is with the driver, so that others may wait for it.
+    fn signal(&self, queue: &Queue) {
+        let mut event = null_mut();
+        assert_eq!(self.0.clEnqueueSignalSemaphoresKHR(queue.0, 1, &self.1, null(), 0, null(), &mut event), CL_SUCCESS);
+        let event = Event(event);
+        let status =
+            || info::<cl_int>(|size, value, ret| target().cl.clGetEventInfo(event.0, CL_EVENT_COMMAND_EXECUTION_STATUS, size, value, ret));
+        while status().expect("a status") > CL_SUBMITTED as cl_int {
+            std::thread::yield_now();
+        }
+    }
+
+    fn export(&self, kind: u64) -> Result<i32, cl_int> {
+        let mut fd = -1_i32;
+        let place = (&raw mut fd).cast();
+        match self.0.clGetSemaphoreHandleForTypeKHR(self.1, target().device, kind as cl_uint, 4, place, null_mut()) {
+            CL_SUCCESS => Ok(fd),
+            error => Err(error),
+        }
+    }
+
+    fn info<T: Copy + Default>(&self, name: cl_uint) -> T {
+        info(|size, value, ret| self.0.clGetSemaphoreInfoKHR(self.1, name, size, value, ret)).expect("an answer")
+    }
+}
+
+fn import(context: &Context, vulkan: &Vulkan) -> Mem {
+    let list = [MEMORY_FD, vulkan.fd() as u64, 0];
+    let mut status = 1;
+    let mem = target().cl.clCreateBufferWithProperties(context.0, list.as_ptr(), 0, SIZE, null_mut(), &mut status);
+    assert_eq!(status, CL_SUCCESS, "the memory");
+    Mem(mem)
+}
+
+const SOURCE: &str = "kernel void turn(global uint *a) { size_t i = get_global_id(0); a[i] = 2 * a[i] + (uint)i; }";
+
+/// What both leave after so many rounds.
+fn expected(rounds: usize) -> Vec<u32> {
+    let after = |first: u32, i: usize| {
+        (0..rounds).fold(first, |word, _| word.wrapping_mul(3).wrapping_add(1).wrapping_mul(2).wrapping_add(i as u32))
+    };
+    (0..COUNT).map(|i| after(5, i)).collect()
+}
+
+#[test]
+fn opencl_and_vulkan_take_turns_by_semaphores_alone() {
+    let Some(functions) = functions(OPAQUE_FD) else { return };
+    let vulkan = program();
+    let context = Context::new();
+    let queue = context.queue(0);
+    let kernel = context.build(SOURCE).kernel("turn");
+    vulkan.fill(5);
+    let mem = import(&context, &vulkan);
+    kernel.set_mem(0, &mem);
+    // Each has made one.
+    let theirs = vulkan.semaphore(Kind::OPAQUE_FD);
+    let turned = Semaphore::with(functions, &context, &[TYPE, BINARY, OPAQUE_FD, vulkan.semaphore_fd(theirs, Kind::OPAQUE_FD) as u64, 0]);
+    let turned = turned.expect("a semaphore of Vulkan's");
+    let launched = Semaphore::with(functions, &context, &[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]).expect("a semaphore to export");
+    let ours = vulkan.semaphore(Kind::OPAQUE_FD);
+    vulkan.import(ours, Kind::OPAQUE_FD, launched.export(OPAQUE_FD).expect("a descriptor"));
+    assert_eq!((turned.info::<cl_uint>(EXPORTABLE), launched.info::<cl_uint>(EXPORTABLE)), (0, 1));
+    assert_eq!((turned.info::<u64>(PAYLOAD), launched.info::<u64>(PAYLOAD)), (0, 0));
+    for round in 0..ROUNDS {
+        let waits = [ours];
+        vulkan.turn_between(if round == 0 { &[] } else { &waits }, &[theirs]);
+        turned.wait(&queue);
+        assert_eq!(functions.clEnqueueAcquireExternalMemObjectsKHR(queue.0, 1, &mem.0, 0, null(), null_mut()), CL_SUCCESS);
+        assert_eq!(queue.launch(&kernel, &[COUNT], None), CL_SUCCESS);
+        assert_eq!(functions.clEnqueueReleaseExternalMemObjectsKHR(queue.0, 1, &mem.0, 0, null(), null_mut()), CL_SUCCESS);
+        launched.signal(&queue);
+    }
+    queue.finish();
+    assert_eq!(launched.info::<u64>(PAYLOAD), 1, "nobody has waited for the last one");
+    assert_eq!(functions.clEnqueueAcquireExternalMemObjectsKHR(queue.0, 1, &mem.0, 0, null(), null_mut()), CL_SUCCESS);
+    assert_eq!(queue.read::<u32>(&mem, COUNT), expected(ROUNDS));
+    vulkan.wait();
+    drop((turned, launched));
+    vulkan.destroy(theirs);
+    vulkan.destroy(ours);
+}
+
+#[test]
+fn sync_files_carry_one_signal_each() {
+    let Some(functions) = functions(SYNC_FD) else { return };
+    let vulkan = program();
+    let context = Context::new();
+    let queue = context.queue(0);
+    let kernel = context.build(SOURCE).kernel("turn");
+    vulkan.fill(5);
+    let mem = import(&context, &vulkan);
+    kernel.set_mem(0, &mem);
+    let (theirs, ours) = (vulkan.semaphore(Kind::SYNC_FD), vulkan.semaphore(Kind::SYNC_FD));
+    // -1 is one that is signalled.
+    let turned = Semaphore::with(functions, &context, &[TYPE, BINARY, SYNC_FD, u64::MAX, 0]).expect("a semaphore of a sync file");
+    assert_eq!(turned.info::<u64>(PAYLOAD), 1);
+    turned.wait(&queue);
+    queue.finish();
+    let launched = Semaphore::with(functions, &context, &[TYPE, BINARY, EXPORTS, SYNC_FD, 0, 0]).expect("a semaphore to export");
+    assert_eq!(launched.export(SYNC_FD), Err(CL_INVALID_OPERATION), "there is no signal");
+    for round in 0..ROUNDS {
+        let waits = [ours];
+        vulkan.turn_between(if round == 0 { &[] } else { &waits }, &[theirs]);
+        let file = vulkan.semaphore_fd(theirs, Kind::SYNC_FD);
+        assert_eq!(functions.clReImportSemaphoreSyncFdKHR(turned.1, null(), file), CL_SUCCESS);
+        turned.wait(&queue);
+        assert_eq!(functions.clEnqueueAcquireExternalMemObjectsKHR(queue.0, 1, &mem.0, 0, null(), null_mut()), CL_SUCCESS);
+        assert_eq!(queue.launch(&kernel, &[COUNT], None), CL_SUCCESS);
+        assert_eq!(functions.clEnqueueReleaseExternalMemObjectsKHR(queue.0, 1, &mem.0, 0, null(), null_mut()), CL_SUCCESS);
+        launched.signal(&queue);
+        // A semaphore may not be imported while something waits for what it had.
+        vulkan.wait();
+        vulkan.import(ours, Kind::SYNC_FD, launched.export(SYNC_FD).expect("a sync file"));
+    }
+    queue.finish();
+    assert_eq!(functions.clEnqueueAcquireExternalMemObjectsKHR(queue.0, 1, &mem.0, 0, null(), null_mut()), CL_SUCCESS);
+    assert_eq!(queue.read::<u32>(&mem, COUNT), expected(ROUNDS));
+    vulkan.wait();
+    drop((turned, launched));
+    vulkan.destroy(theirs);
+    vulkan.destroy(ours);
+}
+
+#[test]
+fn one_context_signals_what_another_waits_for() {
+    let Some(functions) = functions(OPAQUE_FD) else { return };
+    let (here, there) = (Context::new(), Context::new());
+    let (first, second) = (here.queue(0), there.queue(0));
+    let signal = Semaphore::with(functions, &here, &[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]).expect("a semaphore");
+    let fd = signal.export(OPAQUE_FD).expect("a descriptor");
+    let wait = Semaphore::with(functions, &there, &[TYPE, BINARY, OPAQUE_FD, fd as u64, 0]).expect("the same semaphore");
+    for _ in 0..50 {
+        signal.signal(&first);
+        wait.wait(&second);
+        second.finish();
+    }
+    first.finish();
+}
+
+#[test]
+fn what_is_wrong_is_refused() {
+    let Some(functions) = functions(OPAQUE_FD) else {
+        if let Some(functions) = Functions::load().filter(|_| target().is_wgcl()) {
+            let functions: &'static Functions = Box::leak(Box::new(functions));
+            let context = Context::new();
+            let made = |list: &[u64]| Semaphore::with(functions, &context, list).err();
+            assert_eq!(made(&[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]), Some(CL_INVALID_PROPERTY), "a device without semaphores of others");
+            assert_eq!(made(&[TYPE, BINARY, OPAQUE_FD, 0, 0]), Some(CL_INVALID_DEVICE));
+        }
+        return;
+    };
+    let names = info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_EXTENSIONS, size, value, ret));
+    let names = names.unwrap_or_default();
+    for name in ["cl_khr_external_semaphore", "cl_khr_external_semaphore_opaque_fd"] {
+        assert!(names.split_whitespace().any(|known| known == name), "{name}");
+    }
+    let platform = info_bytes(|size, value, ret| target().cl.clGetPlatformInfo(target().platform, PLATFORM_IMPORTS, size, value, ret));
+    assert!(platform.is_ok());
+    let context = Context::new();
+    let made = |list: &[u64]| Semaphore::with(functions, &context, list);
+    assert_eq!(made(&[TYPE, BINARY, EXPORTS, OPAQUE_FD, OPAQUE_FD, 0, 0]).err(), Some(CL_INVALID_VALUE), "two types of handles");
+    assert_eq!(made(&[TYPE, BINARY, EXPORTS, 0x2056, 0, 0]).err(), Some(CL_INVALID_PROPERTY), "a handle of another system");
+    assert_eq!(made(&[TYPE, BINARY, OPAQUE_FD, 1 << 40, 0]).err(), Some(CL_INVALID_PROPERTY), "no descriptor");
+    let plain = made(&[TYPE, BINARY, 0]).expect("a semaphore that nobody shares");
+    assert_eq!(plain.export(OPAQUE_FD), Err(CL_INVALID_VALUE));
+    assert_eq!(plain.info::<cl_uint>(EXPORTABLE), 0);
+    let shared = made(&[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]).expect("a semaphore to export");
+    assert_eq!(shared.export(SYNC_FD), Err(CL_INVALID_VALUE));
+    assert_eq!(functions.clReImportSemaphoreSyncFdKHR(shared.1, null(), -1), CL_INVALID_SEMAPHORE);
+    let mut needed = 0;
+    let ask = |size: usize, place: *mut c_void, ret: *mut usize| {
+        functions.clGetSemaphoreHandleForTypeKHR(shared.1, target().device, OPAQUE_FD as cl_uint, size, place, ret)
+    };
+    assert_eq!(ask(0, null_mut(), &mut needed), CL_SUCCESS);
+    assert_eq!(needed, 4);
+    let mut fd = -1_i32;
+    assert_eq!(ask(2, (&raw mut fd).cast(), null_mut()), CL_INVALID_VALUE);
+    assert_eq!(ask(4, (&raw mut fd).cast(), null_mut()), CL_SUCCESS);
+    let both = [TYPE, BINARY, OPAQUE_FD, fd as u64, EXPORTS, OPAQUE_FD, 0, 0];
+    assert_eq!(made(&both).err(), Some(CL_INVALID_OPERATION), "a semaphore of others is not exported");
+    let again = made(&[TYPE, BINARY, OPAQUE_FD, fd as u64, 0]).expect("the same semaphore");
+    drop((again, shared));
+}

@@ -1,0 +1,229 @@
+//! A program of Vulkan's, without OpenCL: a buffer and semaphores that it has exported, and what it does with them.
+
+#![allow(dead_code, reason = "each test binary uses another part of this module")]
+
+use ash::vk;
+
+/// Words of the memory.
+pub const COUNT: usize = 256;
+/// Its bytes.
+pub const SIZE: usize = 4 * COUNT;
+
+const SHADER: &[u8] = include_bytes!("../../../tests/vulkan/turn.spv");
+
+/// A program of Vulkan's with a buffer that it has exported.
+pub struct Vulkan {
+    _entry: ash::Entry,
+    instance: ash::Instance,
+    device: ash::Device,
+    queue: vk::Queue,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    export: ash::khr::external_memory_fd::Device,
+    semaphores: ash::khr::external_semaphore_fd::Device,
+    module: vk::ShaderModule,
+    set_layout: vk::DescriptorSetLayout,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+    sets: vk::DescriptorPool,
+    set: vk::DescriptorSet,
+    commands: vk::CommandPool,
+}
+
+impl Vulkan {
+    /// On the device of that UUID, which has semaphores that can be exported if `shares` says so.
+    pub fn new(uuid: &[u8], shares: bool) -> Result<Self, vk::Result> {
+        // SAFETY: what a program of Vulkan's does, in its order: everything is made of what was made before, and lives until `drop`.
+        unsafe {
+            let entry = ash::Entry::load().expect("Vulkan's loader");
+            let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_2);
+            let instance = entry.create_instance(&vk::InstanceCreateInfo::default().application_info(&application), None)?;
+            let physical = instance.enumerate_physical_devices()?.into_iter().find(|&physical| {
+                let mut ids = vk::PhysicalDeviceIDProperties::default();
+                instance.get_physical_device_properties2(physical, &mut vk::PhysicalDeviceProperties2::default().push_next(&mut ids));
+                ids.device_uuid == uuid
+            });
+            let physical = physical.expect("the device by its UUID");
+            let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
+            let extensions = [ash::khr::external_memory_fd::NAME.as_ptr(), ash::khr::external_semaphore_fd::NAME.as_ptr()];
+            let extensions = &extensions[..if shares { 2 } else { 1 }];
+            let made = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(extensions);
+            let device = instance.create_device(physical, &made, None)?;
+            let queue = device.get_device_queue(0, 0);
+            let (buffer, memory) = exported(&instance, physical, &device)?;
+            let export = ash::khr::external_memory_fd::Device::new(&instance, &device);
+            let semaphores = ash::khr::external_semaphore_fd::Device::new(&instance, &device);
+
+            let binding = [vk::DescriptorSetLayoutBinding::default()
+                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::COMPUTE)];
+            let set_layout = device.create_descriptor_set_layout(&vk::DescriptorSetLayoutCreateInfo::default().bindings(&binding), None)?;
+            let set_layouts = [set_layout];
+            let layout = device.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts), None)?;
+            let words: Vec<u32> = SHADER.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+            let module = device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None)?;
+            let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE).module(module).name(c"main");
+            let pipelines = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+            let pipeline = device.create_compute_pipelines(vk::PipelineCache::null(), &pipelines, None).map_err(|(_, error)| error)?[0];
+            let sizes = [vk::DescriptorPoolSize::default().ty(vk::DescriptorType::STORAGE_BUFFER).descriptor_count(1)];
+            let sets = device.create_descriptor_pool(&vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes), None)?;
+            let set = device
+                .allocate_descriptor_sets(&vk::DescriptorSetAllocateInfo::default().descriptor_pool(sets).set_layouts(&set_layouts))?[0];
+            let whole = [vk::DescriptorBufferInfo::default().buffer(buffer).range(vk::WHOLE_SIZE)];
+            let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(vk::DescriptorType::STORAGE_BUFFER);
+            device.update_descriptor_sets(&[write.buffer_info(&whole)], &[]);
+            let commands = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
+            Ok(Self {
+                _entry: entry,
+                instance,
+                device,
+                queue,
+                buffer,
+                memory,
+                export,
+                semaphores,
+                module,
+                set_layout,
+                layout,
+                pipeline,
+                sets,
+                set,
+                commands,
+            })
+        }
+    }
+
+    /// A descriptor of the memory, which belongs to whoever takes it.
+    pub fn fd(&self) -> i32 {
+        let info = vk::MemoryGetFdInfoKHR::default().memory(self.memory).handle_type(vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
+        // SAFETY: the memory was made to be exported so.
+        unsafe { self.export.get_memory_fd(&info) }.expect("a file descriptor")
+    }
+
+    /// Runs commands on the buffer, and waits for them.
+    fn run(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) {
+        self.submit(record, &[], &[]);
+        self.wait();
+    }
+
+    /// Waits for all that was submitted.
+    pub fn wait(&self) {
+        // SAFETY: nobody else uses the queue.
+        unsafe { self.device.queue_wait_idle(self.queue) }.expect("done");
+    }
+
+    /// Submits commands on the buffer that wait for semaphores and signal others.
+    fn submit(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer), waits: &[vk::Semaphore], signals: &[vk::Semaphore]) {
+        // SAFETY: the commands are freed with their pool, when nothing runs any more, and nobody else uses the queue.
+        unsafe {
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(self.commands).command_buffer_count(1);
+            let buffers = self.device.allocate_command_buffers(&info).expect("a command buffer");
+            self.device.begin_command_buffer(buffers[0], &vk::CommandBufferBeginInfo::default()).expect("recording");
+            record(&self.device, buffers[0]);
+            self.device.end_command_buffer(buffers[0]).expect("recorded");
+            let stages = vec![vk::PipelineStageFlags::ALL_COMMANDS; waits.len()];
+            let submit = vk::SubmitInfo::default().command_buffers(&buffers).wait_semaphores(waits).wait_dst_stage_mask(&stages);
+            self.device.queue_submit(self.queue, &[submit.signal_semaphores(signals)], vk::Fence::null()).expect("submitted");
+        }
+    }
+
+    pub fn fill(&self, value: u32) {
+        // SAFETY: the buffer has so many bytes.
+        self.run(|device, commands| unsafe { device.cmd_fill_buffer(commands, self.buffer, 0, SIZE as u64, value) });
+    }
+
+    /// Each word becomes three times itself and one.
+    pub fn turn(&self) {
+        self.turn_between(&[], &[]);
+        self.wait();
+    }
+
+    /// The same when semaphores are signalled, which signals others; nobody waits for it.
+    pub fn turn_between(&self, waits: &[vk::Semaphore], signals: &[vk::Semaphore]) {
+        // SAFETY: the shader stays within the buffer.
+        let record = |device: &ash::Device, commands| unsafe {
+            device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, self.pipeline);
+            device.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, self.layout, 0, &[self.set], &[]);
+            device.cmd_dispatch(commands, (COUNT / 64) as u32, 1, 1);
+        };
+        self.submit(record, waits, signals);
+    }
+
+    /// A semaphore, which can be exported so.
+    pub fn semaphore(&self, kind: vk::ExternalSemaphoreHandleTypeFlags) -> vk::Semaphore {
+        let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(kind);
+        // SAFETY: semaphores can be exported so, as the caller knows.
+        unsafe { self.device.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut export), None) }.expect("a semaphore")
+    }
+
+    /// A descriptor of a semaphore, which belongs to whoever takes it.
+    pub fn semaphore_fd(&self, semaphore: vk::Semaphore, kind: vk::ExternalSemaphoreHandleTypeFlags) -> i32 {
+        let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(semaphore).handle_type(kind);
+        // SAFETY: the semaphore was made to be exported so.
+        unsafe { self.semaphores.get_semaphore_fd(&info) }.expect("a file descriptor")
+    }
+
+    /// Makes a semaphore of what a descriptor names, which it takes.
+    pub fn import(&self, semaphore: vk::Semaphore, kind: vk::ExternalSemaphoreHandleTypeFlags, fd: i32) {
+        let is_file = kind == vk::ExternalSemaphoreHandleTypeFlags::SYNC_FD;
+        let flags = if is_file { vk::SemaphoreImportFlags::TEMPORARY } else { vk::SemaphoreImportFlags::empty() };
+        let info = vk::ImportSemaphoreFdInfoKHR::default().semaphore(semaphore).flags(flags).handle_type(kind).fd(fd);
+        // SAFETY: nothing uses the semaphore, and the descriptor is one of that kind.
+        unsafe { self.semaphores.import_semaphore_fd(&info) }.expect("an import");
+    }
+
+    /// Ends a semaphore that nothing uses any more.
+    pub fn destroy(&self, semaphore: vk::Semaphore) {
+        // SAFETY: as the caller says.
+        unsafe { self.device.destroy_semaphore(semaphore, None) };
+    }
+}
+
+/// A buffer, and memory for it that can be exported.
+///
+/// # Safety
+/// All of them belong together.
+unsafe fn exported(
+    instance: &ash::Instance,
+    physical: vk::PhysicalDevice,
+    device: &ash::Device,
+) -> Result<(vk::Buffer, vk::DeviceMemory), vk::Result> {
+    let kind = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
+    let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(kind);
+    let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
+    let info = vk::BufferCreateInfo::default().size(SIZE as u64).usage(usage).push_next(&mut external);
+    // SAFETY: the type is one of the buffer's, and the memory is as large as it needs.
+    unsafe {
+        let buffer = device.create_buffer(&info, None)?;
+        let needs = device.get_buffer_memory_requirements(buffer);
+        let properties = instance.get_physical_device_memory_properties(physical);
+        let mut types = properties.memory_types_as_slice().iter().zip(0u32..);
+        let own = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+        let found = types.find(|(ty, index)| needs.memory_type_bits & (1 << index) != 0 && ty.property_flags.contains(own));
+        let (_, index) = found.expect("memory of the device's own");
+        let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(kind);
+        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index).push_next(&mut export);
+        let memory = device.allocate_memory(&info, None)?;
+        device.bind_buffer_memory(buffer, memory, 0)?;
+        Ok((buffer, memory))
+    }
+}
+
+impl Drop for Vulkan {
+    fn drop(&mut self) {
+        // SAFETY: nothing runs any more, and nothing is used again.
+        unsafe {
+            self.device.destroy_command_pool(self.commands, None);
+            self.device.destroy_descriptor_pool(self.sets, None);
+            self.device.destroy_pipeline(self.pipeline, None);
+            self.device.destroy_shader_module(self.module, None);
+            self.device.destroy_pipeline_layout(self.layout, None);
+            self.device.destroy_descriptor_set_layout(self.set_layout, None);
+            self.device.destroy_buffer(self.buffer, None);
+            self.device.free_memory(self.memory, None);
+            self.device.destroy_device(None);
+            self.instance.destroy_instance(None);
+        }
+    }
+}
