@@ -118,6 +118,9 @@ fn it_describes_itself_for_packages() {
         (&["--completions", "zsh"], "#compdef wgclc"),
         (&["--completions", "fish"], "complete -c wgclc"),
         (&["--manual"], ".SH \"BUILD OPTIONS\""),
+        // What runs kernels has options of its own.
+        (&["--completions", "bash"], "wgclc__subcmd__run"),
+        (&["--manual"], "\\-\\-compare"),
     ] {
         let output = wgclc(arguments, "");
         assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "{arguments:?}");

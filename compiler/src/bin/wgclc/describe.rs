@@ -40,17 +40,17 @@ pub struct Describe {
 }
 
 impl Describe {
-    /// What is asked for, as bytes to print; nothing where the command has other work.
+    /// What is asked for, as bytes to print; nothing where the command has other work. `run` is what `wgclc run` takes.
     ///
     /// # Errors
     ///
     /// None that are known: what is written goes to memory.
-    pub fn text(&self, command: Command) -> io::Result<Option<Vec<u8>>> {
+    pub fn text(&self, command: Command, run: Command) -> io::Result<Option<Vec<u8>>> {
         let mut text = Vec::new();
         if let Some(shell) = self.completions {
-            generate(shell.shell(), &mut command.clone(), "wgclc", &mut text);
+            generate(shell.shell(), &mut command.subcommand(run.name("run")), "wgclc", &mut text);
         } else if self.manual {
-            manual(command, &mut text)?;
+            manual(command, run, &mut text)?;
         } else {
             return Ok(None);
         }
@@ -80,7 +80,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 ];
 
 /// Writes the manual page of section 1.
-fn manual(command: Command, out: &mut Vec<u8>) -> io::Result<()> {
+fn manual(command: Command, run: Command, out: &mut Vec<u8>) -> io::Result<()> {
     let usage = command.clone().render_usage().to_string();
     let page = Man::new(command.version(env!("CARGO_PKG_VERSION"))).manual("wgcl");
     page.render_title(out)?;
@@ -91,7 +91,31 @@ fn manual(command: Command, out: &mut Vec<u8>) -> io::Result<()> {
     text.to_writer(out)?;
     page.render_description_section(out)?;
     page.render_options_section(out)?;
+    running(run, out)?;
     rest().to_writer(out)
+}
+
+/// The section of `wgclc run`: its usage, its options, and what its help says below them, line by line.
+fn running(mut run: Command, out: &mut Vec<u8>) -> io::Result<()> {
+    let mut text = Roff::new();
+    text.control("SH", ["WGCLC RUN"]);
+    text.text([roman(run.render_usage().to_string().trim_start_matches("Usage: "))]);
+    text.to_writer(out)?;
+    let below = run.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let mut options = Vec::new();
+    Man::new(run).render_options_section(&mut options)?;
+    // They stand in that section, and not in one of their own; the page has begun already.
+    let lines = options.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.starts_with(b".SH"));
+    out.extend(lines.flatten());
+    for line in std::iter::once("").chain(below.lines()) {
+        let mut text = Roff::new();
+        text.control(if line.is_empty() { "PP" } else { "br" }, []);
+        if !line.is_empty() {
+            text.text([roman(line)]);
+        }
+        text.to_writer(out)?;
+    }
+    Ok(())
 }
 
 /// What clap does not know.

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         Ok(read) => read,
         Err(error) => return usage(&error),
     };
-    match arguments.describe.text(Arguments::command()) {
+    match arguments.describe.text(Arguments::command(), RunArguments::command()) {
         Ok(None) => {}
         Ok(Some(text)) => {
             let _ = std::io::stdout().write_all(&text);
