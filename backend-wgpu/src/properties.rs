@@ -267,15 +267,17 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
     if llvmpipe {
         defects = Defects::lavapipe();
     }
-    // SwiftShader does the turns of several work-items together as well.
-    defects.loop_values |= info.name.starts_with("SwiftShader");
+    // It does the turns of several work-items together as well.
+    let swiftshader = info.name.starts_with("SwiftShader");
+    defects.loop_values |= swiftshader;
+    defects.unsigned_minima = swiftshader;
     costs.lanes_exchange = subgroups && exchange.unwrap_or(costs.lanes_exchange);
     let int64 = has_int64(features);
     let int16 = features.contains(Features::SHADER_I16);
     let language = Language {
         int64: true,
-        // What is done with the bits of a double is done in integers of 64 bits.
-        fp64: int64 && features.contains(Features::SHADER_F64),
+        // What is done with the bits of a double is done in integers of 64 bits, which the HLSL that naga writes cannot make of it.
+        fp64: int64 && features.contains(Features::SHADER_F64) && info.backend != wgpu::Backend::Dx12,
         fp16: features.contains(Features::SHADER_F16),
         int64_atomics: int64 && features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS),
         atomic_order: match (approach.spirv, llvmpipe) {
@@ -315,6 +317,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
             storage_buffers: storage_buffers(&limits),
             uniform_buffers: uniform_buffers(&limits),
             uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
+            group_items: limits.max_compute_invocations_per_workgroup,
             function_memory: profiles::FUNCTION_MEMORY,
             expanded_instructions: profiles::EXPANDED_INSTRUCTIONS,
         },

@@ -169,6 +169,21 @@ fn floats_are_neither_contracted_nor_compared_in_order() {
     assert!(text.contains(" Fma ") && text.matches("NoContraction").count() == 1, "{text}");
 }
 
+/// What SwiftShader loses is found by comparison there.
+#[test]
+fn minima_are_choices_where_a_driver_loses_them() {
+    let text = "kernel @f0 \"k\" (%0: ptr.global buffer) {\n  %1: i32 = load %0 align 4\n  %2: i32 = const 47\n  %3: i32 = umin %1, %2\n  store %0, %3 align 4\n  return\n}\n";
+    let has_minimum = |target: &Target| {
+        emit_for(&parse(text), target).unwrap().naga.entry_points[0]
+            .function
+            .expressions
+            .iter()
+            .any(|(_, expression)| matches!(expression, naga::Expression::Math { fun: naga::MathFunction::Min, .. }))
+    };
+    assert!(has_minimum(&Target::full()));
+    assert!(!has_minimum(&Target::full().changed(|target| target.shaders.defects.unsigned_minima = true)));
+}
+
 #[test]
 fn every_integer_operation_prints_everywhere() {
     for ty in ["i8", "i16x3", "i32x4", "i64", "i8x16", "i64x8"] {

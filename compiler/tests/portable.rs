@@ -243,8 +243,16 @@ fn devices() -> [(Format, Target); 4] {
     [(Format::Msl, Target::metal()), (Format::Hlsl, Target::dx12()), (Format::Glsl, Target::gles()), (Format::Wgsl, Target::webgpu())]
 }
 
+/// Leaves a text where `WGCL_TEST_SHADERS` wants it, for other compilers (`scripts/foreign`): `FOLDER/FORMAT/FILE.KERNEL.BUILD`.
+fn keep(text: &str, format: Format, name: &str) {
+    let Some(folder) = std::env::var_os("WGCL_TEST_SHADERS") else { return };
+    let folder = PathBuf::from(folder).join(format!("{format:?}").to_lowercase());
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(name.replace('/', "_")), text).unwrap();
+}
+
 /// What a shader has too much of, or what is wrong with its text.
-fn fault(shader: &Shader, format: Format, target: &Target) -> Option<String> {
+fn fault(shader: &Shader, format: Format, target: &Target, name: &str) -> Option<String> {
     let count =
         |uniform: bool| shader.bindings.iter().filter(|binding| matches!(binding.kind, BindingKind::Uniform { .. }) == uniform).count();
     let limits = target.shaders.limits;
@@ -258,6 +266,7 @@ fn fault(shader: &Shader, format: Format, target: &Target) -> Option<String> {
         Ok(text) => text,
         Err(error) => return Some(error.to_string()),
     };
+    keep(&text, format, name);
     (format == Format::Wgsl).then(|| naga::front::wgsl::parse_str(&text).map_err(|error| error.emit_to_string(&text))).and_then(|parsed| {
         let module = match parsed {
             Ok(module) => module,
@@ -271,7 +280,7 @@ fn fault(shader: &Shader, format: Format, target: &Target) -> Option<String> {
 /// Takes the kernels of a source through a device's form; returns how many it takes and how many it refuses.
 fn take(job: &Job, format: Format, target: &Target, fail: &dyn Fn(String)) -> (usize, usize) {
     let (mut taken, mut refused) = (0, 0);
-    for build in &job.builds {
+    for (number, build) in job.builds.iter().enumerate() {
         let options = options::parse_options(build).unwrap();
         let source = Source { text: job.source.clone(), ..Default::default() };
         let Some(program) = build_with(&source, &options, target, false).program else {
@@ -283,7 +292,7 @@ fn take(job: &Job, format: Format, target: &Target, fail: &dyn Fn(String)) -> (u
             match specialise(&program.module, &function.name, &key(function, size), target) {
                 Ok(shader) => {
                     taken += 1;
-                    if let Some(fault) = fault(&shader, format, target) {
+                    if let Some(fault) = fault(&shader, format, target, &format!("{}.{}.{number}", job.name, function.name)) {
                         fail(format!("{} of {} with `{build}`: {fault}", function.name, job.name));
                     }
                 }

@@ -103,6 +103,7 @@ fn every_stage_prints() {
         ("msl", "kernel void add"),
         ("hlsl", "[numthreads(8, 4, 1)]"),
         ("reflection", "argument 2 n: int in private"),
+        ("bindings", "Arguments, byte 64: n, 4 bytes"),
     ];
     for (stage, words) in stages {
         let output = wgclc(&["--emit", stage, "--local-size", "8,4", "-DN=1", "-"], GOOD);

@@ -179,6 +179,10 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
 fn group_size(local_size: [u32; 3], target: &Target) -> Result<([u32; 3], [u32; 3]), EmitError> {
     // naga takes questions about subgroups from groups of one dimension only, where WGSL says which work-items are next to each other. OpenCL does not.
     let checked_size = if target.shaders.spirv { items::row(local_size) } else { local_size };
+    let (items, most) = (local_size.iter().map(|&size| u64::from(size)).product(), target.shaders.limits.group_items.into());
+    if items > most {
+        return Err(EmitError::Limit { what: "work-items of a work-group", needed: items, limit: most });
+    }
     match checked_size.iter().find(|&&size| size > MOST_ITEMS) {
         Some(&needed) => Err(EmitError::Limit { what: "work-items of a work-group", needed: needed.into(), limit: MOST_ITEMS.into() }),
         None => Ok((local_size, checked_size)),

@@ -136,6 +136,10 @@ impl Emitter<'_, '_> {
                 BinOp::FSub => (BinaryOperator::Subtract, false),
                 BinOp::FMul => (BinaryOperator::Multiply, false),
                 BinOp::FDiv => (BinaryOperator::Divide, false),
+                BinOp::UMin if e.cx.target.shaders.defects.unsigned_minima => {
+                    let less = e.b.binary(BinaryOperator::Less, x, y);
+                    return Ok(e.b.select(less, x, y));
+                }
                 BinOp::UMin => return Ok(e.b.math(MathFunction::Min, &[x, y])),
                 BinOp::UMax => return Ok(e.b.math(MathFunction::Max, &[x, y])),
                 BinOp::SMin | BinOp::SMax => {

@@ -11,6 +11,7 @@
 //!                              %3 = fsub %9, %0
 //! ```
 //! The second operand of what could be taken for nothing (`x - x`, `x / x`, `x == x`) is hidden by another such zero. Signs are changed as bits, the smaller of two numbers is a choice.
+//! Constants that are no number's usual digits in these languages are made of their bits in the same way: WGSL has neither infinities nor NaN, and Tint takes -0 for 0.
 //! What a buffer holds that nothing is stored to is taken as it is. `a * b + c` that may be contracted ([`MathOp::FMulAdd`]) stays visible as such. Halves are left alone: what is done with
 //! them is done in `float` by some, and rounded each time.
 
@@ -32,7 +33,7 @@ type Zero = usize;
 fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let mut concerned = false;
-    body.walk(&mut |inst| concerned |= is_concerned(function, inst));
+    body.walk(&mut |inst| concerned |= is_concerned(function, inst) || is_unsaid(function, inst));
     if concerned {
         let plain = plain_loads(function, &body);
         let mut start = Vec::new();
@@ -69,6 +70,23 @@ fn is_concerned(function: &Function, inst: &Inst) -> bool {
         _ => return false,
     };
     is_wide(function.ty(operand))
+}
+
+/// Whether an instruction is a constant with infinities, NaN, -0 or what is nearly zero or infinite: languages, or their compilers, have no digits for them.
+fn is_unsaid(function: &Function, inst: &Inst) -> bool {
+    let (Op::Const(constant), [result]) = (&inst.op, &inst.results[..]) else { return false };
+    let ty = function.ty(*result);
+    let (sign, least, most) = match ty.scalar() {
+        Some(Scalar::F32) => (1 << 31, 0x0080_0000, 0x7f7f_ffff),
+        Some(Scalar::F64) => (1 << 63, 0x0010_0000_0000_0000, 0x7fef_ffff_ffff_ffff),
+        _ => return false,
+    };
+    let is_said = |bits: &u64| *bits == 0 || (least..most).contains(&(bits & !sign));
+    match constant {
+        Const::Bits(bits) => !is_said(bits),
+        Const::Lanes(lanes) => !lanes.iter().all(is_said),
+        Const::Null | Const::Undef => false,
+    }
 }
 
 /// Types whose operations are hidden.
@@ -159,6 +177,9 @@ impl Opaque<'_> {
             for nested in inst.op.regions_mut() {
                 self.region(nested);
             }
+            if is_unsaid(self.function, &inst) {
+                self.spell(&mut inst);
+            }
             self.note(&inst);
             if is_concerned(self.function, &inst) {
                 inst.op = self.rewritten(inst.op);
@@ -167,6 +188,18 @@ impl Opaque<'_> {
         }
         region.insts = std::mem::replace(&mut self.out, outer);
         self.hidden = known;
+    }
+
+    /// Makes a constant of its bits, which nobody knows then.
+    fn spell(&mut self, inst: &mut Inst) {
+        let [result] = inst.results[..] else { return };
+        let ty = self.function.ty(result);
+        let integer = ty.with_scalar(if ty.scalar() == Some(Scalar::F64) { Scalar::I64 } else { Scalar::I32 });
+        let bits = self.push(integer, inst.op.clone());
+        let zeros = self.zeros_for(bits, 0);
+        let hidden = self.bin(BinOp::Xor, bits, zeros);
+        inst.op = Op::Cast(CastOp::Bitcast, hidden);
+        self.clean[result.index()] = true;
     }
 
     /// Notes what is known of the result of an instruction.

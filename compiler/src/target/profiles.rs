@@ -78,6 +78,7 @@ impl Target {
                 storage_buffers: 32,
                 uniform_buffers: 12,
                 uniform_size: 65536,
+                group_items: u32::MAX,
                 function_memory: FUNCTION_MEMORY,
                 expanded_instructions: EXPANDED_INSTRUCTIONS,
             },
@@ -174,21 +175,24 @@ impl Target {
                 target.shaders.int8_storage = false;
                 target.shaders.limits.storage_buffers = 20;
                 target.shaders.limits.uniform_buffers = 9;
+                target.shaders.limits.group_items = 1024;
             })
             .without_spirv()
     }
 
     /// Direct3D 12 with shader model 6.2 and the second tier of resource binding: a quarter of 64 unordered access views are storage buffers of a stage, and there are 14 constant buffers. Lanes of a
-    /// wave are as many as the driver likes.
+    /// wave are as many as the driver likes. There is no double: the HLSL that naga writes has no way from its bits to it.
     pub fn dx12() -> Self {
         Self::full()
             .changed(|target| {
+                target.language.fp64 = false;
                 target.language.int64_atomics = false;
                 target.language.subgroups = false;
                 target.shaders.int8_storage = false;
                 target.shaders.float_atomics = false;
                 target.shaders.limits.storage_buffers = 16;
                 target.shaders.limits.uniform_buffers = 14;
+                target.shaders.limits.group_items = 1024;
             })
             .without_spirv()
     }
@@ -197,6 +201,7 @@ impl Target {
     pub fn webgpu() -> Self {
         Self::gles().changed(|target| {
             target.language.max_local_memory = 16384;
+            target.shaders.limits.group_items = 256;
         })
     }
 }
@@ -237,6 +242,7 @@ impl Defects {
             late_indices: false,
             loop_values: false,
             half_rounding: false,
+            unsigned_minima: false,
         }
     }
 }

@@ -54,6 +54,8 @@ pub struct Limits {
     pub uniform_buffers: u32,
     /// Bytes of a uniform binding.
     pub uniform_size: u32,
+    /// Work-items of a group.
+    pub group_items: u32,
     /// Bytes of private arrays that a work-item has in variables of the function; more go elsewhere.
     pub function_memory: u32,
     /// Instructions of a kernel once functions stand in the place of their calls, which is what drivers make of them.
@@ -94,4 +96,6 @@ pub struct Defects {
     pub loop_values: bool,
     /// It takes a float that became a half and a float again for the first one, unrounded (`passes::half_rounding`).
     pub half_rounding: bool,
+    /// It loses the smaller of an unsigned integer and a constant where that is stored to a variable which a loop carries: found by comparison it is kept.
+    pub unsigned_minima: bool,
 }

@@ -44,6 +44,8 @@ pub enum Emit {
     Glsl,
     /// Kernels, arguments and attributes.
     Reflection,
+    /// What has to be bound for the shader of each kernel, and what lies where in the buffer of its arguments.
+    Bindings,
 }
 
 impl Emit {
@@ -54,7 +56,7 @@ impl Emit {
 
     /// Whether it wants naga without what only SPIR-V can say.
     pub const fn is_portable(self) -> bool {
-        matches!(self, Self::Wgsl | Self::Msl | Self::Hlsl | Self::Glsl)
+        matches!(self, Self::Wgsl | Self::Msl | Self::Hlsl | Self::Glsl | Self::Bindings)
     }
 
     /// What a file of it ends with.
@@ -74,6 +76,7 @@ impl Emit {
             Self::Hlsl => "hlsl",
             Self::Glsl => "comp",
             Self::Reflection => "reflection",
+            Self::Bindings => "bindings",
         }
     }
 }

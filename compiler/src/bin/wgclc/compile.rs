@@ -16,6 +16,7 @@ use wgcl_compiler::target::Target;
 use wgcl_compiler::timing;
 
 use crate::arguments::{Arguments, Check, Emit};
+use crate::bindings::bindings;
 use crate::input::Input;
 
 /// What came of a file.
@@ -180,6 +181,7 @@ fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) 
         Emit::Hlsl => Format::Hlsl,
         Emit::Glsl => Format::Glsl,
         Emit::Reflection => return Ok(reflection(program)),
+        Emit::Bindings => return bindings(arguments, program, target),
         Emit::Launched => return launched_text(arguments, program, target),
         Emit::Vector | Emit::Asm => return native_text(stage, arguments, program, target),
         Emit::Tokens | Emit::Ast | Emit::Thir | Emit::Ir => return Ok(program.module.to_string()),
@@ -215,7 +217,7 @@ fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &T
 }
 
 /// Makes the shaders of the kernels that are asked for.
-fn shaders(
+pub fn shaders(
     arguments: &Arguments,
     program: &Program,
     target: &Target,

@@ -4,6 +4,7 @@
 //! or written, 3 where there is no device to run on.
 
 mod arguments;
+mod bindings;
 mod compile;
 mod describe;
 mod input;
