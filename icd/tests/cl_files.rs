@@ -7,6 +7,8 @@
 //! `--jobs N` sets how many run at once. `WGCL_TEST_SPIRV=0` (or 2) has other compilers make SPIR-V of the sources first (`spirv.rs`). `tests/README.md` describes the directives; `WGCL_TEST_PLATFORM` and its
 //! fellows (see `common/mod.rs`) choose another platform to compare with.
 
+#[path = "cl_files/compare.rs"]
+mod compare;
 #[path = "cl_files/diagnostics.rs"]
 mod diagnostics;
 #[path = "cl_files/directive.rs"]

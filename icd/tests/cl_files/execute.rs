@@ -5,14 +5,15 @@ use std::ptr::{null, null_mut};
 use std::rc::Rc;
 
 use wgcl_client::contents::{fill, layout};
-use wgcl_client::element::{Element, Value};
+use wgcl_client::element::Element;
 use wgcl_client::error::NotationError;
 use wgcl_client::expression::{Input, Scope};
 use wgcl_client::image::Form;
 use wgcl_client::notation::ArgumentKind;
 
-use super::directive::{Argument, Expect, Run, Tolerance, Variant};
-use super::record::{Record, Recorder};
+use super::compare::{Records, compare};
+use super::directive::{Argument, Run, Variant};
+use super::record::Recorder;
 use super::{diagnostics, image};
 use crate::common::ffi::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_DEVICE_EXTENSIONS, CL_DEVICE_PROFILE, CL_MEM_COPY_HOST_PTR,
@@ -21,9 +22,6 @@ use crate::common::ffi::{
 use crate::common::images;
 use crate::common::objects::{Context, Kernel, Mem, Program, Queue, Sampler};
 use crate::common::{info_bytes, info_string, target};
-
-/// Mismatches shown of one `expect`.
-const SHOWN: usize = 8;
 
 /// What a variant needs and this device has not, if there is such a thing.
 pub fn missing_feature(variant: &Variant) -> Option<&str> {
@@ -230,12 +228,6 @@ fn set_argument(
     if status == CL_SUCCESS { Ok(()) } else { Err(format!("clSetKernelArg({index}, {}) gave {status}", argument.name)) }
 }
 
-/// Where a run's buffers are recorded.
-struct Records<'a> {
-    title: &'a str,
-    recorder: &'a mut Recorder,
-}
-
 /// Runs a kernel once; `Err` where it could not be run, else the mismatches.
 fn launch(
     context: &Context,
@@ -284,105 +276,4 @@ fn launch(
         }
     }
     compare(run, &inputs, &outputs, records)
-}
-
-/// Compares the buffers with the expectations; an element that no `expect` speaks of must be what it was.
-fn compare(
-    run: &Run,
-    inputs: &HashMap<String, Input>,
-    outputs: &HashMap<&str, Vec<u8>>,
-    records: &mut Records<'_>,
-) -> Result<Vec<String>, String> {
-    let mut problems = Vec::new();
-    for expect in &run.expects {
-        if !outputs.contains_key(expect.name.as_str()) {
-            return Err(format!("line {}: no buffer `{}`", expect.line, expect.name));
-        }
-    }
-    for (&name, bytes) in outputs {
-        let Some(input) = inputs.get(name) else { continue };
-        let element = input.element;
-        let count = bytes.len() / element.size();
-        let mut spoken_of = vec![false; count];
-        // What an earlier run has left may hold pointers, which each device has its own numbers for.
-        let left = run.arguments.iter().any(|argument| argument.name == name && matches!(argument.kind, ArgumentKind::Same { .. }));
-        let mut exact = vec![!left; count];
-        for expect in run.expects.iter().filter(|expect| expect.name == name) {
-            problems.extend(compare_one(expect, inputs, element, bytes, &mut spoken_of, &mut exact)?);
-        }
-        let size = element.size();
-        for index in (0..count).filter(|&index| !spoken_of[index]) {
-            if bytes[index * size..][..size] != input.bytes[index * size..][..size] {
-                problems.push(format!("{name}[{index}] was changed, which no expect allows"));
-                break;
-            }
-        }
-        let title = format!("{}: {name}", records.title);
-        records.recorder.add(Record { title, size, is_float: element.is_float(), exact, bytes: bytes.clone() });
-    }
-    Ok(problems)
-}
-
-fn compare_one(
-    expect: &Expect,
-    inputs: &HashMap<String, Input>,
-    element: Element,
-    bytes: &[u8],
-    spoken_of: &mut [bool],
-    exact: &mut [bool],
-) -> Result<Vec<String>, String> {
-    let mut wrong = Vec::new();
-    let mut count = 0;
-    for (index, (spoken_of, exact)) in spoken_of.iter_mut().zip(exact).enumerate() {
-        let scope = Scope { index: index as i128, inputs: Some(inputs), ..Scope::default() };
-        let at = |error: NotationError| format!("line {}: {error}", expect.line);
-        if let Some(condition) = &expect.condition
-            && !condition.evaluate(&scope).map_err(at)?.is_true()
-        {
-            continue;
-        }
-        *spoken_of = true;
-        let want = expect.value.evaluate(&scope).map_err(at)?;
-        *exact &= matches!(expect.tolerance, Tolerance::Exact) && want != Value::Any;
-        let have = element.load(bytes, index).unwrap_or(Value::Any);
-        if !agrees(element, want, have, expect.tolerance) {
-            count += 1;
-            if wrong.len() < SHOWN {
-                wrong.push(format!("{}[{index}] is {have}, expected {}", expect.name, element.convert(want)));
-            }
-        }
-    }
-    if count > SHOWN {
-        wrong.push(format!("... {count} wrong elements of {} in all", expect.name));
-    }
-    Ok(wrong.into_iter().map(|text| format!("line {}: {text}", expect.line)).collect())
-}
-
-fn agrees(element: Element, want: Value, have: Value, tolerance: Tolerance) -> bool {
-    if want == Value::Any {
-        return true;
-    }
-    if !element.is_float() {
-        let distance = (element.convert(want).as_int() - have.as_int()).unsigned_abs();
-        return match tolerance {
-            Tolerance::Exact => distance == 0,
-            Tolerance::Ulp(amount) | Tolerance::Relative(amount) => distance as f64 <= amount,
-        };
-    }
-    let (exact, have) = (want.as_f64(), have.as_f64());
-    let rounded = element.convert(want).as_f64();
-    if rounded.is_nan() || have.is_nan() {
-        return rounded.is_nan() && have.is_nan();
-    }
-    if rounded == have {
-        return true;
-    }
-    if !have.is_finite() || !rounded.is_finite() {
-        return false;
-    }
-    match tolerance {
-        Tolerance::Exact => false,
-        Tolerance::Ulp(amount) => (exact - have).abs() <= amount * element.ulp(exact),
-        Tolerance::Relative(amount) => (exact - have).abs() <= amount * exact.abs().max(1.0),
-    }
 }

@@ -1,0 +1,213 @@
+//! Kernels of `tests/cl` in a browser: the WGSL that the compiler writes for WebGPU, run by headless Chromium on its SwiftShader, meets the expectations that
+//! the files' directives state, which are computed here.
+//!
+//! `WGCL_TEST_BROWSER` names the browser; without it `chromium` or one of its other names is looked for. Where there is none, or it has no WebGPU, the test
+//! says so and does nothing. `WGCL_TEST_BROWSER_FILES` names other files, by parts of their paths; an empty text means all of them.
+
+#![allow(dead_code, reason = "the directives' modules serve another test first")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "cl_files/compare.rs"]
+mod compare;
+#[path = "cl_files/directive.rs"]
+mod directive;
+#[path = "browser/launch.rs"]
+mod launch;
+#[path = "cl_files/record.rs"]
+mod record;
+#[path = "browser/server.rs"]
+mod server;
+
+mod common;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use compare::{Records, compare};
+use directive::Variant;
+use launch::Launch;
+use serde_json::Value as Json;
+use wgcl_compiler::target::Target;
+
+/// What runs there without being asked for more. Of each file all runs that WebGPU can take, and at least one.
+const FILES: [&str; 15] = [
+    "programs/bitonic_sort.cl",
+    "programs/blur.cl",
+    "programs/crc32.cl",
+    "programs/mandelbrot.cl",
+    "programs/matrix_struct.cl",
+    "programs/nbody.cl",
+    "programs/sgemm.cl",
+    "programs/sha256.cl",
+    "programs/xorshift_pi.cl",
+    "arith/float_ops.cl",
+    "arith/integer_ops.cl",
+    "arith/long_ops.cl",
+    "atomics/one_place.cl",
+    "control/loops.cl",
+    "memory/private_arrays.cl",
+];
+
+/// The browser's names.
+const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+/// What a browser says of a barrier in control flow that only the program knows to be uniform.
+const NOT_UNIFORM: &str = "must only be called from uniform control flow";
+
+/// How long all of it may take: machines of few cores start a browser slowly.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+fn browser() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("WGCL_TEST_BROWSER") {
+        return Some(named.into());
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).flat_map(|folder| NAMES.map(|name| folder.join(name))).find(|file| file.is_file())
+}
+
+/// A browser that ends with this.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(browser: &Path, profile: &Path, address: &str) -> Running {
+    let arguments = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--enable-unsafe-webgpu",
+        "--use-webgpu-adapter=swiftshader",
+        "--no-first-run",
+    ];
+    let command = Command::new(browser)
+        .args(arguments)
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .arg(address)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    Running(command.unwrap_or_else(|error| panic!("{}: {error}", browser.display())))
+}
+
+/// All files below a folder.
+fn find(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            find(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "cl") {
+            files.push(path);
+        }
+    }
+}
+
+/// The files that were asked for, and whether WebGPU must take something of each.
+fn files(folder: &Path) -> (Vec<PathBuf>, bool) {
+    let Ok(words) = std::env::var("WGCL_TEST_BROWSER_FILES") else { return (FILES.iter().map(|file| folder.join(file)).collect(), true) };
+    let mut files = Vec::new();
+    find(folder, &mut files);
+    files.sort();
+    let is_asked = |file: &PathBuf| words.is_empty() || words.split_whitespace().any(|word| file.to_string_lossy().contains(word));
+    files.retain(is_asked);
+    (files, false)
+}
+
+/// The launches of a file: with their number among the variants and their number among its runs.
+fn launches(text: &str, variants: &[Variant]) -> (Vec<(usize, usize, Launch)>, Vec<String>) {
+    let target = Target::webgpu();
+    let (mut taken, mut refused) = (Vec::new(), Vec::new());
+    for (number, variant) in variants.iter().enumerate() {
+        for (index, run) in variant.runs.iter().enumerate() {
+            match launch::launch(text, variant, (run, index == 0), &target) {
+                Ok(launch) => taken.push((number, index, launch)),
+                Err(reason) => refused.push(reason),
+            }
+        }
+    }
+    (taken, refused)
+}
+
+/// The bytes of a text of hexadecimal digits.
+fn bytes(text: &Json) -> Vec<u8> {
+    let digits = text.as_str().unwrap().as_bytes().as_chunks::<2>().0;
+    digits.iter().map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+/// What is wrong with what a launch has left.
+fn problems(run: &directive::Run, launch: &Launch, outcome: &Json) -> Vec<String> {
+    if let Some(error) = outcome.get("error") {
+        return vec![error.to_string()];
+    }
+    let left = outcome["left"].as_array().unwrap();
+    let mut outputs = HashMap::new();
+    for (buffer, left) in launch.buffers.iter().zip(left) {
+        if let Some((name, size)) = buffer {
+            outputs.insert(name.as_str(), bytes(left)[..*size].to_vec());
+        }
+    }
+    // What the kernel does not use is not bound, and stays as it was.
+    for (name, input) in launch.inputs.iter().filter(|(_, input)| !input.is_scalar) {
+        outputs.entry(name).or_insert_with(|| input.bytes.clone());
+    }
+    let mut recorder = record::Recorder::default();
+    compare(run, &launch.inputs, &outputs, &mut Records { title: "", recorder: &mut recorder }).unwrap_or_else(|error| vec![error])
+}
+
+#[test]
+fn kernels_in_a_browser_do_what_their_files_say() {
+    let Some(browser) = browser() else {
+        println!("skipped: there is no Chromium");
+        return;
+    };
+    let (files, is_chosen) = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cl"));
+    let mut all = Vec::new();
+    for path in files {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let variants = directive::parse_file(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (taken, refused) = launches(&text, &variants);
+        assert!(!is_chosen || !taken.is_empty(), "{name}: WebGPU takes none of it: {}", refused.join("; "));
+        if !taken.is_empty() {
+            all.push((name, variants, taken));
+        }
+    }
+    let requests: Vec<&Json> = all.iter().flat_map(|(_, _, taken)| taken.iter().map(|(_, _, launch)| &launch.request)).collect();
+    let (address, receiver) = server::serve(serde_json::to_string(&requests).unwrap()).unwrap();
+    let profile = tempfile::tempdir().unwrap();
+    let running = start(&browser, profile.path(), &address);
+    let found = receiver.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{} sent nothing in {PATIENCE:?}", browser.display()));
+    drop(running);
+    let found: Json = serde_json::from_str(&found).unwrap();
+    if let Some(missing) = found.get("missing") {
+        println!("skipped: {missing} in {}", browser.display());
+        return;
+    }
+    let outcomes = found["outcomes"].as_array().unwrap();
+    assert_eq!(outcomes.len(), requests.len());
+    println!("{} launches of {} files on {}", outcomes.len(), all.len(), found["adapter"]);
+    let launched = all
+        .iter()
+        .flat_map(|(name, variants, taken)| taken.iter().map(move |(number, index, launch)| (name, &variants[*number], *index, launch)));
+    let (mut wrong, mut refused) = (Vec::new(), 0);
+    for ((name, variant, index, launch), outcome) in launched.zip(outcomes) {
+        let run = &variant.runs[index];
+        if outcome["error"].as_str().is_some_and(|error| error.contains(NOT_UNIFORM)) {
+            refused += 1;
+            continue;
+        }
+        wrong.extend(
+            problems(run, launch, outcome).into_iter().map(|problem| format!("{name} {} {}: {problem}", variant.label, run.launch.kernel)),
+        );
+    }
+    println!("{refused} refused for barriers that the browser does not see to be reached by all");
+    assert!(!is_chosen || refused == 0, "{refused} refused");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

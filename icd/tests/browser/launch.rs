@@ -1,0 +1,185 @@
+//! A run of a `.cl` file as WebGPU launches it: the shader in WGSL, and what is bound.
+
+use std::collections::HashMap;
+
+use serde_json::{Value as Json, json};
+use wgcl_client::contents::{fill, layout};
+use wgcl_client::error::NotationError;
+use wgcl_client::expression::{Input, Scope};
+use wgcl_client::notation::ArgumentKind;
+use wgcl_compiler::build::build_with;
+use wgcl_compiler::emit::{BindingKind, BindingSource, Format, Shader, print};
+use wgcl_compiler::ir::{KernelParam, Space};
+use wgcl_compiler::launch::{ConstantBinding, LaunchKey};
+use wgcl_compiler::layout::{ArgLayout, hidden, program_data};
+use wgcl_compiler::options;
+use wgcl_compiler::program::{Program, Source};
+use wgcl_compiler::specialise::specialise;
+use wgcl_compiler::target::Target;
+
+use crate::directive::{Run, Variant};
+
+/// Work-items of a group at most where the file leaves their number open.
+const GROUP: usize = 64;
+
+/// For each binding the argument whose buffer it is, with its bytes.
+type Buffers = Vec<Option<(String, usize)>>;
+
+/// One launch.
+pub struct Launch {
+    /// What the page gets.
+    pub request: Json,
+    /// What the arguments hold before it, by name.
+    pub inputs: HashMap<String, Input>,
+    /// What is bound.
+    pub buffers: Buffers,
+}
+
+/// An argument's bytes: those of a buffer, or of a value.
+enum Bytes {
+    Buffer(Vec<u8>),
+    Value(Vec<u8>),
+    Local(usize),
+}
+
+/// Three numbers, of which a file gives as many as there are dimensions.
+fn three(numbers: &[usize], rest: usize) -> [u32; 3] {
+    [0, 1, 2].map(|dimension| numbers.get(dimension).copied().unwrap_or(rest) as u32)
+}
+
+/// Work-items a group: those of the file, else as many as divide the first dimension.
+fn group(run: &Run) -> [u32; 3] {
+    let chosen = || (1..=GROUP).rev().find(|size| run.launch.global[0].is_multiple_of(*size)).unwrap_or(1);
+    run.launch.local.as_ref().map_or_else(|| three(&[chosen()], 1), |local| three(local, 1))
+}
+
+/// The launch of a variant's run, or what WebGPU or this test has not.
+pub fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: &Target) -> Result<Launch, String> {
+    let options = options::parse_options(&variant.options).map_err(|error| error.to_string())?;
+    let built = build_with(&Source { text: text.to_owned(), ..Default::default() }, &options, target, false);
+    let program = built.program.ok_or(built.log)?;
+    let function = program.module.functions.iter().find(|function| function.kernel.is_some() && function.name == run.launch.kernel);
+    let function = function.ok_or("no such kernel")?;
+    let params = function.kernel.as_ref().map(|kernel| kernel.params.clone()).unwrap_or_default();
+    let (arguments, inputs) = arguments(run)?;
+    let local_size = group(run);
+    let key = LaunchKey::example(function, local_size).changed(|key| {
+        key.binding.distinct = true;
+        key.kernel.zero_offset = run.launch.offset.is_none();
+        key.kernel.local_args =
+            arguments.iter().filter_map(|bytes| if let Bytes::Local(size) = bytes { Some(*size as u32) } else { None }).collect();
+        let constant = |param: &&KernelParam| matches!(param, KernelParam::Buffer { space: Space::Constant, .. });
+        key.binding.constant_args = params.iter().filter(constant).map(|_| ConstantBinding::Storage).collect();
+    });
+    let shader = specialise(&program.module, &run.launch.kernel, &key, target).map_err(|error| error.to_string())?;
+    if shader.args.identities.iter().any(Option::is_some) {
+        return Err("pointers that are kept or compared".to_owned());
+    }
+    if !is_first && shader.bindings.iter().any(|binding| binding.source == BindingSource::GlobalVariables) {
+        return Err("what an earlier run has left".to_owned());
+    }
+    let code = print(&shader, Format::Wgsl, target).map_err(|error| error.to_string())?;
+    let global = three(&run.launch.global, 1);
+    let groups = [0, 1, 2].map(|dimension| global[dimension] / local_size[dimension]);
+    if (0..3).any(|dimension| !global[dimension].is_multiple_of(local_size[dimension])) {
+        return Err("groups of several sizes".to_owned());
+    }
+    let uniform = argument_buffer(run, &arguments, &shader, (global, groups));
+    let (bindings, buffers) = bindings(run, &arguments, &shader, (&program, target), &uniform)?;
+    let entry = entry_point(&code).ok_or("no entry point")?;
+    let request = json!({ "code": code, "entry": entry, "groups": groups, "bindings": bindings });
+    Ok(Launch { request, inputs, buffers })
+}
+
+/// The name of the entry point: that of the kernel but where it ends with a digit or is a word of the language.
+fn entry_point(code: &str) -> Option<&str> {
+    code.split_once("@compute")?.1.split_once("fn ")?.1.split_once('(').map(|(name, _)| name)
+}
+
+/// The bytes of the arguments in their order, and what the expectations need of them.
+fn arguments(run: &Run) -> Result<(Vec<Bytes>, HashMap<String, Input>), String> {
+    let text = |error: NotationError| error.to_string();
+    let (mut all, mut inputs) = (Vec::new(), HashMap::new());
+    for (index, argument) in run.arguments.iter().enumerate() {
+        let scope = Scope { inputs: Some(&inputs), salt: index as u64, ..Scope::default() };
+        let (bytes, input) = match &argument.kind {
+            ArgumentKind::Buffer { element, count, init } => {
+                let bytes = fill(*element, *count, *count, init, &scope).map_err(text)?;
+                (Bytes::Buffer(bytes.clone()), Some(Input { element: *element, bytes, is_scalar: false }))
+            }
+            ArgumentKind::Value { element, count, slots, init } => {
+                let bytes = fill(*element, *count, *slots, init, &scope).map_err(text)?;
+                (Bytes::Value(bytes.clone()), Some(Input { element: *element, bytes, is_scalar: *count == 1 }))
+            }
+            ArgumentKind::Struct(fields) => (Bytes::Value(layout(fields, &scope).map_err(text)?), None),
+            ArgumentKind::Local(size) => (Bytes::Local(*size), None),
+            _ => return Err(format!("argument {}", argument.name)),
+        };
+        inputs.extend(input.map(|input| (argument.name.clone(), input)));
+        all.push(bytes);
+    }
+    Ok((all, inputs))
+}
+
+/// The contents of the argument buffer, as the compiler's `layout` describes it.
+fn argument_buffer(run: &Run, arguments: &[Bytes], shader: &Shader, (global, groups): ([u32; 3], [u32; 3])) -> Vec<u8> {
+    let mut bytes = vec![0; shader.args.size.max(ArgLayout::HEADER) as usize];
+    let mut put = |at: u32, data: &[u8]| bytes[at as usize..][..data.len()].copy_from_slice(data);
+    let offset = three(run.launch.offset.as_deref().unwrap_or_default(), 0);
+    for (place, numbers) in [(hidden::GLOBAL_OFFSET, offset), (hidden::GLOBAL_SIZE, global), (hidden::NUM_GROUPS, groups)] {
+        for (word, number) in (0..).zip(numbers) {
+            put(place + 4 * word, &number.to_le_bytes());
+        }
+    }
+    put(hidden::WORK_DIM, &(run.launch.global.len() as u32).to_le_bytes());
+    for (place, argument) in shader.args.values.iter().zip(arguments) {
+        if let (Some((at, size)), Bytes::Value(value)) = (place, argument) {
+            put(*at, &value[..value.len().min(*size as usize)]);
+        }
+    }
+    bytes
+}
+
+/// A binding as the page has it.
+fn binding(number: u32, kind: &str, contents: &[u8]) -> Json {
+    let hex: String = contents.iter().map(|byte| format!("{byte:02x}")).collect();
+    json!({ "binding": number, "kind": kind, "contents": hex })
+}
+
+/// What is bound, and whose it is.
+fn bindings(
+    run: &Run,
+    arguments: &[Bytes],
+    shader: &Shader,
+    (program, target): (&Program, &Target),
+    uniform: &[u8],
+) -> Result<(Vec<Json>, Buffers), String> {
+    let data = program_data(&program.module, target);
+    let (mut bindings, mut buffers) = (Vec::new(), Vec::new());
+    for entry in &shader.bindings {
+        let (mut contents, buffer) = match entry.source {
+            BindingSource::Arguments => (uniform.to_vec(), None),
+            BindingSource::Param(index) => match (arguments.get(index as usize), run.arguments.get(index as usize)) {
+                (Some(Bytes::Buffer(bytes)), Some(argument)) => (bytes.clone(), Some((argument.name.clone(), bytes.len()))),
+                _ => return Err(format!("a binding for parameter {index}")),
+            },
+            BindingSource::ConstantData => (data.constant.clone(), None),
+            BindingSource::GlobalVariables => (data.global.clone(), None),
+            BindingSource::Turns => (vec![0; 8], None),
+            source @ (BindingSource::Printf | BindingSource::Scratch { .. }) => return Err(format!("{source:?}")),
+        };
+        let kind = match entry.kind {
+            BindingKind::Uniform { size } => {
+                contents.resize(contents.len().max(size as usize), 0);
+                "uniform"
+            }
+            BindingKind::Storage => {
+                contents.resize(contents.len().next_multiple_of(4).max(16), 0);
+                "storage"
+            }
+        };
+        bindings.push(binding(entry.binding, kind, &contents));
+        buffers.push(buffer);
+    }
+    Ok((bindings, buffers))
+}
