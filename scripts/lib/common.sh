@@ -4,6 +4,12 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 python=$target/python/bin/python
 
+# What the library is called on this system.
+case $(uname -s) in
+Darwin) library_name=libwgcl.dylib ;;
+*) library_name=libwgcl.so ;;
+esac
+
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$(basename "$0"): $*"; exit 1; }
 
@@ -21,20 +27,21 @@ as_root() {
 # Builds libwgcl.so, and other packages of the workspace that are named, and prints the library's path; WGCL_LIBRARY names a ready one instead.
 library() { # [PACKAGE...]
     if [ -n "${WGCL_LIBRARY:-}" ]; then
-        realpath -e "$WGCL_LIBRARY" || die "WGCL_LIBRARY=$WGCL_LIBRARY: no such file"
+        [ -e "$WGCL_LIBRARY" ] || die "WGCL_LIBRARY=$WGCL_LIBRARY: no such file"
+        realpath "$WGCL_LIBRARY"
         return
     fi
     command -v cargo >/dev/null || die "cargo is missing: install Rust from https://rustup.rs"
     local quiet=--quiet
-    if is_stale "$target/release/libwgcl.so"; then
+    if is_stale "$target/release/$library_name"; then
         say "building wgcl in $target/release: two to ten minutes the first time, cargo tells how far it is"
         quiet=
     fi
     # shellcheck disable=SC2086
     (cd "$root" && cargo build --release $quiet --package wgcl ${*/#/--package }) >&2 || die "the build failed"
     # Where cargo had nothing to do for what is newer, it need not be told of again.
-    [ -n "$quiet" ] || touch "$target/release/libwgcl.so"
-    realpath -e "$target/release/libwgcl.so"
+    [ -n "$quiet" ] || touch "$target/release/$library_name"
+    realpath "$target/release/$library_name"
 }
 
 # Whether a build result is missing, or older than anything that it may be made of.

@@ -7,7 +7,8 @@ any_python() {
 
 # Copies a binary without its symbols for debuggers.
 stripped() { # FROM TO
-    install -D -m 755 "$1" "$2"
+    mkdir -p "$(dirname "$2")"
+    install -m 755 "$1" "$2"
     strip --strip-unneeded "$2" 2>/dev/null || say "no strip (package binutils): $(basename "$2") keeps its debugging information"
 }
 
@@ -21,7 +22,7 @@ compressed() { # TO
 stage() { # LIBRARY WGCLC FOLDER
     local library=$1 tool=$2 to=$3 doc=$3/share/doc/wgcl
     rm -rf "$to"
-    stripped "$library" "$to/lib/libwgcl.so"
+    stripped "$library" "$to/lib/$library_name"
     stripped "$tool" "$to/bin/wgclc"
     "$tool" --manual | compressed "$to/share/man/man1/wgclc.1.gz"
     "$(any_python)" "$root/scripts/packaging/manual.py" "$root/docs/options.md" | compressed "$to/share/man/man7/wgcl.7.gz"
@@ -33,7 +34,7 @@ stage() { # LIBRARY WGCLC FOLDER
     cp "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$doc"
     cp "$root/scripts/packaging/copyright" "$doc/copyright"
     compressed "$doc/CHANGELOG.md.gz" <"$root/CHANGELOG.md"
-    (cd "$root" && cargo metadata --format-version 1 --locked --filter-platform "$(uname -m)-unknown-linux-gnu") |
+    (cd "$root" && cargo metadata --format-version 1 --locked --filter-platform "$(rustc -vV | sed -n 's/^host: //p')") |
         "$(any_python)" "$root/scripts/packaging/licences.py" | compressed "$doc/THIRD-PARTY.gz"
     find "$to" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" {} +
 }

@@ -1,4 +1,4 @@
-//! Loads OpenCL as an application does: `libOpenCL.so.1`, with the environment pointing the loader to the library under test.
+//! Loads OpenCL as an application does: by the ICD loader, with the environment pointing the loader to the library under test.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -13,6 +13,7 @@ pub mod ffi;
 pub mod images;
 pub mod objects;
 
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
@@ -59,14 +60,23 @@ fn registry_for(library: &Path) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// `libwgcl.so` of the profile that this test binary was built with (`target/PROFILE/deps/TEST` is the running program).
+/// The ICD loader's library.
+const LOADER: &str = if cfg!(windows) {
+    "OpenCL.dll"
+} else if cfg!(target_vendor = "apple") {
+    "libOpenCL.1.dylib"
+} else {
+    "libOpenCL.so.1"
+};
+
+/// The library of the profile that this test binary was built with (`target/PROFILE/deps/TEST` is the running program).
 pub fn library_under_test() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("WGCL_TEST_LIBRARY") {
         return std::path::absolute(path).map_err(|error| error.to_string());
     }
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let folder = program.ancestors().nth(2).ok_or("the test binary is in no target folder")?;
-    let library = folder.join("libwgcl.so");
+    let library = folder.join(format!("{DLL_PREFIX}wgcl{DLL_SUFFIX}"));
     if library.exists() {
         Ok(library)
     } else {
@@ -94,7 +104,7 @@ fn load() -> Result<Target, String> {
     }
     let wanted = wanted.unwrap_or_else(|| "wgcl".to_owned());
     // SAFETY: the loader runs no code of ours when it is loaded.
-    let library = unsafe { libloading::Library::new("libOpenCL.so.1") }.map_err(|error| error.to_string())?;
+    let library = unsafe { libloading::Library::new(LOADER) }.map_err(|error| error.to_string())?;
     let cl = Cl::from_library(library).map_err(|error| error.to_string())?;
 
     let mut count: cl_uint = 0;
