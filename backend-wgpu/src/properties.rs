@@ -100,14 +100,11 @@ fn group_limit(limits: &wgpu::Limits, info: &wgpu::AdapterInfo, details: &Detail
     limits.max_compute_invocations_per_workgroup.min(most)
 }
 
-/// What semaphores a device shares with others: likewise.
+/// What semaphores a device shares with others: likewise. Those of sync files were written by Vulkan's specification alone, and no driver at hand has them: they
+/// are not offered.
 pub(crate) fn shareable(adapter: &wgpu::Adapter, approach: Approach) -> Vec<ExternalSemaphore> {
-    if !approach.raw {
-        return Vec::new();
-    }
-    let details = vulkan::details(adapter);
-    let kinds = [(details.opaque_semaphores, ExternalSemaphore::OpaqueFd), (details.sync_files, ExternalSemaphore::SyncFd)];
-    kinds.into_iter().filter(|(has, _)| *has).map(|(_, kind)| kind).collect()
+    let shares = approach.raw && vulkan::details(adapter).opaque_semaphores;
+    if shares { vec![ExternalSemaphore::OpaqueFd] } else { Vec::new() }
 }
 
 /// What OpenCL reports.

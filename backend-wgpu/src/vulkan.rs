@@ -45,8 +45,6 @@ pub(crate) struct Details {
     pub(crate) dma_buf: bool,
     /// Semaphores can be shared by file descriptors of the driver's.
     pub(crate) opaque_semaphores: bool,
-    /// Semaphores can be shared by sync files.
-    pub(crate) sync_files: bool,
     /// Bytes of the largest buffer, and of the largest piece of memory.
     pub(crate) largest: Option<(u64, u64)>,
     /// Groups of a dispatch in each dimension: wgpu knows one number for all three.
@@ -152,7 +150,6 @@ mod imp {
             }
             if capabilities.supports_extension(SEMAPHORE_FD) {
                 found.opaque_semaphores = is_shareable(instance, physical, vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD);
-                found.sync_files = is_shareable(instance, physical, vk::ExternalSemaphoreHandleTypeFlags::SYNC_FD);
             }
             if capabilities.supports_extension(SHADER_CLOCK) {
                 (found.device_clock, found.subgroup_clock) = shader_clocks(instance, physical);
@@ -372,7 +369,7 @@ mod imp {
         if details.device_clock || details.subgroup_clock {
             extensions.push(SHADER_CLOCK);
         }
-        let semaphores = details.opaque_semaphores || details.sync_files;
+        let semaphores = details.opaque_semaphores;
         for (wanted, name) in
             [(details.opaque_memory || details.dma_buf, MEMORY_FD), (details.dma_buf, DMA_BUF), (semaphores, SEMAPHORE_FD)]
         {
