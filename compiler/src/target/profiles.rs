@@ -119,7 +119,7 @@ impl Target {
         };
         let shaders = Shaders {
             float_controls: FloatControls { denorm_preserve: 1, ..FloatControls::ALL },
-            limits: Limits { storage_buffers: 256, uniform_buffers: 256, ..full.shaders.limits },
+            limits: Limits { storage_buffers: 256, uniform_buffers: 256, group_items: 1024, ..full.shaders.limits },
             costs: Costs::nvidia(),
             defects: Defects::nvidia(),
             ..full.shaders
@@ -134,7 +134,7 @@ impl Target {
             Language { atomic_order: AtomicOrder::ReadModifyWrite, max_subgroup_size: 8, fixed_subgroups: true, ..full.language };
         let shaders = Shaders {
             float_controls: FloatControls { denorm_preserve: 0, ..FloatControls::ALL },
-            limits: Limits { uniform_buffers: 15, ..full.shaders.limits },
+            limits: Limits { uniform_buffers: 15, group_items: 1024, ..full.shaders.limits },
             defects: Defects::lavapipe(),
             ..full.shaders
         };
