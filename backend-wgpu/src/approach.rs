@@ -6,6 +6,9 @@ use wgpu::Features;
 
 use crate::vulkan::Details;
 
+/// Bytes of the largest object within which the differences of addresses are numbers of 32 bits.
+pub(crate) const NEAR: u64 = i32::MAX as u64;
+
 /// Everything that wgcl can make use of; a device is opened with those of them that its adapter has.
 pub(crate) fn wanted_features() -> Features {
     Features::SHADER_F64

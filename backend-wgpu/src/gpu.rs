@@ -10,11 +10,11 @@ use wgcl_api::backend::{BackendError, BackendResult, DeviceKind};
 use wgcl_api::options::Options;
 use wgcl_runtime::host::memory as host_memory;
 
-use crate::approach::{Approach, memory, wanted_features};
+use crate::approach::{Approach, NEAR, memory, wanted_features};
 use crate::buffer::Buffer;
 use crate::copiers::Copiers;
-use crate::properties;
 use crate::raw::{Raw, Subgroups};
+use crate::subgroups::required_subgroups;
 use crate::vulkan::{self, Mapping};
 
 /// Bytes of an object of the host's memory from which on it is asked whether there is room.
@@ -27,9 +27,6 @@ pub(crate) enum Submission {
     /// A number of [`Raw`]'s.
     Raw(u64),
 }
-
-/// Bytes of the largest object within which the differences of addresses are numbers of 32 bits.
-pub(crate) const NEAR: u64 = i32::MAX as u64;
 
 /// The smallest binding that `WGCL_BINDING_LIMIT` may ask for: several times what pieces share with each other.
 const SMALLEST_BINDING: u64 = 512;
@@ -126,7 +123,7 @@ impl Gpu {
             device,
             queue,
             features,
-            subgroups: match properties::required_subgroups(&adapter.get_info(), &details, approach) {
+            subgroups: match required_subgroups(&adapter.get_info(), &details, approach) {
                 Some(size) => Subgroups::Of(size),
                 None if features.contains(wgpu::Features::SUBGROUP) => Subgroups::Any,
                 None => Subgroups::None,

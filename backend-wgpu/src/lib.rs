@@ -65,6 +65,7 @@ mod route;
 mod semaphores;
 mod stamps;
 mod stream;
+mod subgroups;
 mod transfer;
 mod turns;
 mod vulkan;

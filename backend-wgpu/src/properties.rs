@@ -7,9 +7,9 @@ use wgcl_runtime::host;
 use wgpu::Features;
 
 use crate::adapters::Settings;
-use crate::approach::{Approach, memory};
-use crate::gpu::NEAR;
-use crate::vulkan::{self, Details, SubgroupSizes};
+use crate::approach::{Approach, NEAR, memory};
+use crate::subgroups::{group_limit, subgroup_size};
+use crate::vulkan::{self, Details};
 
 /// NVIDIA's PCI vendor.
 pub(crate) const NVIDIA: u32 = 0x10de;
@@ -75,31 +75,6 @@ pub(crate) fn importable(adapter: &wgpu::Adapter, approach: Approach) -> Vec<Ext
     kinds.into_iter().filter(|(has, _)| *has).map(|(_, kind)| kind).collect()
 }
 
-/// Work-items of a subgroup where its size varies and may be chosen: enough for a row of work-items to be one access, and few enough for private values.
-const CHOSEN_SUBGROUP: u32 = 32;
-
-/// The size that all pipelines require of their subgroups: where the device has several and nobody has said which, one; else none in particular.
-pub(crate) fn required_subgroups(info: &wgpu::AdapterInfo, details: &Details, approach: Approach) -> Option<u32> {
-    let SubgroupSizes { least, most, .. } = details.subgroups.filter(|_| approach.raw)?;
-    let asked = Options::get().subgroup.as_deref().and_then(|text| text.parse::<u32>().ok());
-    let asked = asked.filter(|size| size.is_power_of_two() && (least..=most).contains(size));
-    let varies = info.subgroup_min_size != info.subgroup_max_size;
-    asked.or_else(|| varies.then(|| CHOSEN_SUBGROUP.clamp(least, most)))
-}
-
-/// Work-items of every subgroup, where all have as many.
-fn subgroup_size(info: &wgpu::AdapterInfo, details: &Details, approach: Approach) -> Option<u32> {
-    let only = (info.subgroup_min_size == info.subgroup_max_size).then_some(info.subgroup_max_size);
-    required_subgroups(info, details, approach).or(only)
-}
-
-/// Work-items of a group at most: no more subgroups than the device allows where it is told their size.
-fn group_limit(limits: &wgpu::Limits, info: &wgpu::AdapterInfo, details: &Details, approach: Approach) -> u32 {
-    let required = required_subgroups(info, details, approach).zip(details.subgroups);
-    let most = required.map_or(u32::MAX, |(size, sizes)| size.saturating_mul(sizes.in_a_group));
-    limits.max_compute_invocations_per_workgroup.min(most)
-}
-
 /// What semaphores a device shares with others: likewise. Those of sync files were written by Vulkan's specification alone, and no driver at hand has them: they
 /// are not offered.
 pub(crate) fn shareable(adapter: &wgpu::Adapter, approach: Approach) -> Vec<ExternalSemaphore> {
@@ -113,7 +88,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, tar
     let limits = adapter.limits();
     let details = vulkan::details(adapter);
     let kind = kind(info.device_type);
-    let max_allocation = max_allocation(&limits, &largest_buffer(&info, &details).filter(|_| approach.addresses));
+    let max_allocation = allocation_limit(&info, &limits, &details, approach);
     DeviceProperties {
         name: name(&info),
         kind,
@@ -198,6 +173,11 @@ fn max_allocation(limits: &wgpu::Limits, by_address: &Option<u64>) -> u64 {
     let binding = limits.max_storage_buffer_binding_size;
     let in_pieces = binding.saturating_mul((storage_buffers(limits) / LARGE_ARGUMENTS).into()).min(ASKED_ALLOCATION);
     binding.max(in_pieces).min(limits.max_buffer_size).min(i32::MAX as u64) & !255
+}
+
+/// The largest allocation of a device, as it is used.
+fn allocation_limit(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, details: &Details, approach: Approach) -> u64 {
+    max_allocation(limits, &largest_buffer(info, details).filter(|_| approach.addresses))
 }
 
 /// Memory in all, such that the specification's lower bound of the largest allocation, a quarter of it up to 1 GiB, is one that a binding
@@ -291,7 +271,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         // Others have not been tried.
         rounds_to_half: info.vendor == NVIDIA && details.float_controls.rounding_mode_rte & details.float_controls.denorm_preserve & 1 != 0,
         half_denormals: llvmpipe || details.float_controls.denorm_preserve & 1 != 0,
-        far_offsets: max_allocation(&limits, &largest_buffer(&info, &details).filter(|_| approach.addresses)) > NEAR,
+        far_offsets: allocation_limit(&info, &limits, &details, approach) > NEAR,
         short_elements: int16 && approach.spirv,
         max_local_memory: limits.max_compute_workgroup_storage_size,
         device_clock: details.device_clock && approach.spirv,

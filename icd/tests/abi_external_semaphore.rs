@@ -13,7 +13,7 @@ use common::ffi::{
     CL_DEVICE_EXTENSIONS, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_INVALID_PROPERTY,
     CL_INVALID_VALUE, CL_SUBMITTED, CL_SUCCESS, cl_command_queue, cl_context, cl_device_id, cl_event, cl_int, cl_mem, cl_uint,
 };
-use common::objects::{Context, Event, Mem, Queue};
+use common::objects::{Context, Event, Kernel, Mem, Queue};
 use common::{info, info_bytes, info_string, target};
 use vulkan::{COUNT, SIZE, Vulkan};
 
@@ -132,21 +132,59 @@ fn expected(rounds: usize) -> Vec<u32> {
     (0..COUNT).map(|i| after(5, i)).collect()
 }
 
+/// One memory, and who computes on it by turns.
+struct Turns {
+    functions: &'static Functions,
+    vulkan: Vulkan,
+    context: Context,
+    queue: Queue,
+    kernel: Kernel,
+    mem: Mem,
+}
+
+impl Turns {
+    fn new(functions: &'static Functions) -> Self {
+        let vulkan = program();
+        let context = Context::new();
+        let queue = context.queue(0);
+        let kernel = context.build(SOURCE).kernel("turn");
+        vulkan.fill(5);
+        let mem = import(&context, &vulkan);
+        kernel.set_mem(0, &mem);
+        Self { functions, vulkan, context, queue, kernel, mem }
+    }
+
+    fn acquire(&self) {
+        let acquired = self.functions.clEnqueueAcquireExternalMemObjectsKHR(self.queue.0, 1, &self.mem.0, 0, null(), null_mut());
+        assert_eq!(acquired, CL_SUCCESS);
+    }
+
+    /// OpenCL's turn.
+    fn take(&self) {
+        self.acquire();
+        assert_eq!(self.queue.launch(&self.kernel, &[COUNT], None), CL_SUCCESS);
+        let released = self.functions.clEnqueueReleaseExternalMemObjectsKHR(self.queue.0, 1, &self.mem.0, 0, null(), null_mut());
+        assert_eq!(released, CL_SUCCESS);
+    }
+
+    /// Reads what all turns have left, and waits for the other's last one.
+    fn check(&self) {
+        self.acquire();
+        assert_eq!(self.queue.read::<u32>(&self.mem, COUNT), expected(ROUNDS));
+        self.vulkan.wait();
+    }
+}
+
 #[test]
 fn opencl_and_vulkan_take_turns_by_semaphores_alone() {
     let Some(functions) = functions(OPAQUE_FD) else { return };
-    let vulkan = program();
-    let context = Context::new();
-    let queue = context.queue(0);
-    let kernel = context.build(SOURCE).kernel("turn");
-    vulkan.fill(5);
-    let mem = import(&context, &vulkan);
-    kernel.set_mem(0, &mem);
+    let turns = Turns::new(functions);
+    let Turns { vulkan, context, queue, .. } = &turns;
     // Each has made one.
     let theirs = vulkan.semaphore(Kind::OPAQUE_FD);
-    let turned = Semaphore::with(functions, &context, &[TYPE, BINARY, OPAQUE_FD, vulkan.semaphore_fd(theirs, Kind::OPAQUE_FD) as u64, 0]);
+    let turned = Semaphore::with(functions, context, &[TYPE, BINARY, OPAQUE_FD, vulkan.semaphore_fd(theirs, Kind::OPAQUE_FD) as u64, 0]);
     let turned = turned.expect("a semaphore of Vulkan's");
-    let launched = Semaphore::with(functions, &context, &[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]).expect("a semaphore to export");
+    let launched = Semaphore::with(functions, context, &[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]).expect("a semaphore to export");
     let ours = vulkan.semaphore(Kind::OPAQUE_FD);
     vulkan.import(ours, Kind::OPAQUE_FD, launched.export(OPAQUE_FD).expect("a descriptor"));
     assert_eq!((turned.info::<cl_uint>(EXPORTABLE), launched.info::<cl_uint>(EXPORTABLE)), (0, 1));
@@ -154,17 +192,13 @@ fn opencl_and_vulkan_take_turns_by_semaphores_alone() {
     for round in 0..ROUNDS {
         let waits = [ours];
         vulkan.turn_between(if round == 0 { &[] } else { &waits }, &[theirs]);
-        turned.wait(&queue);
-        assert_eq!(functions.clEnqueueAcquireExternalMemObjectsKHR(queue.0, 1, &mem.0, 0, null(), null_mut()), CL_SUCCESS);
-        assert_eq!(queue.launch(&kernel, &[COUNT], None), CL_SUCCESS);
-        assert_eq!(functions.clEnqueueReleaseExternalMemObjectsKHR(queue.0, 1, &mem.0, 0, null(), null_mut()), CL_SUCCESS);
-        launched.signal(&queue);
+        turned.wait(queue);
+        turns.take();
+        launched.signal(queue);
     }
     queue.finish();
     assert_eq!(launched.info::<u64>(PAYLOAD), 1, "nobody has waited for the last one");
-    assert_eq!(functions.clEnqueueAcquireExternalMemObjectsKHR(queue.0, 1, &mem.0, 0, null(), null_mut()), CL_SUCCESS);
-    assert_eq!(queue.read::<u32>(&mem, COUNT), expected(ROUNDS));
-    vulkan.wait();
+    turns.check();
     drop((turned, launched));
     vulkan.destroy(theirs);
     vulkan.destroy(ours);
@@ -173,39 +207,30 @@ fn opencl_and_vulkan_take_turns_by_semaphores_alone() {
 #[test]
 fn sync_files_carry_one_signal_each() {
     let Some(functions) = functions(SYNC_FD) else { return };
-    let vulkan = program();
-    let context = Context::new();
-    let queue = context.queue(0);
-    let kernel = context.build(SOURCE).kernel("turn");
-    vulkan.fill(5);
-    let mem = import(&context, &vulkan);
-    kernel.set_mem(0, &mem);
+    let turns = Turns::new(functions);
+    let Turns { vulkan, context, queue, .. } = &turns;
     let (theirs, ours) = (vulkan.semaphore(Kind::SYNC_FD), vulkan.semaphore(Kind::SYNC_FD));
     // -1 is one that is signalled.
-    let turned = Semaphore::with(functions, &context, &[TYPE, BINARY, SYNC_FD, u64::MAX, 0]).expect("a semaphore of a sync file");
+    let turned = Semaphore::with(functions, context, &[TYPE, BINARY, SYNC_FD, u64::MAX, 0]).expect("a semaphore of a sync file");
     assert_eq!(turned.info::<u64>(PAYLOAD), 1);
-    turned.wait(&queue);
+    turned.wait(queue);
     queue.finish();
-    let launched = Semaphore::with(functions, &context, &[TYPE, BINARY, EXPORTS, SYNC_FD, 0, 0]).expect("a semaphore to export");
+    let launched = Semaphore::with(functions, context, &[TYPE, BINARY, EXPORTS, SYNC_FD, 0, 0]).expect("a semaphore to export");
     assert_eq!(launched.export(SYNC_FD), Err(CL_INVALID_OPERATION), "there is no signal");
     for round in 0..ROUNDS {
         let waits = [ours];
         vulkan.turn_between(if round == 0 { &[] } else { &waits }, &[theirs]);
         let file = vulkan.semaphore_fd(theirs, Kind::SYNC_FD);
         assert_eq!(functions.clReImportSemaphoreSyncFdKHR(turned.1, null(), file), CL_SUCCESS);
-        turned.wait(&queue);
-        assert_eq!(functions.clEnqueueAcquireExternalMemObjectsKHR(queue.0, 1, &mem.0, 0, null(), null_mut()), CL_SUCCESS);
-        assert_eq!(queue.launch(&kernel, &[COUNT], None), CL_SUCCESS);
-        assert_eq!(functions.clEnqueueReleaseExternalMemObjectsKHR(queue.0, 1, &mem.0, 0, null(), null_mut()), CL_SUCCESS);
-        launched.signal(&queue);
+        turned.wait(queue);
+        turns.take();
+        launched.signal(queue);
         // A semaphore may not be imported while something waits for what it had.
         vulkan.wait();
         vulkan.import(ours, Kind::SYNC_FD, launched.export(SYNC_FD).expect("a sync file"));
     }
     queue.finish();
-    assert_eq!(functions.clEnqueueAcquireExternalMemObjectsKHR(queue.0, 1, &mem.0, 0, null(), null_mut()), CL_SUCCESS);
-    assert_eq!(queue.read::<u32>(&mem, COUNT), expected(ROUNDS));
-    vulkan.wait();
+    turns.check();
     drop((turned, launched));
     vulkan.destroy(theirs);
     vulkan.destroy(ours);
