@@ -169,6 +169,8 @@ pub struct DeviceProperties {
     pub clock_mhz: u32,
     /// Work-items that run in lock step; 1 where unknown.
     pub subgroup_size: u32,
+    /// Subgroups that a group may have whose kernel requires their size.
+    pub max_required_subgroups: u32,
     /// What work-groups should be like where the application leaves it open.
     pub preferred_group: PreferredGroup,
     /// The cache between it and global memory; `None` where it has none or nobody knows.

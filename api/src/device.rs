@@ -10,7 +10,7 @@ use crate::object::{HandleSlot, Object};
 use crate::options::Options;
 use crate::queue::QueueProperties;
 use crate::version::{NameVersion, Version};
-use wgcl_compiler::target::Target;
+use wgcl_compiler::target::{Language, Target};
 
 bitflags! {
     /// cl_device_type
@@ -345,20 +345,18 @@ impl Device {
         config
     }
 
-    /// Work-items of a subgroup, the last one of a work-group excepted; `None` where programs have no subgroups.
-    pub fn subgroup_size(&self) -> Option<u32> {
-        self.target().language.subgroups.then(|| self.properties().subgroup_size.max(1))
-    }
-
     /// CL_DEVICE_SUB_GROUP_SIZES_INTEL: what kernels may require; nothing where the device chooses among several.
     pub fn subgroup_sizes(&self) -> Vec<usize> {
-        let size = self.subgroup_size().filter(|_| self.target().language.fixed_subgroups);
-        size.map(|size| size as usize).into_iter().collect()
+        let language = &self.target().language;
+        (0..u32::BITS).map(|bit| 1 << bit).filter(|&size| language.has_subgroups_of(size)).map(|size| size as usize).collect()
     }
 
-    /// CL_DEVICE_MAX_NUM_SUB_GROUPS: 0 where there are none.
+    /// CL_DEVICE_MAX_NUM_SUB_GROUPS: those of the smallest size that kernels may require; 0 where there are none.
     pub fn max_subgroups(&self) -> u32 {
-        self.subgroup_size().map_or(0, |size| self.properties().max_group_invocations.div_ceil(size))
+        let properties = self.properties();
+        let Language { subgroups: true, subgroup_sizes, .. } = self.target().language else { return 0 };
+        let least = if subgroup_sizes == 0 { properties.subgroup_size.max(1) } else { 1 << subgroup_sizes.trailing_zeros() };
+        properties.max_group_invocations.div_ceil(least).min(properties.max_required_subgroups)
     }
 
     /// CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES

@@ -11,6 +11,7 @@ use crate::command::Argument;
 use crate::context::Notify;
 use crate::device::{Device, MAX_PARAMETER_SIZE};
 use crate::error::{Error, Result, ensure};
+use crate::group_size::GroupLimits;
 use crate::image::{Image, ImageType};
 use crate::image_format::{self, FormatUse, order};
 use crate::lock::{Mutex, Rank};
@@ -525,7 +526,7 @@ impl Kernel {
         Ok(WorkGroupInfo {
             compiled: info.reqd_work_group_size.unwrap_or([0; 3]),
             local_memory: self.local_memory(info),
-            preferred_multiple: device.properties().subgroup_size,
+            preferred_multiple: GroupLimits::of(device.properties(), info).subgroup,
         })
     }
 
@@ -536,7 +537,7 @@ impl Kernel {
     /// If the device is not the program's.
     pub fn work_group_size(&self, device: &Arc<Device>) -> Result<u64> {
         let (executable, info) = self.on(device)?;
-        let most = device.properties().max_group_invocations;
+        let most = GroupLimits::of(device.properties(), info).most;
         Ok(match info.reqd_work_group_size {
             Some(size) => size.iter().map(|&n| u64::from(n)).product(),
             None => executable.loaded.max_group_size(&self.name).map_or(most, |size| size.min(most)).into(),
@@ -550,10 +551,10 @@ impl Kernel {
     pub fn sub_group_info(&self, device: &Arc<Device>) -> Result<SubGroupInfo> {
         let info = self.work_group_info(device)?;
         // "CL_INVALID_OPERATION if device does not support sub-groups."
-        let size = device.subgroup_size().ok_or_else(|| Error::InvalidOperation("the device does not support sub-groups".into()))?;
+        ensure!(device.target().language.subgroups, InvalidOperation, "the device does not support sub-groups");
         let (_, kernel) = self.on(device)?;
         Ok(SubGroupInfo {
-            size: u64::from(size),
+            size: GroupLimits::of(device.properties(), kernel).subgroup.into(),
             group_size: self.work_group_size(device)?,
             required: info.compiled,
             required_count: kernel.reqd_subgroups.unwrap_or(0),

@@ -31,6 +31,7 @@ pub mod external;
 pub mod external_semaphore;
 pub mod failure;
 mod family;
+mod group_size;
 pub mod host;
 pub mod host_commands;
 pub mod il;

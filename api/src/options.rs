@@ -139,7 +139,7 @@ pub const SWITCHES: &[Switch] = &[
         name: "WGCL_SUBGROUP",
         kind: Kind::Text,
         default: "the device's, 32 where it has several",
-        doc: "Work-items of a subgroup on Vulkan devices whose pipelines may require a size (VK_EXT_subgroup_size_control): a power of two that the device has.",
+        doc: "Work-items of a subgroup of kernels that require no size, where the device has several (or a Vulkan driver takes one, VK_EXT_subgroup_size_control): a power of two that it has.",
     },
     Switch {
         name: "WGCL_INLINE",
@@ -252,6 +252,11 @@ impl Options {
     /// Whether a type is to be done by others.
     pub fn emulates(&self, name: &str) -> bool {
         self.emulate.iter().flat_map(|list| list.split(',')).any(|part| part.trim() == name)
+    }
+
+    /// The size of subgroups that is asked for, if it can be one: a power of two.
+    pub fn subgroup_size(&self) -> Option<u32> {
+        self.subgroup.as_deref().and_then(|text| text.parse().ok()).filter(|size: &u32| size.is_power_of_two())
     }
 
     /// Reads the options from an environment and the configuration file that it names.

@@ -39,6 +39,7 @@ pub(crate) fn properties(name: &str) -> DeviceProperties {
         compute_units: 2,
         clock_mhz: 0,
         subgroup_size: 8,
+        max_required_subgroups: u32::MAX,
         preferred_group: PreferredGroup { least: 64, most: 1024, groups_per_unit: 8 },
         cache: None,
         dedicated_local_memory: false,

@@ -108,7 +108,7 @@ mod tests {
             KernelParam::Sampler,
             KernelParam::Image,
         ];
-        function.kernel = Some(Kernel { params, reqd_work_group_size: None, coarse: 0 });
+        function.kernel = Some(Kernel { params, ..Kernel::default() });
         ArgPlaces::of(&function)
     }
 

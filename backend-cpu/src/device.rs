@@ -11,7 +11,7 @@ use wgcl_api::host_commands::HostBytes;
 use wgcl_api::options::Options;
 use wgcl_api::partition::Division;
 use wgcl_codegen::Isa;
-use wgcl_compiler::native::{Style, subgroup_size};
+use wgcl_compiler::native::{Style, subgroup_size, subgroup_sizes};
 use wgcl_compiler::target::Target;
 use wgcl_compiler::{ir, parallel};
 use wgcl_runtime::{Expected, Program};
@@ -84,7 +84,9 @@ impl CpuDevice {
 
     /// With code of a machine, run by so many threads.
     pub(crate) fn with(cpu: Arc<Cpu>, threads: usize) -> Self {
-        let target = Target::cpu().with_subgroups_of(subgroup_size(cpu.style));
+        let sizes = subgroup_sizes(cpu.style);
+        let asked = Options::get().subgroup_size().filter(|size| sizes & size != 0);
+        let target = Target::cpu().with_subgroups_of(asked.unwrap_or(subgroup_size(cpu.style)), sizes);
         let target = if cpu.style.isa == Isa::Sse42 { target.without_fused_fma() } else { target };
         let properties = properties(cpu.style.isa, threads, &target);
         let quota = Quota::new(properties.global_memory);

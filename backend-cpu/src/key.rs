@@ -53,7 +53,7 @@ impl Key {
     /// The key of a launch as it probably comes.
     pub(crate) fn probable(params: &[KernelParam], required: Option<[u32; 3]>, local_size: [u32; 3], style: Style) -> Self {
         let function = ir::Function {
-            kernel: Some(ir::Kernel { params: params.to_vec(), reqd_work_group_size: required, coarse: 0 }),
+            kernel: Some(ir::Kernel { params: params.to_vec(), reqd_work_group_size: required, ..ir::Kernel::default() }),
             ..ir::Function::new("", ir::Type::Void)
         };
         let kernel = KernelKey { far: style.checked, ..LaunchKey::example(&function, local_size).kernel };

@@ -497,7 +497,7 @@ fn the_device_says_what_it_is() {
         properties.unified_memory && properties.native_kernels && properties.max_allocation == (properties.global_memory / 4 * 3) & !4095
     );
     let profile = wgcl_compiler::target::Target::profile("cpu").expect("the profile");
-    let least = profile.without_fused_fma().with_subgroups_of(1);
+    let least = profile.without_fused_fma().with_subgroups_of(1, 1);
     assert_eq!((device.target(), properties.subgroup_size), (&least, 1), "the tests' code has the least instructions");
     let memory = device.allocate(100).expect("memory");
     assert_eq!((memory.size(), memory.host_address().map(|address| address % 128)), (100, Some(0)));

@@ -45,6 +45,7 @@ fn properties() -> DeviceProperties {
         compute_units: 1,
         clock_mhz: 0,
         subgroup_size: 1,
+        max_required_subgroups: u32::MAX,
         // To it a group is worth no more than its work-items, but what it runs is what CPUs run elsewhere.
         preferred_group: PreferredGroup { least: 64, most: MAX_GROUP, groups_per_unit: 8 },
         cache: host::cache(),
@@ -63,8 +64,8 @@ fn properties() -> DeviceProperties {
 /// All that OpenCL C may have and the interpreter knows.
 fn target() -> Target {
     Target::portable().changed(|target| {
-        target.language.max_subgroup_size = 1;
-        target.language.fixed_subgroups = true;
+        target.language.subgroup_size = 1;
+        target.language.subgroup_sizes = 1;
         target.language.atomic_order = AtomicOrder::Total;
         target.language.max_local_memory = LOCAL_MEMORY;
         (target.language.device_clock, target.language.subgroup_clock) = (true, true);

@@ -56,7 +56,7 @@ impl Pipeline {
 
     /// Makes the pipeline of a shader for work-groups of that size. Takes long: the driver compiles.
     pub(crate) fn new(gpu: &Gpu, shader: Shader, local_size: [u32; 3]) -> BackendResult<Self> {
-        let Shader { naga, spirv, entry_point, bindings, args, coarse, printf, .. } = shader;
+        let Shader { naga, spirv, entry_point, bindings, args, coarse, subgroup_size, printf, .. } = shader;
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
         let watched = bindings.iter().any(|binding| binding.source == BindingSource::Turns);
         let kinds: Vec<_> = bindings.iter().map(kind).collect();
@@ -65,7 +65,7 @@ impl Pipeline {
                 let kinds: Vec<_> = kinds.iter().map(|(binding, kind, _)| (*binding, *kind)).collect();
                 // SAFETY: the compiler wrote and checked the module. What it does with memory is what the application's kernel says; OpenCL
                 // leaves accesses out of bounds undefined, and the driver's robust buffer access keeps them inside the process.
-                Compute::Raw(unsafe { raw::Pipeline::new(raw, &words, &entry_point, &kinds, gpu.subgroups) }?)
+                Compute::Raw(unsafe { raw::Pipeline::new(raw, &words, &entry_point, &kinds, gpu.subgroups.required(subgroup_size)) }?)
             }
             (_, spirv) => gpu.scoped(|| {
                 let module = shader_module(gpu, naga, spirv, &entry_point, local_size)?;

@@ -147,7 +147,11 @@ impl WgpuProgram {
     /// The key of a launch as it probably comes.
     fn probable_key(&self, kernel: &Kernel, local_size: [u32; 3]) -> LaunchKey {
         let function = ir::Function {
-            kernel: Some(ir::Kernel { params: kernel.params().to_vec(), reqd_work_group_size: kernel.required_group_size(), coarse: 0 }),
+            kernel: Some(ir::Kernel {
+                params: kernel.params().to_vec(),
+                reqd_work_group_size: kernel.required_group_size(),
+                ..ir::Kernel::default()
+            }),
             ..ir::Function::new("", ir::Type::Void)
         };
         LaunchKey::example(&function, local_size).changed(|key| key.binding.distinct = true)

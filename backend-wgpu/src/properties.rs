@@ -8,7 +8,7 @@ use wgpu::Features;
 
 use crate::adapters::Settings;
 use crate::approach::{Approach, NEAR, memory};
-use crate::subgroups::{group_limit, subgroup_size};
+use crate::subgroups::{group_limit, subgroup_size, subgroup_sizes};
 use crate::vulkan::{self, Details};
 
 /// NVIDIA's PCI vendor.
@@ -115,6 +115,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, tar
         compute_units: compute_units(kind, details.multiprocessors),
         clock_mhz: if kind == DeviceKind::Cpu { host::clock_mhz() } else { 0 },
         subgroup_size: subgroup_size(&info, &details, approach).unwrap_or(info.subgroup_min_size).max(1),
+        max_required_subgroups: details.subgroups.map_or(u32::MAX, |sizes| sizes.in_a_group),
         // Some subgroups.
         preferred_group: PreferredGroup::fixed(256),
         // wgpu does not tell of caches.
@@ -263,8 +264,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
             (true, false) => AtomicOrder::Fences,
         },
         subgroups,
-        max_subgroup_size: subgroup_size.unwrap_or(info.subgroup_max_size).clamp(1, 128).next_power_of_two(),
-        fixed_subgroups: subgroup_size.is_some_and(u32::is_power_of_two),
+        subgroup_size: subgroup_size.unwrap_or(info.subgroup_max_size).clamp(1, 128).next_power_of_two(),
+        subgroup_sizes: subgroup_sizes(&info, &details, approach),
         // In HLSL fma is what the compiler makes of it.
         fused_fma: info.vendor == NVIDIA && approach.spirv,
         denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,

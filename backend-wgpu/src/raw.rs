@@ -91,6 +91,16 @@ pub(crate) enum Subgroups {
     Of(u32),
 }
 
+impl Subgroups {
+    /// What a kernel's pipeline asks for that requires a size, if it does: the device has it, and may be told so if it is not the only one.
+    pub(crate) fn required(self, size: Option<u32>) -> Self {
+        match (self, size) {
+            (Self::Of(_), Some(size)) => Self::Of(size),
+            _ => self,
+        }
+    }
+}
+
 impl Kind {
     const fn descriptor(self) -> vk::DescriptorType {
         match self {

@@ -30,7 +30,7 @@ fn the_profile_is_what_the_device_gives() {
         };
         let expected = profile.changed(|target| {
             // Vectors are as wide as the CPU's, and buffers as large as the machine has memory for.
-            target.language.max_subgroup_size = device.target().language.max_subgroup_size;
+            target.language.subgroup_size = device.target().language.subgroup_size;
             target.language.far_offsets = device.target().language.far_offsets;
         });
         let expected = if settings.portable { expected.without_spirv() } else { expected };

@@ -277,8 +277,7 @@ mod tests {
                 KernelParam::Buffer { space: Space::Global, read_only: false, restrict: false },
                 KernelParam::Bytes { size: 10, align: 2 },
             ],
-            reqd_work_group_size: None,
-            coarse: 0,
+            ..Kernel::default()
         });
         let layout = arg_layout(&function, &[], &Target::full());
         assert_eq!(layout.values, [Some((64, 1)), Some((80, 16)), None, Some((96, 10))]);

@@ -36,6 +36,7 @@ struct StoredShader<'a> {
     local_memory: u32,
     private_memory: u32,
     coarse: u32,
+    subgroup_size: Option<u32>,
     any_local_size: bool,
 }
 
@@ -69,6 +70,7 @@ pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
         local_memory: shader.local_memory,
         private_memory: shader.private_memory,
         coarse: shader.coarse,
+        subgroup_size: shader.subgroup_size,
         any_local_size: shader.any_local_size,
     };
     shader.printf.is_empty().then(|| postcard::to_stdvec(&stored).ok()).flatten()
@@ -76,7 +78,7 @@ pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
 
 /// The shader of these bytes, if they are one: without naga's module, for which the SPIR-V stands.
 pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
-    let StoredShader { spirv, entry_point, bindings, args, local_memory, private_memory, coarse, any_local_size } =
+    let StoredShader { spirv, entry_point, bindings, args, local_memory, private_memory, coarse, subgroup_size, any_local_size } =
         postcard::from_bytes(bytes).ok()?;
     Some(Shader {
         naga: naga::Module::default(),
@@ -87,6 +89,7 @@ pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
         local_memory,
         private_memory,
         coarse,
+        subgroup_size,
         printf: crate::printf::Table::default(),
         any_local_size,
     })

@@ -22,7 +22,7 @@ use wgcl_compiler::enqueue::{Kind, Places, Record, kernel_name};
 
 use crate::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Memory, MemoryRange, Times};
 use crate::event::Ticket;
-use crate::launch::choose_local_size;
+use crate::group_size::GroupLimits;
 use crate::program::{Executable, find_kernel};
 use crate::queue::Queue;
 use events::Events;
@@ -231,7 +231,7 @@ impl Family {
         }
         let global_size = record.global_size.map(u64::from);
         let local_size = match record.local_size[0] {
-            0 => choose_local_size(properties, record.dimensions, global_size, info.non_uniform_groups || info.group_blind),
+            0 => GroupLimits::of(properties, info).choose(record.dimensions, global_size, info.non_uniform_groups || info.group_blind),
             _ => record.local_size.map(|size| size.max(1)),
         };
         let value = LaunchArg::Value(captures_at.to_ne_bytes().as_slice().into());

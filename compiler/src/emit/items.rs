@@ -82,11 +82,14 @@ pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
     plan.places.iter().any(is_shared).then_some(Item::DispatchIndex)
 }
 
-/// The size that groups are declared to have: a row of all their work-items where the shader's language takes questions about subgroups from such groups only. Work-items have the same numbers
+/// The size that groups are declared to have: a row of all their work-items where the shader's language takes questions about subgroups from such groups only, or
+/// the device answers those of others wrong. Work-items have the same numbers
 /// within the group either way, and so the same places in subgroups.
 pub(super) fn declared_size(items: &[Vec<Item>], local_size: [u32; 3], target: &Target) -> [u32; 3] {
     let asks = |item: &Item| matches!(item, Item::Work(WorkItem::SubgroupId | WorkItem::SubgroupLocalId));
-    if target.shaders.spirv || !items.iter().flatten().any(asks) { local_size } else { row(local_size) }
+    let takes = target.shaders.spirv;
+    let knows = !target.shaders.defects.subgroups_in_rows || local_size[0].is_multiple_of(target.language.subgroup_size);
+    if takes && knows || !items.iter().flatten().any(asks) { local_size } else { row(local_size) }
 }
 
 /// One dimension of as many work-items.

@@ -68,6 +68,8 @@ pub struct Shader {
     pub private_memory: u32,
     /// Work-items of dimension 0 for which an invocation stands: a dispatch needs so many times fewer invocations.
     pub coarse: u32,
+    /// Work-items that its subgroups must have, where the kernel requires that: one of the sizes that the device has.
+    pub subgroup_size: Option<u32>,
     /// How to read what the kernel leaves in the printf buffer; empty where it has none.
     pub printf: crate::printf::Table,
     /// Whether it is the same for work-groups of any size but for the size that it declares ([`Shader::set_local_size`]).

@@ -157,8 +157,17 @@ pub struct Kernel {
     pub params: Vec<KernelParam>,
     /// `__attribute__((reqd_work_group_size))`.
     pub reqd_work_group_size: Option<[u32; 3]>,
+    /// `__attribute__((intel_reqd_sub_group_size))`: a size that the device has.
+    pub reqd_subgroup_size: Option<u32>,
     /// Work-items of dimension 0 for which an invocation stands, as a power of two: 0 until `passes::coarsen` says otherwise.
     pub coarse: u8,
+}
+
+impl Kernel {
+    /// Work-items of a subgroup, on a device where kernels that require no other size have so many.
+    pub fn subgroup_size(&self, usual: u32) -> u32 {
+        self.reqd_subgroup_size.unwrap_or(usual)
+    }
 }
 
 /// How a kernel's parameter is passed.

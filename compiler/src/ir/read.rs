@@ -309,6 +309,9 @@ impl Reader {
         if self.accept("reqd") {
             kernel.reqd_work_group_size = Some([self.number()?, self.number()?, self.number()?]);
         }
+        if self.accept("subgroups") {
+            kernel.reqd_subgroup_size = Some(self.number()?);
+        }
         function.no_inline = self.accept("noinline");
         self.expect("{")?;
         while self.accept("var") {

@@ -83,6 +83,9 @@ fn write_function(f: &mut dyn fmt::Write, id: Func, function: &Function) -> fmt:
     if let Some([x, y, z]) = function.kernel.as_ref().and_then(|k| k.reqd_work_group_size) {
         write!(f, " reqd {x} {y} {z}")?;
     }
+    if let Some(size) = function.kernel.as_ref().and_then(|k| k.reqd_subgroup_size) {
+        write!(f, " subgroups {size}")?;
+    }
     if function.no_inline {
         f.write_str(" noinline")?;
     }

@@ -93,7 +93,8 @@ impl<'p> Lowering<'p, '_> {
         if params.len() != self.function.params.len() {
             self.b.fail(format!("internal error: reflection of kernel `{}` does not fit its parameters", self.function.name));
         }
-        self.b.function.kernel = Some(Kernel { params, reqd_work_group_size: self.function.reqd_work_group_size, coarse: 0 });
+        let &thir::Function { reqd_work_group_size, reqd_subgroup_size, .. } = self.function;
+        self.b.function.kernel = Some(Kernel { params, reqd_work_group_size, reqd_subgroup_size, coarse: 0 });
     }
 
     fn new_param(&mut self, ty: Type) -> Value {

@@ -224,7 +224,20 @@ impl Lower<'_> {
             return self.bitcast(Scalar::I32, of, mode, &words).swap_remove(0);
         }
         let ty = self.shape.register(of, mode);
-        self.zip(ty, regs, index, VOp::Permute)
+        let Some((&first, others)) = regs.split_first() else { return Regs::new() };
+        let from_first: Regs = index.iter().map(|&index| self.op(ty, VOp::Permute(first, index))).collect();
+        if others.is_empty() {
+            return from_first;
+        }
+        // Which register it is, say the bits above those that a permutation looks at.
+        let each = u32::from(ty.lanes());
+        let which = self.bin_const(VBin::And, Scalar::I32, mode, index, (self.shape.lanes - each).into());
+        (each..).step_by(each as usize).zip(others).fold(from_first, |made, (begin, &other)| {
+            let from_other: Regs = index.iter().map(|&index| self.op(ty, VOp::Permute(other, index))).collect();
+            let begin = self.number(Scalar::I32, mode, begin.into());
+            let is_other = self.compare_regs(VCmp::Eq, Scalar::I32, mode, &which, &begin);
+            self.select_regs(of, mode, &is_other, &from_other, &made)
+        })
     }
 
     /// Each lane what another one has, whose number is known; without one what stands in `fill`, or anything.

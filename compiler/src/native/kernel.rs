@@ -18,7 +18,7 @@ use super::items::Items;
 use super::locks;
 use super::lower::{Begin, Lower, Lowered};
 use super::private::PrivateMemory;
-use super::shape::{Mode, Shape};
+use super::shape::{Mode, Shape, subgroup_size};
 use super::variation::Variation;
 use crate::analysis::calls::callees_first;
 use crate::internal::internal;
@@ -63,7 +63,8 @@ fn chunks_of(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style 
         return Shape::alone(isa, group);
     }
     if sees_subgroups(module) {
-        return Shape::of_subgroups(isa, group);
+        let usual = subgroup_size(isa);
+        return Shape::of_subgroups(isa, group, kernel.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual)));
     }
     let shape = super::axis::turned(kernel, Shape::of(isa, group, if locks::has(kernel) { 1 } else { u32::MAX }));
     if !super::scattered::has_loop(&kernel.body) {

@@ -66,9 +66,14 @@ impl Style {
     }
 }
 
-/// Work-items of a subgroup: those of a vector of 32-bit lanes, or each for itself.
+/// Work-items of the subgroups of a kernel that requires no size: those of a vector of 32-bit lanes, or each for itself.
 pub const fn subgroup_size(style: Style) -> u32 {
     if style.checked { 1 } else { shape::subgroup_size(style.isa) }
+}
+
+/// The sizes of subgroups that a kernel may require, each the bit of that value.
+pub const fn subgroup_sizes(style: Style) -> u32 {
+    if style.checked { 1 } else { shape::subgroup_sizes(style.isa) }
 }
 
 /// Makes the machine code of a kernel for one launch key. Of the key's binding nothing is asked.

@@ -26,11 +26,19 @@ pub(super) struct Shape {
     pub aligned: bool,
 }
 
-/// Work-items of a subgroup: those of a vector of 32-bit lanes.
+/// Work-items of the subgroups of a kernel that requires no size: those of a vector of 32-bit lanes.
 pub(super) const fn subgroup_size(isa: Isa) -> u32 {
     match isa.vector_bytes() / 4 {
         0 => 1,
         lanes => lanes,
+    }
+}
+
+/// The sizes that a kernel may require, each the bit of that value: from four work-items to two vectors.
+pub(super) const fn subgroup_sizes(isa: Isa) -> u32 {
+    match subgroup_size(isa) {
+        1 => 1,
+        lanes => (4 * lanes - 1) & !3,
     }
 }
 
@@ -64,11 +72,11 @@ impl Shape {
         Self::of(isa, group, 1)
     }
 
-    /// The shape for groups of a size whose chunks are subgroups: all have the lanes of a vector, but for the last of a group.
-    pub(super) fn of_subgroups(isa: Isa, group: [u32; 3]) -> Self {
+    /// The shape for groups of a size whose chunks are subgroups of so many work-items: all have as many, but for the last of a group.
+    pub(super) fn of_subgroups(isa: Isa, group: [u32; 3], lanes: u32) -> Self {
         let group = group.map(|size| size.max(1));
         let axis = (0_u8..3).find(|&axis| group[usize::from(axis)] > 1).unwrap_or(0);
-        let (row, lanes) = (group[usize::from(axis)], subgroup_size(isa));
+        let row = group[usize::from(axis)];
         Self { isa, lanes, group, axis, in_row: row == items(group) || row.is_multiple_of(lanes), aligned: false }
     }
 

@@ -27,7 +27,10 @@ use rustc_hash::FxHashMap;
 
 pub(crate) const PASS: Pass = Pass::module("groups", |module, cx| {
     if !cx.target.native {
-        run(module, cx.key.kernel.local_size, cx.target.language.max_subgroup_size);
+        let usual = cx.target.language.subgroup_size;
+        let kernel = module.functions.first().and_then(|function| function.kernel.as_ref());
+        let lanes = kernel.map_or(usual, |kernel| kernel.subgroup_size(usual));
+        run(module, cx.key.kernel.local_size, lanes);
     }
     Ok(!cx.target.native)
 });
@@ -41,7 +44,7 @@ struct GroupSlots {
 }
 
 /// Expands the operations in every function of a module for groups of that size.
-/// `lanes`: work-items of the largest subgroup.
+/// `lanes`: work-items of a subgroup, at most.
 pub(crate) fn run(module: &mut Module, local_size: [u32; 3], lanes: u32) {
     let items = local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size.max(1)));
     let mut memory = GroupSlots::default();

@@ -118,6 +118,7 @@ impl Sema<'_> {
             body: None,
             is_kernel: true,
             reqd_work_group_size: None,
+            reqd_subgroup_size: None,
             no_inline: false,
             span: self.span(span),
         });

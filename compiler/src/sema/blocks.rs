@@ -89,6 +89,7 @@ impl Sema<'_> {
             body: None,
             is_kernel: false,
             reqd_work_group_size: None,
+            reqd_subgroup_size: None,
             no_inline: false,
             span: self.span(span),
         });

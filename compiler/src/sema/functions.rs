@@ -166,6 +166,7 @@ impl Sema<'_> {
             body: None,
             is_kernel: false,
             reqd_work_group_size: None,
+            reqd_subgroup_size: None,
             no_inline: false,
             span: self.span(span),
         });
@@ -333,6 +334,7 @@ impl Sema<'_> {
         if let Some(attributes) = kernel {
             self.functions[id.index()].is_kernel = true;
             self.functions[id.index()].reqd_work_group_size = attributes.reqd_work_group_size;
+            self.functions[id.index()].reqd_subgroup_size = attributes.reqd_subgroup_size;
             let info = self.reflect(id, attributes, local_memory);
             self.kernels.push((id, info));
         }

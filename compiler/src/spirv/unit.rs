@@ -77,6 +77,7 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
         let kernel = ir::Kernel {
             params: info.args.iter().map(|arg| arg.passing.clone()).collect(),
             reqd_work_group_size: info.reqd_work_group_size,
+            reqd_subgroup_size: info.reqd_subgroup_size,
             coarse: 0,
         };
         functions.push(function::lower(&mut shared, def, Some(kernel), &entry.name)?);

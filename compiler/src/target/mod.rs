@@ -69,10 +69,11 @@ pub struct Language {
     pub atomic_order: AtomicOrder,
     /// Subgroup operations.
     pub subgroups: bool,
-    /// Work-items of the largest subgroup, a power of two.
-    pub max_subgroup_size: u32,
-    /// Every subgroup is as large as the largest, but for the last of a work-group.
-    pub fixed_subgroups: bool,
+    /// Work-items of a subgroup, the last one of a work-group excepted, of kernels that require no other size: a power of two. The most that one may have where
+    /// the device chooses.
+    pub subgroup_size: u32,
+    /// The sizes that a kernel may require its subgroups to have, each the bit of that value; none where the device chooses.
+    pub subgroup_sizes: u32,
     /// The device's `fma` is fused and quick.
     pub fused_fma: bool,
     /// Single-precision denormals are kept.
@@ -160,10 +161,11 @@ impl Target {
         self
     }
 
-    /// The same device with subgroups of so many work-items, a power of two.
+    /// The same device with subgroups of so many work-items, a power of two, and of such sizes for kernels that require them.
     #[must_use]
-    pub const fn with_subgroups_of(mut self, items: u32) -> Self {
-        self.language.max_subgroup_size = items;
+    pub const fn with_subgroups_of(mut self, items: u32, sizes: u32) -> Self {
+        self.language.subgroup_size = items;
+        self.language.subgroup_sizes = items | sizes;
         self
     }
 
@@ -219,7 +221,7 @@ impl Language {
 
     /// Whether a kernel may require subgroups of that size.
     pub const fn has_subgroups_of(&self, size: u32) -> bool {
-        self.subgroups && self.fixed_subgroups && self.max_subgroup_size == size
+        self.subgroups && size.is_power_of_two() && self.subgroup_sizes & size != 0
     }
 
     /// Fills in `extensions` and `features` from the other fields: the one place that says what is reported when.
@@ -324,7 +326,7 @@ impl Language {
             if self.int64 {
                 extensions.push("cl_intel_subgroups_long");
             }
-            if self.fixed_subgroups {
+            if self.subgroup_sizes != 0 {
                 extensions.push("cl_intel_required_subgroup_size");
             }
         }

@@ -49,8 +49,8 @@ impl Target {
             int64_atomics: true,
             atomic_order: AtomicOrder::Fences,
             subgroups: true,
-            max_subgroup_size: 128,
-            fixed_subgroups: false,
+            subgroup_size: 128,
+            subgroup_sizes: 0,
             fused_fma: false,
             denormals: true,
             rounds_to_half: false,
@@ -94,8 +94,8 @@ impl Target {
         let language = Language {
             atomic_order: AtomicOrder::Total,
             far_offsets: true,
-            max_subgroup_size: 16,
-            fixed_subgroups: true,
+            subgroup_size: 16,
+            subgroup_sizes: 4 | 8 | 16,
             fused_fma: true,
             rounds_to_half: true,
             max_local_memory: 64 << 10,
@@ -112,8 +112,8 @@ impl Target {
             denormals: false,
             rounds_to_half: true,
             far_offsets: true,
-            max_subgroup_size: 32,
-            fixed_subgroups: true,
+            subgroup_size: 32,
+            subgroup_sizes: 32,
             max_local_memory: 48 << 10,
             ..full.language
         };
@@ -130,8 +130,7 @@ impl Target {
     /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), with vectors of 256 bits.
     pub fn lavapipe() -> Self {
         let full = Self::full();
-        let language =
-            Language { atomic_order: AtomicOrder::ReadModifyWrite, max_subgroup_size: 8, fixed_subgroups: true, ..full.language };
+        let language = Language { atomic_order: AtomicOrder::ReadModifyWrite, subgroup_size: 8, subgroup_sizes: 8, ..full.language };
         let shaders = Shaders {
             float_controls: FloatControls { denorm_preserve: 0, ..FloatControls::ALL },
             limits: Limits { uniform_buffers: 15, group_items: 1024, ..full.shaders.limits },
@@ -170,8 +169,8 @@ impl Target {
             .changed(|target| {
                 target.language.fp64 = false;
                 target.language.int64_atomics = false;
-                target.language.max_subgroup_size = 32;
-                target.language.fixed_subgroups = true;
+                target.language.subgroup_size = 32;
+                target.language.subgroup_sizes = 32;
                 target.shaders.int8_storage = false;
                 target.shaders.limits.storage_buffers = 20;
                 target.shaders.limits.uniform_buffers = 9;
@@ -243,6 +242,7 @@ impl Defects {
             loop_values: false,
             half_rounding: false,
             unsigned_minima: false,
+            subgroups_in_rows: true,
         }
     }
 }

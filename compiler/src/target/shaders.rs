@@ -72,7 +72,7 @@ pub struct Costs {
     /// Rotations of 64 bits are quicker as words that are each cut out of two (a funnel shift) than as two shifts.
     pub rotates_by_words: bool,
     /// Wide accesses are quicker if neighbouring work-items make them together (`exchange`). Only where [`super::Language::subgroups`] is so, all of which have
-    /// [`super::Language::max_subgroup_size`] work-items if a group has enough of them.
+    /// [`super::Language::subgroup_size`] work-items if a group has enough of them.
     pub lanes_exchange: bool,
 }
 
@@ -98,4 +98,6 @@ pub struct Defects {
     pub half_rounding: bool,
     /// It loses the smaller of an unsigned integer and a constant where that is stored to a variable which a loop carries: found by comparison it is kept.
     pub unsigned_minima: bool,
+    /// It makes subgroups of the work-items of one row of a group, and numbers them as if rows followed each other: that is the same only where subgroups divide rows.
+    pub subgroups_in_rows: bool,
 }

@@ -110,6 +110,7 @@ pub struct Function {
     pub body: Option<Vec<Stmt>>,
     pub is_kernel: bool,
     pub reqd_work_group_size: Option<[u32; 3]>,
+    pub reqd_subgroup_size: Option<u32>,
     pub no_inline: bool,
     pub span: Span,
 }

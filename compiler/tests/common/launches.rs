@@ -53,7 +53,7 @@ impl Case {
     /// In short, for messages.
     pub fn describe(&self) -> String {
         let Self { profile, range, key, target, .. } = self;
-        format!("for {profile} with subgroups of {}, {range:?}, {key:?}, {:?}", target.language.max_subgroup_size, self.args)
+        format!("for {profile} with subgroups of {}, {range:?}, {key:?}, {:?}", target.language.subgroup_size, self.args)
     }
 
     /// The groups by their sizes and dispatches, each with its key, where an invocation stands for `count` work-items.
@@ -121,7 +121,7 @@ pub fn difference(case: &Case, one: &[Vec<u8>], other: &[Vec<u8>]) -> String {
 
 fn settings(case: &Case, stage: Stage, undefined: u8) -> Settings {
     let items: u64 = case.range.global_size.iter().map(|&size| u64::from(size)).product();
-    let lanes = case.target.language.max_subgroup_size;
+    let lanes = case.target.language.subgroup_size;
     Settings { fuel: FUEL * items, undefined, fused: false, lanes, ..Settings::new(stage, &case.target) }
 }
 

@@ -63,7 +63,7 @@ impl Options {
             options.target.inlining = Inlining::NONE;
         }
         if let Some(lanes) = lanes {
-            options.target = options.target.changed(|target| target.language.max_subgroup_size = lanes);
+            options.target = options.target.changed(|target| target.language.subgroup_size = lanes);
         }
         options.run = lines.next().and_then(|line| line.strip_prefix("; run:")).map(read_run).transpose()?;
         Ok(options)

@@ -40,8 +40,8 @@ impl Default for Wants {
 fn target(number: usize, random: &mut Random) -> (&'static str, Target) {
     let (name, profile) = PROFILES[number % PROFILES.len()];
     let target = profile();
-    let lanes = [4, 8, 8, 16, 32][random.below(5)].min(target.language.max_subgroup_size);
-    (name, target.changed(|target| target.language.max_subgroup_size = lanes))
+    let lanes = [4, 8, 8, 16, 32][random.below(5)].min(target.language.subgroup_size);
+    (name, target.changed(|target| target.language.subgroup_size = lanes))
 }
 
 /// Whether a module computes with doubles.
@@ -79,8 +79,8 @@ impl Case {
         let (mut profile, mut target) = target(wanted.filter(|_| random.below(4) > 0).unwrap_or(any), &mut random);
         if !target.language.fp64 && has_doubles(module) {
             // A build for that device would have refused it.
-            let lanes = target.language.max_subgroup_size;
-            (profile, target) = ("full", Target::full().changed(|target| target.language.max_subgroup_size = lanes));
+            let lanes = target.language.subgroup_size;
+            (profile, target) = ("full", Target::full().changed(|target| target.language.subgroup_size = lanes));
         }
         let blind = passes::group_blind(module, Func(0));
         let local = loop {

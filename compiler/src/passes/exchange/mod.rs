@@ -35,7 +35,9 @@ use crate::launch::LaunchKey;
 pub const PASS: Pass = Pass::function("exchange", |function, cx| {
     // naga takes questions about subgroups from groups of one dimension only; of SPIR-V nobody asks it.
     let may_ask = cx.target.shaders.spirv || cx.key.kernel.local_size[1..] == [1, 1];
-    Ok(may_ask && run(function, cx.key, cx.target.language.max_subgroup_size))
+    let usual = cx.target.language.subgroup_size;
+    let lanes = function.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual));
+    Ok(may_ask && run(function, cx.key, lanes))
 });
 
 /// Bytes of an access that needs no others beside it.

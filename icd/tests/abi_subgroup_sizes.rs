@@ -1,0 +1,167 @@
+//! Sizes that kernels require of their subgroups (cl_intel_required_subgroup_size): each that the device lists, beside each other in one program, and those that it has not.
+
+mod common;
+
+use std::ptr::null;
+
+use common::ffi::{CL_DEVICE_EXTENSIONS, CL_SUCCESS, cl_int, cl_uint};
+use common::objects::{Context, Kernel, Program};
+use common::{info, info_bytes, info_string, target};
+
+const CL_DEVICE_MAX_WORK_GROUP_SIZE: cl_uint = 0x1004;
+const CL_DEVICE_MAX_NUM_SUB_GROUPS: cl_uint = 0x105C;
+const CL_DEVICE_SUB_GROUP_SIZES_INTEL: cl_uint = 0x4108;
+const CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: cl_uint = 0x410A;
+const CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE: cl_uint = 0x2033;
+const CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE: cl_uint = 0x2034;
+const CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT: cl_uint = 0x11B8;
+const CL_KERNEL_MAX_NUM_SUB_GROUPS: cl_uint = 0x11B9;
+const CL_BUILD_PROGRAM_FAILURE: cl_int = -11;
+
+/// A kernel for subgroups of `SIZE` in which every work-item writes down where it is and what its subgroup comes to.
+const KERNEL: &str = "
+kernel __attribute__((intel_reqd_sub_group_size(SIZE))) void of_SIZE(global uint *out, global const uint *in) {
+    size_t i = get_global_linear_id();
+    uint x = in[i], lane = get_sub_group_local_id();
+    out += i * 12;
+    out[0] = get_max_sub_group_size();
+    out[1] = get_sub_group_size();
+    out[2] = get_num_sub_groups();
+    out[3] = get_sub_group_id();
+    out[4] = lane;
+    out[5] = sub_group_reduce_add(x);
+    out[6] = sub_group_scan_exclusive_add(x);
+    long wide = sub_group_scan_inclusive_max((long)x << 20);
+    out[7] = wide >> 20;
+    out[8] = sub_group_broadcast(x, 1);
+    out[9] = intel_sub_group_shuffle(x, lane / 2);
+    out[10] = sub_group_any(x % 13 == 0) + 2 * sub_group_all(x % 7 != 0);
+    uint turns = 0;
+    for (uint n = x % 9; sub_group_any(turns < n); turns++) if (sub_group_all(turns >= n)) break;
+    out[11] = turns;
+}
+";
+
+/// CL_DEVICE_SUB_GROUP_SIZES_INTEL; nothing where the device does not have the extension.
+fn sizes() -> Vec<usize> {
+    let target = target();
+    let query = |name| move |size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret);
+    let has =
+        info_string(query(CL_DEVICE_EXTENSIONS)).expect("extensions").split(' ').any(|name| name == "cl_intel_required_subgroup_size");
+    let bytes = if has { info_bytes(query(CL_DEVICE_SUB_GROUP_SIZES_INTEL)).expect("sizes") } else { Vec::new() };
+    bytes.chunks_exact(size_of::<usize>()).map(|size| usize::from_ne_bytes(size.try_into().expect("a size"))).collect()
+}
+
+fn source(sizes: &[usize]) -> String {
+    sizes.iter().map(|size| KERNEL.replace("SIZE", &size.to_string())).collect()
+}
+
+fn build(context: &Context, sizes: &[usize]) -> Program {
+    let program = context.program(&source(sizes));
+    assert_eq!(program.build("-cl-std=CL3.0"), CL_SUCCESS, "{}", program.log());
+    program
+}
+
+fn ask(kernel: &Kernel, what: cl_uint, input: &[usize]) -> usize {
+    let target = target();
+    let (bytes, place) = if input.is_empty() { (0, null()) } else { (size_of_val(input), input.as_ptr().cast()) };
+    info(|size, value, ret| target.cl.clGetKernelSubGroupInfo(kernel.0, target.device, what, bytes, place, size, value, ret))
+        .expect("an answer")
+}
+
+/// What the work-items of a subgroup write, said by the host of where they say that they are: `own` has each one's number, in the order of the lanes.
+fn expected(size: usize, group: usize, subgroup: u32, own: &[u32]) -> Vec<[u32; 12]> {
+    let any = own.iter().any(|x| x % 13 == 0);
+    let all = own.iter().all(|x| x % 7 != 0);
+    let of = |lane: usize| {
+        [
+            size as u32,
+            own.len() as u32,
+            group.div_ceil(size) as u32,
+            subgroup,
+            lane as u32,
+            own.iter().sum(),
+            own[..lane].iter().sum(),
+            own[..=lane].iter().copied().max().unwrap_or(0),
+            own[1.min(own.len() - 1)],
+            own[lane / 2],
+            u32::from(any) + 2 * u32::from(all),
+            own.iter().map(|x| x % 9).max().unwrap_or(0),
+        ]
+    };
+    (0..own.len()).map(of).collect()
+}
+
+fn check(context: &Context, program: &Program, size: usize, local: [usize; 2]) {
+    let queue = context.queue(0);
+    let kernel = program.kernel(&format!("of_{size}"));
+    let (group, groups) = (local[0] * local[1], 3);
+    let words: Vec<u32> = (0..group * groups).map(|i| (i as u32).wrapping_mul(2_654_435_761) >> 12).collect();
+    let (out, input) = (context.buffer(words.len() * 48), context.buffer(words.len() * 4));
+    queue.write(&input, &words);
+    kernel.set_mem(0, &out);
+    kernel.set_mem(1, &input);
+    // Groups above each other: their linear ids follow each other too, as each is as wide as the range.
+    assert_eq!(queue.launch(&kernel, &[local[0], local[1] * groups], Some(&local)), CL_SUCCESS);
+    let found: Vec<[u32; 12]> = queue.read::<u32>(&out, words.len() * 12).chunks_exact(12).map(|row| row.try_into().expect("12")).collect();
+    for (found, words) in found.chunks(group).zip(words.chunks(group)) {
+        // Which work-items make a subgroup is the device's choice.
+        let mut placed: Vec<_> = found.iter().zip(words).collect();
+        placed.sort_by_key(|(row, _)| (row[3], row[4]));
+        let mut wanted = Vec::new();
+        for subgroup in placed.chunk_by(|(a, _), (b, _)| a[3] == b[3]) {
+            let own: Vec<u32> = subgroup.iter().map(|&(_, &word)| word).collect();
+            wanted.extend(expected(size, group, subgroup[0].0[3], &own));
+        }
+        let found: Vec<_> = placed.into_iter().map(|(row, _)| *row).collect();
+        assert_eq!(found, wanted, "groups of {local:?} in subgroups of {size}");
+    }
+}
+
+#[test]
+fn kernels_get_the_sizes_that_they_require() {
+    let sizes = sizes();
+    assert!(sizes.is_sorted() && sizes.iter().all(|size| size.is_power_of_two()), "{sizes:?}");
+    let context = Context::new();
+    let program = build(&context, &sizes);
+    for &size in sizes.iter().filter(|&&size| size > 1) {
+        for local in [[64, 1], [size, 1], [4 * size + 2, 1], [6, 5], [16, 4], [2, 1]] {
+            check(&context, &program, size, local);
+        }
+    }
+}
+
+#[test]
+fn queries_tell_of_the_required_size() {
+    let sizes = sizes();
+    let target = target();
+    let query = |name| move |size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret);
+    let context = Context::new();
+    let program = build(&context, &sizes);
+    for &size in &sizes {
+        let kernel = program.kernel(&format!("of_{size}"));
+        assert_eq!(ask(&kernel, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, &[]), size);
+        assert_eq!(ask(&kernel, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, &[2 * size]), size);
+        assert_eq!(ask(&kernel, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, &[2 * size + 1]), 3);
+        assert_eq!(ask(&kernel, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, &[2]), 2 * size);
+        let most = ask(&kernel, CL_KERNEL_MAX_NUM_SUB_GROUPS, &[]);
+        let (in_all, group): (cl_uint, usize) =
+            (info(query(CL_DEVICE_MAX_NUM_SUB_GROUPS)).expect("a number"), info(query(CL_DEVICE_MAX_WORK_GROUP_SIZE)).expect("a number"));
+        assert!(
+            most >= 1 && most <= in_all as usize && most * size <= group.next_multiple_of(size),
+            "{most} of {in_all}, {group} work-items"
+        );
+    }
+}
+
+#[test]
+fn other_sizes_do_not_build() {
+    let sizes = sizes();
+    let context = Context::new();
+    for size in [0, 3, 1, 2, 4, 8, 16, 32, 64, 128, 256].into_iter().filter(|size| !sizes.contains(size)) {
+        let program = context.program(&source(&[size]));
+        assert_eq!(program.build("-cl-std=CL3.0"), CL_BUILD_PROGRAM_FAILURE, "{size}");
+        let log = program.log();
+        assert!(log.contains(&size.to_string()) || size == 0, "{log}");
+    }
+}
