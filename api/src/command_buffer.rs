@@ -19,6 +19,7 @@ use crate::device::Device;
 use crate::error::{Error, Result, ensure};
 use crate::event::Event;
 use crate::image::Image;
+use crate::image_extent::Origin;
 use crate::image_transfer::ImageBox;
 use crate::kernel::Kernel;
 use crate::launch::NdRange;
@@ -375,7 +376,7 @@ impl CommandBuffer {
     ///
     /// # Errors
     /// Those of clEnqueueCopyImage, and of recording.
-    pub fn copy_image(&self, src: &Arc<Image>, dst: &Arc<Image>, boxes: ([u64; 3], [u64; 3], [u64; 3]), at: &At<'_>) -> Result<SyncPoint> {
+    pub fn copy_image(&self, src: &Arc<Image>, dst: &Arc<Image>, boxes: (Origin, Origin, [u64; 3]), at: &At<'_>) -> Result<SyncPoint> {
         self.record(at, |queue| queue.copy_image_work(src, dst, boxes))
     }
 

@@ -35,8 +35,8 @@ const EXTENSIONS: &[&CStr] = &[
 /// `SplitBarrierINTEL`.
 const CAPABILITIES: &[u32] = &[4, 5, 6, 7, 8, 22, 18, 38, 39, 71, 6016, 6017, 6018, 6019, 6025, 5629, 6141];
 
-/// `ImageBasic`, `ImageReadWrite`, `LiteralSampler`, `Sampled1D`, `Image1D`, `SampledBuffer`, `ImageBuffer`.
-const IMAGES: &[u32] = &[13, 14, 20, 43, 44, 46, 47];
+/// `ImageBasic`, `ImageReadWrite`, `ImageMipmap`, `LiteralSampler`, `Sampled1D`, `Image1D`, `SampledBuffer`, `ImageBuffer`.
+const IMAGES: &[u32] = &[13, 14, 15, 20, 43, 44, 46, 47];
 
 /// `SubgroupDispatch`, what SPV_INTEL_subgroups has but for images, and what the extensions of subgroups need: `GroupNonUniform`, and its `Vote`, `Arithmetic`, `Ballot`, `Shuffle`, `ShuffleRelative`,
 /// `Clustered`, `GroupNonUniformRotateKHR`, and `GroupUniformArithmeticKHR`.

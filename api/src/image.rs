@@ -12,6 +12,7 @@ use crate::callback;
 use crate::context::{Context, Notify};
 use crate::device::ImageLimits;
 use crate::error::{Error, Result, ensure};
+use crate::image_extent::{ImageExtent, MOST_LEVELS, Origin};
 use crate::image_format::{self, FormatUse};
 use crate::memory::{Buffer, HostData, MemFlags};
 use crate::object::{Destructors, HandleSlot, Object};
@@ -40,11 +41,11 @@ impl ImageType {
         Self::ALL.into_iter().find(|&kind| kind as u32 == raw)
     }
 
-    const fn has_height(self) -> bool {
+    pub(crate) const fn has_height(self) -> bool {
         matches!(self, Self::Image2d | Self::Image2dArray | Self::Image3d)
     }
 
-    const fn is_array(self) -> bool {
+    pub(crate) const fn is_array(self) -> bool {
         matches!(self, Self::Image1dArray | Self::Image2dArray)
     }
 
@@ -138,7 +139,7 @@ pub struct ImageDesc {
     pub row_pitch: u64,
     /// Bytes, or 0.
     pub slice_pitch: u64,
-    /// Must be 0.
+    /// Levels of a mipmapped image; 0 and 1 are none.
     pub num_mip_levels: u32,
     /// Must be 0.
     pub num_samples: u32,
@@ -148,38 +149,6 @@ pub struct ImageDesc {
 
 /// Makes the contents of a new image from the application's memory, of so many bytes; the flags say whether they are copied or used.
 pub type HostImage<'a> = &'a dyn Fn(MemFlags, u64) -> Result<HostData>;
-
-/// The form of an image: what its dimensions and pitches are, in a form that is the same for all types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ImageExtent {
-    kind: ImageType,
-    element: u64,
-    /// As regions of commands count: width, height or images of a 1D array, depth or images of a 2D array. 1 where there is no such dimension.
-    extent: [u64; 3],
-    row_pitch: u64,
-    /// 0 where the type has none.
-    slice_pitch: u64,
-}
-
-impl ImageExtent {
-    /// Bytes from one index to the next in the second and third dimension of `extent`.
-    fn strides(&self) -> [u64; 2] {
-        match self.kind {
-            ImageType::Image1dArray => [self.slice_pitch, self.slice_pitch * self.extent[1]],
-            _ if self.kind.has_slices() => [self.row_pitch, self.slice_pitch],
-            _ => [self.row_pitch, self.row_pitch * self.extent[1]],
-        }
-    }
-
-    /// Bytes of the whole image, padding included; `None` if they cannot be counted.
-    pub(crate) fn size(&self) -> Option<u64> {
-        match self.kind {
-            ImageType::Image1dArray => self.slice_pitch.checked_mul(self.extent[1]),
-            _ if self.kind.has_slices() => self.slice_pitch.checked_mul(self.extent[2]),
-            _ => self.row_pitch.checked_mul(self.extent[1]),
-        }
-    }
-}
 
 /// An image object (cl_mem of a type of image).
 #[derive(Debug)]
@@ -191,6 +160,8 @@ pub struct Image {
     shape: ImageExtent,
     size: u64,
     descriptor: ImageDescriptor,
+    /// As it was asked for.
+    mip_levels: u32,
     property_list: Option<Vec<u64>>,
     source: Option<MemObject>,
     buffer: Arc<Buffer>,
@@ -246,6 +217,7 @@ impl Image {
         let kind = kind_of(desc)?;
         check_origin(desc, kind)?;
         let shape = shape(context, (desc, kind), u64::from(element), host.is_some())?;
+        check_levels(&shape, format, flags, host.is_some())?;
         let size = shape.size().ok_or_else(|| Error::InvalidImageSize(format!("{desc:?} is too large").into()))?;
         if let Some(source) = source {
             check_source(context, source, format, &shape, size)?;
@@ -294,6 +266,7 @@ impl Image {
             shape,
             size,
             descriptor,
+            mip_levels: desc.num_mip_levels,
             property_list,
             source: source.cloned(),
             buffer,
@@ -365,6 +338,11 @@ impl Image {
         self.shape.slice_pitch
     }
 
+    /// CL_IMAGE_NUM_MIP_LEVELS: 0 for images without levels.
+    pub fn mip_levels(&self) -> u32 {
+        self.mip_levels
+    }
+
     /// CL_MEM_ASSOCIATED_MEMOBJECT
     pub fn source(&self) -> Option<&MemObject> {
         self.source.as_ref()
@@ -390,19 +368,36 @@ impl Image {
         self.descriptor
     }
 
+    /// The origins of commands have so many elements that are read: a fourth one names the level where the third is taken.
+    pub fn origin_elements(&self) -> usize {
+        if self.shape.levels > 1 && matches!(self.shape.kind, ImageType::Image2dArray | ImageType::Image3d) { 4 } else { 3 }
+    }
+
     /// The bytes of a box of elements in its buffer.
     ///
     /// # Errors
-    /// If the box is empty or out of bounds: dimensions that the image does not have begin at 0 and have the size 1.
-    pub fn rect(&self, origin: [u64; 3], region: [u64; 3]) -> Result<Rect> {
+    /// If the box is empty or out of bounds (dimensions that the image does not have begin at 0 and have the size 1), and for levels that it does not have.
+    pub fn rect(&self, origin: Origin, region: [u64; 3]) -> Result<Rect> {
+        let (level, [x, y, z]) = self.shape.place(origin)?;
+        let (begin, shape) = self.shape.level(level);
         // "CL_INVALID_VALUE if the region being read or written specified by origin and region is out of bounds" or if they "do not follow the rules
         // described in the argument description".
-        let inside =
-            (0..3).all(|dim| region[dim] != 0 && origin[dim].checked_add(region[dim]).is_some_and(|end| end <= self.shape.extent[dim]));
-        ensure!(inside, InvalidValue, "the box of {region:?} at {origin:?} is not within the image's {:?}", self.shape.extent);
-        let [row, slice] = self.shape.strides();
-        let element = self.shape.element;
-        Rect::unchecked([origin[0] * element, origin[1], origin[2]], [region[0] * element, region[1], region[2]], row, slice)
+        let at = [x, y, z];
+        let inside = (0..3).all(|dim| region[dim] != 0 && at[dim].checked_add(region[dim]).is_some_and(|end| end <= shape.extent[dim]));
+        ensure!(inside, InvalidValue, "the box of {region:?} at {origin:?} is not within the image's {:?}", shape.extent);
+        let [row, slice] = shape.strides();
+        let element = shape.element;
+        Rect::unchecked([begin + x * element, y, z], [region[0] * element, region[1], region[2]], row, slice)
+    }
+
+    /// The pitches of the level that an origin names: of rows, and of slices, 0 for images without.
+    ///
+    /// # Errors
+    /// For levels that it does not have.
+    pub fn pitches(&self, origin: Origin) -> Result<(u64, u64)> {
+        let (level, _) = self.shape.place(origin)?;
+        let (_, shape) = self.shape.level(level);
+        Ok((shape.row_pitch, shape.slice_pitch))
     }
 
     /// The bytes of a box of elements in the application's memory, which begins with the box.
@@ -452,7 +447,6 @@ pub(crate) fn most(limits: &ImageLimits, kind: ImageType) -> [u64; 4] {
 pub(crate) fn kind_of(desc: &ImageDesc) -> Result<ImageType> {
     let kind = ImageType::from_raw(desc.image_type)
         .ok_or_else(|| Error::InvalidImageDescriptor(format!("image type {:#x} is unknown", desc.image_type).into()))?;
-    ensure!(desc.num_mip_levels == 0, InvalidImageDescriptor, "{} mip levels", desc.num_mip_levels);
     ensure!(desc.num_samples == 0, InvalidImageDescriptor, "{} samples", desc.num_samples);
     Ok(kind)
 }
@@ -524,7 +518,24 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
         ImageType::Image2dArray => [desc.width, height, array],
         _ => [desc.width, height, depth],
     };
-    Ok(ImageExtent { kind, element, extent, row_pitch, slice_pitch })
+    // "Specifying num_mip_levels equal to either 0 or 1 creates an image with a single mipmap level."
+    let levels = desc.num_mip_levels.max(1);
+    ensure!(levels <= MOST_LEVELS, InvalidImageDescriptor, "{levels} mip levels, and {MOST_LEVELS} are the most");
+    Ok(ImageExtent { kind, element, extent, row_pitch, slice_pitch, levels })
+}
+
+/// Checks what goes with several levels ("Mipmap Images"); the specification names no errors.
+fn check_levels(shape: &ImageExtent, format: ImageFormat, flags: MemFlags, has_host: bool) -> Result<()> {
+    if shape.levels == 1 {
+        return Ok(());
+    }
+    // "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR cannot be specified if a mipmapped image is created. The host_ptr argument must be a NULL value."
+    let host = has_host || flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
+    ensure!(!host, InvalidHostPtr, "a mipmapped image has no contents of the host's");
+    // "Mip-mapped images cannot be created for CL_MEM_OBJECT_IMAGE1D_BUFFER images, depth images or multi-sampled images."
+    let goes = shape.kind != ImageType::Image1dBuffer && format.order != image_format::order::DEPTH;
+    ensure!(goes, InvalidImageDescriptor, "{} mip levels of an image of a buffer or of depths", shape.levels);
+    Ok(())
 }
 
 /// Checks an image against the memory object that it is made from.
@@ -533,6 +544,7 @@ fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat,
     match source {
         MemObject::Buffer(buffer) => {
             // "the image_width × size of element in bytes must be ≤ size of the buffer object", and so for image_row_pitch × image_height.
+            ensure!(shape.levels == 1, InvalidImageDescriptor, "a mipmapped image is not made from a buffer");
             ensure!(size <= buffer.size(), InvalidImageSize, "an image of {size} bytes in a buffer of {}", buffer.size());
             let aligned = context.devices().iter().any(|device| buffer.origin().is_multiple_of(device.base_alignment().into()));
             ensure!(aligned, InvalidImageFormatDescriptor, "the sub-buffer's origin {} is not aligned for any device", buffer.origin());
@@ -573,5 +585,6 @@ fn descriptor(shape: &ImageExtent, format: ImageFormat) -> Result<ImageDescripto
         row_pitch: narrow(shape.row_pitch)?,
         slice_pitch: narrow(slice_pitch)?,
         format,
+        levels: shape.levels,
     })
 }

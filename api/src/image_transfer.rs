@@ -11,6 +11,7 @@ use crate::error::{Error, Result, ensure};
 use crate::event::Event;
 use crate::image::{Image, MemObject};
 use crate::image_color;
+use crate::image_extent::Origin;
 use crate::map;
 use crate::memory::Buffer;
 use crate::queue::Queue;
@@ -20,8 +21,8 @@ use crate::transfer::{MapFlags, used};
 /// A box of an image's elements.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageBox {
-    /// x; y or the image of a 1D array; z or the image of a 2D array.
-    pub origin: [u64; 3],
+    /// The first element.
+    pub origin: Origin,
     /// As many in each direction.
     pub region: [u64; 3],
 }
@@ -131,7 +132,7 @@ impl Queue {
         self: &Arc<Self>,
         src: &Arc<Image>,
         dst: &Arc<Image>,
-        boxes: ([u64; 3], [u64; 3], [u64; 3]),
+        boxes: (Origin, Origin, [u64; 3]),
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
@@ -143,7 +144,7 @@ impl Queue {
         &self,
         src: &Arc<Image>,
         dst: &Arc<Image>,
-        (src_origin, dst_origin, region): ([u64; 3], [u64; 3], [u64; 3]),
+        (src_origin, dst_origin, region): (Origin, Origin, [u64; 3]),
     ) -> Result<Work> {
         self.check_contexts(&[src.buffer(), dst.buffer()], &[])?;
         // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format."
@@ -282,7 +283,8 @@ impl Queue {
         let pieces = rect::pieces(&here, buffer.origin(), &there, 0);
         let object = MemObject::Image(image.clone());
         let (address, event) = self.map_pieces(CommandType::MapImage, &object, (range, pieces), flags, blocking, wait_list)?;
-        Ok(MappedImage { address, row_pitch: image.row_pitch(), slice_pitch: image.slice_pitch(), event })
+        let (row_pitch, slice_pitch) = image.pitches(area.origin)?;
+        Ok(MappedImage { address, row_pitch, slice_pitch, event })
     }
 }
 

@@ -37,6 +37,7 @@ pub mod host_commands;
 pub mod il;
 pub mod image;
 pub mod image_color;
+pub mod image_extent;
 pub mod image_format;
 pub mod image_requirements;
 pub mod image_transfer;

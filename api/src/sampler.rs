@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use wgcl_compiler::image::SamplerWord;
+
 use crate::context::{Context, Notify};
 use crate::error::{Error, Result, ensure};
 use crate::image::check_support;
@@ -35,6 +37,13 @@ pub const ADDRESSING_MODE: u64 = 0x1153;
 /// CL_SAMPLER_FILTER_MODE
 pub const FILTER_MODE: u64 = 0x1154;
 
+/// CL_SAMPLER_MIP_FILTER_MODE_KHR
+pub const MIP_FILTER_MODE: u64 = 0x1155;
+/// CL_SAMPLER_LOD_MIN_KHR
+pub const LOD_MIN: u64 = 0x1156;
+/// CL_SAMPLER_LOD_MAX_KHR
+pub const LOD_MAX: u64 = 0x1157;
+
 /// A sampler.
 #[derive(Debug)]
 pub struct Sampler {
@@ -43,6 +52,8 @@ pub struct Sampler {
     normalized: bool,
     addressing: AddressingMode,
     filter: FilterMode,
+    mip_filter: FilterMode,
+    lods: (f32, f32),
     property_list: Option<Vec<u64>>,
 }
 
@@ -68,6 +79,13 @@ fn filter_of(raw: u64) -> Result<FilterMode> {
     found.ok_or_else(|| Error::InvalidValue(format!("filter mode {raw:#x} is unknown").into()))
 }
 
+/// A level of detail, whose bits are the lower half of the property.
+fn lod_of(raw: u64) -> Result<f32> {
+    let lod = f32::from_bits(raw as u32);
+    ensure!(!lod.is_nan(), InvalidValue, "a level of detail that is no number");
+    Ok(lod)
+}
+
 fn normalized_of(raw: u64) -> Result<bool> {
     match raw {
         0 => Ok(false),
@@ -85,11 +103,15 @@ impl Sampler {
         // "CL_INVALID_VALUE if the property name in sampler_properties is not a supported property name, if the value specified for a supported property
         // name is not valid, or if the same property name is specified more than once."
         let (mut normalized, mut addressing, mut filter) = (None, None, None);
+        let (mut mip_filter, mut least, mut most) = (None, None, None);
         for &(name, value) in pairs {
             let twice = match name {
                 NORMALIZED_COORDS => normalized.replace(normalized_of(value)?).is_some(),
                 ADDRESSING_MODE => addressing.replace(addressing_of(value)?).is_some(),
                 FILTER_MODE => filter.replace(filter_of(value)?).is_some(),
+                MIP_FILTER_MODE => mip_filter.replace(filter_of(value)?).is_some(),
+                LOD_MIN => least.replace(lod_of(value)?).is_some(),
+                LOD_MAX => most.replace(lod_of(value)?).is_some(),
                 _ => return Err(Error::InvalidValue(format!("sampler property {name:#x} is unknown").into())),
             };
             ensure!(!twice, InvalidValue, "sampler property {name:#x} is given twice");
@@ -102,6 +124,8 @@ impl Sampler {
             normalized: normalized.unwrap_or(true),
             addressing: addressing.unwrap_or(AddressingMode::Clamp),
             filter: filter.unwrap_or(FilterMode::Nearest),
+            mip_filter: mip_filter.unwrap_or(FilterMode::Nearest),
+            lods: (least.unwrap_or(0.0), most.unwrap_or(f32::MAX)),
             property_list,
         }))
     }
@@ -136,24 +160,30 @@ impl Sampler {
         self.filter
     }
 
+    /// CL_SAMPLER_MIP_FILTER_MODE_KHR
+    pub fn mip_filter(&self) -> FilterMode {
+        self.mip_filter
+    }
+
+    /// CL_SAMPLER_LOD_MIN_KHR and CL_SAMPLER_LOD_MAX_KHR
+    pub fn lods(&self) -> (f32, f32) {
+        self.lods
+    }
+
     /// CL_SAMPLER_PROPERTIES
     pub fn property_list(&self) -> Option<&[u64]> {
         self.property_list.as_deref()
     }
 
-    /// What it is to kernels: the bits of OpenCL C's CLK_ constants, as its preprocessor defines them.
+    /// What it is to kernels.
     pub fn word(&self) -> u32 {
-        let addressing = match self.addressing {
-            AddressingMode::None => 0,
-            AddressingMode::ClampToEdge => 2,
-            AddressingMode::Clamp => 4,
-            AddressingMode::Repeat => 6,
-            AddressingMode::MirroredRepeat => 8,
+        let word = SamplerWord {
+            normalized: self.normalized,
+            addressing: self.addressing as u32 - AddressingMode::None as u32,
+            linear: self.filter == FilterMode::Linear,
+            mip_linear: self.mip_filter == FilterMode::Linear,
+            lods: self.lods,
         };
-        let filter = match self.filter {
-            FilterMode::Nearest => 0x10,
-            FilterMode::Linear => 0x20,
-        };
-        u32::from(self.normalized) | addressing | filter
+        word.bits()
     }
 }

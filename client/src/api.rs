@@ -77,6 +77,7 @@ entry_points! {
     fn create_pipe = clCreatePipe(Handle, u64, u32, u32, *const isize, *mut i32) -> Handle;
     fn release_memory = clReleaseMemObject(Handle) -> i32;
     fn create_sampler = clCreateSampler(Handle, u32, u32, u32, *mut i32) -> Handle;
+    fn create_sampler_with_properties = clCreateSamplerWithProperties(Handle, *const u64, *mut i32) -> Handle;
     fn release_sampler = clReleaseSampler(Handle) -> i32;
     fn create_program = clCreateProgramWithSource(Handle, u32, *const *const c_char, *const usize, *mut i32) -> Handle;
     fn create_program_with_il = clCreateProgramWithIL(Handle, *const c_void, usize, *mut i32) -> Handle;
@@ -92,6 +93,7 @@ entry_points! {
     fn enqueue_kernel = clEnqueueNDRangeKernel(Handle, Handle, u32, *const usize, *const usize, *const usize, u32, *const Handle, *mut Handle) -> i32;
     fn enqueue_read = clEnqueueReadBuffer(Handle, Handle, u32, usize, usize, *mut c_void, u32, *const Handle, *mut Handle) -> i32;
     fn enqueue_read_image = clEnqueueReadImage(Handle, Handle, u32, *const usize, *const usize, usize, usize, *mut c_void, u32, *const Handle, *mut Handle) -> i32;
+    fn enqueue_write_image = clEnqueueWriteImage(Handle, Handle, u32, *const usize, *const usize, usize, usize, *const c_void, u32, *const Handle, *mut Handle) -> i32;
     fn wait_for_events = clWaitForEvents(u32, *const Handle) -> i32;
     fn get_profiling_info = clGetEventProfilingInfo(Handle, u32, usize, *mut c_void, *mut usize) -> i32;
     fn release_event = clReleaseEvent(Handle) -> i32;

@@ -10,7 +10,7 @@ use crate::names::{
 
 type Result<T> = std::result::Result<T, NotationError>;
 
-/// An image, but for its contents: `image2d 8x4 RGBA UNORM_INT8`.
+/// An image, but for its contents: `image2d 8x4 RGBA UNORM_INT8`, or `image2d 8x4 RGBA UNORM_INT8 levels 3`.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
     /// cl_mem_object_type
@@ -25,6 +25,17 @@ pub struct Form {
     pub element: Element,
     /// Of those, in an element of the image.
     pub channels: usize,
+    /// Levels of a mipmapped image, the largest first in its contents; 1 for others.
+    pub levels: u32,
+}
+
+/// A level of an image.
+#[derive(Clone, Copy, Debug)]
+pub struct Level {
+    /// What commands take for where it begins.
+    pub origin: [usize; 4],
+    /// As the form's.
+    pub sizes: [usize; 3],
 }
 
 /// Channel orders from CL_R on, and how many channels they have in memory.
@@ -77,7 +88,14 @@ impl Form {
     /// What of it is unknown.
     pub fn parse(text: &str) -> Result<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
-        let [kind, sizes, order, data_type] = words.as_slice() else { return Err("an image is `KIND SIZES ORDER TYPE`".into()) };
+        let (words, levels) = match words.as_slice() {
+            [words @ .., "levels", count] => (words, count.parse().map_err(|error| format!("{count}: {error}"))?),
+            words => (words, 1),
+        };
+        let [kind, sizes, order, data_type] = words else { return Err("an image is `KIND SIZES ORDER TYPE [levels N]`".into()) };
+        if !(1..=32).contains(&levels) {
+            return Err(format!("{levels} levels").into());
+        }
         let (kind, dimensions) = match *kind {
             "image1d" => (CL_MEM_OBJECT_IMAGE1D, 1),
             "image1d_buffer" => (CL_MEM_OBJECT_IMAGE1D_BUFFER, 1),
@@ -102,12 +120,37 @@ impl Form {
         let (order, channels) = number.map(|(number, (_, channels))| (0x10B0 + number, channels)).ok_or("unknown channel order")?;
         let number = (0..).zip(TYPES).find(|(_, (name, ..))| name == data_type);
         let (number, (_, element, packed)) = number.ok_or("unknown channel type")?;
-        Ok(Self { kind, sizes, order, data_type: 0x10D0 + number, element, channels: if packed { 1 } else { channels } })
+        Ok(Self { kind, sizes, order, data_type: 0x10D0 + number, element, channels: if packed { 1 } else { channels }, levels })
+    }
+
+    /// Its levels: the first, and for a mipmapped image those behind it, each half as large.
+    pub fn levels(&self) -> impl Iterator<Item = Level> {
+        let form = *self;
+        let whole = usize::from(form.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY) + 2 * usize::from(form.kind == CL_MEM_OBJECT_IMAGE2D_ARRAY);
+        let place = match form.kind {
+            CL_MEM_OBJECT_IMAGE1D => 1,
+            CL_MEM_OBJECT_IMAGE1D_ARRAY | CL_MEM_OBJECT_IMAGE2D => 2,
+            _ => 3,
+        };
+        (0..form.levels).map(move |level| {
+            let sizes = std::array::from_fn(|dimension| {
+                let size = form.sizes[dimension];
+                if whole == dimension && whole != 0 { size } else { size.checked_shr(level).unwrap_or(0).max(1) }
+            });
+            let mut origin = [0; 4];
+            origin[place] = level as usize;
+            Level { origin, sizes }
+        })
+    }
+
+    /// Scalars of some of its elements.
+    pub fn scalars(&self, sizes: [usize; 3]) -> usize {
+        sizes.iter().product::<usize>() * self.channels
     }
 
     /// Scalars that its contents are.
     pub fn count(&self) -> usize {
-        self.sizes.iter().product::<usize>() * self.channels
+        self.levels().map(|level| self.scalars(level.sizes)).sum()
     }
 }
 
@@ -120,16 +163,20 @@ pub struct SamplerForm {
     pub addressing: u32,
     /// cl_filter_mode
     pub filter: u32,
+    /// cl_filter_mode of levels, and the levels between which they are chosen, if something is said of them.
+    pub levels: Option<(u32, f32, f32)>,
 }
 
 impl SamplerForm {
-    /// Reads `normalized repeat linear`.
+    /// Reads `normalized repeat linear`, or `normalized repeat linear mip_linear 0.5..2`.
     ///
     /// # Errors
     /// What of it is unknown.
     pub fn parse(text: &str) -> Result<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
-        let [coordinates, mode, filter] = words.as_slice() else { return Err("a sampler is `COORDINATES MODE FILTER`".into()) };
+        let [coordinates, mode, filter, levels @ ..] = words.as_slice() else {
+            return Err("a sampler is `COORDINATES MODE FILTER [mip_FILTER [LEAST..MOST]]`".into());
+        };
         let normalized = match *coordinates {
             "normalized" => 1,
             "unnormalized" => 0,
@@ -143,11 +190,22 @@ impl SamplerForm {
             "mirrored_repeat" => CL_ADDRESS_MIRRORED_REPEAT,
             other => return Err(format!("`{other}` is no addressing mode").into()),
         };
-        let filter = match *filter {
-            "nearest" => CL_FILTER_NEAREST,
-            "linear" => CL_FILTER_LINEAR,
-            other => return Err(format!("`{other}` is no filter").into()),
+        let filter_of = |text: &str| match text {
+            "nearest" => Ok(CL_FILTER_NEAREST),
+            "linear" => Ok(CL_FILTER_LINEAR),
+            other => Err(NotationError::from(format!("`{other}` is no filter"))),
         };
-        Ok(Self { normalized, addressing, filter })
+        let number = |text: &str| text.parse::<f32>().map_err(|error| NotationError::from(format!("{text}: {error}")));
+        let between = |filter: &str| filter_of(filter.strip_prefix("mip_").unwrap_or(filter));
+        let levels = match levels {
+            [] => None,
+            [filter] => Some((between(filter)?, 0.0, f32::MAX)),
+            [filter, bounds] => {
+                let (least, most) = bounds.split_once("..").ok_or("bounds of levels are `LEAST..MOST`")?;
+                Some((between(filter)?, number(least)?, number(most)?))
+            }
+            _ => return Err("too much is said of a sampler".into()),
+        };
+        Ok(Self { normalized, addressing, filter: filter_of(filter)?, levels })
     }
 }

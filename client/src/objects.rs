@@ -11,7 +11,9 @@ use crate::image::{Form, SamplerForm};
 use crate::names::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE_ALL, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_NUM_ARGS,
     CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END,
-    CL_PROFILING_COMMAND_START, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, CL_TRUE,
+    CL_PROFILING_COMMAND_START, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES, CL_QUEUE_PROFILING_ENABLE, CL_SAMPLER_ADDRESSING_MODE,
+    CL_SAMPLER_FILTER_MODE, CL_SAMPLER_LOD_MAX, CL_SAMPLER_LOD_MIN, CL_SAMPLER_MIP_FILTER_MODE, CL_SAMPLER_NORMALIZED_COORDS, CL_SUCCESS,
+    CL_TRUE,
 };
 use crate::notation::Launch;
 
@@ -191,7 +193,7 @@ impl Context {
         self.object(handle, code, || format!("clCreateSubBuffer of {size} bytes at {origin}"))
     }
 
-    /// An image with these contents, rows and slices without gaps.
+    /// An image with these contents, rows, slices and levels without gaps.
     pub fn image(&self, form: &Form, bytes: &[u8]) -> Result<Object> {
         let [width, height, depth] = form.sizes;
         let array_size = if form.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY { height } else { depth };
@@ -203,7 +205,7 @@ impl Context {
             array_size,
             row_pitch: 0,
             slice_pitch: 0,
-            mip_levels: 0,
+            mip_levels: if form.levels > 1 { form.levels } else { 0 },
             samples: 0,
             buffer: null_mut(),
         };
@@ -215,10 +217,44 @@ impl Context {
             desc.buffer = buffer.0.handle;
             (flags, host) = (CL_MEM_READ_WRITE, null_mut());
         }
+        if form.levels > 1 {
+            (flags, host) = (CL_MEM_READ_WRITE, null_mut());
+        }
         let mut code = CL_SUCCESS;
         // SAFETY: the bytes are as many as the description says, and are only read, before the call returns.
         let handle = unsafe { (self.api.create_image)(self.context.handle, flags, &format, &desc, host, &mut code) };
-        self.object(handle, code, || "clCreateImage".to_owned())
+        let image = self.object(handle, code, || "clCreateImage".to_owned())?;
+        if form.levels > 1 {
+            self.write_levels(&image, form, bytes)?;
+        }
+        Ok(image)
+    }
+
+    /// Fills the levels of an image.
+    fn write_levels(&self, image: &Object, form: &Form, bytes: &[u8]) -> Result<()> {
+        let mut rest = bytes;
+        for level in form.levels() {
+            let (here, behind) = rest.split_at(form.scalars(level.sizes) * form.element.size());
+            rest = behind;
+            // SAFETY: the bytes are as many as the level has, and are read before the call returns.
+            let code = unsafe {
+                (self.api.enqueue_write_image)(
+                    self.queue.handle,
+                    image.0.handle,
+                    CL_TRUE,
+                    level.origin.as_ptr(),
+                    level.sizes.as_ptr(),
+                    0,
+                    0,
+                    here.as_ptr().cast(),
+                    0,
+                    null(),
+                    null_mut(),
+                )
+            };
+            check(code, || "clEnqueueWriteImage".to_owned())?;
+        }
+        Ok(())
     }
 
     /// An empty pipe.
@@ -231,10 +267,22 @@ impl Context {
 
     pub fn sampler(&self, form: &SamplerForm) -> Result<Object> {
         let mut code = CL_SUCCESS;
-        let SamplerForm { normalized, addressing, filter } = *form;
-        // SAFETY: `code` can be written.
-        let handle = unsafe { (self.api.create_sampler)(self.context.handle, normalized, addressing, filter, &mut code) };
-        check(code, || "clCreateSampler".to_owned())?;
+        let SamplerForm { normalized, addressing, filter, levels } = *form;
+        let Some((mip_filter, least, most)) = levels else {
+            // SAFETY: `code` can be written.
+            let handle = unsafe { (self.api.create_sampler)(self.context.handle, normalized, addressing, filter, &mut code) };
+            check(code, || "clCreateSampler".to_owned())?;
+            return Ok(Object(Owned::new(&self.api, handle, self.api.release_sampler)));
+        };
+        let modes =
+            [(CL_SAMPLER_NORMALIZED_COORDS, normalized), (CL_SAMPLER_ADDRESSING_MODE, addressing), (CL_SAMPLER_FILTER_MODE, filter)];
+        let of_levels =
+            [(CL_SAMPLER_MIP_FILTER_MODE, mip_filter), (CL_SAMPLER_LOD_MIN, least.to_bits()), (CL_SAMPLER_LOD_MAX, most.to_bits())];
+        let properties: Vec<u64> =
+            modes.into_iter().chain(of_levels).flat_map(|pair| [pair.0, pair.1].map(u64::from)).chain(std::iter::once(0)).collect();
+        // SAFETY: the list ends with a zero.
+        let handle = unsafe { (self.api.create_sampler_with_properties)(self.context.handle, properties.as_ptr(), &mut code) };
+        check(code, || "clCreateSamplerWithProperties".to_owned())?;
         Ok(Object(Owned::new(&self.api, handle, self.api.release_sampler)))
     }
 
@@ -382,28 +430,31 @@ impl Context {
         Ok(bytes)
     }
 
-    /// The contents of an image, rows and slices without gaps.
+    /// The contents of an image, rows, slices and levels without gaps.
     pub fn read_image(&self, image: &Object, form: &Form) -> Result<Vec<u8>> {
         let mut bytes = vec![0u8; form.count() * form.element.size()];
-        let (origin, region) = ([0usize; 3], form.sizes);
-        let pointer = bytes.as_mut_ptr().cast();
-        // SAFETY: there is room for all of the image, which is written before the call returns.
-        let code = unsafe {
-            (self.api.enqueue_read_image)(
-                self.queue.handle,
-                image.0.handle,
-                CL_TRUE,
-                origin.as_ptr(),
-                region.as_ptr(),
-                0,
-                0,
-                pointer,
-                0,
-                null(),
-                null_mut(),
-            )
-        };
-        check(code, || "clEnqueueReadImage".to_owned())?;
+        let mut rest = &mut bytes[..];
+        for level in form.levels() {
+            let (here, behind) = rest.split_at_mut(form.scalars(level.sizes) * form.element.size());
+            rest = behind;
+            // SAFETY: there is room for all of the level, which is written before the call returns.
+            let code = unsafe {
+                (self.api.enqueue_read_image)(
+                    self.queue.handle,
+                    image.0.handle,
+                    CL_TRUE,
+                    level.origin.as_ptr(),
+                    level.sizes.as_ptr(),
+                    0,
+                    0,
+                    here.as_mut_ptr().cast(),
+                    0,
+                    null(),
+                    null_mut(),
+                )
+            };
+            check(code, || "clEnqueueReadImage".to_owned())?;
+        }
         Ok(bytes)
     }
 }

@@ -240,7 +240,7 @@ fn damage(words: &mut Vec<u32>, random: &mut Random) {
 /// The modules that are damaged, and their names.
 fn fuzzed() -> Vec<(String, Vec<u32>)> {
     let Ok(folder) = std::env::var("WGCL_FUZZ_MODULES") else {
-        return ["control", "constants", "numbers", "later", "subgroups", "pipes", "split", "clock"]
+        return ["control", "constants", "numbers", "later", "subgroups", "pipes", "split", "clock", "levels"]
             .map(|name| (name.to_owned(), module(name)))
             .to_vec();
     };

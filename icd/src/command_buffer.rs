@@ -24,7 +24,7 @@ use crate::event::{give, wait_list};
 use crate::ffi::{Bytes, BytesMut, List, Out, OutList};
 use crate::handles;
 use crate::image;
-use crate::image_enqueue::image_box;
+use crate::image_enqueue::{image_box, origin_of};
 use crate::info::Query;
 use crate::mutable_dispatch;
 
@@ -280,7 +280,7 @@ crate::entry! {
     ) {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (image::get(src)?, image::get(dst)?);
-        let boxes = (triple(&src_origin)?, triple(&dst_origin)?, triple(&region)?);
+        let boxes = (origin_of(&src, &src_origin)?, origin_of(&dst, &dst_origin)?, triple(&region)?);
         sync_point.set(command_buffer.copy_image(&src, &dst, boxes, &At { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
@@ -301,7 +301,7 @@ crate::entry! {
     ) {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (handles::get::<Buffer>(src)?, image::get(dst)?);
-        let area = image_box(&dst_origin, &region)?;
+        let area = image_box(&dst, &dst_origin, &region)?;
         sync_point.set(command_buffer.copy_buffer_to_image(&src, &dst, src_offset as u64, area, &At { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
@@ -322,7 +322,7 @@ crate::entry! {
     ) {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (image::get(src)?, handles::get::<Buffer>(dst)?);
-        let area = image_box(&src_origin, &region)?;
+        let area = image_box(&src, &src_origin, &region)?;
         sync_point.set(command_buffer.copy_image_to_buffer(&src, &dst, area, dst_offset as u64, &At { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
@@ -343,7 +343,7 @@ crate::entry! {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let image = image::get(image)?;
         check!(!color.is_null(), InvalidValue, "there is no colour");
-        let area = image_box(&origin, &region)?;
+        let area = image_box(&image, &origin, &region)?;
         let color = color.get(color_size(image.format()));
         sync_point.set(command_buffer.fill_image(&image, &color, area, &At { queue, points: &points(num_points, &waits)? })?);
         Ok(())

@@ -267,7 +267,8 @@ crate::entry! {
                 Some(MemObject::Buffer(buffer)) => handles::name(buffer),
                 _ => std::ptr::null_mut(),
             }),
-            CL_IMAGE_NUM_MIP_LEVELS | CL_IMAGE_NUM_SAMPLES => query.put(0u32),
+            CL_IMAGE_NUM_MIP_LEVELS => query.put(image.mip_levels()),
+            CL_IMAGE_NUM_SAMPLES => query.put(0u32),
             _ => query.unknown(param),
         }
     }

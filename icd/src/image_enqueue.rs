@@ -3,7 +3,9 @@
 use std::ffi::c_void;
 
 use wgcl_api::error::Error;
+use wgcl_api::image::Image;
 use wgcl_api::image_color::color_size;
+use wgcl_api::image_extent::Origin;
 use wgcl_api::image_transfer::{HostPitches, ImageBox};
 use wgcl_api::memory::Buffer;
 use wgcl_api::queue::Queue;
@@ -17,9 +19,16 @@ use crate::ffi::{Bytes, BytesMut, FromC, List, Out};
 use crate::handles;
 use crate::image;
 
+/// Where a command on an image begins: three numbers, but four for mipmapped images of three dimensions.
+pub(crate) fn origin_of(image: &Image, origin: &List<usize>) -> Result<Origin, Error> {
+    let [x, y, z] = triple(origin)?;
+    let level = origin.get(image.origin_elements()).get(3).map_or(0, |&level| level as u64);
+    Ok([x, y, z, level])
+}
+
 /// "CL_INVALID_VALUE if origin or region is NULL."
-pub(crate) fn image_box(origin: &List<usize>, region: &List<usize>) -> Result<ImageBox, Error> {
-    Ok(ImageBox { origin: triple(origin)?, region: triple(region)? })
+pub(crate) fn image_box(image: &Image, origin: &List<usize>, region: &List<usize>) -> Result<ImageBox, Error> {
+    Ok(ImageBox { origin: origin_of(image, origin)?, region: triple(region)? })
 }
 
 crate::entry! {
@@ -37,7 +46,7 @@ crate::entry! {
         event: Out<cl_event>,
     ) {
         let (queue, image) = (handles::get::<Queue>(queue)?, image::get(image)?);
-        let area = image_box(&origin, &region)?;
+        let area = image_box(&image, &origin, &region)?;
         let pitches = HostPitches { row: row_pitch as u64, slice: slice_pitch as u64 };
         let waits = wait_list(num_waits, &waits)?;
         give(&event, queue.read_image(&image, blocking != 0, area, pitches, |size| ptr.target(size), &waits)?);
@@ -58,7 +67,7 @@ crate::entry! {
         event: Out<cl_event>,
     ) {
         let (queue, image) = (handles::get::<Queue>(queue)?, image::get(image)?);
-        let area = image_box(&origin, &region)?;
+        let area = image_box(&image, &origin, &region)?;
         let pitches = HostPitches { row: row_pitch as u64, slice: slice_pitch as u64 };
         let waits = wait_list(num_waits, &waits)?;
         give(&event, queue.write_image(&image, blocking != 0, area, pitches, |size| ptr.source(size), &waits)?);
@@ -78,7 +87,7 @@ crate::entry! {
         let (queue, image) = (handles::get::<Queue>(queue)?, image::get(image)?);
         // "CL_INVALID_VALUE if fill_color is NULL."
         check!(!color.is_null(), InvalidValue, "there is no colour");
-        let area = image_box(&origin, &region)?;
+        let area = image_box(&image, &origin, &region)?;
         let waits = wait_list(num_waits, &waits)?;
         give(&event, queue.fill_image(&image, &color.get(color_size(image.format())), area, &waits)?);
         Ok(())
@@ -96,7 +105,7 @@ crate::entry! {
         event: Out<cl_event>,
     ) {
         let (queue, src, dst) = (handles::get::<Queue>(queue)?, image::get(src)?, image::get(dst)?);
-        let boxes = (triple(&src_origin)?, triple(&dst_origin)?, triple(&region)?);
+        let boxes = (origin_of(&src, &src_origin)?, origin_of(&dst, &dst_origin)?, triple(&region)?);
         let waits = wait_list(num_waits, &waits)?;
         give(&event, queue.copy_image(&src, &dst, boxes, &waits)?);
         Ok(())
@@ -114,7 +123,7 @@ crate::entry! {
         event: Out<cl_event>,
     ) {
         let (queue, src, dst) = (handles::get::<Queue>(queue)?, image::get(src)?, handles::get::<Buffer>(dst)?);
-        let area = image_box(&origin, &region)?;
+        let area = image_box(&src, &origin, &region)?;
         let waits = wait_list(num_waits, &waits)?;
         give(&event, queue.copy_image_to_buffer(&src, &dst, area, offset as u64, &waits)?);
         Ok(())
@@ -132,7 +141,7 @@ crate::entry! {
         event: Out<cl_event>,
     ) {
         let (queue, src, dst) = (handles::get::<Queue>(queue)?, handles::get::<Buffer>(src)?, image::get(dst)?);
-        let area = image_box(&origin, &region)?;
+        let area = image_box(&dst, &origin, &region)?;
         let waits = wait_list(num_waits, &waits)?;
         give(&event, queue.copy_buffer_to_image(&src, &dst, offset as u64, area, &waits)?);
         Ok(())
@@ -161,7 +170,7 @@ pub(crate) unsafe extern "C" fn clEnqueueMapImage(
     let (row_pitch, slice_pitch, event) = unsafe { (Out::from_c(row_pitch), Out::from_c(slice_pitch), Out::from_c(event)) };
     crate::ffi::pointer("clEnqueueMapImage", errcode_ret, |_| {
         let (queue, image) = (handles::get::<Queue>(queue)?, image::get(image)?);
-        let area = image_box(&origin, &region)?;
+        let area = image_box(&image, &origin, &region)?;
         // Whose map would be refused needs nothing to put pitches: the conformance tests give nothing.
         MapFlags::parse(flags)?.check_host(image.flags())?;
         // "CL_INVALID_VALUE if image_row_pitch is NULL [or] if image is a 3D image, 1D or 2D image array object and image_slice_pitch is NULL."

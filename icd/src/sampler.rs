@@ -4,9 +4,9 @@ use wgcl_api::context::Context;
 use wgcl_api::sampler::Sampler;
 
 use crate::bindings::{
-    _cl_sampler, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_CONTEXT, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_NORMALIZED_COORDS,
-    CL_SAMPLER_PROPERTIES, CL_SAMPLER_REFERENCE_COUNT, cl_addressing_mode, cl_bool, cl_context, cl_filter_mode, cl_sampler,
-    cl_sampler_info, cl_sampler_properties,
+    _cl_sampler, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_CONTEXT, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_LOD_MAX_KHR, CL_SAMPLER_LOD_MIN_KHR,
+    CL_SAMPLER_MIP_FILTER_MODE_KHR, CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_PROPERTIES, CL_SAMPLER_REFERENCE_COUNT, cl_addressing_mode,
+    cl_bool, cl_context, cl_filter_mode, cl_sampler, cl_sampler_info, cl_sampler_properties,
 };
 use crate::ffi::{BytesMut, List, Out};
 use crate::handles;
@@ -41,6 +41,9 @@ crate::entry! {
             CL_SAMPLER_NORMALIZED_COORDS => query.put(sampler.normalized()),
             CL_SAMPLER_ADDRESSING_MODE => query.put(sampler.addressing() as u32),
             CL_SAMPLER_FILTER_MODE => query.put(sampler.filter() as u32),
+            CL_SAMPLER_MIP_FILTER_MODE_KHR => query.put(sampler.mip_filter() as u32),
+            CL_SAMPLER_LOD_MIN_KHR => query.put(sampler.lods().0.to_bits()),
+            CL_SAMPLER_LOD_MAX_KHR => query.put(sampler.lods().1.to_bits()),
             CL_SAMPLER_PROPERTIES => query.put(sampler.property_list().unwrap_or(&[])),
             _ => query.unknown(param),
         }

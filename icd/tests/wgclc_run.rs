@@ -90,6 +90,10 @@ fn modules_run() {
     let output = run_in(&modules, &["control.spv", "falls_through", "global=5", "a: uint[5]"]);
     assert_eq!(said(&output), (Some(0), String::new()));
     assert!(text(&output.stdout).ends_with("a: uint[5] = {11, 11, 112, 5, 5}\n"), "{}", text(&output.stdout));
+    let image = "a: image2d 8x4 R UNSIGNED_INT8 levels 3 = i";
+    let output = run_in(&modules, &["levels.spv", "levels", "global=1", image, "level: uint = 1", "out: uint[6]"]);
+    assert_eq!(said(&output), (Some(0), String::new()));
+    assert!(text(&output.stdout).ends_with("out: uint[6] = {33, 1, 4, 2, 8, 3}\n"), "{}", text(&output.stdout));
 }
 
 #[test]

@@ -41,27 +41,28 @@ fn name_of<T>(result: Result<T>) -> &'static str {
     result.map_or_else(|error| error.name(), |_| "CL_SUCCESS")
 }
 
-fn write(queue: &Arc<Queue>, image: &Arc<Image>, origin: [u64; 3], region: [u64; 3], bytes: &[u8]) {
+fn write(queue: &Arc<Queue>, image: &Arc<Image>, [x, y, z]: [u64; 3], region: [u64; 3], bytes: &[u8]) {
     let source = bytes.to_vec();
-    let done = queue.write_image(image, false, ImageBox { origin, region }, TIGHT, |_| Ok(Arc::new(source)), &[]).expect("write");
+    let done =
+        queue.write_image(image, false, ImageBox { origin: [x, y, z, 0], region }, TIGHT, |_| Ok(Arc::new(source)), &[]).expect("write");
     done.flush();
     done.wait();
 }
 
-fn read(queue: &Arc<Queue>, image: &Arc<Image>, origin: [u64; 3], region: [u64; 3]) -> Vec<u8> {
+fn read(queue: &Arc<Queue>, image: &Arc<Image>, [x, y, z]: [u64; 3], region: [u64; 3]) -> Vec<u8> {
     let sink = Sink(Arc::new(Mutex::new(Vec::new())));
     let target = |size: u64| {
         sink.0.lock().resize(size as usize, 0);
         Ok(Arc::new(sink.clone()) as Arc<dyn HostTarget>)
     };
-    queue.read_image(image, true, ImageBox { origin, region }, TIGHT, target, &[]).expect("read");
+    queue.read_image(image, true, ImageBox { origin: [x, y, z, 0], region }, TIGHT, target, &[]).expect("read");
     sink.0.lock().clone()
 }
 
 #[test]
 fn kernels_are_told_of_every_form() {
     let setup = with_images(1);
-    let plain = ImageDescriptor { width: 5, height: 1, depth: 1, array_size: 1, row_pitch: 20, slice_pitch: 20, format: RGBA8 };
+    let plain = ImageDescriptor { width: 5, height: 1, depth: 1, array_size: 1, row_pitch: 20, slice_pitch: 20, format: RGBA8, levels: 1 };
     let forms = [
         (ImageType::Image1d, plain),
         (ImageType::Image1dArray, ImageDescriptor { array_size: 3, ..plain }),
@@ -130,9 +131,9 @@ fn a_filled_box_takes_one_row_of_the_host() {
     let setup = with_images(1);
     let queue = setup.queue(0, QueueProperties::empty());
     let image = made(&setup, BYTE, &desc(ImageType::Image2d, [4, 4, 1]));
-    let fill = |value: u32, origin, region| {
+    let fill = |value: u32, [x, y, z]: [u64; 3], region| {
         let color: Vec<u8> = [value; 4].iter().flat_map(|number| number.to_ne_bytes()).collect();
-        queue.fill_image(&image, &color, ImageBox { origin, region }, &[]).expect("fill");
+        queue.fill_image(&image, &color, ImageBox { origin: [x, y, z, 0], region }, &[]).expect("fill");
     };
     fill(1, [0; 3], [4, 4, 1]);
     fill(2, [1, 1, 0], [2, 2, 1]);
@@ -146,7 +147,7 @@ fn maps_write_back_what_was_mapped() {
     let image = made(&setup, BYTE, &desc(ImageType::Image2d, [4, 2, 1]));
     write(&queue, &image, [0; 3], [4, 2, 1], &[1, 2, 3, 4, 5, 6, 7, 8]);
     let object = MemObject::Image(image.clone());
-    let half = |x| ImageBox { origin: [x, 0, 0], region: [2, 2, 1] };
+    let half = |x| ImageBox { origin: [x, 0, 0, 0], region: [2, 2, 1] };
     let left = queue.map_image(&image, true, 1 | 2, half(0), &[]).expect("map");
     let right = queue.map_image(&image, true, 1 | 2, half(2), &[]).expect("map");
     assert_eq!((left.row_pitch, left.slice_pitch, right.address), (4, 0, left.address + 2));

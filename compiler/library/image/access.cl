@@ -1,7 +1,7 @@
 // read_image and write_image (OpenCL C 6.15.15.2 to 6.15.15.5) for one shape, format and sampler.
 //
-// Beside the macros of format.cl: DIMS (1 to 3), ARRAY, COORDINATE (the type of coordinates), FLOAT_COORDINATE, SAMPLED, and SAMPLER where
-// its value is known. Coordinates that no rule allows stay inside the image: a kernel never reaches foreign memory.
+// Beside the macros of format.cl: DIMS (1 to 3), ARRAY, COORDINATE (the type of coordinates), FLOAT_COORDINATE, SAMPLED, SAMPLER where
+// its value is known, and LEVEL with the types LOD and GRADIENT: 0 for the first level of a mipmapped image, 1 for that of a number, 2 for that which gradients ask for. Coordinates that no rule allows stay inside the image: a kernel never reaches foreign memory.
 
 #define NORMALIZED 1u
 #define MODE 0xeu
@@ -9,6 +9,10 @@
 #define REPEAT 6u
 #define MIRRORED_REPEAT 8u
 #define LINEAR 0x20u
+// What the CLK_ constants do not have, see SamplerWord: the filter of levels, and their bounds in 256ths.
+#define MIP_LINEAR 0x40u
+#define LOD_MIN(sampler) ((sampler) >> 8 & 0xfffu)
+#define LESS_THAN_MOST(sampler) ((sampler) >> 20)
 
 #ifdef SAMPLER
 #define WITH_SAMPLER
@@ -43,6 +47,33 @@
 #endif
 
 #define IMAGE global uchar *data, uint width, uint height, uint depth, uint layers, uint row_pitch, uint slice_pitch
+#if LEVEL
+#define WITH_LEVELS uint levels,
+#else
+#define WITH_LEVELS
+#endif
+#if LEVEL == 1
+#define WITH_LOD , LOD lod
+#elif LEVEL == 2
+#define WITH_LOD , GRADIENT gradient_x, GRADIENT gradient_y
+#else
+#define WITH_LOD
+#endif
+
+#if LEVEL
+// Goes on to another level: each lies behind the one before, and is half as large.
+#define TO_LEVEL(level) \
+    uint begin = 0u; \
+    for (int i = 0; i < (level); i++) { \
+        begin += slice_pitch * depth * layers; \
+        width = max(width >> 1, 1u); \
+        height = max(height >> 1, 1u); \
+        depth = max(depth >> 1, 1u); \
+        row_pitch = width * ELEMENT_SIZE; \
+        slice_pitch = row_pitch * height; \
+    } \
+    data += begin;
+#endif
 
 #if FLOAT_COORDINATE
 // The element at a coordinate: -1 or `size` where it is outside and the sampler asks for the border.
@@ -123,10 +154,9 @@ COLOUR texel(IMAGE, uint sampler, int x, int y, int z)
     return result;
 }
 
-#if SAMPLED || !WRITE
-COLOUR image_read(IMAGE, WITH_SAMPLER COORDINATE c)
+#if !WRITE
+COLOUR read_base(IMAGE, uint sampler, COORDINATE c)
 {
-    SAMPLER_VALUE();
 #if ARRAY
     int z = layer_index(LAYER(c), layers);
 #endif
@@ -173,14 +203,80 @@ COLOUR image_read(IMAGE, WITH_SAMPLER COORDINATE c)
 #endif
     return texel(data, width, height, depth, layers, row_pitch, slice_pitch, sampler, x, y, z);
 }
+
+#if LEVEL
+COLOUR read_level(IMAGE, uint sampler, COORDINATE c, int level)
+{
+    TO_LEVEL(level)
+    return read_base(data, width, height, depth, layers, row_pitch, slice_pitch, sampler, c);
+}
+#endif
+
+#if LEVEL == 2
+// The level of detail at which neighbours are an element apart: the logarithm of the longer way.
+float lod_of(IMAGE, uint sampler, GRADIENT gradient_x, GRADIENT gradient_y)
+{
+#if DIMS == 1
+    float size = width;
+#elif DIMS == 2
+    float2 size = (float2)(width, height);
+#else
+    float4 size = (float4)(width, height, depth, 1.0f);
+#endif
+    size = sampler & NORMALIZED ? size : (GRADIENT)(1.0f);
+#if DIMS == 3
+    gradient_x.w = gradient_y.w = 0.0f;
+#endif
+    GRADIENT x = gradient_x * size, y = gradient_y * size;
+    return 0.5f * log2(fmax(dot(x, x), dot(y, y)));
+}
+#endif
+
+COLOUR image_read(IMAGE, WITH_LEVELS WITH_SAMPLER COORDINATE c WITH_LOD)
+{
+    SAMPLER_VALUE();
+#if !LEVEL
+    return read_base(data, width, height, depth, layers, row_pitch, slice_pitch, sampler, c);
+#elif !SAMPLED
+    return read_level(data, width, height, depth, layers, row_pitch, slice_pitch, sampler, c, clamp(lod, 0, (int)levels - 1));
+#else
+#if LEVEL == 2
+    float lod = lod_of(data, width, height, depth, layers, row_pitch, slice_pitch, sampler, gradient_x, gradient_y);
+#endif
+    lod = fmax(lod, (float)LOD_MIN(sampler) * (1.0f / 256.0f));
+    if (LESS_THAN_MOST(sampler)) {
+        lod = fmin(lod, (float)(0xfffu - LESS_THAN_MOST(sampler)) * (1.0f / 256.0f));
+    }
+    lod = fmax(fmin(lod, (float)((int)levels - 1)), 0.0f);
+#ifdef COLOUR_F
+    if (sampler & MIP_LINEAR) {
+        float whole = floor(lod), part = lod - whole;
+        COLOUR near = read_level(data, width, height, depth, layers, row_pitch, slice_pitch, sampler, c, (int)whole);
+        if (part == 0.0f) {
+            return near;
+        }
+        COLOUR far = read_level(data, width, height, depth, layers, row_pitch, slice_pitch, sampler, c, (int)whole + 1);
+        return (1.0f - part) * near + part * far;
+    }
+#endif
+    // Half-way between two the larger one.
+    return read_level(data, width, height, depth, layers, row_pitch, slice_pitch, sampler, c, (int)ceil(lod + 0.5f) - 1);
+#endif
+}
 #endif
 
 #if WRITE
 // What lies outside is not written.
-void image_write(IMAGE, COORDINATE c, COLOUR colour)
+void image_write(IMAGE, WITH_LEVELS COORDINATE c WITH_LOD, COLOUR colour)
 {
+    int inside = 1;
+#if LEVEL
+    inside = (uint)lod < levels;
+    lod = inside ? lod : 0;
+    TO_LEVEL(lod)
+#endif
     uint x = X(c);
-    int inside = x < width;
+    inside &= x < width;
     uint offset = x * ELEMENT_SIZE;
 #if DIMS > 1
     uint y = Y(c);

@@ -37,6 +37,8 @@ pub enum ImageQuery {
     ChannelOrder,
     Dim,
     ArraySize,
+    /// cl_khr_mipmap_image
+    NumMipLevels,
 }
 
 /// What a collective function combines values by.
@@ -284,9 +286,11 @@ pub enum Native {
     GetFence,
 
     // 6.15.15 images.
-    /// (image[, sampler], coordinates); the result's type says what the colours are.
+    /// (image[, sampler], coordinates[, level]) or (image, sampler, coordinates, gradient, gradient); the result's type says what the colours are.
     ReadImage,
-    /// (image, coordinates, colour)
+    /// (image, coordinates, level)
+    ReadImageLevel,
+    /// (image, coordinates[, level], colour)
     WriteImage,
     GetImage(ImageQuery),
     // 6.15.16 and 6.15.19: collective functions. (value) or (value, index...).

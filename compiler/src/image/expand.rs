@@ -15,7 +15,7 @@ use super::library::{self, Variant};
 use super::{FORMAT_WORD, ImageFormat};
 use crate::diag::Span;
 use crate::internal::{Defect, internal};
-use crate::ir::image::{Colour, Coordinates, ImageCall};
+use crate::ir::image::{Colour, Coordinates, ImageCall, LEVELS_WORD, Level};
 use crate::ir::{BinOp, Const, Func, Function, Global, GlobalVar, Inst, KernelParam, Module, Op, Region, Space, Type, Value, WorkItem};
 use crate::passes::{Pass, PassError, inline};
 use crate::target::Target;
@@ -227,6 +227,9 @@ impl<'a> Expansion<'a> {
         list.extend((0..SIZES).map(|word| self.word(param, word)));
         if let Colour::Raw(bytes) = call.colour {
             list[1] = self.raw_width(param, format.element_size(), u32::from(bytes));
+        }
+        if call.level != Level::Base {
+            list.push(self.word(param, LEVELS_WORD));
         }
         if call.coordinates != Coordinates::Plain {
             sampler = rest.first().and_then(|value| self.constants.get(value)).copied();

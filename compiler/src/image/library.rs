@@ -29,8 +29,8 @@ static FUNCTIONS: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 /// The second part of the key is whether addresses have 64 bits.
 type Cache = FxHashMap<(Variant, bool), Arc<Function>>;
 
-/// The function: it takes the image's elements, its width, height, depth, array size, row and slice pitch, the sampler unless that is known, the
-/// coordinates, and the colour to be written. Nothing is left to be inlined into it.
+/// The function: it takes the image's elements, its width, height, depth, array size, row and slice pitch, how many levels it has if one is named, the
+/// sampler unless that is known, the coordinates, what the level is chosen by, and the colour to be written. Nothing is left to be inlined into it.
 pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function>, String> {
     let key = (variant, target.pointer_size() == 8);
     let known = |made: Option<Arc<Function>>| {
@@ -62,7 +62,7 @@ fn compile(variant: Variant, target: &Target) -> Result<Function, String> {
 }
 
 fn macros(variant: Variant) -> Vec<(String, Option<String>)> {
-    let ImageCall { write, shape, colour, coordinates } = variant.call;
+    let ImageCall { write, shape, colour, coordinates, level } = variant.call;
     let (dims, array) = match shape {
         ImageShape::D1 => (1, 0),
         ImageShape::D1Array => (1, 1),
@@ -71,13 +71,17 @@ fn macros(variant: Variant) -> Vec<(String, Option<String>)> {
         ImageShape::D3 => (3, 0),
     };
     let float = coordinates == Coordinates::Float;
-    let lanes = if shape.lanes() == 1 { String::new() } else { shape.lanes().to_string() };
+    let vector = |scalar: &str, lanes: u8| if lanes == 1 { scalar.to_owned() } else { format!("{scalar}{lanes}") };
+    let scalar = if float { "float" } else { "int" };
     let mut list = vec![
         ("ORDER", variant.format.order.to_string()),
         ("DATA_TYPE", variant.format.data_type.to_string()),
         ("DIMS", dims.to_string()),
         ("ARRAY", array.to_string()),
-        ("COORDINATE", format!("{}{lanes}", if float { "float" } else { "int" })),
+        ("COORDINATE", vector(scalar, shape.lanes())),
+        ("GRADIENT", vector("float", shape.gradient_lanes())),
+        ("LOD", scalar.to_owned()),
+        ("LEVEL", (level as u8).to_string()),
         ("FLOAT_COORDINATE", u8::from(float).to_string()),
         ("SAMPLED", u8::from(coordinates != Coordinates::Plain).to_string()),
         ("WRITE", u8::from(write).to_string()),
@@ -99,6 +103,7 @@ fn macros(variant: Variant) -> Vec<(String, Option<String>)> {
 #[cfg(test)]
 mod tests {
     use super::{Colour, Coordinates, ImageCall, ImageFormat, ImageShape, Variant, compile};
+    use crate::ir::image::Level;
     use crate::target::Target;
 
     const RGBA: u16 = 0x10b5;
@@ -112,7 +117,9 @@ mod tests {
 
     fn both(shape: ImageShape, colour: Colour, format: (u16, u16)) {
         for write in [false, true] {
-            check(ImageCall { write, shape, colour, coordinates: Coordinates::Plain }, format, None);
+            for level in [Level::Base, Level::Lod] {
+                check(ImageCall { write, shape, colour, coordinates: Coordinates::Plain, level }, format, None);
+            }
         }
     }
 
@@ -140,12 +147,18 @@ mod tests {
             for colour in [Colour::Float, Colour::Int, Colour::UInt] {
                 both(shape, colour, (RGBA, UNORM_INT8));
                 for coordinates in [Coordinates::Int, Coordinates::Float] {
-                    let call = ImageCall { write: false, shape, colour, coordinates };
+                    let call = ImageCall { write: false, shape, colour, coordinates, level: Level::Base };
                     check(call, (RGBA, UNORM_INT8), None);
                     for mode in [0, 2, 4, 6, 8] {
                         for filter in [0x10, 0x20] {
                             check(call, (RGBA, UNORM_INT8), Some(mode | filter | u32::from(mode >= 6)));
                         }
+                    }
+                }
+                for level in [Level::Lod, Level::Gradients] {
+                    let call = ImageCall { write: false, shape, colour, coordinates: Coordinates::Float, level };
+                    for sampler in [None, Some(0x13), Some(0x67)] {
+                        check(call, (RGBA, UNORM_INT8), sampler);
                     }
                 }
             }

@@ -57,6 +57,9 @@ pub struct ImageDescriptor {
     pub slice_pitch: u32,
     /// Its format.
     pub format: ImageFormat,
+    /// Levels of a mipmapped image, else 1. They follow each other without gaps, and each has half the width, height and depth of the one before, rounded down, but 1 at least;
+    /// the sizes and pitches above are those of the first.
+    pub levels: u32,
 }
 
 /// Words of [`ImageDescriptor::words`].
@@ -65,10 +68,49 @@ pub const WORDS: u32 = 8;
 /// Index of the format in [`ImageDescriptor::words`].
 pub const FORMAT_WORD: u8 = 6;
 
+/// Index of the number of levels in [`ImageDescriptor::words`].
+pub const LEVELS_WORD: u8 = 7;
+
 impl ImageDescriptor {
-    /// As it is handed to a kernel: width, height, depth, array size, row pitch, slice pitch, format, 0.
+    /// As it is handed to a kernel: width, height, depth, array size, row pitch, slice pitch, format, levels.
     pub const fn words(&self) -> [u32; WORDS as usize] {
-        [self.width, self.height, self.depth, self.array_size, self.row_pitch, self.slice_pitch, self.format.word(), 0]
+        [self.width, self.height, self.depth, self.array_size, self.row_pitch, self.slice_pitch, self.format.word(), self.levels]
+    }
+}
+
+/// The value of a sampler, as a launch hands it to a kernel: the bits of OpenCL C's CLK_ constants, and what of a mipmapped image they do not say. A constant of the source has the
+/// defaults of that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SamplerWord {
+    /// CL_SAMPLER_NORMALIZED_COORDS
+    pub normalized: bool,
+    /// cl_addressing_mode, counted from CL_ADDRESS_NONE.
+    pub addressing: u32,
+    /// Whether CL_SAMPLER_FILTER_MODE is CL_FILTER_LINEAR.
+    pub linear: bool,
+    /// Whether CL_SAMPLER_MIP_FILTER_MODE_KHR is that.
+    pub mip_linear: bool,
+    /// CL_SAMPLER_LOD_MIN_KHR and CL_SAMPLER_LOD_MAX_KHR: kept in 256ths of a level, of which texture units have no more.
+    pub lods: (f32, f32),
+}
+
+impl SamplerWord {
+    /// CLK_FILTER_LINEAR of the levels.
+    const MIP_LINEAR: u32 = 0x40;
+    /// The largest number of 256ths that a bound of levels has; as the upper bound it is none.
+    const MOST: u32 = 0xfff;
+
+    /// In one word: CLK_ bits, in bits 8 to 19 the lower bound, in 20 to 31 what the upper one is less than [`Self::MOST`].
+    pub const fn bits(self) -> u32 {
+        // Casts of floats stop at the bounds; what is no number is 0.
+        const fn fixed(lod: f32) -> u32 {
+            let steps = (lod * 256.0 + 0.5) as u32;
+            if steps < SamplerWord::MOST { steps } else { SamplerWord::MOST }
+        }
+        let filter = if self.linear { 0x20 } else { 0x10 };
+        let mip = if self.mip_linear { Self::MIP_LINEAR } else { 0 };
+        let (least, most) = self.lods;
+        self.normalized as u32 | self.addressing << 1 | filter | mip | fixed(least) << 8 | (Self::MOST - fixed(most)) << 20
     }
 }
 
@@ -103,7 +145,18 @@ pub enum Coordinates {
     Float,
 }
 
-/// `read_image` or `write_image`. Operands: the image, the sampler where coordinates need one, the coordinates; to write, a colour of four channels.
+/// Which level of a mipmapped image is meant (cl_khr_mipmap_image).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Level {
+    /// The first one.
+    Base,
+    /// That of a number: a float where coordinates are floats, else an integer.
+    Lod,
+    /// That which the differences of the coordinates between neighbours in two directions ask for.
+    Gradients,
+}
+
+/// `read_image` or `write_image`. Operands: the image, the sampler where coordinates need one, the coordinates, what the level is chosen by; to write, a colour of four channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ImageCall {
     /// `write_image`; its coordinates are plain.
@@ -114,6 +167,8 @@ pub struct ImageCall {
     pub colour: Colour,
     /// Of the call.
     pub coordinates: Coordinates,
+    /// Of the image; gradients go with coordinates that are floats.
+    pub level: Level,
 }
 
 impl ImageShape {
@@ -123,6 +178,15 @@ impl ImageShape {
             Self::D1 => 1,
             Self::D1Array | Self::D2 => 2,
             Self::D2Array | Self::D3 => 4,
+        }
+    }
+
+    /// Lanes of the gradients of its coordinates: layers have none.
+    pub const fn gradient_lanes(self) -> u8 {
+        match self {
+            Self::D1 | Self::D1Array => 1,
+            Self::D2 | Self::D2Array => 2,
+            Self::D3 => 4,
         }
     }
 
@@ -184,6 +248,17 @@ impl Coordinates {
     }
 }
 
+impl Level {
+    /// What it adds to the name of a call.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Base => "",
+            Self::Lod => ".lod",
+            Self::Gradients => ".gradients",
+        }
+    }
+}
+
 impl ImageCall {
     /// Types of the operands but the image.
     pub fn operands(self) -> Vec<Type> {
@@ -191,7 +266,13 @@ impl ImageCall {
         if self.coordinates != Coordinates::Plain {
             list.push(Type::I32);
         }
-        list.push(Type::of(if self.coordinates == Coordinates::Float { Scalar::F32 } else { Scalar::I32 }, self.shape.lanes()));
+        let coordinate = if self.coordinates == Coordinates::Float { Scalar::F32 } else { Scalar::I32 };
+        list.push(Type::of(coordinate, self.shape.lanes()));
+        match self.level {
+            Level::Base => {}
+            Level::Lod => list.push(Type::Scalar(coordinate)),
+            Level::Gradients => list.extend([Type::of(coordinate, self.shape.gradient_lanes()); 2]),
+        }
         if self.write {
             list.push(self.colour.ty());
         }
@@ -206,7 +287,7 @@ impl ImageCall {
     /// As it stands in the text form.
     pub fn name(self) -> String {
         let what = if self.write { "write" } else { "read" };
-        format!("{what}.{}.{}.{}", self.shape.name(), self.colour.name(), self.coordinates.name())
+        format!("{what}.{}.{}.{}{}", self.shape.name(), self.colour.name(), self.coordinates.name(), self.level.suffix())
     }
 
     /// The call of that name.
@@ -215,6 +296,8 @@ impl ImageCall {
         let raw = [1, 2, 4, 8].map(Colour::Raw);
         let colours = [Colour::Float, Colour::Int, Colour::UInt];
         let coordinates = [Coordinates::Plain, Coordinates::Int, Coordinates::Float];
+        let levels = [Level::Gradients, Level::Lod, Level::Base];
+        let (level, name) = levels.into_iter().find_map(|level| Some((level, name.strip_suffix(level.suffix())?)))?;
         let mut parts = name.split('.');
         let write = match parts.next()? {
             "write" => true,
@@ -227,6 +310,7 @@ impl ImageCall {
             shape: shapes.into_iter().find(|known| known.name() == shape)?,
             colour: colours.into_iter().chain(raw).find(|known| known.name() == colour)?,
             coordinates: coordinates.into_iter().find(|known| known.name() == coordinate)?,
+            level,
         })
     }
 }

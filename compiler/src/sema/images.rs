@@ -8,22 +8,28 @@ use super::{Sema, is_float};
 use crate::ast::{Access, ImageKind, Name, ScalarKind};
 use crate::builtins::{ImageQuery, Native};
 use crate::diag::Span;
-use crate::thir::{Expr, TyKind};
+use crate::thir::{Expr, Ty, TyKind};
 
 /// A function of images; the scalar is that of the colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ImageCall {
     Read(ScalarKind),
+    /// A read of a level of a mipmapped image without a sampler, which only other languages than OpenCL C have: `__wgcl_read_imagef(image, coordinates, level)`.
+    ReadLevel(ScalarKind),
     Write(ScalarKind),
     Query(ImageQuery),
 }
+
+/// What the name of a read of a level begins with.
+const OWN_READ: &str = "__wgcl_read_image";
 
 impl ImageCall {
     /// Least and greatest number of arguments.
     pub(super) const fn arguments(self) -> (usize, usize) {
         match self {
-            Self::Read(_) => (2, 3),
-            Self::Write(_) => (3, 3),
+            Self::Read(_) => (2, 5),
+            Self::ReadLevel(_) => (3, 3),
+            Self::Write(_) => (3, 4),
             Self::Query(_) => (1, 1),
         }
     }
@@ -33,6 +39,9 @@ impl ImageCall {
 pub(super) fn parse_image(name: &str) -> Option<ImageCall> {
     if let Some(letters) = name.strip_prefix("read_image") {
         return Some(ImageCall::Read(colour(letters)?));
+    }
+    if let Some(letters) = name.strip_prefix(OWN_READ) {
+        return Some(ImageCall::ReadLevel(colour(letters)?));
     }
     if let Some(letters) = name.strip_prefix("write_image") {
         return Some(ImageCall::Write(colour(letters)?));
@@ -45,6 +54,7 @@ pub(super) fn parse_image(name: &str) -> Option<ImageCall> {
         "channel_order" => ImageQuery::ChannelOrder,
         "dim" => ImageQuery::Dim,
         "array_size" => ImageQuery::ArraySize,
+        "num_mip_levels" => ImageQuery::NumMipLevels,
         _ => return None,
     }))
 }
@@ -71,6 +81,15 @@ const fn coordinate_lanes(kind: ImageKind) -> Option<u8> {
     })
 }
 
+/// Lanes of the gradients that choose a level.
+const fn gradient_lanes(kind: ImageKind) -> u8 {
+    match kind {
+        ImageKind::Image1d | ImageKind::Image1dArray => 1,
+        ImageKind::Image3d => 4,
+        _ => 2,
+    }
+}
+
 const fn is_depth(kind: ImageKind) -> bool {
     matches!(kind, ImageKind::Image2dDepth | ImageKind::Image2dArrayDepth)
 }
@@ -85,6 +104,7 @@ impl Sema<'_> {
         };
         match call {
             ImageCall::Read(scalar) => self.read_image(name, (kind, access), scalar, values, span),
+            ImageCall::ReadLevel(scalar) => self.read_level(name, kind, scalar, values, span),
             ImageCall::Write(scalar) => self.write_image(name, (kind, access), scalar, values, span),
             ImageCall::Query(query) => self.image_query(name, kind, query, values, span),
         }
@@ -105,9 +125,10 @@ impl Sema<'_> {
         available
     }
 
+    /// (image[, sampler], coordinates), and with a sampler a level of detail or two gradients (6.15.15.2, 6.15.15.3).
     fn read_image(&mut self, name: &Name, image: (ImageKind, Access), scalar: ScalarKind, values: Vec<Expr>, span: Span) -> Expr {
         let (kind, access) = image;
-        let sampled = values.len() == 3;
+        let sampled = values.len() >= 3;
         let readable = match access {
             Access::ReadOnly => true,
             Access::WriteOnly => false,
@@ -121,32 +142,46 @@ impl Sema<'_> {
         if !self.colour_available(name, scalar, span) {
             return self.error_expr(span);
         }
-        let Some(coordinates) = values.last() else { return self.error_expr(span) };
+        let Some(coordinates) = values.get(1 + usize::from(sampled)) else { return self.error_expr(span) };
+        let levelled = values.len() > 3;
         let wanted = match self.arith(coordinates.ty) {
             Some((found, _)) if is_float(found) && sampled => ScalarKind::Float,
-            Some((found, _)) if !is_float(found) || lanes == 1 => ScalarKind::Int,
+            Some((found, _)) if !levelled && (!is_float(found) || lanes == 1) => ScalarKind::Int,
             _ => return self.no_image_match(name, &values, span),
         };
-        let ty = self.lanes(wanted, lanes);
-        if let Some(&TyKind::Vector(..)) = values.last().map(|value| self.kind(value.ty))
-            && values.last().is_some_and(|value| value.ty != ty)
-        {
-            return self.no_image_match(name, &values, span);
+        let mut types: Vec<Ty> = Vec::new();
+        if sampled {
+            types.push(self.types.intern(TyKind::Sampler));
         }
-        let mut args = Vec::with_capacity(values.len());
-        let count = values.len();
-        for (index, value) in values.into_iter().enumerate() {
-            args.push(if index + 1 == count {
-                self.assign_convert(value, ty, &Purpose::Pass)
-            } else if index == 1 {
-                let sampler = self.types.intern(TyKind::Sampler);
-                self.assign_convert(value, sampler, &Purpose::Pass)
-            } else {
-                value
-            });
+        types.push(self.lanes(wanted, lanes));
+        match values.len() {
+            4 => types.push(self.lanes(ScalarKind::Float, 1)),
+            5 => types.extend([self.lanes(ScalarKind::Float, gradient_lanes(kind)); 2]),
+            _ => {}
         }
         let ret = self.lanes(scalar, if is_depth(kind) { 1 } else { 4 });
-        self.native(Native::ReadImage, args, ret, span)
+        self.image_access(name, Native::ReadImage, (values, &types), ret, span)
+    }
+
+    fn read_level(&mut self, name: &Name, kind: ImageKind, scalar: ScalarKind, values: Vec<Expr>, span: Span) -> Expr {
+        let Some(lanes) = coordinate_lanes(kind) else { return self.no_image_match(name, &values, span) };
+        let types = [self.lanes(ScalarKind::Int, lanes), self.int()];
+        let ret = self.lanes(scalar, if is_depth(kind) { 1 } else { 4 });
+        self.image_access(name, Native::ReadImageLevel, (values, &types), ret, span)
+    }
+
+    /// The call, with what follows the image converted to these types; vectors must have them.
+    fn image_access(&mut self, name: &Name, native: Native, (values, types): (Vec<Expr>, &[Ty]), ret: Ty, span: Span) -> Expr {
+        let wrong = |sema: &Self, value: &Expr, ty: Ty| matches!(sema.kind(value.ty), TyKind::Vector(..)) && value.ty != ty;
+        if values.iter().skip(1).zip(types).any(|(value, &ty)| wrong(self, value, ty)) {
+            return self.no_image_match(name, &values, span);
+        }
+        let mut values = values.into_iter();
+        let mut args: Vec<Expr> = values.next().into_iter().collect();
+        for (value, &ty) in values.zip(types) {
+            args.push(self.assign_convert(value, ty, &Purpose::Pass));
+        }
+        self.native(native, args, ret, span)
     }
 
     fn write_image(&mut self, name: &Name, image: (ImageKind, Access), scalar: ScalarKind, values: Vec<Expr>, span: Span) -> Expr {
@@ -156,7 +191,15 @@ impl Sema<'_> {
         if !self.colour_available(name, scalar, span) {
             return self.error_expr(span);
         }
-        let types = [self.lanes(ScalarKind::Int, lanes), self.lanes(scalar, if is_depth(kind) { 1 } else { 4 })];
+        let mut types = vec![self.lanes(ScalarKind::Int, lanes)];
+        if values.len() == 4 {
+            // The level, which an image of a buffer has not.
+            if kind == ImageKind::Image1dBuffer {
+                return self.no_image_match(name, &values, span);
+            }
+            types.push(self.int());
+        }
+        types.push(self.lanes(scalar, if is_depth(kind) { 1 } else { 4 }));
         let mut values = values.into_iter();
         let mut args: Vec<Expr> = values.next().into_iter().collect();
         for (value, ty) in values.zip(types) {
@@ -183,6 +226,7 @@ impl Sema<'_> {
             ImageQuery::Dim if kind == ImageKind::Image3d => self.lanes(ScalarKind::Int, 4),
             ImageQuery::Dim if !flat => self.lanes(ScalarKind::Int, 2),
             ImageQuery::ArraySize if array => self.size_ty(),
+            ImageQuery::NumMipLevels if kind != ImageKind::Image1dBuffer => self.int(),
             _ => return self.no_image_match(name, &values, span),
         };
         self.native(Native::GetImage(query), values, ty, span)

@@ -3,16 +3,20 @@
 use rspirv::spirv::{Dim, ImageOperands, Op as Opcode};
 
 use super::bridge::{Sign, c_type};
+use super::constants::Constant;
 use super::errors::{Checked, invalid, unsupported};
 use super::function::{Lowering, Val};
 use super::types::{ImageType, Kind};
 use super::words::Id;
-use crate::ir::image::FORMAT_WORD;
+use crate::ir::image::{FORMAT_WORD, LEVELS_WORD};
 use crate::ir::{BinOp, Op, Scalar, Type, Value};
 
 /// What OpenCL C counts data types and orders of channels from, and SPIR-V from 0.
 const FIRST_DATA_TYPE: i64 = 0x10d0;
 const FIRST_ORDER: i64 = 0x10b0;
+
+/// The word of an image that says how many layers it has.
+const ARRAY_SIZE: u8 = 3;
 
 impl ImageType {
     /// Its name in OpenCL C, with the access that a call needs.
@@ -36,6 +40,15 @@ impl ImageType {
         let part = |set: bool, text: &'static str| if set { text } else { "" };
         let array = part(self.arrayed, "_array");
         format!("image{dim}{array}{}{}_t", part(self.multisampled, "_msaa"), part(self.depth, "_depth"))
+    }
+
+    /// Lanes of the gradients of its coordinates in OpenCL C.
+    const fn gradients(self) -> u8 {
+        match self.dim {
+            Dim::Dim1D | Dim::DimBuffer => 1,
+            Dim::Dim3D => 4,
+            _ => 2,
+        }
     }
 
     /// Lanes of its coordinates in OpenCL C.
@@ -87,7 +100,12 @@ impl Lowering<'_, '_, '_> {
                 };
                 self.give(value)?;
             }
-            Opcode::ImageQueryLevels | Opcode::ImageQuerySamples => {
+            Opcode::ImageQueryLevels => {
+                let (word, want) = (self.image_word(LEVELS_WORD)?, self.result_type()?);
+                let levels = self.b.resize(word, false, want);
+                self.give(levels)?;
+            }
+            Opcode::ImageQuerySamples => {
                 let want = self.result_type()?;
                 let one = self.b.bits(want, 1);
                 self.give(one)?;
@@ -128,10 +146,16 @@ impl Lowering<'_, '_, '_> {
     /// Coordinates in as many lanes as OpenCL C has.
     fn coordinates(&mut self, index: usize, image: ImageType) -> Checked<Value> {
         let value = self.number(index)?;
-        let (have, want) = (self.b.ty(value), image.coordinates());
+        let have = self.b.ty(value);
         if !matches!(have.scalar(), Some(Scalar::I32 | Scalar::F32)) {
             return Err(unsupported!("coordinates of {have}"));
         }
+        self.fitted(value, image.coordinates())
+    }
+
+    /// Coordinates or gradients in so many lanes: the fourth of four may be missing.
+    fn fitted(&mut self, value: Value, want: u8) -> Checked<Value> {
+        let have = self.b.ty(value);
         if have.lanes() == want {
             return Ok(value);
         }
@@ -153,8 +177,31 @@ impl Lowering<'_, '_, '_> {
         (operands & ImageOperands::ZERO_EXTEND.bits() != 0).then_some(Sign::Unsigned)
     }
 
+    /// The level that an operand names. That of images which are not mipmapped, the first, is written out in many modules.
+    fn lod(&mut self, index: usize) -> Checked<Option<Value>> {
+        let constant = self.module.constants.get(self.current.operand(index)?);
+        let first = matches!(constant, Some((_, Constant::Bits(0) | Constant::Null)));
+        if first { Ok(None) } else { self.number(index).map(Some) }
+    }
+
+    /// Which level of a mipmapped image is meant, by the image operands from one on.
+    fn level(&mut self, index: usize, image: ImageType) -> Checked<Vec<Value>> {
+        let operands = ImageOperands::from_bits_truncate(self.current.operands.get(index).copied().unwrap_or_default());
+        if operands.contains(ImageOperands::BIAS) {
+            return Err(unsupported!("a bias of levels, which kernels do not have"));
+        }
+        if operands.contains(ImageOperands::LOD) {
+            return Ok(self.lod(index + 1)?.into_iter().collect());
+        }
+        if operands.contains(ImageOperands::GRAD) {
+            let (x, y) = (self.number(index + 1)?, self.number(index + 2)?);
+            return Ok(vec![self.fitted(x, image.gradients())?, self.fitted(y, image.gradients())?]);
+        }
+        Ok(Vec::new())
+    }
+
     fn read(&mut self, image: Value, ty: ImageType, sampler: Option<Value>, operands: usize) -> Checked<()> {
-        let coordinates = self.coordinates(1, ty)?;
+        let (coordinates, level) = (self.coordinates(1, ty)?, self.level(operands, ty)?);
         let want = self.result_type()?;
         let (mut args, mut params, mut names) = (vec![image], vec![ty.c_name(false)], "a0".to_owned());
         if let Some(sampler) = sampler {
@@ -162,19 +209,31 @@ impl Lowering<'_, '_, '_> {
             params.push("sampler_t".to_owned());
             names.push_str(", a1");
         }
-        names.push_str(&format!(", a{}", args.len()));
-        params.push(c_type(self.b.ty(coordinates), Sign::Signed)?);
-        args.push(coordinates);
+        let place = self.b.ty(coordinates);
+        let number = args.len();
+        // Levels are for coordinates that are floats, in OpenCL C.
+        names.push_str(&match (sampler, place.scalar()) {
+            (Some(_), Some(Scalar::I32)) if !level.is_empty() => {
+                format!(", convert_{}(a{number})", c_type(place.with_scalar(Scalar::F32), Sign::Signed)?)
+            }
+            _ => format!(", a{number}"),
+        });
+        names.extend((0..level.len()).map(|index| format!(", a{}", number + 1 + index)));
+        for value in std::iter::once(coordinates).chain(level.iter().copied()) {
+            params.push(c_type(self.b.ty(value), Sign::Signed)?);
+            args.push(value);
+        }
+        let read = if sampler.is_none() && !level.is_empty() { "__wgcl_read_image" } else { "read_image" };
         let body = match want.scalar() {
-            Some(Scalar::F32) => format!("return read_imagef({names});"),
-            Some(Scalar::F16) => format!("return read_imageh({names});"),
+            Some(Scalar::F32) => format!("return {read}f({names});"),
+            Some(Scalar::F16) => format!("return {read}h({names});"),
             Some(Scalar::I32) => match self.texel_sign(operands) {
-                Some(Sign::Signed) => format!("return read_imagei({names});"),
-                Some(Sign::Unsigned) => format!("return as_int4(read_imageui({names}));"),
+                Some(Sign::Signed) => format!("return {read}i({names});"),
+                Some(Sign::Unsigned) => format!("return as_int4({read}ui({names}));"),
                 // The image knows: its format is known when the kernel is launched.
                 None => format!(
-                    "int t = get_image_channel_data_type(a0); if (t >= CLK_SIGNED_INT8 && t <= CLK_SIGNED_INT32) return read_imagei({names}); \
-                     return as_int4(read_imageui({names}));"
+                    "int t = get_image_channel_data_type(a0); if (t >= CLK_SIGNED_INT8 && t <= CLK_SIGNED_INT32) return {read}i({names}); \
+                     return as_int4({read}ui({names}));"
                 ),
             },
             _ => return Err(unsupported!("texels of {want}")),
@@ -186,22 +245,31 @@ impl Lowering<'_, '_, '_> {
     fn write(&mut self) -> Checked<()> {
         let (image, ty) = (self.arg(0)?, self.image_type(self.current.operand(0)?)?);
         let (coordinates, texel) = (self.coordinates(1, ty)?, self.number(2)?);
+        let level = self.level(3, ty)?;
         let have = self.b.ty(texel);
-        let params = [ty.c_name(true), c_type(self.b.ty(coordinates), Sign::Signed)?, c_type(have, Sign::Signed)?];
+        let (mut args, mut names) = (vec![image, texel, coordinates], "a0, a2".to_owned());
+        if let &[level] = level.as_slice() {
+            args.push(level);
+            names.push_str(", a3");
+        }
+        let mut params = vec![ty.c_name(true)];
+        for &value in &args[1..] {
+            params.push(c_type(self.b.ty(value), Sign::Signed)?);
+        }
         let body = match have.scalar() {
-            Some(Scalar::F32) => "write_imagef(a0, a1, a2);",
-            Some(Scalar::F16) => "write_imageh(a0, a1, a2);",
+            Some(Scalar::F32) => format!("write_imagef({names}, a1);"),
+            Some(Scalar::F16) => format!("write_imageh({names}, a1);"),
             Some(Scalar::I32) => match self.texel_sign(3) {
-                Some(Sign::Signed) => "write_imagei(a0, a1, a2);",
-                Some(Sign::Unsigned) => "write_imageui(a0, a1, as_uint4(a2));",
-                None => {
-                    "int t = get_image_channel_data_type(a0); if (t >= CLK_SIGNED_INT8 && t <= CLK_SIGNED_INT32) write_imagei(a0, a1, a2); \
-                     else write_imageui(a0, a1, as_uint4(a2));"
-                }
+                Some(Sign::Signed) => format!("write_imagei({names}, a1);"),
+                Some(Sign::Unsigned) => format!("write_imageui({names}, as_uint4(a1));"),
+                None => format!(
+                    "int t = get_image_channel_data_type(a0); if (t >= CLK_SIGNED_INT8 && t <= CLK_SIGNED_INT32) write_imagei({names}, a1); \
+                     else write_imageui({names}, as_uint4(a1));"
+                ),
             },
             _ => return Err(unsupported!("texels of {have}")),
         };
-        self.library_effect(&params, &[image, coordinates, texel], body);
+        self.library_effect(&params, &args, &body);
         Ok(())
     }
 
@@ -211,22 +279,32 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.emit(Op::ImageWord { image, word }, Type::I32))
     }
 
-    /// Width, height, depth and the number of images, as far as the image has them.
+    /// Width, height, depth and the number of images, as far as the image has them; all but the last those of a level.
     fn size(&mut self) -> Checked<()> {
         let ty = self.image_type(self.current.operand(0)?)?;
+        let level = if self.current.op == Opcode::ImageQuerySizeLod {
+            self.lod(1)?.map(|level| self.b.resize(level, false, Type::I32))
+        } else {
+            None
+        };
         let mut words: Vec<u8> = match ty.dim {
             Dim::Dim1D | Dim::DimBuffer => vec![0],
             Dim::Dim3D => vec![0, 1, 2],
             _ => vec![0, 1],
         };
         if ty.arrayed {
-            words.push(3);
+            words.push(ARRAY_SIZE);
         }
         let want = self.result_type()?;
         let scalar = want.scalar().filter(|scalar| scalar.is_int()).ok_or_else(|| invalid!("the result is of {want}"))?;
         let mut lanes = Vec::new();
         for word in words {
-            let value = self.image_word(word)?;
+            let mut value = self.image_word(word)?;
+            if let Some(level) = level.filter(|_| word != ARRAY_SIZE) {
+                let small = self.b.bin(BinOp::LShr, value, level);
+                let one = self.b.i32(1);
+                value = self.b.bin(BinOp::UMax, small, one);
+            }
             lanes.push(self.b.resize(value, false, Type::Scalar(scalar)));
         }
         while lanes.len() < usize::from(want.lanes()) {

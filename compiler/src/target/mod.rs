@@ -262,7 +262,14 @@ impl Language {
             "__opencl_c_program_scope_global_variables",
         ];
         if self.images {
-            extensions.extend(["cl_khr_3d_image_writes", "cl_khr_depth_images", "cl_khr_image2d_from_buffer", "cl_khr_srgb_image_writes"]);
+            extensions.extend([
+                "cl_khr_3d_image_writes",
+                "cl_khr_depth_images",
+                "cl_khr_image2d_from_buffer",
+                "cl_khr_mipmap_image",
+                "cl_khr_mipmap_image_writes",
+                "cl_khr_srgb_image_writes",
+            ]);
             features.extend(["__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images"]);
         }
         if self.int64 {

@@ -171,7 +171,7 @@ fn set_argument(
         }
         ArgumentKind::Image { form, init } => {
             let mut bytes = fill(form.element, form.count(), form.count(), init, &scope).map_err(text)?;
-            let mem = image::create(context, form, &mut bytes)?;
+            let mem = image::create(context, queue, form, &mut bytes)?;
             let status = kernel.set(number, &mem.0);
             let image = Kept { mem, _whole: None, image: Some(*form), element: form.element, bytes: bytes.len() };
             buffers.insert(argument.name.clone(), Rc::new(image));

@@ -1,16 +1,20 @@
 //! Image and sampler arguments of `.cl` files: the objects that they are.
 
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
-use wgcl_client::image::{Form, SamplerForm};
+use wgcl_client::image::{Form, Level, SamplerForm};
+use wgcl_client::names::{
+    CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_LOD_MAX, CL_SAMPLER_LOD_MIN, CL_SAMPLER_MIP_FILTER_MODE,
+    CL_SAMPLER_NORMALIZED_COORDS,
+};
 
-use crate::common::ffi::{CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_READ_WRITE, CL_SUCCESS};
-use crate::common::images::{Area, desc, extent, format, read, try_image};
+use crate::common::ffi::{CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_READ_WRITE, CL_SUCCESS, CL_TRUE, cl_bitfield};
+use crate::common::images::{desc, format, try_image};
 use crate::common::objects::{Context, Mem, Queue, Sampler};
 use crate::common::target;
 
-/// An image with those contents.
-pub fn create(context: &Context, form: &Form, bytes: &mut [u8]) -> Result<Mem, String> {
+/// An image with those contents; levels of a mipmapped one are written by the queue.
+pub fn create(context: &Context, queue: &Queue, form: &Form, bytes: &mut [u8]) -> Result<Mem, String> {
     let mut desc = desc(form.kind, form.sizes);
     let mut flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
     let mut host = bytes.as_mut_ptr().cast();
@@ -22,18 +26,59 @@ pub fn create(context: &Context, form: &Form, bytes: &mut [u8]) -> Result<Mem, S
         (flags, host) = (CL_MEM_READ_WRITE, null_mut());
         _buffer = Some(buffer);
     }
-    try_image(context, flags, &format(form.order, form.data_type), &desc, host).map_err(|status| format!("clCreateImage gave {status}"))
+    if form.levels > 1 {
+        desc.num_mip_levels = form.levels;
+        (flags, host) = (CL_MEM_READ_WRITE, null_mut());
+    }
+    let format = format(form.order, form.data_type);
+    let image = try_image(context, flags, &format, &desc, host).map_err(|status| format!("clCreateImage gave {status}"))?;
+    let cl = &target().cl;
+    let mut rest = bytes;
+    for Level { origin, sizes } in form.levels().filter(|_| form.levels > 1) {
+        let (here, behind) = rest.split_at_mut(form.scalars(sizes) * form.element.size());
+        rest = behind;
+        let (origin, sizes, from) = (origin.as_ptr(), sizes.as_ptr(), here.as_ptr().cast());
+        let status = cl.clEnqueueWriteImage(queue.0, image.0, CL_TRUE, origin, sizes, 0, 0, from, 0, null(), null_mut());
+        if status != CL_SUCCESS {
+            return Err(format!("clEnqueueWriteImage gave {status}"));
+        }
+    }
+    Ok(image)
 }
 
 /// What an image of this form holds.
 pub fn read_form(queue: &Queue, image: &Mem, form: &Form) -> Vec<u8> {
-    let area = Area { origin: [0; 3], region: extent(&desc(form.kind, form.sizes)) };
-    read(queue, image, area, form.channels * form.element.size())
+    let mut bytes = vec![0; form.count() * form.element.size()];
+    let mut rest = &mut bytes[..];
+    for Level { origin, sizes } in form.levels() {
+        let (here, behind) = rest.split_at_mut(form.scalars(sizes) * form.element.size());
+        rest = behind;
+        let (origin, sizes, to) = (origin.as_ptr(), sizes.as_ptr(), here.as_mut_ptr().cast());
+        let status = target().cl.clEnqueueReadImage(queue.0, image.0, CL_TRUE, origin, sizes, 0, 0, to, 0, null(), null_mut());
+        assert_eq!(status, CL_SUCCESS, "clEnqueueReadImage");
+    }
+    bytes
 }
 
 /// A sampler of this form.
 pub fn sampler(context: &Context, form: SamplerForm) -> Result<Sampler, String> {
     let mut status = 1;
-    let sampler = target().cl.clCreateSampler(context.0, form.normalized, form.addressing, form.filter, &mut status);
+    let sampler = match form.levels {
+        None => target().cl.clCreateSampler(context.0, form.normalized, form.addressing, form.filter, &mut status),
+        Some((mip_filter, least, most)) => {
+            let words = [form.normalized, form.addressing, form.filter, mip_filter, least.to_bits(), most.to_bits()];
+            let names = [
+                CL_SAMPLER_NORMALIZED_COORDS,
+                CL_SAMPLER_ADDRESSING_MODE,
+                CL_SAMPLER_FILTER_MODE,
+                CL_SAMPLER_MIP_FILTER_MODE,
+                CL_SAMPLER_LOD_MIN,
+                CL_SAMPLER_LOD_MAX,
+            ];
+            let pairs = names.into_iter().zip(words).flat_map(|(name, word)| [name, word].map(cl_bitfield::from));
+            let list: Vec<cl_bitfield> = pairs.chain([0]).collect();
+            target().cl.clCreateSamplerWithProperties(context.0, list.as_ptr(), &mut status)
+        }
+    };
     if status == CL_SUCCESS { Ok(Sampler(sampler)) } else { Err(format!("clCreateSampler gave {status}")) }
 }

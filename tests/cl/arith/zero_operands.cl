@@ -54,3 +54,19 @@ kernel void vectors(global const T *a, global T *out)
 // expect out if i % 16 / 4 == 1: a[i / 16] / (i % 4 == 0 ? 0.0 : i % 4 == 1 ? 2.0 : i % 4 == 2 ? -0.0 : 1.0)
 // expect out if i % 16 / 4 == 2: (i % 4 == 0 ? 0.0 : i % 4 == 1 ? 2.0 : i % 4 == 2 ? -0.0 : 1.0) / a[i / 16]
 // expect out if i % 16 / 4 == 3: a[i / 16] + (i % 4 == 0 ? 0.0 : i % 4 == 1 ? 2.0 : i % 4 == 2 ? 0.0 : 1.0)
+
+// Lanes that are all the same.
+kernel void same_lanes(global const T *a, global T *out)
+{
+    size_t i = get_global_id(0);
+    T x = a[i];
+    vstore2((VECTOR(T, 2))(x, 1) * (VECTOR(T, 2))(0), 2 * i, out);
+    vstore2((VECTOR(T, 2))(x, 1) + (VECTOR(T, 2))(0), 2 * i + 1, out);
+}
+// run: same_lanes global=8
+// arg a: $T[8] = {0, -0.0, 2, -3, inf, -inf, nan, 1e-30}
+// arg out: $T[32]
+// expect out if i % 4 == 0: a[i / 4] * 0.0
+// expect out if i % 4 == 1: 0
+// expect out if i % 4 == 2: a[i / 4] + 0.0
+// expect out if i % 4 == 3: 1

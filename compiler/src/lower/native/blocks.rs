@@ -1,7 +1,7 @@
 //! Blocks of buffers and images (`cl_intel_subgroups`): element `i` of the work-item in lane `l` is number `i * size + l` of the block, or column `l` of row `i`.
 
 use super::Call;
-use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape};
+use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape, Level};
 use crate::ir::{BinOp, Op, Scalar, Type, Value, WorkItem};
 use crate::lower::function::Lowering;
 use crate::lower::place::lane_size;
@@ -98,5 +98,5 @@ impl<'p> Lowering<'p, '_> {
 
 /// The access to elements of a block, whatever the image's format.
 const fn raw(write: bool, block: ArithType) -> ImageCall {
-    ImageCall { write, shape: ImageShape::D2, colour: Colour::raw(lane_size(block)), coordinates: Coordinates::Plain }
+    ImageCall { write, shape: ImageShape::D2, colour: Colour::raw(lane_size(block)), coordinates: Coordinates::Plain, level: Level::Base }
 }

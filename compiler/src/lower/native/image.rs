@@ -3,8 +3,7 @@
 use super::Call;
 use crate::ast::{ImageKind, ScalarKind};
 use crate::builtins::ImageQuery;
-use crate::ir::image::FORMAT_WORD;
-use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape};
+use crate::ir::image::{Colour, Coordinates, FORMAT_WORD, ImageCall, ImageShape, LEVELS_WORD, Level};
 use crate::ir::{BinOp, Op, Type, Value};
 use crate::lower::function::Lowering;
 use crate::lower::types::ArithType;
@@ -54,19 +53,23 @@ impl<'p> Lowering<'p, '_> {
     }
 
     pub(super) fn read_image(&mut self, call: &Call<'p>) -> Value {
+        let coordinates = match call.exprs.get(2) {
+            Some(coordinates) if self.arithmetic(coordinates.ty).is_float() => Coordinates::Float,
+            Some(_) => Coordinates::Int,
+            None => Coordinates::Plain,
+        };
+        let level = match call.exprs.len() {
+            4 => Level::Lod,
+            5 => Level::Gradients,
+            _ => Level::Base,
+        };
+        self.read_elements(call, (coordinates, level))
+    }
+
+    pub(super) fn read_elements(&mut self, call: &Call<'p>, (coordinates, level): (Coordinates, Level)) -> Value {
         let (shape, depth) = self.image_shape(call);
         let result = self.arithmetic(call.ty);
-        let coordinates = match call.exprs {
-            [_, _, last] => {
-                if self.arithmetic(last.ty).is_float() {
-                    Coordinates::Float
-                } else {
-                    Coordinates::Int
-                }
-            }
-            _ => Coordinates::Plain,
-        };
-        let image = ImageCall { write: false, shape, colour: colour(result.kind), coordinates };
+        let image = ImageCall { write: false, shape, colour: colour(result.kind), coordinates, level };
         let read = self.b.emit(Op::Image { call: image, args: call.values.clone() }, image.colour.ty());
         let read = if depth { self.b.extract(read, 0) } else { read };
         if result.kind == ScalarKind::Half { self.b.convert(read, ArithType::new(ScalarKind::Float, result.lanes), result) } else { read }
@@ -75,8 +78,10 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn write_image(&mut self, call: &Call<'p>) {
         let (shape, depth) = self.image_shape(call);
         let mut args = call.values.clone();
-        let from = self.arg_type(call, 2);
-        let image = ImageCall { write: true, shape, colour: colour(from.kind), coordinates: Coordinates::Plain };
+        let levelled = args.len() == 4;
+        let from = self.arg_type(call, args.len().saturating_sub(1));
+        let level = if levelled { Level::Lod } else { Level::Base };
+        let image = ImageCall { write: true, shape, colour: colour(from.kind), coordinates: Coordinates::Plain, level };
         if let Some(colour) = args.last_mut() {
             if from.kind == ScalarKind::Half {
                 *colour = self.b.convert(*colour, from, ArithType::new(ScalarKind::Float, from.lanes));
@@ -103,6 +108,7 @@ impl<'p> Lowering<'p, '_> {
                 let format = word(FORMAT_WORD);
                 self.b.bin_int(BinOp::LShr, format, 16)
             }
+            ImageQuery::NumMipLevels => word(LEVELS_WORD),
             ImageQuery::Dim => {
                 let mut lanes = vec![word(WIDTH), word(HEIGHT)];
                 if self.result(call).lanes() == 4 {

@@ -19,6 +19,7 @@ use super::function::Lowering;
 use super::types::ArithType;
 use crate::ast::ScalarKind;
 use crate::builtins::Native;
+use crate::ir::image::{Coordinates, Level};
 use crate::ir::{Op, Scalar, Type, Value};
 use crate::thir::{Expr, Ty, TyKind};
 
@@ -170,6 +171,7 @@ impl<'p> Lowering<'p, '_> {
             Native::ToGlobal | Native::ToLocal | Native::ToPrivate => Some(self.narrow_space(&call)),
             Native::GetFence => Some(self.get_fence(&call)),
             Native::ReadImage => Some(self.read_image(&call)),
+            Native::ReadImageLevel => Some(self.read_elements(&call, (Coordinates::Plain, Level::Lod))),
             Native::WriteImage => {
                 self.write_image(&call);
                 None

@@ -132,9 +132,8 @@ impl Zeros<'_> {
     }
 
     fn constant(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, lanes: &[u64]) -> Value {
-        let same = lanes.iter().all(|lane| Some(lane) == lanes.first());
-        let constant = match lanes.first() {
-            Some(&bits) if same => Const::Bits(bits),
+        let constant = match (ty, lanes.first()) {
+            (Type::Scalar(_), Some(&bits)) => Const::Bits(bits),
             _ => Const::Lanes(lanes.to_vec()),
         };
         self.function.emit(out, span, ty, Op::Const(constant))
