@@ -7,6 +7,7 @@ use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::link::{CompiledUnit, Output, link};
 use wgcl_compiler::parallel;
 use wgcl_compiler::program::{BuildOptions, BuildResult, Program as Compiled, Source};
+use wgcl_compiler::target::Target;
 
 use crate::backend::{BackendError, LoadedProgram};
 use crate::binary::{BinaryKind, Object, Unit};
@@ -52,14 +53,19 @@ pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> Result<()> {
 }
 
 /// Compiles an object for a device: a single source at once, several units apart, to be linked then. `known` are units that were compiled before.
-pub(crate) fn compile(object: &Object, known: &[Option<Arc<CompiledUnit>>], kind: BinaryKind, device: &Device) -> Built {
+pub(crate) fn compile(
+    object: &Object,
+    known: &[Option<Arc<CompiledUnit>>],
+    kind: BinaryKind,
+    (device, target): (&Device, &Target),
+) -> Built {
     let begin = std::time::Instant::now();
     let bytes = object.units.iter().map(Unit::size).sum::<usize>();
     let _span = trace::build(|| format!("compile for {}", device.name()), bytes as u64);
     let known_unit = |index: usize| known.get(index).cloned().flatten();
     let built = match object.units.as_slice() {
-        [unit] if kind == BinaryKind::Executable && known_unit(0).is_none() => compile_alone(unit, device),
-        units => compile_apart(units, &known_unit, kind, device),
+        [unit] if kind == BinaryKind::Executable && known_unit(0).is_none() => compile_alone(unit, device, target),
+        units => compile_apart(units, &known_unit, kind, target),
     };
     tracing::debug!(
         "{:?} of {} bytes for {}: {} in {:?}",
@@ -86,48 +92,48 @@ fn text(unit: &Unit) -> Source {
 }
 
 /// Builds a unit that is a program.
-fn build_unit(unit: &Unit, device: &Device) -> BuildResult {
+fn build_unit(unit: &Unit, target: &Target) -> BuildResult {
     match (options(unit), &unit.module) {
-        (Ok(options), Some(module)) => wgcl_compiler::spirv::build(module.source(), &options, device.target()),
-        (Ok(options), None) => wgcl_compiler::build::build(&text(unit), &options, device.target()),
+        (Ok(options), Some(module)) => wgcl_compiler::spirv::build(module.source(), &options, target),
+        (Ok(options), None) => wgcl_compiler::build::build(&text(unit), &options, target),
         (Err(log), _) => BuildResult::refused(log),
     }
 }
 
 /// Compiles a unit that will be linked.
-fn compile_unit(unit: &Unit, device: &Device) -> (Option<CompiledUnit>, String) {
+fn compile_unit(unit: &Unit, target: &Target) -> (Option<CompiledUnit>, String) {
     match (options(unit), &unit.module) {
-        (Ok(options), Some(module)) => wgcl_compiler::spirv::compile(module.source(), &options, device.target()),
-        (Ok(options), None) => wgcl_compiler::build::compile(&text(unit), &options, device.target()),
+        (Ok(options), Some(module)) => wgcl_compiler::spirv::compile(module.source(), &options, target),
+        (Ok(options), None) => wgcl_compiler::build::compile(&text(unit), &options, target),
         (Err(log), _) => (None, log),
     }
 }
 
-fn compile_alone(unit: &Unit, device: &Device) -> Built {
+fn compile_alone(unit: &Unit, device: &Device, target: &Target) -> Built {
     let cache = Cache::get();
     if let Some((program, log, name)) =
-        cache.and_then(|cache| cache::find_program(cache, unit, device.target(), |name| device.backend().expect(name)))
+        cache.and_then(|cache| cache::find_program(cache, unit, target, |name| device.backend().expect(name)))
     {
         trace::looked_up(true);
         return Built { success: true, compiled: Some(program), units: Units::new(), log, name: Some(name) };
     }
     trace::looked_up(false);
-    let result = build_unit(unit, device);
+    let result = build_unit(unit, target);
     let mut name = None;
     if let (Some(cache), Some(program)) = (cache, &result.program) {
-        name = cache::keep_program(cache, unit, device.target(), program, &result.log, &result.files);
+        name = cache::keep_program(cache, unit, target, program, &result.log, &result.files);
     }
     Built { success: result.program.is_some(), compiled: result.program, units: Units::new(), log: result.log, name }
 }
 
-fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUnit>>, kind: BinaryKind, device: &Device) -> Built {
+fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUnit>>, kind: BinaryKind, target: &Target) -> Built {
     let mut log = String::new();
     let mut compiled = Vec::new();
     for (index, unit) in units.iter().enumerate() {
         let (result, text) = match known(index) {
             Some(unit) => (Some(unit), String::new()),
             None => {
-                let (unit, text) = compile_unit(unit, device);
+                let (unit, text) = compile_unit(unit, target);
                 (unit.map(Arc::new), text)
             }
         };
@@ -142,7 +148,7 @@ fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUni
         BinaryKind::Library | BinaryKind::CompiledObject | BinaryKind::None => Output::Library,
     };
     let parts: Vec<&CompiledUnit> = compiled.iter().map(|unit| &**unit).collect();
-    let linked = link(&parts, output, device.target());
+    let linked = link(&parts, output, target);
     log.push_str(&linked.log);
     let success = if output == Output::Executable { linked.program.is_some() } else { linked.log.is_empty() };
     Built { success, compiled: linked.program, units: compiled.into_iter().map(Some).collect(), log, name: None }

@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
+use wgcl_compiler::target::{Target, Zeroed};
+
 use crate::callback;
 use crate::device::Device;
 use crate::error::{Error, Result, ensure};
@@ -28,6 +30,7 @@ pub struct Context {
     property_list: Option<Vec<isize>>,
     notify: Option<Notify>,
     printer: OnceLock<Printer>,
+    zeroed: OnceLock<Zeroed>,
     allocator: Arc<dyn HostAllocator>,
     /// The number that the next command gets.
     numbers: AtomicU64,
@@ -86,6 +89,7 @@ impl Context {
             property_list,
             notify,
             printer: OnceLock::new(),
+            zeroed: OnceLock::new(),
             allocator,
             numbers: AtomicU64::new(1),
             svm: Mutex::new(Rank::Svm, BTreeMap::new()),
@@ -120,6 +124,17 @@ impl Context {
     pub fn set_printer(&self, printer: Printer) {
         // The property is refused if it is given twice.
         let _ = self.printer.set(printer);
+    }
+
+    /// CL_CONTEXT_MEMORY_INITIALIZE_KHR. Only the first counts.
+    pub fn set_zeroed(&self, zeroed: Zeroed) {
+        // The property is refused if it is given twice.
+        let _ = self.zeroed.set(zeroed);
+    }
+
+    /// What its programs are compiled for: a device, and memory that is zero at first where that was asked for.
+    pub(crate) fn target_of(&self, device: &Device) -> Target {
+        Target { zeroed: self.zeroed.get().copied().unwrap_or_default(), ..device.target().clone() }
     }
 
     /// Hands on what a kernel printed.

@@ -423,6 +423,7 @@ impl Device {
             "cl_khr_command_buffer_multi_device",
             "cl_khr_command_buffer_mutable_dispatch",
             "cl_khr_semaphore",
+            "cl_khr_initialize_memory",
             "cl_ext_immutable_memory_objects",
             "cl_ext_image_requirements_info",
             "cl_ext_image_from_buffer",

@@ -368,7 +368,7 @@ impl Program {
                 let known = earlier.iter().find(|(d, o, _)| Arc::ptr_eq(o, &object) && d.target() == device.target());
                 let built = match known {
                     Some((_, _, built)) => built.clone(),
-                    None => build::compile(&object, &units, kind, &device),
+                    None => build::compile(&object, &units, kind, (&device, &program.context.target_of(&device))),
                 };
                 earlier.push((device.clone(), object.clone(), built.clone()));
                 let outcome = build::load(built, kind, &device);

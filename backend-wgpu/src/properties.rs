@@ -2,7 +2,7 @@
 
 use wgcl_api::backend::{DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore, PreferredGroup, SvmCapabilities};
 use wgcl_api::options::Options;
-use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, profiles};
+use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, Zeroed, profiles};
 use wgcl_runtime::host;
 use wgpu::Features;
 
@@ -303,7 +303,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         defects,
     };
     let inlining = if Options::get().inline.as_deref() == Some("0") { Inlining::NONE } else { Inlining::default() };
-    Target { language, shaders, inlining, native: false }.with_extensions()
+    Target { language, shaders, inlining, native: false, zeroed: Zeroed::default() }.with_extensions()
 }
 
 #[cfg(test)]

@@ -8,11 +8,12 @@ use wgcl_api::device::Device;
 use wgcl_api::error::{Error, Result};
 use wgcl_api::platform::Platform;
 use wgcl_api::printf::Printer;
+use wgcl_compiler::target::Zeroed;
 
 use crate::bindings::{
-    _cl_context, CL_CONTEXT_DEVICES, CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_NUM_DEVICES, CL_CONTEXT_PLATFORM, CL_CONTEXT_PROPERTIES,
-    CL_CONTEXT_REFERENCE_COUNT, CL_PRINTF_BUFFERSIZE_ARM, CL_PRINTF_CALLBACK_ARM, cl_context, cl_context_info, cl_context_properties,
-    cl_device_id, cl_device_type, cl_uint,
+    _cl_context, CL_CONTEXT_DEVICES, CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_MEMORY_INITIALIZE_KHR, CL_CONTEXT_NUM_DEVICES,
+    CL_CONTEXT_PLATFORM, CL_CONTEXT_PROPERTIES, CL_CONTEXT_REFERENCE_COUNT, CL_PRINTF_BUFFERSIZE_ARM, CL_PRINTF_CALLBACK_ARM, cl_context,
+    cl_context_info, cl_context_properties, cl_device_id, cl_device_type, cl_uint,
 };
 use crate::device::devices_of;
 use crate::ffi::{BytesMut, Callback, List, Out, UserData};
@@ -28,6 +29,11 @@ type DestructorFn = unsafe extern "C" fn(cl_context, *mut c_void);
 /// The function of CL_PRINTF_CALLBACK_ARM: bytes, their number, whether they are the last of the kernel's, and the context's user_data.
 type PrintfFn = unsafe extern "C" fn(*const c_char, usize, usize, *mut c_void);
 
+/// CL_CONTEXT_MEMORY_INITIALIZE_LOCAL_KHR
+const ZERO_LOCAL: isize = 1 << 0;
+/// CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR
+const ZERO_PRIVATE: isize = 1 << 1;
+
 /// What kernels print goes to the function of CL_PRINTF_CALLBACK_ARM (cl_arm_printf).
 fn printer(list: &List<cl_context_properties>, user_data: UserData) -> Option<Printer> {
     let (pairs, _) = list.properties()?;
@@ -39,6 +45,13 @@ fn printer(list: &List<cl_context_properties>, user_data: UserData) -> Option<Pr
         // SAFETY: the application's function, called as the extension says.
         unsafe { callback(text.as_ptr().cast(), text.len(), 1, user_data.get()) };
     }))
+}
+
+/// Memory that kernels are to find zeroed, as CL_CONTEXT_MEMORY_INITIALIZE_KHR says (cl_khr_initialize_memory).
+fn zeroed(list: &List<cl_context_properties>) -> Option<Zeroed> {
+    let (pairs, _) = list.properties()?;
+    let (_, value) = pairs.into_iter().find(|(name, _)| u32::try_from(*name) == Ok(CL_CONTEXT_MEMORY_INITIALIZE_KHR))?;
+    Some(Zeroed { local: value & ZERO_LOCAL != 0, private: value & ZERO_PRIVATE != 0 })
 }
 
 /// Makes a context, and tells it where to print.
@@ -53,6 +66,9 @@ fn create(
     if let Some(printer) = printer(list, user_data) {
         context.set_printer(printer);
     }
+    if let Some(zeroed) = zeroed(list) {
+        context.set_zeroed(zeroed);
+    }
     Ok(handles::give(context))
 }
 
@@ -66,6 +82,7 @@ fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> 
             // "CL_INVALID_PLATFORM ... if platform value specified in properties is not a valid platform."
             Ok(CL_CONTEXT_PLATFORM) => drop(handles::get::<Platform>(std::ptr::with_exposed_provenance_mut(value.cast_unsigned()))?),
             Ok(CL_CONTEXT_INTEROP_USER_SYNC) if value == 0 || value == 1 => {}
+            Ok(CL_CONTEXT_MEMORY_INITIALIZE_KHR) if value & !(ZERO_LOCAL | ZERO_PRIVATE) == 0 => {}
             // The size of the buffer is a wish; CL_DEVICE_PRINTF_BUFFER_SIZE is what there is.
             Ok(CL_PRINTF_CALLBACK_ARM | CL_PRINTF_BUFFERSIZE_ARM) => {}
             _ => return Err(Error::InvalidProperty(format!("context property {name:#x} with value {value:#x}").into())),

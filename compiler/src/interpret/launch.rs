@@ -164,9 +164,10 @@ impl Program {
     ) -> Result<(), Fault> {
         let (func, code, kernel) = self.kernel(kernel)?;
         let coarse = kernel.coarse;
+        let begin = if kernel.zeroed { 0 } else { self.settings.undefined };
         let (mut group, registers, locals) = self.prepare(instance, code, Some(kernel), arguments, range, memory)?;
         (group.starts, group.folds) = (dispatch.starts.clone(), dispatch.folds.clone());
-        let result = self.groups(&mut group, (func, coarse), &registers, &locals, dispatch);
+        let result = self.groups(&mut group, (func, coarse, begin), &registers, &locals, dispatch);
         let words = [group.printed.len() as u32].into_iter().chain(group.printed);
         output.extend(self.printf.text(&words.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()));
         result
@@ -175,7 +176,7 @@ impl Program {
     fn groups(
         &self,
         group: &mut Group<'_>,
-        (func, coarse): (usize, u8),
+        (func, coarse, begin): (usize, u8, u8),
         registers: &[u64],
         locals: &[u32],
         dispatch: &Dispatch,
@@ -193,7 +194,7 @@ impl Program {
             group.local_size = std::array::from_fn(size);
             for (memory, &size) in group.spaces.local.iter_mut().zip(locals) {
                 memory.clear();
-                memory.resize(size as usize, self.settings.undefined);
+                memory.resize(size as usize, begin);
             }
             items.run(group, func, registers, left)?;
         }

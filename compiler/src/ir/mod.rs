@@ -161,6 +161,8 @@ pub struct Kernel {
     pub reqd_subgroup_size: Option<u32>,
     /// Work-items of dimension 0 for which an invocation stands, as a power of two: 0 until `passes::coarsen` says otherwise.
     pub coarse: u8,
+    /// Whether its work-group memory is zero when it begins (`passes::zeroed`).
+    pub zeroed: bool,
 }
 
 impl Kernel {

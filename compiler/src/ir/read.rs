@@ -312,6 +312,7 @@ impl Reader {
         if self.accept("subgroups") {
             kernel.reqd_subgroup_size = Some(self.number()?);
         }
+        kernel.zeroed = self.accept("zeroed");
         function.no_inline = self.accept("noinline");
         self.expect("{")?;
         while self.accept("var") {

@@ -86,6 +86,9 @@ fn write_function(f: &mut dyn fmt::Write, id: Func, function: &Function) -> fmt:
     if let Some(size) = function.kernel.as_ref().and_then(|k| k.reqd_subgroup_size) {
         write!(f, " subgroups {size}")?;
     }
+    if function.kernel.as_ref().is_some_and(|kernel| kernel.zeroed) {
+        write!(f, " zeroed")?;
+    }
     if function.no_inline {
         f.write_str(" noinline")?;
     }

@@ -94,7 +94,7 @@ impl<'p> Lowering<'p, '_> {
             self.b.fail(format!("internal error: reflection of kernel `{}` does not fit its parameters", self.function.name));
         }
         let &thir::Function { reqd_work_group_size, reqd_subgroup_size, .. } = self.function;
-        self.b.function.kernel = Some(Kernel { params, reqd_work_group_size, reqd_subgroup_size, coarse: 0 });
+        self.b.function.kernel = Some(Kernel { params, reqd_work_group_size, reqd_subgroup_size, ..Kernel::default() });
     }
 
     fn new_param(&mut self, ty: Type) -> Value {

@@ -54,6 +54,7 @@ pub(crate) mod structure_returns;
 pub(crate) mod test_last;
 pub(crate) mod unroll;
 pub(crate) mod unsigned;
+mod zeroed;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -145,6 +146,7 @@ pub const BUILD_ALONE: &[Step] =
 
 /// For a kernel and what it calls, at a launch: what the key says is put in, collective functions are expanded for shaders, loops are written out.
 pub const SPECIALISE: &[Step] = &[
+    Step::Pass(&zeroed::PASS),
     Step::Pass(&groups::PASS),
     Each(&[
         Step::Pass(&specialise_key::PASS),
@@ -244,6 +246,7 @@ pub fn build(module: &mut ir::Module, target: &Target) -> Result<(), PassError> 
 /// # Errors
 /// As [`build`].
 pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Watch<'_>>) -> Result<(), PassError> {
+    zeroed::at_build(module, target.zeroed);
     let order = call_order(module, functions(module).filter(|func| module.functions[func.index()].kernel.is_some()))?;
     let mut driver = Driver::new(target, &launch::NONE, watch);
     driver.policy = inline::Policy::new(module, &order);

@@ -27,6 +27,17 @@ pub struct Target {
     pub inlining: Inlining,
     /// Whether kernels become machine code of the host ([`crate::native`]) and not shaders.
     pub native: bool,
+    /// Memory that kernels find zeroed: a wish of the context that builds a program (cl_khr_initialize_memory), and not the device's.
+    pub zeroed: Zeroed,
+}
+
+/// Memory that is zero when a kernel begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Zeroed {
+    /// That of work-groups.
+    pub local: bool,
+    /// That of work-items.
+    pub private: bool,
 }
 
 /// Which functions that take pointers to private memory stay functions, where the language of the device's code allows it: those whose copies would be too much code. They are
