@@ -53,6 +53,7 @@ pub mod data_type {
     pub const FLOAT: u16 = 0x10DE;
     pub const UNORM_INT24: u16 = 0x10DF;
     pub const UNORM_INT_101010_2: u16 = 0x10E0;
+    pub const UNORM_INT_2_101010: u16 = 0x10E5;
 }
 
 use data_type as ty;
@@ -105,10 +106,13 @@ const BYTES: &[u16] = &[ty::UNORM_INT8, ty::SNORM_INT8, ty::SIGNED_INT8, ty::UNS
 const GREY: &[u16] = &[ty::UNORM_INT8, ty::UNORM_INT16, ty::SNORM_INT8, ty::SNORM_INT16, ty::HALF_FLOAT, ty::FLOAT];
 const PACKED: &[u16] = &[ty::UNORM_SHORT_565, ty::UNORM_SHORT_555, ty::UNORM_INT_101010];
 
+/// Of four channels; the second by cl_ext_image_unorm_int_2_101010.
+const FOUR_PACKED: &[u16] = &[ty::UNORM_INT_101010_2, ty::UNORM_INT_2_101010];
+
 /// The table of supported formats.
 const SUPPORTED: &[Group] = &[
     Group { orders: &[order::RGBA], types: ALL_TYPES, needs: Needs::Nothing },
-    Group { orders: &[order::RGBA], types: &[ty::UNORM_INT_101010_2], needs: Needs::Nothing },
+    Group { orders: &[order::RGBA], types: FOUR_PACKED, needs: Needs::Nothing },
     Group { orders: &[order::BGRA, order::ARGB, order::ABGR], types: BYTES, needs: Needs::Nothing },
     Group { orders: &[order::R, order::A, order::RG, order::RA], types: ALL_TYPES, needs: Needs::Nothing },
     Group { orders: &[order::INTENSITY, order::LUMINANCE], types: GREY, needs: Needs::Nothing },
@@ -138,12 +142,12 @@ pub fn element_size(format: ImageFormat) -> Option<u32> {
         order::INTENSITY | order::LUMINANCE => GREY.contains(&data_type),
         order::DEPTH => matches!(data_type, ty::UNORM_INT16 | ty::FLOAT),
         order::S_RGB | order::S_RGB_X | order::S_RGBA | order::S_BGRA => data_type == ty::UNORM_INT8,
-        order::RGBA => data_type == ty::UNORM_INT_101010_2 || ALL_TYPES.contains(&data_type),
+        order::RGBA => FOUR_PACKED.contains(&data_type) || ALL_TYPES.contains(&data_type),
         _ => ALL_TYPES.contains(&data_type),
     };
     let channel = match data_type {
         ty::UNORM_SHORT_565 | ty::UNORM_SHORT_555 => return goes.then_some(2),
-        ty::UNORM_INT_101010 | ty::UNORM_INT_101010_2 => return goes.then_some(4),
+        ty::UNORM_INT_101010 | ty::UNORM_INT_101010_2 | ty::UNORM_INT_2_101010 => return goes.then_some(4),
         ty::SNORM_INT8 | ty::UNORM_INT8 | ty::SIGNED_INT8 | ty::UNSIGNED_INT8 => 1,
         ty::SNORM_INT16 | ty::UNORM_INT16 | ty::SIGNED_INT16 | ty::UNSIGNED_INT16 | ty::HALF_FLOAT => 2,
         ty::SIGNED_INT32 | ty::UNSIGNED_INT32 | ty::FLOAT => 4,
@@ -284,6 +288,7 @@ mod tests {
         assert_eq!(size(order::INTENSITY, ty::SNORM_INT16), Some(2));
         assert_eq!(size(order::RGB, ty::UNORM_SHORT_555), Some(2));
         assert_eq!(size(order::RGBA, ty::UNORM_INT_101010_2), Some(4));
+        assert_eq!(size(order::RGBA, ty::UNORM_INT_2_101010), Some(4));
         // Three channels of a byte are no power of two.
         assert_eq!(size(order::RGB, ty::UNORM_INT8), None);
         assert_eq!(size(order::S_RGB, ty::UNORM_INT8), None);

@@ -81,6 +81,9 @@ const TYPES: [(&str, Element, bool); 15] = [
     ("FLOAT", Element::Float, false),
 ];
 
+/// Packed types behind these, with their numbers.
+const MORE_TYPES: [(&str, u32); 2] = [("UNORM_INT_101010_2", 0x10E0), ("UNORM_INT_2_101010", 0x10E5)];
+
 impl Form {
     /// Reads `image2d 8x4 RGBA UNORM_INT8`.
     ///
@@ -118,9 +121,11 @@ impl Form {
         let sizes = std::array::from_fn(|dimension| given.get(dimension).copied().unwrap_or(1));
         let number = (0..).zip(ORDERS).find(|(_, (name, _))| name == order);
         let (order, channels) = number.map(|(number, (_, channels))| (0x10B0 + number, channels)).ok_or("unknown channel order")?;
-        let number = (0..).zip(TYPES).find(|(_, (name, ..))| name == data_type);
-        let (number, (_, element, packed)) = number.ok_or("unknown channel type")?;
-        Ok(Self { kind, sizes, order, data_type: 0x10D0 + number, element, channels: if packed { 1 } else { channels }, levels })
+        let first =
+            (0x10D0..).zip(TYPES).find(|(_, (name, ..))| name == data_type).map(|(number, (_, element, packed))| (number, element, packed));
+        let more = || MORE_TYPES.iter().find(|(name, _)| name == data_type).map(|&(_, number)| (number, Element::Uint, true));
+        let (data_type, element, packed) = first.or_else(more).ok_or("unknown channel type")?;
+        Ok(Self { kind, sizes, order, data_type, element, channels: if packed { 1 } else { channels }, levels })
     }
 
     /// Its levels: the first, and for a mipmapped image those behind it, each half as large.

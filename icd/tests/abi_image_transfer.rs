@@ -11,8 +11,9 @@ use common::ffi::{
     CL_MEM_COPY_OVERLAP, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY,
     CL_MEM_READ_ONLY, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, CL_R, CL_RA, CL_RG, CL_RGBA, CL_SBGRA,
     CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SIGNED_INT32, CL_SNORM_INT8, CL_SNORM_INT16, CL_SRGBA, CL_SRGBX, CL_SUCCESS, CL_TRUE,
-    CL_UNORM_INT_101010, CL_UNORM_INT_101010_2, CL_UNORM_INT8, CL_UNORM_INT16, CL_UNORM_SHORT_555, CL_UNORM_SHORT_565, CL_UNSIGNED_INT8,
-    CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, cl_bitfield, cl_image_desc, cl_image_format, cl_int, cl_uint,
+    CL_UNORM_INT_2_101010_EXT, CL_UNORM_INT_101010, CL_UNORM_INT_101010_2, CL_UNORM_INT8, CL_UNORM_INT16, CL_UNORM_SHORT_555,
+    CL_UNORM_SHORT_565, CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, cl_bitfield, cl_image_desc, cl_image_format, cl_int,
+    cl_uint,
 };
 use common::images::{Area, KINDS, Model, Pitches, desc, extent, format, formats, image, image_info, read, supported};
 use common::objects::{Context, Mem, Queue};
@@ -378,6 +379,7 @@ fn check_element(format: cl_image_format, element: &[u8], color: [f32; 4], integ
         CL_UNORM_SHORT_555 => &[(0, 10, 5), (1, 5, 5), (2, 0, 5)],
         CL_UNORM_INT_101010 => &[(0, 20, 10), (1, 10, 10), (2, 0, 10)],
         CL_UNORM_INT_101010_2 => &[(0, 22, 10), (1, 12, 10), (2, 2, 10), (3, 0, 2)],
+        CL_UNORM_INT_2_101010_EXT => &[(0, 0, 10), (1, 10, 10), (2, 20, 10), (3, 30, 2)],
         _ => &[],
     };
     for &(index, low, bits) in fields {

@@ -19,6 +19,7 @@
 #define HALF_FLOAT 0x10dd
 #define FLOAT 0x10de
 #define UNORM_INT_101010_2 0x10e0
+#define UNORM_INT_2_101010 0x10e5
 
 #define ORDER_R 0x10b0
 #define ORDER_A 0x10b1
@@ -41,7 +42,7 @@
 #define ORDER_ABGR 0x10c3
 
 #define SRGB (ORDER == ORDER_SRGB || ORDER == ORDER_SRGBX || ORDER == ORDER_SRGBA || ORDER == ORDER_SBGRA)
-#define PACKED (DATA_TYPE == UNORM_SHORT_565 || DATA_TYPE == UNORM_SHORT_555 || DATA_TYPE == UNORM_INT_101010 || DATA_TYPE == UNORM_INT_101010_2)
+#define PACKED (DATA_TYPE == UNORM_SHORT_565 || DATA_TYPE == UNORM_SHORT_555 || DATA_TYPE == UNORM_INT_101010 || DATA_TYPE == UNORM_INT_101010_2 || DATA_TYPE == UNORM_INT_2_101010)
 
 #if ORDER == ORDER_RG || ORDER == ORDER_RA || ORDER == ORDER_RGX
 #define CHANNELS 2
@@ -160,6 +161,8 @@ COLOUR colour_of(ELEMENT e)
     return (COLOUR)((float)(e >> 20 & 1023u) * (1.0f / 1023.0f), (float)(e >> 10 & 1023u) * (1.0f / 1023.0f), (float)(e & 1023u) * (1.0f / 1023.0f), 1.0f);
 #elif DATA_TYPE == UNORM_INT_101010_2
     return (COLOUR)((float)(e >> 22) * (1.0f / 1023.0f), (float)(e >> 12 & 1023u) * (1.0f / 1023.0f), (float)(e >> 2 & 1023u) * (1.0f / 1023.0f), (float)(e & 3u) * (1.0f / 3.0f));
+#elif DATA_TYPE == UNORM_INT_2_101010
+    return (COLOUR)((float)(e & 1023u) * (1.0f / 1023.0f), (float)(e >> 10 & 1023u) * (1.0f / 1023.0f), (float)(e >> 20 & 1023u) * (1.0f / 1023.0f), (float)(e >> 30) * (1.0f / 3.0f));
 #elif ELEMENT_CHANNELS == 1
     CHANNEL c = from_memory(e);
 #if ORDER == ORDER_A
@@ -264,6 +267,8 @@ ELEMENT element_of(COLOUR c)
     return to_bits(c.x, 1023u) << 20 | to_bits(c.y, 1023u) << 10 | to_bits(c.z, 1023u);
 #elif DATA_TYPE == UNORM_INT_101010_2
     return to_bits(c.x, 1023u) << 22 | to_bits(c.y, 1023u) << 12 | to_bits(c.z, 1023u) << 2 | to_bits(c.w, 3u);
+#elif DATA_TYPE == UNORM_INT_2_101010
+    return to_bits(c.w, 3u) << 30 | to_bits(c.z, 1023u) << 20 | to_bits(c.y, 1023u) << 10 | to_bits(c.x, 1023u);
 #elif ORDER == ORDER_A
     return to_memory(c.w);
 #elif ELEMENT_CHANNELS == 1

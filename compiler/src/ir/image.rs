@@ -25,9 +25,9 @@ impl ImageFormat {
             _ => 1,
         };
         match self.data_type {
-            // Packed: 565 and 555, 101010 and 101010_2.
+            // Packed: 565 and 555, 101010, 101010_2 and 2_101010.
             0x10d4 | 0x10d5 => 2,
-            0x10d6 | 0x10e0 => 4,
+            0x10d6 | 0x10e0 | 0x10e5 => 4,
             0x10d0 | 0x10d2 | 0x10d7 | 0x10da => channels,
             0x10d1 | 0x10d3 | 0x10d8 | 0x10db | 0x10dd => channels * 2,
             _ => channels * 4,

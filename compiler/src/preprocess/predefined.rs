@@ -342,6 +342,7 @@ const PREDEFINED: &[(&str, &str, When)] = &[
     ("CLK_FLOAT", "0x10DE", When::Images),
     ("CLK_UNORM_INT24", "0x10DF", When::Images),
     ("CLK_UNORM_INT_101010_2", "0x10E0", When::Images),
+    ("CLK_UNORM_INT_2_101010_EXT", "0x10E5", When::Images),
     ("CLK_R", "0x10B0", When::Images),
     ("CLK_A", "0x10B1", When::Images),
     ("CLK_RG", "0x10B2", When::Images),

@@ -281,7 +281,13 @@ impl Language {
                 "cl_khr_mipmap_image_writes",
                 "cl_khr_srgb_image_writes",
             ]);
-            features.extend(["__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images"]);
+            extensions.push("cl_ext_image_unorm_int_2_101010");
+            features.extend([
+                "__opencl_c_images",
+                "__opencl_c_3d_image_writes",
+                "__opencl_c_read_write_images",
+                "__opencl_c_ext_image_unorm_int_2_101010",
+            ]);
         }
         if self.int64 {
             features.push("__opencl_c_int64");

@@ -77,6 +77,10 @@ kernel void floats(read_only image1d_t in, global float4 *out) { out[get_global_
 // arg in: image1d 5 RGB UNORM_INT_101010 = i * 500000007 + 77
 // arg out: float4[5]
 // expect out within 2 ulp: i % 4 == 3 ? 1 : (in[i / 4] >> 20 - i % 4 * 10 & 1023) / 1023.0
+// run: floats global=5
+// arg in: image1d 5 RGBA UNORM_INT_101010_2 = i * 500000007 + 77
+// arg out: float4[5]
+// expect out within 2 ulp: i % 4 == 3 ? (in[i / 4] & 3) / 3.0 : (in[i / 4] >> 22 - i % 4 * 10 & 1023) / 1023.0
 // run: floats global=64
 // arg in: image1d 64 sRGBA UNORM_INT8 = i
 // arg out: float4[64]
