@@ -95,7 +95,8 @@ pub const SWITCHES: &[Switch] = &[
         kind: Kind::Text,
         default: "0",
         doc: "`1` checks kernels on the CPU's device and tells on standard error, with the line of the source, of accesses out of bounds (which touch nothing, and fail their launch), of misaligned ones, of \
-              reads of what nothing has written, of writes to read-only buffers, of data races, of barriers that not all of a group come to, and of integers divided by zero. `fatal` fails the launch whatever is found. \
+              reads of what nothing has written, of writes to read-only buffers, of data races, of barriers that not all of a group come to, and of integers divided by zero. `nan` tells as well of operators and built-in functions that make a NaN of \
+              numbers; `fatal` fails the launch whatever is found (`fatal,nan` does both). \
               Kernels take many times as long, and nothing is taken from the cache or kept there.",
     },
     Switch {
@@ -241,12 +242,21 @@ impl Options {
 
     /// Whether kernels are checked.
     pub fn is_checked(&self) -> bool {
-        matches!(self.check.as_deref(), Some("1" | "fatal"))
+        ["1", "fatal", "nan"].into_iter().any(|word| self.check_has(word))
     }
 
     /// Whether whatever is found wrong with a kernel fails its launch.
     pub fn fails_on_findings(&self) -> bool {
-        self.check.as_deref() == Some("fatal")
+        self.check_has("fatal")
+    }
+
+    /// Whether it is told where kernels make a NaN of numbers.
+    pub fn checks_nans(&self) -> bool {
+        self.check_has("nan")
+    }
+
+    fn check_has(&self, word: &str) -> bool {
+        self.check.iter().flat_map(|list| list.split(',')).any(|part| part.trim() == word)
     }
 
     /// Whether a type is to be done by others.

@@ -87,6 +87,7 @@ impl CpuDevice {
         let sizes = subgroup_sizes(cpu.style);
         let asked = Options::get().subgroup_size().filter(|size| sizes & size != 0);
         let target = Target::cpu().with_subgroups_of(asked.unwrap_or(subgroup_size(cpu.style)), sizes);
+        let target = Target { nan_checks: cpu.style.checked && Options::get().checks_nans(), ..target };
         let target = if cpu.style.isa == Isa::Sse42 { target.without_fused_fma() } else { target };
         let properties = properties(cpu.style.isa, threads, &target);
         let quota = Quota::new(properties.global_memory);

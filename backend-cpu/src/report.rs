@@ -53,6 +53,13 @@ pub(crate) enum Fault<'a> {
     },
     /// An integer is divided by zero.
     DivisionByZero,
+    /// A NaN comes of operands that are none.
+    NanOfNumbers {
+        /// These.
+        operands: &'a [f64],
+        /// In which component of a vector.
+        component: Option<u8>,
+    },
 }
 
 impl Fault<'_> {
@@ -66,6 +73,7 @@ impl Fault<'_> {
             Self::Race { .. } => 4,
             Self::Diverged { .. } => 5,
             Self::DivisionByZero => 6,
+            Self::NanOfNumbers { .. } => 7,
         }
     }
 }
@@ -152,6 +160,10 @@ impl Reports {
                 format!("a barrier that {came} of {of} work-items of group {} come to; work-item {} does not", list(group), list(item))
             }
             Fault::DivisionByZero => format!("an integer is divided by zero, {by}"),
+            Fault::NanOfNumbers { operands, component } => {
+                let component = component.map_or_else(String::new, |number| format!(" in component s{number:x}"));
+                format!("a NaN comes of {}{component}, {by}", numbers(operands, site.size))
+            }
         };
         format!("kernel '{kernel}': {what}")
     }
@@ -190,6 +202,15 @@ impl Reports {
     }
 }
 
+/// Numbers of so many bytes each, as one reads them.
+fn numbers(list: &[f64], size: u32) -> String {
+    let shown: Vec<String> = list.iter().map(|&number| if size < 8 { (number as f32).to_string() } else { number.to_string() }).collect();
+    match shown.as_slice() {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => shown.concat(),
+    }
+}
+
 /// What an access is called.
 const fn name(access: Access) -> &'static str {
     match access {
@@ -199,5 +220,6 @@ const fn name(access: Access) -> &'static str {
         Access::Barrier { .. } | Access::Together | Access::Fence => "synchronisation",
         Access::Begin | Access::End => "group",
         Access::Divide => "division",
+        Access::NanOperand | Access::Nan => "operation",
     }
 }

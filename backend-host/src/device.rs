@@ -9,6 +9,7 @@ use wgcl_api::backend::{
     SvmCapabilities,
 };
 use wgcl_api::cache::Key;
+use wgcl_api::options::Options;
 use wgcl_compiler::ir;
 use wgcl_compiler::target::{AtomicOrder, Target};
 use wgcl_runtime::host;
@@ -69,6 +70,7 @@ fn target() -> Target {
         target.language.atomic_order = AtomicOrder::Total;
         target.language.max_local_memory = LOCAL_MEMORY;
         (target.language.device_clock, target.language.subgroup_clock) = (true, true);
+        target.nan_checks = Options::get().checks_nans();
     })
 }
 

@@ -303,7 +303,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         defects,
     };
     let inlining = if Options::get().inline.as_deref() == Some("0") { Inlining::NONE } else { Inlining::default() };
-    Target { language, shaders, inlining, native: false, zeroed: Zeroed::default() }.with_extensions()
+    Target { language, shaders, inlining, native: false, nan_checks: false, zeroed: Zeroed::default() }.with_extensions()
 }
 
 #[cfg(test)]

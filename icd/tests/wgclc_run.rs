@@ -135,7 +135,12 @@ fn a_library_that_is_named_has_to_be_there() {
 fn kernels_are_checked() {
     let arguments = |count: &'static str| ["k.cl", "scale", "global=6", "float[6] = i", count, "float = 2", "--check"];
     assert_eq!(said(&run_with(SCALE, &arguments("float[6]"))), (Some(0), String::new()));
-    let (code, said) = said(&run_with(SCALE, &arguments("float[5]")));
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("k.cl:4:1: error: kernel 'scale': store of 4 bytes at byte 20 of argument 'out'"), "{said}");
+    let (code, told) = said(&run_with(SCALE, &arguments("float[5]")));
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("k.cl:4:1: error: kernel 'scale': store of 4 bytes at byte 20 of argument 'out'"), "{told}");
+    let arguments = |check: &'static str| ["k.cl", "scale", "global=6", "float[6] = i", "float[6]", "float = 1.0 / 0.0", check];
+    assert_eq!(said(&run_with(SCALE, &arguments("--check"))), (Some(0), String::new()));
+    let (code, told) = said(&run_with(SCALE, &arguments("--check=nan")));
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("k.cl:4:10: error: kernel 'scale': a NaN comes of 0 and inf, by work-item (0, 0, 0)"), "{told}");
 }

@@ -316,6 +316,21 @@ impl Checker {
             }
             return address;
         }
+        match site.access {
+            Access::NanOperand => {
+                group.operands.push(f64::from_bits(address));
+                return address;
+            }
+            Access::Nan => {
+                let operands = std::mem::take(&mut group.operands);
+                if !operands.iter().any(|operand| operand.is_nan()) {
+                    let component = u8::try_from(address).ok().and_then(|number| number.checked_sub(1));
+                    self.tell(site, asked, Fault::NanOfNumbers { operands: &operands, component });
+                }
+                return address;
+            }
+            _ => {}
+        }
         if !site.access.touches() {
             self.hear(group, site, asked);
             return address;

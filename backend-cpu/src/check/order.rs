@@ -66,6 +66,8 @@ pub(super) struct Group {
     waiting: Option<Waiting>,
     /// A store that races with one before, if what it stores is not what was there.
     pub(super) doubtful: Option<Doubtful>,
+    /// What the NaN was made of that is going to be told of.
+    pub(super) operands: SmallVec<[f64; 3]>,
 }
 
 /// A store of which it is not known yet whether it changes anything: who stores what others have stored does no harm.

@@ -50,6 +50,8 @@ pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function
 fn compile(variant: Variant, target: &Target) -> Result<Function, String> {
     let options = BuildOptions { std: CStd::Cl30, no_warnings: true, macros: macros(variant), ..BuildOptions::default() };
     let source = Source { text: format!("{FORMAT}{ACCESS}"), ..Source::default() };
+    // What is asked of floats is asked of the program's own.
+    let target = &Target { nan_checks: false, ..target.clone() };
     let name = if variant.call.write { "image_write" } else { "image_read" };
     let function = build::function(&source, &options, target, name).map_err(|log| format!("{variant:?}: {log}"))?;
     let mut globals = false;

@@ -143,6 +143,11 @@ pub(super) enum Inst {
         size: u32,
         align: u32,
     },
+    /// A fault where a component of the first of `list` is not itself by `differs`, and those of the others are.
+    NanCheck {
+        list: u32,
+        differs: Binary,
+    },
     /// Two words of a clock, which ticks when work-items take turns.
     Clock {
         to: Register,

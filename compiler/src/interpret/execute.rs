@@ -1,6 +1,6 @@
 //! A work-item: registers, private memory and a stack of calls, so that it can stop anywhere and go on later.
 
-use super::code::{Code, Collective, Fold, Inst, Lanes};
+use super::code::{Code, Collective, Fold, Inst, Lanes, Slot};
 use super::memory::{Home, Private, Spaces, load, pointer, split, store};
 use super::{Fault, FaultKind, Program};
 use crate::diag::Span;
@@ -418,6 +418,16 @@ fn segment(
                 let to = r[to as usize];
                 tried!(aligned(to, align));
                 tried!(group.spaces.write(private, to, size as usize)).fill(0);
+            }
+            Inst::NanCheck { list, differs } => {
+                let is_nan = |value: &Slot, lane: u32| {
+                    let bits = r[(value.at + if value.lanes == 1 { 0 } else { lane }) as usize];
+                    differs(bits, bits) != 0
+                };
+                let (made, of) = code.lists[list as usize].split_first().expect("the verifier has seen a result");
+                if (0..u32::from(made.lanes)).any(|lane| is_nan(made, lane) && !of.iter().any(|value| is_nan(value, lane))) {
+                    tried!(Err(FaultKind::NanOfNumbers));
+                }
             }
             Inst::Clock { to } => {
                 // What is left grows less.

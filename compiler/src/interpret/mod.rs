@@ -129,6 +129,9 @@ pub enum FaultKind {
     /// Some work-items of a subgroup do not come to what all of them must do together.
     #[error("not all work-items of a subgroup come to what they must do together")]
     Apart,
+    /// A NaN of operands that are none, where that is asked about ([`crate::ir::Op::NanCheck`]).
+    #[error("a NaN is made of numbers")]
+    NanOfNumbers,
     /// Calls nest too deep.
     #[error("calls nest too deep")]
     TooDeep,

@@ -11,7 +11,7 @@ use super::memory::{Home, within};
 use super::number::{self, Binary, Math, Unary};
 use super::{Settings, Stage};
 use crate::diag::Span;
-use crate::ir::{AtomicOp, BinOp, CastOp, Const, Function, GroupOp, Inst as IrInst, Module, Op, Region, Scalar, Space, Type, Value};
+use crate::ir::{AtomicOp, BinOp, CastOp, CmpOp, Const, Function, GroupOp, Inst as IrInst, Module, Op, Region, Scalar, Space, Type, Value};
 use crate::printf::{self, resolved};
 
 /// Bytes of a pointer in memory.
@@ -354,6 +354,14 @@ impl Translator<'_> {
             }
             (Op::Group { sub, op, args }, result) => self.group(*sub, *op, args, result),
             (Op::Atomic { op, ptr, value, ty }, result) => self.atomic(*op, *ptr, *value, *ty, result),
+            (Op::NanCheck { values, .. }, _) => {
+                let list = self.list(values);
+                let scalar = values.first().and_then(|&value| self.function.ty(value).scalar());
+                match scalar.and_then(|scalar| number::compare(CmpOp::FNe, scalar)) {
+                    Some(differs) => _ = self.push(Inst::NanCheck { list, differs }),
+                    None => self.unsupported("a NaN's check".to_owned()),
+                }
+            }
             (Op::Clock { .. }, Some(result)) => {
                 let to = self.define(result).at;
                 self.push(Inst::Clock { to });

@@ -615,6 +615,13 @@ pub enum Op {
         args: Vec<Value>,
     },
 
+    /// Tells where kernels are checked for it that a component of the first value is a NaN although those of the others, which it was made of, are numbers. They are floats of one
+    /// scalar type; one that has as many components as the first goes with it component by component, any other with each. `part`: of which component of the source's vector this is.
+    NanCheck {
+        values: Vec<Value>,
+        part: Option<u8>,
+    },
+
     /// A clock of the device's at this moment, or of the subgroup's with `sub`: its words, the low one first (`i32x2`).
     Clock {
         sub: bool,

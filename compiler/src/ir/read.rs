@@ -515,6 +515,14 @@ impl Reader {
                 let op = self.group_op()?;
                 Op::Group { sub, op, args: self.comma_values()? }
             }
+            "nan_check" => {
+                let part = match self.next()?.as_str() {
+                    "whole" => None,
+                    "part" => Some(self.number()?),
+                    other => return Err(self.error(format!("`{other}` is not of a NaN's check"))),
+                };
+                Op::NanCheck { values: self.comma_values()?, part }
+            }
             "clock" => match self.next()?.as_str() {
                 "device" => Op::Clock { sub: false },
                 "sub" => Op::Clock { sub: true },

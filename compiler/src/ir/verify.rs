@@ -451,6 +451,16 @@ impl<'a> Verifier<'a> {
                 Type::Scalar(*ty)
             }
             Op::Barrier(_) | Op::MemFence(_) => return Ok(None),
+            Op::NanCheck { values, .. } => {
+                let first = values.first().ok_or_else(|| "a check of nothing".to_owned())?;
+                let of = self.uses(*first)?.scalar().filter(|scalar| scalar.is_float());
+                require(of.is_some(), || format!("{first} is no float"))?;
+                for value in values {
+                    let ty = self.uses(*value)?;
+                    require(ty.scalar() == of, || format!("{value} of type {ty} beside {first}"))?;
+                }
+                return Ok(None);
+            }
             Op::Group { sub, op, args } => return self.group(*sub, *op, args),
             Op::Image { call, args } => return self.image(*call, args),
             Op::ImageWord { image, .. } => {

@@ -53,6 +53,7 @@ impl Op {
                 }
             }
             Self::Math(_, list)
+            | Self::NanCheck { values: list, .. }
             | Self::Construct(list)
             | Self::Printf { args: list, .. }
             | Self::Image { args: list, .. }
@@ -111,6 +112,7 @@ impl Op {
                 }
             }
             Self::Math(_, list)
+            | Self::NanCheck { values: list, .. }
             | Self::Construct(list)
             | Self::Printf { args: list, .. }
             | Self::Image { args: list, .. }

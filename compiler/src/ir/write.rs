@@ -228,6 +228,14 @@ fn write_op(f: &mut dyn fmt::Write, function: &Function, inst: &Inst, depth: usi
             args.iter().try_for_each(|a| write!(f, ", {a}"))
         }
         Op::ImageWord { image, word } => write!(f, "image_word {image} {word}"),
+        Op::NanCheck { values, part } => {
+            f.write_str("nan_check ")?;
+            match part {
+                Some(part) => write!(f, "part {part}")?,
+                None => f.write_str("whole")?,
+            }
+            values.iter().try_for_each(|value| write!(f, ", {value}"))
+        }
         Op::Clock { sub } => f.write_str(if *sub { "clock sub" } else { "clock device" }),
         Op::Printf { format, args } => {
             write!(f, "printf {format}")?;

@@ -2,6 +2,7 @@
 
 use super::function::Lowering;
 use super::types::ArithType;
+use crate::diag::Span;
 use crate::ir::{BinOp, CmpOp, Scalar, UnOp, Value};
 use crate::thir::{BinaryOp, Expr, ExprKind, Place, Ty, TyKind, UnaryOp};
 
@@ -9,7 +10,7 @@ use crate::thir::{BinaryOp, Expr, ExprKind, Place, Ty, TyKind, UnaryOp};
 #[derive(Clone, Copy)]
 enum Operand {
     Value(Value),
-    Product(Value, Value),
+    Product(Value, Value, Span),
 }
 
 impl<'p> Lowering<'p, '_> {
@@ -74,7 +75,13 @@ impl<'p> Lowering<'p, '_> {
     fn finish(&mut self, operand: Operand) -> Value {
         match operand {
             Operand::Value(value) => value,
-            Operand::Product(a, b) => self.b.bin(BinOp::FMul, a, b),
+            Operand::Product(a, b, span) => {
+                let outer = std::mem::replace(&mut self.b.span, span);
+                let product = self.b.bin(BinOp::FMul, a, b);
+                self.b.nan_check(product, &[a, b], None);
+                self.b.span = outer;
+                product
+            }
         }
     }
 
@@ -84,27 +91,36 @@ impl<'p> Lowering<'p, '_> {
             match (op, lhs, rhs) {
                 (BinaryOp::Mul, lhs, rhs) => {
                     let (a, b) = (self.finish(lhs), self.finish(rhs));
-                    return Operand::Product(a, b);
+                    return Operand::Product(a, b, self.b.span);
                 }
-                (BinaryOp::Add, Operand::Product(a, b), rhs) => {
+                (BinaryOp::Add, Operand::Product(a, b, _), rhs) => {
                     let c = self.finish(rhs);
-                    return Operand::Value(self.b.mul_add(a, b, c));
+                    return Operand::Value(self.contracted([a, b, c], [a, b, c]));
                 }
-                (BinaryOp::Add, Operand::Value(c), Operand::Product(a, b)) => return Operand::Value(self.b.mul_add(a, b, c)),
-                (BinaryOp::Sub, Operand::Product(a, b), rhs) => {
+                (BinaryOp::Add, Operand::Value(c), Operand::Product(a, b, _)) => {
+                    return Operand::Value(self.contracted([a, b, c], [c, a, b]));
+                }
+                (BinaryOp::Sub, Operand::Product(a, b, _), rhs) => {
                     let c = self.finish(rhs);
-                    let c = self.b.un(UnOp::FNeg, c);
-                    return Operand::Value(self.b.mul_add(a, b, c));
+                    let minus_c = self.b.un(UnOp::FNeg, c);
+                    return Operand::Value(self.contracted([a, b, minus_c], [a, b, c]));
                 }
-                (BinaryOp::Sub, Operand::Value(c), Operand::Product(a, b)) => {
-                    let a = self.b.un(UnOp::FNeg, a);
-                    return Operand::Value(self.b.mul_add(a, b, c));
+                (BinaryOp::Sub, Operand::Value(c), Operand::Product(a, b, _)) => {
+                    let minus_a = self.b.un(UnOp::FNeg, a);
+                    return Operand::Value(self.contracted([minus_a, b, c], [c, a, b]));
                 }
                 _ => {}
             }
         }
         let (lhs, rhs) = (self.finish(lhs), self.finish(rhs));
         Operand::Value(self.operate(op, lhs, rhs, arith, ty))
+    }
+
+    /// A product and a sum in one, of operands that stand so in the source.
+    fn contracted(&mut self, [a, b, c]: [Value; 3], operands: [Value; 3]) -> Value {
+        let sum = self.b.mul_add(a, b, c);
+        self.b.nan_check(sum, &operands, None);
+        sum
     }
 
     /// Applies an operator to values.
@@ -139,7 +155,9 @@ impl<'p> Lowering<'p, '_> {
                 return self.flag_value(flags, ty);
             }
         };
-        self.b.bin(bin, lhs, rhs)
+        let result = self.b.bin(bin, lhs, rhs);
+        self.b.nan_check(result, &[lhs, rhs], None);
+        result
     }
 
     /// The amount counts modulo the width, so that its own width does not matter.

@@ -33,6 +33,8 @@ pub(crate) struct Builder {
     pub(crate) span: Span,
     /// The first thing that could not be lowered.
     pub(crate) error: Option<LowerError>,
+    /// Whether it is asked where a NaN is made of numbers; see `nan`.
+    pub(super) nan_checks: bool,
     open: Vec<Open>,
     constants: FxHashMap<Value, Const>,
     /// Integers that are a widened `bool`.
@@ -47,11 +49,17 @@ impl Builder {
             function,
             span: Span::NONE,
             error: None,
+            nan_checks: false,
             open: vec![Open::default()],
             constants: FxHashMap::default(),
             flags: FxHashMap::default(),
             offsets: FxHashMap::default(),
         }
+    }
+
+    /// The same, where it may be asked where a NaN is made of numbers.
+    pub(crate) fn with_nan_checks(self, nan_checks: bool) -> Self {
+        Self { nan_checks, ..self }
     }
 
     /// The function, or what went wrong first. The body's region must be the only open one and ended.

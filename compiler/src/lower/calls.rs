@@ -13,9 +13,11 @@ impl<'p> Lowering<'p, '_> {
         if self.is_record(arg.ty) { self.spill(arg.ty, value) } else { value }
     }
 
-    pub(super) fn call(&mut self, func: FuncId, args: &'p [Expr], ty: Ty) -> Option<Value> {
+    pub(super) fn call(&mut self, func: FuncId, args: &'p [Expr], ty: Ty, part: Option<u8>) -> Option<Value> {
         let values: Vec<Value> = args.iter().map(|arg| self.argument(arg)).collect();
-        self.call_values(func, values, ty)
+        let result = self.call_values(func, values.clone(), ty);
+        self.call_nan_check(func, result, &values, part);
+        result
     }
 
     fn call_values(&mut self, func: FuncId, mut args: Vec<Value>, ty: Ty) -> Option<Value> {
@@ -64,7 +66,9 @@ impl<'p> Lowering<'p, '_> {
                 .collect();
             results.extend(self.call_values(func, of_lane, callee.ret));
         }
-        if results.is_empty() { None } else { Some(self.b.construct(&results)) }
+        let result = (!results.is_empty()).then(|| self.b.construct(&results));
+        self.call_nan_check(func, result, &values, None);
+        result
     }
 
     /// Bytes between the lanes that a pointer to a vector points to.

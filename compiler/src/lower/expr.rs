@@ -28,6 +28,11 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
+    /// Whether an expression may be evaluated although its value is not needed, and is cheap enough to be. What is asked of floats may not be asked of those.
+    pub(super) fn is_cheap(&self, expr: &Expr) -> bool {
+        !self.b.nan_checks && scan::is_cheap(expr)
+    }
+
     /// The value of an expression, `None` for `void`.
     pub(super) fn expr_opt(&mut self, expr: &'p Expr) -> Option<Value> {
         let outer = std::mem::replace(&mut self.b.span, expr.span);
@@ -145,7 +150,7 @@ impl<'p> Lowering<'p, '_> {
                 let flag = self.compare_pointers(*op, lhs, rhs);
                 self.flag_value(flag, expr.ty)
             }
-            ExprKind::Call { func, args } => return self.call(*func, args, expr.ty),
+            ExprKind::Call { func, args, part } => return self.call(*func, args, expr.ty, *part),
             ExprKind::CallLanes { func, args } => return self.call_lanes(*func, args, expr.ty),
             ExprKind::Native { op, args } => return self.native(*op, args, expr.ty),
             ExprKind::Printf { format, args } => self.printf(*format, args),
@@ -281,7 +286,7 @@ impl<'p> Lowering<'p, '_> {
         if let Some(known) = self.b.known(first) {
             return if (known != 0) == and { self.condition(rhs) } else { self.b.bool(!and) };
         }
-        if scan::is_cheap(rhs) {
+        if self.is_cheap(rhs) {
             let second = self.condition(rhs);
             return if and { self.b.and(first, second) } else { self.b.or(first, second) };
         }
@@ -325,7 +330,7 @@ impl<'p> Lowering<'p, '_> {
             self.branch(flag, |this| this.effect(then), |this| this.effect(els));
             return None;
         }
-        if !self.is_record(ty) && scan::is_cheap(then) && scan::is_cheap(els) {
+        if !self.is_record(ty) && self.is_cheap(then) && self.is_cheap(els) {
             let (then, els) = (self.expr(then), self.expr(els));
             return Some(self.b.select(flag, then, els));
         }

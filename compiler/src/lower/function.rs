@@ -58,7 +58,7 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
     let usage = scan::usage(function, body);
     let mut data = ir::Function::new(&*function.name, Type::Void);
     data.no_inline = function.no_inline;
-    let b = Builder::new(data);
+    let b = Builder::new(data).with_nan_checks(shared.target.nan_checks && !function.is_library);
     let slots = vec![Slot::New; function.locals.len()];
     let deep = !function.labels.is_empty() || function.expression_jumps;
     let mut lowering = Lowering {

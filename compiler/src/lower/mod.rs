@@ -12,7 +12,7 @@
 //!
 //! # Files
 //! `builder` writes instructions; `function` sets up a function; `expr`, `place`, `arith` and `calls` do expressions; `convert` and `half` the
-//! conversions; `stmt`, `switch`, `irregular` and `flat` control flow; `native` the built-in functions that are a few operations.
+//! conversions; `stmt`, `switch`, `irregular` and `flat` control flow; `nan` what is asked of floats where kernels are checked for that; `native` the built-in functions that are a few operations.
 
 mod arith;
 pub(crate) mod builder;
@@ -23,6 +23,7 @@ mod flat;
 mod function;
 mod half;
 mod irregular;
+mod nan;
 mod native;
 mod place;
 mod scan;

@@ -508,7 +508,7 @@ impl<'p> Lowering<'p, '_> {
         // Without `else` there is no need to know which operand of `&&` was false.
         if let ExprKind::LogAnd(lhs, rhs) = &cond.kind
             && els.is_empty()
-            && !scan::is_cheap(rhs)
+            && !self.is_cheap(rhs)
         {
             let flag = self.condition(lhs);
             self.branch(flag, |this| this.if_statement(rhs, then, els, jumps), |_| ());

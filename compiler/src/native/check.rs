@@ -6,6 +6,8 @@
 //!
 //! What a pointer leads into is known where it is computed from a parameter or a variable ([`Addresses`]); a pointer that control flow or memory gives may lead into anything.
 //!
+//! Where a NaN was made the function is told of what, one operand after the other, and finds out whether these were numbers ([`Op::NanCheck`]).
+//!
 //! The same function hears of what orders accesses: where a group begins, who comes to which barrier, and fences. So it knows which of two accesses is made before the other one, and whether all come to a barrier. It is
 //! also given what integers are divided by.
 
@@ -13,7 +15,7 @@ use std::cell::RefCell;
 use std::mem::offset_of;
 
 use smallvec::{SmallVec, smallvec};
-use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, Op as VOp, Type as Register, Value as V};
+use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, Cond, Op as VOp, Target, Terminator, Type as Register, Value as V};
 
 use super::abi::LaunchContext;
 use super::lower::{Lower, Lowered};
@@ -24,7 +26,7 @@ use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Root;
 use crate::diag::Span;
 use crate::internal::internal;
-use crate::ir::{BinOp, Fence, Function, Inst, Op, Scalar, Space, Value};
+use crate::ir::{BinOp, CastOp, CmpOp, Fence, Function, Inst, Op, Scalar, Space, Type, Value};
 
 /// What is done with memory, or to its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +56,10 @@ pub enum Access {
     End,
     /// An integer is divided; the address is what by.
     Divide,
+    /// A NaN was made of something, of which the address is the bits of a double: [`Access::Nan`] is to follow.
+    NanOperand,
+    /// A NaN was made of what was told of; the address is 1 more than the component of the source's vector, or 0.
+    Nan,
 }
 
 impl Access {
@@ -186,6 +192,7 @@ impl Lower<'_> {
             Op::Barrier(Fence { local, global, image }) => self.tell(Access::Barrier { local, global: global || image }, inst.span),
             Op::MemFence(_) => self.tell(Access::Fence, inst.span),
             Op::Group { sub: false, .. } => self.tell(Access::Together, inst.span),
+            Op::NanCheck { ref values, part } => self.check_nan(values, part, inst.span)?,
             Op::Bin(BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem, _, divisor) => self.check_divisor(divisor, inst.span),
             _ => {}
         }
@@ -242,6 +249,39 @@ impl Lower<'_> {
                 self.ask(Site::of(Access::Divide, span), wide, zero);
             }
         }
+    }
+
+    /// Tells where a component of the first value is a NaN, and of what operands.
+    fn check_nan(&mut self, values: &[Value], part: Option<u8>, span: Span) -> Lowered<()> {
+        let (&result, operands) = values.split_first().ok_or_else(|| internal!("a check of nothing"))?;
+        let ty = self.ir_ty(result);
+        let zero = self.i64(0);
+        for (lane, made) in (0..).zip(self.comps(result, Mode::Uniform)) {
+            let is_nan = self.compare(CmpOp::FNe, ty, Mode::Uniform, &made, &made)[0];
+            let (tell, on) = (self.b.block(), self.b.block());
+            self.b.end(Terminator::Branch(Cond::NonZero(is_nan), Target::new(tell, []), Target::new(on, [])));
+            self.b.enter(tell);
+            for &operand in operands {
+                let (ty, mut comps) = (self.ir_ty(operand), self.comps(operand, Mode::Uniform));
+                let of_lane = comps.swap_remove(if comps.len() == 1 { 0 } else { lane });
+                let wide = match ty.scalar() {
+                    Some(Scalar::F64) => smallvec![of_lane],
+                    _ => {
+                        self.cast(CastOp::FToF, Type::Scalar(scalar(ty)), Type::Scalar(Scalar::F64), Mode::Uniform, &smallvec![of_lane])?
+                    }
+                };
+                let bits = self.here(Register::I64, VOp::Cast(VCast::Bitcast, wide[0][0]));
+                let site = Site { size: scalar(ty).size(), ..Site::of(Access::NanOperand, span) };
+                self.ask(site, bits, zero);
+            }
+            let lane = u8::try_from(lane).unwrap_or_default();
+            let component = part.or_else(|| (ty.lanes() > 1).then_some(lane)).map_or(0, |component| u64::from(component) + 1);
+            let component = self.i64(component);
+            self.ask(Site { size: scalar(ty).size(), ..Site::of(Access::Nan, span) }, component, zero);
+            self.jump(on, []);
+            self.b.enter(on);
+        }
+        Ok(())
     }
 
     /// Asks of a site with an address and what that is in; the address to take in its place.

@@ -198,7 +198,7 @@ impl Sema<'_> {
             converted.push(value);
         }
         self.note_call(id, span);
-        self.expr(ExprKind::Call { func: id, args: converted }, decl.ret, span)
+        self.expr(ExprKind::Call { func: id, args: converted, part: None }, decl.ret, span)
     }
 
     /// Remembers an edge of the call graph, and that a library function is needed.

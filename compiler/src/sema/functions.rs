@@ -168,6 +168,7 @@ impl Sema<'_> {
             reqd_work_group_size: None,
             reqd_subgroup_size: None,
             no_inline: false,
+            is_library: self.in_library,
             span: self.span(span),
         });
         self.decls.push(decl);

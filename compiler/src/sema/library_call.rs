@@ -58,7 +58,7 @@ impl Sema<'_> {
                 value
             });
         }
-        let called = if call.lanes == 1 { ExprKind::Call { func, args } } else { ExprKind::CallLanes { func, args } };
+        let called = if call.lanes == 1 { ExprKind::Call { func, args, part: None } } else { ExprKind::CallLanes { func, args } };
         let called = self.expr(called, own_ret, span);
         if own_ret == call.ret { called } else { self.cast(CastKind::Arith, called, call.ret) }
     }
@@ -71,7 +71,7 @@ impl Sema<'_> {
             _ => true,
         };
         if call.lanes == 1 && callee.kind == call.kind && call.args.iter().all(is_private) {
-            return self.expr(ExprKind::Call { func: callee.func, args: call.args }, call.ret, call.span);
+            return self.expr(ExprKind::Call { func: callee.func, args: call.args, part: None }, call.ret, call.span);
         }
         if self.f.is_none() {
             self.err(call.span, "initializer element is not a compile-time constant");
@@ -126,7 +126,7 @@ impl Sema<'_> {
                 args.push(if *atom == Atom::Generic { self.arith_cast(value, callee_scalar) } else { value });
             }
         }
-        let called = self.expr(ExprKind::Call { func: callee.func, args }, callee_scalar, span);
+        let called = self.expr(ExprKind::Call { func: callee.func, args, part: (lanes > 1).then_some(lane) }, callee_scalar, span);
         let called = self.cast(CastKind::Arith, called, caller_scalar);
         let target = self.local_place(result, span);
         let target = self.lane_of(target, lane, lanes);

@@ -237,7 +237,7 @@ impl Sema<'_> {
         };
         self.note_call(func, span);
         let ret = self.decls[func.index()].ret;
-        self.expr(ExprKind::Call { func, args }, ret, span)
+        self.expr(ExprKind::Call { func, args, part: None }, ret, span)
     }
 
     /// The pointer to a packet that a program gives, if it is one.

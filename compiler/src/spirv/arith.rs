@@ -67,6 +67,7 @@ impl Lowering<'_, '_, '_> {
         if let Some(bin) = binary(op) {
             let (a, b) = self.alike(is_float_op(bin))?;
             let value = self.b.bin(bin, a, b);
+            self.b.nan_check(value, &[a, b], None);
             return self.give(value).map(|()| true);
         }
         if let Some((cmp, opposite)) = comparison(op) {
@@ -91,7 +92,9 @@ impl Lowering<'_, '_, '_> {
                 let lanes = self.b.ty(vector).lanes();
                 let scalar = self.b.splat(scalar, lanes);
                 self.same_shape(vector, scalar, Some(true))?;
-                self.b.bin(BinOp::FMul, vector, scalar)
+                let product = self.b.bin(BinOp::FMul, vector, scalar);
+                self.b.nan_check(product, &[vector, scalar], None);
+                product
             }
             Opcode::ShiftLeftLogical => self.shift(BinOp::Shl)?,
             Opcode::ShiftRightLogical => self.shift(BinOp::LShr)?,
@@ -393,6 +396,15 @@ impl Lowering<'_, '_, '_> {
             format!("return {name}({names});")
         };
         let params = args.iter().map(|&arg| c_type(self.b.ty(arg), sign)).collect::<Checked<Vec<_>>>()?;
-        self.library_text(want, &result, &params, args, &body)
+        let value = self.library_text(want, &result, &params, args, &body)?;
+        match name {
+            // It gives the bits that it is asked for.
+            "bitselect" => {}
+            "dot" | "cross" | "length" | "distance" | "normalize" | "fast_length" | "fast_distance" | "fast_normalize" => {
+                self.b.nan_check_across(value, args);
+            }
+            _ => self.b.nan_check(value, args, None),
+        }
+        Ok(value)
     }
 }

@@ -100,6 +100,7 @@ impl Lowering<'_, '_, '_> {
         args.push(pointer);
         let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
         let value = self.library_text(want, &c_type(want, Sign::Signed)?, &params, &args, &format!("return {op:?}({names});"))?;
+        self.b.nan_check(value, &args, None);
         self.give(value)
     }
 

@@ -91,7 +91,7 @@ pub(super) fn lower<'m, 'w>(
     let mut lowering = Lowering {
         shared,
         module,
-        b: Builder::new(data),
+        b: Builder::new(data).with_nan_checks(module.nan_checks),
         def,
         graph,
         structure,

@@ -76,6 +76,8 @@ pub(super) struct Module<'w> {
     pub(super) definitions: FxHashMap<Id, Inst<'w>>,
     /// Whether its work-groups may be of different sizes: not if it is of OpenCL C before 2.0.
     pub(super) non_uniform_groups: bool,
+    /// Whether it is asked where a NaN is made of numbers.
+    pub(super) nan_checks: bool,
     has_memory_model: bool,
 }
 
@@ -85,7 +87,7 @@ pub(super) struct Module<'w> {
 /// The first instruction that is not right.
 pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target: &Target) -> Result<Module<'w>, Refused> {
     let list = instructions(words)?;
-    let mut module = Module { non_uniform_groups: true, ..Module::default() };
+    let mut module = Module { non_uniform_groups: true, nan_checks: target.nan_checks, ..Module::default() };
     let mut defined = FxHashSet::default();
     for inst in &list {
         if let Some(id) = inst.result_id()

@@ -157,6 +157,8 @@ fn add_library(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptions,
         ..options.clone()
     };
     let source = Text { text: bridge.text.clone(), name: Some("OpenCL.std".to_owned()), ..Text::default() };
+    // What is asked of floats is asked where the module calls them.
+    let target = &Target { nan_checks: false, ..target.clone() };
     let mut front = FrontEnd::new(&source, &options, target);
     let made = front.check().and_then(|checked| {
         let lowered = lower_unit(&checked, &options, target);

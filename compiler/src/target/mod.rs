@@ -27,6 +27,8 @@ pub struct Target {
     pub inlining: Inlining,
     /// Whether kernels become machine code of the host ([`crate::native`]) and not shaders.
     pub native: bool,
+    /// Whether kernels tell where the source's operators and built-in functions make a NaN of numbers ([`crate::ir::Op::NanCheck`]).
+    pub nan_checks: bool,
     /// Memory that kernels find zeroed: a wish of the context that builds a program (cl_khr_initialize_memory), and not the device's.
     pub zeroed: Zeroed,
 }

@@ -85,7 +85,7 @@ impl Target {
             costs: Costs::default(),
             defects: Defects::default(),
         };
-        Self { language, shaders, inlining: Inlining::default(), native: false, zeroed: Zeroed::default() }.with_extensions()
+        Self { language, shaders, inlining: Inlining::default(), native: false, nan_checks: false, zeroed: Zeroed::default() }.with_extensions()
     }
 
     /// The host's CPU with machine code of our own: pointers are addresses, and all atomics and fences have one order.
@@ -124,7 +124,7 @@ impl Target {
             defects: Defects::nvidia(),
             ..full.shaders
         };
-        Self { language, shaders, inlining: Inlining::default(), native: false, zeroed: Zeroed::default() }.with_extensions()
+        Self { language, shaders, inlining: Inlining::default(), native: false, nan_checks: false, zeroed: Zeroed::default() }.with_extensions()
     }
 
     /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), with vectors of 256 bits.
@@ -137,7 +137,7 @@ impl Target {
             defects: Defects::lavapipe(),
             ..full.shaders
         };
-        Self { language, shaders, inlining: Inlining::default(), native: false, zeroed: Zeroed::default() }.with_extensions()
+        Self { language, shaders, inlining: Inlining::default(), native: false, nan_checks: false, zeroed: Zeroed::default() }.with_extensions()
     }
 
     /// Whatever wgpu reaches by its portable interface alone (Metal, DX12, WebGPU), where it has every type that OpenCL asks for: strictly valid naga, no order of

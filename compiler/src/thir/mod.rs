@@ -112,6 +112,8 @@ pub struct Function {
     pub reqd_work_group_size: Option<[u32; 3]>,
     pub reqd_subgroup_size: Option<u32>,
     pub no_inline: bool,
+    /// Whether it is of the compiler's library of built-in functions.
+    pub is_library: bool,
     pub span: Span,
 }
 
@@ -407,6 +409,8 @@ pub enum ExprKind {
     Call {
         func: FuncId,
         args: Vec<Expr>,
+        /// Of a function of the library that is called for one component of the source's vectors: of which.
+        part: Option<u8>,
     },
     /// A library function of scalars called for each lane of its vector arguments; scalar arguments go to every lane.
     CallLanes {

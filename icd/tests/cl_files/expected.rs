@@ -41,10 +41,11 @@ pub fn list_of_device() -> Result<Option<&'static str>, String> {
         });
     }
     let portable = std::env::var("WGCL_PORTABLE").is_ok_and(|value| value == "1");
+    let nans = std::env::var("WGCL_CHECK").is_ok_and(|value| value.split(',').any(|word| word == "nan"));
     let emulates = std::env::var("WGCL_EMULATE").is_ok_and(|value| value == "int64");
     Ok(match name.as_str() {
         name if name.contains("interpreter") => Some("interpreter"),
-        _ if common::is_cpu() => Some("cpu"),
+        _ if common::is_cpu() => Some(if nans { "nan" } else { "cpu" }),
         name if name.contains("llvmpipe") && name.contains("OpenGL ES") => Some("gles"),
         name if name.contains("llvmpipe") && emulates => Some("words"),
         name if name.contains("llvmpipe") => Some(if portable { "portable" } else { "lavapipe" }),

@@ -112,6 +112,15 @@ pub enum Check {
     Front,
 }
 
+/// What is checked of a kernel that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Checked {
+    /// What it does with memory, and integers that it divides by zero.
+    Accesses,
+    /// NaNs that it makes of numbers as well.
+    Nan,
+}
+
 /// How diagnostics are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MessageFormat {
@@ -282,9 +291,9 @@ pub struct RunArguments {
     /// By how many units of the last place floats may differ
     #[arg(long, value_name = "ULP", default_value_t = 0.0, requires = "compare")]
     pub within: f64,
-    /// Check every access of the kernel, on wgcl's device that is the CPU
-    #[arg(long)]
-    pub check: bool,
+    /// Check every access of the kernel, on wgcl's device that is the CPU; with `nan` also tell where it makes a NaN of numbers
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "accesses")]
+    pub check: Option<Checked>,
     /// How often to launch it again, for its time; each launch works on what the one before has left
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub repeat: usize,

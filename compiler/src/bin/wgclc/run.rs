@@ -14,7 +14,7 @@ use wgcl_client::notation::{Argument, Launch};
 use wgcl_client::session::{Buffer, Code, Ran, Session};
 use wgcl_compiler::diag::colourise;
 
-use crate::arguments::RunArguments;
+use crate::arguments::{Checked, RunArguments};
 use crate::compile::show;
 use crate::{FAILED, NO_DEVICE, USAGE, usage};
 
@@ -45,7 +45,8 @@ pub fn run(arguments: &RunArguments, options: &[String]) -> ExitCode {
 fn in_environment(arguments: &RunArguments) -> Option<ExitCode> {
     let names = [&arguments.device, &arguments.compare];
     let interpreter = names.into_iter().flatten().any(|name| name.to_lowercase().contains("interpreter"));
-    let wanted = [("WGCL_CHECK", "fatal", arguments.check), ("WGCL_INTERPRETER", "1", interpreter)];
+    let checks = if arguments.check == Some(Checked::Nan) { "fatal,nan" } else { "fatal" };
+    let wanted = [("WGCL_CHECK", checks, arguments.check.is_some()), ("WGCL_INTERPRETER", "1", interpreter)];
     let missing: Vec<_> = wanted.into_iter().filter(|(name, _, wanted)| *wanted && std::env::var_os(name).is_none()).collect();
     if missing.is_empty() {
         return None;
@@ -96,7 +97,7 @@ impl<'a> Job<'a> {
     fn run(&self) -> Result<bool, ClientError> {
         let arguments = self.arguments;
         let libraries = Libraries::find(std::env::var_os("WGCL_LIBRARY").map(PathBuf::from));
-        let device = libraries.device(arguments.device.as_deref(), |device| !arguments.check || device.checks_kernels())?;
+        let device = libraries.device(arguments.device.as_deref(), |device| arguments.check.is_none() || device.checks_kernels())?;
         let other = arguments.compare.as_deref().map(|name| libraries.device(Some(name), |_| true)).transpose()?;
         let ran = self.run_on(&device)?;
         let mut text = String::new();

@@ -82,7 +82,11 @@ impl<'p> Lowering<'p, '_> {
             | Native::Mix
             | Native::Step
             | Native::Smoothstep
-            | Native::Sign => Some(self.math(op, &call)),
+            | Native::Sign => {
+                let result = self.math(op, &call);
+                self.native_nan_check(op, result, &call.values);
+                Some(result)
+            }
 
             Native::Abs
             | Native::AbsDiff
@@ -116,7 +120,11 @@ impl<'p> Lowering<'p, '_> {
             | Native::Normalize
             | Native::FastLength
             | Native::FastDistance
-            | Native::FastNormalize => Some(self.geometric(op, &call)),
+            | Native::FastNormalize => {
+                let result = self.geometric(op, &call);
+                self.native_nan_check(op, result, &call.values);
+                Some(result)
+            }
 
             Native::IsEqual
             | Native::IsNotEqual

@@ -10,5 +10,6 @@
 
 mod eval;
 mod jumps;
+mod nan;
 mod numbers;
 mod programs;

@@ -10,7 +10,7 @@ use crate::options::{BuildOptions, CStd, Source};
 use crate::target::Target;
 use crate::{parse, passes, preprocess, sema};
 
-fn try_lower(text: &str, target: &Target) -> Result<Module, LowerError> {
+pub(super) fn try_lower(text: &str, target: &Target) -> Result<Module, LowerError> {
     let source = Source { text: text.to_owned(), ..Source::default() };
     let options = BuildOptions { std: CStd::Cl30, ..BuildOptions::default() };
     let (mut map, mut diags) = (SourceMap::default(), Diagnostics::default());

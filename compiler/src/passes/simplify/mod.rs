@@ -66,6 +66,7 @@ impl Purity {
                 | Op::Group { .. }
                 | Op::Printf { .. }
                 | Op::Clock { .. }
+                | Op::NanCheck { .. }
                 | Op::Image { .. }
                 | Op::Unreachable => false,
                 Op::Load { ptr, volatile, .. } => {

@@ -1,0 +1,68 @@
+//! Where a NaN may be made of numbers, for those who want to be told (`WGCL_CHECK=nan`): `0 / 0`, `sqrt(-1)`, `pow(-1, 0.5)`.
+//!
+//! ```text
+//! a / b              %r = fdiv %a, %b         nan_check whole, %r, %a, %b
+//! hypot(v, w)        the library's function, lane by lane, then the same of the vectors
+//! ```
+//! What is asked about is what the source says: its operators, and its calls of built-in functions. The functions of the library make NaNs within, on purpose or in what they then do not
+//! choose; of them only the result counts.
+
+use super::builder::Builder;
+use super::function::Lowering;
+use crate::builtins::Native;
+use crate::ir::{Op, Scalar, Value};
+use crate::thir::FuncId;
+
+impl Builder {
+    /// Asks whether a result is a NaN of operands that are numbers, each component of its own. Operands that are no floats do not matter.
+    pub(crate) fn nan_check(&mut self, result: Value, operands: &[Value], part: Option<u8>) {
+        let is_float = |value: &Value| self.ty(*value).scalar().is_some_and(Scalar::is_float);
+        if !self.nan_checks || !is_float(&result) {
+            return;
+        }
+        let mut values = vec![result];
+        values.extend(operands.iter().copied().filter(is_float));
+        if values.len() > 1 {
+            self.effect(Op::NanCheck { values, part });
+        }
+    }
+
+    /// The same where each component of the result comes of all components of the operands.
+    pub(crate) fn nan_check_across(&mut self, result: Value, operands: &[Value]) {
+        if self.nan_checks {
+            let lanes: Vec<Value> = operands.iter().flat_map(|&operand| self.components(operand)).collect();
+            self.nan_check(result, &lanes, None);
+        }
+    }
+
+    fn components(&mut self, value: Value) -> Vec<Value> {
+        (0..self.ty(value).lanes()).map(|lane| self.extract(value, lane)).collect()
+    }
+}
+
+impl Lowering<'_, '_> {
+    /// Asks of a call of a function, if that is one of the library's.
+    pub(super) fn call_nan_check(&mut self, func: FuncId, result: Option<Value>, args: &[Value], part: Option<u8>) {
+        let is_library = self.shared.program.functions.get(func.index()).is_some_and(|function| function.is_library);
+        if let Some(result) = result.filter(|_| is_library) {
+            self.b.nan_check(result, args, part);
+        }
+    }
+
+    /// Asks of a call of a built-in function that is lowered here: those of mathematics (6.15.2), the common (6.15.4) and the geometric ones (6.15.5).
+    pub(super) fn native_nan_check(&mut self, op: Native, result: Value, args: &[Value]) {
+        match op {
+            // Its argument is the NaN's bits; the others give what they are given.
+            Native::Nan | Native::Fabs | Native::Copysign | Native::Fmin | Native::Fmax | Native::Step | Native::Sign => {}
+            Native::Dot
+            | Native::Cross
+            | Native::Length
+            | Native::Distance
+            | Native::Normalize
+            | Native::FastLength
+            | Native::FastDistance
+            | Native::FastNormalize => self.b.nan_check_across(result, args),
+            _ => self.b.nan_check(result, args, None),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! NaNs that are made of numbers are faults where that is asked for, as the source is lowered and after the passes.
+
+use super::eval;
+use super::programs::try_lower;
+use crate::interpret::FaultKind;
+use crate::ir::Module;
+use crate::ir::verify::verify;
+use crate::passes;
+use crate::target::Target;
+
+/// Whether a statement makes a NaN of numbers. `z` is 0, `one` 1, `n` a NaN.
+fn makes_nan(statement: &str) -> bool {
+    let target = Target { nan_checks: true, ..Target::full() };
+    let text = format!(
+        "kernel void k(global float *out) {{ float z = out[0], one = z + 1, n = as_float(as_int(z) | 0x7fc00000); {statement}; out[1] = n; }}"
+    );
+    let mut module = try_lower(&text, &target).expect("it lowers");
+    let outcome = |module: &Module| {
+        assert_eq!(verify(module), Ok(()));
+        match eval::run(module, vec![vec![0; 64]]) {
+            Ok(_) => false,
+            Err(fault) => {
+                assert_eq!(fault.kind, FaultKind::NanOfNumbers, "{statement}");
+                true
+            }
+        }
+    };
+    let lowered = outcome(&module);
+    passes::build(&mut module, &target).expect("the passes succeed");
+    assert_eq!(outcome(&module), lowered, "{statement}: after the passes");
+    lowered
+}
+
+#[test]
+fn nans_of_numbers_are_found() {
+    for statement in [
+        "z / z",
+        "z /= z",
+        "float4 v = one / (float4)(1, 0, 1, 1) * z",
+        "float inf = one / z; out[2] = inf - inf",
+        "float inf = one / z; out[2] = inf * z + one",
+        "sqrt(-one)",
+        "pow(-one, 0.5f)",
+        "fmod(one, z)",
+        "acos((float2)(one, 2)).y",
+        "int e; lgamma_r(-one / z, &e); remquo((float2)one, (float2)(1, 0), (int2 *)&out[2])",
+        "cross((float3)(one / z, 1, 1), (float3)z)",
+        "mix(one / z, -one / z, z)",
+        "double d = z; d / d",
+        "half h = (half)z; h / h",
+    ] {
+        assert!(makes_nan(statement), "{statement}");
+    }
+}
+
+#[test]
+fn nans_that_were_there_are_none() {
+    for statement in [
+        "n + one",
+        "n * n - n",
+        "sqrt(n)",
+        "nan(5u)",
+        "as_float(0x7fc00001)",
+        "NAN",
+        "out[2] = z > one ? z / z : one",
+        "out[2] = z != 0 && z / z > one",
+        "float2 v = (float2)(n, one); v = v * v; out[2] = dot(v, v)",
+        "cross((float3)(one, n, one), (float3)one)",
+        "fmin(n, one) + fmax(one, n)",
+        "bitselect(one, -one, n)",
+        "select(one, n, 1)",
+        // What makes NaNs within.
+        "pow(z, one) + atan2(z, -z) + hypot(one / z, n) + pown(z, 0) + sinpi(one / one) + tgamma(one) + fmod(one, one / z)",
+        "erf(one / z) + exp(-one / z) + log2(z) + cbrt(-one) + rootn(-one, 3) + ldexp(one, 3)",
+    ] {
+        assert!(!makes_nan(statement), "{statement}");
+    }
+}
