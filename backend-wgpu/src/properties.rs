@@ -291,6 +291,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         int8_storage: details.bytes,
         addresses: approach.addresses,
         float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
+        uniform_barriers: false,
         limits: Limits {
             storage_buffers: storage_buffers(&limits),
             uniform_buffers: uniform_buffers(&limits),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::diag::{Diagnostic, Span};
 use crate::ir;
 use crate::ir::image::ImageFormat;
 
@@ -218,6 +219,18 @@ pub enum LaunchError {
         /// The construct.
         what: String,
     },
+    /// A barrier where the device's language asks for control flow that it sees to be the same for all of a work-group.
+    #[error(
+        "kernel `{kernel}`: a barrier in control flow that may not be the same for all work-items of a group, which the device's language refuses"
+    )]
+    NotUniform {
+        /// The kernel.
+        kernel: String,
+        /// Where the barrier is.
+        at: Span,
+        /// Where the branch is that its control flow depends on.
+        branch: Span,
+    },
     /// A pass or naga rejected what we made: a defect of the compiler.
     #[error("kernel `{kernel}`: internal compiler error in {stage}: {message}")]
     Internal {
@@ -228,6 +241,15 @@ pub enum LaunchError {
         /// What was said.
         message: String,
     },
+}
+
+impl LaunchError {
+    /// The same as a diagnostic, where it is about a place in the source.
+    pub fn diagnostic(&self) -> Option<Diagnostic> {
+        let Self::NotUniform { at, branch, .. } = self else { return None };
+        let error = Diagnostic::error(*at, self.to_string());
+        Some(if *branch == Span::NONE { error } else { error.with_note(*branch, "what control flow depends on is here") })
+    }
 }
 
 /// Convenience for passes and emission.

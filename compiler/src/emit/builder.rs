@@ -135,6 +135,8 @@ fn is_finite(scalar: Scalar, bits: u64) -> bool {
 pub(super) struct Builder<'m> {
     pub(super) shared: &'m mut Shared,
     pub(super) function: Function,
+    /// Where in the source the statements come from that are added now.
+    pub(super) span: Span,
     blocks: Vec<Block>,
     pending: Option<usize>,
     literals: FxHashMap<(Scalar, u64), Expr>,
@@ -148,6 +150,7 @@ impl<'m> Builder<'m> {
         Self {
             shared,
             function: Function { name: Some(name.to_owned()), ..Function::default() },
+            span: Span::UNDEFINED,
             blocks: vec![Block::new()],
             pending: None,
             literals: FxHashMap::default(),
@@ -173,7 +176,7 @@ impl<'m> Builder<'m> {
 
     fn push_raw(&mut self, statement: Statement) {
         if let Some(block) = self.blocks.last_mut() {
-            block.push(statement, Span::UNDEFINED);
+            block.push(statement, self.span);
         }
     }
 

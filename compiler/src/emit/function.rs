@@ -204,6 +204,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
     /// Emits a region into the current block; `targets` receive what it yields.
     fn region(&mut self, region: &'a Region, targets: &[Slots]) -> Result<(), EmitError> {
         for inst in &region.insts {
+            self.b.span = Span::new(inst.span.lo, inst.span.hi);
             match &inst.op {
                 Op::Yield(values) => self.put(targets, values)?,
                 op if op.is_terminator() => self.leave(op)?,
@@ -281,6 +282,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 let done = self.region(els, &slots);
                 let reject = self.b.close();
                 done?;
+                self.b.span = Span::new(inst.span.lo, inst.span.hi);
                 self.b.stmt(Statement::If { condition, accept, reject });
                 self.take(&slots, &inst.results);
                 Ok(())
@@ -349,6 +351,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         }
         failed?;
         let (Selector::Direct(selector) | Selector::Numbered(selector)) = selected;
+        self.b.span = Span::new(inst.span.lo, inst.span.hi);
         self.b.stmt(Statement::Switch { selector, cases: arms });
         if let Some(flag) = flag {
             let condition = self.b.load_local(flag);

@@ -8,6 +8,7 @@
 
 mod access;
 mod addresses;
+mod broadcast;
 mod builder;
 mod bytes;
 mod clock;
@@ -26,6 +27,7 @@ mod reach;
 mod shader;
 mod spirv;
 mod turns;
+mod uniform;
 mod vector;
 mod views;
 mod words;
@@ -34,6 +36,7 @@ pub use print::{Format, print};
 pub use shader::{Binding, BindingKind, BindingSource, Shader};
 
 use crate::analysis::calls::{CallError, callees_first};
+use crate::diag::Span;
 use crate::internal::Defect;
 use crate::ir::{self, KernelParam};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
@@ -60,6 +63,7 @@ enum EmitError {
     Unsupported(String),
     Internal(String),
     Limit { what: &'static str, needed: u64, limit: u64 },
+    NotUniform { at: Span, branch: Span },
 }
 
 impl From<Defect> for EmitError {
@@ -79,6 +83,7 @@ impl EmitError {
             Self::Unsupported(what) => LaunchError::Unsupported { kernel, what },
             Self::Internal(message) => LaunchError::Internal { kernel, stage, message },
             Self::Limit { what, needed, limit } => LaunchError::Limit { kernel, what, needed, limit },
+            Self::NotUniform { at, branch } => LaunchError::NotUniform { kernel, at, branch },
         }
     }
 }
@@ -151,6 +156,10 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     if !target.shaders.spirv {
         let functions = naga.functions.iter_mut().map(|(_, function)| function);
         functions.chain(naga.entry_points.iter_mut().map(|entry| &mut entry.function)).for_each(nesting::name_deep);
+    }
+    if target.shaders.uniform_barriers {
+        let room = target.language.max_local_memory.saturating_sub(plan.local_memory);
+        plan.local_memory += stage("uniform barriers", || broadcast::make_uniform(&mut naga, room))?;
     }
     let info = stage("validate", || spirv::validate(&naga, target))?;
     let written = target.shaders.spirv.then(|| {

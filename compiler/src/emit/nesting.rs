@@ -31,7 +31,7 @@ const fn has_value(expression: &Expression) -> bool {
 }
 
 /// What is written within an expression.
-fn operands(expression: &Expression) -> Vec<Handle<Expression>> {
+pub(super) fn operands(expression: &Expression) -> Vec<Handle<Expression>> {
     match *expression {
         Expression::Access { base, index } => vec![base, index],
         Expression::AccessIndex { base, .. } => vec![base],

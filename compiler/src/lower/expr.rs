@@ -80,12 +80,14 @@ impl<'p> Lowering<'p, '_> {
             Some(0) => els(self),
             Some(_) => then(self),
             None => {
+                let span = self.b.span;
                 self.b.open();
                 then(self);
                 let then = self.b.close_branch();
                 self.b.open();
                 els(self);
                 let els = self.b.close_branch();
+                self.b.span = span;
                 self.b.if_else(cond, then, els);
             }
         }

@@ -511,10 +511,12 @@ impl<'p> Lowering<'p, '_> {
             && !self.is_cheap(rhs)
         {
             let flag = self.condition(lhs);
+            self.b.span = lhs.span;
             self.branch(flag, |this| this.if_statement(rhs, then, els, jumps), |_| ());
             return;
         }
         let flag = self.condition(cond);
+        self.b.span = cond.span;
         self.branch(flag, |this| this.sequence(then, jumps), |this| this.sequence(els, jumps));
     }
 
@@ -627,6 +629,7 @@ impl<'p> Lowering<'p, '_> {
             return;
         }
         let flag = self.condition(cond);
+        self.b.span = cond.span;
         self.branch(flag, |_| (), |this| this.b.effect(Op::Break(Vec::new())));
     }
 }

@@ -74,6 +74,7 @@ impl Target {
             int8_storage: true,
             addresses: true,
             float_atomics: true,
+            uniform_barriers: false,
             limits: Limits {
                 storage_buffers: 32,
                 uniform_buffers: 12,
@@ -201,6 +202,7 @@ impl Target {
         Self::gles().changed(|target| {
             target.language.max_local_memory = 16384;
             target.shaders.limits.group_items = 256;
+            target.shaders.uniform_barriers = true;
         })
     }
 }

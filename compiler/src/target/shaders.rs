@@ -21,6 +21,8 @@ pub struct Shaders {
     pub addresses: bool,
     /// Native atomic addition of `float` in storage. Without it, and for all else, there is compare-and-exchange.
     pub float_atomics: bool,
+    /// Barriers have to stand in control flow that the language's own rules see to be the same for a group (WGSL, 15.2).
+    pub uniform_barriers: bool,
     /// How much there is of what.
     pub limits: Limits,
     /// What is quick and what is slow.

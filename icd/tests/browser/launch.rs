@@ -10,7 +10,7 @@ use wgcl_client::notation::ArgumentKind;
 use wgcl_compiler::build::build_with;
 use wgcl_compiler::emit::{BindingKind, BindingSource, Format, Shader, print};
 use wgcl_compiler::ir::{KernelParam, Space};
-use wgcl_compiler::launch::{ConstantBinding, LaunchKey};
+use wgcl_compiler::launch::{ConstantBinding, LaunchError, LaunchKey};
 use wgcl_compiler::layout::{ArgLayout, hidden, program_data};
 use wgcl_compiler::options;
 use wgcl_compiler::program::{Program, Source};
@@ -22,11 +22,26 @@ use crate::directive::{Run, Variant};
 /// Work-items of a group at most where the file leaves their number open.
 const GROUP: usize = 64;
 
+/// Work-groups of a dispatch in each dimension.
+const MOST_GROUPS: u32 = 65535;
+
 /// For each binding the argument whose buffer it is, with its bytes.
 type Buffers = Vec<Option<(String, usize)>>;
 
+/// What the browser has to say of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// That it runs.
+    Taken,
+    /// That a barrier is not in uniform control flow.
+    Refused,
+}
+
 /// One launch.
 pub struct Launch {
+    pub verdict: Verdict,
+    /// Whether control flow was made uniform.
+    pub hands_answers: bool,
     /// What the page gets.
     pub request: Json,
     /// What the arguments hold before it, by name.
@@ -47,14 +62,33 @@ fn three(numbers: &[usize], rest: usize) -> [u32; 3] {
     [0, 1, 2].map(|dimension| numbers.get(dimension).copied().unwrap_or(rest) as u32)
 }
 
-/// Work-items a group: those of the file, else as many as divide the first dimension.
-fn group(run: &Run) -> [u32; 3] {
+/// Work-items a group: those of the file or the kernel, else as many as divide the first dimension.
+fn group(run: &Run, required: Option<[u32; 3]>) -> [u32; 3] {
     let chosen = || (1..=GROUP).rev().find(|size| run.launch.global[0].is_multiple_of(*size)).unwrap_or(1);
-    run.launch.local.as_ref().map_or_else(|| three(&[chosen()], 1), |local| three(local, 1))
+    run.launch.local.as_ref().map_or_else(|| required.unwrap_or_else(|| three(&[chosen()], 1)), |local| three(local, 1))
 }
 
-/// The launch of a variant's run, or what WebGPU or this test has not.
-pub fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: &Target) -> Result<Launch, String> {
+/// The launches of a variant's run, or what WebGPU or this test has not. Where control flow had to be made uniform, or could not be, one of them is as the kernel would be without: to be refused.
+pub fn launches(text: &str, variant: &Variant, run: (&Run, bool), target: &Target) -> Result<Vec<Launch>, String> {
+    let made = launch(text, variant, run, target)?;
+    let as_it_is = target.clone().changed(|target| target.shaders.uniform_barriers = false);
+    let plain = || match launch(text, variant, run, &as_it_is)? {
+        Some(plain) => Ok(Launch { verdict: Verdict::Refused, ..plain }),
+        None => Err("control flow that nobody asks about".to_owned()),
+    };
+    match made {
+        None => Ok(vec![plain()?]),
+        Some(made) if made.hands_answers => Ok(vec![made, plain()?]),
+        Some(made) => Ok(vec![made]),
+    }
+}
+
+/// One of them; `None` where control flow is not uniform.
+fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: &Target) -> Result<Option<Launch>, String> {
+    // A work-item that waits for another of its group waits for ever where those of a subgroup go one step at a time together: SwiftShader's do, and the page ends no shader.
+    if variant.requires.iter().any(|feature| feature == "one_by_one") {
+        return Err("work-items that run one after the other".to_owned());
+    }
     let options = options::parse_options(&variant.options).map_err(|error| error.to_string())?;
     let built = build_with(&Source { text: text.to_owned(), ..Default::default() }, &options, target, false);
     let program = built.program.ok_or(built.log)?;
@@ -62,7 +96,7 @@ pub fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), targ
     let function = function.ok_or("no such kernel")?;
     let params = function.kernel.as_ref().map(|kernel| kernel.params.clone()).unwrap_or_default();
     let (arguments, inputs) = arguments(run)?;
-    let local_size = group(run);
+    let local_size = group(run, function.kernel.as_ref().and_then(|kernel| kernel.reqd_work_group_size));
     let key = LaunchKey::example(function, local_size).changed(|key| {
         key.binding.distinct = true;
         key.kernel.zero_offset = run.launch.offset.is_none();
@@ -71,7 +105,11 @@ pub fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), targ
         let constant = |param: &&KernelParam| matches!(param, KernelParam::Buffer { space: Space::Constant, .. });
         key.binding.constant_args = params.iter().filter(constant).map(|_| ConstantBinding::Storage).collect();
     });
-    let shader = specialise(&program.module, &run.launch.kernel, &key, target).map_err(|error| error.to_string())?;
+    let shader = match specialise(&program.module, &run.launch.kernel, &key, target) {
+        Ok(shader) => shader,
+        Err(LaunchError::NotUniform { .. }) => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
     if shader.args.identities.iter().any(Option::is_some) {
         return Err("pointers that are kept or compared".to_owned());
     }
@@ -84,11 +122,15 @@ pub fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), targ
     if (0..3).any(|dimension| !global[dimension].is_multiple_of(local_size[dimension])) {
         return Err("groups of several sizes".to_owned());
     }
+    if groups.iter().any(|&count| count > MOST_GROUPS) {
+        return Err("more groups than a dispatch has".to_owned());
+    }
     let uniform = argument_buffer(run, &arguments, &shader, (global, groups));
     let (bindings, buffers) = bindings(run, &arguments, &shader, (&program, target), &uniform)?;
     let entry = entry_point(&code).ok_or("no entry point")?;
+    let hands_answers = code.contains("workgroupUniformLoad");
     let request = json!({ "code": code, "entry": entry, "groups": groups, "bindings": bindings });
-    Ok(Launch { request, inputs, buffers })
+    Ok(Some(Launch { verdict: Verdict::Taken, hands_answers, request, inputs, buffers }))
 }
 
 /// The name of the entry point: that of the kernel but where it ends with a digit or is a word of the language.

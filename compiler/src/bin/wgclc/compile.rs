@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use wgcl_compiler::diag::{Message, colourise};
+use wgcl_compiler::diag::{Diagnostics, Message, RenderOptions, colourise, messages, render_one};
 use wgcl_compiler::emit::{Format, Shader, print};
 use wgcl_compiler::front::FrontEnd;
 use wgcl_compiler::ir::Function;
-use wgcl_compiler::launch::{LaunchKey, LaunchResult};
+use wgcl_compiler::launch::{LaunchError, LaunchKey, LaunchResult};
 use wgcl_compiler::native::{self, Style};
 use wgcl_compiler::passes::{Left, Watch};
 use wgcl_compiler::program::{BuildOptions, Program};
@@ -39,6 +39,16 @@ impl Outcome {
         let error = error.to_string();
         self.log.push_str(&colourise(&format!("error: {error}\n")));
         self.messages.push(Message::error(error));
+        self.refused = true;
+    }
+
+    /// A kernel that cannot be made for the device, with the place in the source where there is one.
+    fn refuse(&mut self, error: &LaunchError, program: &Program) {
+        let (Some(diagnostic), Some(sources)) = (error.diagnostic(), &program.sources) else { return self.fail(error) };
+        self.log.push_str(&colourise(&render_one(sources, &diagnostic, false)));
+        let mut list = Diagnostics::default();
+        list.push(diagnostic);
+        self.messages.extend(messages(sources, &list, RenderOptions { colour: false, no_warnings: false, warnings_are_errors: false }));
         self.refused = true;
     }
 }
@@ -136,22 +146,22 @@ impl Job<'_> {
                 let key = key(arguments, function, target);
                 launched(&program.module, &function.name, &key, target, watch).map(drop)
             });
-            made.unwrap_or_else(|error| outcome.fail(&error));
+            made.unwrap_or_else(|error| outcome.refuse(&error, &program));
         } else if arguments.time {
             let made = shaders(arguments, &program, target, &mut |_| Ok(()));
             show(&times());
-            made.unwrap_or_else(|error| outcome.fail(&error));
+            made.unwrap_or_else(|error| outcome.refuse(&error, &program));
         } else if arguments.check == Some(Check::Full) {
             // Every kernel as far as it goes.
             for function in kernels(arguments, &program) {
                 let made = specialise(&program.module, &function.name, &key(arguments, function, target), target);
-                made.map_or_else(|error| outcome.fail(&error), drop);
+                made.map_or_else(|error| outcome.refuse(&error, &program), drop);
             }
         }
         for &stage in stages {
             match emit(stage, arguments, &program, target) {
                 Ok(text) => outcome.texts.push((stage, text)),
-                Err(error) => outcome.fail(&error),
+                Err(error) => outcome.refuse(&error, &program),
             }
         }
     }

@@ -1,0 +1,151 @@
+//! Branches that WGSL does not see to be the same for a group, made so: one work-item's answer is handed to all.
+//!
+//! ```text
+//! while (m[0] > 0)                %c = m[0] > 0
+//!     barrier                     if (local_invocation_index == 0) { answer = %c }
+//!                                 if (workgroupUniformLoad(&answer)) ...
+//! ```
+//! `workgroupUniformLoad` has a barrier on either side. All work-items get there: control flow is the same up to the branch, or that is made so first.
+
+use naga::{
+    AddressSpace, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, FunctionArgument, GlobalVariable, Handle, Literal, Module,
+    Scalar, Span, Statement, SwitchValue, Type, TypeInner,
+};
+
+use super::EmitError;
+use super::uniform::{self, Failure, Level, Place, place};
+use crate::diag::Span as SourceSpan;
+
+/// Bytes of a group's memory that an answer takes.
+const BYTES: u32 = 4;
+
+/// Makes control flow the same for a group, for WGSL, wherever barriers are, with at most so many bytes of its memory more; the bytes that it took.
+///
+/// # Errors
+/// A barrier whose control flow depends on the work-item, for all that is known.
+pub(super) fn make_uniform(module: &mut Module, room: u32) -> Result<u32, EmitError> {
+    let mut answers = Answers::default();
+    // Each branch is made the same once, and then is.
+    while let Some(failure) = uniform::failure(module) {
+        let Some((branch, _)) = failure.taint.branch.filter(|_| failure.taint.level == Level::Read) else { return Err(refusal(&failure)) };
+        let Module { types, global_variables, entry_points, .. } = module;
+        let Some(entry) = entry_points.first_mut() else { return Ok(0) };
+        let Some(kind) = find(&mut entry.function.body, branch, &mut |block, index| kind(&block[index])).flatten() else {
+            return Err(refusal(&failure));
+        };
+        let scalar = match kind {
+            Kind::Flag => Scalar::BOOL,
+            Kind::Signed => Scalar::I32,
+            Kind::Unsigned => Scalar::U32,
+        };
+        let ty = types.insert(Type { name: None, inner: TypeInner::Scalar(scalar) }, Span::UNDEFINED);
+        let word = types.insert(Type { name: None, inner: TypeInner::Scalar(Scalar::U32) }, Span::UNDEFINED);
+        let variable = *answers.0[kind as usize].get_or_insert_with(|| {
+            let variable = GlobalVariable {
+                name: Some("answer".to_owned()),
+                space: AddressSpace::WorkGroup,
+                binding: None,
+                ty,
+                init: None,
+                memory_decorations: Default::default(),
+            };
+            global_variables.append(variable, Span::UNDEFINED)
+        });
+        if answers.bytes() > room {
+            return Err(refusal(&failure));
+        }
+        let answer = Answer { variable, ty, index: local_index(&mut entry.function, word) };
+        let Function { expressions, body, .. } = &mut entry.function;
+        find(body, branch, &mut |block, index| answer.give(expressions, block, index));
+    }
+    Ok(answers.bytes())
+}
+
+/// The variables through which answers are given, by their kind.
+#[derive(Default)]
+struct Answers([Option<Handle<GlobalVariable>>; 3]);
+
+impl Answers {
+    fn bytes(&self) -> u32 {
+        self.0.iter().flatten().count() as u32 * BYTES
+    }
+}
+
+/// What a branch selects by.
+#[derive(Clone, Copy)]
+enum Kind {
+    Flag,
+    Signed,
+    Unsigned,
+}
+
+fn kind(statement: &Statement) -> Option<Kind> {
+    match statement {
+        Statement::If { .. } => Some(Kind::Flag),
+        Statement::Switch { cases, .. } => {
+            let is_signed = cases.iter().any(|case| matches!(case.value, SwitchValue::I32(_)));
+            Some(if is_signed { Kind::Signed } else { Kind::Unsigned })
+        }
+        _ => None,
+    }
+}
+
+/// How one answer is given.
+struct Answer {
+    variable: Handle<GlobalVariable>,
+    ty: Handle<Type>,
+    /// The work-item's number in its group.
+    index: Handle<Expression>,
+}
+
+impl Answer {
+    /// Has the branch at a place of a block select by what one work-item found.
+    fn give(&self, expressions: &mut naga::Arena<Expression>, block: &mut Block, at: usize) {
+        let span = block.span_iter().nth(at).map_or(Span::UNDEFINED, |(_, span)| *span);
+        let mut add = |expression| expressions.append(expression, span);
+        let (pointer, zero) = (add(Expression::GlobalVariable(self.variable)), add(Expression::Literal(Literal::U32(0))));
+        let is_first = add(Expression::Binary { op: BinaryOperator::Equal, left: self.index, right: zero });
+        let result = add(Expression::WorkGroupUniformLoadResult { ty: self.ty });
+        let found = match &mut block[at] {
+            Statement::If { condition: selector, .. } | Statement::Switch { selector, .. } => std::mem::replace(selector, result),
+            _ => return,
+        };
+        let store = Statement::Store { pointer, value: found };
+        let mut before = Block::new();
+        before.push(Statement::Emit(naga::Range::new_from_bounds(is_first, is_first)), span);
+        before.push(Statement::If { condition: is_first, accept: Block::from_vec(vec![store]), reject: Block::new() }, span);
+        before.push(Statement::WorkGroupUniformLoad { pointer, result }, span);
+        block.splice(at..at, before);
+    }
+}
+
+/// The index within the work-group, as an input of the entry point.
+fn local_index(function: &mut Function, ty: Handle<Type>) -> Handle<Expression> {
+    let binding = Some(Binding::BuiltIn(BuiltIn::LocalInvocationIndex));
+    let known = function.arguments.iter().position(|argument| argument.binding == binding);
+    let index = known.unwrap_or_else(|| {
+        function.arguments.push(FunctionArgument { name: None, ty, binding });
+        function.arguments.len() - 1
+    });
+    function.expressions.append(Expression::FunctionArgument(index as u32), Span::UNDEFINED)
+}
+
+/// Does something with the statement at a place: given its block and where it is in that.
+fn find<T>(block: &mut Block, wanted: Place, with: &mut impl FnMut(&mut Block, usize) -> T) -> Option<T> {
+    if let Some(index) = block.iter().position(|statement| place(statement) == wanted) {
+        return Some(with(block, index));
+    }
+    block.iter_mut().find_map(|statement| match statement {
+        Statement::Block(block) => find(block, wanted, with),
+        Statement::If { accept, reject, .. } => find(accept, wanted, with).or_else(|| find(reject, wanted, with)),
+        Statement::Switch { cases, .. } => cases.iter_mut().find_map(|case| find(&mut case.body, wanted, with)),
+        Statement::Loop { body, continuing, .. } => find(body, wanted, with).or_else(|| find(continuing, wanted, with)),
+        _ => None,
+    })
+}
+
+/// What is told of a barrier.
+fn refusal(failure: &Failure) -> EmitError {
+    let source = |span: Span| span.to_range().map_or(SourceSpan::NONE, |range| SourceSpan { lo: range.start as u32, hi: range.end as u32 });
+    EmitError::NotUniform { at: source(failure.span), branch: failure.taint.branch.map_or(SourceSpan::NONE, |(_, span)| source(span)) }
+}

@@ -1,0 +1,405 @@
+//! Control flow as WGSL sees it: barriers stand where it is the same for all work-items of a group.
+//!
+//! Browsers refuse a shader with a barrier of which their analysis (WGSL, 15.2 "Uniformity") cannot show that all work-items of a group get there together. That analysis is done here, on what is
+//! going to be printed: what it is sure of, browsers are.
+//!
+//! ```text
+//! if (get_group_id(0) < n) barrier        the same for a group: ids of groups, arguments, memory that is only read
+//! while (m[0] > 0) barrier                not the same, for WGSL: memory that is written
+//! if (get_local_id(0) < 5) barrier        not the same
+//! ```
+//! # Taints
+//! Each value, each variable at each place, and control flow at each place is known to be the same for a group, or not. It is not where what it comes of is not: operands, the variable's last
+//! value, the control flow at the place where it is computed. Behind an `if` control flow is again what it was before, unless a `break`, `continue` or `return` stands within; behind a loop, unless a
+//! `return` does. A loop is walked until nothing changes: levels only rise, so it takes a few walks.
+//!
+//! # What is read
+//! OpenCL C asks that all work-items of a group take the same way to a barrier, and leaves to the program how that comes about. Where nothing but memory keeps WGSL from seeing it (each work-item
+//! reads the same place) one work-item's answer is handed to all ([`super::broadcast`]): the others have the same. Where the work-item's own number takes part the kernel is refused.
+
+use naga::{
+    AddressSpace, Binding, Block, BuiltIn, Expression, Function, GlobalVariable, Handle, LocalVariable, Module, Range, Span, Statement,
+    StorageAccess,
+};
+
+use super::nesting::operands;
+
+/// How sure it is that something is the same for all work-items of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    /// It is.
+    Same,
+    /// It comes of what each of them reads at one place.
+    Read,
+    /// It may be something else for each.
+    Item,
+}
+
+/// A statement of a function that is not changed meanwhile: where it is.
+pub(super) type Place = usize;
+
+/// Why something may not be the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taint {
+    pub(super) level: Level,
+    /// For control flow the branch that made it so, and where the source has it.
+    pub(super) branch: Option<(Place, Span)>,
+}
+
+const SAME: Taint = Taint { level: Level::Same, branch: None };
+const READ: Taint = Taint { level: Level::Read, branch: None };
+const ITEM: Taint = Taint { level: Level::Item, branch: None };
+
+impl Taint {
+    fn join(self, other: Self) -> Self {
+        if other.level > self.level { other } else { self }
+    }
+}
+
+/// A barrier that browsers would refuse.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failure {
+    /// Where the source has it.
+    pub(super) span: Span,
+    /// Of the control flow there.
+    pub(super) taint: Taint,
+}
+
+/// The first barrier of the entry point where control flow is not the same.
+pub(super) fn failure(module: &Module) -> Option<Failure> {
+    let entry = module.entry_points.first()?;
+    let mut returned: Vec<Taint> = Vec::new();
+    for (_, function) in module.functions.iter() {
+        // Callees come first. What the arguments bring is added at the call.
+        let mut walk = Walk::new(module, function, vec![SAME; function.arguments.len()], &returned);
+        walk.function();
+        let taint = walk.result;
+        returned.push(taint);
+    }
+    let arguments = entry.function.arguments.iter().map(|argument| match argument.binding {
+        Some(Binding::BuiltIn(BuiltIn::WorkGroupId | BuiltIn::NumWorkGroups)) => SAME,
+        _ => ITEM,
+    });
+    let mut walk = Walk::new(module, &entry.function, arguments.collect(), &returned);
+    walk.function();
+    walk.failure
+}
+
+/// How a statement ends (WGSL, 9.8 "Statements Behavior Analysis").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ends {
+    next: bool,
+    breaks: bool,
+    continues: bool,
+    returns: bool,
+}
+
+impl Ends {
+    const NEXT: Self = Self { next: true, breaks: false, continues: false, returns: false };
+
+    const fn or(self, other: Self) -> Self {
+        Self {
+            next: self.next || other.next,
+            breaks: self.breaks || other.breaks,
+            continues: self.continues || other.continues,
+            returns: self.returns || other.returns,
+        }
+    }
+}
+
+/// Control flow and variables at a place.
+#[derive(Clone, Debug)]
+struct State {
+    control: Taint,
+    variables: Vec<Taint>,
+}
+
+/// Joins what variables are where one way meets others.
+fn meet(into: &mut Option<Vec<Taint>>, variables: &[Taint]) {
+    match into {
+        Some(known) => known.iter_mut().zip(variables).for_each(|(known, taint)| *known = known.join(*taint)),
+        None => *into = Some(variables.to_vec()),
+    }
+}
+
+/// A loop or switch around a place, with the variables where it is left.
+struct Around {
+    is_loop: bool,
+    breaks: Option<Vec<Taint>>,
+    continues: Option<Vec<Taint>>,
+}
+
+/// A function that is walked through.
+struct Walk<'m> {
+    module: &'m Module,
+    function: &'m Function,
+    arguments: Vec<Taint>,
+    /// What functions return, whatever they are given.
+    returned: &'m [Taint],
+    /// Of expressions that were evaluated.
+    values: Vec<Taint>,
+    around: Vec<Around>,
+    result: Taint,
+    failure: Option<Failure>,
+}
+
+impl<'m> Walk<'m> {
+    fn new(module: &'m Module, function: &'m Function, arguments: Vec<Taint>, returned: &'m [Taint]) -> Self {
+        let values = vec![SAME; function.expressions.len()];
+        Self { module, function, arguments, returned, values, around: Vec::new(), result: SAME, failure: None }
+    }
+
+    fn function(&mut self) {
+        let mut state = State { control: SAME, variables: vec![SAME; self.function.local_variables.len()] };
+        self.block(&self.function.body, &mut state);
+    }
+
+    // ---- values ----
+
+    fn value(&self, expression: Handle<Expression>) -> Taint {
+        match self.function.expressions[expression] {
+            Expression::FunctionArgument(index) => self.arguments.get(index as usize).copied().unwrap_or(ITEM),
+            _ => self.values[expression.index()],
+        }
+    }
+
+    fn emit(&mut self, range: &Range<Expression>, state: &State) {
+        for handle in range.clone() {
+            let expression = &self.function.expressions[handle];
+            let own = match *expression {
+                Expression::Load { pointer } => self.loaded(pointer, state).join(state.control),
+                _ => SAME,
+            };
+            self.values[handle.index()] = operands(expression).into_iter().fold(own, |taint, operand| taint.join(self.value(operand)));
+        }
+    }
+
+    /// What memory gives at one place.
+    fn loaded(&self, pointer: Handle<Expression>, state: &State) -> Taint {
+        match self.root(pointer) {
+            Some(Root::Local(variable)) => state.variables[variable.index()],
+            Some(Root::Global(global)) => match self.module.global_variables[global].space {
+                AddressSpace::Uniform | AddressSpace::Handle | AddressSpace::Immediate => SAME,
+                AddressSpace::Storage { access } if !access.contains(StorageAccess::STORE) => SAME,
+                AddressSpace::Storage { .. } | AddressSpace::WorkGroup => READ,
+                _ => ITEM,
+            },
+            None => ITEM,
+        }
+    }
+
+    /// What a pointer leads into.
+    fn root(&self, mut pointer: Handle<Expression>) -> Option<Root> {
+        loop {
+            pointer = match self.function.expressions[pointer] {
+                Expression::Access { base, .. } | Expression::AccessIndex { base, .. } => base,
+                Expression::LocalVariable(variable) => return Some(Root::Local(variable)),
+                Expression::GlobalVariable(variable) => return Some(Root::Global(variable)),
+                _ => return None,
+            };
+        }
+    }
+
+    // ---- statements ----
+
+    fn block(&mut self, block: &'m Block, state: &mut State) -> Ends {
+        let mut all = Ends::NEXT;
+        for (statement, span) in block.span_iter() {
+            let ends = self.statement(statement, *span, state);
+            all = Ends { next: ends.next, ..all.or(ends) };
+            if !ends.next {
+                // Nothing gets behind it.
+                break;
+            }
+        }
+        all
+    }
+
+    fn statement(&mut self, statement: &'m Statement, span: Span, state: &mut State) -> Ends {
+        match statement {
+            Statement::Emit(range) => self.emit(range, state),
+            Statement::Block(block) => return self.block(block, state),
+            Statement::If { condition, accept, reject } => {
+                return self.branch((statement, span), *condition, [(accept, true), (reject, true)].into_iter(), state);
+            }
+            Statement::Switch { selector, cases } => {
+                self.around.push(Around { is_loop: false, breaks: None, continues: None });
+                let arms = cases.iter().map(|case| (&case.body, !case.fall_through));
+                let ends = self.branch((statement, span), *selector, arms, state);
+                let left = self.around.pop().and_then(|around| around.breaks);
+                return leave(ends, left, state);
+            }
+            Statement::Loop { body, continuing, break_if } => return self.turns((statement, span), (body, continuing), *break_if, state),
+            Statement::Break => {
+                if let Some(around) = self.around.last_mut() {
+                    meet(&mut around.breaks, &state.variables);
+                }
+                return Ends { breaks: true, ..Ends::default() };
+            }
+            Statement::Continue => {
+                if let Some(around) = self.around.iter_mut().rev().find(|around| around.is_loop) {
+                    meet(&mut around.continues, &state.variables);
+                }
+                return Ends { continues: true, ..Ends::default() };
+            }
+            Statement::Return { value } => {
+                let value = value.map_or(SAME, |value| self.value(value));
+                self.result = self.result.join(value).join(state.control);
+                return Ends { returns: true, ..Ends::default() };
+            }
+            _ => self.plain(statement, span, state),
+        }
+        Ends::NEXT
+    }
+
+    /// A statement that control flow goes through.
+    fn plain(&mut self, statement: &Statement, span: Span, state: &mut State) {
+        match statement {
+            Statement::ControlBarrier(_) => self.demand(span, state.control),
+            Statement::WorkGroupUniformLoad { pointer, result } => {
+                self.demand(span, state.control.join(self.value(*pointer)));
+                self.values[result.index()] = SAME;
+            }
+            Statement::Store { pointer, value } => {
+                if let Some(Root::Local(variable)) = self.root(*pointer) {
+                    let mut taint = self.value(*value).join(self.value(*pointer)).join(state.control);
+                    if !matches!(self.function.expressions[*pointer], Expression::LocalVariable(_)) {
+                        taint = taint.join(state.variables[variable.index()]);
+                    }
+                    state.variables[variable.index()] = taint;
+                }
+            }
+            Statement::Atomic { result: Some(result), .. } => self.values[result.index()] = ITEM,
+            Statement::Call { function, arguments, result } => {
+                for &argument in arguments {
+                    // What a function does with memory that it is given is not looked at.
+                    if let Some(Root::Local(variable)) = self.root(argument) {
+                        state.variables[variable.index()] = ITEM;
+                    }
+                }
+                if let Some(result) = result {
+                    let own = self.returned.get(function.index()).copied().unwrap_or(ITEM).join(state.control);
+                    self.values[result.index()] = arguments.iter().fold(own, |taint, &argument| taint.join(self.value(argument)));
+                }
+            }
+            Statement::SubgroupBallot { result, .. }
+            | Statement::SubgroupGather { result, .. }
+            | Statement::SubgroupCollectiveOperation { result, .. } => {
+                self.demand(span, state.control);
+                self.values[result.index()] = ITEM;
+            }
+            _ => {}
+        }
+    }
+
+    /// Control flow has to be the same here.
+    fn demand(&mut self, span: Span, taint: Taint) {
+        if taint.level > Level::Same && self.failure.is_none_or(|known| known.taint.level < taint.level) {
+            self.failure = Some(Failure { span, taint });
+        }
+    }
+
+    /// An `if` or `switch`; of each arm, whether what is behind follows it.
+    fn branch(
+        &mut self,
+        (statement, span): (&Statement, Span),
+        selector: Handle<Expression>,
+        arms: impl Iterator<Item = (&'m Block, bool)>,
+        state: &mut State,
+    ) -> Ends {
+        let within = inside(state.control, self.value(selector), (statement, span));
+        let (mut all, mut control, mut after) = (Ends::default(), SAME, None);
+        for (arm, is_followed) in arms {
+            let mut own = State { control: within, variables: state.variables.clone() };
+            let ends = self.block(arm, &mut own);
+            if ends.next && is_followed {
+                meet(&mut after, &own.variables);
+            }
+            (all, control) = (all.or(ends), control.join(own.control));
+        }
+        let is_plain = all == Ends::NEXT || (all == Ends { breaks: true, ..Ends::NEXT } && matches!(statement, Statement::Switch { .. }));
+        if !is_plain {
+            state.control = control;
+        }
+        if let Some(after) = after {
+            state.variables = after;
+        }
+        all
+    }
+
+    /// A loop.
+    fn turns(
+        &mut self,
+        (statement, span): (&Statement, Span),
+        (body, continuing): (&'m Block, &'m Block),
+        break_if: Option<Handle<Expression>>,
+        state: &mut State,
+    ) -> Ends {
+        let mut start = state.clone();
+        let (ends, left) = loop {
+            self.around.push(Around { is_loop: true, breaks: None, continues: None });
+            let mut turn = start.clone();
+            let mut ends = self.block(body, &mut turn);
+            let around = self.around.pop();
+            let (mut left, continues) = around.map_or((None, None), |around| (around.breaks, around.continues));
+            let mut again = continues;
+            if ends.next {
+                meet(&mut again, &turn.variables);
+            }
+            if let Some(variables) = again {
+                turn.variables = variables;
+                self.block(continuing, &mut turn);
+                if let Some(condition) = break_if {
+                    meet(&mut left, &turn.variables);
+                    turn.control = inside(turn.control, self.value(condition), (statement, span));
+                    ends.breaks = true;
+                }
+            }
+            let next = State {
+                control: start.control.join(turn.control),
+                variables: start.variables.iter().zip(&turn.variables).map(|(a, b)| a.join(*b)).collect(),
+            };
+            let levels = |state: &State| -> Vec<Level> {
+                std::iter::once(state.control).chain(state.variables.iter().copied()).map(|taint| taint.level).collect()
+            };
+            if levels(&next) == levels(&start) {
+                break (ends, left);
+            }
+            start = next;
+        };
+        if ends.returns {
+            state.control = start.control;
+        }
+        leave(Ends { next: false, continues: false, ..ends }, left, state)
+    }
+}
+
+/// What a pointer leads into.
+enum Root {
+    Local(Handle<LocalVariable>),
+    Global(Handle<GlobalVariable>),
+}
+
+/// Control flow within a branch.
+fn inside(control: Taint, selector: Taint, (statement, span): (&Statement, Span)) -> Taint {
+    if selector.level > control.level { Taint { level: selector.level, branch: Some((place(statement), span)) } } else { control }
+}
+
+/// Where a statement is.
+pub(super) fn place(statement: &Statement) -> Place {
+    std::ptr::from_ref(statement).addr()
+}
+
+/// Behind what breaks leave, with the variables that they leave.
+fn leave(ends: Ends, left: Option<Vec<Taint>>, state: &mut State) -> Ends {
+    if let Some(left) = left {
+        if ends.next {
+            let mut after = Some(std::mem::take(&mut state.variables));
+            meet(&mut after, &left);
+            state.variables = after.unwrap_or_default();
+        } else {
+            state.variables = left;
+        }
+    }
+    Ends { next: ends.next || ends.breaks, breaks: false, ..ends }
+}

@@ -1,0 +1,101 @@
+//! Barriers of shaders for WebGPU stand in control flow that WGSL's rules see to be the same for a group: what they see themselves is left alone, where only memory keeps them from it an
+//! answer is handed to all, and what depends on the work-item is refused with the places of the barrier and of the branch.
+//!
+//! `icd/tests/browser.rs` holds the rules against those of a browser.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use wgcl_compiler::build::build;
+use wgcl_compiler::diag::Span;
+use wgcl_compiler::emit::{Format, print};
+use wgcl_compiler::launch::{LaunchError, LaunchKey};
+use wgcl_compiler::options::{Source, parse_options};
+use wgcl_compiler::specialise::specialise;
+use wgcl_compiler::target::Target;
+
+/// What comes of a kernel.
+#[derive(Debug, PartialEq)]
+enum Made {
+    /// A shader that hands so many answers to all.
+    Answers(usize),
+    /// The barrier and the branch, as the source has them.
+    Refused(String, String),
+}
+
+fn made(body: &str) -> Made {
+    let text = format!(
+        "kernel void k(global int *out, constant int *given, int n) {{
+            local int m[64]; int l = get_local_id(0), g = get_group_id(0); m[l] = l;\n{body}\nout[get_global_id(0)] = m[l ^ 1]; }}"
+    );
+    let target = Target::webgpu();
+    let built = build(&Source { text: text.clone(), ..Source::default() }, &parse_options("").unwrap(), &target);
+    let program = built.program.unwrap_or_else(|| panic!("{}", built.log));
+    let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]);
+    match specialise(&program.module, "k", &key, &target) {
+        Ok(shader) => Made::Answers(print(&shader, Format::Wgsl, &target).unwrap().matches("workgroupUniformLoad(").count()),
+        Err(LaunchError::NotUniform { at, branch, .. }) => {
+            let part = |span: Span| program.sources.as_ref().map(|sources| sources.snippet(span)).unwrap_or_default();
+            Made::Refused(part(at), part(branch))
+        }
+        Err(error) => panic!("{body}: {error}"),
+    }
+}
+
+const BARRIER: &str = "barrier(CLK_LOCAL_MEM_FENCE)";
+
+/// What WGSL sees: nothing is done.
+#[test]
+fn what_is_seen_to_be_the_same_is_left_alone() {
+    for body in [
+        "barrier(CLK_LOCAL_MEM_FENCE);",
+        "if (n > 3) barrier(CLK_LOCAL_MEM_FENCE);",
+        "if (g < 3 && given[g] > n) barrier(CLK_LOCAL_MEM_FENCE);",
+        "for (int i = 0; i < n; i++) { m[l] += i; barrier(CLK_LOCAL_MEM_FENCE); }",
+        "int i = 0; while (1) { if (given[i] < 5) break; i++; barrier(CLK_LOCAL_MEM_FENCE); if (i == n) { m[l] = 0; continue; } m[l]++; }",
+        // Behind a branch control flow is what it was before.
+        "if (l < 5) m[l] = 7; barrier(CLK_LOCAL_MEM_FENCE);",
+        "for (int i = 0; i < l; i++) { if (m[i] == 40) break; m[l] += i; } barrier(CLK_LOCAL_MEM_FENCE);",
+        "switch (l & 3) { case 0: m[l] = 2; break; case 1: m[l] = 4; } barrier(CLK_LOCAL_MEM_FENCE);",
+        "for (int i = n; i; i >>= 1) { if (l < i) m[l] += m[l + i]; barrier(CLK_LOCAL_MEM_FENCE); }",
+        "barrier(CLK_LOCAL_MEM_FENCE); if (m[3] > l) return;",
+    ] {
+        assert_eq!(made(body), Made::Answers(0), "{body}");
+    }
+}
+
+#[test]
+fn what_memory_says_is_handed_to_all() {
+    for (body, answers) in [
+        ("barrier(CLK_LOCAL_MEM_FENCE); if (m[0] < 5) barrier(CLK_LOCAL_MEM_FENCE);", 1),
+        ("if (out[g] < n) { m[l]++; barrier(CLK_LOCAL_MEM_FENCE); }", 1),
+        (
+            "while (out[0] > 0) { barrier(CLK_LOCAL_MEM_FENCE); if (l == 0) out[0]--; barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }",
+            1,
+        ),
+        ("int turns = out[1]; for (int i = 0; i < turns; i++) { m[l] += i; barrier(CLK_LOCAL_MEM_FENCE); }", 1),
+        ("if (out[0]) return; barrier(CLK_LOCAL_MEM_FENCE); if (out[1]) barrier(CLK_LOCAL_MEM_FENCE);", 2),
+        ("if (out[0] > 5) { if (n == 2) { m[l]++; if (out[2] < 9) { m[l] = 3; barrier(CLK_LOCAL_MEM_FENCE); } } }", 2),
+        (
+            "switch (out[0]) { case 1: m[l]++; barrier(CLK_LOCAL_MEM_FENCE); break; case 2: m[l] = 4; barrier(CLK_GLOBAL_MEM_FENCE); m[l]++; break; case 5: m[l] = 2; }",
+            1,
+        ),
+        // What does not decide whether a barrier is come to needs no answer.
+        ("if (out[0] > 3) m[l] = 5; barrier(CLK_LOCAL_MEM_FENCE); if (out[1]) m[l] = 7;", 0),
+    ] {
+        assert_eq!(made(body), Made::Answers(answers), "{body}");
+    }
+}
+
+#[test]
+fn what_depends_on_the_work_item_is_refused() {
+    for (body, branch) in [
+        ("if (l < 100) barrier(CLK_LOCAL_MEM_FENCE);", "l < 100"),
+        ("if (get_global_id(0) >= n) return; barrier(CLK_LOCAL_MEM_FENCE);", "get_global_id(0) >= n"),
+        ("for (int i = l; i < n; i += 64) { m[l] += i; barrier(CLK_LOCAL_MEM_FENCE); }", "i < n"),
+        ("while (out[l] > n) { out[l] -= 2; barrier(CLK_LOCAL_MEM_FENCE); }", "out[l] > n"),
+        ("if (atomic_inc(out) == 5) barrier(CLK_LOCAL_MEM_FENCE);", "atomic_inc(out) == 5"),
+        ("int p = 0; if (l == 3) p = n; if (p > 4) barrier(CLK_LOCAL_MEM_FENCE);", "p > 4"),
+    ] {
+        assert_eq!(made(body), Made::Refused(BARRIER.to_owned(), branch.to_owned()), "{body}");
+    }
+}
