@@ -164,7 +164,8 @@ pub const SWITCHES: &[Switch] = &[
         name: "WGCL_EMULATE",
         kind: Kind::Text,
         default: "what the device lacks",
-        doc: "Types that kernels on GPUs do by others although the device has them: `int64`, 64-bit integers by words. For tests.",
+        doc: "Types that kernels on GPUs do by others, separated by commas. `fp64`: `double` by 64-bit integers, which takes some ten to thirty times as long; devices that have no `double` of their own \
+              (Metal, Direct3D 12, OpenGL ES) report it only so. `int64`: 64-bit integers by words although the device has them, for tests.",
     },
     Switch {
         name: "WGCL_BINDING_LIMIT",

@@ -61,6 +61,11 @@ fn has_int64(features: Features) -> bool {
     features.contains(Features::SHADER_INT64) && !Options::get().emulates("int64")
 }
 
+/// Whether kernels are to have doubles that are made of integers.
+fn emulates_fp64() -> bool {
+    Options::get().emulates("fp64")
+}
+
 fn is_llvmpipe(info: &wgpu::AdapterInfo) -> bool {
     info.driver == "llvmpipe" || info.name.starts_with("llvmpipe")
 }
@@ -251,11 +256,13 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
     defects.unsigned_minima = swiftshader;
     costs.lanes_exchange = subgroups && exchange.unwrap_or(costs.lanes_exchange);
     let int64 = has_int64(features);
+    // What is done with the bits of a double is done in integers of 64 bits, which the HLSL that naga writes cannot make of it.
+    let fp64 = int64 && features.contains(Features::SHADER_F64) && info.backend != wgpu::Backend::Dx12 && !emulates_fp64();
     let int16 = features.contains(Features::SHADER_I16);
     let language = Language {
         int64: true,
-        // What is done with the bits of a double is done in integers of 64 bits, which the HLSL that naga writes cannot make of it.
-        fp64: int64 && features.contains(Features::SHADER_F64) && info.backend != wgpu::Backend::Dx12,
+        // By integers it is slow: programs get it so only if asked for.
+        fp64: fp64 || emulates_fp64(),
         fp16: features.contains(Features::SHADER_F16),
         int64_atomics: int64 && features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS),
         atomic_order: match (approach.spirv, llvmpipe) {
@@ -287,6 +294,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         exact: approach.spirv,
         float_controls: if approach.spirv { details.float_controls } else { FloatControls::default() },
         int64,
+        fp64,
         int16,
         int8_storage: details.bytes,
         addresses: approach.addresses,

@@ -15,7 +15,7 @@ double __wgcl_exp_poly(double r) {
     return mad(p, r, 0x1.0p-1);
 }
 
-#ifndef FP_FAST_FMAF
+#ifndef FP_FAST_FMA
 
 // e^(hi + lo) for |hi| <= 1500; lo is a small correction.
 double __wgcl_exp_parts(double hi, double lo) {

@@ -1,7 +1,7 @@
 // Exponentials, the logarithm, sine and cosine of double precision (OpenCL C 6.15.2) for devices whose `mad` is fused: the methods of fused.cl. Polynomials by
 // Sollya's fpminimax, relative errors below 2^-57.
 
-#ifdef FP_FAST_FMAF
+#ifdef FP_FAST_FMA
 
 // As in fused.cl: for magnitudes below 2^51.
 #define WHOLE 0x1.8p52

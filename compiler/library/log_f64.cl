@@ -19,7 +19,7 @@ double __wgcl_log_special(double x, double y) {
     return x < 0.0 || isnan(x) ? as_double(0x7ff8000000000000UL) : y;
 }
 
-#ifndef FP_FAST_FMAF
+#ifndef FP_FAST_FMA
 
 double __wgcl_log_split(double x, double *k) {
     int e = __wgcl_exponent(x);

@@ -124,7 +124,7 @@ double __wgcl_cos_poly(double r, double lo) {
     return w + (((1.0 - w) - h) + (s * s * __wgcl_cos_series(s) - r * lo));
 }
 
-#ifndef FP_FAST_FMAF
+#ifndef FP_FAST_FMA
 
 // Largest error seen: 0.8 ULP.
 double sin(double x) {

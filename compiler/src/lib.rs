@@ -15,6 +15,7 @@ mod ast;
 pub mod build;
 pub mod builtins;
 pub mod diag;
+mod doubles;
 pub mod emit;
 pub mod enqueue;
 pub mod front;

@@ -7,6 +7,7 @@
 //!   SPECIALISE       what the key says is put in, collective functions expanded, loops written out              (passes)
 //! Specialised                                      still with real pointers: where every code generator starts
 //!   SHADER           pointers get roots, accesses the width that the device likes                               (passes)
+//!   doubles          made of integers, where the device has none                                                (doubles)
 //!   LEGALIZE         what naga or the device lacks is replaced                                                  (passes)
 //!   emit             bindings, naga, SPIR-V                                                                     (emit)
 //! Shader
@@ -15,6 +16,7 @@
 //! and compared.
 
 use crate::analysis::calls::expanded_size;
+use crate::doubles;
 use crate::emit::{self, Binding, BindingSource, Shader};
 use crate::image::expand;
 use crate::ir::{self, Func};
@@ -88,6 +90,7 @@ impl<'a> Specialised<'a> {
     /// # Errors
     /// A defect of ours.
     pub fn legalize(&mut self) -> Result<(), PassError> {
+        self.driver.run(&mut self.module, DOUBLES)?;
         self.driver.run(&mut self.module, LEGALIZE).map(drop)
     }
 }
@@ -138,11 +141,17 @@ pub fn expand_images(module: &ir::Module, kernel: &str, key: &LaunchKey, target:
 
 /// Whether there is a pass of that name in what a program and its launches go through.
 pub fn has_pass(name: &str) -> bool {
-    name == expand::PASS.name || passes::find(name).is_some()
+    [expand::PASS.name, doubles::PASS.name].contains(&name) || passes::find(name).is_some()
 }
 
 /// Accesses to images are expanded by functions that are built themselves: hence no list of `passes` has them.
 const IMAGES: &[Step] = &[Step::Pass(&expand::PASS)];
+
+/// So are doubles that a device has not.
+const DOUBLES: &[Step] = &[Step::On(
+    Target::soft_doubles,
+    &[Step::Then(&[Step::Pass(&doubles::PASS)], &[Step::Each(&[Step::Pass(&passes::simplify::PASS), Step::Pass(&passes::compact::PASS)])])],
+)];
 
 /// The module of one kernel: it is function 0, followed by the helpers that it calls.
 fn of_kernel(module: &ir::Module, kernel: &str) -> LaunchResult<ir::Module> {

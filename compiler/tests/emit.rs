@@ -298,7 +298,10 @@ fn what_a_device_lacks_is_refused() {
     let few = Target::full().changed(|target| target.shaders.limits.storage_buffers = 1);
     assert!(matches!(emit_for(&module, &few), Err(LaunchError::Limit { what: "storage buffers", needed: 2, limit: 1, .. })));
     let module = parse(&elementwise("f64", &[("f64", "fadd A, B")]));
-    let single = Target::full().changed(|target| target.language.fp64 = false);
+    let single = Target::full().changed(|target| {
+        target.language.fp64 = false;
+        target.shaders.fp64 = false;
+    });
     assert!(matches!(emit_for(&module, &single), Err(LaunchError::Unsupported { .. })));
     let text = parse(
         "global @g0 \"big\" local size=65536 align=4

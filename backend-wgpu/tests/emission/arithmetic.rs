@@ -2,12 +2,24 @@
 
 use crate::common::{ALL, device, noise};
 use crate::kernels::{Text, elementwise, size_of};
-use crate::{execute, execute_for};
+use crate::execute_for;
 use wgcl_api::backend::Device;
+use wgcl_compiler::target::Target;
 
 /// Runs an element-wise kernel on noise and special values, on every kind of device, and compares each result with
 /// `expected` where that is specified.
 fn check_elementwise(ty: &str, ops: &[(&str, &str)], special: &[u64], expected: impl Fn(usize, u64, u64) -> Option<Vec<u8>>) {
+    check_elementwise_for(Target::clone, ty, ops, special, expected);
+}
+
+/// The same, compiled for what a device's target is made to.
+fn check_elementwise_for(
+    target: impl Fn(&Target) -> Target,
+    ty: &str,
+    ops: &[(&str, &str)],
+    special: &[u64],
+    expected: impl Fn(usize, u64, u64) -> Option<Vec<u8>>,
+) {
     let size = size_of(ty) as usize;
     let items = 256;
     let mut inputs = [noise(size * items, 7), noise(size * items, 99)];
@@ -24,7 +36,8 @@ fn check_elementwise(ty: &str, ops: &[(&str, &str)], special: &[u64], expected: 
     let text = elementwise(ty, ops);
     for settings in ALL {
         let device = device(settings);
-        let out = execute(&device, &text, &[inputs[0].clone(), inputs[1].clone(), vec![0; total * items]], &[], items as u64, 64);
+        let buffers = [inputs[0].clone(), inputs[1].clone(), vec![0; total * items]];
+        let out = execute_for(&device, target(device.target()), &text, &buffers, &[], items as u64, 64);
         for item in 0..items {
             let bits = |input: &[u8]| {
                 let mut bytes = [0; 8];
@@ -238,7 +251,7 @@ fn floats_of_64_bits() {
     ];
     let special: Vec<u64> =
         FLOATS_32.iter().map(|&bits| f64::from(f32::from_bits(bits)).to_bits()).chain([1, 0x7fef_ffff_ffff_ffff]).collect();
-    check_elementwise("f64", &ops, &special, |k, a, b| {
+    let expected = |k, a, b| {
         let (x, y) = (f64::from_bits(a), f64::from_bits(b));
         let number = |value: f64| Some(value.to_bits().to_le_bytes().to_vec()).filter(|_| !value.is_nan());
         match k {
@@ -254,7 +267,12 @@ fn floats_of_64_bits() {
             9 => number(x.mul_add(y, x)),
             _ => number(x.mul_add(x, y)),
         }
-    });
+    };
+    check_elementwise("f64", &ops, &special, expected);
+    // By integers, and these by words.
+    for int64 in [false, true] {
+        check_elementwise_for(|target| target.clone().emulating(int64, true), "f64", &ops, &special, expected);
+    }
 }
 
 #[test]
@@ -398,7 +416,7 @@ fn fused_multiply_add_in_the_type_itself() {
         let column = |k: usize| triples.iter().flat_map(|triple| triple[k].to_le_bytes()[..size].to_vec()).collect::<Vec<u8>>();
         let mut target = device.target().clone().changed(|target| target.language.fused_fma = false);
         if size == 4 {
-            target.language.fp64 = false;
+            target.shaders.fp64 = false;
         }
         let buffers = [column(0), column(1), column(2), vec![0; count * size]];
         let out = execute_for(&device, target, &fma_kernel(ty), &buffers, &[], count as u64, 64);

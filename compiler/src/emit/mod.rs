@@ -315,7 +315,7 @@ fn check_types(module: &ir::Module, target: &Target) -> Result<(), EmitError> {
     for data in module.functions.iter().flat_map(|function| &function.values) {
         match data.ty.scalar() {
             Some(ir::Scalar::I64) if !target.shaders.int64 => return Err(EmitError::unsupported("a 64-bit integer")),
-            Some(ir::Scalar::F64) if !target.language.fp64 => return Err(EmitError::unsupported("`double`")),
+            Some(ir::Scalar::F64) if !target.shaders.fp64 => return Err(EmitError::unsupported("`double`")),
             Some(ir::Scalar::F16) if !target.language.fp16 => return Err(EmitError::unsupported("`half` arithmetic")),
             _ => {}
         }

@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 /// The capabilities that a target's shaders may use.
 pub(super) fn capabilities(target: &Target) -> Capabilities {
     let mut all = Capabilities::MEMORY_DECORATION_COHERENT;
-    all.set(Capabilities::FLOAT64, target.language.fp64);
+    all.set(Capabilities::FLOAT64, target.shaders.fp64);
     all.set(Capabilities::SHADER_FLOAT16, target.language.fp16);
     all.set(Capabilities::SHADER_INT64, target.shaders.int64);
     all.set(Capabilities::SHADER_INT16, target.shaders.int16);
@@ -228,7 +228,7 @@ impl FloatControls {
     fn of(target: &Target) -> Self {
         let mut modes = Vec::new();
         let mut add = |mode, widths: u8| {
-            for (bit, width, available) in [(1, 16, target.language.fp16), (2, 32, true), (4, 64, target.language.fp64)] {
+            for (bit, width, available) in [(1, 16, target.language.fp16), (2, 32, true), (4, 64, target.shaders.fp64)] {
                 if widths & bit != 0 && available {
                     modes.push((mode, width));
                 }

@@ -31,7 +31,7 @@ use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Constants;
 use crate::analysis::loops::trips::Trips;
 use crate::analysis::loops::{Counted, PlainLoop};
-use crate::ir::{Function, Inst, Op, Region, Space, Type, Value, Var};
+use crate::ir::{Function, Inst, Module, Op, Region, Scalar, Space, Type, Value, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Instructions of a loop that is written out without a special reason.
@@ -55,6 +55,9 @@ const ALL_COPIES: usize = 192;
 /// What an access to private memory counts in them: lavapipe makes one for each work-item that it does at a time.
 const PRIVATE_ACCESS: usize = 24;
 
+/// What an operation on doubles counts where integers do it (`crate::doubles`), which is later.
+const SOFT_DOUBLE: usize = 64;
+
 /// A loop that is known to do no more turns is not repeated: turns that are done in vain would cost as much as is gained.
 const FEW: u64 = 16;
 
@@ -62,29 +65,31 @@ const FEW: u64 = 16;
 const FEW_IN_ALL: u64 = 4096;
 
 /// The pass that writes loops out.
-pub(crate) const PASS: Pass = Pass::function("unroll", |function, _| Ok(write_out(function)));
+pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| Ok(write_out(function, cx.target.soft_doubles())));
 
 /// The pass that does several turns of short loops in one, when all else is done.
-pub(crate) const LAST: Pass = Pass::function("unroll_last", |function, _| Ok(repeat_all(function)));
+pub(crate) const LAST: Pass =
+    Pass::function("unroll_last", |function, cx| Ok(repeat_all(function, cx.target.soft_doubles().then_some(cx.module))));
 
-/// Does several turns of the innermost loops in one. Returns whether there were any.
-fn repeat_all(function: &mut Function) -> bool {
+/// Does several turns of the innermost loops in one. Returns whether there were any. `soft_doubles`: the module, where it has the functions that do doubles by integers.
+fn repeat_all(function: &mut Function, soft_doubles: Option<&Module>) -> bool {
     let constants = Constants::of(&function.body);
     let turns = Trips::of(function).into_turns();
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = Repeat { function, constants, turns, changed: false };
+    let mut pass = Repeat { function, soft_doubles, constants, turns, changed: false };
     pass.region(&mut body, Some(1));
     let changed = pass.changed;
     function.body = body;
     changed
 }
 
-/// Writes out the innermost loops that are worth it. Returns whether there were any.
-fn write_out(function: &mut Function) -> bool {
+/// Writes out the innermost loops that are worth it. Returns whether there were any. `soft_doubles`: doubles will be done by integers.
+fn write_out(function: &mut Function, soft_doubles: bool) -> bool {
     let constants = Constants::of(&function.body);
     let addresses = Addresses::of(function, &function.body);
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = WriteOut { function, constants, addresses, stay: FxHashSet::default(), growth: 0, replaced: FxHashMap::default() };
+    let mut pass =
+        WriteOut { function, soft_doubles, constants, addresses, stay: FxHashSet::default(), growth: 0, replaced: FxHashMap::default() };
     if !pass.function.vars.is_empty() {
         pass.stay = pass.stay(&body);
     }
@@ -96,6 +101,7 @@ fn write_out(function: &mut Function) -> bool {
 
 struct WriteOut<'a> {
     function: &'a mut Function,
+    soft_doubles: bool,
     constants: Constants,
     addresses: Addresses,
     /// Private variables that stay in memory whatever is written out: they are indexed by something else than counters.
@@ -152,11 +158,12 @@ impl WriteOut<'_> {
         let Some((counted, turns)) = Counted::fixed_anywhere(self.function, &plain, &self.constants, MOST_TURNS) else {
             return false;
         };
-        let size = plain.body.size().max(1);
+        let has_reason = unroll.is_some() || self.indexes_private(plain.body);
+        let size = if has_reason { plain.body.size().max(1) } else { self.weight(plain.body) };
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         let once_more = usize::from(counted.test * 2 > plain.body.insts.len());
         let total = size.saturating_mul(turns.saturating_add(once_more));
-        let limit = if unroll.is_some() || self.indexes_private(plain.body) { LARGE } else { MEDIUM };
+        let limit = if has_reason { LARGE } else { MEDIUM };
         if total > limit || self.growth + total > GROWTH {
             return false;
         }
@@ -175,6 +182,26 @@ impl WriteOut<'_> {
             self.replaced.insert(result, map.get(value).copied().unwrap_or(*value));
         }
         true
+    }
+
+    /// The instructions of a body, and those that its doubles will be.
+    fn weight(&self, body: &Region) -> usize {
+        let mut size = body.size().max(1);
+        if self.soft_doubles {
+            body.walk(&mut |inst| {
+                if let Op::Bin(_, a, _) | Op::Cmp(_, a, _) | Op::Cast(_, a) = &inst.op
+                    && self.function.ty(*a).scalar() == Some(Scalar::F64)
+                {
+                    size += SOFT_DOUBLE * usize::from(self.function.ty(*a).lanes());
+                }
+                if let (Op::Math(..), [result]) = (&inst.op, &inst.results[..])
+                    && self.function.ty(*result).scalar() == Some(Scalar::F64)
+                {
+                    size += SOFT_DOUBLE * usize::from(self.function.ty(*result).lanes());
+                }
+            });
+        }
+        size
     }
 
     /// Whether the body accesses a private variable at a place that is not constant, where writing loops out makes it so.
@@ -267,6 +294,8 @@ impl WriteOut<'_> {
 /// Does several turns of loops in one.
 struct Repeat<'a> {
     function: &'a mut Function,
+    /// Where these are.
+    soft_doubles: Option<&'a Module>,
     constants: Constants,
     /// How many turns loops do at most, by their first parameter.
     turns: FxHashMap<Value, u64>,
@@ -300,6 +329,10 @@ impl Repeat<'_> {
         body.walk(&mut |inst| {
             size += match &inst.op {
                 Op::Load { ptr, .. } | Op::Store { ptr, .. } if self.function.ty(*ptr) == Type::Ptr(Space::Private) => PRIVATE_ACCESS,
+                // Drivers copy them.
+                Op::Call(callee, _) => {
+                    self.soft_doubles.and_then(|module| module.functions.get(callee.index())).map_or(1, |callee| callee.body.size())
+                }
                 _ => 1,
             };
         });

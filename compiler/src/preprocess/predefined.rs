@@ -31,6 +31,7 @@ enum When {
     Embedded,
     FastRelaxedMath,
     FusedFma,
+    FusedDouble,
 }
 
 impl When {
@@ -45,6 +46,7 @@ impl When {
             Self::Embedded => !target.language.int64,
             Self::FastRelaxedMath => options.fast_relaxed_math,
             Self::FusedFma => target.language.fused_fma,
+            Self::FusedDouble => target.fuses_doubles(),
         }
     }
 }
@@ -366,4 +368,5 @@ const PREDEFINED: &[(&str, &str, When)] = &[
     ("__EMBEDDED_PROFILE__", "1", When::Embedded),
     ("__FAST_RELAXED_MATH__", "1", When::FastRelaxedMath),
     ("FP_FAST_FMAF", "1", When::FusedFma),
+    ("FP_FAST_FMA", "1", When::FusedDouble),
 ];

@@ -202,18 +202,24 @@ struct Argument {
 }
 
 impl Argument {
-    /// The argument as a conversion takes it: a `long` or a pointer comes as its two words where the device has no 64-bit integers.
+    /// The argument as a conversion takes it: a `long` or a pointer comes as its two words where the device has no 64-bit integers, a `double` where it has none, and a vector of
+    /// doubles as one of integers.
     fn shown_by(self, spec: &Spec) -> Self {
         let lanes = usize::from(spec.vector.unwrap_or(1));
-        let takes_longs = match spec.conversion {
-            b's' | b'p' => true,
-            _ => spec.is_integer() && matches!(spec.length, Length::Long | Length::Size),
+        let wide = match spec.conversion {
+            b's' | b'p' => Scalar::I64,
+            _ if spec.is_float() => Scalar::F64,
+            _ if spec.is_integer() && matches!(spec.length, Length::Long | Length::Size) => Scalar::I64,
+            _ => return self,
         };
-        if !takes_longs || self.scalar != Scalar::I32 || self.lanes.len() < 2 * lanes {
+        if wide == Scalar::F64 && self.scalar == Scalar::I64 && spec.vector.is_some() {
+            return Self { scalar: wide, ..self };
+        }
+        if self.scalar != Scalar::I32 || self.lanes.len() < 2 * lanes {
             return self;
         }
         let lanes = self.lanes.chunks_exact(2).take(lanes).map(|pair| pair[0] | pair[1] << 32).collect();
-        Self { scalar: Scalar::I64, lanes }
+        Self { scalar: wide, lanes }
     }
 
     fn new(ty: Type, words: &[u32]) -> Self {

@@ -132,6 +132,31 @@ impl Target {
         if self.language.int64 { 8 } else { 4 }
     }
 
+    /// Whether doubles are made of integers (`crate::doubles`).
+    pub const fn soft_doubles(&self) -> bool {
+        self.language.fp64 && !self.shaders.fp64
+    }
+
+    /// Whether `fma` and `mad` of doubles are fused, and as quick as a product and a sum: as the device does them, and where integers do.
+    pub const fn fuses_doubles(&self) -> bool {
+        self.language.fp64 && (self.language.fused_fma || self.soft_doubles())
+    }
+
+    /// The same device with types that kernels do by others: 64-bit integers by words, and doubles by 64-bit integers. Without integers of 64 bits there are doubles only so.
+    #[must_use]
+    pub fn emulating(self, int64: bool, fp64: bool) -> Self {
+        self.changed(|target| {
+            if int64 {
+                target.shaders.int64 = false;
+                target.shaders.addresses = false;
+                target.language.int64_atomics = false;
+                target.language.fp64 = false;
+            }
+            target.shaders.fp64 &= !int64 && !fp64;
+            target.language.fp64 |= fp64;
+        })
+    }
+
     /// Whether an extension is reported.
     pub fn has_extension(&self, name: &str) -> bool {
         self.language.extensions.iter().any(|known| known == name)

@@ -70,6 +70,7 @@ impl Target {
             exact: true,
             float_controls: FloatControls::default(),
             int64: true,
+            fp64: true,
             int16: true,
             int8_storage: true,
             addresses: true,
@@ -152,6 +153,7 @@ impl Target {
         Self::full()
             .changed(|target| {
                 target.language.fp64 = false;
+                target.shaders.fp64 = false;
                 target.language.fp16 = false;
                 target.language.int64_atomics = false;
                 target.language.subgroups = false;
@@ -169,6 +171,7 @@ impl Target {
         Self::full()
             .changed(|target| {
                 target.language.fp64 = false;
+                target.shaders.fp64 = false;
                 target.language.int64_atomics = false;
                 target.language.subgroup_size = 32;
                 target.language.subgroup_sizes = 32;
@@ -186,6 +189,7 @@ impl Target {
         Self::full()
             .changed(|target| {
                 target.language.fp64 = false;
+                target.shaders.fp64 = false;
                 target.language.int64_atomics = false;
                 target.language.subgroups = false;
                 target.shaders.int8_storage = false;

@@ -13,6 +13,8 @@ pub struct Shaders {
     pub float_controls: FloatControls,
     /// 64-bit integers. Without them they are pairs of words (`passes::pairs`).
     pub int64: bool,
+    /// `double`. Without it, where the language has it, it is made of 64-bit integers (`crate::doubles`).
+    pub fp64: bool,
     /// 16-bit integers in storage and arithmetic.
     pub int16: bool,
     /// Bytes in storage buffers; on Vulkan only.

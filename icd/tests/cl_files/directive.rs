@@ -184,6 +184,11 @@ fn variant(lines: &[Line<'_>], chosen: &[(String, String)], build: &str) -> Resu
 
     for line in lines {
         let text = substitute(&line.text, chosen);
+        if line.keyword == "requires" && text != line.text {
+            // What depends on a type is more than the type: it is missed first.
+            variant.requires.splice(0..0, text.split_whitespace().map(str::to_owned));
+            continue;
+        }
         directive(line, &text, &mut variant).map_err(|error| format!("line {}: {}: {error}", line.number, line.keyword))?;
     }
     Ok(variant)

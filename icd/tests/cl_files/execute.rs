@@ -37,6 +37,9 @@ pub fn missing_feature(variant: &Variant) -> Option<&str> {
             "fp64" => has("cl_khr_fp64"),
             "fp16" => has("cl_khr_fp16"),
             "int64" => text(CL_DEVICE_PROFILE) == "FULL_PROFILE" || has("cles_khr_int64"),
+            "atomic_float" | "atomic_half" => true,
+            // As 64-bit integers.
+            "atomic_double" => has("cl_khr_int64_base_atomics"),
             "images" => images::reported(),
             "wgcl" => target.is_wgcl(),
             "one_by_one" => crate::common::is_cpu() || std::env::var("WGCL_TEST_DEVICE").as_deref() == Ok("interpreter"),

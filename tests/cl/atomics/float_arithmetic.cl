@@ -1,6 +1,7 @@
 // Sums, minima and maxima of atomic floats in global and local memory (cl_ext_float_atomics), where many work-items meet.
 // for: T = float, double, half
 // requires: cl_ext_float_atomics
+// requires: atomic_$T
 // requires: wgcl
 // build: -cl-std=CL2.0 -DATOMIC=atomic_$T
 

@@ -1,5 +1,5 @@
 // Doubles, longs and halves, as vectors too.
-// requires: fp64 int64 fp16
+// requires: fp16 fp64 int64
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable

@@ -103,6 +103,15 @@ impl From<InstructionSet> for Isa {
     }
 }
 
+/// Types that a device does by others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Emulated {
+    /// 64-bit integers, by words.
+    Int64,
+    /// Doubles, by 64-bit integers.
+    Fp64,
+}
+
 /// How far a source is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Check {
@@ -182,6 +191,9 @@ pub struct Arguments {
     /// The device to compile for
     #[arg(long, value_name = "PROFILE", value_parser = device, default_value = "full")]
     pub device: Target,
+    /// Types that the device is to do by others, as WGCL_EMULATE says it to the driver
+    #[arg(long, value_enum, value_name = "TYPES", value_delimiter = ',')]
+    pub emulate: Vec<Emulated>,
     #[command(flatten)]
     pub describe: Describe,
     /// The sources or modules, `-` for standard input
@@ -196,7 +208,12 @@ impl Arguments {
     /// What is wrong with the build options or with what is asked for together.
     pub fn read(words: impl Iterator<Item = String>) -> Result<(Self, BuildOptions), String> {
         let (own, build) = split(words);
-        let arguments = Self::parse_from(own);
+        let mut arguments = Self::parse_from(own);
+        let emulates = |emulated| arguments.emulate.contains(&emulated);
+        if !arguments.emulate.is_empty() {
+            let (int64, fp64) = (emulates(Emulated::Int64), emulates(Emulated::Fp64));
+            arguments.device = arguments.device.emulating(int64, fp64);
+        }
         let options = options::parse_words(build).map_err(|error| error.to_string())?;
         if arguments.files.iter().filter(|file| *file == "-").count() > usize::from(!arguments.watch) {
             return Err("standard input can be read once, and cannot be watched".to_owned());

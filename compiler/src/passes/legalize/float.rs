@@ -23,7 +23,7 @@ impl Lower<'_> {
         }
         let (wide, integer) = match scalar {
             Scalar::F16 => (Scalar::F32, Scalar::I32),
-            Scalar::F32 if self.target.language.fp64 && self.target.shaders.int64 => (Scalar::F64, Scalar::I64),
+            Scalar::F32 if self.target.shaders.fp64 && self.target.shaders.int64 => (Scalar::F64, Scalar::I64),
             Scalar::F32 => return self.fma_calls(0, a, b, c),
             _ => return self.fma_calls(1, a, b, c),
         };

@@ -75,7 +75,7 @@ fn helpers(module: &mut Module, target: &Target) -> [Option<Func>; 2] {
     if target.language.fused_fma {
         return found;
     }
-    let wide_enough = target.language.fp64 && target.shaders.int64;
+    let wide_enough = target.shaders.fp64 && target.shaders.int64;
     for (slot, scalar) in found.iter_mut().zip([Scalar::F32, Scalar::F64]) {
         let mut used = false;
         for function in &module.functions {

@@ -38,17 +38,23 @@ impl Pairs<'_> {
 
     pub(super) fn sum(&mut self, a: Pair, b: Pair) -> Pair {
         let low = self.bin(BinOp::Add, a.0, b.0);
+        let high = self.bin(BinOp::Add, a.1, b.1);
+        if self.is_zero(a.0) || self.is_zero(b.0) {
+            return (low, high);
+        }
         let carried = self.cmp(CmpOp::ULt, low, a.0);
         let carry = self.one_if(carried);
-        let high = if self.is_zero(b.1) { a.1 } else { self.bin(BinOp::Add, a.1, b.1) };
         (low, self.bin(BinOp::Add, high, carry))
     }
 
     pub(super) fn difference(&mut self, a: Pair, b: Pair) -> Pair {
         let low = self.bin(BinOp::Sub, a.0, b.0);
+        let high = self.bin(BinOp::Sub, a.1, b.1);
+        if self.is_zero(b.0) {
+            return (low, high);
+        }
         let borrowed = self.cmp(CmpOp::ULt, a.0, b.0);
         let borrow = self.one_if(borrowed);
-        let high = if self.is_zero(b.1) { a.1 } else { self.bin(BinOp::Sub, a.1, b.1) };
         (low, self.bin(BinOp::Sub, high, borrow))
     }
 
@@ -154,6 +160,9 @@ impl Pairs<'_> {
     /// Whether one is less than the other, signed or not: `ULt` or `SLt`.
     pub(super) fn ordered(&mut self, op: CmpOp, a: Pair, b: Pair) -> Value {
         let above = self.cmp(op, a.1, b.1);
+        if self.is_zero(b.0) {
+            return above;
+        }
         let same = self.cmp(CmpOp::Eq, a.1, b.1);
         let below = self.cmp(CmpOp::ULt, a.0, b.0);
         let below = self.bin(BinOp::And, same, below);
@@ -172,6 +181,9 @@ impl Pairs<'_> {
             }
             CmpOp::ULt | CmpOp::SLt | CmpOp::UGt | CmpOp::SGt => {
                 let (x, y) = if matches!(op, CmpOp::ULt | CmpOp::SLt) { (x, y) } else { (y, x) };
+                if self.is_zero(y.0) {
+                    return Ok(Op::Cmp(strict(op), x.1, y.1));
+                }
                 let above = self.cmp(strict(op), x.1, y.1);
                 let same = self.cmp(CmpOp::Eq, x.1, y.1);
                 let below = self.cmp(CmpOp::ULt, x.0, y.0);

@@ -10,7 +10,7 @@
 //! In memory a pair is what it was: two words, the low one first. So are arguments of kernels. Functions take and return both words. Runs after `legalize`, which has made all other operations
 //! of these.
 //!
-//! What is left to refuse: atomics, and conversions to and from `double`; devices for which this runs report neither. Sums over subgroups are made of shuffles before (`passes::groups`).
+//! What is left to refuse: atomics, and conversions to and from `double`; devices for which this runs report no atomics of 64 bits, and doubles are integers by then (`crate::doubles`). Sums over subgroups are made of shuffles before (`passes::groups`).
 
 mod arithmetic;
 mod convert;
@@ -117,13 +117,20 @@ impl Build for Pairs<'_> {
         value
     }
 
-    /// Of constants a constant: WGSL refuses those whose bits are shifted out.
+    /// Of constants a constant: WGSL refuses those whose bits are shifted out. Half of the words of masks and of exponents are zeros.
     fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.function.ty(a);
         let known = |value: Value| self.known.get(&value).map(|&bits| u64::from(bits));
-        match known(a).zip(known(b)).and_then(|(a, b)| eval::binary(op, Scalar::I32, a, b)) {
-            Some(bits) => self.bits(ty, bits),
-            None => self.push(ty, Op::Bin(op, a, b)),
+        if let Some(bits) = known(a).zip(known(b)).and_then(|(a, b)| eval::binary(op, Scalar::I32, a, b)) {
+            return self.bits(ty, bits);
+        }
+        match (op, known(a), known(b)) {
+            (BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor | BinOp::Shl | BinOp::LShr | BinOp::AShr, _, Some(0)) => a,
+            (BinOp::And, _, Some(0xffff_ffff)) | (BinOp::And | BinOp::Mul | BinOp::Shl | BinOp::LShr | BinOp::AShr, Some(0), _) => a,
+            (BinOp::And | BinOp::Mul, _, Some(0))
+            | (BinOp::Add | BinOp::Or | BinOp::Xor, Some(0), _)
+            | (BinOp::And, Some(0xffff_ffff), _) => b,
+            _ => self.push(ty, Op::Bin(op, a, b)),
         }
     }
 }
