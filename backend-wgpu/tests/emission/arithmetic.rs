@@ -1,8 +1,8 @@
 //! Element-wise operations on noise and on special values.
 
 use crate::common::{ALL, device, noise};
-use crate::kernels::{Text, elementwise, size_of};
 use crate::execute_for;
+use crate::kernels::{Text, elementwise, size_of};
 use wgcl_api::backend::Device;
 use wgcl_compiler::target::Target;
 

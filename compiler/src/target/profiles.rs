@@ -87,7 +87,8 @@ impl Target {
             costs: Costs::default(),
             defects: Defects::default(),
         };
-        Self { language, shaders, inlining: Inlining::default(), native: false, nan_checks: false, zeroed: Zeroed::default() }.with_extensions()
+        Self { language, shaders, inlining: Inlining::default(), native: false, nan_checks: false, zeroed: Zeroed::default() }
+            .with_extensions()
     }
 
     /// The host's CPU with machine code of our own: pointers are addresses, and all atomics and fences have one order.
@@ -126,7 +127,8 @@ impl Target {
             defects: Defects::nvidia(),
             ..full.shaders
         };
-        Self { language, shaders, inlining: Inlining::default(), native: false, nan_checks: false, zeroed: Zeroed::default() }.with_extensions()
+        Self { language, shaders, inlining: Inlining::default(), native: false, nan_checks: false, zeroed: Zeroed::default() }
+            .with_extensions()
     }
 
     /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), with vectors of 256 bits.
@@ -139,7 +141,8 @@ impl Target {
             defects: Defects::lavapipe(),
             ..full.shaders
         };
-        Self { language, shaders, inlining: Inlining::default(), native: false, nan_checks: false, zeroed: Zeroed::default() }.with_extensions()
+        Self { language, shaders, inlining: Inlining::default(), native: false, nan_checks: false, zeroed: Zeroed::default() }
+            .with_extensions()
     }
 
     /// Whatever wgpu reaches by its portable interface alone (Metal, DX12, WebGPU), where it has every type that OpenCL asks for: strictly valid naga, no order of
