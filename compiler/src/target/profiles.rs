@@ -237,7 +237,7 @@ impl Defects {
 
     /// NVIDIA's driver for Vulkan (580.159, an H100).
     pub fn nvidia() -> Self {
-        Self { half_rounding: true, ..Self::default() }
+        Self { half_rounding: true, signed_quotients: true, ..Self::default() }
     }
 
     /// Every driver of Mesa up to 22.3 at least: NIR's least integer of 32 bits has lost its sign in comparisons of 64-bit integers.
@@ -251,6 +251,7 @@ impl Defects {
             loop_values: false,
             half_rounding: false,
             unsigned_minima: false,
+            signed_quotients: false,
             subgroups_in_rows: true,
         }
     }

@@ -102,6 +102,8 @@ pub struct Defects {
     pub half_rounding: bool,
     /// It loses the smaller of an unsigned integer and a constant where that is stored to a variable which a loop carries: found by comparison it is kept.
     pub unsigned_minima: bool,
+    /// It gets quotients and remainders of signed 64-bit integers wrong where a loop within a loop has several.
+    pub signed_quotients: bool,
     /// It makes subgroups of the work-items of one row of a group, and numbers them as if rows followed each other: that is the same only where subgroups divide rows.
     pub subgroups_in_rows: bool,
 }

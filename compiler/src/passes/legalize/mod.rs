@@ -145,7 +145,8 @@ impl Lower<'_> {
     fn concerns(&self, inst: &Inst) -> bool {
         match &inst.op {
             Op::Bin(BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem, a, b) => {
-                (self.ty(*b) == Type::I64 && self.known.bits(*b).is_some()) || self.pairs.contains(&(*a, *b))
+                let wide = self.ty(*b).scalar() == Some(Scalar::I64);
+                wide && (self.target.shaders.defects.signed_quotients || self.known.bits(*b).is_some()) || self.pairs.contains(&(*a, *b))
             }
             Op::Bin(op, ..) => is_derived(*op),
             Op::Math(op, _) => {
