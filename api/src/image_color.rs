@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(element(format(order::S_RGBA, ty::UNORM_INT8), &color), [255, 188, 0, 255]);
         assert_eq!(element(format(order::RGB, ty::UNORM_SHORT_565), &color), (31u16 << 11 | 32 << 5).to_ne_bytes());
         assert_eq!(element(format(order::RGBA, ty::UNORM_INT_101010_2), &color), (1023u32 << 22 | 512 << 12 | 3).to_ne_bytes());
-        assert_eq!(element(format(order::RGBA, ty::UNORM_INT_2_101010), &color), (3u32 << 30 | 512 << 10 | 1023).to_ne_bytes());
+        assert_eq!(element(format(order::ABGR, ty::UNORM_INT_2_101010), &color), (3u32 << 30 | 512 << 10 | 1023).to_ne_bytes());
         assert_eq!(element(format(order::RGBA, ty::UNORM_INT8), &floats([f32::NAN, -1.0, f32::INFINITY, 0.0])), [0, 0, 255, 0]);
         let integers: Vec<u8> = [300i32, -300, 5, -5].iter().flat_map(|value| value.to_ne_bytes()).collect();
         assert_eq!(element(format(order::RGBA, ty::SIGNED_INT8), &integers), [127, 0x80, 5, 0xfb]);

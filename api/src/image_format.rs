@@ -106,13 +106,12 @@ const BYTES: &[u16] = &[ty::UNORM_INT8, ty::SNORM_INT8, ty::SIGNED_INT8, ty::UNS
 const GREY: &[u16] = &[ty::UNORM_INT8, ty::UNORM_INT16, ty::SNORM_INT8, ty::SNORM_INT16, ty::HALF_FLOAT, ty::FLOAT];
 const PACKED: &[u16] = &[ty::UNORM_SHORT_565, ty::UNORM_SHORT_555, ty::UNORM_INT_101010];
 
-/// Of four channels; the second by cl_ext_image_unorm_int_2_101010.
-const FOUR_PACKED: &[u16] = &[ty::UNORM_INT_101010_2, ty::UNORM_INT_2_101010];
-
 /// The table of supported formats.
 const SUPPORTED: &[Group] = &[
     Group { orders: &[order::RGBA], types: ALL_TYPES, needs: Needs::Nothing },
-    Group { orders: &[order::RGBA], types: FOUR_PACKED, needs: Needs::Nothing },
+    Group { orders: &[order::RGBA], types: &[ty::UNORM_INT_101010_2], needs: Needs::Nothing },
+    // cl_ext_image_unorm_int_2_101010
+    Group { orders: &[order::ABGR], types: &[ty::UNORM_INT_2_101010], needs: Needs::Nothing },
     Group { orders: &[order::BGRA, order::ARGB, order::ABGR], types: BYTES, needs: Needs::Nothing },
     Group { orders: &[order::R, order::A, order::RG, order::RA], types: ALL_TYPES, needs: Needs::Nothing },
     Group { orders: &[order::INTENSITY, order::LUMINANCE], types: GREY, needs: Needs::Nothing },
@@ -138,11 +137,12 @@ pub fn element_size(format: ImageFormat) -> Option<u32> {
     let ImageFormat { order, data_type } = format;
     let goes = match order {
         order::RGB | order::RGB_X => PACKED.contains(&data_type),
-        order::BGRA | order::ARGB | order::ABGR => BYTES.contains(&data_type),
+        order::ABGR => data_type == ty::UNORM_INT_2_101010 || BYTES.contains(&data_type),
+        order::BGRA | order::ARGB => BYTES.contains(&data_type),
         order::INTENSITY | order::LUMINANCE => GREY.contains(&data_type),
         order::DEPTH => matches!(data_type, ty::UNORM_INT16 | ty::FLOAT),
         order::S_RGB | order::S_RGB_X | order::S_RGBA | order::S_BGRA => data_type == ty::UNORM_INT8,
-        order::RGBA => FOUR_PACKED.contains(&data_type) || ALL_TYPES.contains(&data_type),
+        order::RGBA => data_type == ty::UNORM_INT_101010_2 || ALL_TYPES.contains(&data_type),
         _ => ALL_TYPES.contains(&data_type),
     };
     let channel = match data_type {
@@ -288,7 +288,8 @@ mod tests {
         assert_eq!(size(order::INTENSITY, ty::SNORM_INT16), Some(2));
         assert_eq!(size(order::RGB, ty::UNORM_SHORT_555), Some(2));
         assert_eq!(size(order::RGBA, ty::UNORM_INT_101010_2), Some(4));
-        assert_eq!(size(order::RGBA, ty::UNORM_INT_2_101010), Some(4));
+        assert_eq!(size(order::ABGR, ty::UNORM_INT_2_101010), Some(4));
+        assert_eq!(size(order::RGBA, ty::UNORM_INT_2_101010), None);
         // Three channels of a byte are no power of two.
         assert_eq!(size(order::RGB, ty::UNORM_INT8), None);
         assert_eq!(size(order::S_RGB, ty::UNORM_INT8), None);
