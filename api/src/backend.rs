@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
@@ -581,6 +582,11 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn write_at_once(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
         let _ = (memory, offset, bytes);
         false
+    }
+    /// Bytes of memory of the device's for another device's read to write where they are, if the host sees them; no command of this one uses them meanwhile. `None` where it takes a command.
+    fn landing(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
+        let _ = (memory, range);
+        None
     }
     /// Whether there are devices of some of its compute units ([`Device::part`]).
     fn is_divisible(&self) -> bool {

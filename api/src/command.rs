@@ -383,21 +383,26 @@ struct Migration {
     failure: Mutex<Option<BackendError>>,
 }
 
-/// One half of a transfer: the read, or (with `arrived`) the write.
+/// The first half of a transfer, a read; the bytes go where they belong, or into `staging`.
 struct Step {
     migration: Arc<Migration>,
     transfer: Transfer,
-    staging: Arc<Mutex<Vec<u8>>>,
+    staging: Option<Arc<Mutex<Vec<u8>>>>,
 }
 
 /// Begins the transfers, after all of which the work comes.
 fn migrate(missing: Vec<Transfer>, work: Work, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
     let read = |transfer: &Transfer| -> Result<_> {
         let size = transfer.range.end - transfer.range.start;
-        let staging = Arc::new(Mutex::new(crate::memory::zeroed(size)?));
         let memory = transfer.buffer.store().memory(transfer.from)?;
+        let own = transfer.buffer.store().memory(queue.device_index())?;
         let regions = vec![CopyRegion { buffer: transfer.range.start, host: 0, size }];
-        Ok((Action::Read { src: memory, dst: Arc::new(Staging(staging.clone())), regions }, staging))
+        // Who has written what is missing here came behind all that used the old contents here: nothing does now.
+        if let Some(dst) = queue.device().backend().landing(&own, transfer.range.clone()) {
+            return Ok((Action::Read { src: memory, dst, regions }, None));
+        }
+        let staging = Arc::new(Mutex::new(crate::memory::zeroed(size)?));
+        Ok((Action::Read { src: memory, dst: Arc::new(Staging(staging.clone())), regions }, Some(staging)))
     };
     // None of them begins unless all can: what is on its way resumes the event.
     let reads = match missing.iter().map(read).collect::<Result<Vec<_>>>() {
@@ -432,9 +437,11 @@ impl Progress for Step {
         let written = result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
             let device = migration.queue.device().backend();
             // Other devices may have this memory too: they do not come behind a command of this one.
-            if !device.write_at_once(&*dst, start, &self.staging.lock()) {
+            if let Some(staging) = &self.staging
+                && !device.write_at_once(&*dst, start, &staging.lock())
+            {
                 let regions = vec![CopyRegion { buffer: start, host: 0, size: end - start }];
-                let command = Action::Write { dst, src: Arc::new(Staging(self.staging.clone())), regions };
+                let command = Action::Write { dst, src: Arc::new(Staging(staging.clone())), regions };
                 device.enqueue(command.into(), false, Arc::new(Arrival(migration.event.clone())));
             }
             store.copied(index, start..end);

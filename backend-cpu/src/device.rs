@@ -1,10 +1,11 @@
 //! The device, and its parts.
 
+use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use wgcl_api::backend::{BackendResult, Command, CopyRegion, Device, DeviceProperties, LoadedProgram, Memory, Progress};
+use wgcl_api::backend::{BackendResult, Command, CopyRegion, Device, DeviceProperties, HostTarget, LoadedProgram, Memory, Progress};
 use wgcl_api::cache::Key;
 use wgcl_api::host::HostRegion;
 use wgcl_api::host_commands::HostBytes;
@@ -18,7 +19,7 @@ use wgcl_runtime::{Expected, Program};
 
 use crate::cores::Cores;
 use crate::engine::{self, Engine};
-use crate::memory::{CpuMemory, Quota};
+use crate::memory::{CpuMemory, Quota, landing};
 use crate::program::{self, Cpu, CpuProgram};
 use crate::properties::properties;
 use crate::queue::Commands;
@@ -130,6 +131,10 @@ impl Device for CpuDevice {
     fn write_at_once(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
         let region = CopyRegion { buffer: offset, host: 0, size: bytes.len() as u64 };
         memory.as_any().downcast_ref::<CpuMemory>().is_some_and(|memory| memory.write(bytes, region).is_ok())
+    }
+
+    fn landing(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
+        landing(memory, range)
     }
 
     fn is_divisible(&self) -> bool {

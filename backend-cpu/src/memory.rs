@@ -4,12 +4,13 @@
 //! undefined. The application may hand memory of its own to commands that overlaps an object's (what it has mapped): so bytes are moved by pointers, without references to them.
 
 use std::any::Any;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, Memory};
+use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, HostTarget, Memory};
 use wgcl_api::host::HostRegion;
 use wgcl_api::host_commands::{HostBytes, range};
 use wgcl_api::options::Options;
@@ -271,6 +272,29 @@ impl HostBytes for CpuMemory {
             }
             Ok(())
         })
+    }
+}
+
+/// Bytes of an object that a command of another device writes.
+#[derive(Debug)]
+struct Landing {
+    memory: Arc<dyn Memory>,
+    place: Range<usize>,
+}
+
+/// What is written at a range of an object.
+pub(crate) fn landing(memory: &Arc<dyn Memory>, place: Range<u64>) -> Option<Arc<dyn HostTarget>> {
+    let own: &CpuMemory = memory.as_any().downcast_ref()?;
+    let place = range(own.length(), place.start, place.end.checked_sub(place.start)?).ok()?;
+    Some(Arc::new(Landing { memory: Arc::clone(memory), place }))
+}
+
+impl HostTarget for Landing {
+    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
+        let Some(memory) = self.memory.as_any().downcast_ref::<CpuMemory>() else { return };
+        memory.note_written(&self.place);
+        // SAFETY: the bytes are inside, as `landing` saw. No command of this device uses them before the other's is done (`Device::landing`), but one that races.
+        f(unsafe { std::slice::from_raw_parts_mut(memory.start().as_ptr().add(self.place.start), self.place.len()) });
     }
 }
 

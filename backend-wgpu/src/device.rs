@@ -1,6 +1,7 @@
 //! A device: its properties at once, everything else when first needed.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -9,7 +10,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{
     Action, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore,
-    LoadedProgram, Memory, Progress, SharedPayload, Times,
+    HostTarget, LoadedProgram, Memory, Progress, SharedPayload, Times,
 };
 use wgcl_api::cache::Key;
 use wgcl_api::host::HostRegion;
@@ -29,7 +30,7 @@ use crate::engine::Engine;
 use crate::exit;
 use crate::gpu::Gpu;
 use crate::host::Pinned;
-use crate::memory::WgpuMemory;
+use crate::memory::{WgpuMemory, landing};
 use crate::message::Message;
 use crate::planner::Planner;
 use crate::port::Port;
@@ -216,6 +217,10 @@ impl Device for WgpuDevice {
         }
         let memory: Arc<dyn Memory> = WgpuMemory::of_any_size(&open.gpu, size, Some(open.thread.clone()))?;
         Ok(memory)
+    }
+
+    fn landing(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
+        landing(memory, range)
     }
 
     fn importable_memory(&self) -> Vec<ExternalMemory> {

@@ -5,16 +5,18 @@
 
 use std::any::Any;
 use std::mem::ManuallyDrop;
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::mpsc::Sender;
 
-use wgcl_api::backend::{BackendError, BackendResult, ExternalMemory, Memory};
+use wgcl_api::backend::{BackendError, BackendResult, ExternalMemory, HostTarget, Memory};
 use wgcl_runtime::process;
 use wgpu::BufferUsages;
 
 use crate::buffer::Buffer;
 use crate::gpu::Gpu;
+use crate::host_bytes;
 use crate::large::LARGE;
 use crate::message::Message;
 use crate::vulkan::{self, Mapping};
@@ -182,6 +184,31 @@ impl Memory for WgpuMemory {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+/// Bytes of memory that the host sees all the time, written by a command of another device.
+#[derive(Debug)]
+struct Landing {
+    memory: Arc<dyn Memory>,
+    place: Range<u64>,
+}
+
+/// What is written at a range of memory, if the host sees it.
+pub(crate) fn landing(memory: &Arc<dyn Memory>, place: Range<u64>) -> Option<Arc<dyn HostTarget>> {
+    let own = downcast(memory).ok()?;
+    own.mapping()?;
+    host_bytes::check(std::iter::once((place.start, place.end.checked_sub(place.start)?)), own).ok()?;
+    Some(Arc::new(Landing { memory: Arc::clone(memory), place }))
+}
+
+impl HostTarget for Landing {
+    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
+        let Some(mapping) = downcast(&self.memory).ok().and_then(WgpuMemory::mapping) else { return };
+        // SAFETY: the bytes are inside, as `landing` saw. No command of this device uses them before the other's is done (`Device::landing`), but one that races.
+        f(unsafe { mapping.bytes_mut(self.place.start, self.place.end - self.place.start) });
+        // They are there before anything is submitted.
+        fence(Ordering::SeqCst);
     }
 }
 
