@@ -139,7 +139,7 @@ pub const SWITCHES: &[Switch] = &[
     Switch {
         name: "WGCL_SUBGROUP",
         kind: Kind::Text,
-        default: "the device's, 32 where it has several",
+        default: "the device's, 32 where a GPU has several",
         doc: "Work-items of a subgroup of kernels that require no size, where the device has several (or a Vulkan driver takes one, VK_EXT_subgroup_size_control): a power of two that it has.",
     },
     Switch {

@@ -120,6 +120,7 @@ pub fn shader(source: &str, bindings: Vec<Binding>, args: ArgLayout, spirv: bool
         local_memory: 0,
         private_memory: 0,
         coarse: 1,
+        subgroup_size: None,
         printf: Default::default(),
         any_local_size: false,
     }

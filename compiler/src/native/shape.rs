@@ -161,7 +161,7 @@ fn items(group: [u32; 3]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::Shape;
+    use super::{Shape, subgroup_size, subgroup_sizes};
     use wgcl_codegen::Isa;
 
     #[test]
@@ -189,15 +189,19 @@ mod tests {
     }
 
     #[test]
-    fn subgroups_are_whole_vectors() {
-        let of = |isa, group| {
-            let shape = Shape::of_subgroups(isa, group);
+    fn subgroups_are_vectors_or_what_a_kernel_requires() {
+        let required = |isa, group, lanes| {
+            let shape = Shape::of_subgroups(isa, group, lanes);
             (shape.lanes, shape.in_row, shape.chunks(), shape.has_rest())
         };
+        let of = |isa, group| required(isa, group, subgroup_size(isa));
         assert_eq!(of(Isa::Avx512, [64, 1, 1]), (16, true, 4, false));
         assert_eq!(of(Isa::Avx512, [8, 8, 1]), (16, false, 4, false));
         assert_eq!(of(Isa::Avx512, [3, 1, 1]), (16, true, 1, true));
         assert_eq!(of(Isa::Avx2, [20, 1, 1]), (8, true, 3, true));
         assert_eq!(of(Isa::Sse42, [20, 1, 1]), (1, true, 20, false));
+        assert_eq!(required(Isa::Avx512, [40, 1, 1], 32), (32, true, 2, true));
+        assert_eq!(required(Isa::Avx512, [8, 8, 1], 4), (4, true, 16, false));
+        assert_eq!([Isa::Avx512, Isa::Avx2, Isa::Sse42].map(subgroup_sizes), [4 | 8 | 16 | 32, 4 | 8 | 16, 1]);
     }
 }
