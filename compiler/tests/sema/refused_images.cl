@@ -21,7 +21,7 @@ kernel void k(read_only image2d_t a, write_only image2d_t b, read_only image3d_t
     read_imagef(a, (float2)(0)); // error: no matching function
     read_imagef(c, s, at); // error: no matching function
     read_imagei(e, s, at); // error: no matching function
-    read_imagef(a, at, at); // error: passing
+    read_imagef(a, at, at); // error: no matching function
     read_imagef(at, s, at); // error: expecting an image
     read_imagef(a); // error: too few arguments
     write_imagef(b, at, at); // error: passing
