@@ -474,6 +474,10 @@ pub trait Progress: Send + Sync {
     fn submitted(&self, now: u64);
     /// Began, as far as is known (called at the latest before `complete`).
     fn running(&self);
+    /// Whether the thread that calls this waits for the command as soon as it is enqueued: it may as well do the work.
+    fn is_awaited_here(&self) -> bool {
+        false
+    }
     /// The kernel's `printf` wrote this; called before `complete`.
     fn print(&self, text: &[u8]) {
         crate::printf::to_stdout(text);
@@ -541,10 +545,18 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = identity;
         self.allocate(size)
     }
+    /// Whether [`Device::adopt`] takes memory of the host's that is well aligned.
+    fn adopts(&self) -> bool {
+        false
+    }
     /// The host's own memory of so many bytes as the device's, where it can use that as it is; it keeps the region. `None` where memory has to be made.
     fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         let _ = (region, size);
         None
+    }
+    /// The host's own memory of so many bytes as memory that this device's copies reach, wherever its kernels have theirs; it keeps the region. `None` where that cannot be.
+    fn reach(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+        self.adopt(region, size)
     }
     /// What memory of others it can use.
     fn importable_memory(&self) -> Vec<ExternalMemory> {

@@ -6,20 +6,16 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use parking_lot::Mutex;
 
 use crate::backend::{
-    Action, BackendError, BackendResult, Command, CopyRegion, HostSource, HostTarget, Launch, LaunchArg, LoadedProgram, MemoryRange,
-    SharedPayload, ValueBytes,
+    Action, Command, CopyRegion, HostSource, HostTarget, Launch, LaunchArg, LoadedProgram, MemoryRange, SharedPayload, ValueBytes,
 };
-use crate::backend::{Progress, Times};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::failure::Failure;
 use crate::image::{Image, MemObject};
 use crate::memory::{Buffer, MemFlags};
+use crate::migration::{Transfer, migrate};
 use crate::native::NativeKernel;
 use crate::program::Executable;
 use crate::queue::Queue;
@@ -268,6 +264,8 @@ pub struct Work {
     pub uses: Vec<Use>,
     /// Bytes that the host wrote straight into a device's memory: device index and range.
     pub host_written: Option<(usize, Use)>,
+    /// Whether the call that enqueues it waits for it.
+    pub is_blocking: bool,
 }
 
 impl fmt::Debug for Work {
@@ -296,7 +294,7 @@ impl Work {
 
     /// An operation with its uses.
     pub fn new(operation: Operation, uses: Vec<Use>) -> Self {
-        Self { operation, uses, host_written: None }
+        Self { operation, uses, host_written: None, is_blocking: false }
     }
 
     /// Makes sure that all memory exists on the device of a queue, so that lack of memory is reported by the enqueuing call.
@@ -348,131 +346,5 @@ impl Work {
     /// What the work would have used, if it is not done.
     pub(crate) fn into_kept(self) -> Vec<Kept> {
         self.uses.into_iter().map(Use::into_kept).collect()
-    }
-}
-
-/// Bytes that have to come from another device.
-struct Transfer {
-    buffer: Arc<Buffer>,
-    from: usize,
-    range: Range<u64>,
-}
-
-/// Bytes on their way through the host.
-#[derive(Debug)]
-struct Staging(Arc<Mutex<Vec<u8>>>);
-
-impl HostTarget for Staging {
-    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
-        f(&mut self.0.lock());
-    }
-}
-
-impl HostSource for Staging {
-    fn with(&self, f: &mut dyn FnMut(&[u8])) {
-        f(&self.0.lock());
-    }
-}
-
-/// Transfers that a command waits for.
-struct Migration {
-    event: Arc<Event>,
-    queue: Arc<Queue>,
-    work: Mutex<Option<Work>>,
-    remaining: AtomicUsize,
-    failure: Mutex<Option<BackendError>>,
-}
-
-/// The first half of a transfer, a read; the bytes go where they belong, or into `staging`.
-struct Step {
-    migration: Arc<Migration>,
-    transfer: Transfer,
-    staging: Option<Arc<Mutex<Vec<u8>>>>,
-}
-
-/// Begins the transfers, after all of which the work comes.
-fn migrate(missing: Vec<Transfer>, work: Work, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
-    let read = |transfer: &Transfer| -> Result<_> {
-        let size = transfer.range.end - transfer.range.start;
-        let memory = transfer.buffer.store().memory(transfer.from)?;
-        let own = transfer.buffer.store().memory(queue.device_index())?;
-        let regions = vec![CopyRegion { buffer: transfer.range.start, host: 0, size }];
-        // Who has written what is missing here came behind all that used the old contents here: nothing does now.
-        if let Some(dst) = queue.device().backend().landing(&own, transfer.range.clone()) {
-            return Ok((Action::Read { src: memory, dst, regions }, None));
-        }
-        let staging = Arc::new(Mutex::new(crate::memory::zeroed(size)?));
-        Ok((Action::Read { src: memory, dst: Arc::new(Staging(staging.clone())), regions }, Some(staging)))
-    };
-    // None of them begins unless all can: what is on its way resumes the event.
-    let reads = match missing.iter().map(read).collect::<Result<Vec<_>>>() {
-        Ok(reads) => reads,
-        Err(error) => return Prepared::Failed(error, work.into_kept()),
-    };
-    let migration = Arc::new(Migration {
-        event: event.clone(),
-        queue: queue.clone(),
-        work: Mutex::new(Some(work)),
-        remaining: AtomicUsize::new(missing.len()),
-        failure: Mutex::new(None),
-    });
-    for (transfer, (action, staging)) in missing.into_iter().zip(reads) {
-        let device = queue.context().devices()[transfer.from].clone();
-        device.backend().enqueue(action.into(), false, Arc::new(Step { migration: migration.clone(), transfer, staging }));
-        device.backend().flush();
-    }
-    Prepared::Later
-}
-
-impl Progress for Step {
-    fn submitted(&self, _now: u64) {}
-
-    fn running(&self) {}
-
-    fn complete(&self, result: BackendResult<Times>) {
-        let migration = &self.migration;
-        let Range { start, end } = self.transfer.range.clone();
-        let store = self.transfer.buffer.store();
-        let index = migration.queue.device_index();
-        let written = result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
-            let device = migration.queue.device().backend();
-            // Other devices may have this memory too: they do not come behind a command of this one.
-            if let Some(staging) = &self.staging
-                && !device.write_at_once(&*dst, start, &staging.lock())
-            {
-                let regions = vec![CopyRegion { buffer: start, host: 0, size: end - start }];
-                let command = Action::Write { dst, src: Arc::new(Staging(staging.clone())), regions };
-                device.enqueue(command.into(), false, Arc::new(Arrival(migration.event.clone())));
-            }
-            store.copied(index, start..end);
-        });
-        if let Err(error) = written {
-            migration.failure.lock().get_or_insert(BackendError::Other(error.to_string()));
-        }
-        if migration.remaining.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let failure = migration.failure.lock().take();
-            let work = migration.work.lock().take();
-            if let Some(work) = work {
-                migration.event.resume(match failure {
-                    None => Ok(work),
-                    Some(error) => Err((error.into(), work.into_kept())),
-                });
-            }
-        }
-    }
-}
-
-/// The second half of a transfer, which nobody waits for: the device has it before the command that needs it.
-struct Arrival(Arc<Event>);
-
-impl Progress for Arrival {
-    fn submitted(&self, _now: u64) {}
-
-    fn running(&self) {}
-
-    fn complete(&self, result: BackendResult<Times>) {
-        if let Err(error) = result {
-            self.0.lacks(error.into());
-        }
     }
 }

@@ -279,7 +279,7 @@ impl CommandBuffer {
 
     /// Makes a command for the device of a queue.
     pub(crate) fn make(queue: &Arc<Queue>, work: Work) -> Result<Step> {
-        let Work { operation, uses, host_written: _ } = work;
+        let Work { operation, uses, host_written: _, is_blocking: _ } = work;
         // "CL_INVALID_OPERATION if ... command_queue does not support ... CL_COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR".
         let enqueues = matches!(&operation, Operation::Launch(launch) if launch.family.is_some());
         ensure!(!enqueues, InvalidOperation, "a kernel that enqueues others cannot be recorded");

@@ -13,6 +13,7 @@ use crate::error::{Error, Result, ensure};
 use crate::host::HostAllocator;
 use crate::lock::{Mutex, Rank};
 use crate::memory::Buffer;
+use crate::migration::{Bridge, LazyBridge};
 use crate::object::{Destructors, HandleSlot, Object};
 use crate::printf::{self, Printer};
 use crate::queue::Queue;
@@ -27,6 +28,10 @@ pub struct Context {
     devices: Vec<Arc<Device>>,
     /// For each device the first of them with the same memory.
     homes: Vec<usize>,
+    /// Whether several of them use the host's memory as it is, and can have it in common.
+    has_common_memory: bool,
+    /// What contents cross between devices that do not have it.
+    bridge: LazyBridge,
     property_list: Option<Vec<isize>>,
     notify: Option<Notify>,
     printer: OnceLock<Printer>,
@@ -81,11 +86,15 @@ impl Context {
             }
         }
         let home = |device: &Arc<Device>| unique.iter().position(|other| other.shares_memory(device)).unwrap_or(0);
-        let homes = unique.iter().map(home).collect();
+        let homes: Vec<usize> = unique.iter().map(home).collect();
+        let adopting = unique.iter().zip(&homes).enumerate().filter(|(index, (device, home))| index == *home && device.backend().adopts());
+        let has_common_memory = adopting.count() > 1;
         Ok(Arc::new(Self {
             slot: HandleSlot::default(),
             devices: unique,
             homes,
+            has_common_memory,
+            bridge: LazyBridge::default(),
             property_list,
             notify,
             printer: OnceLock::new(),
@@ -118,6 +127,16 @@ impl Context {
     /// The device that stands for all of the context's that have the memory of one in common, by their places.
     pub(crate) fn home(&self, device_index: usize) -> usize {
         self.homes.get(device_index).copied().unwrap_or(device_index)
+    }
+
+    /// Whether several devices use the host's memory as it is.
+    pub(crate) const fn has_common_memory(&self) -> bool {
+        self.has_common_memory
+    }
+
+    /// Memory of the host's by which contents come from one device to another, if there is such.
+    pub(crate) fn bridge(&self) -> Option<&Arc<Bridge>> {
+        self.bridge.get(self, &*self.allocator)
     }
 
     /// Sends what kernels print there from now on. Only the first counts.

@@ -25,6 +25,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread::{self, ThreadId};
 
 use parking_lot::Condvar;
 
@@ -128,6 +129,8 @@ pub struct Event {
     done: Condvar,
     /// What a trace has of it, if one is made.
     traced: Option<Arc<Traced>>,
+    /// The thread whose call does not return before the command is done.
+    awaiting: Option<ThreadId>,
     /// Of a command buffer for several queues: the commands of these, for all of which it waits.
     parts: OnceLock<Vec<Arc<Self>>>,
 }
@@ -197,6 +200,7 @@ impl Event {
         work: Option<Work>,
     ) -> Arc<Self> {
         let traced = work.as_ref().and_then(|work| Traced::new(command, work));
+        let awaiting = work.as_ref().filter(|work| work.is_blocking).map(|_| thread::current().id());
         let profile = Profile { queued: queue.as_ref().map_or(0, |queue| queue.device().backend().now()), ..Profile::default() };
         Arc::new(Self {
             slot: HandleSlot::default(),
@@ -225,6 +229,7 @@ impl Event {
             ),
             done: Condvar::new(),
             traced,
+            awaiting,
             parts: OnceLock::new(),
         })
     }

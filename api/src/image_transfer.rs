@@ -95,7 +95,7 @@ impl Queue {
         image.flags().check_host_read()?;
         let operation = Operation::Read(buffer.clone(), target, rect::pieces(&here, buffer.origin(), &there, 0));
         let work = Work::new(operation, vec![used(buffer, span(image, &here)?, Access::Read).of_image(image)]);
-        self.end(self.submit(CommandType::ReadImage, work, wait_list)?, blocking)
+        self.submit_blocking(CommandType::ReadImage, work, wait_list, blocking)
     }
 
     /// clEnqueueWriteImage
@@ -121,7 +121,7 @@ impl Queue {
         image.flags().check_host_write()?;
         let operation = Operation::Write(buffer.clone(), source, rect::pieces(&here, buffer.origin(), &there, 0));
         let work = Work::new(operation, vec![used(buffer, span(image, &here)?, writing(&here)).of_image(image)]);
-        self.end(self.submit(CommandType::WriteImage, work, wait_list)?, blocking)
+        self.submit_blocking(CommandType::WriteImage, work, wait_list, blocking)
     }
 
     /// clEnqueueCopyImage, from the first origin to the second.

@@ -47,6 +47,7 @@ pub mod lock;
 pub mod mandates;
 mod map;
 pub mod memory;
+mod migration;
 mod misuse;
 pub mod mutable_dispatch;
 pub mod native;

@@ -76,7 +76,7 @@ impl MemObject {
         let start = usize::try_from(span.start).map_err(|_| Error::MapFailure("the offset does not fit an address".into()))?;
         let memory = store.memory(device_index)?;
         // The application's own memory is what it wants to see, and elsewhere it is not the device's.
-        let direct = memory.host_address().filter(|_| store.host.is_none() || store.is_adopted(&*memory));
+        let direct = memory.host_address().filter(|_| store.host.is_none() || store.is_adopted(device_index));
         let (address, via) = match direct {
             Some(address) => (address + start, MapVia::Device(device_index)),
             None => {

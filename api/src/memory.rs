@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bitflags::bitflags;
 use once_cell::sync::OnceCell;
 
-use crate::backend::{Action, BackendResult, CopyRegion, HostSource, Identity, Memory, Progress, Times};
+use crate::backend::{Action, BackendResult, CopyRegion, Device, HostSource, Identity, Memory, Progress, Times};
 use crate::callback;
 use crate::context::{Context, Notify};
 use crate::error::{Error, Result, ensure};
@@ -193,10 +193,10 @@ pub struct Store {
     context: Arc<Context>,
     size: u64,
     /// One for each device of the context, but for those that have their memory in common with an earlier one.
-    memories: Vec<OnceCell<Arc<dyn Memory>>>,
+    memories: Vec<OnceCell<Place>>,
     /// What pointers into it have in their high half.
     identity: Identity,
-    /// What bytes of each device are the newest. Not kept for contexts with one device.
+    /// What bytes of each device are the newest, and last those of the host's memory that devices use as it is. Not kept for contexts with one device.
     valid: Mutex<Vec<RangeSet>>,
     /// Whether there is a `failure`: most memory never has one.
     has_failure: AtomicBool,
@@ -206,10 +206,20 @@ pub struct Store {
     importers: Vec<usize>,
     /// The application's memory, for CL_MEM_USE_HOST_PTR.
     pub(crate) host: Option<Arc<dyn HostRegion>>,
+    /// Memory of the host's that those devices of the context have in common which use it as it is; `None` where there is none.
+    common: OnceCell<Option<Arc<dyn HostRegion>>>,
     /// Maps of the buffer and its sub-buffers that were not undone yet.
     pub(crate) maps: Mutex<Vec<MapRecord>>,
     /// Host memory that maps share, from the first one on: making it anew takes longer than filling it.
     shadow: Mutex<Option<Arc<dyn HostRegion>>>,
+}
+
+/// A store's memory on a device.
+#[derive(Debug)]
+struct Place {
+    memory: Arc<dyn Memory>,
+    /// Whether it is the host's, as it is ([`Store::region_for`]).
+    is_adopted: bool,
 }
 
 impl Drop for Store {
@@ -234,7 +244,7 @@ impl Store {
         store.importers = importers;
         if let (Some(cell), Some(device)) = (store.memories.get(home), context.devices().get(home)) {
             // It is empty: the store is new.
-            let _ = cell.set(memory);
+            let _ = cell.set(Place { memory, is_adopted: false });
             trace::hold(device.name(), size.cast_signed());
         }
         store.written(home, 0..size);
@@ -252,11 +262,12 @@ impl Store {
             size,
             memories: context.devices().iter().map(|_| OnceCell::new()).collect(),
             identity,
-            valid: Mutex::new(Rank::Residency, context.devices().iter().map(|_| RangeSet::default()).collect()),
+            valid: Mutex::new(Rank::Residency, (0..=context.devices().len()).map(|_| RangeSet::default()).collect()),
             has_failure: AtomicBool::new(false),
             failure: Mutex::new(Rank::Residency, None),
             importers: Vec::new(),
             host,
+            common: OnceCell::new(),
             maps: Mutex::new(Rank::Maps, Vec::new()),
             shadow: Mutex::new(Rank::Residency, None),
         }
@@ -276,16 +287,30 @@ impl Store {
         let (Some(cell), Some(device)) = (self.memories.get(device_index), self.context.devices().get(device_index)) else {
             return Err(Error::InvalidDevice("the device is not of the buffer's context".into()));
         };
-        let make = || match self.host.as_ref().and_then(|host| device.backend().adopt(host, self.size)) {
-            Some(memory) => Ok(memory),
-            None if self.identity.is_of_host() => device.backend().allocate_shared(self.size, self.identity.get()),
-            None => device.backend().allocate(self.size),
-        };
-        cell.get_or_try_init(|| {
-            let made = make()?;
+        let backend = device.backend();
+        let make = || {
+            let adopted = self.region_for(backend).and_then(|region| backend.adopt(region, self.size));
+            let is_adopted = adopted.is_some();
+            let memory = match adopted {
+                Some(memory) => memory,
+                None if self.identity.is_of_host() => backend.allocate_shared(self.size, self.identity.get())?,
+                None => backend.allocate(self.size)?,
+            };
             trace::hold(device.name(), self.size.cast_signed());
-            Ok(made)
-        })
+            Ok(Place { memory, is_adopted })
+        };
+        cell.get_or_try_init(make).map(|place| &place.memory)
+    }
+
+    /// Memory of the host's for a device to use as it is: the application's, or what several devices are to have in common.
+    fn region_for(&self, device: &dyn Device) -> Option<&Arc<dyn HostRegion>> {
+        let in_common = || {
+            let is_plain = self.importers.is_empty() && !self.identity.is_of_host();
+            let wanted = is_plain && self.context.has_common_memory() && device.adopts();
+            let make = || self.context.allocator().allocate(self.size);
+            if wanted { self.common.get_or_init(make).as_ref() } else { None }
+        };
+        self.host.as_ref().or_else(in_common)
     }
 
     /// Bytes.
@@ -303,26 +328,33 @@ impl Store {
         self.identity.is_of_host()
     }
 
-    /// Whether memory on a device is the host's region itself.
-    pub(crate) fn is_adopted(&self, memory: &dyn Memory) -> bool {
-        self.host.as_ref().is_some_and(|host| memory.host_address() == Some(host.address()))
+    /// Whether memory on a device is the host's itself.
+    pub(crate) fn is_adopted(&self, device_index: usize) -> bool {
+        self.memories.get(self.context.home(device_index)).and_then(OnceCell::get).is_some_and(|place| place.is_adopted)
     }
 
-    /// What a device lacks of `range`, and who has it.
+    /// The place in `valid` of what a device has.
+    fn holder(&self, device_index: usize) -> usize {
+        if self.is_adopted(device_index) { self.context.devices().len() } else { self.context.home(device_index) }
+    }
+
+    /// What a device lacks of `range`, and a device that has it.
     pub(crate) fn missing(&self, device_index: usize, range: Range<u64>) -> Vec<(usize, Range<u64>)> {
-        let device_index = self.context.home(device_index);
+        let own = self.holder(device_index);
         let valid = self.valid.lock();
         let mut wanted = RangeSet::default();
         wanted.insert(range.clone());
-        for have in valid.get(device_index).map(|set| set.intersection(&range)).unwrap_or_default() {
+        for have in valid.get(own).map(|set| set.intersection(&range)).unwrap_or_default() {
             wanted.remove(&have);
         }
         let mut found = Vec::new();
-        for (holder, set) in valid.iter().enumerate().filter(|(holder, _)| *holder != device_index) {
+        for (holder, set) in valid.iter().enumerate().filter(|(holder, _)| *holder != own) {
+            // Any of the devices that use the host's memory as it is.
+            let Some(from) = (0..self.memories.len()).find(|&index| self.holder(index) == holder) else { continue };
             for piece in wanted.intersection(&range) {
                 for have in set.intersection(&piece) {
                     wanted.remove(&have);
-                    found.push((holder, have));
+                    found.push((from, have));
                 }
             }
         }
@@ -331,15 +363,15 @@ impl Store {
 
     /// A device has written `range`: nobody else has the newest version now.
     pub(crate) fn written(&self, device_index: usize, range: Range<u64>) {
-        let device_index = self.context.home(device_index);
+        let own = self.holder(device_index);
         for (index, set) in self.valid.lock().iter_mut().enumerate() {
-            if index == device_index { set.insert(range.clone()) } else { set.remove(&range) }
+            if index == own { set.insert(range.clone()) } else { set.remove(&range) }
         }
     }
 
     /// A device got a copy of the newest version of `range`.
     pub(crate) fn copied(&self, device_index: usize, range: Range<u64>) {
-        if let Some(set) = self.valid.lock().get_mut(self.context.home(device_index)) {
+        if let Some(set) = self.valid.lock().get_mut(self.holder(device_index)) {
             set.insert(range);
         }
     }
@@ -471,7 +503,7 @@ impl Buffer {
         let home = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
         let memory = store.memory(home)?;
         let bytes = match &store.host {
-            Some(region) if !store.is_adopted(&*memory) => Some(copy_of(region, size)?),
+            Some(region) if !store.is_adopted(home) => Some(copy_of(region, size)?),
             _ => bytes,
         };
         let has_contents = bytes.is_some() || store.host.is_some();

@@ -156,7 +156,7 @@ impl Queue {
         let flags = MapFlags::parse(flags)?;
         if self.is_of_host(address) {
             Self::check_blocking(blocking, wait_list)?;
-            return self.end(self.submit(CommandType::SvmMap, Work::nop(), wait_list)?, blocking);
+            return self.submit_blocking(CommandType::SvmMap, Work::nop(), wait_list, blocking);
         }
         let (buffer, offset) = self.svm_at(address)?;
         let range = buffer.range(offset, size)?;
@@ -237,7 +237,7 @@ impl Queue {
         self.check_svm(wait_list)?;
         Self::check_blocking(blocking, wait_list)?;
         let work = self.svm_copy_work(copy, target, source)?;
-        self.end(self.submit(CommandType::SvmMemcpy, work, wait_list)?, blocking)
+        self.submit_blocking(CommandType::SvmMemcpy, work, wait_list, blocking)
     }
 
     /// What clEnqueueSVMMemFill does. `target` makes memory of the host alone.

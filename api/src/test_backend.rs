@@ -110,6 +110,10 @@ pub(crate) struct TestDevice {
     sender: Mutex<Sender<Vec<Item>>>,
     /// Writes fail.
     pub(crate) refuses_writes: Arc<AtomicBool>,
+    /// Copies fail.
+    pub(crate) refuses_copies: Arc<AtomicBool>,
+    /// What stands for all memory of the host's that its copies reach.
+    pub(crate) reached: Mutex<Option<Arc<TestMemory>>>,
     /// Commands that were run.
     pub(crate) executed: Arc<AtomicU64>,
     /// Launches among them.
@@ -157,6 +161,8 @@ impl TestDevice {
         let recorded = launches.clone();
         let refuses_writes = Arc::new(AtomicBool::new(false));
         let refused = refuses_writes.clone();
+        let refuses_copies = Arc::new(AtomicBool::new(false));
+        let refused_copies = refuses_copies.clone();
         std::thread::spawn(move || {
             for (command, progress) in receiver.into_iter().flatten() {
                 let start = now();
@@ -165,6 +171,9 @@ impl TestDevice {
                 let result = match &command {
                     Command::Once(Action::Write { .. }) if refused.load(Ordering::Acquire) => {
                         Err(BackendError::Other("a write is refused".to_owned()))
+                    }
+                    Command::Once(Action::Copy { .. }) if refused_copies.load(Ordering::Acquire) => {
+                        Err(BackendError::Other("a copy is refused".to_owned()))
                     }
                     _ => host_commands::run::<TestMemory>(command, |launch| note(launch, &recorded)),
                 };
@@ -178,6 +187,8 @@ impl TestDevice {
             waiting: Mutex::new(Vec::new()),
             sender: Mutex::new(sender),
             refuses_writes,
+            refuses_copies,
+            reached: Mutex::new(None),
             executed,
             launches,
         })
@@ -196,6 +207,11 @@ impl Device for TestDevice {
     fn allocate(&self, size: u64) -> BackendResult<Arc<dyn Memory>> {
         // What was never written must not look like something.
         Ok(Arc::new(TestMemory(Mutex::new(vec![0xcd; size as usize]))))
+    }
+
+    fn reach(&self, _region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+        let reached = self.reached.lock().clone().filter(|memory| memory.size() >= size)?;
+        Some(reached)
     }
 
     fn load(&self, _module: Arc<ir::Module>, _name: Option<crate::cache::Key>) -> BackendResult<Arc<dyn LoadedProgram>> {

@@ -120,6 +120,18 @@ impl Queue {
         Ok(event)
     }
 
+    /// Submits a transfer, and waits for it where the call blocks.
+    pub(crate) fn submit_blocking(
+        self: &Arc<Self>,
+        command: CommandType,
+        mut work: Work,
+        wait_list: &[Arc<Event>],
+        blocking: bool,
+    ) -> Result<Arc<Event>> {
+        work.is_blocking = blocking;
+        self.end(self.submit(command, work, wait_list)?, blocking)
+    }
+
     /// "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution status of any of the events
     /// in event_wait_list is a negative integer value."
     pub(crate) fn check_blocking(blocking: bool, wait_list: &[Arc<Event>]) -> Result<()> {
@@ -149,7 +161,7 @@ impl Queue {
         let regions = vec![CopyRegion { buffer: range.start, host: 0, size }];
         let operation = if size == 0 { Operation::Nop } else { Operation::Read(buffer.clone(), target, regions) };
         let work = Work::new(operation, vec![used(buffer, range, Access::Read)]);
-        self.end(self.submit(CommandType::ReadBuffer, work, wait_list)?, blocking)
+        self.submit_blocking(CommandType::ReadBuffer, work, wait_list, blocking)
     }
 
     /// clEnqueueWriteBuffer
@@ -173,7 +185,7 @@ impl Queue {
         let regions = vec![CopyRegion { buffer: range.start, host: 0, size }];
         let operation = if size == 0 { Operation::Nop } else { Operation::Write(buffer.clone(), source, regions) };
         let work = Work::new(operation, vec![used(buffer, range, Access::Overwrite)]);
-        self.end(self.submit(CommandType::WriteBuffer, work, wait_list)?, blocking)
+        self.submit_blocking(CommandType::WriteBuffer, work, wait_list, blocking)
     }
 
     /// clEnqueueReadBufferRect
@@ -197,7 +209,7 @@ impl Queue {
         buffer.flags().check_host_read()?;
         let operation = Operation::Read(buffer.clone(), target, rect::pieces(&here, buffer.origin(), &there, 0));
         let work = Work::new(operation, vec![used(buffer, range, Access::Read)]);
-        self.end(self.submit(CommandType::ReadBufferRect, work, wait_list)?, blocking)
+        self.submit_blocking(CommandType::ReadBufferRect, work, wait_list, blocking)
     }
 
     /// clEnqueueWriteBufferRect
@@ -222,7 +234,7 @@ impl Queue {
         let operation = Operation::Write(buffer.clone(), source, rect::pieces(&here, buffer.origin(), &there, 0));
         let access = if here.is_dense() { Access::Overwrite } else { Access::Write };
         let work = Work::new(operation, vec![used(buffer, range, access)]);
-        self.end(self.submit(CommandType::WriteBufferRect, work, wait_list)?, blocking)
+        self.submit_blocking(CommandType::WriteBufferRect, work, wait_list, blocking)
     }
 
     /// clEnqueueCopyBuffer
@@ -384,11 +396,8 @@ impl Queue {
         };
         let access = if discard && record.is_dense() { Access::Overwrite } else { Access::Read };
         let work = Work::new(operation, vec![used_object(object, record.span.clone(), access)]);
-        let event = self.submit(command, work, wait_list).inspect_err(|_| {
-            object.end_map(record.address);
-        })?;
-        // The application does not learn of the address, so that it cannot unmap what it got no pointer to.
-        let event = self.end(event, blocking).inspect_err(|_| {
+        // Where it fails the application does not learn of the address, so that it cannot unmap what it got no pointer to.
+        let event = self.submit_blocking(command, work, wait_list, blocking).inspect_err(|_| {
             object.end_map(record.address);
         })?;
         Ok((record.address, event))

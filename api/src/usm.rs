@@ -169,7 +169,7 @@ impl Queue {
         self.check_usm(wait_list)?;
         Self::check_blocking(blocking, wait_list)?;
         let work = self.svm_copy_work(copy, target, source)?;
-        self.end(self.submit(CommandType::UsmMemcpy, work, wait_list)?, blocking)
+        self.submit_blocking(CommandType::UsmMemcpy, work, wait_list, blocking)
     }
 
     /// clEnqueueMemFillINTEL, and clEnqueueMemsetINTEL with a pattern of one byte. `target` makes memory of the host alone.

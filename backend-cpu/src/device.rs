@@ -124,6 +124,10 @@ impl Device for CpuDevice {
         Ok(Arc::new(CpuMemory::new(&self.common.quota, size)?))
     }
 
+    fn adopts(&self) -> bool {
+        true
+    }
+
     fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         Some(Arc::new(CpuMemory::of_host(&self.common.quota, region, size)?))
     }

@@ -46,6 +46,8 @@ pub(crate) struct Approach {
     pub(crate) host_clock: bool,
     /// Shaders can reach memory by 64-bit addresses.
     pub(crate) addresses: bool,
+    /// The host's own memory can be the device's, in pieces that begin at multiples of this and have a multiple of it in bytes.
+    pub(crate) host_memory: Option<u64>,
 }
 
 /// Bytes that may be allocated in all: on a CPU what the machine can spare, whatever its driver says (2 GiB, lavapipe of Mesa 22).

@@ -155,7 +155,7 @@ impl WgpuDevice {
             Planner { gpu: Arc::clone(&gpu), max_groups: self.properties.max_groups, enough: crate::coarse::enough(&self.properties) };
         // A CPU has no time to spare for submissions, and its drivers make the next one wait.
         let eager = !matches!(self.properties.kind, DeviceKind::Cpu | DeviceKind::Other);
-        let port = Arc::new(Port::new(Engine::new(retirer, batches, planner, eager), thread.clone()));
+        let port = Port::new(Engine::new(retirer, batches, planner, eager), thread.clone());
         let served = Arc::clone(&port);
         spawn("wgcl-submit", Box::new(move || served.run(&messages)))?;
         Ok(Open { gpu, port, thread, expected: Mutex::default() })
@@ -217,6 +217,21 @@ impl Device for WgpuDevice {
         }
         let memory: Arc<dyn Memory> = WgpuMemory::of_any_size(&open.gpu, size, Some(open.thread.clone()))?;
         Ok(memory)
+    }
+
+    fn adopts(&self) -> bool {
+        self.approach.unified && self.approach.host_memory.is_some()
+    }
+
+    fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+        if self.adopts() { self.reach(region, size) } else { None }
+    }
+
+    fn reach(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+        self.approach.host_memory?;
+        let open = self.open().ok()?;
+        let memory: Arc<dyn Memory> = WgpuMemory::adopted(&open.gpu, region, size, open.thread.clone())?;
+        Some(memory)
     }
 
     fn landing(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
@@ -320,8 +335,8 @@ mod tests {
     #[test]
     fn a_portable_device_takes_nothing_below_wgpu() {
         let device = first(Settings { portable: true, ..Settings::default() });
-        let Approach { raw_buffers, spirv, raw, unified, window, host_clock: _, addresses } = device.approach;
-        assert_eq!([raw_buffers, spirv, raw, unified, window, addresses], [false; 6]);
+        let Approach { raw_buffers, spirv, raw, unified, window, host_clock: _, addresses, host_memory } = device.approach;
+        assert_eq!([raw_buffers, spirv, raw, unified, window, addresses, host_memory.is_some()], [false; 7]);
         assert!(!device.target().shaders.spirv && !device.properties().unified_memory);
         let open = device.open().expect("an open device");
         assert!(open.gpu.raw.is_none(), "commands of Vulkan's own");

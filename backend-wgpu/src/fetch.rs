@@ -1,4 +1,4 @@
-//! Reads of few bytes from memory that the host does not see: a copy that is recorded like every other command, into memory from which the bytes are taken
+//! Reads of up to some MiB from memory that the host does not see: a copy that is recorded like every other command, into memory from which the bytes are taken
 //! when its batch is complete. So nobody has to wait for the batch to enqueue one.
 
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use crate::gpu::Gpu;
 use crate::host::{Direction, HostBuffer};
 
 /// Bytes of a chunk of memory, and of a read at most.
-pub(crate) const CHUNK: u64 = 1 << 18;
+pub(crate) const CHUNK: u64 = 1 << 21;
 /// Chunks at most: when all are in use, reads wait.
-const CHUNKS: usize = 64;
+const CHUNKS: usize = 32;
 
 /// Bytes on their way to the application.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Fetch {
                 let Some(target) = bytes.get_mut(range) else {
                     return Err(BackendError::Other("a transfer beyond the end of the host's memory".to_owned()));
                 };
-                self.memory.read(gpu, *at, *size, &mut |source| target.copy_from_slice(source))
+                self.memory.read(gpu, *at, *size, &mut |source| gpu.copiers.copy(target, source))
             });
         });
         result

@@ -7,6 +7,7 @@ use std::time::Instant;
 use ash::vk;
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult, DeviceKind};
+use wgcl_api::host::HostRegion;
 use wgcl_api::options::Options;
 use wgcl_runtime::host::memory as host_memory;
 
@@ -43,6 +44,8 @@ fn binding_limit(limits: &wgpu::Limits) -> u64 {
 struct Buried {
     serial: u64,
     _buffer: wgpu::Buffer,
+    /// The host's memory that it is made of.
+    _region: Option<Arc<dyn HostRegion>>,
     bytes: u64,
 }
 
@@ -163,14 +166,14 @@ impl Gpu {
         }
     }
 
-    /// Frees a memory object's buffer, of so many bytes, once a batch is complete. wgpu waits for its own submissions by itself.
-    pub(crate) fn bury(&self, buffer: wgpu::Buffer, serial: u64, bytes: u64) {
+    /// Frees a memory object's buffer, of so many bytes, and gives up the host's memory that it is made of, once a batch is complete. wgpu waits for its own submissions by itself.
+    pub(crate) fn bury(&self, buffer: wgpu::Buffer, serial: u64, bytes: u64, region: Option<Arc<dyn HostRegion>>) {
         if self.raw.is_none() || self.completed() >= serial {
             drop(buffer);
             self.release(bytes);
             return;
         }
-        self.buried.lock().push(Buried { serial, _buffer: buffer, bytes });
+        self.buried.lock().push(Buried { serial, _buffer: buffer, _region: region, bytes });
         self.has_buried.store(true, Ordering::Release);
         // It may have become complete meanwhile, and nothing may come after it.
         self.free_buried();

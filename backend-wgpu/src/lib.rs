@@ -21,6 +21,8 @@
 
 #![warn(unreachable_pub)]
 mod adapters;
+#[cfg(not(target_vendor = "apple"))]
+mod adopted;
 mod again;
 mod approach;
 mod arguments;

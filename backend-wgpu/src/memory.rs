@@ -6,11 +6,13 @@
 use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::mpsc::Sender;
 
 use wgcl_api::backend::{BackendError, BackendResult, ExternalMemory, HostTarget, Memory};
+use wgcl_api::host::HostRegion;
 use wgcl_runtime::process;
 use wgpu::BufferUsages;
 
@@ -19,12 +21,16 @@ use crate::gpu::Gpu;
 use crate::host_bytes;
 use crate::large::LARGE;
 use crate::message::Message;
+use crate::route::WORD;
 use crate::vulkan::{self, Mapping};
 
 /// Bytes that a buffer has beyond a multiple of this are never bound.
 const GRANULE: u64 = 256;
 /// Up to here a buffer has a size that is a power of two, as a uniform binding must.
 const UNIFORM_LIMIT: u64 = 1 << 16;
+
+/// Bytes of a page at least, on every host.
+const PAGE: u64 = 4096;
 
 /// How the host sees memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +56,8 @@ pub(crate) struct WgpuMemory {
     mapping: Option<Mapping>,
     /// Where the host writes it, across the bus; it would read it slowly.
     window: Option<Mapping>,
+    /// The host's memory that it is made of, if it is.
+    region: Option<Arc<dyn HostRegion>>,
     /// Where to say that bindings of this memory are of no more use.
     thread: Option<Sender<Message>>,
     /// Serial number of the last batch that reads or writes it.
@@ -108,6 +116,32 @@ impl WgpuMemory {
         Ok(Arc::new(Self::of_buffer(gpu, (size, allocated), buffer, Some(thread))))
     }
 
+    /// The first bytes of a region of the host's, which the device reads and writes where they are. `None` where that cannot be: they do not begin at a multiple of what the device asks
+    /// for, or end within a word, of which stores then take along what stands beside.
+    pub(crate) fn adopted(gpu: &Arc<Gpu>, region: &Arc<dyn HostRegion>, size: u64, thread: Sender<Message>) -> Option<Arc<Self>> {
+        let align = gpu.approach.host_memory?;
+        let start = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(region.address()))?;
+        // The pages in which it lies are there as a whole. The host maps no part of a page.
+        let allocated = size.checked_next_multiple_of(align)?;
+        let is_aligned = (region.address() as u64).is_multiple_of(align) && align <= PAGE && size > 0 && size.is_multiple_of(WORD);
+        if !is_aligned || allocated > gpu.limits.max_storage_buffer_binding_size || gpu.check_alive().is_err() {
+            return None;
+        }
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::UNIFORM;
+        // SAFETY: aligned as the device asks, and within the limit; the region keeps the bytes, and is kept until the buffer is gone.
+        let made = unsafe { vulkan::adopted_buffer(&gpu.device, (start, allocated), usage) };
+        let buffer = made?.inspect_err(|error| tracing::debug!("memory of the host's is not the device's: {error}")).ok()?;
+        // It is no memory of the device's, but given back as if it were.
+        let Ok(()) = gpu.reserve(allocated) else {
+            drop(buffer);
+            return None;
+        };
+        let mut memory = Self::of_buffer(gpu, (size, allocated), buffer, Some(thread));
+        memory.region = Some(Arc::clone(region));
+        memory.mapping = gpu.approach.unified.then_some(Mapping(start));
+        Some(Arc::new(memory))
+    }
+
     fn of_buffer(gpu: &Arc<Gpu>, (size, allocated): (u64, u64), buffer: Buffer, thread: Option<Sender<Message>>) -> Self {
         Self {
             id: gpu.fresh_id(),
@@ -118,6 +152,7 @@ impl WgpuMemory {
             bound: AtomicBool::new(false),
             mapping: None,
             window: None,
+            region: None,
             thread,
             last_use: AtomicU64::new(0),
             last_write: AtomicU64::new(0),
@@ -165,7 +200,7 @@ impl Drop for WgpuMemory {
         }
         // SAFETY: taken once, here.
         let buffer = unsafe { ManuallyDrop::take(&mut self.buffer) };
-        self.gpu.bury(buffer.wgpu, self.busy_until(true), self.allocated);
+        self.gpu.bury(buffer.wgpu, self.busy_until(true), self.allocated, self.region.take());
         if let (Some(thread), true) = (&self.thread, self.bound.load(Ordering::Relaxed)) {
             // A thread that has ended holds no bindings.
             let _ = thread.send(Message::Forget(self.id));

@@ -53,6 +53,7 @@ pub(crate) fn approach(adapter: &wgpu::Adapter, settings: Settings) -> Approach 
         window: raw && !unified && details.window && !settings.staged,
         host_clock: is_llvmpipe(&info),
         addresses: raw && details.addresses && has_int64(features) && Options::get().addresses.as_deref() != Some("0"),
+        host_memory: details.host_memory.filter(|_| raw),
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) enum Route {
     /// The host's bytes are in memory that the device reaches: it copies them.
     Pinned,
     /// The device copies the bytes into memory from which they are taken when their batch is complete.
-    Fetched(Effort),
+    Fetched,
     /// Through the rings of staging memory, piece by piece; the host waits for what comes down.
     Ring(Effort),
     /// The device moves the bytes in its memory, by commands or by kernels of our own ([`DeviceCopy`]).
@@ -55,14 +55,11 @@ impl Route {
     /// Whether the thread that enqueues may take the command itself.
     pub(crate) fn is_quick(self) -> bool {
         match self {
-            Self::Nothing | Self::Pinned => true,
+            Self::Nothing | Self::Pinned | Self::Fetched => true,
             Self::Host => false,
-            Self::Launch(effort)
-            | Self::Mapped(effort)
-            | Self::Window(effort)
-            | Self::Fetched(effort)
-            | Self::Ring(effort)
-            | Self::Device(effort) => effort == Effort::Little,
+            Self::Launch(effort) | Self::Mapped(effort) | Self::Window(effort) | Self::Ring(effort) | Self::Device(effort) => {
+                effort == Effort::Little
+            }
         }
     }
 }
@@ -119,7 +116,7 @@ pub(crate) fn route(facts: &Facts) -> Route {
         Kind::Read if mapped => Route::Mapped(at_once),
         Kind::Read if window && !busy && bytes <= window_reads => Route::Window(effort),
         Kind::Read if pinned => Route::Pinned,
-        Kind::Read if fetchable => Route::Fetched(effort),
+        Kind::Read if fetchable => Route::Fetched,
         Kind::Read => Route::Ring(Effort::Much),
         // Bytes that are not words would take a kernel.
         Kind::Copy if mapped && (!busy || !aligned) => Route::Mapped(at_once),
@@ -206,13 +203,13 @@ mod tests {
         let table = [
             ([true, false, false, false, true], Route::Mapped(LITTLE), Route::Mapped(MUCH)),
             ([true, false, true, false, true], Route::Mapped(MUCH), Route::Mapped(MUCH)),
-            ([false, true, false, false, true], Route::Window(LITTLE), Route::Fetched(MUCH)),
+            ([false, true, false, false, true], Route::Window(LITTLE), Route::Fetched),
             ([false, true, false, false, false], Route::Window(LITTLE), Route::Ring(MUCH)),
             ([false, true, false, true, true], Route::Window(LITTLE), Route::Pinned),
             ([false, true, true, true, true], Route::Pinned, Route::Pinned),
-            ([false, true, true, false, true], Route::Fetched(LITTLE), Route::Fetched(MUCH)),
+            ([false, true, true, false, true], Route::Fetched, Route::Fetched),
             ([false, false, false, true, false], Route::Pinned, Route::Pinned),
-            ([false, false, true, false, true], Route::Fetched(LITTLE), Route::Fetched(MUCH)),
+            ([false, false, true, false, true], Route::Fetched, Route::Fetched),
             ([false, false, false, false, false], Route::Ring(MUCH), Route::Ring(MUCH)),
         ];
         for ([mapped, window, busy, pinned, fetchable], few, many) in table {
@@ -223,7 +220,7 @@ mod tests {
         }
         // Not so many that the device would have been sooner.
         let facts = Facts { kind: Kind::Read, bytes: (8 << 10) + 1, window: true, fetchable: true, ..FACTS };
-        assert_eq!(route(&facts), Route::Fetched(LITTLE));
+        assert_eq!(route(&facts), Route::Fetched);
     }
 
     #[test]
@@ -251,7 +248,7 @@ mod tests {
     #[test]
     fn only_what_waits_for_nothing_is_quick() {
         let quick = [Route::Nothing, Route::Pinned, Route::Mapped(LITTLE), Route::Ring(LITTLE), Route::Launch(LITTLE)];
-        let slow = [Route::Host, Route::Mapped(MUCH), Route::Window(MUCH), Route::Fetched(MUCH), Route::Device(MUCH), Route::Launch(MUCH)];
+        let slow = [Route::Host, Route::Mapped(MUCH), Route::Window(MUCH), Route::Fetched, Route::Device(MUCH), Route::Launch(MUCH)];
         assert!(quick.into_iter().all(Route::is_quick) && !slow.into_iter().any(Route::is_quick));
     }
 

@@ -161,7 +161,7 @@ impl Transfers {
         let mut result = Ok(());
         let start = match (route, seen_by_host(memory, route)) {
             (Route::Nothing, _) => return Ok(Handled::Nothing),
-            (Route::Fetched(_), _) => {
+            (Route::Fetched, _) => {
                 let fetch = self.fetch(recording, memory, dst, regions)?;
                 return Ok(Handled::Followed(None, Box::new(After { fetches: vec![fetch], ..After::default() })));
             }
@@ -197,7 +197,7 @@ impl Transfers {
         recording.gpu().raw.is_some() && most <= CHUNK && regions.len() <= FETCHED_PIECES && self.fetches.has_room(most)
     }
 
-    /// Records a read of few bytes that nobody waits for.
+    /// Records a read whose bytes are taken out when its batch is complete.
     fn fetch(
         &mut self,
         recording: &mut Recording,

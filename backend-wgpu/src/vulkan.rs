@@ -43,6 +43,8 @@ pub(crate) struct Details {
     pub(crate) opaque_memory: bool,
     /// Memory can be had by a file descriptor of a dma_buf.
     pub(crate) dma_buf: bool,
+    /// The host's own memory can be the device's, in pieces that begin at multiples of this and have a multiple of it in bytes.
+    pub(crate) host_memory: Option<u64>,
     /// Semaphores can be shared by file descriptors of the driver's.
     pub(crate) opaque_semaphores: bool,
     /// Bytes of the largest buffer, and of the largest piece of memory.
@@ -77,10 +79,12 @@ mod imp {
     use wgcl_api::backend::{BackendError, BackendResult};
     use wgpu::hal::{self, Device as _, api::Vulkan};
 
+    use std::ptr::NonNull;
     use std::sync::Arc;
     use std::time::Duration;
 
     use super::{Details, FloatControls, Mapping, PATIENCE, SubgroupSizes};
+    use crate::adopted;
     use crate::buffer::Buffer;
     use crate::imported::{self, Handle};
     use crate::large;
@@ -121,6 +125,12 @@ mod imp {
             if multiprocessors {
                 properties = properties.push_next(&mut processors);
             }
+            // SAFETY: the physical device is the instance's, and has the extension.
+            let adopts = capabilities.supports_extension(HOST_MEMORY) && unsafe { adopted::is_possible(instance, physical) };
+            let mut adopted = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
+            if adopts {
+                properties = properties.push_next(&mut adopted);
+            }
             let mut buffers = vk::PhysicalDeviceMaintenance4Properties::default();
             let mut pieces = vk::PhysicalDeviceMaintenance3Properties::default();
             properties = properties.push_next(&mut pieces);
@@ -133,6 +143,7 @@ mod imp {
             let largest_buffer = if buffers.max_buffer_size == 0 { u64::MAX } else { buffers.max_buffer_size };
             found.largest = Some((largest_buffer, pieces.max_memory_allocation_size));
             found.uuid = Some((ids.device_uuid, ids.driver_uuid));
+            found.host_memory = Some(adopted.min_imported_host_pointer_alignment).filter(|align| adopts && *align > 0);
             found.float_controls = float_controls(&controls);
             (found.bytes, found.timelines, found.query_reset, found.addresses) = features(instance, physical);
             found.addresses &= capabilities.supports_extension(ADDRESSES);
@@ -198,6 +209,9 @@ mod imp {
     const MEMORY_FD: &std::ffi::CStr = ash::khr::external_memory_fd::NAME;
     const DMA_BUF: &std::ffi::CStr = ash::ext::external_memory_dma_buf::NAME;
 
+    /// The extension by which the host's memory is the device's too.
+    const HOST_MEMORY: &std::ffi::CStr = ash::ext::external_memory_host::NAME;
+
     /// The extension by which semaphores are shared.
     const SEMAPHORE_FD: &std::ffi::CStr = ash::khr::external_semaphore_fd::NAME;
 
@@ -252,6 +266,36 @@ mod imp {
             Ok(made) => made,
             Err(result) => return Some(Err(crate::raw::error(result))),
         };
+        Some(Ok(of_raw(device, hal_device, (buffer, memory, size), usage)))
+    }
+
+    pub(crate) unsafe fn adopted_buffer(
+        device: &wgpu::Device,
+        memory: (NonNull<u8>, u64),
+        usage: wgpu::BufferUsages,
+    ) -> Option<BackendResult<Buffer>> {
+        // SAFETY: the device is only used to make a buffer of memory that is there, for which Vulkan needs no synchronisation.
+        let hal_device = unsafe { device.as_hal::<Vulkan>() }?;
+        let instance = hal_device.shared_instance().raw_instance();
+        // SAFETY: the physical device is this instance's.
+        let properties = unsafe { instance.get_physical_device_memory_properties(hal_device.raw_physical_device()) };
+        let addressed = hal_device.enabled_device_extensions().contains(&ADDRESSES);
+        // SAFETY: as the caller promises.
+        let (buffer, imported) = match unsafe { adopted::make(instance, hal_device.raw_device(), &properties, memory, addressed) } {
+            Ok(made) => made,
+            Err(result) => return Some(Err(crate::raw::error(result))),
+        };
+        Some(Ok(of_raw(device, hal_device, (buffer, imported, memory.1), usage)))
+    }
+
+    /// wgpu's own of a buffer that has that memory, and so many bytes, for all of these usages.
+    fn of_raw(
+        device: &wgpu::Device,
+        hal_device: impl std::ops::Deref<Target = hal::vulkan::Device>,
+        (buffer, memory, size): (vk::Buffer, vk::DeviceMemory, u64),
+        usage: wgpu::BufferUsages,
+    ) -> Buffer {
+        let addressed = hal_device.enabled_device_extensions().contains(&ADDRESSES);
         let place = if addressed { device_address(&hal_device, buffer) } else { 0 };
         // SAFETY: both were just made, for each other; wgpu destroys them.
         let hal_buffer = unsafe { hal::vulkan::Buffer::from_raw_managed(buffer, memory, 0, size) };
@@ -259,7 +303,7 @@ mod imp {
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         // SAFETY: as in `raw_buffer`; the buffer has all of these usages.
         let wgpu = unsafe { device.create_buffer_from_hal::<Vulkan>(hal_buffer, &descriptor) };
-        Some(Ok(Buffer::new(wgpu, buffer, place)))
+        Buffer::new(wgpu, buffer, place)
     }
 
     /// The sizes of which a compute pipeline may require one, if it may: the feature, which wgpu's layer switches on with subgroups, and the stage.
@@ -370,9 +414,12 @@ mod imp {
             extensions.push(SHADER_CLOCK);
         }
         let semaphores = details.opaque_semaphores;
-        for (wanted, name) in
-            [(details.opaque_memory || details.dma_buf, MEMORY_FD), (details.dma_buf, DMA_BUF), (semaphores, SEMAPHORE_FD)]
-        {
+        for (wanted, name) in [
+            (details.opaque_memory || details.dma_buf, MEMORY_FD),
+            (details.dma_buf, DMA_BUF),
+            (semaphores, SEMAPHORE_FD),
+            (details.host_memory.is_some(), HOST_MEMORY),
+        ] {
             if wanted && !extensions.contains(&name) {
                 extensions.push(name);
             }
@@ -568,14 +615,7 @@ mod imp {
             Err(vk::Result::ERROR_FEATURE_NOT_PRESENT) => return None,
             Err(result) => return Some(Err(crate::raw::error(result))),
         };
-        let place = if addressed { device_address(&hal_device, buffer) } else { 0 };
-        // SAFETY: both were just made, for each other; wgpu destroys them.
-        let hal_buffer = unsafe { hal::vulkan::Buffer::from_raw_managed(buffer, memory, 0, size) };
-        drop(hal_device);
-        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-        // SAFETY: as in `raw_buffer`; the buffer has all of these usages.
-        let wgpu = unsafe { device.create_buffer_from_hal::<Vulkan>(hal_buffer, &descriptor) };
-        Some(Ok((Buffer::new(wgpu, buffer, place), None)))
+        Some(Ok((of_raw(device, hal_device, (buffer, memory, size), usage), None)))
     }
 
     pub(crate) fn raw(details: &Details, device: &wgpu::Device, queue: &wgpu::Queue, is_cpu: bool) -> Option<BackendResult<Arc<Raw>>> {
@@ -671,6 +711,14 @@ mod imp {
         None
     }
 
+    pub(crate) unsafe fn adopted_buffer(
+        _: &wgpu::Device,
+        _: (std::ptr::NonNull<u8>, u64),
+        _: wgpu::BufferUsages,
+    ) -> Option<BackendResult<crate::buffer::Buffer>> {
+        None
+    }
+
     pub(crate) fn raw(_: &Details, _: &wgpu::Device, _: &wgpu::Queue, _: bool) -> Option<BackendResult<std::sync::Arc<crate::raw::Raw>>> {
         None
     }
@@ -721,6 +769,20 @@ pub(crate) fn imported_buffer(
     usage: wgpu::BufferUsages,
 ) -> Option<wgcl_api::backend::BackendResult<crate::buffer::Buffer>> {
     imp::imported_buffer(device, dma_buf, fd, size, usage)
+}
+
+/// A buffer of so many bytes of the host's own memory ([`crate::adopted`]). `None` where the device is not Vulkan's.
+///
+/// # Safety
+/// The device has [`Details::host_memory`], of which address and size are multiples; the size is not zero and within the device's limit. The bytes stay where they are for as long as
+/// the buffer.
+pub(crate) unsafe fn adopted_buffer(
+    device: &wgpu::Device,
+    memory: (NonNull<u8>, u64),
+    usage: wgpu::BufferUsages,
+) -> Option<wgcl_api::backend::BackendResult<crate::buffer::Buffer>> {
+    // SAFETY: as the caller promises.
+    unsafe { imp::adopted_buffer(device, memory, usage) }
 }
 
 type RawBuffer = wgcl_api::backend::BackendResult<(crate::buffer::Buffer, Option<Mapping>)>;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use common::{ALL, Target, device, noise, read, run, start, write};
-use wgcl_api::backend::{Action, CopyRegion, Device};
+use wgcl_api::backend::{Action, CopyRegion, Device, HostSource, HostTarget, Memory};
+use wgcl_api::host::HostRegion;
 
 #[test]
 fn reads_and_writes_at_odd_offsets() {
@@ -232,5 +233,72 @@ fn the_device_reads_and_writes_host_memory_of_its_own() {
         );
         device.flush();
         last.wait().unwrap();
+    }
+}
+
+/// Bytes of the host's at a multiple of a page.
+#[derive(Debug)]
+struct Pages {
+    bytes: Mutex<Vec<u8>>,
+    lead: usize,
+    size: usize,
+}
+
+impl Pages {
+    fn new(contents: &[u8]) -> Arc<Self> {
+        let mut bytes = vec![0; contents.len() + 2 * 4096];
+        let lead = bytes.as_ptr().align_offset(4096);
+        bytes[lead..lead + contents.len()].copy_from_slice(contents);
+        Arc::new(Self { bytes: Mutex::new(bytes), lead, size: contents.len() })
+    }
+
+    fn contents(&self) -> Vec<u8> {
+        self.bytes.lock().unwrap()[self.lead..self.lead + self.size].to_vec()
+    }
+}
+
+impl HostRegion for Pages {
+    fn address(&self) -> usize {
+        self.bytes.lock().unwrap()[self.lead..].as_mut_ptr().expose_provenance()
+    }
+
+    fn source(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostSource> {
+        Arc::new(self.contents()[offset as usize..(offset + size) as usize].to_vec())
+    }
+
+    fn target(self: Arc<Self>, _: u64, _: u64) -> Arc<dyn HostTarget> {
+        unreachable!("the device writes there by itself")
+    }
+}
+
+#[test]
+fn devices_use_memory_of_the_hosts_as_it_is() {
+    const SIZE: u64 = 3 << 20;
+    for settings in ALL {
+        let device = device(settings);
+        let model = noise(SIZE as usize, 6);
+        let pages = Pages::new(&model);
+        let region: Arc<dyn HostRegion> = pages.clone();
+        // As a kernel's memory only where all memory is the host's; by way of wgpu not at all.
+        let adopted = device.adopt(&region, SIZE);
+        assert_eq!(adopted.is_some(), device.adopts(), "{settings:?}");
+        assert!(!(settings.discrete && device.adopts()), "{settings:?}");
+        // Whole words, whose neighbours nobody shares.
+        assert!(device.reach(&region, SIZE - 1).is_none(), "{settings:?}");
+        let Some(there) = device.reach(&region, SIZE) else {
+            assert!(settings.portable, "{settings:?}: VK_EXT_external_memory_host");
+            continue;
+        };
+        let own = device.allocate(SIZE).unwrap();
+        let copy = |src: &Arc<dyn Memory>, dst: &Arc<dyn Memory>, regions| Action::Copy { src: src.clone(), dst: dst.clone(), regions };
+        run(&*device, copy(&there, &own, vec![CopyRegion { buffer: 0, host: 0, size: SIZE }]));
+        assert_eq!(read(&*device, &own, 0, SIZE as usize), model, "{settings:?}");
+        run(&*device, Action::Fill { dst: own.clone(), pattern: vec![7], offset: 100, size: 1000 });
+        run(&*device, copy(&own, &there, vec![CopyRegion { buffer: 96, host: 4, size: 2 << 20 }]));
+        let seen = pages.contents();
+        assert_eq!(seen[..4], model[..4], "{settings:?}");
+        assert!(seen[8..1008].iter().all(|byte| *byte == 7), "{settings:?}");
+        assert_eq!(seen[1008..4 + (2 << 20)], model[1100..96 + (2 << 20)], "{settings:?}");
+        assert_eq!(seen[4 + (2 << 20)..], model[4 + (2 << 20)..], "{settings:?}");
     }
 }

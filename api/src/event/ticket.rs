@@ -1,6 +1,7 @@
 //! What a device is given with a command, by which it tells of the command's event.
 
 use std::sync::Arc;
+use std::thread;
 
 use super::{Ending, Event, Failed, Status, Step, run};
 use crate::backend::{BackendResult, Progress, Times};
@@ -50,6 +51,10 @@ impl Progress for Ticket {
         if self.failed.is_none() {
             self.event.advance(Status::RUNNING, None);
         }
+    }
+
+    fn is_awaited_here(&self) -> bool {
+        self.event.awaiting == Some(thread::current().id())
     }
 
     fn print(&self, text: &[u8]) {

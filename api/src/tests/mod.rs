@@ -22,6 +22,7 @@ use crate::transfer::RectArgs;
 mod failures;
 mod graph;
 mod images;
+mod migration;
 mod programs;
 
 struct Setup {

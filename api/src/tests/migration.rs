@@ -1,0 +1,74 @@
+//! Contents that come from one device to another by memory of the host's that both reach.
+
+use super::*;
+use crate::migration::{PIECE, SLOTS};
+use crate::test_backend::TestMemory;
+
+/// More than a bridge holds at a time, and a piece that is not whole.
+const SIZE: u64 = PIECE * (SLOTS + 3) + 12;
+const PIECES: u64 = SLOTS + 4;
+
+fn bridged() -> Setup {
+    let devices: Vec<_> = (0..2).map(|index| TestDevice::new(&format!("device {index}"))).collect();
+    let between = Arc::new(TestMemory(Mutex::new(vec![0; (PIECE * SLOTS) as usize])));
+    for device in &devices {
+        *device.reached.lock() = Some(between.clone());
+    }
+    setup_of(devices)
+}
+
+fn contents(seed: u64) -> Vec<u8> {
+    (0..SIZE).map(|index| ((index * 31 + index / PIECE + seed) % 251) as u8).collect()
+}
+
+fn executed(setup: &Setup) -> [u64; 2] {
+    [0, 1].map(|index| setup.devices[index].executed.load(Ordering::Acquire))
+}
+
+#[test]
+fn pieces_cross_by_memory_that_both_devices_reach() {
+    let setup = bridged();
+    let queues = [0, 1].map(|device| setup.queue(device, QueueProperties::empty()));
+    let buffer = setup.buffer(&vec![0; SIZE as usize]);
+    for (seed, from) in [(1, 0), (2, 1), (3, 0)] {
+        let model = contents(seed);
+        write(&queues[from], &buffer, 0, &model, &[]).wait();
+        let before = executed(&setup);
+        assert!(read(&queues[1 - from], &buffer) == model, "from {from}");
+        let after = executed(&setup);
+        // A copy onto the bridge and one off it for each piece, and the read itself.
+        assert_eq!(after[from] - before[from], PIECES);
+        assert_eq!(after[1 - from] - before[1 - from], PIECES + 1);
+    }
+}
+
+#[test]
+fn devices_that_reach_nothing_hand_over_by_the_host() {
+    let setup = bridged();
+    *setup.devices[1].reached.lock() = None;
+    let queues = [0, 1].map(|device| setup.queue(device, QueueProperties::empty()));
+    let (model, buffer) = (contents(4), setup.buffer(&vec![0; SIZE as usize]));
+    write(&queues[0], &buffer, 0, &model, &[]).wait();
+    let before = executed(&setup);
+    assert!(read(&queues[1], &buffer) == model);
+    // A read there; a write and the read here.
+    assert_eq!([0, 1].map(|index| executed(&setup)[index] - before[index]), [1, 2]);
+}
+
+#[test]
+fn a_piece_that_fails_fails_the_command_and_frees_its_slot() {
+    let setup = bridged();
+    let queues = [0, 1].map(|device| setup.queue(device, QueueProperties::empty()));
+    let (model, buffer) = (contents(5), setup.buffer(&vec![0; SIZE as usize]));
+    write(&queues[0], &buffer, 0, &model, &[]).wait();
+    for broken in [0, 1] {
+        setup.devices[broken].refuses_copies.store(true, Ordering::Release);
+        let failed = try_read(&queues[1], &buffer);
+        assert!(failed.is_err(), "device {broken}");
+        setup.devices[broken].refuses_copies.store(false, Ordering::Release);
+        // Whatever became of the other pieces, the newest contents are written anew, and cross whole.
+        write(&queues[0], &buffer, 0, &model, &[]).wait();
+        assert!(try_read(&queues[1], &buffer).is_ok_and(|bytes| bytes == model), "device {broken}");
+        write(&queues[0], &buffer, 0, &model, &[]).wait();
+    }
+}
