@@ -179,6 +179,22 @@ pub struct KernelLaunch {
     pub family: Option<Arc<Executable>>,
 }
 
+impl CommandType {
+    /// Whether somebody will want to know that it is done: it is more than a place in the order, or the end of something.
+    pub(crate) const fn has_results(self) -> bool {
+        !matches!(
+            self,
+            Self::Marker
+                | Self::Barrier
+                | Self::UnmapMemObject
+                | Self::MigrateMemObjects
+                | Self::SvmUnmap
+                | Self::SvmFree
+                | Self::SvmMigrateMem
+        )
+    }
+}
+
 /// What a command does. Offsets of regions are those of the store, not of a sub-buffer.
 pub enum Operation {
     /// Nothing but its place in the order.

@@ -249,6 +249,13 @@ impl Event {
         self.number.store(number, Ordering::Release);
     }
 
+    /// Somebody will know when the command is done.
+    fn is_heard_of(&self) {
+        if let Some(queue) = &self.queue {
+            queue.awaited().waits_for(self.number.load(Ordering::Relaxed));
+        }
+    }
+
     /// The command's place in its queue.
     pub(crate) fn place(&self) -> Place {
         Place { number: self.number.load(Ordering::Acquire), ..self.place }
@@ -258,6 +265,9 @@ impl Event {
     pub(crate) fn start(self: &Arc<Self>, wait_list: &[Arc<Self>], order: &[Arc<Self>]) {
         for (list, explicit) in [(wait_list, true), (order, false)] {
             for blocker in list {
+                if explicit {
+                    blocker.is_heard_of();
+                }
                 if let (true, Some(traced), Some(other)) = (explicit, &self.traced, &blocker.traced) {
                     traced.follow(other);
                 }
@@ -366,6 +376,7 @@ impl Event {
     /// The status, for an application that asks again and again: a command that waits in a batch is flushed at the first time. Applications must
     /// call clFlush before they poll, but many do not.
     pub fn poll(&self) -> Status {
+        self.is_heard_of();
         let mut state = self.state.lock();
         let status = state.status;
         let first = !status.is_done() && state.issued && !std::mem::replace(&mut state.polled, true);
@@ -394,6 +405,7 @@ impl Event {
 
     /// Waits until the command is done, and has its device run what it has to run for that.
     pub fn wait(&self) -> Status {
+        self.is_heard_of();
         if let Some(queue) = &self.queue {
             queue.device().backend().flush_until(&|| self.status().is_done());
         }
@@ -456,6 +468,7 @@ impl Event {
 
     /// clSetEventCallback: `callback` runs once the command reaches `trigger` or fails.
     pub fn on_status(self: &Arc<Self>, trigger: Status, callback: Callback) {
+        self.is_heard_of();
         let mut state = self.state.lock();
         if state.status > trigger {
             state.callbacks.push((trigger, callback));

@@ -48,7 +48,7 @@ pub mod mandates;
 mod map;
 pub mod memory;
 mod migration;
-mod misuse;
+pub mod misuse;
 pub mod mutable_dispatch;
 pub mod native;
 pub mod object;

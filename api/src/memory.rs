@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::host::HostRegion;
 use crate::lock::{Mutex, Rank};
 use crate::map::MapRecord;
+use crate::misuse::Users;
 use crate::object::{Destructors, HandleSlot, Object};
 use crate::ranges::RangeSet;
 use crate::trace;
@@ -208,6 +209,8 @@ pub struct Store {
     pub(crate) host: Option<Arc<dyn HostRegion>>,
     /// Memory of the host's that those devices of the context have in common which use it as it is; `None` where there is none.
     common: OnceCell<Option<Arc<dyn HostRegion>>>,
+    /// The commands that use it, where applications are watched.
+    pub(crate) users: Users,
     /// Maps of the buffer and its sub-buffers that were not undone yet.
     pub(crate) maps: Mutex<Vec<MapRecord>>,
     /// Host memory that maps share, from the first one on: making it anew takes longer than filling it.
@@ -268,6 +271,7 @@ impl Store {
             importers: Vec::new(),
             host,
             common: OnceCell::new(),
+            users: Users::default(),
             maps: Mutex::new(Rank::Maps, Vec::new()),
             shadow: Mutex::new(Rank::Residency, None),
         }

@@ -16,8 +16,9 @@ use crate::error::{Error, Result, ensure};
 use crate::event::Event;
 use crate::failure::{Failure, Failures, Place, Told};
 use crate::lock::{Mutex, Rank};
-use crate::misuse;
+use crate::misuse::{self, Awaited};
 use crate::object::{HandleSlot, Object};
+use crate::options::Options;
 
 bitflags! {
     /// cl_command_queue_properties
@@ -72,6 +73,7 @@ pub struct Queue {
     /// Whether there are failures: looked at for every command.
     has_failures: AtomicBool,
     state: Mutex<State>,
+    awaited: Awaited,
 }
 
 impl Object for Queue {
@@ -172,9 +174,16 @@ impl Queue {
             on_device: size.map(|size| (NUMBERS.fetch_add(1, Ordering::Relaxed), size)),
             has_failures: AtomicBool::new(false),
             state: Mutex::new(Rank::Queue, State::default()),
+            awaited: Awaited::default(),
         });
+        misuse::watch(&queue);
         context.add_queue(&queue);
         Ok(queue)
+    }
+
+    /// How far anybody has waited for its commands.
+    pub(crate) const fn awaited(&self) -> &Awaited {
+        &self.awaited
     }
 
     /// Its context.
@@ -268,10 +277,17 @@ impl Queue {
     fn append(self: &Arc<Self>, command: CommandType, work: Work, wait_list: &[Arc<Event>], scope: Scope) -> Arc<Event> {
         let is_barrier = !self.out_of_order() || matches!(scope, Scope::Barrier | Scope::FullBarrier);
         let is_behind_all = !self.out_of_order() || matches!(scope, Scope::Marker | Scope::FullBarrier);
+        let watched: Vec<_> =
+            if Options::get().is_checked() { work.uses.iter().map(|used| used.buffer.clone()).collect() } else { Vec::new() };
         let event = Event::command(self, command, work, Place { number: 0, is_barrier, is_behind_all });
+        watched.iter().for_each(|buffer| buffer.store().users.add(&event));
         let order = {
             let mut state = self.state.lock();
-            event.set_number(self.context.number());
+            let number = self.context.number();
+            event.set_number(number);
+            if command.has_results() {
+                self.awaited.enqueued(number);
+            }
             if self.out_of_order() {
                 let order: Vec<_> = match scope {
                     Scope::Command | Scope::Barrier => state.barrier.iter().cloned().collect(),
@@ -385,6 +401,7 @@ impl Queue {
     /// If a command failed and nobody was told yet.
     pub fn finish(&self) -> Result<()> {
         misuse::waits();
+        self.awaited.waits_for_all();
         self.drain();
         let failure = self.failures(|failures| {
             let failure = failures.unsettled();

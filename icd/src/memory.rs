@@ -11,6 +11,7 @@ use wgcl_api::error::{Error, Result};
 use wgcl_api::external::External;
 use wgcl_api::image::{Image, MemObject};
 use wgcl_api::memory::{Buffer, HostData, MemFlags};
+use wgcl_api::misuse;
 use wgcl_api::pipe::Pipe;
 
 use crate::bindings::{
@@ -175,7 +176,7 @@ crate::entry! {
     fn clReleaseMemObject(memory: cl_mem) {
         // The object that is found must not outlive the call that releases it: its memory is given back there.
         let release = match handles::get_memory(memory)? {
-            MemObject::Buffer(_) => |memory| handles::release::<Buffer>(memory).map(drop),
+            MemObject::Buffer(_) => |memory| handles::release::<Buffer>(memory).map(|last| last.iter().for_each(|buffer| misuse::releases(buffer))),
             MemObject::Image(_) => |memory| handles::release::<Image>(memory).map(drop),
             MemObject::Pipe(_) => |memory| handles::release::<Pipe>(memory).map(drop),
         };

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use wgcl_api::command_buffer::PlatformCommandBufferCapabilities;
 use wgcl_api::error::Result;
 use wgcl_api::mandates::version_text;
+use wgcl_api::misuse;
 use wgcl_api::options::Options;
 use wgcl_api::platform::{NAME, Platform, SUFFIX};
 use wgcl_api::semaphore::TYPE_BINARY;
@@ -54,6 +55,7 @@ extern "C" fn at_exit() {
     let _ = std::panic::catch_unwind(|| {
         if Options::get().is_checked() {
             held::tell();
+            misuse::ends();
         }
         trace::end();
     });

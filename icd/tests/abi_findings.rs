@@ -285,6 +285,21 @@ fn careless() {
         std::thread::yield_now();
     }
     assert_eq!(cl.clReleaseEvent(gate), CL_SUCCESS);
+    // A buffer is released while a command that uses it waits, for which then nobody waits.
+    let late = cl.clCreateUserEvent(context.0, &mut status);
+    assert_eq!(status, CL_SUCCESS);
+    let used = context.buffer(16);
+    let word = 0_u32;
+    let place = std::ptr::from_ref(&word).cast();
+    assert_eq!(cl.clEnqueueFillBuffer(queue.0, used.0, place, 4, 0, 16, 1, &late, std::ptr::null_mut()), CL_SUCCESS);
+    drop(used);
+    assert_eq!(cl.clSetUserEventStatus(late, 0), CL_SUCCESS);
+    assert_eq!(cl.clReleaseEvent(late), CL_SUCCESS);
+    // As it should be: this one is waited for.
+    let (other, kept) = (context.queue(0), context.buffer(16));
+    other.write(&kept, &[1_u32; 4]);
+    other.finish();
+    drop((kept, other));
     let program = context.build("kernel void forgotten(global int *out) { }");
     std::mem::forget((program.kernel("forgotten"), context.buffer(64), context.buffer(64)));
     drop((program, queue));
@@ -299,7 +314,9 @@ fn what_the_application_does_wrong_is_told() {
         behind.lines().filter(|line| line.starts_with("wgcl: ")).map(|line| format!("{line}\n")).collect::<String>()
     };
     let expected = "wgcl: a callback makes a call that waits for commands, which OpenCL leaves undefined\n\
-                    wgcl: not released: 2 buffers of 64 bytes, 1 context, 1 kernel 'forgotten'\n";
+                    wgcl: a buffer of 16 bytes is released while commands that use it are not done\n\
+                    wgcl: not released: 2 buffers of 64 bytes, 1 context, 1 kernel 'forgotten'\n\
+                    wgcl: nothing waits for the last commands of 1 queue\n";
     assert_eq!(told("1"), expected);
     assert_eq!(told("0"), "");
 }
