@@ -116,7 +116,7 @@ impl InterpreterProgram {
 /// Writes out a kernel's accesses to images of those formats by those samplers.
 fn expand(module: &ir::Module, kernel: &str, (formats, samplers): &ImageKey, target: &Target) -> BackendResult<Expanded> {
     let mut key = LaunchKey::default();
-    (key.kernel.images, key.kernel.samplers) = (formats.clone(), samplers.clone());
+    (key.kernel.images, key.kernel.samplers) = (formats.clone(), samplers.clone().into());
     let module = expand_images(module, kernel, &key, target)?;
     let program = Arc::new(interpret::Program::new(&module, Settings::new(Stage::Built, target)));
     let usage = usage(&program, kernel)?;

@@ -59,7 +59,7 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, (gpu, local_size): (&
     if gpu.approach.addresses && !folded.is_empty() {
         return by_addresses(key, launch, gpu);
     }
-    key.binding.folded = folded;
+    key.binding.folded = folded.into();
     key.binding.distinct = key.binding.folded.is_empty() && key.binding.pieces.params.is_empty() && are_distinct(launch)?;
     Ok(key)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg};
-use wgcl_compiler::launch::{LaunchKey, Pieces};
+use wgcl_compiler::launch::{LaunchKey, Pieces, Words};
 use wgcl_compiler::printf::BUFFER_SIZE;
 use wgcl_runtime::Program;
 
@@ -35,7 +35,7 @@ struct Stage {
     parts: SmallVec<[Part; 1]>,
     output: Option<Output>,
     /// Parameters that are folded into one.
-    folded: Vec<u32>,
+    folded: Words,
     /// What is bound in pieces.
     pieces: Pieces,
 }

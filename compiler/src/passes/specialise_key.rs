@@ -48,7 +48,7 @@ pub(crate) fn run(function: &mut Function, key: &KernelKey) {
 
 /// Makes pointer parameters point to where the host says: those of the key that do not point to the first byte of what is bound for them.
 pub(crate) fn start_parameters(function: &mut Function, key: &LaunchKey) {
-    for &index in &key.binding.started_args {
+    for &index in key.binding.started_args.iter() {
         move_parameter(function, index);
     }
 }

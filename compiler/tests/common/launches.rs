@@ -228,7 +228,7 @@ fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId
 /// Copies what folded arguments point to into the common buffer, or back.
 fn copy_folded(case: &Case, made: &Made, objects: &[ObjectId], common: ObjectId, memory: &mut Memory, into: bool) {
     let mut shared = memory.remove(common).unwrap_or_default();
-    for &index in &made.key.binding.folded {
+    for &index in made.key.binding.folded.iter() {
         if let Given::Buffer(Some((object, _))) = case.args[index as usize] {
             let mut own = memory.remove(objects[object]).unwrap_or_default();
             let place = &mut shared[case.folds[index as usize] as usize..][..own.len()];

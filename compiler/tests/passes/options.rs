@@ -79,9 +79,9 @@ impl Options {
                 "extra" => key.binding.extra_buffers = number(value)?,
                 "offset" => key.kernel.zero_offset = value != "true",
                 "far" => key.kernel.far = value == "true",
-                "null" => key.kernel.null_args = list(value)?,
-                "started" => key.binding.started_args = list(value)?,
-                "folded" => key.binding.folded = list(value)?,
+                "null" => key.kernel.null_args = list(value)?.into(),
+                "started" => key.binding.started_args = list(value)?.into(),
+                "folded" => key.binding.folded = list(value)?.into(),
                 "pieces" => key.binding.pieces = pieces(value)?,
                 name => return Err(format!("no option is called `key.{name}`")),
             }

@@ -176,9 +176,9 @@ impl Case {
     /// Folds some of the buffers into one.
     fn fold(&mut self, buffers: &[u32], random: &mut Random) {
         let first = random.below(buffers.len() - 1);
-        self.key.binding.folded = buffers[first..].to_vec();
+        self.key.binding.folded = buffers[first..].to_vec().into();
         self.folds = vec![0; self.args.len()];
-        for &index in &self.key.binding.folded {
+        for &index in self.key.binding.folded.iter() {
             if let Given::Buffer(Some((object, start))) = self.args[index as usize] {
                 // Pieces start at the same byte of so many as in their own memory.
                 self.folds[index as usize] = self.common;
