@@ -392,7 +392,13 @@ impl Lower<'_> {
             return Ok(());
         }
         let comps = self.comps(value, Mode::Varying);
-        self.store_varying(&address, of, &comps);
+        match (&address, &*comps) {
+            (Address::Based(base, offsets), [regs]) if self.is_likely_row(pointer, of.size()) => {
+                let apart = &mut |this: &mut Self| this.store_varying(&address, of, &comps);
+                self.store_likely_row((*base, offsets), of, regs, apart);
+            }
+            _ => self.store_varying(&address, of, &comps),
+        }
         Ok(())
     }
 
@@ -456,7 +462,8 @@ impl Lower<'_> {
         self.unmasked(|this| this.store_varying(place, of, std::slice::from_ref(&regs)));
     }
 
-    fn store_row(&mut self, first: V, of: Scalar, regs: &[V]) {
+    /// Neighbours side by side.
+    pub(super) fn store_row(&mut self, first: V, of: Scalar, regs: &[V]) {
         let masks = self.exec.clone().map(|masks| self.masks_for(of, &masks));
         let bytes = u32::from(self.shape.register(of, Mode::Varying).lanes()) * of.size();
         for (index, &value) in regs.iter().enumerate() {
