@@ -20,6 +20,9 @@ from worker import Worker, find_devices
 # The drivers' caches are what a workload chooses; this one is pyopencl's.
 os.environ["PYOPENCL_NO_CACHE"] = "1"
 
+# Timings of CPU time of which each round takes the least.
+SHORT_TIMINGS = 30
+
 # Seconds after which a workload is not timed again on a platform, however many rounds were asked for.
 PATIENCE = 20
 
@@ -32,6 +35,7 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=5, help="times that each workload is timed on each platform (default 5)")
     parser.add_argument("--size", choices=["small", "large", "auto"], default="auto", help="problem sizes; auto: large where a device is a GPU, and then CPUs only if named")
     parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="limit for one step of a workload (default 120)")
+    parser.add_argument("--cpu-time", action="store_true", help="on one core, and the least CPU time in place of the median of what passes: on machines that others use as well")
     parser.add_argument("--programs", action="store_true", help="instead: programs that people run, those of them that are installed")
     parser.add_argument("--scaling", action="store_true", help="instead: how cost grows with bytes, launches, arguments and lines")
     parser.add_argument("--json", metavar="FILE", help="also write all results there")
@@ -61,8 +65,8 @@ def finish(report, args):
         print("no chart: matplotlib is not installed (scripts/setup python installs it)", file=sys.stderr)
 
 
-def time_in_turns(workload, workers, rounds, size):
-    """What each platform has to say of a workload: medians, or why there are none."""
+def time_in_turns(workload, workers, rounds, size, cpu_time=False):
+    """What each platform has to say of a workload: medians (or least CPU times), or why there are none."""
     outcomes = {w.name: {"seconds": []} for w in workers if w.can(workload)}
 
     def running():
@@ -85,7 +89,7 @@ def time_in_turns(workload, workers, rounds, size):
             outcome = outcomes[worker.name]
             # What takes very long is timed less often.
             if sum(outcome["seconds"]) * outcome["loops"] < PATIENCE:
-                answer = worker.call("time")
+                answer = worker.call("time", SHORT_TIMINGS if cpu_time else 1)
                 if "seconds" in answer:
                     outcome["seconds"].append(answer["seconds"])
                 else:
@@ -96,7 +100,7 @@ def time_in_turns(workload, workers, rounds, size):
         if not outcome.pop("right"):
             outcome["error"] = "wrong result"
             continue
-        outcome["median"] = statistics.median(outcome["seconds"])
+        outcome["median"] = (min if cpu_time else statistics.median)(outcome["seconds"])
         answer = worker.call("device_time")
         if answer.get("seconds"):
             outcome["device_seconds"] = answer["seconds"]
@@ -124,7 +128,7 @@ def measure(report, names, workers, args):
         amount, unit = (workload := WORKLOADS[name])(report["size"]).work()
         report["workloads"][name] = {
             "group": workload.group, "family": workload.family, "amount": amount, "unit": unit,
-            "platforms": time_in_turns(name, workers, args.rounds, report["size"]),
+            "platforms": time_in_turns(name, workers, args.rounds, report["size"], args.cpu_time),
         }
         say(reports.row(report, name))
         reports.add_ratios(report)
@@ -208,12 +212,14 @@ def main():
         chosen = [d for d in chosen if d["platform"] not in VARIANTS]
     workers = [] if args.programs else [(TwinWorker if d["platform"] in VARIANTS else Worker)(d, args.timeout) for d in chosen]
     base = chosen[0]["platform"]
+    for device in chosen:
+        device["cpu_time"] = args.cpu_time
     report = {
         "machine": platform.node(), "processor": platform.processor(), "python": sys.version, "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        "size": size, "rounds": args.rounds, "base": base, "devices": [{k: d[k] for k in ("platform", "device", "version", "is_cpu")} for d in chosen],
+        "size": size, "rounds": args.rounds, "cpu_time": args.cpu_time, "base": base, "devices": [{k: d[k] for k in ("platform", "device", "version", "is_cpu")} for d in chosen],
         "workloads": {}, "ratios": {},
     }
-    print(f"sizes {size}, median of {args.rounds}; in brackets: time of the platform / time of {base}, above 1 {base} is faster")
+    print(f"sizes {size}, {reports.manner(report)}; in brackets: time of the platform / time of {base}, above 1 {base} is faster")
     for d in chosen:
         print(f"  {d['platform']}: {d['device']}, {d['version']}")
     begin = time.time()

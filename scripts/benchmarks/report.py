@@ -10,6 +10,11 @@ GROUPS = {
 }
 
 
+def manner(report):
+    """How one figure came of several timings."""
+    return f"least CPU time of one thread in {report['rounds']} rounds" if report.get("cpu_time") else f"median of {report['rounds']}"
+
+
 def median(outcome):
     """Seconds, or None where a platform has none."""
     return outcome.get("median") if outcome else None
@@ -124,7 +129,7 @@ def _markdown_table(rows):
 def markdown(report):
     """The tables for the documentation."""
     base, names = report["base"], others(report)
-    parts = [f"{report['time'][:10]}, sizes {report['size']}, median of {report['rounds']}.\n\n" + "\n".join(
+    parts = [f"{report['time'][:10]}, sizes {report['size']}, {manner(report)}.\n\n" + "\n".join(
         f"- {d['platform']}: {d['device']}, {d['version']}" for d in report["devices"])]
     rows = [["geometric mean of", *names]]
     for group, title in GROUPS.items():
