@@ -41,6 +41,7 @@ queue_t __wgcl_default_queue(void) {
 ndrange_t __wgcl_ndrange(uint dimensions, size_t o0, size_t o1, size_t o2, size_t g0, size_t g1, size_t g2, size_t l0, size_t l1, size_t l2) {
     ndrange_t range;
     range.__dimensions = dimensions;
+    range.__padding = 0;
     range.__offset[0] = o0;
     range.__offset[1] = o1;
     range.__offset[2] = o2;
@@ -174,8 +175,8 @@ int __wgcl_take_record(queue_t queue, uint kind, uint count, __generic const clk
     return (int)at;
 }
 
-// A record of a kernel that is to be run: its first word, or an error. Behind the events are the sizes of local memory, and then what the block captures.
-int __wgcl_enqueue(queue_t queue, int flags, ndrange_t range, uint count, __generic const clk_event_t *waits, __generic clk_event_t *returned, ulong kernel_number, uint locals, uint captures) {
+// A record of a kernel that is to be run: its first word, or an error. Behind the events is a word for each parameter, and then what the block captures in memory.
+int __wgcl_enqueue(queue_t queue, int flags, ndrange_t range, uint count, __generic const clk_event_t *waits, __generic clk_event_t *returned, ulong kernel_number, uint parameters, uint captures) {
     if (!__wgcl_is_valid_queue(queue))
         return -102;
     int error = __wgcl_check_range(range);
@@ -183,7 +184,7 @@ int __wgcl_enqueue(queue_t queue, int flags, ndrange_t range, uint count, __gene
         error = __wgcl_check_waits(count, waits);
     if (error != 0)
         return error;
-    uint behind = ((count + locals + 1) & ~1u) - count + captures;
+    uint behind = ((count + parameters + 1) & ~1u) - count + captures;
     int at = __wgcl_take_record(queue, (uint)flags << 8, count, waits, returned, behind);
     if (at < 0)
         return at;
@@ -191,7 +192,7 @@ int __wgcl_enqueue(queue_t queue, int flags, ndrange_t range, uint count, __gene
     record[2] = (uint)kernel_number;
     record[3] = (uint)(kernel_number >> 32);
     record[6] = range.__dimensions;
-    record[7] = locals;
+    record[7] = parameters;
     record[8] = captures;
     record[9] = (uint)((ulong)queue >> 32);
     record[10] = record[11] = record[12] = 0;
@@ -205,9 +206,9 @@ int __wgcl_enqueue(queue_t queue, int flags, ndrange_t range, uint count, __gene
     return at;
 }
 
-void __wgcl_enqueue_local(int at, uint index, uint size) {
+void __wgcl_enqueue_parameter(int at, uint index, uint word) {
     volatile __global uint *record = __wgcl_queue_word(WGCL_RECORDS + (uint)at);
-    record[WGCL_HEAD_WORDS + record[5] + index] = size;
+    record[WGCL_HEAD_WORDS + record[5] + index] = word;
 }
 
 // Where a record keeps what its block captures.

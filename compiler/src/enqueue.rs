@@ -3,7 +3,7 @@
 //! A program whose kernels enqueue has a variable of the library for it ([`VARIABLE`], `compiler/library/enqueue.cl`), an array of 32-bit words. Before a launch the host
 //! writes its [`head`]; kernels append records of what they ask for, and take events from a list of free ones; afterwards the host reads both, and launches what is asked
 //! for. What a block has captured lies in its record, and is copied to a second variable ([`PARAMETERS`]) for the kernel that is made of the block, whose first argument says
-//! where there.
+//! where there. Memory holds no images and samplers: they are parameters of that kernel, of which the record has a word each, as it has of pointers to local memory.
 //!
 //! | words | what |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | from [`FREE`] on | the numbers of events that are free, counted from 1 |
 //! | from [`RECORDS`] on | records, each an even number of words |
 //!
-//! A record is [`HEAD_WORDS`] of a head (see [`Record::read`]), the events that it waits for, the bytes of each local argument, and from the next even word on what the block
+//! A record is [`HEAD_WORDS`] of a head (see [`Record::read`]), the events that it waits for, the parameters' words, and from the next even word on what the block
 //! captures. A record of 0 words ends them: there was no room for it.
 
 use crate::ir::{Module, Op};
@@ -102,8 +102,8 @@ pub struct Record {
     pub queue: u32,
     /// The numbers of the events that it waits for.
     pub waits: Vec<u32>,
-    /// Bytes of each local argument.
-    pub locals: Vec<u32>,
+    /// A word for each parameter of the kernel behind its first: the bytes of local memory, a sampler's value, or of an image which parameter of the enqueuing kernel it is.
+    pub parameters: Vec<u32>,
     /// What the block has captured.
     pub captures: Vec<u32>,
 }
@@ -137,12 +137,12 @@ impl Record {
                 local_size: [0; 3],
                 queue: 0,
                 waits,
-                locals: Vec::new(),
+                parameters: Vec::new(),
                 captures: Vec::new(),
             };
             return Some((none, size));
         }
-        let locals = take(own[7])?;
+        let parameters = take(own[7])?;
         take((own[5] + own[7]) & 1)?;
         let captures = take(own[8])?;
         let record = Self {
@@ -155,7 +155,7 @@ impl Record {
             local_size: three(16),
             queue: own[9],
             waits,
-            locals,
+            parameters,
             captures,
         };
         Some((record, size))

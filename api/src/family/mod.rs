@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use wgcl_compiler::enqueue::{Kind, Places, Record, kernel_name};
+use wgcl_compiler::ir::KernelParam;
 
 use crate::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Memory, MemoryRange, Times};
 use crate::event::Ticket;
@@ -28,13 +29,21 @@ use crate::queue::Queue;
 use events::Events;
 pub(crate) use turns::Turns;
 
+/// What a kernel asked for.
+#[derive(Debug)]
+struct Request {
+    record: Record,
+    /// The arguments of the launch that asked: images of the record are among them.
+    args: Arc<[LaunchArg]>,
+}
+
 /// A launch or a command that a kernel enqueued.
 #[derive(Debug)]
 struct Node {
     /// Which one enqueued it; the launch of the host is its own.
     parent: usize,
     /// What it asks for, until it runs; the launch of the host has none.
-    record: Option<Record>,
+    record: Option<Request>,
     /// Events that it waits for.
     waits: usize,
     /// One of them has failed.
@@ -51,9 +60,8 @@ struct Node {
 }
 
 impl Node {
-    fn new(parent: usize, record: Option<Record>) -> Self {
-        let event = record.as_ref().map_or(0, |record| record.event);
-        Self { parent, record, waits: 0, failed: false, event, children: 0, ended: false, times: Times::default(), latest: 0 }
+    fn new(parent: usize, event: u32) -> Self {
+        Self { parent, record: None, waits: 0, failed: false, event, children: 0, ended: false, times: Times::default(), latest: 0 }
     }
 }
 
@@ -70,6 +78,8 @@ struct State {
     running: Vec<usize>,
     /// The one among them that may have enqueued something.
     enqueuing: usize,
+    /// Its arguments.
+    args: Arc<[LaunchArg]>,
     events: Events,
     /// Of the device: nothing more is launched.
     broken: Option<BackendError>,
@@ -118,6 +128,18 @@ fn reached(launch: &Launch) -> Vec<MemoryRange> {
     ranges
 }
 
+/// What a child's parameter is passed by a word of its record, and by the arguments of the launch that enqueued it.
+fn argument(passing: &KernelParam, word: u32, parent: &[LaunchArg]) -> BackendResult<LaunchArg> {
+    match passing {
+        KernelParam::Local { .. } => Ok(LaunchArg::Local(word)),
+        KernelParam::Image => match parent.get(word as usize) {
+            Some(image @ LaunchArg::Image(..)) => Ok(image.clone()),
+            _ => Err(BackendError::Other("a kernel that was enqueued names an image that the one which enqueued it does not have".into())),
+        },
+        _ => Ok(LaunchArg::Value(word.to_ne_bytes().as_slice().into())),
+    }
+}
+
 impl Family {
     /// Begins a launch whose kernel may enqueue others; the ticket learns how it ends.
     pub(crate) fn start(queue: &Arc<Queue>, command: Command, executable: Arc<Executable>, ticket: Arc<Ticket>) {
@@ -143,11 +165,12 @@ impl Family {
             uniform: info.is_some_and(|info| !info.non_uniform_groups),
             state: Mutex::new(State {
                 first: Some(first),
-                nodes: vec![Node::new(0, None)],
+                nodes: vec![Node::new(0, 0)],
                 ready: VecDeque::new(),
                 waiting: 0,
                 running: Vec::new(),
                 enqueuing: 0,
+                args: Arc::new([]),
                 events: Events::default(),
                 broken: None,
                 failure: None,
@@ -189,8 +212,7 @@ impl Family {
                 continue;
             }
             let index = state.nodes.len();
-            let mut node = Node::new(parent, None);
-            node.event = record.event;
+            let mut node = Node::new(parent, record.event);
             for &event in &record.waits {
                 match state.events.wait(event, index) {
                     Some(status) => node.failed |= status < 0,
@@ -199,7 +221,7 @@ impl Family {
             }
             state.events.begin(record.event);
             let (is_marker, waits) = (record.kind == Kind::Marker, node.waits > 0);
-            node.record = (!is_marker).then_some(record);
+            node.record = (!is_marker).then(|| Request { record, args: state.args.clone() });
             if waits {
                 state.waiting += 1;
             } else if is_marker || node.failed {
@@ -217,12 +239,16 @@ impl Family {
     }
 
     /// What a node's record asks for as a launch, its captures at this word; `None` where the kernel is none.
-    fn child(&self, record: &Record, captures_at: u32) -> BackendResult<(Launch, bool)> {
+    fn child(&self, Request { record, args }: &Request, captures_at: u32) -> BackendResult<(Launch, bool)> {
         let name = kernel_name(record.kernel);
         let info =
             find_kernel(&self.executable, &name).ok_or_else(|| BackendError::Other("a block that the program does not have".into()))?;
         let properties = self.queue.device().properties();
-        let local_memory = record.locals.iter().fold(u64::from(info.local_memory), |sum, &bytes| sum + u64::from(bytes));
+        let value = LaunchArg::Value(captures_at.to_ne_bytes().as_slice().into());
+        let passed = info.args.iter().skip(1).zip(&record.parameters).map(|(param, &word)| argument(&param.passing, word, args));
+        let args = std::iter::once(Ok(value)).chain(passed).collect::<BackendResult<Vec<_>>>()?;
+        let local = |arg: &LaunchArg| if let LaunchArg::Local(bytes) = *arg { u64::from(bytes) } else { 0 };
+        let local_memory = u64::from(info.local_memory) + args.iter().map(local).sum::<u64>();
         if local_memory > u64::from(properties.local_memory) {
             let have = properties.local_memory;
             return Err(BackendError::Other(format!(
@@ -234,11 +260,10 @@ impl Family {
             0 => GroupLimits::of(properties, info).choose(record.dimensions, global_size, info.non_uniform_groups || info.group_blind),
             _ => record.local_size.map(|size| size.max(1)),
         };
-        let value = LaunchArg::Value(captures_at.to_ne_bytes().as_slice().into());
         let launch = Launch {
             program: self.executable.loaded.clone(),
             kernel: name.into(),
-            args: std::iter::once(value).chain(record.locals.iter().map(|&bytes| LaunchArg::Local(bytes))).collect(),
+            args,
             extra: self.reached.clone(),
             work_dim: record.dimensions,
             global_offset: record.offset.map(u64::from),
@@ -263,6 +288,12 @@ impl Family {
 }
 
 impl State {
+    /// A launch of the next round is the one that may enqueue something.
+    fn enqueues(&mut self, node: usize, launch: &Launch) {
+        self.enqueuing = node;
+        self.args = launch.args.as_slice().into();
+    }
+
     /// Events have ended: what waited for them has one less to wait for. What cannot run any more, or is a marker, ends.
     fn wake(&mut self, woken: &[(usize, i32)], ended: &mut Vec<usize>) {
         for &(index, status) in woken {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use wgcl_compiler::enqueue::{EVENT_WORDS, EVENTS, FREE, PARAMETER_WORDS, RECORD_WORDS, RECORDS, head};
 
-use super::{Family, State};
+use super::{Family, Request, State};
 use crate::backend::{Action, BackendError, BackendResult, CopyRegion, HostTarget, Launch, Progress, Times};
 
 /// Launches of a round at most.
@@ -61,22 +61,23 @@ impl Family {
         let mut written = Written::default();
         let mut planned = Vec::new();
         if let Some(launch) = state.first.take() {
+            state.enqueues(0, &launch);
             planned.push(Planned { launch, node: 0, profile: self.ticket.is_timed() });
-            state.enqueuing = 0;
         }
         let mut words = 0;
         while planned.len() < MOST
             && let Some(&node) = state.ready.front()
         {
-            let Some(record) = &state.nodes[node].record else {
+            let Some(request) = &state.nodes[node].record else {
                 state.ready.pop_front();
                 continue;
             };
+            let record = &request.record;
             if words > 0 && words + record.captures.len() > PARAMETER_WORDS {
                 break;
             }
             let profile = record.event != 0;
-            let child = self.child(record, u32::try_from(words).unwrap_or(u32::MAX));
+            let child = self.child(request, u32::try_from(words).unwrap_or(u32::MAX));
             state.ready.pop_front();
             let record = state.nodes[node].record.take();
             let (launch, enqueues) = match child {
@@ -86,13 +87,15 @@ impl Family {
                     break;
                 }
             };
-            if let (Some(record), Some(place)) = (record, self.places.parameters) {
+            if let (Some(Request { record, .. }), Some(place)) = (record, self.places.parameters) {
                 written.add(place + words as u64 * 4, &record.captures);
                 words += record.captures.len();
             }
+            if enqueues {
+                state.enqueues(node, &launch);
+            }
             planned.push(Planned { launch, node, profile });
             if enqueues {
-                state.enqueuing = node;
                 break;
             }
         }

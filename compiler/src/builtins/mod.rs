@@ -39,6 +39,8 @@ pub enum ImageQuery {
     ArraySize,
     /// cl_khr_mipmap_image
     NumMipLevels,
+    /// Which of the kernel's parameters it is: nothing that programs can ask.
+    Parameter,
 }
 
 /// What a collective function combines values by.

@@ -15,7 +15,7 @@ use super::library::{self, Variant};
 use super::{FORMAT_WORD, ImageFormat};
 use crate::diag::Span;
 use crate::internal::{Defect, internal};
-use crate::ir::image::{Colour, Coordinates, ImageCall, LEVELS_WORD, Level};
+use crate::ir::image::{Colour, Coordinates, ImageCall, LEVELS_WORD, Level, PARAMETER_WORD};
 use crate::ir::{BinOp, Const, Func, Function, Global, GlobalVar, Inst, KernelParam, Module, Op, Region, Space, Type, Value, WorkItem};
 use crate::passes::{Pass, PassError, inline};
 use crate::target::Target;
@@ -170,6 +170,7 @@ impl<'a> Expansion<'a> {
                     let (param, format) = self.image(*image)?;
                     inst.op = match *word {
                         FORMAT_WORD => Op::Const(Const::Bits(u64::from(format.word()))),
+                        PARAMETER_WORD => Op::Const(Const::Bits(u64::from(param))),
                         word => Op::WorkItem(WorkItem::ArgImage { param, word }),
                     };
                 }

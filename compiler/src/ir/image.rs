@@ -71,6 +71,9 @@ pub const FORMAT_WORD: u8 = 6;
 /// Index of the number of levels in [`ImageDescriptor::words`].
 pub const LEVELS_WORD: u8 = 7;
 
+/// Behind those: not of the descriptor, but which of the kernel's parameters the image is, counted from 0.
+pub const PARAMETER_WORD: u8 = 8;
+
 impl ImageDescriptor {
     /// As it is handed to a kernel: width, height, depth, array size, row pitch, slice pitch, format, levels.
     pub const fn words(&self) -> [u32; WORDS as usize] {

@@ -604,7 +604,7 @@ pub enum Op {
         call: image::ImageCall,
         args: Vec<Value>,
     },
-    /// A word of `image::ImageDescriptor::words` of an image, an `i32`.
+    /// A word of `image::ImageDescriptor::words` of an image, an `i32`, or `image::PARAMETER_WORD`.
     ImageWord {
         image: Value,
         word: u8,

@@ -1,7 +1,8 @@
 //! Kernels made of blocks that are enqueued (OpenCL C 6.15.18.1).
 //!
 //! A block is a function whose last parameters are what it captures ([`super::blocks`]). Its kernel has a parameter that says where in memory those values are, and one for
-//! each pointer to local memory; it loads the values and calls the function. Kernels are called by numbers ([`kernel_name`]), which records of the queue can hold.
+//! each pointer to local memory; it loads the values and calls the function. Images and samplers, which memory cannot hold, are parameters behind those. Kernels are called by
+//! numbers ([`kernel_name`]), which records of the queue can hold.
 
 use std::hash::{Hash, Hasher};
 
@@ -20,18 +21,31 @@ use crate::thir::{CastKind, Expr, ExprKind, FuncId, Function, Linkage, LocalId, 
 /// Alignment of what a block captured, in bytes: records begin at even words.
 const CAPTURE_ALIGN: u32 = 8;
 
+/// Where a block's kernel finds something that the block captured.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CapturePlace {
+    /// At this byte of its captures.
+    Memory(u32),
+    /// In the next one of the parameters behind the pointers to local memory.
+    Parameter,
+}
+
 impl Sema<'_> {
-    /// The types of what a block captures and at which byte of its captures each is, and how many words that are.
-    pub(super) fn capture_places(&self, block: FuncId) -> (Vec<(Ty, u32)>, u32) {
+    /// The types of what a block captures and where its kernel finds it, and how many words of memory that takes.
+    pub(super) fn capture_places(&self, block: FuncId) -> (Vec<(Ty, CapturePlace)>, u32) {
         let function = &self.functions[block.index()];
         let own = self.decls[block.index()].params.len();
         let mut end = 0u32;
         let mut places = Vec::new();
         for local in function.params.get(own..).unwrap_or_default() {
             let Some(local) = function.locals.get(local.index()) else { continue };
+            if matches!(self.kind(local.ty.ty), TyKind::Image(..) | TyKind::Sampler) {
+                places.push((local.ty.ty, CapturePlace::Parameter));
+                continue;
+            }
             let (size, align) = self.types.layout(local.ty.ty).unwrap_or((0, 1));
             let at = end.next_multiple_of(align.clamp(1, CAPTURE_ALIGN));
-            places.push((local.ty.ty, at));
+            places.push((local.ty.ty, CapturePlace::Memory(at)));
             end = at.saturating_add(u32::try_from(size).unwrap_or(u32::MAX));
         }
         (places, end.div_ceil(8) * 2)
@@ -60,7 +74,7 @@ impl Sema<'_> {
             return None;
         }
         for (ty, _) in &places {
-            if matches!(self.kind(*ty), TyKind::Image(..) | TyKind::Sampler | TyKind::Event) {
+            if matches!(self.kind(*ty), TyKind::Event) {
                 let shown = self.show(*ty);
                 self.err(span, format!("a block that is enqueued cannot capture a variable of type '{shown}'"));
                 return None;
@@ -72,10 +86,20 @@ impl Sema<'_> {
         format!("{around:?} {} {span:?} {:?}", block.func.0, self.functions[block.func.index()]).hash(&mut hasher);
         let number = hasher.finish() | 1 << 63;
         let (func, locals) = (block.func, self.decls[block.func.index()].params.len());
-        self.kernel_of(number, locals, span, |sema, at, parameters| {
+        let void = self.void_ty();
+        let local = self.pointer(QualTy::plain(void), Space::Local);
+        let handles = places.iter().filter(|(_, place)| matches!(place, CapturePlace::Parameter)).map(|&(ty, _)| ty);
+        let types: Vec<Ty> = std::iter::repeat_n(local, locals).chain(handles).collect();
+        self.kernel_of(number, &types, span, |sema, at, parameters| {
+            let (parameters, handles) = parameters.split_at_checked(locals)?;
+            let mut handles = handles.iter();
             let mut stmts = Vec::new();
             let mut captured = Vec::new();
-            for &(ty, offset) in &places {
+            for &(ty, place) in &places {
+                let CapturePlace::Memory(offset) = place else {
+                    captured.push(*handles.next()?);
+                    continue;
+                };
                 let index = sema.local_read(at, span);
                 let base = sema.own_call("__wgcl_captured", vec![index], span)?;
                 let place = sema.captured_place(base, ty, offset, span);
@@ -94,16 +118,14 @@ impl Sema<'_> {
         Some(number)
     }
 
-    /// Makes a kernel of that number. Its parameters are where its captures are, and so many pointers to local memory.
-    pub(super) fn kernel_of<F>(&mut self, number: u64, locals: usize, span: Span, body: F) -> Option<FuncId>
+    /// Makes a kernel of that number. Its parameters are where its captures are, and those of these types.
+    pub(super) fn kernel_of<F>(&mut self, number: u64, types: &[Ty], span: Span, body: F) -> Option<FuncId>
     where
         F: FnOnce(&mut Self, LocalId, &[LocalId]) -> Option<Vec<Stmt>>,
     {
         let (void, uint) = (self.void_ty(), self.scalar(ScalarKind::UInt));
-        let local = self.pointer(QualTy::plain(void), Space::Local);
-        let param = |ty, type_name: &str| Param { name: None, ty: QualTy::plain(ty), span, type_name: type_name.to_owned() };
-        let mut params = vec![param(uint, "uint")];
-        params.extend((0..locals).map(|_| param(local, "void*")));
+        let all = std::iter::once(&uint).chain(types);
+        let params: Vec<Param> = all.map(|&ty| Param { name: None, ty: QualTy::plain(ty), span, type_name: self.show(ty) }).collect();
         let name: Name = kernel_name(number).into();
         let id = FuncId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
         self.functions.push(Function {

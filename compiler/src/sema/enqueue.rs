@@ -5,11 +5,13 @@
 
 use std::sync::Arc;
 
+use super::block_kernels::CapturePlace;
 use super::blocks::BlockRef;
 use super::convert::Purpose;
 use super::scope::Symbol;
 use super::{DeclTy, Operand, Sema};
 use crate::ast::{self, Name, ScalarKind};
+use crate::builtins::{ImageQuery, Native};
 use crate::diag::Span;
 use crate::enqueue::kernel_name;
 use crate::ir::Space;
@@ -67,12 +69,21 @@ impl Sema<'_> {
         let field = |name: &str, ty, offset| Field { name: Some(name.into()), ty: QualTy::plain(ty), offset };
         let fields = vec![
             field("__dimensions", uint, 0),
-            field("__offset", three, bytes),
-            field("__global_size", three, 4 * bytes),
-            field("__local_size", three, 7 * bytes),
+            // A member, so that it is written: copies of a range read all of it, which checked kernels are told of otherwise.
+            field("__padding", uint, 4),
+            field("__offset", three, 8),
+            field("__global_size", three, 8 + 3 * bytes),
+            field("__local_size", three, 8 + 6 * bytes),
         ];
-        let record =
-            Record { name: None, is_union: false, fields, size: 10 * bytes, align: bytes, alias: Some("ndrange_t".into()), complete: true };
+        let record = Record {
+            name: None,
+            is_union: false,
+            fields,
+            size: 8 + 9 * bytes,
+            align: bytes,
+            alias: Some("ndrange_t".into()),
+            complete: true,
+        };
         let id = self.types.add_record(record);
         let ty = self.types.intern(TyKind::Record(id));
         self.ndrange = Some(ty);
@@ -299,7 +310,9 @@ impl Sema<'_> {
             has_empty = self.expr(ExprKind::LogOr(Box::new(has_empty), Box::new(is_empty)), int, span);
         }
         let number = self.int_const(kernel.cast_signed(), ScalarKind::ULong, span);
-        let count = self.int_const(i64::try_from(locals.len()).unwrap_or(0), ScalarKind::UInt, span);
+        let handles = block.captures.iter().zip(&places).filter(|(_, (_, place))| matches!(place, CapturePlace::Parameter));
+        let handles: Vec<LocalId> = handles.map(|(&captured, _)| captured).collect();
+        let count = self.int_const(i64::try_from(locals.len() + handles.len()).unwrap_or(0), ScalarKind::UInt, span);
         let words = self.int_const(i64::from(words), ScalarKind::UInt, span);
         let Waits { count: waited, list, returned } = waits;
         let values = vec![queue, flags, range, waited, list, returned, number, count, words];
@@ -308,12 +321,14 @@ impl Sema<'_> {
         let enqueue = self.expr(ExprKind::Cond { cond: Box::new(has_empty), then: Box::new(refused), els: Box::new(enqueue) }, int, span);
         let at = self.hidden_local(&mut stmts, enqueue, span)?;
         let mut stores = Vec::new();
-        for (index, &size) in (0i64..).zip(&locals) {
-            let values = vec![self.local_read(at, span), self.int_const(index, ScalarKind::UInt, span), self.local_read(size, span)];
-            let store = self.own_call("__wgcl_enqueue_local", values, span)?;
+        for (index, &local) in (0i64..).zip(locals.iter().chain(&handles)) {
+            let word = self.parameter_word(local, span);
+            let values = vec![self.local_read(at, span), self.int_const(index, ScalarKind::UInt, span), word];
+            let store = self.own_call("__wgcl_enqueue_parameter", values, span)?;
             stores.push(Stmt { kind: StmtKind::Expr(store), span: self.span(span) });
         }
-        for (&captured, (ty, offset)) in block.captures.iter().zip(places) {
+        for (&captured, (ty, place)) in block.captures.iter().zip(places) {
+            let CapturePlace::Memory(offset) = place else { continue };
             let record = self.local_read(at, span);
             let base = self.own_call("__wgcl_captures", vec![record], span)?;
             let place = self.captured_place(base, ty, offset, span);
@@ -331,6 +346,16 @@ impl Sema<'_> {
         let record = self.local_read(at, span);
         let value = self.enqueued(record, span)?;
         Some(self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, int, span))
+    }
+
+    /// What a record says of a parameter of the kernel, of the variable that has it: the bytes of local memory, a sampler's value, or which parameter of the enqueuing kernel an image is.
+    fn parameter_word(&mut self, local: LocalId, span: Span) -> Expr {
+        let (value, uint) = (self.local_read(local, span), self.scalar(ScalarKind::UInt));
+        match self.kind(value.ty) {
+            TyKind::Image(..) => self.native(Native::GetImage(ImageQuery::Parameter), vec![value], uint, span),
+            TyKind::Sampler => self.cast(CastKind::AsType, value, uint),
+            _ => value,
+        }
     }
 
     /// What the functions return for a record or an error.
@@ -360,7 +385,7 @@ impl Sema<'_> {
         let times = self.pointer(QualTy::plain(ulong), Space::Global);
         let value = self.cast(CastKind::Pointer, value, times);
         if !self.kernels.iter().any(|(_, info)| info.name == kernel_name(CAPTURE_TIMES)) {
-            self.kernel_of(CAPTURE_TIMES, 0, span, |sema, at, _| {
+            self.kernel_of(CAPTURE_TIMES, &[], span, |sema, at, _| {
                 let index = sema.local_read(at, span);
                 let call = sema.own_call("__wgcl_captured_times", vec![index], span)?;
                 Some(vec![Stmt { kind: StmtKind::Expr(call), span: sema.span(span) }])

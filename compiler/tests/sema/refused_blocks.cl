@@ -36,6 +36,8 @@ kernel void m(global int *out, queue_t queue) {
     enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, ^(local int *p) { }, 4u); // error: blocks used in enqueue_kernel call are expected to have parameters of type 'local void*'
     enqueue_kernel(out, CLK_ENQUEUE_FLAGS_NO_WAIT, range, nothing); // error: expected 'queue_t' argument type
     enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT); // error: too few arguments to function call
+    event_t copied = 0;
+    enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, ^{ event_t own = copied; }); // error: a block that is enqueued cannot capture a variable of type 'event_t'
     clk_event_t event = create_user_event();
     enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, 1, &event, &event, nothing);
     enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, 1, &event, &event, out); // error: expected block argument

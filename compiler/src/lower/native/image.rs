@@ -3,7 +3,7 @@
 use super::Call;
 use crate::ast::{ImageKind, ScalarKind};
 use crate::builtins::ImageQuery;
-use crate::ir::image::{Colour, Coordinates, FORMAT_WORD, ImageCall, ImageShape, LEVELS_WORD, Level};
+use crate::ir::image::{Colour, Coordinates, FORMAT_WORD, ImageCall, ImageShape, LEVELS_WORD, Level, PARAMETER_WORD};
 use crate::ir::{BinOp, Op, Type, Value};
 use crate::lower::function::Lowering;
 use crate::lower::types::ArithType;
@@ -109,6 +109,7 @@ impl<'p> Lowering<'p, '_> {
                 self.b.bin_int(BinOp::LShr, format, 16)
             }
             ImageQuery::NumMipLevels => word(LEVELS_WORD),
+            ImageQuery::Parameter => word(PARAMETER_WORD),
             ImageQuery::Dim => {
                 let mut lanes = vec![word(WIDTH), word(HEIGHT)];
                 if self.result(call).lanes() == 4 {
