@@ -153,6 +153,11 @@ fn structures_are_chosen_and_addresses_are_vectors() {
 }
 
 #[test]
+fn built_in_variables_may_be_imported() {
+    assert_eq!(run(&module("imported"), &Specialisation::new(), "k", 4, 4, &[]), [0, 3, 6, 9]);
+}
+
+#[test]
 fn barriers_come_in_halves() {
     assert_eq!(run(&module("split"), &Specialisation::new(), "turn", 8, 8, &[]), [49, 36, 25, 16, 9, 4, 1, 0]);
 }

@@ -40,10 +40,13 @@ impl Globals {
         names: &FxHashMap<Id, String>,
     ) -> Checked<()> {
         let (id, pointer, class) = (inst.result()?, inst.ty()?, inst.word(0)?);
-        if class == StorageClass::Input as u32 {
-            let builtin = decorations.value(id, Decoration::BuiltIn).ok_or_else(|| invalid!("an input that is no built-in variable"))?;
+        // Translators of LLVM's older versions have them in constant memory, imported.
+        if let Some(builtin) = decorations.value(id, Decoration::BuiltIn) {
             constants.insert(id, pointer, Constant::BuiltIn(builtin));
             return Ok(());
+        }
+        if class == StorageClass::Input as u32 {
+            return Err(invalid!("an input that is no built-in variable"));
         }
         let (ty, space) = types.pointee(pointer)?;
         // Every work-item has a copy of its own of what nobody writes; what is written is refused where it is used.
