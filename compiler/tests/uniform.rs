@@ -63,6 +63,21 @@ fn what_is_seen_to_be_the_same_is_left_alone() {
     }
 }
 
+/// A work-item's number divided by so many that each group has one quotient: ids of groups say it.
+#[test]
+fn what_is_the_same_for_a_group_is_said_by_its_id() {
+    for body in [
+        "if (get_global_id(0) / 64 > 3) { m[l]++; barrier(CLK_LOCAL_MEM_FENCE); }",
+        "if ((uint)get_global_id(0) >> 7 == (uint)n) { m[l]++; barrier(CLK_LOCAL_MEM_FENCE); }",
+        "size_t i = get_global_id(0) / 192; for (size_t k = 0; k < i; k++) { m[l] += k; barrier(CLK_LOCAL_MEM_FENCE); }",
+    ] {
+        assert_eq!(made(body), Made::Answers(0), "{body}");
+    }
+    // Some groups have two.
+    let part = "if (get_global_id(0) / 96 > 3) barrier(CLK_LOCAL_MEM_FENCE);";
+    assert_eq!(made(part), Made::Refused(BARRIER.to_owned(), "get_global_id(0) / 96 > 3".to_owned()));
+}
+
 #[test]
 fn what_memory_says_is_handed_to_all() {
     for (body, answers) in [

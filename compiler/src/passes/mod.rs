@@ -54,6 +54,7 @@ pub(crate) mod structure_returns;
 pub(crate) mod test_last;
 pub(crate) mod unroll;
 pub(crate) mod unsigned;
+pub(crate) mod whole_groups;
 mod zeroed;
 
 use std::sync::{Mutex, PoisonError};
@@ -165,6 +166,10 @@ pub const SHADER: &[Step] = &[
         Step::Pass(&constant_loads::PASS),
         Step::Pass(&simplify::PASS),
         Step::Pass(&narrow::PASS),
+        On(
+            |target| target.shaders.uniform_barriers,
+            &[Then(&[Step::Pass(&whole_groups::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)])],
+        ),
         Steps(FEW_EXITS),
         Then(&[Step::Pass(&deal_turns::PASS), Step::Pass(&batch_turns::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
         Step::Pass(&align::PASS),
