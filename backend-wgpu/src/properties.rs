@@ -249,7 +249,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         (costs, defects) = (Costs::nvidia(), Defects::nvidia());
     }
     if llvmpipe {
-        defects = Defects::lavapipe();
+        (costs, defects) = (Costs::llvmpipe(), Defects::lavapipe());
     }
     // It does the turns of several work-items together as well.
     let swiftshader = info.name.starts_with("SwiftShader");

@@ -65,7 +65,9 @@ const FEW: u64 = 16;
 const FEW_IN_ALL: u64 = 4096;
 
 /// The pass that writes loops out.
-pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| Ok(write_out(function, cx.target.soft_doubles())));
+pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| {
+    Ok(write_out(function, (cx.target.soft_doubles(), cx.target.shaders.costs.accesses_by_words && !cx.target.native)))
+});
 
 /// The pass that does several turns of short loops in one, when all else is done.
 pub(crate) const LAST: Pass =
@@ -83,13 +85,21 @@ fn repeat_all(function: &mut Function, soft_doubles: Option<&Module>) -> bool {
     changed
 }
 
-/// Writes out the innermost loops that are worth it. Returns whether there were any. `soft_doubles`: doubles will be done by integers.
-fn write_out(function: &mut Function, soft_doubles: bool) -> bool {
+/// Writes out the innermost loops that are worth it. Returns whether there were any. `soft_doubles`: doubles will be done by integers; `by_words`: see `Costs::accesses_by_words`.
+fn write_out(function: &mut Function, (soft_doubles, by_words): (bool, bool)) -> bool {
     let constants = Constants::of(&function.body);
     let addresses = Addresses::of(function, &function.body);
     let mut body = std::mem::take(&mut function.body);
-    let mut pass =
-        WriteOut { function, soft_doubles, constants, addresses, stay: FxHashSet::default(), growth: 0, replaced: FxHashMap::default() };
+    let mut pass = WriteOut {
+        function,
+        soft_doubles,
+        by_words,
+        constants,
+        addresses,
+        stay: FxHashSet::default(),
+        growth: 0,
+        replaced: FxHashMap::default(),
+    };
     if !pass.function.vars.is_empty() {
         pass.stay = pass.stay(&body);
     }
@@ -102,6 +112,7 @@ fn write_out(function: &mut Function, soft_doubles: bool) -> bool {
 struct WriteOut<'a> {
     function: &'a mut Function,
     soft_doubles: bool,
+    by_words: bool,
     constants: Constants,
     addresses: Addresses,
     /// Private variables that stay in memory whatever is written out: they are indexed by something else than counters.
@@ -184,9 +195,22 @@ impl WriteOut<'_> {
         true
     }
 
-    /// The instructions of a body, and those that its doubles will be.
+    /// The instructions of a body, and those that its accesses and doubles will be.
     fn weight(&self, body: &Region) -> usize {
         let mut size = body.size().max(1);
+        if self.by_words {
+            body.walk(&mut |inst| {
+                let accessed = match inst.op {
+                    Op::Load { ptr, .. } => inst.results.first().map(|&value| (ptr, value)),
+                    Op::Store { ptr, value, .. } => Some((ptr, value)),
+                    _ => None,
+                };
+                if let Some((_, value)) = accessed.filter(|&(ptr, _)| self.function.ty(ptr).space() != Some(Space::Private)) {
+                    let ty = self.function.ty(value);
+                    size += usize::from(ty.lanes()) * ty.scalar().map_or(1, |scalar| scalar.size().div_ceil(4) as usize) - 1;
+                }
+            });
+        }
         if self.soft_doubles {
             body.walk(&mut |inst| {
                 if let Op::Bin(_, a, _) | Op::Cmp(_, a, _) | Op::Cast(_, a) = &inst.op

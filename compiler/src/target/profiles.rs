@@ -138,6 +138,7 @@ impl Target {
         let shaders = Shaders {
             float_controls: FloatControls { denorm_preserve: 0, ..FloatControls::ALL },
             limits: Limits { uniform_buffers: 15, group_items: 1024, ..full.shaders.limits },
+            costs: Costs::llvmpipe(),
             defects: Defects::lavapipe(),
             ..full.shaders
         };
@@ -218,7 +219,12 @@ impl Costs {
     /// NVIDIA's GPUs: accesses of 32 bytes and more by each of 32 lanes leave gaps that cost half of the bandwidth; the compiler of the Vulkan driver makes four
     /// shifts of a rotation of 64 bits, and two instructions of some functions of three bits that need one.
     pub fn nvidia() -> Self {
-        Self { lanes_exchange: true, updates_by_address: true, rotates_by_words: true, logic_of_three: true }
+        Self { lanes_exchange: true, updates_by_address: true, rotates_by_words: true, logic_of_three: true, ..Self::default() }
+    }
+
+    /// Mesa's drivers for CPUs: each word of an access is loaded or stored work-item by work-item, and passes of LLVM take time in the square of these.
+    pub fn llvmpipe() -> Self {
+        Self { accesses_by_words: true, ..Self::default() }
     }
 }
 
