@@ -164,8 +164,9 @@ pub const SWITCHES: &[Switch] = &[
         name: "WGCL_EMULATE",
         kind: Kind::Text,
         default: "what the device lacks",
-        doc: "Types that kernels on GPUs do by others, separated by commas. `fp64`: `double` by 64-bit integers, which takes some ten to thirty times as long; devices that have no `double` of their own \
-              (Metal, Direct3D 12, OpenGL ES) report it only so. `int64`: 64-bit integers by words although the device has them, for tests.",
+        doc: "What kernels on GPUs do by other means, separated by commas. `fp64`: `double` by 64-bit integers, which takes some ten to thirty times as long; devices that have no `double` of their own \
+              (Metal, Direct3D 12, OpenGL ES) report it only so. `int64_atomics`: atomic operations of 64 bits by locks, on Vulkan and OpenGL ES; \
+              devices that have none report them only so. `int64`: 64-bit integers by words although the device has them, for tests.",
     },
     Switch {
         name: "WGCL_BINDING_LIMIT",

@@ -116,7 +116,7 @@ pub(crate) fn bind<'a>(
         BindingSource::GlobalVariables => program.variables.as_ref().map(whole).ok_or_else(|| missing("global variables")),
         BindingSource::Scratch { .. } => internal.scratch.map(whole).ok_or_else(|| missing("scratch memory")),
         // All launches write the same there, if they do: none waits for another, unless each copies it for the host.
-        BindingSource::Turns => {
+        BindingSource::Failures => {
             let memory = internal.turns.ok_or_else(|| missing("word for stopped loops"))?;
             let bound = whole(memory);
             Ok(if memory.mapping().is_some() { Bound { memory: None, writes: false, ..bound } } else { bound })

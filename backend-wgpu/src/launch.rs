@@ -24,7 +24,7 @@ use crate::printf::{COUNTER, MOST_IN_FLIGHT, Output, Pool};
 use crate::program::{Kernel, WgpuProgram};
 use crate::recording::Recording;
 use crate::retire::After;
-use crate::turns::{BYTES, Watch, Word};
+use crate::turns::{BYTES, COPIED, Watch, Word};
 
 /// Bytes bound where the application passed a null pointer: as many as any uniform binding has.
 const NULL_BYTES: u64 = 1 << 16;
@@ -148,7 +148,7 @@ impl Launches {
             recording.copy((from, 0), (to, 0), u64::from(BUFFER_SIZE))?;
         }
         if let Some((from, to)) = watch.as_ref().and_then(Watch::copy) {
-            recording.copy((from, 0), (to, 0), BYTES)?;
+            recording.copy((from, 0), (to, 0), COPIED)?;
         }
         let outputs: Vec<Output> = stages.into_iter().filter_map(|stage| stage.output).collect();
         let after = After { outputs, watches: watch.into_iter().collect(), fetches: Vec::new() };

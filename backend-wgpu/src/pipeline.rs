@@ -58,7 +58,7 @@ impl Pipeline {
     pub(crate) fn new(gpu: &Gpu, shader: Shader, local_size: [u32; 3]) -> BackendResult<Self> {
         let Shader { naga, spirv, entry_point, bindings, args, coarse, subgroup_size, printf, .. } = shader;
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
-        let watched = bindings.iter().any(|binding| binding.source == BindingSource::Turns);
+        let watched = bindings.iter().any(|binding| binding.source == BindingSource::Failures);
         let kinds: Vec<_> = bindings.iter().map(kind).collect();
         let compute = match (&gpu.raw, spirv) {
             (Some(raw), Some(words)) => {

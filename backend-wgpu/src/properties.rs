@@ -259,13 +259,19 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
     let int64 = has_int64(features);
     // What is done with the bits of a double is done in integers of 64 bits, which the HLSL that naga writes cannot make of it.
     let fp64 = int64 && features.contains(Features::SHADER_F64) && info.backend != wgpu::Backend::Dx12 && !emulates_fp64();
+    // lavapipe's wait for the other work-items of the group; its operations that write order everything, where SPIR-V is ours and no fence is needed.
+    let waits = llvmpipe && info.backend == wgpu::Backend::Vulkan && !approach.spirv;
+    let fences = matches!(info.backend, wgpu::Backend::Vulkan | wgpu::Backend::Gl | wgpu::Backend::Dx12) && !waits;
+    // By locks only if asked for, as no device promises that who has one gets on; and where a fence orders what is done under one.
+    let locks = Options::get().emulates("int64_atomics") && fences;
+    let int64_atomics = int64 && features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS) && !locks;
     let int16 = features.contains(Features::SHADER_I16);
     let language = Language {
         int64: true,
         // By integers it is slow: programs get it so only if asked for.
         fp64: fp64 || emulates_fp64(),
         fp16: features.contains(Features::SHADER_F16),
-        int64_atomics: int64 && features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS),
+        int64_atomics: int64_atomics || locks,
         atomic_order: match (approach.spirv, llvmpipe) {
             (false, _) => AtomicOrder::Nothing,
             (true, true) => AtomicOrder::ReadModifyWrite,
@@ -300,6 +306,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         int8_storage: details.bytes,
         addresses: approach.addresses,
         float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
+        int64_atomics,
+        fences,
         uniform_barriers: false,
         limits: Limits {
             storage_buffers: storage_buffers(&limits),

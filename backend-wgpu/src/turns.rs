@@ -1,4 +1,5 @@
-//! Launches whose loops the driver may stop before they end (lavapipe, after 65,535 turns of a work-item): they fail then, for what they leave is wrong.
+//! Launches whose loops the driver may stop before they end (lavapipe, after 65,535 turns of a work-item), or in which a work-item may wait for a lock too long
+//! ([`wgcl_compiler::passes::locks`]): they fail then, for what they leave is wrong.
 //!
 //! Their kernels say so in one word, the same for all. Where the host sees the word all the time, it looks there: while launches with such kernels are in
 //! flight it is not known which of them wrote it, and all of them fail. Elsewhere each launch clears the word before it begins, and copies it for the host
@@ -8,14 +9,18 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult};
+use wgcl_compiler::passes::locks::{GAVE_UP, TABLE_BYTES};
 
 use crate::buffer::Buffer;
 use crate::gpu::Gpu;
 use crate::host::{Direction, HostBuffer};
 use crate::memory::WgpuMemory;
 
-/// Bytes of the word's memory.
-pub(crate) const BYTES: u64 = 16;
+/// Bytes of the word's memory: behind it are the locks of atomic operations that the device has not ([`wgcl_compiler::passes::locks`]).
+pub(crate) const BYTES: u64 = TABLE_BYTES as u64;
+
+/// Bytes that are copied for the host.
+pub(crate) const COPIED: u64 = 16;
 
 /// The word of a device.
 #[derive(Debug)]
@@ -40,10 +45,10 @@ impl Word {
         &self.memory
     }
 
-    /// Whether the host sees it set.
-    fn is_set(&self) -> bool {
+    /// What the host sees, where it does.
+    fn value(&self) -> u32 {
         // SAFETY: the memory has that size, and is only ever read as bytes here; whoever wrote the word is complete when it counts.
-        self.memory.mapping().is_some_and(|mapping| is_any_set(unsafe { mapping.bytes_mut(0, 4) }))
+        self.memory.mapping().map_or(0, |mapping| first_word(unsafe { mapping.bytes_mut(0, COPIED) }))
     }
 
     fn clear(&self) {
@@ -59,12 +64,12 @@ impl Word {
             return Ok(None);
         }
         let spare = self.spare_copies.lock().pop();
-        spare.map_or_else(|| HostBuffer::new(&self.gpu, BYTES, Direction::Down), Ok).map(Some)
+        spare.map_or_else(|| HostBuffer::new(&self.gpu, COPIED, Direction::Down), Ok).map(Some)
     }
 }
 
-fn is_any_set(bytes: &[u8]) -> bool {
-    bytes.iter().any(|&byte| byte != 0)
+fn first_word(bytes: &[u8]) -> u32 {
+    bytes.first_chunk().map_or(0, |&word| u32::from_le_bytes(word))
 }
 
 /// A launch that is watched, from when it is recorded until it is told of.
@@ -95,18 +100,17 @@ impl Watch {
 
     /// Whether all loops have ended by themselves, once the launch is complete.
     pub(crate) fn check(&self) -> BackendResult<()> {
-        let mut is_set = false;
+        let mut value = 0;
         match &self.copy {
-            Some(copy) => copy.read(&self.word.gpu, 0, 4, &mut |bytes| is_set = is_any_set(bytes))?,
-            None => is_set = self.word.is_set(),
+            Some(copy) => copy.read(&self.word.gpu, 0, 4, &mut |bytes| value = first_word(bytes))?,
+            None => value = self.word.value(),
         }
-        if is_set {
-            return Err(BackendError::Other(format!(
-                "the driver stops loops after 65,535 turns in one work-item, and has stopped one: what {} has computed, or a kernel beside it, is wrong",
-                self.kernel
-            )));
-        }
-        Ok(())
+        let what = match value {
+            0 => return Ok(()),
+            GAVE_UP => "the device has no atomic operations of 64 bits, and a work-item has waited too long for the lock in their place",
+            _ => "the driver stops loops after 65,535 turns in one work-item, and has stopped one",
+        };
+        Err(BackendError::Other(format!("{what}: what {} has computed, or a kernel beside it, is wrong", self.kernel)))
     }
 }
 
@@ -117,7 +121,7 @@ impl Drop for Watch {
         }
         let mut in_flight = self.word.in_flight.lock();
         *in_flight -= 1;
-        if *in_flight == 0 && self.word.is_set() {
+        if *in_flight == 0 && self.word.value() != 0 {
             self.word.clear();
         }
     }

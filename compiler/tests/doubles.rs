@@ -9,7 +9,7 @@ use wgcl_compiler::ir::Scalar;
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::specialise::launched;
-use wgcl_compiler::target::Target;
+use wgcl_compiler::target::{Emulated, Target};
 
 /// Three doubles, and bits for what takes integers and floats.
 #[derive(Clone, Copy)]
@@ -280,16 +280,16 @@ fn compare(target: &Target, count: u64) {
 
 #[test]
 fn operations_by_integers_are_those_of_the_host() {
-    compare(&Target::lavapipe().emulating(false, true), 200_000);
+    compare(&Target::lavapipe().emulating(Emulated { fp64: true, ..Emulated::default() }), 200_000);
 }
 
 #[test]
 fn operations_by_words_are_those_of_the_host() {
-    compare(&Target::lavapipe().emulating(true, true), 100_000);
+    compare(&Target::lavapipe().emulating(Emulated { int64: true, fp64: true, ..Emulated::default() }), 100_000);
 }
 
 #[test]
 fn portable_devices_have_the_same() {
-    let target = Target::portable().emulating(true, true);
+    let target = Target::portable().emulating(Emulated { int64: true, fp64: true, ..Emulated::default() });
     compare(&target, 20_000);
 }

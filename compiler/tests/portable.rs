@@ -21,7 +21,7 @@ use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::options;
 use wgcl_compiler::program::Source;
 use wgcl_compiler::specialise::specialise;
-use wgcl_compiler::target::Target;
+use wgcl_compiler::target::{Emulated, Target};
 
 /// Stack of a thread that compiles: sources may nest deeply.
 const STACK: usize = 256 << 20;
@@ -316,7 +316,7 @@ fn doubles_by_integers_are_taken_by_every_device() {
     for (format, target) in devices() {
         let jobs =
             jobs().into_iter().filter(|job| job.source.contains("double")).map(|job| Job { name: format!("{}.fp64", job.name), ..job });
-        all_within_limits(format, &target.emulating(false, true), jobs.collect(), 50);
+        all_within_limits(format, &target.emulating(Emulated { fp64: true, ..Emulated::default() }), jobs.collect(), 50);
     }
 }
 

@@ -4,7 +4,7 @@ use crate::common::{ALL, device, noise};
 use crate::execute_for;
 use crate::kernels::{Text, elementwise, size_of};
 use wgcl_api::backend::Device;
-use wgcl_compiler::target::Target;
+use wgcl_compiler::target::{Emulated, Target};
 
 /// Runs an element-wise kernel on noise and special values, on every kind of device, and compares each result with
 /// `expected` where that is specified.
@@ -271,7 +271,13 @@ fn floats_of_64_bits() {
     check_elementwise("f64", &ops, &special, expected);
     // By integers, and these by words.
     for int64 in [false, true] {
-        check_elementwise_for(|target| target.clone().emulating(int64, true), "f64", &ops, &special, expected);
+        check_elementwise_for(
+            |target| target.clone().emulating(Emulated { int64, fp64: true, ..Emulated::default() }),
+            "f64",
+            &ops,
+            &special,
+            expected,
+        );
     }
 }
 

@@ -12,6 +12,7 @@ use crate::internal::internal;
 use crate::ir::{Function, Global, KernelParam, Module, Op, Space, Type, Value};
 use crate::launch::{ConstantBinding, LaunchKey};
 use crate::layout::{ArgLayout, ProgramLayout};
+use crate::passes::locks;
 use crate::target::{AtomicOrder, Target};
 use naga::Scalar;
 use rustc_hash::FxHashMap;
@@ -235,9 +236,19 @@ impl Planner<'_> {
     }
 
     fn turns(&mut self) {
-        let object = self.storage("turns", super::turns::BYTES, BindingSource::Turns);
-        self.plan.objects[object].shapes = super::turns::SHAPES.to_vec();
+        let object = self.failures();
+        self.plan.objects[object].shapes.extend(super::turns::SHAPES);
         self.plan.turns = Some(object);
+    }
+
+    /// The words that tell of launches which fail, and behind them locks.
+    fn failures(&mut self) -> usize {
+        if let Some(&object) = self.shared.get(&BindingSource::Failures) {
+            return object;
+        }
+        let object = self.storage("failures", locks::TABLE_BYTES, BindingSource::Failures);
+        self.shared.insert(BindingSource::Failures, object);
+        object
     }
 
     /// The printf buffer: whole words, one of them a counter.
@@ -253,6 +264,9 @@ impl Planner<'_> {
 
     fn global(&mut self, global: Global) -> Result<RootPlace, EmitError> {
         let data = self.inputs.module.globals.get(global.index()).ok_or_else(|| EmitError::Internal(format!("no global {global}")))?;
+        if locks::is_table(data) {
+            return Ok(RootPlace { object: self.failures(), base: 0 });
+        }
         let base = self.inputs.layout.offsets.get(global.index()).copied().ok_or_else(|| internal!("no place for global {global}"))?;
         let (source, size) = match data.space {
             Space::Local => return Ok(RootPlace { object: self.object(data.name.clone(), Backing::Workgroup, data.size), base: 0 }),

@@ -25,7 +25,7 @@ pub(super) fn capabilities(target: &Target) -> Capabilities {
     all.set(Capabilities::SHADER_FLOAT16, target.language.fp16);
     all.set(Capabilities::SHADER_INT64, target.shaders.int64);
     all.set(Capabilities::SHADER_INT16, target.shaders.int16);
-    all.set(Capabilities::SHADER_INT64_ATOMIC_ALL_OPS | Capabilities::SHADER_INT64_ATOMIC_MIN_MAX, target.language.int64_atomics);
+    all.set(Capabilities::SHADER_INT64_ATOMIC_ALL_OPS | Capabilities::SHADER_INT64_ATOMIC_MIN_MAX, target.shaders.int64_atomics);
     all.set(Capabilities::SHADER_FLOAT32_ATOMIC, target.shaders.float_atomics);
     all.set(Capabilities::SUBGROUP | Capabilities::SUBGROUP_BARRIER, target.language.subgroups);
     all

@@ -7,7 +7,7 @@
 //! loop { if zero == 7 { left = 0; break }; ... left = number; break; ... }
 //! stopped |= left ^ number
 //! ```
-//! At its end a work-item that was stopped says so in a word that the host looks at when the launch is complete ([`BindingSource::Turns`]).
+//! At its end a work-item that was stopped says so in a word that the host looks at when the launch is complete ([`BindingSource::Failures`]).
 //! The driver's compiler does not know that loops may be stopped: behind a loop with one `break` it takes what that has stored as given. Hence the other
 //! `break` ([`super::exits`]), which never happens, as `zero` comes from memory. Kernels whose loops are known to be short are not watched.
 
@@ -22,10 +22,7 @@ use crate::ir::{Module, Op};
 use crate::target::Target;
 use naga::{AddressSpace, BinaryOperator, Block, GlobalVariable, Handle, Scalar, Statement};
 
-/// Words of the buffer: the one that is written, and zero.
-pub(super) const BYTES: u32 = 8;
-
-/// How the words are loaded and stored.
+/// How the buffer's words are loaded and stored: the one that is written, and zero.
 pub(super) const SHAPES: [AccessShape; 2] = [
     AccessShape { size: 4, lanes: 1, align: 4, kind: Kind::Store, volatile: false },
     AccessShape { size: 4, lanes: 1, align: 4, kind: Kind::Load, volatile: false },

@@ -34,6 +34,7 @@ pub(crate) mod groups;
 pub(crate) mod half_rounding;
 pub mod inline;
 pub mod legalize;
+pub mod locks;
 pub(crate) mod lower_memory;
 mod majority;
 pub(crate) mod merge_exits;
@@ -205,6 +206,7 @@ pub const LEGALIZE: &[Step] = &[
         |target| target.shaders.costs.logic_of_three,
         &[Each(&[Then(&[Step::Pass(&majority::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&compact::PASS)])])],
     ),
+    On(|target| !target.shaders.int64_atomics, &[Step::Pass(&locks::PASS)]),
     Step::Pass(&legalize::PASS),
     On(|target| !target.shaders.int64, &[Step::Pass(&pairs::PASS)]),
     On(|target| !target.shaders.exact, &[Each(&[Step::Pass(&opaque::PASS)])]),

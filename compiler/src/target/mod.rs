@@ -76,7 +76,7 @@ pub struct Language {
     pub fp16: bool,
     /// Memory objects may have more than 2 GiB: an index of 32 bits may lead to an offset of more.
     pub far_offsets: bool,
-    /// 64-bit integer atomics in global memory.
+    /// 64-bit integer atomics in global and local memory: the device's own, or on two words under a lock (`passes::locks`), for which it needs fences that are no barriers.
     pub int64_atomics: bool,
     /// What orders other memory accesses around an atomic one.
     pub atomic_order: AtomicOrder,
@@ -113,6 +113,17 @@ pub struct Language {
     pub features: Vec<String>,
 }
 
+/// What a device is made to do by other means although it may have it ([`Target::emulating`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Emulated {
+    /// 64-bit integers, by words.
+    pub int64: bool,
+    /// Doubles, by 64-bit integers.
+    pub fp64: bool,
+    /// Atomics of 64 bits, by locks.
+    pub int64_atomics: bool,
+}
+
 /// What orders the accesses before and after an atomic one, among all work-groups of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtomicOrder {
@@ -142,18 +153,19 @@ impl Target {
         self.language.fp64 && (self.language.fused_fma || self.soft_doubles())
     }
 
-    /// The same device with types that kernels do by others: 64-bit integers by words, and doubles by 64-bit integers. Without integers of 64 bits there are doubles only so.
+    /// The same device with what kernels do by other means. Without integers of 64 bits there are doubles only by integers, and atomics of 64 bits only by locks.
     #[must_use]
-    pub fn emulating(self, int64: bool, fp64: bool) -> Self {
+    pub fn emulating(self, what: Emulated) -> Self {
         self.changed(|target| {
-            if int64 {
+            if what.int64 {
                 target.shaders.int64 = false;
                 target.shaders.addresses = false;
-                target.language.int64_atomics = false;
                 target.language.fp64 = false;
             }
-            target.shaders.fp64 &= !int64 && !fp64;
-            target.language.fp64 |= fp64;
+            target.shaders.int64_atomics &= !what.int64 && !what.int64_atomics;
+            target.language.int64_atomics = target.shaders.int64_atomics || (what.int64_atomics && target.shaders.fences);
+            target.shaders.fp64 &= !what.int64 && !what.fp64;
+            target.language.fp64 |= what.fp64;
         })
     }
 

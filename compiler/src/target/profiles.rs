@@ -75,6 +75,8 @@ impl Target {
             int8_storage: true,
             addresses: true,
             float_atomics: true,
+            int64_atomics: true,
+            fences: true,
             uniform_barriers: false,
             limits: Limits {
                 storage_buffers: 32,
@@ -160,6 +162,7 @@ impl Target {
                 target.shaders.fp64 = false;
                 target.language.fp16 = false;
                 target.language.int64_atomics = false;
+                target.shaders.int64_atomics = false;
                 target.language.subgroups = false;
                 target.shaders.int64 = false;
                 target.shaders.int16 = false;
@@ -177,6 +180,8 @@ impl Target {
                 target.language.fp64 = false;
                 target.shaders.fp64 = false;
                 target.language.int64_atomics = false;
+                target.shaders.int64_atomics = false;
+                target.shaders.fences = false;
                 target.language.subgroup_size = 32;
                 target.language.subgroup_sizes = 32;
                 target.shaders.int8_storage = false;
@@ -195,6 +200,7 @@ impl Target {
                 target.language.fp64 = false;
                 target.shaders.fp64 = false;
                 target.language.int64_atomics = false;
+                target.shaders.int64_atomics = false;
                 target.language.subgroups = false;
                 target.shaders.int8_storage = false;
                 target.shaders.float_atomics = false;
@@ -210,6 +216,7 @@ impl Target {
         Self::gles().changed(|target| {
             target.language.max_local_memory = 16384;
             target.shaders.limits.group_items = 256;
+            target.shaders.fences = false;
             target.shaders.uniform_barriers = true;
         })
     }

@@ -23,6 +23,10 @@ pub struct Shaders {
     pub addresses: bool,
     /// Native atomic addition of `float` in storage. Without it, and for all else, there is compare-and-exchange.
     pub float_atomics: bool,
+    /// Atomic operations of 64 bits. Without them, where the language has them, they are done on two words (`passes::locks`).
+    pub int64_atomics: bool,
+    /// A fence orders a work-item's accesses and waits for nobody. What naga makes of one for Metal is a barrier, and WGSL has barriers alone.
+    pub fences: bool,
     /// Barriers have to stand in control flow that the language's own rules see to be the same for a group (WGSL, 15.2).
     pub uniform_barriers: bool,
     /// How much there is of what.

@@ -13,6 +13,7 @@ use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::{ConstantBinding, LaunchError, LaunchKey};
 use wgcl_compiler::layout::{ArgLayout, hidden, program_data};
 use wgcl_compiler::options;
+use wgcl_compiler::passes::locks::TABLE_BYTES;
 use wgcl_compiler::program::{Program, Source};
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
@@ -207,7 +208,7 @@ fn bindings(
             },
             BindingSource::ConstantData => (data.constant.clone(), None),
             BindingSource::GlobalVariables => (data.global.clone(), None),
-            BindingSource::Turns => (vec![0; 8], None),
+            BindingSource::Failures => (vec![0; TABLE_BYTES as usize], None),
             source @ (BindingSource::Printf | BindingSource::Scratch { .. }) => return Err(format!("{source:?}")),
         };
         let kind = match entry.kind {

@@ -58,16 +58,23 @@ pub fn list_of_device() -> Result<Option<&'static str>, String> {
 }
 
 impl Expectations {
-    /// The list of that name; every file that it names must be one of `known`. With doubles made of integers none is skipped for want of `fp64`.
+    /// The list of that name; every file that it names must be one of `known`. None is skipped for want of what `WGCL_EMULATE` makes.
     pub fn read(name: &str, known: &BTreeSet<String>) -> Result<Self, String> {
         let list = format!("tests/expected/{name}.txt");
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(&list);
         let text = std::fs::read_to_string(path).map_err(|error| format!("{list}: {error}"))?;
         let mut files = parse(&text).map_err(|error| format!("{list}: {error}"))?;
-        if emulates("fp64") {
-            files.values_mut().for_each(|entry| {
+        for entry in files.values_mut() {
+            if emulates("int64_atomics") {
+                entry.skips.remove("cl_khr_int64_base_atomics");
+                if entry.skips.remove("atomic_double") {
+                    // What is left to want.
+                    entry.skips.insert("fp64".to_owned());
+                }
+            }
+            if emulates("fp64") {
                 entry.skips.remove("fp64");
-            });
+            }
         }
         match files.keys().find(|file| !known.contains(*file)) {
             Some(file) => Err(format!("{list}: there is no file {file}")),

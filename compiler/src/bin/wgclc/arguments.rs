@@ -8,8 +8,8 @@ use wgcl_codegen::Isa;
 use wgcl_compiler::options;
 use wgcl_compiler::program::BuildOptions;
 use wgcl_compiler::specialise::has_pass;
-use wgcl_compiler::target::Target;
 use wgcl_compiler::target::profiles::PROFILES;
+use wgcl_compiler::target::{self, Target};
 
 use crate::describe::Describe;
 
@@ -110,6 +110,9 @@ pub enum Emulated {
     Int64,
     /// Doubles, by 64-bit integers.
     Fp64,
+    /// Atomic operations of 64 bits, by locks.
+    #[value(name = "int64_atomics")]
+    Int64Atomics,
 }
 
 /// How far a source is followed.
@@ -211,8 +214,8 @@ impl Arguments {
         let mut arguments = Self::parse_from(own);
         let emulates = |emulated| arguments.emulate.contains(&emulated);
         if !arguments.emulate.is_empty() {
-            let (int64, fp64) = (emulates(Emulated::Int64), emulates(Emulated::Fp64));
-            arguments.device = arguments.device.emulating(int64, fp64);
+            let (int64, fp64, int64_atomics) = (emulates(Emulated::Int64), emulates(Emulated::Fp64), emulates(Emulated::Int64Atomics));
+            arguments.device = arguments.device.emulating(target::Emulated { int64, fp64, int64_atomics });
         }
         let options = options::parse_words(build).map_err(|error| error.to_string())?;
         if arguments.files.iter().filter(|file| *file == "-").count() > usize::from(!arguments.watch) {
