@@ -243,12 +243,8 @@ mod imp {
         size: u64,
         usage: wgpu::BufferUsages,
     ) -> Option<BackendResult<Buffer>> {
-        // SAFETY: the device is only used to make a buffer and memory for it, for which Vulkan needs no synchronisation.
-        let hal_device = unsafe { device.as_hal::<Vulkan>() }?;
+        let (hal_device, properties, addressed) = below(device)?;
         let instance = hal_device.shared_instance().raw_instance();
-        // SAFETY: the physical device is this instance's.
-        let properties = unsafe { instance.get_physical_device_memory_properties(hal_device.raw_physical_device()) };
-        let addressed = hal_device.enabled_device_extensions().contains(&ADDRESSES);
         let raw = hal_device.raw_device();
         let mut handle = Handle { kind: vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD, fd, types: u32::MAX };
         if dma_buf {
@@ -274,18 +270,27 @@ mod imp {
         memory: (NonNull<u8>, u64),
         usage: wgpu::BufferUsages,
     ) -> Option<BackendResult<Buffer>> {
-        // SAFETY: the device is only used to make a buffer of memory that is there, for which Vulkan needs no synchronisation.
-        let hal_device = unsafe { device.as_hal::<Vulkan>() }?;
+        let (hal_device, properties, addressed) = below(device)?;
         let instance = hal_device.shared_instance().raw_instance();
-        // SAFETY: the physical device is this instance's.
-        let properties = unsafe { instance.get_physical_device_memory_properties(hal_device.raw_physical_device()) };
-        let addressed = hal_device.enabled_device_extensions().contains(&ADDRESSES);
         // SAFETY: as the caller promises.
         let (buffer, imported) = match unsafe { adopted::make(instance, hal_device.raw_device(), &properties, memory, addressed) } {
             Ok(made) => made,
             Err(result) => return Some(Err(crate::raw::error(result))),
         };
         Some(Ok(of_raw(device, hal_device, (buffer, imported, memory.1), usage)))
+    }
+
+    /// The device below wgpu's, what memory it has, and whether its buffers have addresses. It is only to be used for what Vulkan needs no synchronisation for.
+    fn below(
+        device: &wgpu::Device,
+    ) -> Option<(impl std::ops::Deref<Target = hal::vulkan::Device>, vk::PhysicalDeviceMemoryProperties, bool)> {
+        // SAFETY: what is made by it are buffers and memory for them, as said above.
+        let hal_device = unsafe { device.as_hal::<Vulkan>() }?;
+        let instance = hal_device.shared_instance().raw_instance();
+        // SAFETY: the physical device is this instance's.
+        let properties = unsafe { instance.get_physical_device_memory_properties(hal_device.raw_physical_device()) };
+        let addressed = hal_device.enabled_device_extensions().contains(&ADDRESSES);
+        Some((hal_device, properties, addressed))
     }
 
     /// wgpu's own of a buffer that has that memory, and so many bytes, for all of these usages.
@@ -602,12 +607,7 @@ mod imp {
     }
 
     pub(crate) fn large_buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages) -> Option<super::RawBuffer> {
-        // SAFETY: the device is only used to make a buffer and memory for it, for which Vulkan needs no synchronisation.
-        let hal_device = unsafe { device.as_hal::<Vulkan>() }?;
-        let instance = hal_device.shared_instance().raw_instance();
-        // SAFETY: the physical device is this instance's.
-        let memory = unsafe { instance.get_physical_device_memory_properties(hal_device.raw_physical_device()) };
-        let addressed = hal_device.enabled_device_extensions().contains(&ADDRESSES);
+        let (hal_device, memory, addressed) = below(device)?;
         // SAFETY: the size is not zero and within the device's limit, as the callers see to.
         let (buffer, memory) = match unsafe { large::make(hal_device.raw_device(), &memory, size, addressed) } {
             Ok(made) => made,
