@@ -247,8 +247,9 @@ mod tests {
 
     #[test]
     fn only_what_waits_for_nothing_is_quick() {
-        let quick = [Route::Nothing, Route::Pinned, Route::Mapped(LITTLE), Route::Ring(LITTLE), Route::Launch(LITTLE)];
-        let slow = [Route::Host, Route::Mapped(MUCH), Route::Window(MUCH), Route::Fetched, Route::Device(MUCH), Route::Launch(MUCH)];
+        // A read that is fetched is only recorded, however long it is.
+        let quick = [Route::Nothing, Route::Pinned, Route::Fetched, Route::Mapped(LITTLE), Route::Ring(LITTLE), Route::Launch(LITTLE)];
+        let slow = [Route::Host, Route::Mapped(MUCH), Route::Window(MUCH), Route::Ring(MUCH), Route::Device(MUCH), Route::Launch(MUCH)];
         assert!(quick.into_iter().all(Route::is_quick) && !slow.into_iter().any(Route::is_quick));
     }
 
