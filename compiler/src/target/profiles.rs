@@ -224,9 +224,16 @@ impl Target {
 
 impl Costs {
     /// NVIDIA's GPUs: accesses of 32 bytes and more by each of 32 lanes leave gaps that cost half of the bandwidth; the compiler of the Vulkan driver makes four
-    /// shifts of a rotation of 64 bits, and two instructions of some functions of three bits that need one.
+    /// shifts of a rotation of 64 bits, two instructions of some functions of three bits that need one, and ten and a branch of a quotient.
     pub fn nvidia() -> Self {
-        Self { lanes_exchange: true, updates_by_address: true, rotates_by_words: true, logic_of_three: true, ..Self::default() }
+        Self {
+            lanes_exchange: true,
+            updates_by_address: true,
+            exact_quotients: true,
+            rotates_by_words: true,
+            logic_of_three: true,
+            ..Self::default()
+        }
     }
 
     /// Mesa's drivers for CPUs: each word of an access is loaded or stored work-item by work-item, and passes of LLVM take time in the square of these.

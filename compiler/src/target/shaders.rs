@@ -79,6 +79,8 @@ pub struct Costs {
     pub updates_by_address: bool,
     /// There is an instruction for every function of three bits, and the driver's compiler finds it for sums of products.
     pub logic_of_three: bool,
+    /// Quotients of `float` are rounded correctly, which OpenCL does not ask for, and take several times as long as a product.
+    pub exact_quotients: bool,
     /// Rotations of 64 bits are quicker as words that are each cut out of two (a funnel shift) than as two shifts.
     pub rotates_by_words: bool,
     /// Wide accesses are quicker if neighbouring work-items make them together (`exchange`). Only where [`super::Language::subgroups`] is so, all of which have
