@@ -66,7 +66,7 @@ unsafe fn buffer(
     Ok((buffer, unsafe { device.get_buffer_memory_requirements(buffer) }))
 }
 
-/// Tries types of memory until one is what the handle's memory is of: that is not told for handles that only drivers understand.
+/// The memory, by the type that it is of: that is not told for handles that only drivers understand, so types are tried.
 ///
 /// # Safety
 /// As [`make`].
@@ -77,24 +77,59 @@ unsafe fn import(
     needs: vk::MemoryRequirements,
     addressed: bool,
 ) -> Result<vk::DeviceMemory, vk::Result> {
-    let own = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+    let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
     let types = properties.memory_types_as_slice().iter().zip(0_u32..);
     let mut usable: Vec<_> = types.filter(|(_, index)| needs.memory_type_bits & handle.types & (1 << index) != 0).collect();
     // What others export is the device's own memory as a rule, which the host does not see.
-    usable.sort_by_key(|(ty, _)| (!ty.property_flags.contains(own), ty.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)));
-    let mut last = vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
-    for (_, index) in usable {
-        let mut source = vk::ImportMemoryFdInfoKHR::default().handle_type(handle.kind).fd(handle.fd);
+    usable.sort_by_key(|(ty, _)| (!ty.property_flags.contains(local), ty.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)));
+    let import = |fd: i32, index: u32| {
+        let mut source = vk::ImportMemoryFdInfoKHR::default().handle_type(handle.kind).fd(fd);
         let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
         let mut info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index).push_next(&mut source);
         if addressed {
             info = info.push_next(&mut flags);
         }
         // SAFETY: the type is one of the device's, and the buffer's; a handle that is not what it says is an error.
-        match unsafe { device.allocate_memory(&info, None) } {
-            Ok(memory) => return Ok(memory),
-            Err(result) => last = result,
+        unsafe { device.allocate_memory(&info, None) }
+    };
+    if let [(_, index)] = usable[..] {
+        return import(handle.fd, index);
+    }
+    let mut last = vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
+    for (_, index) in usable {
+        // A try has a descriptor of its own: NVIDIA's driver has none to try again with after the wrong type, though it would still be the caller's. The one that was given
+        // is for the right type, as it is to be the driver's then.
+        // SAFETY: the caller's descriptor is open, or none, which is told.
+        let Some(own) = (unsafe { another(handle.fd) }) else { break };
+        match import(own, index) {
+            Ok(memory) => {
+                // SAFETY: nothing was made of it.
+                unsafe { device.free_memory(memory, None) };
+                return import(handle.fd, index);
+            }
+            Err(result) => {
+                tracing::debug!("memory of others is not of type {index}: {result}");
+                last = result;
+            }
         }
     }
     Err(last)
+}
+
+/// Another descriptor of the same file.
+///
+/// # Safety
+/// Nobody closes it meanwhile.
+#[cfg(unix)]
+unsafe fn another(fd: i32) -> Option<i32> {
+    use std::os::fd::{BorrowedFd, IntoRawFd};
+    // SAFETY: as the caller promises; of one that is not open there is no other.
+    let given = (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })?;
+    given.try_clone_to_owned().ok().map(IntoRawFd::into_raw_fd)
+}
+
+/// Only Unix has any.
+#[cfg(not(unix))]
+unsafe fn another(_: i32) -> Option<i32> {
+    None
 }

@@ -37,10 +37,13 @@ fn functions() -> Option<&'static Functions> {
     FUNCTIONS.get_or_init(Functions::load).as_ref().filter(|_| has)
 }
 
-fn vulkan() -> Vulkan {
+fn uuid() -> Vec<u8> {
     let target = target();
-    let uuid = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_UUID, size, value, ret));
-    Vulkan::new(&uuid.expect("a UUID"), false).expect("a program of Vulkan's")
+    info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_UUID, size, value, ret)).expect("a UUID")
+}
+
+fn vulkan() -> Vulkan {
+    Vulkan::new(&uuid(), false).expect("a program of Vulkan's")
 }
 
 fn import(context: &Context, flags: cl_bitfield, list: &[u64], size: usize) -> Result<Mem, cl_int> {
@@ -93,6 +96,36 @@ fn opencl_and_vulkan_compute_on_one_memory_by_turns() {
     let again = import(&context, 0, &[OPAQUE_FD, vulkan.fd() as u64, DEVICES, target().device as u64, 0, 0], SIZE).expect("the memory");
     hand_over(functions, Functions::clEnqueueAcquireExternalMemObjectsKHR, &queue, &again, COMMAND_ACQUIRE);
     assert_eq!(queue.read::<u32>(&again, COUNT), [22; COUNT]);
+}
+
+/// An application may have made the memory of any type, which its descriptor does not tell.
+#[test]
+fn memory_of_every_type_is_taken() {
+    if functions().is_none() {
+        return;
+    }
+    let context = Context::new();
+    let queue = context.queue(0);
+    let mut taken = 0;
+    for number in 0..32 {
+        let vulkan = match Vulkan::of_type(&uuid(), false, Some(number)) {
+            Ok(vulkan) => vulkan,
+            Err(error) => {
+                assert_eq!(error, ash::vk::Result::ERROR_FEATURE_NOT_PRESENT, "memory of the buffer's type {number}");
+                break;
+            }
+        };
+        vulkan.fill(number as u32 + 1);
+        let mem = import(&context, 0, &[OPAQUE_FD, vulkan.fd() as u64, 0], SIZE);
+        assert_eq!(mem.as_ref().err(), None, "memory of the buffer's type {number}");
+        let mem = mem.expect("the memory");
+        assert_eq!(queue.read::<u32>(&mem, COUNT), [number as u32 + 1; COUNT]);
+        queue.write(&mem, &[77u32; COUNT]);
+        vulkan.turn();
+        assert_eq!(queue.read::<u32>(&mem, COUNT), [232; COUNT]);
+        taken += 1;
+    }
+    assert!(taken > 0);
 }
 
 #[test]

@@ -204,6 +204,39 @@ fn opencl_and_vulkan_take_turns_by_semaphores_alone() {
     vulkan.destroy(ours);
 }
 
+/// The host waits for Vulkan, Vulkan for OpenCL, and nobody calls clFlush.
+#[test]
+fn a_signal_for_others_is_not_held_back() {
+    let Some(functions) = functions(OPAQUE_FD) else { return };
+    let turns = Turns::new(functions);
+    let Turns { vulkan, context, queue, .. } = &turns;
+    let theirs = vulkan.semaphore(Kind::OPAQUE_FD);
+    let turned = Semaphore::with(functions, context, &[TYPE, BINARY, OPAQUE_FD, vulkan.semaphore_fd(theirs, Kind::OPAQUE_FD) as u64, 0]);
+    let turned = turned.expect("a semaphore of Vulkan's");
+    let launched = Semaphore::with(functions, context, &[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]).expect("a semaphore to export");
+    let ours = vulkan.semaphore(Kind::OPAQUE_FD);
+    vulkan.import(ours, Kind::OPAQUE_FD, launched.export(OPAQUE_FD).expect("a descriptor"));
+    // What keeps the device busy when the signal comes.
+    let program = context
+        .build("kernel void busy(global uint *a) { uint x = *a; for (int i = 0; i < 50000; i++) x = x * 1664525 + 1013904223; *a = x; }");
+    let (busy, word) = (program.kernel("busy"), context.buffer(4));
+    busy.set_mem(0, &word);
+    for round in 0..ROUNDS {
+        let waits = [ours];
+        vulkan.turn_between(if round == 0 { &[] } else { &waits }, &[theirs]);
+        turned.wait(queue);
+        turns.take();
+        assert_eq!(queue.launch(&busy, &[1], None), CL_SUCCESS);
+        vulkan.wait();
+        launched.signal(queue);
+    }
+    queue.finish();
+    turns.check();
+    drop((turned, launched));
+    vulkan.destroy(theirs);
+    vulkan.destroy(ours);
+}
+
 #[test]
 fn sync_files_carry_one_signal_each() {
     let Some(functions) = functions(SYNC_FD) else { return };

@@ -31,8 +31,13 @@ pub struct Vulkan {
 }
 
 impl Vulkan {
-    /// On the device of that UUID, which has semaphores that can be exported if `shares` says so.
+    /// On the device of that UUID, which has semaphores that can be exported if `shares` says so, with memory of the device's own.
     pub fn new(uuid: &[u8], shares: bool) -> Result<Self, vk::Result> {
+        Self::of_type(uuid, shares, None)
+    }
+
+    /// The same with memory of the type with that number among those that a buffer may have.
+    pub fn of_type(uuid: &[u8], shares: bool, number: Option<usize>) -> Result<Self, vk::Result> {
         // SAFETY: what a program of Vulkan's does, in its order: everything is made of what was made before, and lives until `drop`.
         unsafe {
             let entry = ash::Entry::load().expect("Vulkan's loader");
@@ -50,7 +55,7 @@ impl Vulkan {
             let made = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(extensions);
             let device = instance.create_device(physical, &made, None)?;
             let queue = device.get_device_queue(0, 0);
-            let (buffer, memory) = exported(&instance, physical, &device)?;
+            let (buffer, memory) = exported(&instance, physical, &device, number)?;
             let export = ash::khr::external_memory_fd::Device::new(&instance, &device);
             let semaphores = ash::khr::external_semaphore_fd::Device::new(&instance, &device);
 
@@ -188,6 +193,7 @@ unsafe fn exported(
     instance: &ash::Instance,
     physical: vk::PhysicalDevice,
     device: &ash::Device,
+    number: Option<usize>,
 ) -> Result<(vk::Buffer, vk::DeviceMemory), vk::Result> {
     let kind = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
     let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(kind);
@@ -198,10 +204,14 @@ unsafe fn exported(
         let buffer = device.create_buffer(&info, None)?;
         let needs = device.get_buffer_memory_requirements(buffer);
         let properties = instance.get_physical_device_memory_properties(physical);
-        let mut types = properties.memory_types_as_slice().iter().zip(0u32..);
+        let types = properties.memory_types_as_slice().iter().zip(0u32..);
+        let mut types = types.filter(|(_, index)| needs.memory_type_bits & (1 << index) != 0);
         let own = vk::MemoryPropertyFlags::DEVICE_LOCAL;
-        let found = types.find(|(ty, index)| needs.memory_type_bits & (1 << index) != 0 && ty.property_flags.contains(own));
-        let (_, index) = found.expect("memory of the device's own");
+        let found = match number {
+            Some(number) => types.nth(number),
+            None => types.find(|(ty, _)| ty.property_flags.contains(own)),
+        };
+        let Some((_, index)) = found else { return Err(vk::Result::ERROR_FEATURE_NOT_PRESENT) };
         let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(kind);
         let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index).push_next(&mut export);
         let memory = device.allocate_memory(&info, None)?;
