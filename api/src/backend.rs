@@ -488,8 +488,8 @@ pub trait Progress: Send + Sync {
 
 /// A program on a device: the IR, its constant data and global variables, and the cache of its shaders and pipelines.
 pub trait LoadedProgram: Send + Sync + fmt::Debug {
-    /// Begins to make the pipeline for a probable launch in the background (a hint).
-    fn warm(&self, kernel: &str, local_size: [u32; 3]);
+    /// Begins to make the pipeline for a probable launch in the background (a hint), with groups of that size, or of the device's own choice.
+    fn warm(&self, kernel: &str, local_size: Option<[u32; 3]>);
     /// Specialises and compiles a kernel for a typical launch now and says what it needs: for clBuildProgram's diagnosis and
     /// clGetKernelWorkGroupInfo.
     ///

@@ -145,17 +145,16 @@ impl SubGroupInfo {
 }
 
 /// Has a kernel made in the background if it is known enough of how it will be launched: where the source requires a size of work-groups and nothing else depends
-/// on the arguments. What cannot tell how it is grouped runs in groups of our choice, whatever its source requires.
+/// on the arguments. What cannot tell how it is grouped runs in groups of the device's choice, whatever its source requires.
 fn warm(executable: &Executable, name: &str) {
     let is_plain = |arg: &ArgInfo| {
         matches!(arg.passing, KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. })
     };
     if let Some(info) = find_kernel(executable, name)
-        && let Some(size) = info.reqd_work_group_size
-        && !info.group_blind
+        && (info.group_blind || info.reqd_work_group_size.is_some())
         && info.args.iter().all(is_plain)
     {
-        executable.loaded.warm(name, size);
+        executable.loaded.warm(name, info.reqd_work_group_size.filter(|_| !info.group_blind));
     }
 }
 

@@ -79,11 +79,11 @@ impl HostBytes for TestMemory {
 #[derive(Debug, Default)]
 pub(crate) struct TestProgram {
     /// Kernels that were to be made ahead of their launches.
-    pub(crate) warmed: Mutex<Vec<(String, [u32; 3])>>,
+    pub(crate) warmed: Mutex<Vec<(String, Option<[u32; 3]>)>>,
 }
 
 impl LoadedProgram for TestProgram {
-    fn warm(&self, kernel: &str, local_size: [u32; 3]) {
+    fn warm(&self, kernel: &str, local_size: Option<[u32; 3]>) {
         self.warmed.lock().push((kernel.to_owned(), local_size));
     }
 

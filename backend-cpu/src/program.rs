@@ -327,9 +327,10 @@ fn make(module: &ir::Module, kernel: &str, key: &Key, (target, style): (&Target,
 }
 
 impl LoadedProgram for CpuProgram {
-    fn warm(&self, kernel: &str, local_size: [u32; 3]) {
-        if let Ok(found) = self.code.kernel(kernel) {
-            self.code.begin(found, self.probable_key(found, local_size), Urgency::Hint);
+    /// Code takes a millisecond to make: what would be made in vain is not.
+    fn warm(&self, kernel: &str, local_size: Option<[u32; 3]>) {
+        if let (Ok(found), Some(size)) = (self.code.kernel(kernel), local_size) {
+            self.code.begin(found, self.probable_key(found, size), Urgency::Hint);
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Region {
 
 /// Invocations of a group where a kernel cannot tell how its work-items are grouped: enough to fill a compute unit with few groups, and few enough that each
 /// invocation may have as many registers as a GPU can give it. One size for most launches also means one pipeline for them.
-const GROUP: u32 = 256;
+pub(crate) const GROUP: u32 = 256;
 
 /// The size of groups with which a launch runs: the application's, or a better one that the kernel cannot see. Groups that are too small grow in the
 /// first dimension if there are `enough` work-items to keep the device busy with larger ones, or if a pipeline takes long to be made: then one serves all
@@ -164,7 +164,7 @@ mod tests {
     struct NoProgram;
 
     impl LoadedProgram for NoProgram {
-        fn warm(&self, _: &str, _: [u32; 3]) {}
+        fn warm(&self, _: &str, _: Option<[u32; 3]>) {}
 
         fn kernel_usage(&self, _: &str) -> BackendResult<KernelUsage> {
             Ok(KernelUsage::default())

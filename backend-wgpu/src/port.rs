@@ -141,7 +141,7 @@ impl Port {
     /// Submits what the calling thread has enqueued for other devices: they work while it waits for this one. (Of two GPUs that a program finishes one after the other,
     /// the second would not begin before the first is done.)
     fn begin_others(&self) {
-        let others: Vec<_> = PORTS.lock().iter().filter_map(Weak::upgrade).filter(|port| !std::ptr::eq(&**port, self)).collect();
+        let others: Vec<_> = PORTS.lock().iter().filter(|port| !std::ptr::eq(port.as_ptr(), self)).filter_map(Weak::upgrade).collect();
         others.iter().filter(|port| port.author.load(Ordering::Relaxed) == own_number()).for_each(|port| port.flush());
     }
 

@@ -17,6 +17,7 @@ use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, S
 
 use crate::executables;
 use crate::gpu::Gpu;
+use crate::groups::GROUP;
 use crate::memory::WgpuMemory;
 use crate::pipeline::Pipeline;
 
@@ -165,10 +166,15 @@ fn compile(module: &Arc<ir::Module>, kernel: &str, key: &LaunchKey, target: &Tar
 }
 
 impl LoadedProgram for WgpuProgram {
-    fn warm(&self, kernel: &str, local_size: [u32; 3]) {
-        if let Ok(found) = self.code.kernel(kernel) {
-            self.code.begin(found, self.probable_key(found, local_size), Urgency::Hint);
-        }
+    /// A GPU's driver takes 10 to 100 ms for a small kernel, while the processors have little to do: hashcat measures its own speed in the 70 ms of a launch behind three such. On
+    /// devices that are the host's processors, or share its memory with them, what is made in vain would take as much from others.
+    fn warm(&self, kernel: &str, local_size: Option<[u32; 3]>) {
+        let Ok(found) = self.code.kernel(kernel) else { return };
+        let own = || (!self.code.machine().approach.unified).then_some([GROUP, 1, 1]);
+        let Some(size) = local_size.or_else(own) else { return };
+        let guards = local_size.is_none() && found.is_long();
+        let key = self.probable_key(found, size).changed(|key| key.kernel.guard[0] |= guards);
+        self.code.begin(found, key, Urgency::Hint);
     }
 
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {
