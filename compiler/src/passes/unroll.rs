@@ -392,3 +392,60 @@ fn has_loop(region: &Region) -> bool {
     region.walk(&mut |inst| found |= matches!(inst.op, Op::Loop { .. }));
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::write_out;
+    use crate::ir::{Op, read::read_module};
+
+    /// Whether a loop of so many turns, which moves a vector of that type from global memory to memory of that space, is written out.
+    fn is_written_out(turns: u32, vector: &str, space: &str, by_words: bool) -> bool {
+        let text = format!(
+            "kernel @f0 \"k\" (%0: ptr.global buffer, %1: ptr.{space} {}) {{
+  %2: i32 = const 0
+  %3: i32 = const 1
+  %4: i32 = const {turns}
+  %5: i32 = const 128
+  loop (%6: i32 = %2) {{
+    %7: bool = ult %6, %4
+    if %7 {{
+      yield
+    }} else {{
+      break
+    }}
+    %8: i32 = mul %6, %5
+    %9: ptr.global = ptr_add %0, %8
+    %10: {vector} = load %9 align 4
+    store %1, %10 align 4
+    %11: i32 = add %6, %3
+    continue %11
+  }}
+  return
+}}
+",
+            if space == "local" { "local 128" } else { "buffer" }
+        );
+        let mut module = read_module(&text).expect("a module");
+        let function = &mut module.functions[0];
+        write_out(function, (false, by_words));
+        let mut stays = false;
+        function.body.walk(&mut |inst| stays |= matches!(inst.op, Op::Loop { .. }));
+        !stays
+    }
+
+    #[test]
+    fn words_of_accesses_count_where_each_is_code() {
+        // Ten instructions in a turn, and 2,048 in all; two of them are accesses, which may count for each word.
+        for (vector, words) in [("i32", 1), ("i8x4", 4), ("f32x4", 4), ("i64x2", 4), ("i16x16", 16), ("f32x16", 16), ("f64x16", 32)] {
+            let most = 2048 / (10 + 2 * (words - 1));
+            for space in ["global", "local"] {
+                assert!(is_written_out(most, vector, space, true), "{most} turns of {vector}, {space}");
+                assert!(!is_written_out(most + 1, vector, space, true), "{} turns of {vector}, {space}", most + 1);
+                assert!(
+                    is_written_out(2048 / 10, vector, space, false) && !is_written_out(2048 / 10 + 1, vector, space, false),
+                    "{vector}"
+                );
+            }
+        }
+    }
+}
