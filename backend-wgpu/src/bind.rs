@@ -229,7 +229,9 @@ pub(crate) fn argument_bytes(
     }
     for (index, place) in (0..).zip(&layout.identities) {
         if let (Some(at), Some(range)) = (place, bound_range(launch, index)) {
-            let flat = (u64::from(range.identity) << 32).wrapping_add(range.offset);
+            // Behind the pointer that stands for all folded ones they have places of their own.
+            let offset = if fold.is_some_and(|fold| fold.first == index) { 0 } else { range.offset };
+            let flat = (u64::from(range.identity) << 32).wrapping_add(offset);
             let halves = |number: u64| ((number >> 32) as u32, number as u32);
             let ((identity, base), (size_high, size)) = (halves(flat), halves(range.size));
             for (word, value) in (0..).zip([identity, base, size, range.start as u32, size_high]) {

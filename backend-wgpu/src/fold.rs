@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, Memory, MemoryRange};
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::Pieces;
+use wgcl_compiler::passes::fold;
 
 use crate::gpu::Gpu;
 use crate::memory::{WgpuMemory, downcast};
@@ -16,7 +17,7 @@ use crate::recording::Recording;
 /// stopped loops.
 pub(crate) const OTHERS: usize = 5;
 /// Pieces start at the same byte of so many as in their own memory, so that every alignment is kept.
-const ALIGN: u64 = 256;
+const ALIGN: u64 = fold::LOW + 1;
 
 /// Bytes of one memory object, and where they are in the folded buffer.
 struct Piece {

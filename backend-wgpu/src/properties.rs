@@ -255,6 +255,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
     let swiftshader = info.name.starts_with("SwiftShader");
     defects.loop_values |= swiftshader;
     defects.unsigned_minima = swiftshader;
+    defects.coarse_sines = swiftshader;
     costs.lanes_exchange = subgroups && exchange.unwrap_or(costs.lanes_exchange);
     let int64 = has_int64(features);
     // What is done with the bits of a double is done in integers of 64 bits, which the HLSL that naga writes cannot make of it.

@@ -8,6 +8,7 @@ use super::shape::Mode;
 use super::value::Regs;
 use crate::internal::internal;
 use crate::ir::{MathOp, Scalar};
+use crate::passes::coarse_sines::{EVEN, ODD, QUARTER};
 
 const F32: Scalar = Scalar::F32;
 const I32: Scalar = Scalar::I32;
@@ -129,15 +130,14 @@ impl Lower<'_> {
         let turns = self.with_float(VBin::FMul, mode, x, std::f32::consts::FRAC_2_PI);
         let whole = self.un_regs(VUn::Round(Rounding::NearestEven), F32, mode, &turns);
         let mut rest: Regs = x.into();
-        // A quarter turn in three parts, so that the products lose nothing.
-        for part in [1.570_312_5_f32, 4.837_513e-4, 7.549_79e-8] {
+        for part in QUARTER {
             let part = self.float(mode, -part);
             rest = self.fused(F32, mode, &whole, &part, &rest);
         }
         let square = self.bin_regs(VBin::FMul, F32, mode, &rest, &rest);
-        let odd = self.polynomial(mode, &square, &[2.755_731_9e-6, -1.984_127e-4, 8.333_333e-3, -1.666_666_7e-1, 1.0]);
+        let odd = self.polynomial(mode, &square, &ODD);
         let sine = self.bin_regs(VBin::FMul, F32, mode, &odd, &rest);
-        let cosine = self.polynomial(mode, &square, &[2.480_158_7e-5, -1.388_888_9e-3, 4.166_666_8e-2, -0.5, 1.0]);
+        let cosine = self.polynomial(mode, &square, &EVEN);
         let quarter = self.as_type(VCast::FToS, I32, mode, &whole);
         let quarter = self.bin_const(VBin::Add, I32, mode, &quarter, quarters);
         let one = self.bin_const(VBin::And, I32, mode, &quarter, 1);

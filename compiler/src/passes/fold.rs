@@ -5,13 +5,19 @@
 //!                                 %41 = ptr_add %27, %40       (%27: the first folded parameter, %31: another one)
 //!                                 %9 = load %41
 //! ```
-//! The launch puts what the folded arguments point to into one buffer, and says at which byte each is.
+//! The launch puts what the folded arguments point to into one buffer, and says at which byte each is. It keeps the [`LOW`] bits of addresses, so that kernels may ask for
+//! the alignment of a pointer, as asynchronous copies do.
 
 use super::PassError;
 use super::pass::{Pass, PassResult};
+use crate::analysis::definitions::Definitions;
 use crate::diag::Span;
-use crate::ir::{CastOp, Function, Inst, Op, Space, Type, Value, WorkItem};
+use crate::ir::{BinOp, CastOp, Function, Inst, Op, Space, Type, Value, WorkItem};
 use crate::launch::LaunchKey;
+use rustc_hash::FxHashSet;
+
+/// The bits of an address that stay what they were: the launch puts what arguments point to at the same byte of so many as it has in its own memory.
+pub const LOW: u64 = 0xff;
 
 /// This transformation, as the lists of passes name it.
 pub const PASS: Pass = Pass::function("fold", |function, cx| run(function, cx.key));
@@ -28,17 +34,7 @@ pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
         .filter_map(|&index| function.params.get(usize::try_from(index).ok()?).map(|&param| (index, param)))
         .collect();
     let Some(&(_, first)) = params.first() else { return Ok(false) };
-    let mut kept = false;
-    let is_pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
-    function.body.walk(&mut |inst| {
-        kept |= match &inst.op {
-            Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, _) => true,
-            Op::Load { .. } => inst.results.iter().any(is_pointer),
-            Op::Store { value, .. } => is_pointer(value),
-            _ => false,
-        };
-    });
-    if kept {
+    if keeps_addresses(function) {
         return Err(PassError::Unsupported {
             function: function.name.clone(),
             what: "keeping pointers in memory, with more pointer arguments than the device has bindings,".to_owned(),
@@ -61,4 +57,34 @@ pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
     });
     function.body.insts.splice(0..0, entry);
     Ok(true)
+}
+
+/// Whether pointers are kept as numbers, or in memory. What only [`LOW`] bits of a number are taken of is not kept.
+fn keeps_addresses(function: &Function) -> bool {
+    let definitions = Definitions::of(function);
+    let is_pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
+    // Numbers whose low bits are made of those of addresses. Operands stand before what uses them.
+    let mut numbers: FxHashSet<Value> = FxHashSet::default();
+    let mut kept = false;
+    function.body.walk(&mut |inst| {
+        let masked = |value: Value| definitions.bits(value).is_some_and(|bits| bits <= LOW);
+        let becomes_one = match &inst.op {
+            Op::Cast(CastOp::PtrToInt, _) => true,
+            Op::Cast(CastOp::Trunc, a) => numbers.contains(a),
+            Op::Bin(BinOp::Add | BinOp::Or | BinOp::Xor, a, b) => numbers.contains(a) || numbers.contains(b),
+            _ => false,
+        };
+        if becomes_one {
+            numbers.extend(&inst.results);
+            return;
+        }
+        match &inst.op {
+            Op::Bin(BinOp::And, a, b) if masked(*a) || masked(*b) => {}
+            Op::Cast(CastOp::IntToPtr, _) => kept = true,
+            Op::Load { .. } => kept |= inst.results.iter().any(is_pointer),
+            Op::Store { value, .. } => kept |= is_pointer(value) || numbers.contains(value),
+            op => op.for_each_operand(|operand| kept |= numbers.contains(&operand)),
+        }
+    });
+    kept
 }

@@ -21,6 +21,7 @@ mod alike;
 pub(crate) mod batch_turns;
 mod by_value;
 mod calls;
+pub(crate) mod coarse_sines;
 pub mod coarsen;
 pub mod compact;
 pub(crate) mod constant_arrays;
@@ -211,6 +212,7 @@ pub const LEGALIZE: &[Step] = &[
     On(|target| target.shaders.costs.exact_quotients, &[Each(&[Step::Pass(&reciprocals::PASS)])]),
     On(|target| !target.shaders.int64_atomics, &[Step::Pass(&locks::PASS)]),
     Step::Pass(&legalize::PASS),
+    On(|target| target.shaders.defects.coarse_sines, &[Each(&[Step::Pass(&coarse_sines::PASS)])]),
     On(|target| !target.shaders.int64, &[Step::Pass(&pairs::PASS)]),
     On(|target| !target.shaders.exact, &[Each(&[Step::Pass(&opaque::PASS)])]),
     On(|target| target.shaders.defects.half_rounding, &[Each(&[Step::Pass(&half_rounding::PASS)])]),

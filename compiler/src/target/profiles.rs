@@ -273,6 +273,7 @@ impl Defects {
             unsigned_minima: false,
             signed_quotients: false,
             subgroups_in_rows: true,
+            coarse_sines: false,
         }
     }
 }

@@ -112,6 +112,8 @@ pub struct Defects {
     pub unsigned_minima: bool,
     /// It gets quotients and remainders of signed 64-bit integers wrong where a loop within a loop has several.
     pub signed_quotients: bool,
+    /// Its sines are no better than Vulkan asks: off by up to 2^-11 (`passes::coarse_sines`).
+    pub coarse_sines: bool,
     /// It makes subgroups of the work-items of one row of a group, and numbers them as if rows followed each other: that is the same only where subgroups divide rows.
     pub subgroups_in_rows: bool,
 }

@@ -16,12 +16,12 @@ use super::directive::{Argument, Run, Variant};
 use super::record::Recorder;
 use super::{diagnostics, image};
 use crate::common::ffi::{
-    CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_DEVICE_EXTENSIONS, CL_DEVICE_PROFILE, CL_MEM_COPY_HOST_PTR,
-    CL_MEM_READ_WRITE, CL_SUCCESS, CL_TRUE, cl_buffer_region, cl_mem, cl_uint,
+    CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_DEVICE_EXTENSIONS, CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_DEVICE_PROFILE,
+    CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, CL_SUCCESS, CL_TRUE, cl_buffer_region, cl_mem, cl_uint,
 };
 use crate::common::images;
 use crate::common::objects::{Context, Kernel, Mem, Program, Queue, Sampler};
-use crate::common::{info_bytes, info_string, target};
+use crate::common::{info, info_bytes, info_string, target};
 
 /// What a variant needs and this device has not, if there is such a thing.
 pub fn missing_feature(variant: &Variant) -> Option<&str> {
@@ -45,10 +45,17 @@ pub fn missing_feature(variant: &Variant) -> Option<&str> {
             "one_by_one" => crate::common::is_cpu() || std::env::var("WGCL_TEST_DEVICE").as_deref() == Ok("interpreter"),
             "shaders" => target.is_wgcl() && !crate::common::is_cpu() && std::env::var("WGCL_TEST_DEVICE").as_deref() != Ok("interpreter"),
             other if other.starts_with("__opencl_c_") => language_features().iter().any(|known| known == other),
-            other => has(other),
+            other => other.strip_prefix("groups_of_").map_or_else(|| has(other), has_groups_of),
         };
         present != wanted
     })
+}
+
+/// Whether groups may have so many work-items.
+fn has_groups_of(items: &str) -> bool {
+    let target = target();
+    let most = info::<usize>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_MAX_WORK_GROUP_SIZE, size, value, ret));
+    items.parse::<usize>().is_ok_and(|items| most.is_ok_and(|most| items <= most))
 }
 
 /// Names in CL_DEVICE_OPENCL_C_FEATURES: structures of a version and 64 bytes of text.
