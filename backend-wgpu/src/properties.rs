@@ -314,6 +314,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
             storage_buffers: storage_buffers(&limits),
             uniform_buffers: uniform_buffers(&limits),
             uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
+            groups: limits.max_compute_workgroups_per_dimension,
             group_items: limits.max_compute_invocations_per_workgroup,
             function_memory: profiles::FUNCTION_MEMORY,
             expanded_instructions: profiles::EXPANDED_INSTRUCTIONS,

@@ -130,6 +130,21 @@ kernel @f0 "add" (%0: ptr.global buffer, %1: ptr.global buffer readonly, %2: i32
 }
 
 #[test]
+fn an_argument_that_nothing_reads_needs_no_binding() {
+    let shader = check(
+        r#"
+kernel @f0 "forgets" (%0: ptr.global buffer, %1: i32 value) {
+  %2: i32 = const 7
+  store %0, %2 align 4
+  return
+}"#,
+        ALL,
+    );
+    assert_eq!(shader.bindings.len(), 1);
+    assert_eq!(shader.bindings[0].kind, BindingKind::Storage);
+}
+
+#[test]
 #[ignore = "prints a module in all its forms"]
 fn dump() {
     let path = std::env::var("IR_DUMP").expect("the path of a module in text form");

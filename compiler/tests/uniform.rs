@@ -70,12 +70,32 @@ fn what_is_the_same_for_a_group_is_said_by_its_id() {
         "if (get_global_id(0) / 64 > 3) { m[l]++; barrier(CLK_LOCAL_MEM_FENCE); }",
         "if ((uint)get_global_id(0) >> 7 == (uint)n) { m[l]++; barrier(CLK_LOCAL_MEM_FENCE); }",
         "size_t i = get_global_id(0) / 192; for (size_t k = 0; k < i; k++) { m[l] += k; barrier(CLK_LOCAL_MEM_FENCE); }",
+        // With a sign, which numbers of work-items have not.
+        "int i = get_global_id(0); if (i / 64) barrier(CLK_LOCAL_MEM_FENCE);",
+        "int i = get_global_id(0); if (i >> 6 < n) barrier(CLK_LOCAL_MEM_FENCE);",
+        "int i = get_global_id(0); long k = i; if (k / 128 == n) barrier(CLK_LOCAL_MEM_FENCE);",
+        "int i = get_global_id(0); if (i % 192 >= 64) barrier(CLK_LOCAL_MEM_FENCE);",
+        "int i = get_global_id(0); if (i < 128) barrier(CLK_LOCAL_MEM_FENCE);",
+        "int i = get_global_id(0); if (i > 127) return; barrier(CLK_LOCAL_MEM_FENCE);",
+        // Other questions that a whole group answers alike.
+        "if (128 <= get_global_id(0)) barrier(CLK_LOCAL_MEM_FENCE);",
+        "if (get_global_id(0) & 64) barrier(CLK_LOCAL_MEM_FENCE);",
+        "switch ((get_global_id(0) & 255) / 64) { case 2: m[l]++; barrier(CLK_LOCAL_MEM_FENCE); break; case 3: barrier(CLK_LOCAL_MEM_FENCE); }",
     ] {
         assert_eq!(made(body), Made::Answers(0), "{body}");
     }
-    // Some groups have two.
-    let part = "if (get_global_id(0) / 96 > 3) barrier(CLK_LOCAL_MEM_FENCE);";
-    assert_eq!(made(part), Made::Refused(BARRIER.to_owned(), "get_global_id(0) / 96 > 3".to_owned()));
+    // Some groups have two answers.
+    for (body, branch) in [
+        ("if (get_global_id(0) / 96 > 3) barrier(CLK_LOCAL_MEM_FENCE);", "get_global_id(0) / 96 > 3"),
+        ("int i = get_global_id(0); if (i < 100) barrier(CLK_LOCAL_MEM_FENCE);", "i < 100"),
+        ("int i = get_global_id(0); if (i <= 128) barrier(CLK_LOCAL_MEM_FENCE);", "i <= 128"),
+        ("int i = get_global_id(0); if (i % 96 < 64) barrier(CLK_LOCAL_MEM_FENCE);", "i % 96 < 64"),
+        ("int i = get_global_id(0); if (i & 32) barrier(CLK_LOCAL_MEM_FENCE);", "i & 32"),
+        // This has a sign.
+        ("int i = get_global_id(0) - 1; if (i / 64) barrier(CLK_LOCAL_MEM_FENCE);", "i / 64"),
+    ] {
+        assert_eq!(made(body), Made::Refused(BARRIER.to_owned(), branch.to_owned()), "{body}");
+    }
 }
 
 #[test]

@@ -32,7 +32,7 @@ use serde_json::Value as Json;
 use wgcl_compiler::target::Target;
 
 /// What runs there without being asked for more. Of each file all runs that WebGPU can take, and at least one.
-const FILES: [&str; 15] = [
+const FILES: [&str; 16] = [
     "programs/bitonic_sort.cl",
     "programs/blur.cl",
     "programs/crc32.cl",
@@ -48,6 +48,7 @@ const FILES: [&str; 15] = [
     "atomics/one_place.cl",
     "control/loops.cl",
     "memory/private_arrays.cl",
+    "workgroup/whole_groups.cl",
 ];
 
 /// The browser's names.

@@ -230,10 +230,13 @@ impl Work {
                 items
             })
             .collect();
-        let by_value = kernel
-            .kernel
-            .as_ref()
-            .is_some_and(|kernel| kernel.params.iter().any(|param| matches!(param, KernelParam::Value | KernelParam::Bytes { .. })));
+        // Pages in browsers, which ask a shader for its bindings, are told of none that it has not: what nothing reads needs no buffer.
+        let mut read = FxHashSet::default();
+        kernel.body.walk(&mut |inst| inst.op.for_each_operand(|operand| read.extend(kernel.params.contains(&operand).then_some(operand))));
+        let by_value = kernel.params.iter().zip(kernel.kernel.iter().flat_map(|kernel| &kernel.params)).any(|(param, kind)| match kind {
+            KernelParam::Value => read.contains(param),
+            kind => matches!(kind, KernelParam::Bytes { .. }),
+        });
         let by_address = args.addresses.iter().any(Option::is_some);
         let arguments =
             by_value || by_address || key.kernel.guard.contains(&true) || items.iter().flatten().any(|item| item.needs_arguments(key));

@@ -62,6 +62,8 @@ pub struct Limits {
     pub uniform_buffers: u32,
     /// Bytes of a uniform binding.
     pub uniform_size: u32,
+    /// Groups of a dispatch in each dimension.
+    pub groups: u32,
     /// Work-items of a group.
     pub group_items: u32,
     /// Bytes of private arrays that a work-item has in variables of the function; more go elsewhere.
@@ -110,10 +112,10 @@ pub struct Defects {
     pub half_rounding: bool,
     /// It loses the smaller of an unsigned integer and a constant where that is stored to a variable which a loop carries: found by comparison it is kept.
     pub unsigned_minima: bool,
-    /// It gets quotients and remainders of signed 64-bit integers wrong where a loop within a loop has several.
-    pub signed_quotients: bool,
     /// Its sines are no better than Vulkan asks: off by up to 2^-11 (`passes::coarse_sines`).
     pub coarse_sines: bool,
+    /// It gets quotients and remainders of signed 64-bit integers wrong where a loop within a loop has several.
+    pub signed_quotients: bool,
     /// It makes subgroups of the work-items of one row of a group, and numbers them as if rows followed each other: that is the same only where subgroups divide rows.
     pub subgroups_in_rows: bool,
 }
