@@ -82,7 +82,7 @@ impl Target {
                 storage_buffers: 32,
                 uniform_buffers: 12,
                 uniform_size: 65536,
-                groups: u32::MAX,
+                groups: 65535,
                 group_items: u32::MAX,
                 function_memory: FUNCTION_MEMORY,
                 expanded_instructions: EXPANDED_INSTRUCTIONS,
@@ -216,7 +216,6 @@ impl Target {
     pub fn webgpu() -> Self {
         Self::gles().changed(|target| {
             target.language.max_local_memory = 16384;
-            target.shaders.limits.groups = 65535;
             target.shaders.limits.group_items = 256;
             target.shaders.fences = false;
             target.shaders.uniform_barriers = true;
