@@ -92,20 +92,21 @@ unsafe fn import(
         // SAFETY: the type is one of the device's, and the buffer's; a handle that is not what it says is an error.
         unsafe { device.allocate_memory(&info, None) }
     };
-    if let [(_, index)] = usable[..] {
-        return import(handle.fd, index);
-    }
+    // NVIDIA's driver has no descriptor to try again with after the wrong type, though it would still be the caller's: further tries have some of their own.
+    let mut spare = None;
     let mut last = vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
-    for (_, index) in usable {
-        // A try has a descriptor of its own: NVIDIA's driver has none to try again with after the wrong type, though it would still be the caller's. The one that was given
-        // is for the right type, as it is to be the driver's then.
-        // SAFETY: the caller's descriptor is open, or none, which is told.
-        let Some(own) = (unsafe { another(handle.fd) }) else { break };
-        match import(own, index) {
+    for (number, (_, index)) in usable.iter().enumerate() {
+        let fd = if number == 0 { Some(handle.fd) } else { spare.take() };
+        let Some(fd) = fd else { break };
+        if number + 1 < usable.len() {
+            // SAFETY: the descriptor is the caller's or ours, and open.
+            spare = unsafe { another(fd) };
+        }
+        match import(fd, *index) {
             Ok(memory) => {
-                // SAFETY: nothing was made of it.
-                unsafe { device.free_memory(memory, None) };
-                return import(handle.fd, index);
+                // SAFETY: it is ours, and nobody has it.
+                spare.into_iter().for_each(|fd| unsafe { close(fd) });
+                return Ok(memory);
             }
             Err(result) => {
                 tracing::debug!("memory of others is not of type {index}: {result}");
@@ -128,8 +129,20 @@ unsafe fn another(fd: i32) -> Option<i32> {
     given.try_clone_to_owned().ok().map(IntoRawFd::into_raw_fd)
 }
 
+/// # Safety
+/// It is open, and nobody has it.
+#[cfg(unix)]
+unsafe fn close(fd: i32) {
+    use std::os::fd::{FromRawFd, OwnedFd};
+    // SAFETY: as the caller promises.
+    drop(unsafe { OwnedFd::from_raw_fd(fd) });
+}
+
 /// Only Unix has any.
 #[cfg(not(unix))]
 unsafe fn another(_: i32) -> Option<i32> {
     None
 }
+
+#[cfg(not(unix))]
+unsafe fn close(_: i32) {}
