@@ -29,10 +29,10 @@ kernel void special(global const float *a, global const float *b, global float *
     out[2 * i + 1] = 1.0f / b[i];
 }
 // run: special global=8
-// arg a: float[8] = {1, -1, 0, inf, 1, nan, inf, -4}
-// arg b: float[8] = {0, 0, 0, inf, inf, 1, 2, -inf}
+// arg a: float[8] = {1, -1, 3, inf, 1, nan, inf, -4}
+// arg b: float[8] = {0, 0, inf, 4, inf, 1, 2, -inf}
 // arg out: float[16]
-// expect out: {inf, inf, -inf, inf, nan, inf, nan, 0, 0, 0, nan, 1, inf, 0.5, 0, -0.0}
+// expect out: {inf, inf, -inf, inf, 0, 0, inf, 0.25, 0, 0, nan, 1, inf, 0.5, 0, -0.0}
 
 kernel void components(global const float4 *a, global const float *b, global float4 *c)
 {
