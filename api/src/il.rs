@@ -82,6 +82,8 @@ fn capabilities(target: &Target) -> Vec<u32> {
     found.extend(part(language.images, IMAGES));
     // `Pipes`.
     found.extend(part(target.has_feature("__opencl_c_pipes"), &[17]));
+    // `DeviceEnqueue`.
+    found.extend(part(language.device_enqueue, &[19]));
     // `ShaderClockKHR`.
     found.extend(part(target.has_extension(CLOCK), &[5055]));
     found.extend(part(language.subgroups, SUBGROUPS));
@@ -106,6 +108,8 @@ mod tests {
         let full = capabilities(&Target::full());
         let without = capabilities(&Target::full().changed(|target| target.language.fp64 = false));
         assert!(full.contains(&10) && !without.contains(&10));
+        let without = capabilities(&Target::full().changed(|target| target.language.device_enqueue = false));
+        assert!(full.contains(&19) && !without.contains(&19));
         assert!(full.windows(2).all(|pair| pair[0] < pair[1]));
     }
 }

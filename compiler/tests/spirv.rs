@@ -207,6 +207,39 @@ fn the_log_names_places_and_names() {
     assert_eq!(log, format!("later.cl:12:5: error: %{result} \"sum\" = OpIAdd at byte {}: %9999 is not defined\n", at * 4));
 }
 
+#[test]
+fn a_block_that_captures_an_image_is_refused() {
+    let result = build(&module("enqueue_image"), &Specialisation::new());
+    assert!(result.program.is_none());
+    assert!(result.log.contains("an image in memory that is not private, or captured by a block, is not supported"), "{}", result.log);
+}
+
+#[test]
+fn a_device_without_queues_says_so() {
+    let target = Target::full().changed(|target| target.language.device_enqueue = false);
+    let words = module("enqueue_direct");
+    let result = spirv::build(Source { words: &words, specialisation: &Specialisation::new() }, &BuildOptions::default(), &target);
+    assert!(result.program.is_none());
+    assert!(result.log.contains("device-side enqueue on this device is not supported"), "{}", result.log);
+}
+
+#[test]
+fn blocks_are_kernels_of_the_driver_alone() {
+    for name in ["enqueue", "enqueue_optimised", "enqueue_direct"] {
+        let result = build(&module(name), &Specialisation::new());
+        let program = result.program.unwrap_or_else(|| panic!("{name}: {}", result.log));
+        let own = |name: &str| wgcl_compiler::enqueue::is_block(name);
+        let names: Vec<&str> = program.kernels.iter().map(|kernel| &*kernel.name).filter(|name| !own(name)).collect();
+        let wanted: &[&str] = match name {
+            "enqueue_direct" => &["start", "asked"],
+            _ => &["nothing_captured", "counted", "captured", "local_memory", "ordered", "nested", "given_queues", "asked"],
+        };
+        assert_eq!(names, wanted, "{name}");
+        assert!(program.kernels.iter().any(|kernel| own(&kernel.name)), "{name}");
+        assert!(program.kernels.iter().any(|kernel| kernel.enqueues), "{name}");
+    }
+}
+
 /// Numbers that look random, the same in every run.
 struct Random(u64);
 
@@ -245,7 +278,7 @@ fn damage(words: &mut Vec<u32>, random: &mut Random) {
 /// The modules that are damaged, and their names.
 fn fuzzed() -> Vec<(String, Vec<u32>)> {
     let Ok(folder) = std::env::var("WGCL_FUZZ_MODULES") else {
-        return ["control", "constants", "numbers", "later", "subgroups", "pipes", "split", "clock", "levels"]
+        return ["control", "constants", "numbers", "later", "subgroups", "pipes", "split", "clock", "levels", "enqueue_direct"]
             .map(|name| (name.to_owned(), module(name)))
             .to_vec();
     };

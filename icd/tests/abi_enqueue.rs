@@ -6,13 +6,14 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use common::ffi::{
-    CL_ADDRESS_CLAMP, CL_FALSE, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT, CL_INVALID_COMMAND_QUEUE, CL_MEM_OBJECT_IMAGE1D,
-    CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END, CL_PROGRAM_NUM_KERNELS, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
-    CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_R, CL_RGBA, CL_SUCCESS, CL_UNORM_INT8, cl_command_queue, cl_int, cl_uint,
+    CL_ADDRESS_CLAMP, CL_DEVICE_EXTENSIONS, CL_FALSE, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT, CL_INVALID_COMMAND_QUEUE,
+    CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END, CL_PROGRAM_NUM_KERNELS,
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_R, CL_RGBA, CL_SUCCESS, CL_UNORM_INT8,
+    cl_command_queue, cl_int, cl_uint,
 };
 use common::images::{Area, desc, format, image, read, write};
 use common::objects::{Context, Event, Kernel, Program, Queue};
-use common::{info, target};
+use common::{info, info_bytes, info_string, target};
 
 const ON_DEVICE: u64 = 1 << 2;
 const DEFAULT: u64 = 1 << 3;
@@ -351,4 +352,121 @@ fn blocks_capture_images_and_samplers() {
         assert_eq!(values, expected, "filter {filter:#x}");
         assert_eq!(cl.clReleaseSampler(sampler), CL_SUCCESS);
     }
+}
+
+/// Modules of the same source, which clang and its translator made without optimisation and with.
+const MODULES: [&[u8]; 2] = [include_bytes!("../../tests/spirv/enqueue.spv"), include_bytes!("../../tests/spirv/enqueue_optimised.spv")];
+/// What these do not write.
+const DIRECT: &[u8] = include_bytes!("../../tests/spirv/enqueue_direct.spv");
+const DEVICE_SPIRV_CAPABILITIES: u32 = 0x12BB;
+
+/// A program of a module; `None` where the device takes none.
+fn module(context: &Context, bytes: &[u8]) -> Option<Program> {
+    let extensions = info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_EXTENSIONS, size, value, ret));
+    if !extensions.unwrap_or_default().contains("cl_khr_il_program") {
+        return None;
+    }
+    let mut status = 1;
+    let program = Program(target().cl.clCreateProgramWithIL(context.0, bytes.as_ptr().cast(), bytes.len(), &mut status));
+    assert_eq!(status, CL_SUCCESS);
+    Some(program)
+}
+
+/// The modules, built.
+fn modules(context: &Context) -> Vec<Program> {
+    let programs: Vec<Program> = MODULES.iter().filter_map(|bytes| module(context, bytes)).collect();
+    programs.iter().for_each(|program| assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log()));
+    programs
+}
+
+#[test]
+fn modules_may_enqueue_where_the_device_has_queues() {
+    let has_queues = context().is_some();
+    let found = info_bytes(|size, value, ret| target().cl.clGetDeviceInfo(target().device, DEVICE_SPIRV_CAPABILITIES, size, value, ret));
+    if target().is_wgcl() {
+        // `DeviceEnqueue`
+        let has = found.expect("the capabilities").chunks_exact(4).any(|word| word == 19u32.to_ne_bytes());
+        assert_eq!(has, has_queues);
+    }
+}
+
+#[test]
+fn blocks_of_modules_run_with_what_they_captured() {
+    let Some(context) = context() else { return };
+    let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
+    for program in modules(&context) {
+        let (out, status) = run(&context, &program.kernel("nothing_captured"), 1, 1);
+        assert_eq!((out, status), (vec![0], CL_SUCCESS));
+        assert_eq!(run(&context, &program.kernel("counted"), 1, 1), (vec![6], CL_SUCCESS));
+        let kernel = program.kernel("captured");
+        // A `char`, a vector, a pointer that is never followed, three `long`s.
+        let mut given = [0u8; 64];
+        given[28..32].copy_from_slice(&2000f32.to_ne_bytes());
+        given[56..64].copy_from_slice(&300u64.to_ne_bytes());
+        assert_eq!((kernel.set(1, &10), kernel.set(2, &given)), (CL_SUCCESS, CL_SUCCESS));
+        let expected = vec![10, 11, 20, 21, 30, 31, 40, 41, 2319, 2320, 2321, 2322];
+        assert_eq!(run(&context, &kernel, 1, 12), (expected, CL_SUCCESS));
+        let kernel = program.kernel("local_memory");
+        assert_eq!(kernel.set(1, &16), CL_SUCCESS);
+        assert_eq!(run(&context, &kernel, 1, 10), (vec![904, 603, 302, 1, 904, 603, 302, 1, 0, -101], CL_SUCCESS));
+    }
+}
+
+#[test]
+fn events_and_queues_of_modules_are_those_of_the_device() {
+    let Some(context) = context() else { return };
+    let first = make(&context, WHOLE | DEFAULT | CL_QUEUE_PROFILING_ENABLE, None).expect("a queue");
+    let second = make(&context, WHOLE, None).expect("a queue");
+    for program in modules(&context) {
+        let (out, status) = run(&context, &program.kernel("ordered"), 1, 12);
+        assert_eq!((&out[..6], status), (&[1, 2, 3, 0, 1, 1][..], CL_SUCCESS));
+        assert_eq!(run(&context, &program.kernel("nested"), 3, 4), (vec![0, 36, 18, 12], CL_SUCCESS));
+        let kernel = program.kernel("given_queues");
+        assert_eq!((kernel.set(1, &first.0), kernel.set(2, &second.0)), (CL_SUCCESS, CL_SUCCESS));
+        // Work-items 1 to 4, six of each; then 1 to 3.
+        assert_eq!(run(&context, &kernel, 1, 2), (vec![60, 6], CL_SUCCESS));
+        let (out, _) = run(&context, &program.kernel("asked"), 1, 4);
+        assert!(out.iter().all(|&number| number > 0) && out[2] * out[3] >= 64 && out[2] <= out[1], "{out:?}");
+    }
+}
+
+#[test]
+fn modules_that_others_write_enqueue_as_well() {
+    let Some(context) = context() else { return };
+    let Some(program) = module(&context, DIRECT) else { return };
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+    // Without a queue nothing is enqueued.
+    assert_eq!(run(&context, &program.kernel("start"), 1, 4), (vec![-101, 0, 0, 0], CL_SUCCESS));
+    let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
+    assert_eq!(run(&context, &program.kernel("start"), 1, 4), (vec![0, 200, 205, 5], CL_SUCCESS));
+    let (out, _) = run(&context, &program.kernel("asked"), 1, 6);
+    let [size, count, most, whole, none, items] = <[_; 6]>::try_from(out.as_slice()).expect("six answers");
+    assert!(size * count >= 64 && most * size >= items && none == 0, "{out:?}");
+    assert!(whole == 0 || whole == most * size, "{out:?}");
+}
+
+#[test]
+fn modules_and_sources_that_enqueue_are_linked() {
+    let Some(context) = context() else { return };
+    let Some(direct) = module(&context, DIRECT) else { return };
+    let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
+    let optimised = module(&context, MODULES[1]).expect("a module");
+    let source = context.program(
+        "kernel void more(global int *out) { enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(4), ^{ out[get_global_id(0)] = 7; }); }",
+    );
+    let inputs = [direct.0, source.0, optimised.0];
+    for program in [&direct, &source, &optimised] {
+        let status =
+            target().cl.clCompileProgram(program.0, 1, &target().device, c"-cl-std=CL3.0".as_ptr(), 0, null(), null(), None, null_mut());
+        assert_eq!(status, CL_SUCCESS, "{}", program.log());
+    }
+    let mut status = 1;
+    let linked = target().cl.clLinkProgram(context.0, 1, &target().device, null(), 3, inputs.as_ptr(), None, null_mut(), &mut status);
+    let linked = Program(linked);
+    assert_eq!(status, CL_SUCCESS, "{}", linked.log());
+    assert_eq!(run(&context, &linked.kernel("start"), 1, 4), (vec![0, 200, 205, 5], CL_SUCCESS));
+    assert_eq!(run(&context, &linked.kernel("more"), 1, 4), (vec![7; 4], CL_SUCCESS));
+    assert_eq!(run(&context, &linked.kernel("nested"), 3, 4), (vec![0, 36, 18, 12], CL_SUCCESS));
+    let (out, status) = run(&context, &linked.kernel("ordered"), 1, 12);
+    assert_eq!((&out[..4], status), (&[1, 2, 3, 0][..], CL_SUCCESS));
 }

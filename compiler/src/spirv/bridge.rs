@@ -5,8 +5,11 @@
 //! ```
 //! The functions of a module are one source, compiled when all of its own functions are lowered. They are inlined as others are.
 
-use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
 
+use rustc_hash::{FxHashMap, FxHasher};
+
+use super::Source;
 use super::errors::{Checked, unsupported};
 use super::function::Lowering;
 use crate::ir::{self, Op, Scalar, Space, Type, Value};
@@ -25,11 +28,22 @@ pub(super) enum Sign {
 #[derive(Debug, Default)]
 pub(super) struct Bridge {
     numbers: FxHashMap<String, u32>,
+    /// Tells the module from others.
+    module: u64,
+    /// Functions of the module that these call, by the names that they have in OpenCL C.
+    outer: FxHashMap<String, ir::Func>,
     /// Their source.
     pub(super) text: String,
 }
 
 impl Bridge {
+    /// None yet, for that module.
+    pub(super) fn of(source: Source<'_>) -> Self {
+        let mut hasher = FxHasher::default();
+        (source.words, source.specialisation).hash(&mut hasher);
+        Self { module: hasher.finish(), ..Self::default() }
+    }
+
     /// The name of a function.
     pub(super) fn name(number: u32) -> String {
         format!("spirv_{number}")
@@ -45,6 +59,18 @@ impl Bridge {
         if !self.text.contains(declaration) {
             self.text.push_str(declaration);
         }
+    }
+
+    /// The name by which a function of the module can be declared and called; it has that number there.
+    pub(super) fn outer(&mut self, id: u32, function: ir::Func) -> String {
+        let name = format!("module_{:016x}_{id}", self.module);
+        self.outer.insert(name.clone(), function);
+        name
+    }
+
+    /// The function of the module of such a name.
+    pub(super) fn outer_function(&self, name: &str) -> Option<ir::Func> {
+        self.outer.get(name).copied()
     }
 
     /// The function with such parameters and body: its number in the IR for now.

@@ -187,7 +187,7 @@ fn literal(inst: &Inst<'_>, types: &Types) -> Checked<u64> {
 pub(super) fn null(types: &Types, ty: Id) -> Checked<Constant> {
     Ok(match types.get(ty)?.kind {
         Kind::Numbers(Type::Vector(_, lanes)) => Constant::Lanes(vec![0; lanes.into()]),
-        Kind::Numbers(_) | Kind::Event | Kind::ReserveId => Constant::Bits(0),
+        Kind::Numbers(_) | Kind::Event | Kind::DeviceEvent | Kind::Queue | Kind::ReserveId => Constant::Bits(0),
         Kind::Sampler => Constant::Sampler(0),
         _ => Constant::Null,
     })

@@ -12,6 +12,7 @@ impl Lowering<'_, '_, '_> {
             || self.composite()?
             || self.memory()?
             || self.pipe()?
+            || self.device_enqueue()?
             || self.conversion()?
             || self.atomic()?
             || self.group()?

@@ -72,9 +72,23 @@ impl Lowering<'_, '_, '_> {
             return Err(invalid!("the pointer is to another type than the result's"));
         }
         let address = self.pointer(0)?;
+        self.refuse_captured(address, ty)?;
         let access = self.access(1, self.module.types.align(ty)?)?;
         let val = self.load_val(address, ty, access.align, access.volatile)?;
         self.define(val)
+    }
+
+    /// Images and what else the device has no bytes for is private to the kernel that it was passed to: memory that others read, as that of what a block captures, cannot hold it.
+    fn refuse_captured(&self, address: Value, ty: Id) -> Checked<()> {
+        let is_shared = matches!(self.b.ty(address), Type::Ptr(Space::Generic | Space::Global));
+        let what = match self.module.types.get(ty)?.kind {
+            Kind::Image(_) | Kind::SampledImage => "an image",
+            Kind::Sampler => "a sampler",
+            Kind::Pipe { .. } => "a pipe",
+            Kind::Event => "an event of a copy",
+            _ => return Ok(()),
+        };
+        if is_shared { Err(unsupported!("{what} in memory that is not private, or captured by a block,")) } else { Ok(()) }
     }
 
     fn store(&mut self) -> Checked<()> {

@@ -3,7 +3,7 @@
 //! ```text
 //! words -> module (types, constants, blocks) -> graph -> structure -> ir
 //! ```
-//! What an instruction does that the IR has no operation for, a function of OpenCL C does (`bridge`): all of OpenCL.std, images, atomics, groups, pipes. So both languages have
+//! What an instruction does that the IR has no operation for, a function of OpenCL C does (`bridge`): all of OpenCL.std, images, atomics, groups, pipes, device-side enqueue. So both languages have
 //! one library. Everything behind the IR is shared with OpenCL C, linking included.
 //!
 //! # Files
@@ -20,6 +20,7 @@ mod constants;
 mod control;
 mod convert;
 mod decorations;
+mod enqueue;
 mod errors;
 mod ext;
 mod fold;
@@ -30,6 +31,7 @@ mod groups;
 mod images;
 mod instruction;
 mod intel_groups;
+mod library;
 mod lines;
 mod mangled;
 mod memory;

@@ -78,6 +78,8 @@ pub(super) struct Module<'w> {
     pub(super) non_uniform_groups: bool,
     /// Whether it is asked where a NaN is made of numbers.
     pub(super) nan_checks: bool,
+    /// Whether kernels may enqueue kernels.
+    pub(super) device_enqueue: bool,
     has_memory_model: bool,
 }
 
@@ -87,7 +89,12 @@ pub(super) struct Module<'w> {
 /// The first instruction that is not right.
 pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target: &Target) -> Result<Module<'w>, Refused> {
     let list = instructions(words)?;
-    let mut module = Module { non_uniform_groups: true, nan_checks: target.nan_checks, ..Module::default() };
+    let mut module = Module {
+        non_uniform_groups: true,
+        nan_checks: target.nan_checks,
+        device_enqueue: target.language.device_enqueue,
+        ..Module::default()
+    };
     let mut defined = FxHashSet::default();
     for inst in &list {
         if let Some(id) = inst.result_id()

@@ -112,7 +112,7 @@ fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &Said
         is_restrict: qualified("restrict") || has(Attribute::NoAlias) || decorated(Decoration::Restrict),
         is_volatile: qualified("volatile") || decorated(Decoration::Volatile),
         passing: KernelParam::Value,
-        is_queue: false,
+        is_queue: info.kind == Kind::Queue,
         size: u32::try_from(info.size).map_err(|_| unsupported!("so large an argument"))?,
         packet: None,
     };
@@ -162,6 +162,7 @@ fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &Said
             arg.passing = KernelParam::Buffer { space: Space::Global, read_only: false, restrict: false };
             arg.size = 0;
         }
+        Kind::Queue => (arg.is_restrict, arg.is_volatile) = (false, false),
         Kind::Sampler => {
             arg.passing = KernelParam::Sampler;
             arg.size = 0;
@@ -182,6 +183,7 @@ fn type_name(module: &Module<'_>, ty: Id) -> String {
         }
         Kind::Image(image) => image.c_type_name(),
         Kind::Sampler => "sampler_t".to_owned(),
+        Kind::Queue => "queue_t".to_owned(),
         Kind::Pipe { .. } => "pipe".to_owned(),
         Kind::Void => "void".to_owned(),
         _ => module.name(ty).trim_start_matches("struct.").to_owned(),

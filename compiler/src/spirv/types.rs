@@ -57,6 +57,10 @@ pub(super) enum Kind {
     Sampler,
     SampledImage,
     Event,
+    /// An event of what kernels enqueue: a number, see [`crate::enqueue`].
+    DeviceEvent,
+    /// A queue on the device: a number.
+    Queue,
     /// Read from or written to.
     Pipe {
         writes: bool,
@@ -93,6 +97,7 @@ impl TypeInfo {
             Kind::Array { .. } | Kind::Struct { .. } => Ok(Type::Ptr(Space::Private)),
             Kind::Image(_) | Kind::Pipe { .. } => Ok(Type::Ptr(Space::Global)),
             Kind::Sampler | Kind::Event | Kind::ReserveId => Ok(Type::I32),
+            Kind::DeviceEvent | Kind::Queue => Ok(if self.size == 8 { Type::I64 } else { Type::I32 }),
             Kind::SampledImage | Kind::Function { .. } | Kind::Opaque => Err(unsupported!("a value of such a type")),
         }
     }
@@ -169,6 +174,8 @@ impl Types {
             Op::TypeSampler => plain(Kind::Sampler, self.pointer_size.into(), self.pointer_size),
             Op::TypeSampledImage => plain(Kind::SampledImage, self.pointer_size.into(), self.pointer_size),
             Op::TypeEvent => plain(Kind::Event, self.pointer_size.into(), self.pointer_size),
+            Op::TypeDeviceEvent => plain(Kind::DeviceEvent, self.pointer_size.into(), self.pointer_size),
+            Op::TypeQueue => plain(Kind::Queue, self.pointer_size.into(), self.pointer_size),
             Op::TypePipe => {
                 let writes = match inst.word(0)? {
                     0 => false,
@@ -178,7 +185,7 @@ impl Types {
                 plain(Kind::Pipe { writes }, self.pointer_size.into(), self.pointer_size)
             }
             Op::TypeReserveId => plain(Kind::ReserveId, 4, 4),
-            Op::TypeOpaque | Op::TypeDeviceEvent | Op::TypeQueue | Op::TypePipeStorage => plain(Kind::Opaque, 0, 1),
+            Op::TypeOpaque | Op::TypePipeStorage => plain(Kind::Opaque, 0, 1),
             Op::TypeMatrix | Op::TypeRuntimeArray | Op::TypeNamedBarrier => return Err(unsupported!("such a type")),
             _ => return Ok(false),
         };

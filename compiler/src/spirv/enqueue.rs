@@ -1,0 +1,438 @@
+//! Device-side enqueue (SPIR-V 3.52.22, "Device-Side Enqueue Instructions"): functions of OpenCL C.
+//!
+//! A block is a function and memory that the module has filled with what it captures, of which the function's first parameter is the address. To OpenCL C that memory is a
+//! structure of so many bytes: the block that is enqueued captures it by value, and calls the module's function with the address of its own copy.
+//!
+//! ```text
+//! %r = OpEnqueueKernel %int %queue %flags %range %n %waits %event %invoke %param %28 %8 %bytes
+//! ```
+//! is `enqueue_kernel(queue, flags, range, n, waits, event, ^(local void *p0) { bytes_28 own = param; invoke(&own, p0); }, bytes)`. So kernels are made of blocks in one place for
+//! both languages. What an image or a sampler is no bytes say: a block that has captured one is refused where it loads it (`memory`).
+
+use rspirv::spirv::Op as Opcode;
+
+use super::bridge::c_space;
+use super::errors::{Checked, invalid, unsupported};
+use super::function::{Lowering, Val};
+use super::module::{Entry, FunctionDef, Module};
+use super::types::Kind;
+use super::words::{Id, Inst};
+use crate::enqueue::MAX_CAPTURED;
+use crate::ir::{CastOp, CmpOp, Space, Type, Value};
+
+/// Where the function to run is among the operands of `OpEnqueueKernel`; its memory, the size and the alignment of that, and the sizes of local memory come behind it.
+const INVOKE: usize = 6;
+
+/// Alignment of what a block captures, where it runs: that of the largest type. Translators do not always tell how the memory is aligned that they give.
+const ALIGN: u32 = 128;
+
+/// What an operand is.
+#[derive(Clone, Copy)]
+enum Operand {
+    Queue,
+    Event,
+    /// The address of events, or null.
+    Events,
+    Integer,
+    /// An address in global memory.
+    Memory,
+}
+
+use Operand::{Event, Events, Integer, Memory, Queue};
+
+/// An instruction of plain values: what its function of OpenCL C gives, the name of that, and its arguments.
+const fn plain(op: Opcode) -> Option<(&'static str, &'static str, &'static [Operand])> {
+    Some(match op {
+        Opcode::EnqueueMarker => ("int", "enqueue_marker", &[Queue, Integer, Events, Events]),
+        Opcode::CreateUserEvent => ("clk_event_t", "create_user_event", &[]),
+        Opcode::IsValidEvent => ("int", "is_valid_event", &[Event]),
+        Opcode::RetainEvent => ("void", "retain_event", &[Event]),
+        Opcode::ReleaseEvent => ("void", "release_event", &[Event]),
+        Opcode::SetUserEventStatus => ("void", "set_user_event_status", &[Event, Integer]),
+        Opcode::CaptureEventProfilingInfo => ("void", "capture_event_profiling_info", &[Event, Integer, Memory]),
+        _ => return None,
+    })
+}
+
+/// What stands before the function among the operands of a question about it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    Range,
+    Count,
+}
+
+/// An answer that is made of how many work-items a group may have, `items`, and of the multiple that is preferred, `size`.
+macro_rules! of_sizes {
+    ($answer:literal) => {
+        concat!(
+            "uint items = get_kernel_work_group_size(^{}), size = get_kernel_preferred_work_group_size_multiple(^{}); return ",
+            $answer,
+            ";"
+        )
+    };
+}
+
+/// A question about a block: what stands before that, and the statements that answer it. No answer depends on the block.
+const fn question(op: Opcode) -> Option<(Before, &'static str)> {
+    Some(match op {
+        Opcode::GetKernelWorkGroupSize => (Before::Nothing, "return get_kernel_work_group_size(^{});"),
+        Opcode::GetKernelPreferredWorkGroupSizeMultiple => (Before::Nothing, "return get_kernel_preferred_work_group_size_multiple(^{});"),
+        Opcode::GetKernelNDrangeSubGroupCount => (Before::Range, "return get_kernel_sub_group_count_for_ndrange(range, ^{});"),
+        Opcode::GetKernelNDrangeMaxSubGroupSize => (Before::Range, "return get_kernel_max_sub_group_size_for_ndrange(range, ^{});"),
+        // OpenCL C has no functions for these two: a subgroup is as large as the multiple that is preferred.
+        Opcode::GetKernelMaxNumSubgroups => (Before::Nothing, of_sizes!("(items + size - 1) / size")),
+        Opcode::GetKernelLocalSizeForSubgroupCount => (Before::Count, of_sizes!("a0 <= items / size ? a0 * size : 0")),
+        _ => return None,
+    })
+}
+
+/// The function that an instruction needs, called now or enqueued.
+pub(super) fn needed(inst: &Inst<'_>) -> Option<Id> {
+    match inst.op {
+        Opcode::FunctionCall => inst.operand(0).ok(),
+        Opcode::EnqueueKernel => inst.operand(INVOKE).ok(),
+        _ => None,
+    }
+}
+
+/// What a function takes if it can be a block's: the space of its memory, and the number of pointers to local memory behind that.
+fn signature(module: &Module<'_>, def: &FunctionDef<'_>) -> Option<(Space, usize)> {
+    let space = |param: &Inst<'_>| module.types.pointee(param.ty().ok()?).ok().map(|(_, space)| space);
+    let returns = module.types.ir(def.inst.ty().ok()?).ok()?;
+    let (memory, locals) = def.params.split_first()?;
+    let fits = returns == Type::Void && locals.iter().all(|param| space(param) == Some(Space::Local));
+    fits.then_some((space(memory)?, locals.len()))
+}
+
+/// Whether an entry point is a block's, as translators declare them: no host can give a generic pointer to it.
+pub(super) fn is_block(module: &Module<'_>, entry: &Entry) -> bool {
+    let def = module.function_numbers.get(&entry.function).map(|&number| &module.functions[number]);
+    def.and_then(|def| signature(module, def)).is_some_and(|(space, _)| space == Space::Generic)
+}
+
+/// A function that is enqueued, or asked about.
+struct Invoked {
+    id: Id,
+    /// The space of its memory.
+    space: Space,
+    /// How many pointers to local memory it takes.
+    locals: usize,
+}
+
+impl Lowering<'_, '_, '_> {
+    /// Lowers the current instruction if it is one of these.
+    pub(super) fn device_enqueue(&mut self) -> Checked<bool> {
+        let op = self.current.op;
+        let is_known = plain(op).is_some()
+            || question(op).is_some()
+            || matches!(op, Opcode::EnqueueKernel | Opcode::BuildNDRange | Opcode::GetDefaultQueue);
+        if is_known && !self.module.device_enqueue {
+            return Err(unsupported!("device-side enqueue on this device"));
+        }
+        if let Some((result, name, operands)) = plain(op) {
+            self.plain_function(result, name, operands)?;
+        } else if let Some((before, answer)) = question(op) {
+            self.block_question(before, answer)?;
+        } else {
+            match op {
+                Opcode::EnqueueKernel => self.enqueue_kernel()?,
+                Opcode::BuildNDRange => self.build_range()?,
+                Opcode::GetDefaultQueue => self.default_queue()?,
+                Opcode::ConvertUToPtr | Opcode::GenericCastToPtr => return self.null_handle(),
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// What clang makes of CLK_NULL_EVENT and CLK_NULL_QUEUE: the number is its own, and no event's.
+    fn null_handle(&mut self) -> Checked<bool> {
+        let ty = self.current.ty()?;
+        if !matches!(self.module.types.get(ty)?.kind, Kind::DeviceEvent | Kind::Queue) {
+            return Ok(false);
+        }
+        let none = self.module.types.ir(ty)?;
+        let none = self.b.bits(none, 0);
+        self.give(none).map(|()| true)
+    }
+
+    /// `OpGetDefaultQueue`, by way of memory: functions of OpenCL C give no queues.
+    fn default_queue(&mut self) -> Checked<()> {
+        let ty = self.current.ty()?;
+        let (size, align, want) = (self.module.types.size(ty)?, self.module.types.align(ty)?, self.result_type()?);
+        if self.module.types.get(ty)?.kind != Kind::Queue {
+            return Err(invalid!("the result is of another type"));
+        }
+        let var = self.b.temporary(size, align);
+        let address = self.b.var_addr(var);
+        self.library_effect(&["__private void *".to_owned()], &[address], "*(__private queue_t *)a0 = get_default_queue();");
+        let value = self.b.load(address, want, align, false);
+        self.give(value)
+    }
+
+    fn plain_function(&mut self, result: &str, name: &str, operands: &[Operand]) -> Checked<()> {
+        let (mut args, mut params) = (Vec::new(), Vec::new());
+        for (index, &operand) in operands.iter().enumerate() {
+            let (value, param) = self.enqueue_operand(index, operand)?;
+            args.push(value);
+            params.push(param.to_owned());
+        }
+        let names: Vec<String> = (0..args.len()).map(|index| format!("a{index}")).collect();
+        let call = format!("{name}({});", names.join(", "));
+        if result == "void" {
+            self.library_effect(&params, &args, &call);
+            return Ok(());
+        }
+        let want = self.result_type()?;
+        let ty = if want == Type::BOOL { Type::I32 } else { want };
+        let kind = &self.module.types.get(self.current.ty()?)?.kind;
+        let fits = match result {
+            "clk_event_t" => *kind == Kind::DeviceEvent,
+            _ => (want == Type::BOOL) == (name == "is_valid_event") && ty == Type::I32,
+        };
+        if !fits {
+            return Err(invalid!("the result is of another type"));
+        }
+        let value = self.library_text(ty, result, &params, &args, &format!("return {call}"))?;
+        let value = if want == Type::BOOL { self.b.cmp_int(CmpOp::Ne, value, 0) } else { value };
+        self.give(value)
+    }
+
+    /// An operand and how OpenCL C spells its type.
+    fn enqueue_operand(&mut self, index: usize, operand: Operand) -> Checked<(Value, &'static str)> {
+        let kind = &self.module.types.get(self.type_id(self.current.operand(index)?)?)?.kind;
+        match operand {
+            Queue if *kind != Kind::Queue => Err(invalid!("operand {index} is no queue")),
+            Event if *kind != Kind::DeviceEvent => Err(invalid!("operand {index} is no event of the device")),
+            Queue => Ok((self.arg(index)?, "queue_t")),
+            Event => Ok((self.arg(index)?, "clk_event_t")),
+            Integer => {
+                let value = self.integer(index)?;
+                Ok((self.b.resize(value, false, Type::I32), "uint"))
+            }
+            Events => {
+                let pointer = self.pointer(index)?;
+                if self.b.ty(pointer) == Type::Ptr(Space::Constant) {
+                    return Err(invalid!("operand {index} is a pointer to constant memory"));
+                }
+                Ok((self.b.cast(CastOp::SpaceCast, pointer, Type::Ptr(Space::Generic)), "__generic clk_event_t *"))
+            }
+            Memory => {
+                let pointer = self.pointer(index)?;
+                if self.b.ty(pointer) != Type::Ptr(Space::Global) {
+                    return Err(invalid!("operand {index} is no pointer to global memory"));
+                }
+                Ok((pointer, "__global void *"))
+            }
+        }
+    }
+
+    /// `OpBuildNDRange`: a structure of the number of dimensions, offsets, global and local sizes.
+    fn build_range(&mut self) -> Checked<()> {
+        let ty = self.current.ty()?;
+        self.check_range(ty)?;
+        let (size, align) = (self.module.types.size(ty)?, self.module.types.align(ty)?);
+        let var = self.b.temporary(size, align);
+        let address = self.b.var_addr(var);
+        let first = self.range_sizes(0)?;
+        let dimensions = self.b.int(Type::I32, i64::try_from(first.len()).unwrap_or(1));
+        self.b.store(address, dimensions, 4, false);
+        // Copies take what lies between the members along.
+        let (zero, padding) = (self.b.int(Type::I32, 0), self.b.offset(address, 4));
+        self.b.store(padding, zero, 4, false);
+        let int = self.module.types.pointer_int();
+        let bytes = self.module.types.pointer_size;
+        let lists = [self.range_sizes(2)?, first, self.range_sizes(1)?];
+        for (place, list) in (0..).zip(lists.iter().flat_map(|list| (0..3).map(|index| list.get(index).copied()))) {
+            let value = list.unwrap_or_else(|| self.b.int(int, 0));
+            let value = self.b.resize(value, false, int);
+            let at = self.b.offset(address, 8 + place * i64::from(bytes));
+            self.b.store(at, value, bytes, false);
+        }
+        self.define(Val::Memory(address))
+    }
+
+    /// A range is laid out as OpenCL C's `ndrange_t` is.
+    fn check_range(&self, ty: Id) -> Checked<()> {
+        let types = &self.module.types;
+        let bytes = u64::from(types.pointer_size);
+        match &types.get(ty)?.kind {
+            Kind::Struct { members } if members.iter().map(|(_, at)| *at).eq([0, 8, 8 + 3 * bytes, 8 + 6 * bytes]) => Ok(()),
+            _ => Err(invalid!("{ty} is no type of ranges")),
+        }
+    }
+
+    /// Sizes of a range: a number, or an array of two or three.
+    fn range_sizes(&mut self, index: usize) -> Checked<Vec<Value>> {
+        let id = self.current.operand(index)?;
+        let ty = self.type_id(id)?;
+        match (self.get(id)?, &self.module.types.get(ty)?.kind) {
+            (Val::One(_), _) => Ok(vec![self.integer(index)?]),
+            (Val::Memory(address), Kind::Array { element, count: count @ (2 | 3) }) => {
+                let int = self.module.types.numbers(*element)?;
+                let bytes = self.module.types.align(*element)?;
+                let offsets = (0..*count).map(|number| i64::try_from(number).unwrap_or(0) * i64::from(bytes));
+                Ok(offsets
+                    .map(|offset| {
+                        let at = self.b.offset(address, offset);
+                        self.b.load(at, int, bytes, false)
+                    })
+                    .collect())
+            }
+            _ => Err(invalid!("operand {index} gives no sizes of a range")),
+        }
+    }
+
+    /// A range that an operand is, or that it points to, as translators write it: its address, how its parameter is declared, and its value in OpenCL C.
+    fn range(&mut self, index: usize, name: &str) -> Checked<(Value, String, String)> {
+        let id = self.current.operand(index)?;
+        let ty = self.type_id(id)?;
+        let address = match self.get(id)? {
+            Val::Memory(address) => {
+                self.check_range(ty)?;
+                address
+            }
+            _ => {
+                self.check_range(self.module.types.pointee(ty)?.0)?;
+                self.pointer(index)?
+            }
+        };
+        let space = self.space_text(address);
+        Ok((address, format!("const {space}void *"), format!("*(const {space}ndrange_t *){name}")))
+    }
+
+    /// The function that an operand names.
+    fn invoked(&self, index: usize) -> Checked<Invoked> {
+        let id = self.current.operand(index)?;
+        let def = self.module.function_numbers.get(&id).map(|&number| &self.module.functions[number]);
+        let def = def.ok_or_else(|| invalid!("{id} is no function"))?;
+        let found = signature(self.module, def);
+        let (space, locals) = found.ok_or_else(|| invalid!("{id} is no function that can be enqueued"))?;
+        Ok(Invoked { id, space, locals })
+    }
+
+    fn block_question(&mut self, before: Before, answer: &str) -> Checked<()> {
+        self.invoked(usize::from(before != Before::Nothing))?;
+        let (mut params, mut args, mut body) = (Vec::new(), Vec::new(), String::new());
+        match before {
+            Before::Nothing => {}
+            Before::Range => {
+                let (address, param, value) = self.range(0, "a0")?;
+                args.push(address);
+                params.push(param);
+                body = format!("ndrange_t range = {value}; ");
+            }
+            Before::Count => {
+                let (count, param) = self.enqueue_operand(0, Integer)?;
+                args.push(count);
+                params.push(param.to_owned());
+            }
+        }
+        let value = self.library_text(Type::I32, "uint", &params, &args, &format!("{body}{answer}"))?;
+        self.give(value)
+    }
+
+    /// `OpEnqueueKernel`.
+    fn enqueue_kernel(&mut self) -> Checked<()> {
+        let invoked = self.invoked(INVOKE)?;
+        let size = self.captured_bytes(INVOKE + 2)?;
+        let (queue, _) = self.enqueue_operand(0, Queue)?;
+        let (flags, _) = self.enqueue_operand(1, Integer)?;
+        let (range, range_param, range_value) = self.range(2, "a2")?;
+        let (count, _) = self.enqueue_operand(3, Integer)?;
+        let (waits, events) = self.enqueue_operand(4, Events)?;
+        let (returned, _) = self.enqueue_operand(5, Events)?;
+        let memory = self.pointer(INVOKE + 1)?;
+        let space = self.space_text(memory);
+        let (wrapper, captured) = self.wrapper(&invoked, size)?;
+        let mut args = vec![queue, flags, range, count, waits, returned, memory];
+        let mut params: Vec<String> = ["queue_t", "int", &range_param, "uint", events, events].map(str::to_owned).to_vec();
+        params.push(format!("const {space}void *"));
+        let mut call = format!("{wrapper}(a0, a1, {range_value}, a3, a4, a5");
+        if let Some(captured) = captured {
+            call.push_str(&format!(", *(const {space}{captured} *)a6"));
+        }
+        let given = self.current.operands.len().saturating_sub(INVOKE + 4);
+        if given != invoked.locals {
+            return Err(invalid!("the function takes {} pointers to local memory, and {given} sizes are given", invoked.locals));
+        }
+        for index in INVOKE + 4..self.current.operands.len() {
+            call.push_str(&format!(", a{}", args.len()));
+            args.push(self.local_bytes(index)?);
+            params.push("uint".to_owned());
+        }
+        let value = self.library_text(Type::I32, "int", &params, &args, &format!("return {call});"))?;
+        self.give(value)
+    }
+
+    /// How many bytes a block has.
+    fn captured_bytes(&self, index: usize) -> Checked<u32> {
+        let id = self.current.operand(index)?;
+        if self.module.constants.get(id).is_none() {
+            return Err(unsupported!("a block whose size is no constant"));
+        }
+        match self.module.constants.word(id)? {
+            size if size <= MAX_CAPTURED => Ok(size),
+            size => Err(unsupported!("a block of {size} bytes, more than {MAX_CAPTURED},")),
+        }
+    }
+
+    /// Bytes of local memory: a number, or one that an operand points to, as translators write it.
+    fn local_bytes(&mut self, index: usize) -> Checked<Value> {
+        let ty = self.type_id(self.current.operand(index)?)?;
+        let value = match self.module.types.pointee(ty) {
+            Ok((pointee, _)) => {
+                let (number, align) = (self.module.types.numbers(pointee)?, self.module.types.align(pointee)?);
+                let address = self.pointer(index)?;
+                self.b.load(address, number, align, false)
+            }
+            Err(_) => self.integer(index)?,
+        };
+        match self.b.ty(value) {
+            Type::Scalar(scalar) if scalar.is_int() => Ok(self.b.resize(value, false, Type::I32)),
+            _ => Err(invalid!("operand {index} is no size")),
+        }
+    }
+
+    /// Declares the function of OpenCL C that enqueues one of the module's with so many bytes; its name, and that of the bytes' type where there are any.
+    fn wrapper(&mut self, invoked: &Invoked, size: u32) -> Checked<(String, Option<String>)> {
+        let &Invoked { id, space, locals } = invoked;
+        if !matches!(space, Space::Generic | Space::Private) {
+            return Err(unsupported!("a function that is enqueued and takes memory that is neither generic nor private"));
+        }
+        let function = *self.shared.helpers.get(&id).ok_or_else(|| invalid!("{id} is no function"))?;
+        let list = |text: fn(usize) -> String| (0..locals).map(text).collect::<String>();
+        let space = c_space(space);
+        let invoke = self.shared.bridge.outer(id.0, function);
+        let bridge = &mut *self.shared.bridge;
+        bridge.declare(&format!("void {invoke}({space}uchar *{});\n", list(|_| ", __local void *".to_owned())));
+        // Numbers of kernels that are made of blocks are made of the names of functions around these, and must not be those of another module that it is linked with.
+        let wrapper = format!("{invoke}_{size}");
+        let fixed = "queue_t queue, int flags, ndrange_t range, uint count, __generic clk_event_t *waits, __generic clk_event_t *event";
+        let sizes = list(|index| format!(", uint size{index}"));
+        let pointers = list(|index| format!(", __local void *p{index}"));
+        let given = list(|index| format!(", size{index}"));
+        let passed = list(|index| format!(", p{index}"));
+        let parameters = pointers.strip_prefix(", ").unwrap_or("void");
+        let captured = (size > 0).then(|| {
+            let align = 1 << size.trailing_zeros().min(ALIGN.trailing_zeros());
+            let name = format!("captured_{size}");
+            bridge.declare(&format!("typedef struct {{ uchar bytes[{size}]; }} __attribute__((aligned({align}))) {name};\n"));
+            name
+        });
+        let (param, own, address) = match &captured {
+            Some(name) => (
+                format!(", {name} param"),
+                format!("{name} own __attribute__((aligned({ALIGN}))) = param; "),
+                format!("({space}uchar *)&own"),
+            ),
+            None => (String::new(), String::new(), format!("({space}uchar *)0")),
+        };
+        bridge.declare(&format!(
+            "int {wrapper}({fixed}{param}{sizes}) {{ return enqueue_kernel(queue, flags, range, count, waits, event, \
+             ^({parameters}) {{ {own}{invoke}({address}{passed}); }}{given}); }}\n"
+        ));
+        Ok((wrapper, captured))
+    }
+}

@@ -1,0 +1,111 @@
+//! The functions of the bridge, compiled as OpenCL C and put behind the module's own.
+//!
+//! Where the module enqueues kernels the library brings variables that all units of a program share, and kernels that it made of blocks: these are known to the linker as
+//! those of a unit of OpenCL C are.
+
+use rustc_hash::FxHashMap;
+
+use super::bridge::{self, Bridge};
+use super::unit::UnitError;
+use crate::front::FrontEnd;
+use crate::ir::{self, Func, Global, GlobalVar, Op};
+use crate::link::Symbol;
+use crate::lower::lower_unit;
+use crate::options::{BuildOptions, CStd, Source};
+use crate::program::KernelInfo;
+use crate::target::Target;
+use crate::thir::{self, Linkage};
+
+/// What came to a module by its library.
+#[derive(Default)]
+pub(super) struct Added {
+    /// Its kernels.
+    pub(super) kernels: Vec<KernelInfo>,
+    /// What its functions are.
+    pub(super) functions: Vec<Symbol>,
+    /// What its variables are.
+    pub(super) variables: Vec<Symbol>,
+}
+
+/// Compiles the functions of the bridge and puts them behind the module's own.
+pub(super) fn add(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<Added, UnitError> {
+    if bridge.len() == 0 {
+        return Ok(Added::default());
+    }
+    let (program, library) = compile(bridge, options, target)?;
+    let names: FxHashMap<&str, u32> =
+        (count(module.functions.len())..).zip(&library.functions).map(|(number, f)| (&*f.name, number)).collect();
+    resolve(module, &names)?;
+    let functions = library.functions.iter().map(|f| Symbol::lowered(f.name.clone(), Linkage::Internal, true, Some(f))).collect();
+    let linkage = |index: usize| program.globals.get(index).map_or(Linkage::Internal, |global| global.linkage);
+    let variables = library.globals.iter().enumerate();
+    let variables = variables.map(|(index, data)| Symbol::lowered_variable(data.name.clone(), linkage(index), true, data)).collect();
+    append(module, bridge, library);
+    Ok(Added { kernels: program.kernels.into_iter().map(|(_, info)| info).collect(), functions, variables })
+}
+
+fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(thir::Program, ir::Module), UnitError> {
+    // As OpenCL C 2.0 it has every order and scope, as the strongest that the device has: modules are not asked for features.
+    let options = BuildOptions {
+        std: CStd::Cl20,
+        macros: Vec::new(),
+        include_dirs: Vec::new(),
+        no_warnings: true,
+        warnings_are_errors: false,
+        open_references: true,
+        ..options.clone()
+    };
+    let source = Source { text: bridge.text.clone(), name: Some("OpenCL.std".to_owned()), ..Source::default() };
+    // What is asked of floats is asked where the module calls them.
+    let target = &Target { nan_checks: false, ..target.clone() };
+    let mut front = FrontEnd::new(&source, &options, target);
+    let made = front.check().and_then(|checked| {
+        let lowered = lower_unit(&checked, &options, target);
+        let (library, _) = lowered.map_err(|error| front.diags.error(error.span, error.message)).ok()?;
+        Some((checked, library))
+    });
+    made.ok_or_else(|| UnitError::Library(front.log(false)))
+}
+
+/// Gives calls of the bridge's functions the numbers that these have.
+fn resolve(module: &mut ir::Module, names: &FxHashMap<&str, u32>) -> Result<(), UnitError> {
+    let mut missing = false;
+    for function in &mut module.functions {
+        function.body.walk_mut(&mut |inst| {
+            if let Op::Call(callee, _) = &mut inst.op
+                && callee.0 >= bridge::FIRST
+            {
+                let found = names.get(&*Bridge::name(callee.0 - bridge::FIRST));
+                missing |= found.is_none();
+                *callee = Func(found.copied().unwrap_or_default());
+            }
+        });
+    }
+    if missing { Err(UnitError::Internal("a function of the library is missing".to_owned())) } else { Ok(()) }
+}
+
+/// Puts the library behind the module; what it calls of the module's functions is these.
+fn append(module: &mut ir::Module, bridge: &Bridge, library: ir::Module) {
+    let (functions, globals) = (count(module.functions.len()), count(module.globals.len()));
+    let numbers: Vec<u32> =
+        (functions..).zip(&library.functions).map(|(number, f)| bridge.outer_function(&f.name).map_or(number, |outer| outer.0)).collect();
+    module.functions.extend(library.functions.into_iter().map(|mut function| {
+        function.body.walk_mut(&mut |inst| {
+            inst.span = crate::diag::Span::NONE;
+            match &mut inst.op {
+                Op::Call(callee, _) => callee.0 = numbers.get(callee.index()).copied().unwrap_or(u32::MAX),
+                Op::GlobalAddr(global) | Op::Printf { format: global, .. } => global.0 += globals,
+                _ => {}
+            }
+        });
+        function
+    }));
+    module.globals.extend(library.globals.into_iter().map(|mut global: GlobalVar| {
+        global.relocs.iter_mut().for_each(|reloc| reloc.target = Global(reloc.target.0 + globals));
+        global
+    }));
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
