@@ -132,6 +132,14 @@ fn expected(rounds: usize) -> Vec<u32> {
     (0..COUNT).map(|i| after(5, i)).collect()
 }
 
+/// Two semaphores, each as OpenCL and as Vulkan have it: one that Vulkan signals and one that OpenCL does, made by whoever signals it.
+struct Pair {
+    turned: Semaphore,
+    launched: Semaphore,
+    theirs: ash::vk::Semaphore,
+    ours: ash::vk::Semaphore,
+}
+
 /// One memory, and who computes on it by turns.
 struct Turns {
     functions: &'static Functions,
@@ -152,6 +160,18 @@ impl Turns {
         let mem = import(&context, &vulkan);
         kernel.set_mem(0, &mem);
         Self { functions, vulkan, context, queue, kernel, mem }
+    }
+
+    fn pair(&self) -> Pair {
+        let Self { functions, vulkan, context, .. } = self;
+        let theirs = vulkan.semaphore(Kind::OPAQUE_FD);
+        let turned =
+            Semaphore::with(functions, context, &[TYPE, BINARY, OPAQUE_FD, vulkan.semaphore_fd(theirs, Kind::OPAQUE_FD) as u64, 0]);
+        let turned = turned.expect("a semaphore of Vulkan's");
+        let launched = Semaphore::with(functions, context, &[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]).expect("a semaphore to export");
+        let ours = vulkan.semaphore(Kind::OPAQUE_FD);
+        vulkan.import(ours, Kind::OPAQUE_FD, launched.export(OPAQUE_FD).expect("a descriptor"));
+        Pair { turned, launched, theirs, ours }
     }
 
     fn acquire(&self) {
@@ -179,14 +199,8 @@ impl Turns {
 fn opencl_and_vulkan_take_turns_by_semaphores_alone() {
     let Some(functions) = functions(OPAQUE_FD) else { return };
     let turns = Turns::new(functions);
-    let Turns { vulkan, context, queue, .. } = &turns;
-    // Each has made one.
-    let theirs = vulkan.semaphore(Kind::OPAQUE_FD);
-    let turned = Semaphore::with(functions, context, &[TYPE, BINARY, OPAQUE_FD, vulkan.semaphore_fd(theirs, Kind::OPAQUE_FD) as u64, 0]);
-    let turned = turned.expect("a semaphore of Vulkan's");
-    let launched = Semaphore::with(functions, context, &[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]).expect("a semaphore to export");
-    let ours = vulkan.semaphore(Kind::OPAQUE_FD);
-    vulkan.import(ours, Kind::OPAQUE_FD, launched.export(OPAQUE_FD).expect("a descriptor"));
+    let Turns { vulkan, queue, .. } = &turns;
+    let Pair { turned, launched, theirs, ours } = turns.pair();
     assert_eq!((turned.info::<cl_uint>(EXPORTABLE), launched.info::<cl_uint>(EXPORTABLE)), (0, 1));
     assert_eq!((turned.info::<u64>(PAYLOAD), launched.info::<u64>(PAYLOAD)), (0, 0));
     for round in 0..ROUNDS {
@@ -210,12 +224,7 @@ fn a_signal_for_others_is_not_held_back() {
     let Some(functions) = functions(OPAQUE_FD) else { return };
     let turns = Turns::new(functions);
     let Turns { vulkan, context, queue, .. } = &turns;
-    let theirs = vulkan.semaphore(Kind::OPAQUE_FD);
-    let turned = Semaphore::with(functions, context, &[TYPE, BINARY, OPAQUE_FD, vulkan.semaphore_fd(theirs, Kind::OPAQUE_FD) as u64, 0]);
-    let turned = turned.expect("a semaphore of Vulkan's");
-    let launched = Semaphore::with(functions, context, &[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]).expect("a semaphore to export");
-    let ours = vulkan.semaphore(Kind::OPAQUE_FD);
-    vulkan.import(ours, Kind::OPAQUE_FD, launched.export(OPAQUE_FD).expect("a descriptor"));
+    let Pair { turned, launched, theirs, ours } = turns.pair();
     // What keeps the device busy when the signal comes.
     let program = context
         .build("kernel void busy(global uint *a) { uint x = *a; for (int i = 0; i < 50000; i++) x = x * 1664525 + 1013904223; *a = x; }");
