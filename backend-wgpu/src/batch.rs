@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Progress};
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Use};
 use crate::gpu::{Gpu, Submission};
 use crate::pipeline::{Compute, Group};
 use crate::recorder::{Location, Recorder};
@@ -33,8 +33,8 @@ pub(crate) struct Batch {
     pub(crate) waiting: Vec<Arc<dyn Progress>>,
 }
 
-/// The buffers that a dispatch uses, without arguments, and whether it writes them.
-pub(crate) type Uses = SmallVec<[(ash::vk::Buffer, bool); 8]>;
+/// The buffers that a dispatch uses, without arguments.
+pub(crate) type Uses = SmallVec<[Use; 8]>;
 
 /// What a dispatch runs and binds.
 pub(crate) struct Dispatch<'a> {
@@ -45,7 +45,7 @@ pub(crate) struct Dispatch<'a> {
     /// Where the arguments are in their buffer, if there are any.
     pub(crate) offset: Option<u32>,
     /// See [`Uses`].
-    pub(crate) uses: &'a [(ash::vk::Buffer, bool)],
+    pub(crate) uses: &'a [Use],
     pub(crate) groups: [u32; 3],
 }
 

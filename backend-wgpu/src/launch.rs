@@ -9,7 +9,7 @@ use wgcl_compiler::printf::BUFFER_SIZE;
 use wgcl_runtime::Program;
 
 use crate::again::{Again, Dispatched, Place, Seen};
-use crate::batch::Dispatch;
+use crate::batch::{Dispatch, Uses};
 use crate::bind::{BindGroups, Bound, InternalMemory, Ranges, VIEW, argument_bytes, bind, reached};
 use crate::coarse::{CoarseLaunch, LaunchSizes, coarse_launch};
 use crate::fold::Fold;
@@ -284,21 +284,21 @@ impl Launches {
         for binding in &pipeline.bindings {
             bound.push(bind(&internal, launch, (program, kernel), binding, arguments.as_ref(), (pipeline, pieces))?);
         }
-        let mut uses: SmallVec<[_; 8]> = SmallVec::new();
+        let mut uses = Uses::new();
         let mut places = Some(SmallVec::new());
         for (Bound { buffer, memory, writes, .. }, binding) in bound.iter().zip(&pipeline.bindings) {
             if let Some(memory) = memory {
                 memory.mark(recording.serial(), *writes);
                 places = places.zip(Place::of(binding)).map(|(places, place)| with(places, (place, *writes)));
                 // The pieces of one buffer follow each other.
-                if uses.last() != Some(&(buffer.raw, *writes)) {
-                    uses.push((buffer.raw, *writes));
+                if uses.last() != Some(&buffer.used(*writes)) {
+                    uses.push(buffer.used(*writes));
                 }
             }
         }
         for (index, memory, writes) in reached(launch, kernel, &pipeline.args)? {
             memory.mark(recording.serial(), writes);
-            uses.push((memory.buffer().raw, writes));
+            uses.push(memory.buffer().used(writes));
             places = places.map(|places| with(places, (Place::Range(index), writes)));
         }
         let ranges: Ranges = bound.iter().map(|bound| bound.range).collect();

@@ -97,7 +97,8 @@ impl WgpuMemory {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | more;
         gpu.reserve(allocated)?;
         let mapped = view == View::Mapping || (gpu.approach.window && allocated < LARGE);
-        let (buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
+        let (mut buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
+        buffer.seen = view == View::Mapping;
         let (mapping, window) = if view == View::Mapping { (address, None) } else { (None, address) };
         let mut memory = Self::of_buffer(gpu, (size, allocated), buffer, thread);
         (memory.mapping, memory.window) = (mapping, window);

@@ -423,7 +423,7 @@ impl Transfers {
         let compute = &self.builtins.get(&gpu, builtin)?;
         let bound = [(0, &slot.memory.buffer, 0, PARAMETERS), (1, to.buffer(), to_window, to_size), (2, source, from_window, from_size)];
         let group = Arc::new(compute.group(&gpu, &bound)?);
-        let uses = [(to.buffer().raw, true), (source.raw, false)];
+        let uses = [to.buffer().used(true), source.used(false)];
         let offset = Some(slot.offset as u32);
         recording.dispatch(&Dispatch { id: 0, compute, group: &group, offset, uses: &uses, groups: [groups, 1, 1] })
     }
