@@ -211,6 +211,8 @@ pub enum Operation {
     Launch(KernelLaunch),
     /// The commands of a command buffer, made for the queue's device.
     Replay(Arc<[Arc<Action>]>),
+    /// A launch of a command buffer, made for the queue's device, whose kernel may enqueue others of its program.
+    ReplayFamily(Arc<Action>, Arc<Executable>),
     /// A function of the host.
     Native(NativeKernel),
     /// Waits on the device for semaphores that others share.
@@ -265,6 +267,10 @@ impl Operation {
                 .into()
             }
             Self::Replay(commands) => Command::Replay(commands),
+            Self::ReplayFamily(launch, _) => match &*launch {
+                Action::Launch(launch) => Action::Launch(launch.clone()).into(),
+                _ => return Err(Error::InvalidOperation("what enqueues kernels is a launch".into())),
+            },
             Self::Native(kernel) => kernel.resolve(index)?,
             Self::Wait(payloads) => Command::Wait(payloads),
             Self::Signal(payloads) => Command::Signal(payloads),
@@ -350,6 +356,7 @@ impl Work {
         let kept = self.uses.into_iter().map(Use::into_kept).collect();
         let family = match &mut self.operation {
             Operation::Launch(launch) => launch.family.take(),
+            Operation::ReplayFamily(_, executable) => Some(executable.clone()),
             _ => None,
         };
         match (self.operation.resolve(index), family) {

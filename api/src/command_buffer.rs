@@ -2,8 +2,8 @@
 //!
 //! A command is made for the device when it is recorded: its arguments, memory and sizes are those of that moment. To enqueue the
 //! buffer is one command with one event, whose work is a list that is shared by all runs. Devices run commands as if one after the other,
-//! and a command can only wait for those that were recorded before it: the order of recording satisfies every synchronization point. A buffer for several queues is
-//! one command of such a queue for each of its [segments](crate::segments), and one more that waits for them all.
+//! and a command can only wait for those that were recorded before it: the order of recording satisfies every synchronization point. A buffer for several queues, or with
+//! kernels that enqueue others, is one command of a queue for each of its [segments](crate::segments), and one more that waits for them all.
 //!
 //! Launches of a mutable command buffer may be changed ([`crate::mutable_dispatch`]): each is made anew, and what runs next is another list. Runs that are
 //! under way keep theirs.
@@ -27,6 +27,7 @@ use crate::lock::{Guard, Mutex, Rank};
 use crate::memory::Buffer;
 use crate::mutable_dispatch::{Dispatch, DispatchAsserts, DispatchOptions, MutableCommand};
 use crate::object::{HandleSlot, Object};
+use crate::program::Executable;
 use crate::queue::{Queue, QueueProperties};
 use crate::segments::{Place, Segment, divide};
 use crate::svm::SvmCopy;
@@ -49,6 +50,8 @@ bitflags! {
     pub struct CommandBufferCapabilities: u64 {
         /// CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR
         const KERNEL_PRINTF = 1 << 0;
+        /// CL_COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR
+        const DEVICE_SIDE_ENQUEUE = 1 << 1;
         /// CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
         const SIMULTANEOUS_USE = 1 << 2;
         /// CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR
@@ -65,8 +68,10 @@ bitflags! {
 
 impl Device {
     /// CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR
-    pub const fn command_buffer_capabilities(&self) -> CommandBufferCapabilities {
-        CommandBufferCapabilities::all()
+    pub fn command_buffer_capabilities(&self) -> CommandBufferCapabilities {
+        let mut all = CommandBufferCapabilities::all();
+        all.set(CommandBufferCapabilities::DEVICE_SIDE_ENQUEUE, self.has_device_queues());
+        all
     }
 
     /// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR: whatever queues have. None is required.
@@ -102,6 +107,8 @@ pub struct CommandBufferOptions {
 pub(crate) struct Step {
     /// Nothing, for barriers and launches of no work-items.
     pub(crate) action: Option<Arc<Action>>,
+    /// Of what program a launch may enqueue kernels, if it may.
+    pub(crate) family: Option<Arc<Executable>>,
     /// The memory that it uses.
     pub(crate) uses: Vec<Use>,
 }
@@ -279,10 +286,8 @@ impl CommandBuffer {
 
     /// Makes a command for the device of a queue.
     pub(crate) fn make(queue: &Arc<Queue>, work: Work) -> Result<Step> {
-        let Work { operation, uses, host_written: _, is_blocking: _ } = work;
-        // "CL_INVALID_OPERATION if ... command_queue does not support ... CL_COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR".
-        let enqueues = matches!(&operation, Operation::Launch(launch) if launch.family.is_some());
-        ensure!(!enqueues, InvalidOperation, "a kernel that enqueues others cannot be recorded");
+        let Work { mut operation, uses, host_written: _, is_blocking: _ } = work;
+        let family = if let Operation::Launch(launch) = &mut operation { launch.family.take() } else { None };
         let action = match operation.resolve(queue.device_index())? {
             Command::Once(action) => Some(Arc::new(action)),
             Command::Nop => None,
@@ -290,7 +295,7 @@ impl CommandBuffer {
                 return Err(Error::InvalidOperation("the command cannot be recorded".into()));
             }
         };
-        Ok(Step { action, uses })
+        Ok(Step { action, family, uses })
     }
 
     /// Records a command; the guard that is given back still holds it as the last.
@@ -482,8 +487,9 @@ impl CommandBuffer {
         }
         let queues = if queues.is_empty() { &self.queues } else { queues };
         queues.iter().try_for_each(|queue| queue.check_wait_list(wait_list))?;
-        match queues {
-            [queue] => queue.submit(CommandType::CommandBuffer, segments.first().map_or_else(Work::nop, Segment::work), wait_list),
+        match (queues, &*segments) {
+            ([queue], []) => queue.submit(CommandType::CommandBuffer, Work::nop(), wait_list),
+            ([queue], [segment]) => queue.submit(CommandType::CommandBuffer, segment.work(), wait_list),
             _ => spread(queues, &segments, wait_list),
         }
     }

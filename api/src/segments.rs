@@ -2,13 +2,15 @@
 //!
 //! A *segment* is commands of one queue that nothing of another queue comes between: its device runs them one after the other. A command goes into the last segment of its queue unless it
 //! waits for one for which that does not wait. A queue's segments wait for each other, whether it is in order or not; those of different queues only where synchronization points
-//! or barriers say so. A buffer for one queue has one segment.
+//! or barriers say so. A launch whose kernel may enqueue others is a segment of its own: what comes of it is not known before it runs ([`crate::family`]). Otherwise a buffer for one queue
+//! has one segment.
 
 use std::sync::Arc;
 
 use crate::backend::Action;
 use crate::command::{Access, Operation, Use, Work};
 use crate::command_buffer::{At, Step, SyncPoint};
+use crate::program::Executable;
 
 /// Where a command was recorded.
 #[derive(Clone, Debug)]
@@ -36,6 +38,8 @@ pub(crate) struct Segment {
     /// The queue, by its place among the command buffer's.
     pub(crate) queue: usize,
     commands: Arc<[Arc<Action>]>,
+    /// Of what program the only command may enqueue kernels.
+    family: Option<Arc<Executable>>,
     uses: Vec<Use>,
     /// Segments before this one for which it waits, in order.
     pub(crate) after: Vec<usize>,
@@ -44,7 +48,11 @@ pub(crate) struct Segment {
 impl Segment {
     /// What it does, as one command of its queue.
     pub(crate) fn work(&self) -> Work {
-        let operation = if self.commands.is_empty() { Operation::Nop } else { Operation::Replay(self.commands.clone()) };
+        let operation = match (&*self.commands, &self.family) {
+            ([], _) => Operation::Nop,
+            ([launch], Some(executable)) => Operation::ReplayFamily(launch.clone(), executable.clone()),
+            _ => Operation::Replay(self.commands.clone()),
+        };
         Work::new(operation, self.uses.clone())
     }
 }
@@ -53,8 +61,15 @@ impl Segment {
 struct Draft {
     queue: usize,
     commands: Vec<Arc<Action>>,
+    family: Option<Arc<Executable>>,
     uses: Vec<Use>,
     after: Vec<usize>,
+}
+
+impl Draft {
+    fn finished(self) -> Segment {
+        Segment { queue: self.queue, commands: self.commands.into(), family: self.family, uses: self.uses, after: self.after }
+    }
 }
 
 /// The segments of commands in the order of recording. Synchronization point `n` is that of command `n - 1`.
@@ -69,12 +84,16 @@ pub(crate) fn divide(places: &[Place], steps: &[&Step]) -> Vec<Segment> {
             waits.extend(0..drafts.len());
         }
         let last = drafts.iter().rposition(|draft| draft.queue == place.queue);
-        let joined = last.filter(|&last| waits.iter().all(|&other| other == last || drafts[last].after.contains(&other)));
+        let joined = last.filter(|&last| {
+            let alone = step.family.is_some() || drafts[last].family.is_some();
+            !alone && waits.iter().all(|&other| other == last || drafts[last].after.contains(&other))
+        });
         let index = joined.unwrap_or_else(|| {
             waits.extend(last);
             waits.sort_unstable();
             waits.dedup();
-            drafts.push(Draft { queue: place.queue, commands: Vec::new(), uses: Vec::new(), after: waits });
+            let (queue, family) = (place.queue, step.family.clone());
+            drafts.push(Draft { queue, commands: Vec::new(), family, uses: Vec::new(), after: waits });
             drafts.len() - 1
         });
         let draft = &mut drafts[index];
@@ -85,8 +104,7 @@ pub(crate) fn divide(places: &[Place], steps: &[&Step]) -> Vec<Segment> {
             barrier = Some(index);
         }
     }
-    let finished = |draft: Draft| Segment { queue: draft.queue, commands: draft.commands.into(), uses: draft.uses, after: draft.after };
-    drafts.into_iter().map(finished).collect()
+    drafts.into_iter().map(Draft::finished).collect()
 }
 
 /// Adds a use to others: one for each buffer, of all bytes that any command needs. What is partly overwritten and partly read counts as written, so that

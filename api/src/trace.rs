@@ -311,6 +311,7 @@ fn describe(command: CommandType, operation: &Operation) -> (Kind, String, u64, 
         }
         Operation::Fill(_, _, _, bytes) => (Kind::Transfer, name, *bytes, json!({ "bytes": bytes })),
         Operation::Replay(commands) => (Kind::Kernel, name, 0, json!({ "commands": commands.len() })),
+        Operation::ReplayFamily(..) => (Kind::Kernel, name, 0, json!({ "commands": 1 })),
         Operation::Nop | Operation::Native(_) | Operation::Wait(_) | Operation::Signal(_) => (Kind::Transfer, name, 0, json!({})),
     }
 }

@@ -64,7 +64,7 @@ pub const PARAMETER_WORDS: usize = 65_536;
 /// Where records begin.
 pub const RECORDS: usize = FREE + MAX_EVENTS;
 /// Words that they may take: CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE.
-pub const RECORD_WORDS: usize = 262_144;
+pub const RECORD_WORDS: usize = 2_097_152;
 /// Words of a record's head.
 pub const HEAD_WORDS: usize = 20;
 /// Bytes of what a block that is enqueued may capture.

@@ -5,6 +5,7 @@ mod common;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
+use common::commands::{self, Commands};
 use common::ffi::{
     CL_ADDRESS_CLAMP, CL_DEVICE_EXTENSIONS, CL_FALSE, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT, CL_INVALID_COMMAND_QUEUE,
     CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END, CL_PROGRAM_NUM_KERNELS,
@@ -469,4 +470,55 @@ fn modules_and_sources_that_enqueue_are_linked() {
     assert_eq!(run(&context, &linked.kernel("nested"), 3, 4), (vec![0, 36, 18, 12], CL_SUCCESS));
     let (out, status) = run(&context, &linked.kernel("ordered"), 1, 12);
     assert_eq!((&out[..4], status), (&[1, 2, 3, 0][..], CL_SUCCESS));
+}
+
+/// A command buffer's launches that enqueue others stand between its other commands, run after run, in queues in and out of order.
+#[test]
+fn command_buffers_hold_kernels_that_enqueue_others() {
+    let (Some(context), Some(functions)) = (context(), commands::functions()) else { return };
+    let _default = make(&context, WHOLE | DEFAULT, None).expect("a queue");
+    let source = "kernel void add(global int *a, int by) { a[get_global_id(0)] += by; }
+kernel void children(global int *a) {
+    int i = get_global_id(0);
+    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(4), ^{
+        int at = 4 * i + get_global_id(0);
+        a[at] = 3 * a[at];
+        enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(1), ^{ a[at] += 1; });
+    });
+}";
+    let program = build(&context, source, "");
+    let (add, children) = (program.kernel("add"), program.kernel("children"));
+    for bits in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let queue = context.queue(bits | CL_QUEUE_PROFILING_ENABLE);
+        let mem = context.buffer(64);
+        add.set_mem(0, &mem);
+        assert_eq!(add.set(1, &2i32), CL_SUCCESS);
+        children.set_mem(0, &mem);
+        let properties = [0x1293, 1, 0];
+        let commands = Commands::with(functions, &queue, &properties);
+        let (status, filled) = commands.fill(&mem, 5, (0, 64));
+        assert_eq!(status, CL_SUCCESS);
+        let added = commands.launch(&add, 16, None, &[filled]);
+        let first = commands.launch(&children, 4, None, &[added]);
+        let second = commands.launch(&children, 4, None, &[first]);
+        commands.launch(&add, 8, None, &[second]);
+        commands.finalize();
+        let mut events = Vec::new();
+        for _ in 0..3 {
+            let before: Vec<_> = events.iter().map(|event: &Event| event.0).collect();
+            let waits = if before.is_empty() { null() } else { before.as_ptr() };
+            let mut event = null_mut();
+            let status = functions.clEnqueueCommandBufferKHR(0, null(), commands.0, before.len() as cl_uint, waits, &mut event);
+            assert_eq!(status, CL_SUCCESS);
+            events.push(Event(event));
+        }
+        let last = events.last().expect("three runs");
+        assert_eq!(target().cl.clWaitForEvents(1, &last.0), CL_SUCCESS);
+        // ((5 + 2) * 3 + 1) * 3 + 1, and 2 more for the first half.
+        let expected: Vec<i32> = (0..16).map(|i| if i < 8 { 69 } else { 67 }).collect();
+        assert_eq!(queue.read::<i32>(&mem, 16), expected);
+        let time = |what| info::<u64>(|size, value, ret| target().cl.clGetEventProfilingInfo(last.0, what, size, value, ret));
+        let (end, complete) = (time(CL_PROFILING_COMMAND_END).expect("an end"), time(PROFILING_COMPLETE).expect("the end of all"));
+        assert!(end > 0 && complete >= end, "{end} {complete}");
+    }
 }
