@@ -83,13 +83,13 @@ mod imp {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use super::{Details, FloatControls, Mapping, PATIENCE, SubgroupSizes};
+    use super::{Details, FloatControls, Mapping, SubgroupSizes};
     use crate::adopted;
     use crate::buffer::Buffer;
     use crate::imported::{self, Handle};
     use crate::large;
     use crate::properties::NVIDIA;
-    use crate::raw::{Raw, Told};
+    use crate::raw::{PATIENCE, Raw, Told};
 
     pub(crate) fn details(adapter: &wgpu::Adapter) -> Details {
         let has_subgroups = adapter.features().contains(wgpu::Features::SUBGROUP);
@@ -786,10 +786,6 @@ pub(crate) unsafe fn adopted_buffer(
 }
 
 type RawBuffer = wgcl_api::backend::BackendResult<(crate::buffer::Buffer, Option<Mapping>)>;
-
-/// How long a thread that waits for a GPU keeps looking before it sleeps: being woken takes some 40 us, which is then little beside what it waited for. (With 0.2 ms
-/// BabelStream's triad of 0.27 ms, each waited for, took 0.31 on an H100.)
-const PATIENCE: std::time::Duration = std::time::Duration::from_millis(2);
 
 /// The way round wgpu for commands on a device with timeline semaphores. `None` where the device is not Vulkan's.
 pub(crate) fn raw(

@@ -15,6 +15,7 @@ use common::ffi::{
     cl_image_desc, cl_image_format, cl_mem, cl_uint,
 };
 use common::objects::{Context, Event, Mem, Program, Queue};
+use common::random::{Random, setting};
 use common::{info_string, target};
 
 const SOURCE: &str = "
@@ -37,20 +38,6 @@ const REGION: cl_uint = 0x1220;
 const IMAGE_2D: cl_uint = 0x10F1;
 /// CL_RGBA, CL_UNSIGNED_INT32
 const RGBA_UINT: cl_image_format = cl_image_format { image_channel_order: 0x10B5, image_channel_data_type: 0x10DC };
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-/// Small numbers that look random.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-}
 
 /// A context of all devices, with a queue of each.
 struct World {

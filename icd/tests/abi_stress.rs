@@ -17,6 +17,7 @@ use common::ffi::{
     cl_buffer_region, cl_event, cl_int, cl_mem,
 };
 use common::objects::{Context, Event, Mem, Program, Queue};
+use common::random::{Random, setting};
 use common::{info, target};
 
 const THREADS: usize = 8;
@@ -25,20 +26,6 @@ const BYTES: usize = WORDS * 4;
 const SOURCE: &str = "
     kernel void add(global uint *a, uint n) { a[get_global_id(0)] += n; }
     kernel void touch(global uint *a, local uint *l) { l[get_local_id(0)] = a[get_global_id(0)]; barrier(CLK_LOCAL_MEM_FENCE); a[get_global_id(0)] = l[0] | 1; }";
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-/// Small numbers that look random.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-}
 
 /// What all threads use.
 struct Shared {

@@ -12,6 +12,7 @@ pub mod commands;
 pub mod ffi;
 pub mod images;
 pub mod objects;
+pub mod random;
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::ffi::c_void;

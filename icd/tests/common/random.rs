@@ -1,0 +1,17 @@
+//! What tests choose by chance, the same in every run, and what they are told by the environment.
+
+/// Small numbers that look random, from a seed.
+pub struct Random(pub u64);
+
+impl Random {
+    /// A number below `bound`, which is not zero.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// The number that an environment variable holds.
+pub fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
