@@ -75,7 +75,7 @@ pub struct Limits {
 /// What decides between two correct ways, of which one is quicker. Each names what a device is like; the default is a GPU of which nothing special is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Costs {
-    /// An access to memory is as much code for each word of it: loops are written out less, and what is only read is loaded once.
+    /// An access to memory is as much code for each word of it: loops are written out less, what is only read is loaded once, and long rows are stored in loops.
     pub accesses_by_words: bool,
     /// Buffers that a kernel loads from and stores to are reached more quickly by addresses than by bindings ([`Shaders::addresses`]).
     pub updates_by_address: bool,
