@@ -10,7 +10,7 @@
 //!                                      }
 //! ```
 //! llvmpipe makes four blocks of each word that is stored, and its compiler's pass for coroutines keeps a set of all blocks for each of them. Selects have no blocks, so that one store
-//! stands for 64: 4,320 different words are compiled in 1.4 s in place of 86. Mesa's compiler would write shorter loops out again. A private array in place of the selects has so many uses,
+//! stands for 64: 4,320 different words are compiled in 2.1 s of processor time in place of 12.3 (OpenGL ES), in 0.95 in place of 11 (lavapipe). Mesa's compiler would write shorter loops out again. A private array in place of the selects has so many uses,
 //! which that pass compares with each other, that it gains nothing.
 //!
 //! Stores wait for the last of their 64, as in [`super::side_by_side`]: nothing in between may jump, wait, or touch what they touch. Only in kernels without loops and calls: llvmpipe counts
