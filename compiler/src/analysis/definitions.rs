@@ -34,6 +34,17 @@ pub(crate) struct Linear {
     pub terms: SmallVec<[(Value, u32); 4]>,
 }
 
+/// Base and offset of each pointer that has an offset, for passes that rewrite meanwhile.
+pub(crate) fn offsets(body: &Region) -> FxHashMap<Value, (Value, Value)> {
+    let mut offsets = FxHashMap::default();
+    body.walk(&mut |inst| {
+        if let (Op::PtrAdd(base, offset), Some(&result)) = (&inst.op, inst.results.first()) {
+            offsets.insert(result, (*base, *offset));
+        }
+    });
+    offsets
+}
+
 /// What defines each value of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Definitions<'f> {

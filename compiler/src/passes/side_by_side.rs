@@ -17,7 +17,7 @@ use super::alias::{Effect, MemoryUse};
 use super::pass::Pass;
 use super::simplify::Purity;
 use super::{align, exchange};
-use crate::analysis::definitions::{Definitions, Linear, Root};
+use crate::analysis::definitions::{Definitions, Linear, Root, offsets};
 use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 
 pub(crate) const PASS: Pass = Pass::function("side_by_side", |function, cx| {
@@ -103,17 +103,6 @@ pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity, wide
     writer.region(&mut body);
     function.body = body;
     true
-}
-
-/// Base and offset of each pointer that has an offset.
-fn offsets(body: &Region) -> FxHashMap<Value, (Value, Value)> {
-    let mut offsets = FxHashMap::default();
-    body.walk(&mut |inst| {
-        if let (Op::PtrAdd(base, offset), Some(&result)) = (&inst.op, inst.results.first()) {
-            offsets.insert(result, (*base, *offset));
-        }
-    });
-    offsets
 }
 
 fn find(function: &Function, distinct: bool, purity: &Purity, widest: Widest) -> Option<Vec<Joined>> {

@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 use super::alias::{Effect, MemoryUse};
 use super::pass::Pass;
 use super::simplify::Purity;
-use crate::analysis::definitions::{Definitions, Linear, Root};
+use crate::analysis::definitions::{Definitions, Linear, Root, offsets};
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, Inst, Op, Region, Scalar, Space, Type, Value};
 
 pub(crate) const PASS: Pass = Pass::function("stored_in_turns", |function, cx| Ok(run(function, cx.key.binding.distinct, cx.purity)));
@@ -282,17 +282,6 @@ fn store_all(at: &mut Cursor<'_>, to: Place, mut words: Vec<Value>) {
     let next = turn.bin_bits(BinOp::Add, offset, 4);
     turn.effect(Op::Continue(vec![next]));
     at.effect(Op::Loop { init: vec![start], params: vec![offset], body: Region { insts }, unroll: Some(1) });
-}
-
-/// Base and offset of each pointer that has an offset.
-fn offsets(body: &Region) -> FxHashMap<Value, (Value, Value)> {
-    let mut offsets = FxHashMap::default();
-    body.walk(&mut |inst| {
-        if let (Op::PtrAdd(base, offset), [result]) = (&inst.op, &inst.results[..]) {
-            offsets.insert(*result, (*base, *offset));
-        }
-    });
-    offsets
 }
 
 #[cfg(test)]
