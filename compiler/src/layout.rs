@@ -16,9 +16,6 @@ use crate::launch::{BindingKey, ConstantBinding};
 use crate::pointer::global_pointer;
 use crate::target::Target;
 
-/// Alignment that every global starts at, at least: one `vec4<u32>`, so that accesses of that size stay whole.
-const GLOBAL_ALIGN: u32 = 16;
-
 /// Byte offsets of the hidden values in the argument buffer; each is a `u32`.
 pub mod hidden {
     /// Three words: the global offset.
@@ -70,12 +67,11 @@ pub fn arg_layout(function: &ir::Function, reached: &[bool], target: &Target) ->
     for (index, &param) in function.params.iter().enumerate() {
         let place = match kinds.get(index) {
             Some(KernelParam::Value) => Some(value_place(function.ty(param), target)),
-            Some(KernelParam::Bytes { size, align }) => Some((*size, *align)),
+            Some(kind @ KernelParam::Bytes { size, .. }) => Some((*size, kind.align())),
             _ => None,
         };
         values.push(place.map(|(size, align)| {
-            // Structs are reached by word, so they start at one.
-            let offset = end.next_multiple_of(align.max(if matches!(kinds.get(index), Some(KernelParam::Bytes { .. })) { 4 } else { 1 }));
+            let offset = end.next_multiple_of(align);
             end = offset + size;
             (offset, size)
         }));
@@ -180,7 +176,7 @@ impl ProgramLayout {
                 }
             };
             // More than 4 GiB is refused before anyone looks at the layout.
-            let offset = end.checked_next_multiple_of(global.align.max(GLOBAL_ALIGN)).unwrap_or(0);
+            let offset = end.checked_next_multiple_of(global.align.max(GlobalVar::MIN_ALIGN)).unwrap_or(0);
             *end = offset.saturating_add(global.size);
             layout.offsets.push(offset);
         }

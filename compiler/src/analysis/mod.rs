@@ -2,6 +2,7 @@
 //!
 //! * [`definitions`]: what defines a value, which constant it is, how often it is used; byte offsets as sums.
 //! * [`addresses`]: which object a pointer leads into, and to which byte of it.
+//! * [`alignment`]: the zero bits at the end of integers and pointers.
 //! * [`divergence`]: how values differ between work-items, and who gets where together.
 //! * [`loops`]: which loops count, how often they go on, and what their tests promise; [`ranges`]: between which bounds integers stay.
 //! * [`eval`]: what operations on constants give.
@@ -13,6 +14,7 @@
 //! [`Addresses`](addresses::Addresses)) stay true of the values that they know as long as a pass only adds to it.
 
 pub(crate) mod addresses;
+pub(crate) mod alignment;
 pub(crate) mod calls;
 pub(crate) mod definitions;
 pub(crate) mod divergence;

@@ -119,6 +119,19 @@ pub struct GlobalVar {
     pub relocs: Vec<Reloc>,
 }
 
+impl GlobalVar {
+    /// Alignment in bytes of a global in a program's memory, at least: one `vec4<u32>`, so that accesses of that size stay whole.
+    pub const MIN_ALIGN: u32 = 16;
+
+    /// Alignment in bytes of the memory of a global, at most: a `Local` one is an object of its own.
+    pub fn start_align(&self) -> u32 {
+        match self.space {
+            Space::Local => KernelParam::MEMORY,
+            _ => self.align.max(Self::MIN_ALIGN),
+        }
+    }
+}
+
 /// An address stored in the initial contents of a global.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reloc {
@@ -163,6 +176,8 @@ pub struct Kernel {
     pub coarse: u8,
     /// Whether its work-group memory is zero when it begins (`passes::zeroed`).
     pub zeroed: bool,
+    /// Whether no access claims more alignment than the object has that it starts from: true from `passes::align` on, and checked by the verifier.
+    pub aligned: bool,
 }
 
 impl Kernel {
@@ -202,6 +217,21 @@ pub enum KernelParam {
     Sampler,
     /// An image: its format is in the launch key, its sizes are in the argument buffer.
     Image,
+}
+
+impl KernelParam {
+    /// Alignment in bytes of a structure in the argument buffer, at least: kernels read it in words.
+    pub const STRUCTURE: u32 = 4;
+    /// Alignment in bytes of memory that the host allocates: that of the largest type, `long16` (CL_DEVICE_MEM_BASE_ADDR_ALIGN).
+    pub const MEMORY: u32 = 128;
+
+    /// Alignment in bytes of the memory that a pointer parameter leads to, at most.
+    pub fn align(&self) -> u32 {
+        match self {
+            Self::Bytes { align, .. } => (*align).max(Self::STRUCTURE),
+            Self::Value | Self::Buffer { .. } | Self::Local { .. } | Self::Sampler | Self::Image => Self::MEMORY,
+        }
+    }
 }
 
 /// What is known of a value.

@@ -313,6 +313,7 @@ impl Reader {
             kernel.reqd_subgroup_size = Some(self.number()?);
         }
         kernel.zeroed = self.accept("zeroed");
+        kernel.aligned = self.accept("aligned");
         function.no_inline = self.accept("noinline");
         self.expect("{")?;
         while self.accept("var") {

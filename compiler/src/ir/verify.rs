@@ -4,7 +4,8 @@
 //! 2. Every region ends in one terminator, and nothing follows it; `yield` only in `if` and `switch`, `break` and `continue` only in loops.
 //! 3. `yield`, `break`, `continue`, `return`, calls and loop operands agree in number and type with what they give values to.
 //! 4. Operand and result types fit the operation.
-//! 5. Entities exist; alignments are powers of two; nesting stays below [`super::MAX_NESTING`].
+//! 5. After `passes::align` no access of a kernel claims more alignment than the object has that its pointer leads to.
+//! 6. Entities exist; alignments are powers of two; nesting stays below [`super::MAX_NESTING`].
 
 use super::image::ImageCall;
 use super::write::inst_to_string;
@@ -62,6 +63,8 @@ struct Verifier<'a> {
     /// Defined at all, and in scope here.
     defined: Vec<bool>,
     scope: Vec<bool>,
+    /// Alignment in bytes of the object that a pointer leads to, at most; `u32::MAX` where it is not known.
+    root_align: Vec<u32>,
     errors: &'a mut Vec<VerifyError>,
 }
 
@@ -75,7 +78,14 @@ fn listed(types: &[Type]) -> String {
 impl<'a> Verifier<'a> {
     fn run(module: &'a Module, function: &'a Function, errors: &'a mut Vec<VerifyError>) {
         let count = function.values.len();
-        let mut this = Verifier { module, function, defined: vec![false; count], scope: vec![false; count], errors };
+        let mut this = Verifier {
+            module,
+            function,
+            defined: vec![false; count],
+            scope: vec![false; count],
+            root_align: vec![u32::MAX; count],
+            errors,
+        };
         if let Err(message) = this.signature() {
             this.errors.push(VerifyError { function: function.name.clone(), message, inst: "signature".to_owned() });
         }
@@ -105,6 +115,9 @@ impl<'a> Verifier<'a> {
                 KernelParam::Image => ty == Type::Ptr(Space::Global),
             };
             require(fits, || format!("parameter {param} of type {ty} is not passed as {passing:?}"))?;
+            if kernel.aligned {
+                self.root_align[param.index()] = passing.align();
+            }
         }
         Ok(())
     }
@@ -221,6 +234,7 @@ impl<'a> Verifier<'a> {
             }
             Op::Unreachable => Ok(()),
             op => {
+                self.alignment(op, inst)?;
                 let ty = self.result_type(op, inst)?;
                 match (ty, inst.results.as_slice()) {
                     (None, []) => Ok(()),
@@ -234,6 +248,30 @@ impl<'a> Verifier<'a> {
                 }
             }
         }
+    }
+
+    /// Rule 5: notes which object a pointer leads to, and compares the alignment of an access with it.
+    fn alignment(&mut self, op: &Op, inst: &Inst) -> Check {
+        if !self.function.kernel.as_ref().is_some_and(|kernel| kernel.aligned) {
+            return Ok(());
+        }
+        let limit = match op {
+            Op::VarAddr(var) => self.function.vars.get(var.index()).map(|var| var.align),
+            Op::GlobalAddr(global) => self.module.globals.get(global.index()).map(super::GlobalVar::start_align),
+            Op::PtrAdd(base, _) => self.root_align.get(base.index()).copied(),
+            Op::Load { ptr, align, .. } | Op::Store { ptr, align, .. } => {
+                let limit = self.root_align.get(ptr.index()).copied().unwrap_or(u32::MAX);
+                require(*align <= limit, || format!("the access claims an alignment of {align} bytes; its object has {limit}"))?;
+                None
+            }
+            _ => None,
+        };
+        if let (Some(limit), Some(result)) = (limit, inst.results.first())
+            && let Some(root_align) = self.root_align.get_mut(result.index())
+        {
+            *root_align = limit;
+        }
+        Ok(())
     }
 
     fn is(&self, value: Value, want: Type) -> Check {

@@ -89,6 +89,9 @@ fn write_function(f: &mut dyn fmt::Write, id: Func, function: &Function) -> fmt:
     if function.kernel.as_ref().is_some_and(|kernel| kernel.zeroed) {
         write!(f, " zeroed")?;
     }
+    if function.kernel.as_ref().is_some_and(|kernel| kernel.aligned) {
+        write!(f, " aligned")?;
+    }
     if function.no_inline {
         f.write_str(" noinline")?;
     }

@@ -10,9 +10,9 @@ use rustc_hash::FxHashSet;
 
 use super::private::PrivateMemory;
 use super::shape::Shape;
+use crate::analysis::alignment::{Ids, zeros_of_first_lanes};
 use crate::analysis::definitions::Definitions;
 use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
-use crate::passes::align::{Ids, zeros_of_first_lanes};
 
 /// How a value varies among the lanes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

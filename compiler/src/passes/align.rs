@@ -1,151 +1,54 @@
-//! Finds out how well accesses to buffers are aligned.
+//! Sets the alignment of every access to what its root and its offset prove.
 //!
 //! ```text
 //! %o = shl %i, 5                                  %o = shl %i, 5
 //! %x = load i8x4 (ptr_add %buffer, %o) align 1    %x = load i8x4 (ptr_add %buffer, %o) align 4
 //! ```
-//! `vload4` promises no more than the alignment of a lane. Buffers begin at multiples of what devices and sub-buffers ask for, so the zero bits at the end of an
-//! offset say more: a word or a vector instead of its lanes one by one. Expects the form that `resolve_pointers` and `narrow` leave.
+//! `vload4` promises no more than the alignment of a lane. Buffers begin at multiples of 16 bytes, so the zero bits at the end of an offset say more: a word or a
+//! vector instead of its lanes one by one.
+//!
+//! An access may also claim too much, where a program casts a pointer to a type of larger alignment. The alignment of a variable is raised to the claim, as only
+//! this kernel knows the variable. A structure that is passed by value stays where it is, so the claim is lowered. From here on the verifier holds every access to
+//! the alignment of its root. Expects the form that `resolve_pointers` and `narrow` leave.
 
 use super::pass::Pass;
-use crate::analysis::definitions::Constants;
-use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value, WorkItem};
+use crate::analysis::alignment::{BUFFER, zeros};
+use crate::analysis::definitions::{Definitions, Root};
+use crate::ir::{Function, Module, Op};
 
-pub(crate) const PASS: Pass = Pass::function("align", |function, _| {
-    run(function);
+pub(crate) const PASS: Pass = Pass::function("align", |function, cx| {
+    run(function, cx.module);
     Ok(true)
 });
 
-/// Buffers begin at multiples of so many bytes, as a power of two: CL_DEVICE_MEM_BASE_ADDR_ALIGN is no less, and neither are bindings.
-const BUFFER: u8 = 4;
-
-/// Raises the alignments of accesses.
-pub(crate) fn run(function: &mut Function) {
+/// Raises and lowers the alignments of accesses.
+fn run(function: &mut Function, module: &Module) {
     let Some(zeros) = zeros(function, &function.body, 1) else { return };
+    let definitions = Definitions::of(function);
+    let roots: Vec<Option<Root>> =
+        (0..function.values.len()).map(|index| definitions.pointer(crate::ir::Value(index as u32)).map(|(root, _)| root)).collect();
+    let mut variables: Vec<u32> = function.vars.iter().map(|var| var.align).collect();
+    let params = function.kernel.as_ref().map(|kernel| kernel.params.clone()).unwrap_or_default();
     function.body.walk_mut(&mut |inst| {
-        if let Op::Load { ptr, align, .. } | Op::Store { ptr, align, .. } = &mut inst.op {
-            *align = (*align).max(1 << zeros[ptr.index()].min(BUFFER));
-        }
+        let (Op::Load { ptr, align, .. } | Op::Store { ptr, align, .. }) = &mut inst.op else { return };
+        *align = (*align).max(1 << zeros[ptr.index()].min(BUFFER));
+        let limit = match roots[ptr.index()] {
+            Some(Root::Param(index)) => params.get(index as usize).map(|param| param.align()),
+            Some(Root::Global(global)) => module.globals.get(global.index()).map(|global| global.start_align()),
+            Some(Root::Var(_, var)) => {
+                if let Some(variable) = variables.get_mut(var.index()) {
+                    *variable = (*variable).max(*align);
+                }
+                None
+            }
+            Some(Root::Address(_)) | None => None,
+        };
+        *align = limit.map_or(*align, |limit| limit.min(*align));
     });
-}
-
-/// The zero bits at the end of each value in a body of a kernel whose global ids of dimension 0 are multiples of `count`, a power of two.
-pub(super) fn zeros(function: &Function, body: &Region, count: u32) -> Option<Vec<u8>> {
-    walk(function, body, Ids { global: count, local: 1 }, None)
-}
-
-/// The same of the first lane of each vector, where the ids of the first lanes along dimension 0 are multiples of those numbers.
-pub(crate) fn zeros_of_first_lanes(function: &Function, ids: Ids) -> Option<Vec<u8>> {
-    walk(function, &function.body, ids, None)
-}
-
-/// The same where a parameter of a loop is always a multiple of `count`, a power of two.
-pub(super) fn zeros_of_turns(function: &Function, body: &Region, counter: Value, count: u32) -> Option<Vec<u8>> {
-    walk(function, body, Ids { global: 1, local: 1 }, Some((counter, count.trailing_zeros() as u8)))
-}
-
-/// What ids of dimension 0 are multiples of: powers of two.
-#[derive(Clone, Copy)]
-pub(crate) struct Ids {
-    pub global: u32,
-    pub local: u32,
-}
-
-fn walk(function: &Function, body: &Region, ids: Ids, known: Option<(Value, u8)>) -> Option<Vec<u8>> {
-    let kernel = function.kernel.as_ref()?;
-    let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: Constants::of(body), ids, known, function };
-    if let Some((value, bits)) = known {
-        zeros.zeros[value.index()] = bits;
+    for (var, align) in function.vars.iter_mut().zip(variables) {
+        var.align = align;
     }
-    for (param, kind) in function.params.iter().zip(&kernel.params) {
-        zeros.zeros[param.index()] = if matches!(kind, KernelParam::Buffer { .. }) { BUFFER } else { 0 };
-    }
-    zeros.region(body, &Targets { yields: &[], breaks: &[], continues: &[] });
-    Some(zeros.zeros)
-}
-
-/// Zero bits at the end of values.
-struct Zeros<'f> {
-    zeros: Vec<u8>,
-    constants: Constants,
-    ids: Ids,
-    /// A parameter of a loop, and the zeros that it is known to have.
-    known: Option<(Value, u8)>,
-    function: &'f Function,
-}
-
-/// What the jumps out of a region give.
-#[derive(Clone, Copy)]
-struct Targets<'a> {
-    yields: &'a [Value],
-    breaks: &'a [Value],
-    continues: &'a [Value],
-}
-
-impl Zeros<'_> {
-    fn give(&mut self, from: &[Value], to: &[Value]) {
-        for (from, to) in from.iter().zip(to) {
-            if self.known.is_some_and(|(value, _)| value == *to) {
-                continue;
-            }
-            self.zeros[to.index()] = self.zeros[to.index()].min(self.zeros[from.index()]);
-        }
-    }
-
-    fn region(&mut self, region: &Region, targets: &Targets<'_>) {
-        for inst in &region.insts {
-            self.inst(inst, targets);
-        }
-    }
-
-    fn inst(&mut self, inst: &Inst, targets: &Targets<'_>) {
-        match &inst.op {
-            Op::If { .. } | Op::Switch { .. } => {
-                for nested in inst.op.regions() {
-                    self.region(nested, &Targets { yields: &inst.results, ..*targets });
-                }
-            }
-            Op::Loop { init, params, body, .. } => {
-                self.give(init, params);
-                loop {
-                    let before: Vec<u8> = params.iter().map(|param| self.zeros[param.index()]).collect();
-                    self.region(body, &Targets { yields: &[], breaks: &inst.results, continues: params });
-                    if params.iter().map(|param| self.zeros[param.index()]).eq(before) {
-                        break;
-                    }
-                }
-            }
-            Op::Yield(values) => self.give(values, targets.yields),
-            Op::Break(values) => self.give(values, targets.breaks),
-            Op::Continue(values) => self.give(values, targets.continues),
-            op => {
-                let zeros = self.op(op);
-                for &result in &inst.results {
-                    self.zeros[result.index()] = zeros;
-                }
-            }
-        }
-    }
-
-    fn op(&self, op: &Op) -> u8 {
-        let of = |value: Value| self.zeros[value.index()];
-        let is_number = |value: Value| matches!(self.function.ty(value), Type::I32 | Type::I64);
-        match *op {
-            Op::Const(Const::Bits(bits)) => bits.trailing_zeros() as u8,
-            Op::WorkItem(WorkItem::GlobalId(0)) => self.ids.global.trailing_zeros() as u8,
-            Op::WorkItem(WorkItem::LocalId(0)) => self.ids.local.trailing_zeros() as u8,
-            Op::Bin(BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor, a, b) if is_number(a) => of(a).min(of(b)),
-            Op::Bin(BinOp::Mul, a, b) if is_number(a) => of(a).saturating_add(of(b)),
-            Op::Bin(BinOp::And, a, b) if is_number(a) => of(a).max(of(b)),
-            Op::Bin(BinOp::Shl, a, b) if is_number(a) => of(a).saturating_add(self.amount(b)),
-            Op::Cast(CastOp::ZExt | CastOp::SExt | CastOp::Trunc, a) if is_number(a) => of(a),
-            Op::Select(_, a, b) | Op::PtrAdd(a, b) => of(a).min(of(b)),
-            _ => 0,
-        }
-    }
-
-    /// By how much a value shifts, if that is a constant: its own zeros do not tell.
-    fn amount(&self, value: Value) -> u8 {
-        self.constants.bits(value).map_or(0, |bits| (bits % 32) as u8)
+    if let Some(kernel) = &mut function.kernel {
+        kernel.aligned = true;
     }
 }

@@ -14,9 +14,10 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::alias::{Effect, MemoryUse};
+use super::exchange;
 use super::pass::Pass;
 use super::simplify::Purity;
-use super::{align, exchange};
+use crate::analysis::alignment;
 use crate::analysis::definitions::{Definitions, Linear, Root, offsets};
 use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 
@@ -107,7 +108,7 @@ pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity, wide
 
 fn find(function: &Function, distinct: bool, purity: &Purity, widest: Widest) -> Option<Vec<Joined>> {
     let definitions = Definitions::of(function);
-    let zeros = align::zeros(function, &function.body, 1)?;
+    let zeros = alignment::zeros(function, &function.body, 1)?;
     let memory = MemoryUse::of(function, &function.body, distinct, purity);
     let mut finder = Finder { function, definitions, zeros, memory, widest, next: 0, joined: Vec::new() };
     finder.region(&function.body);
@@ -248,12 +249,13 @@ impl Finder<'_> {
     }
 
     /// Makes as wide accesses of a group as there can be.
-    fn join(&mut self, Key { terms, ty, .. }: &Key, mut members: Vec<Member>) {
+    fn join(&mut self, Key { base, terms, ty, .. }: &Key, mut members: Vec<Member>) {
         let Some(size) = self.bytes(*ty) else { return };
         members.sort_unstable_by_key(|member| (member.at, member.place));
         members.dedup_by_key(|member| member.at);
         let zeros = |value: Value| self.zeros.get(value.index()).map_or(0, |&zeros| u32::from(zeros));
         let least = terms.iter().map(|&(value, scale)| zeros(value) + scale.trailing_zeros()).min().unwrap_or(u32::BITS);
+        let least = least.min(zeros(*base));
         let most = (self.widest.bytes / size).min(16 / u32::from(ty.lanes())).min(self.apart(terms) / size) as usize;
         let mut rest = &members[..];
         while let Some(first) = rest.first() {

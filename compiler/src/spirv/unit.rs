@@ -82,6 +82,7 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
             reqd_subgroup_size: info.reqd_subgroup_size,
             coarse: 0,
             zeroed: false,
+            aligned: false,
         };
         functions.push(function::lower(&mut shared, def, Some(kernel), &entry.name)?);
         symbols.push(Symbol::lowered(entry.name.clone(), Linkage::Internal, true, functions.last()));

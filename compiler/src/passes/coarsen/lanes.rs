@@ -1,9 +1,9 @@
 //! How values differ between neighbouring work-items, and whether a kernel is worth coarsening.
 
 use super::{WIDEST, element};
+use crate::analysis::alignment;
 use crate::analysis::divergence::{Divergence, Question, StableLoads, Variation};
 use crate::ir::{Function, Inst, Op, Region, Type, Value, WorkItem};
-use crate::passes::align;
 
 /// What is known of a kernel that is to be coarsened.
 pub(super) struct Found {
@@ -52,7 +52,7 @@ pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Foun
     if count < 2 || count * smallest < 4 {
         return None;
     }
-    let found = Found { count, variations: divergence.into_variations(), zeros: align::zeros(function, body, count)? };
+    let found = Found { count, variations: divergence.into_variations(), zeros: alignment::zeros(function, body, count)? };
     let mut apart = false;
     body.walk(&mut |inst| {
         if let Some((pointer, ty)) = access(function, inst) {

@@ -3,13 +3,13 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::LARGEST;
+use crate::analysis::alignment;
 use crate::analysis::definitions::{Constants, Root, Uses};
 use crate::analysis::divergence::{Divergence, Question, StableLoads, Variation};
 use crate::analysis::loops::PlainLoop;
 use crate::ir::{AtomicOp, Function, Inst, KernelParam, Op, Region, Scalar, Space, Type, Value};
 use crate::launch::LaunchKey;
 use crate::passes::alias::{Effect, MemoryUse};
-use crate::passes::align;
 use crate::passes::coarsen::element;
 use crate::passes::several_turns::Ahead;
 use crate::passes::simplify::Purity;
@@ -189,7 +189,7 @@ impl Kernel<'_> {
             if !fits || plain.body.size().saturating_mul(turns as usize) > LARGEST {
                 continue;
             }
-            let zeros = align::zeros_of_turns(self.function, &self.function.body, counter, turns)?;
+            let zeros = alignment::zeros_of_turns(self.function, &self.function.body, counter, turns)?;
             let aligned = |(&(_, pointer), size): (&(Value, Value), &u32)| {
                 zeros.get(pointer.index()).is_some_and(|&zeros| u32::from(zeros) >= (turns * size).trailing_zeros())
             };

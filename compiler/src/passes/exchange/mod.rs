@@ -24,8 +24,8 @@ mod versions;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::align;
 use super::pass::Pass;
+use crate::analysis::alignment;
 use crate::analysis::definitions::{Definitions, Linear, Root};
 use crate::analysis::divergence::{Divergence, Question, StableLoads, Together, Variation};
 use crate::ir::{Function, Inst, KernelParam, Op, Space, Type, Value};
@@ -155,7 +155,7 @@ fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value
         key,
         definitions: Definitions::of(function),
         divergence: &divergence,
-        zeros: align::zeros(function, &function.body, 1)?,
+        zeros: alignment::zeros(function, &function.body, 1)?,
         sites: Vec::new(),
         classes: FxHashMap::default(),
         is_ordered: false,

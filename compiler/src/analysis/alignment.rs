@@ -1,0 +1,135 @@
+//! Alignment of values: the number of zero bits at the end of each integer and pointer of a kernel.
+//!
+//! A buffer begins at a multiple of 16 bytes, a structure passed by value at a multiple of its own alignment. Sums, products, shifts and masks of
+//! constants and ids do the rest.
+
+use crate::analysis::definitions::Constants;
+use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value, WorkItem};
+
+/// Alignment of a buffer argument, as a power of two. CL_DEVICE_MEM_BASE_ADDR_ALIGN is larger, and so is the alignment of a binding.
+pub(crate) const BUFFER: u8 = 4;
+
+/// The zero bits at the end of each value in a body of a kernel whose global ids of dimension 0 are multiples of `count`, a power of two.
+pub(crate) fn zeros(function: &Function, body: &Region, count: u32) -> Option<Vec<u8>> {
+    walk(function, body, Ids { global: count, local: 1 }, None)
+}
+
+/// The same of the first lane of each vector, where the ids of the first lanes along dimension 0 are multiples of those numbers.
+pub(crate) fn zeros_of_first_lanes(function: &Function, ids: Ids) -> Option<Vec<u8>> {
+    walk(function, &function.body, ids, None)
+}
+
+/// The same where a parameter of a loop is always a multiple of `count`, a power of two.
+pub(crate) fn zeros_of_turns(function: &Function, body: &Region, counter: Value, count: u32) -> Option<Vec<u8>> {
+    walk(function, body, Ids { global: 1, local: 1 }, Some((counter, count.trailing_zeros() as u8)))
+}
+
+/// What ids of dimension 0 are multiples of: powers of two.
+#[derive(Clone, Copy)]
+pub(crate) struct Ids {
+    pub global: u32,
+    pub local: u32,
+}
+
+fn walk(function: &Function, body: &Region, ids: Ids, known: Option<(Value, u8)>) -> Option<Vec<u8>> {
+    let kernel = function.kernel.as_ref()?;
+    let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: Constants::of(body), ids, known, function };
+    if let Some((value, bits)) = known {
+        zeros.zeros[value.index()] = bits;
+    }
+    for (param, kind) in function.params.iter().zip(&kernel.params) {
+        zeros.zeros[param.index()] = match kind {
+            KernelParam::Buffer { .. } => BUFFER,
+            KernelParam::Bytes { align, .. } => BUFFER.min(align.trailing_zeros() as u8),
+            _ => 0,
+        };
+    }
+    zeros.region(body, &Targets { yields: &[], breaks: &[], continues: &[] });
+    Some(zeros.zeros)
+}
+
+/// Zero bits at the end of values.
+struct Zeros<'f> {
+    zeros: Vec<u8>,
+    constants: Constants,
+    ids: Ids,
+    /// A parameter of a loop, and the zeros that it is known to have.
+    known: Option<(Value, u8)>,
+    function: &'f Function,
+}
+
+/// What the jumps out of a region give.
+#[derive(Clone, Copy)]
+struct Targets<'a> {
+    yields: &'a [Value],
+    breaks: &'a [Value],
+    continues: &'a [Value],
+}
+
+impl Zeros<'_> {
+    fn give(&mut self, from: &[Value], to: &[Value]) {
+        for (from, to) in from.iter().zip(to) {
+            if self.known.is_some_and(|(value, _)| value == *to) {
+                continue;
+            }
+            self.zeros[to.index()] = self.zeros[to.index()].min(self.zeros[from.index()]);
+        }
+    }
+
+    fn region(&mut self, region: &Region, targets: &Targets<'_>) {
+        for inst in &region.insts {
+            self.inst(inst, targets);
+        }
+    }
+
+    fn inst(&mut self, inst: &Inst, targets: &Targets<'_>) {
+        match &inst.op {
+            Op::If { .. } | Op::Switch { .. } => {
+                for nested in inst.op.regions() {
+                    self.region(nested, &Targets { yields: &inst.results, ..*targets });
+                }
+            }
+            Op::Loop { init, params, body, .. } => {
+                self.give(init, params);
+                loop {
+                    let before: Vec<u8> = params.iter().map(|param| self.zeros[param.index()]).collect();
+                    self.region(body, &Targets { yields: &[], breaks: &inst.results, continues: params });
+                    if params.iter().map(|param| self.zeros[param.index()]).eq(before) {
+                        break;
+                    }
+                }
+            }
+            Op::Yield(values) => self.give(values, targets.yields),
+            Op::Break(values) => self.give(values, targets.breaks),
+            Op::Continue(values) => self.give(values, targets.continues),
+            op => {
+                let zeros = self.op(op);
+                for &result in &inst.results {
+                    self.zeros[result.index()] = zeros;
+                }
+            }
+        }
+    }
+
+    fn op(&self, op: &Op) -> u8 {
+        let of = |value: Value| self.zeros[value.index()];
+        let is_number = |value: Value| matches!(self.function.ty(value), Type::I32 | Type::I64);
+        match *op {
+            Op::Const(Const::Bits(bits)) => bits.trailing_zeros() as u8,
+            Op::WorkItem(WorkItem::GlobalId(0)) => self.ids.global.trailing_zeros() as u8,
+            Op::WorkItem(WorkItem::LocalId(0)) => self.ids.local.trailing_zeros() as u8,
+            Op::Bin(BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor, a, b) if is_number(a) => of(a).min(of(b)),
+            Op::Bin(BinOp::Mul, a, b) if is_number(a) => of(a).saturating_add(of(b)),
+            Op::Bin(BinOp::And, a, b) if is_number(a) => of(a).max(of(b)),
+            Op::Bin(BinOp::Shl, a, b) if is_number(a) => of(a).saturating_add(self.amount(b)),
+            Op::Cast(CastOp::ZExt | CastOp::SExt | CastOp::Trunc, a) if is_number(a) => of(a),
+            Op::Select(_, a, b) | Op::PtrAdd(a, b) => of(a).min(of(b)),
+            _ => 0,
+        }
+    }
+
+    /// By how much a value shifts, if that is a constant: its own zeros do not tell.
+    fn amount(&self, value: Value) -> u8 {
+        self.constants.bits(value).map_or(0, |bits| (bits % 32) as u8)
+    }
+}
