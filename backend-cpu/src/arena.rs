@@ -1,6 +1,6 @@
 //! The memory in which a thread runs groups: it grows to what the kernels that it ran have asked for, and stays.
 
-use wgcl_compiler::native::abi::WorkerContext;
+use wgcl_compiler::vectorize::abi::WorkerContext;
 
 use crate::block::Block;
 
@@ -28,7 +28,7 @@ const LEAST: u64 = 1 << 14;
 
 #[cfg(test)]
 mod tests {
-    use wgcl_compiler::native::abi::ARENA_ALIGN;
+    use wgcl_compiler::vectorize::abi::ARENA_ALIGN;
 
     use super::Arena;
 

@@ -1,8 +1,8 @@
-//! The argument block of a launch, as `wgcl_compiler::native::abi` lays it out.
+//! The argument block of a launch, as `wgcl_compiler::vectorize::abi` lays it out.
 
 use wgcl_api::backend::{BackendError, BackendResult, LaunchArg, MemoryRange};
 use wgcl_api::host_commands::downcast;
-use wgcl_compiler::native::abi::{ARGS_ALIGN, ArgPlace, ArgPlaces};
+use wgcl_compiler::vectorize::abi::{ARGS_ALIGN, ArgPlace, ArgPlaces};
 
 use crate::memory::CpuMemory;
 
@@ -82,7 +82,7 @@ mod tests {
     use wgcl_api::backend::{LaunchArg, Memory, MemoryRange};
     use wgcl_compiler::image::ImageDescriptor;
     use wgcl_compiler::ir::{Function, Kernel, KernelParam, Scalar, Space, Type};
-    use wgcl_compiler::native::abi::{ArgPlace, ArgPlaces};
+    use wgcl_compiler::vectorize::abi::{ArgPlace, ArgPlaces};
 
     use super::ArgBlock;
     use crate::memory::{CpuMemory, Quota};

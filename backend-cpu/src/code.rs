@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use wgcl_api::backend::{BackendError, BackendResult};
 use wgcl_codegen::exec::Executable;
-use wgcl_compiler::native::abi::{LaunchContext, NativeKernel, WorkerContext};
+use wgcl_compiler::vectorize::abi::{LaunchContext, NativeKernel, WorkerContext};
 
 use crate::Unavailable;
 use crate::floats::DefaultFloats;
 
-/// A kernel, as `wgcl_compiler::native::abi` has it.
+/// A kernel, as `wgcl_compiler::vectorize::abi` has it.
 pub(crate) type Entry = unsafe extern "sysv64" fn(*const LaunchContext, *mut WorkerContext, u64, u64);
 
 /// A kernel that can be called.
@@ -70,7 +70,7 @@ pub(crate) fn check_executable_memory() -> Result<(), Unavailable> {
 
 #[cfg(test)]
 mod tests {
-    use wgcl_compiler::native::abi::NativeKernel;
+    use wgcl_compiler::vectorize::abi::NativeKernel;
 
     use super::{Code, check_executable_memory};
 

@@ -12,8 +12,8 @@ use wgcl_api::host_commands::HostBytes;
 use wgcl_api::options::Options;
 use wgcl_api::partition::Division;
 use wgcl_codegen::Isa;
-use wgcl_compiler::native::{Style, subgroup_size, subgroup_sizes};
 use wgcl_compiler::target::Target;
+use wgcl_compiler::vectorize::{Style, subgroup_size, subgroup_sizes};
 use wgcl_compiler::{ir, parallel};
 use wgcl_runtime::{Expected, Program};
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use wgcl_compiler::native::abi::LaunchContext;
+use wgcl_compiler::vectorize::abi::LaunchContext;
 
 use crate::arena::Arena;
 use crate::arguments::ArgBlock;

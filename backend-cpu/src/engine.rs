@@ -7,8 +7,8 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use wgcl_api::backend::{Action, BackendError, BackendResult, Command, CopyRegion, Launch, Progress, Times};
 use wgcl_api::host_commands;
-use wgcl_compiler::native::abi::LaunchContext;
 use wgcl_compiler::printf::{BUFFER_SIZE, Table};
+use wgcl_compiler::vectorize::abi::LaunchContext;
 use wgcl_runtime::workers::Urgency;
 
 use crate::arguments::ArgBlock;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg};
 use wgcl_compiler::ir::{self, KernelParam};
 use wgcl_compiler::launch::{KernelKey, LaunchKey};
-use wgcl_compiler::native::Style;
+use wgcl_compiler::vectorize::Style;
 
 use crate::groups::Part;
 

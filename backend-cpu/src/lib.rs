@@ -1,4 +1,4 @@
-//! The host's CPU as a device: kernels are machine code of our own (`wgcl_compiler::native`), run by threads of our own.
+//! The host's CPU as a device: kernels are machine code of our own (`wgcl_compiler::vectorize`), run by threads of our own.
 //!
 //! ```text
 //! enqueue ─▶ Commands ─ one after the other ─▶ Engine ─ Launch ─▶ Dispatches ─ ranges of groups ─▶ Pool and the thread that waits

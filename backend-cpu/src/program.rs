@@ -12,11 +12,11 @@ use wgcl_api::dump;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{BindingKey, LaunchKey, LaunchResult};
 use wgcl_compiler::layout::{ProgramData, ProgramPlaces, program_data_at, program_sizes};
-use wgcl_compiler::native::abi::{ArgPlaces, NativeKernel};
-use wgcl_compiler::native::check::Site;
-use wgcl_compiler::native::{Style, assembly, compile, vector_ir};
 use wgcl_compiler::printf::Table;
 use wgcl_compiler::target::Target;
+use wgcl_compiler::vectorize::abi::{ArgPlaces, NativeKernel};
+use wgcl_compiler::vectorize::sanitize::Site;
+use wgcl_compiler::vectorize::{Style, assembly, compile, vector_ir};
 use wgcl_runtime::workers::{STACK, Urgency};
 use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf, contained};
 

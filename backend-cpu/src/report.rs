@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use wgcl_compiler::diag::{Diagnostic, SourceMap, Span, render_one};
 use wgcl_compiler::ir::Space;
-use wgcl_compiler::native::check::{Access, Object, Site};
 use wgcl_compiler::program::Program;
+use wgcl_compiler::vectorize::sanitize::{Access, Object, Site};
 
 /// Addresses below this are taken for those of null pointers and of what is behind them.
 pub(crate) const NULL_END: u64 = 4096;

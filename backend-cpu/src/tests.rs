@@ -12,7 +12,7 @@ use wgcl_api::backend::{
 };
 use wgcl_codegen::Isa;
 use wgcl_compiler::ir::{Global, GlobalVar, KernelParam, Module, Reloc, Space};
-use wgcl_compiler::native::abi::{ArgPlace, ArgPlaces, LaunchContext, NativeKernel, WorkerContext};
+use wgcl_compiler::vectorize::abi::{ArgPlace, ArgPlaces, LaunchContext, NativeKernel, WorkerContext};
 use wgcl_runtime::{Artifact, KernelFacts};
 
 use crate::code::{Code, Entry};

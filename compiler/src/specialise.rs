@@ -77,7 +77,7 @@ impl<'a> Specialised<'a> {
         self.driver.run(&mut self.module, SHADER).map(drop)
     }
 
-    /// Goes on to the form that [`crate::native`] reads. `apart`: every access stays the one that the source has.
+    /// Goes on to the form that [`crate::vectorize`] reads. `apart`: every access stays the one that the source has.
     ///
     /// # Errors
     /// A defect of ours.
@@ -111,7 +111,7 @@ pub fn launched(
     Ok(made.module)
 }
 
-/// Makes the module that [`crate::native`] reads; `apart` as in [`Specialised::prepare`].
+/// Makes the module that [`crate::vectorize`] reads; `apart` as in [`Specialised::prepare`].
 ///
 /// # Errors
 /// See [`LaunchError`].

@@ -1,4 +1,4 @@
-//! What the accesses of a kernel ask before they are made (`wgcl_compiler::native::check`).
+//! What the accesses of a kernel ask before they are made (`wgcl_compiler::vectorize::sanitize`).
 //!
 //! The bounds are those of a launch: its arguments', the program's variables', and for pointers of which the compiler does not know where they lead those of all memory objects
 //! that there are. What lies outside of them is [told](crate::report), and bytes that do not matter are touched in its place: zeros where it is read, others where it is written.
@@ -19,7 +19,7 @@ use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRa
 use wgcl_api::host_commands::downcast;
 use wgcl_api::options::Options;
 use wgcl_compiler::ir::Space;
-use wgcl_compiler::native::check::{Access, Object, Site};
+use wgcl_compiler::vectorize::sanitize::{Access, Object, Site};
 
 use crate::arguments::ArgBlock;
 use crate::block::Block;
@@ -471,7 +471,7 @@ fn bounds(arg: &LaunchArg) -> BackendResult<Bounds> {
     })
 }
 
-/// What generated code calls: see `LaunchContext::check` of `wgcl_compiler::native::abi`.
+/// What generated code calls: see `LaunchContext::check` of `wgcl_compiler::vectorize::abi`.
 pub(crate) extern "sysv64" fn ask(checker: *const Checker, address: u64, base: u64, who: u64, group: u64, plane: u64) -> u64 {
     // SAFETY: generated code has it from the context of its launch, which waits for it and keeps the checker until then.
     let checker = unsafe { &*checker };

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use smallvec::SmallVec;
-use wgcl_compiler::native::check::Access;
+use wgcl_compiler::vectorize::sanitize::Access;
 
 use super::Asked;
 use super::visits::{Pages, Syncs, Visit};

@@ -14,7 +14,7 @@
 //!   one before it, adds what that has, and looks on from where that looked: in as many steps as for a full subgroup all are reached.
 //! * **Shuffles** remain for 32 bits only.
 //!
-//! Runs at launch, when the group's size is known. Machine code of the host makes all of them itself (`native/collective.rs`).
+//! Runs at launch, when the group's size is known. Machine code of the host makes all of them itself (`vectorize/collective.rs`).
 
 use super::pass::Pass;
 use crate::analysis::definitions::Constants;

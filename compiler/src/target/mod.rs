@@ -25,7 +25,7 @@ pub struct Target {
     pub shaders: Shaders,
     /// Which functions stay functions.
     pub inlining: Inlining,
-    /// Whether kernels become machine code of the host ([`crate::native`]) and not shaders.
+    /// Whether kernels become machine code of the host ([`crate::vectorize`]) and not shaders.
     pub native: bool,
     /// Whether kernels tell where the source's operators and built-in functions make a NaN of numbers ([`crate::ir::Op::NanCheck`]).
     pub nan_checks: bool,

@@ -8,12 +8,12 @@ use wgcl_compiler::emit::{Format, Shader, print};
 use wgcl_compiler::front::FrontEnd;
 use wgcl_compiler::ir::Function;
 use wgcl_compiler::launch::{LaunchError, LaunchKey, LaunchResult};
-use wgcl_compiler::native::{self, Style};
 use wgcl_compiler::passes::{Left, Watch};
 use wgcl_compiler::program::{BuildOptions, Program};
 use wgcl_compiler::specialise::{launched, specialise};
 use wgcl_compiler::target::Target;
 use wgcl_compiler::timing;
+use wgcl_compiler::vectorize::{self, Style};
 
 use crate::arguments::{Arguments, Check, Emit};
 use crate::bindings::bindings;
@@ -219,9 +219,9 @@ fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &T
     let text = |function: &Function| {
         let key = key(arguments, function, target);
         if stage == Emit::Vector {
-            return native::vector_ir(&program.module, &function.name, &key, target, style).map(|module| module.to_string());
+            return vectorize::vector_ir(&program.module, &function.name, &key, target, style).map(|module| module.to_string());
         }
-        native::assembly(&program.module, &function.name, &key, target, style)
+        vectorize::assembly(&program.module, &function.name, &key, target, style)
     };
     kernels(arguments, program).map(text).collect()
 }

@@ -1,0 +1,581 @@
+//! Loads and stores: scalars where the address is uniform, vectors where neighbours lie side by side, gathers and scatters where they do not.
+//!
+//! Several narrow components are accessed as words of 32 or 64 bits where they make up such words. A single byte or 16-bit word of a gather is cut out of the aligned word around
+//! it, so that nothing beyond the end of memory is touched.
+
+use smallvec::{SmallVec, smallvec};
+use std::mem::offset_of;
+use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp as VCast, Mem, Op as VOp, Type as Register, Value as V};
+
+use super::abi::LaunchContext;
+use super::private::Place;
+use super::shape::{Mode, elem};
+use super::uniformity::Kind;
+use super::value::{Comps, Regs, Val, scalar};
+use super::vectorizer::{Lower, Lowered};
+use crate::internal::internal;
+use crate::ir::{Global, Scalar, Space, Type, Value, Var};
+
+/// Where an access goes.
+#[derive(Clone, Debug)]
+pub(super) enum Address {
+    /// To one place.
+    Uniform(V),
+    /// So many bytes further from lane to lane.
+    Linear(V, i64),
+    /// To offsets of 32 bits with sign from one place.
+    Based(V, Regs),
+    /// To addresses of 64 bits.
+    Wide(Regs),
+    /// To elements of a variable that lies element by element ([`Val::Rows`]).
+    Rows(V, Option<Regs>),
+}
+
+/// The memory format of a scalar.
+pub(super) const fn memory(of: Scalar) -> Mem {
+    match of {
+        Scalar::I8 | Scalar::Bool => Mem::I8,
+        Scalar::I16 | Scalar::F16 => Mem::I16,
+        _ => Mem::Elem(elem(of)),
+    }
+}
+
+impl Lower<'_> {
+    /// Where a pointer leads.
+    pub(super) fn address(&mut self, pointer: Value) -> Address {
+        match self.val(pointer) {
+            Val::Uniform(list) => Address::Uniform(list[0]),
+            Val::Linear(first, stride) => Address::Linear(first, stride),
+            Val::Based(base, offsets) => Address::Based(base, offsets),
+            Val::Rows(base, offsets) => Address::Rows(base, offsets),
+            Val::Varying(mut comps) => Address::Wide(comps.swap_remove(0)),
+        }
+    }
+
+    /// An address some bytes further.
+    fn behind(&mut self, address: &Address, disp: u32) -> Address {
+        if disp == 0 {
+            return address.clone();
+        }
+        let by = self.i64(u64::from(disp));
+        match address {
+            Address::Uniform(base) => Address::Uniform(self.op(Register::I64, VOp::Bin(VBin::Add, *base, by))),
+            Address::Linear(base, stride) => Address::Linear(self.op(Register::I64, VOp::Bin(VBin::Add, *base, by)), *stride),
+            Address::Based(base, offsets) => Address::Based(self.op(Register::I64, VOp::Bin(VBin::Add, *base, by)), offsets.clone()),
+            Address::Wide(regs) => Address::Wide(self.bin_const(VBin::Add, Scalar::I64, Mode::Varying, regs, u64::from(disp))),
+            Address::Rows(base, offsets) => {
+                let by = self.i64(u64::from(disp * self.shape.lanes));
+                Address::Rows(self.op(Register::I64, VOp::Bin(VBin::Add, *base, by)), offsets.clone())
+            }
+        }
+    }
+
+    /// Where an element of a variable is that lies element by element: all lanes' side by side, or each lane's at a place of its own.
+    fn in_rows(&mut self, base: V, offsets: Option<&Regs>, size: u32) -> Address {
+        let Some(offsets) = offsets else { return Address::Linear(base, i64::from(size)) };
+        let scaled = self.bin_const(VBin::Shl, Scalar::I32, Mode::Varying, offsets, u64::from(self.shape.lanes.trailing_zeros()));
+        let steps = self.steps(Scalar::I32, i64::from(size));
+        Address::Based(base, self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &scaled, &steps))
+    }
+
+    /// The address of a variable.
+    pub(super) fn var_addr(&mut self, result: Value, var: Var) {
+        let at = match self.frame.private.vars[var.index()] {
+            Place::Block(at) => at,
+            Place::Rows { at, .. } => {
+                let (rows, by) = (self.frame.rows, self.i64(u64::from(at * self.shape.lanes)));
+                let base = self.op(Register::I64, VOp::Bin(VBin::Add, rows, by));
+                return self.define(result, Val::Rows(base, None));
+            }
+        };
+        let (variables, by) = (self.frame.variables, self.i64(u64::from(at)));
+        let first = self.op(Register::I64, VOp::Bin(VBin::Add, variables, by));
+        let stride = i64::from(self.frame.private.stride);
+        let val = match self.variation.kind(result) {
+            Kind::Linear(_) => Val::Linear(first, stride),
+            Kind::Varying => {
+                let val = Val::Linear(first, stride);
+                Val::Varying(self.comps_of(&val, Type::Ptr(Space::Private), Mode::Varying))
+            }
+            _ => Val::Uniform(smallvec![first]),
+        };
+        self.define(result, val);
+    }
+
+    /// The address of an object of the module.
+    pub(super) fn global_addr(&mut self, global: Global) -> Lowered<V> {
+        let object = self.module.globals.get(global.index()).ok_or_else(|| internal!("no object {global}"))?;
+        let (base, at) = match object.space {
+            Space::Local => (self.frame.base, self.frame.local.globals[global.index()]),
+            space => {
+                let offset =
+                    if space == Space::Constant { offset_of!(LaunchContext, constants) } else { offset_of!(LaunchContext, variables) };
+                (self.launch_address(offset), self.frame.local.program.offsets[global.index()])
+            }
+        };
+        let by = self.i64(u64::from(at));
+        Ok(self.op(Register::I64, VOp::Bin(VBin::Add, base, by)))
+    }
+
+    /// `ptr_add`
+    pub(super) fn ptr_add(&mut self, result: Value, base: Value, offset: Value) {
+        let narrow = scalar(self.ir_ty(offset)) != Scalar::I64;
+        let kind = self.variation.kind(result);
+        if let Kind::Uniform | Kind::Linear(_) = kind {
+            let base = self.first(base);
+            let sum = self.add_offset(base, offset);
+            self.define(result, if let Kind::Linear(stride) = kind { Val::Linear(sum, stride) } else { Val::Uniform(smallvec![sum]) });
+            return;
+        }
+        let uniform = matches!(self.variation.kind(offset), Kind::Uniform);
+        let val = match self.val(base) {
+            Val::Rows(base, offsets) => self.add_in_rows(base, offsets, offset),
+            Val::Based(base, offsets) if uniform => Val::Based(self.add_offset(base, offset), offsets),
+            Val::Based(base, offsets) if narrow => {
+                let more = self.regs(offset, Mode::Varying);
+                Val::Based(base, self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &offsets, &more))
+            }
+            Val::Uniform(list) if narrow => Val::Based(list[0], self.regs(offset, Mode::Varying)),
+            Val::Linear(first, stride) if narrow => {
+                let (steps, more) = (self.steps(Scalar::I32, stride), self.regs(offset, Mode::Varying));
+                Val::Based(first, self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &steps, &more))
+            }
+            _ => {
+                let base = self.regs(base, Mode::Varying);
+                let more = self.regs(offset, Mode::Varying);
+                let more = if narrow { self.widen(VCast::SExt, Scalar::I64, Mode::Varying, &more) } else { more };
+                Val::Varying(smallvec![self.bin_regs(VBin::Add, Scalar::I64, Mode::Varying, &base, &more)])
+            }
+        };
+        self.define(result, val);
+    }
+
+    /// A pointer into a variable that lies element by element, further by an IR value.
+    fn add_in_rows(&mut self, base: V, offsets: Option<Regs>, offset: Value) -> Val {
+        if self.is_uniform(offset) {
+            let zero = self.i64(0);
+            let by = self.add_offset(zero, offset);
+            let by = match self.constant_bits(by) {
+                Some(bits) => self.i64(bits.wrapping_mul(u64::from(self.shape.lanes))),
+                None => {
+                    let lanes = self.i64(u64::from(self.shape.lanes.trailing_zeros()));
+                    self.op(Register::I64, VOp::Bin(VBin::Shl, by, lanes))
+                }
+            };
+            return Val::Rows(self.op(Register::I64, VOp::Bin(VBin::Add, base, by)), offsets);
+        }
+        let mut more = self.regs(offset, Mode::Varying);
+        if scalar(self.ir_ty(offset)) == Scalar::I64 {
+            more = self.narrow(VCast::Trunc, Scalar::I32, Mode::Varying, &more);
+        }
+        let sum = match offsets {
+            Some(offsets) => self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &offsets, &more),
+            None => more,
+        };
+        Val::Rows(base, Some(sum))
+    }
+
+    /// An address and an IR value that is uniform, or that of lane 0.
+    fn add_offset(&mut self, base: V, offset: Value) -> V {
+        if let Some(bits) = self.variation.definitions().scalar(offset) {
+            let by = scalar(self.ir_ty(offset)).sign_extend(bits);
+            let by = self.i64(by.cast_unsigned());
+            return self.op(Register::I64, VOp::Bin(VBin::Add, base, by));
+        }
+        let mut by = self.first(offset);
+        if scalar(self.ir_ty(offset)) != Scalar::I64 {
+            by = self.op(Register::I64, VOp::Cast(VCast::SExt, by));
+        }
+        self.op(Register::I64, VOp::Bin(VBin::Add, base, by))
+    }
+
+    /// `load`
+    pub(super) fn load(&mut self, result: Value, pointer: Value, align: u32) -> Lowered<()> {
+        let ty = self.ir_ty(result);
+        let (of, count) = (scalar(ty), u32::from(ty.lanes()));
+        let address = self.address(pointer);
+        if let Address::Uniform(base) = address {
+            let mut list: SmallVec<[V; 4]> = SmallVec::new();
+            for index in 0..count {
+                let addr = Addr::behind(base, (index * of.size()).cast_signed());
+                list.push(self.here(self.shape.register(of, Mode::Uniform), VOp::Load(memory(of), addr)));
+            }
+            self.note_zero_extended(of, &list);
+            let val = Val::Uniform(list);
+            let val = if self.variation.kind(result) == Kind::Varying { Val::Varying(self.comps_of(&val, ty, Mode::Varying)) } else { val };
+            self.define(result, val);
+            return Ok(());
+        }
+        if self.load_ordered(result, &address) {
+            return Ok(());
+        }
+        let comps = match &address {
+            Address::Based(base, offsets) if count == 1 && align >= of.size() && self.is_likely_row(pointer, of.size()) => {
+                let apart = &mut |this: &mut Self| this.load_varying(&address, of, 1, align).swap_remove(0);
+                smallvec![self.load_likely_row(*base, offsets, of, apart)]
+            }
+            _ => self.load_varying(&address, of, count, align),
+        };
+        self.varying(result, comps);
+        self.load_packed(result, &address);
+        Ok(())
+    }
+
+    /// Components that lie side by side, for each lane from a place of its own.
+    fn load_varying(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Comps {
+        if let Address::Rows(..) = address {
+            let size = of.size();
+            return (0..count)
+                .map(|index| {
+                    let Address::Rows(base, offsets) = self.behind(address, index * size) else { return Regs::new() };
+                    let place = self.in_rows(base, offsets.as_ref(), size);
+                    if offsets.is_some() {
+                        return self.load_varying(&place, of, 1, size).swap_remove(0);
+                    }
+                    self.unmasked(|this| this.load_varying(&place, of, 1, size).swap_remove(0))
+                })
+                .collect();
+        }
+        let (size, total) = (of.size(), of.size() * count);
+        if let Some(comps) = self.load_together(address, of, count, align) {
+            return comps;
+        }
+        let word = words(size, total);
+        if let Address::Linear(first, stride) = *address {
+            if count == 1 && stride == i64::from(size) {
+                return smallvec![self.load_row(first, of)];
+            }
+            if let Some(word) = word.filter(|word| stride == i64::from(word.size()) && total == word.size()) {
+                let wide = self.load_row(first, word);
+                return self.bitcast(word, of, Mode::Varying, &[wide]);
+            }
+        }
+        if let Some(word) = word {
+            let wide: Comps = (0..total / word.size())
+                .map(|index| {
+                    let place = self.behind(address, index * word.size());
+                    self.gather(&place, word)
+                })
+                .collect();
+            return self.bitcast(word, of, Mode::Varying, &wide);
+        }
+        (0..count)
+            .map(|index| {
+                let place = self.behind(address, index * size);
+                match size {
+                    4 | 8 => self.gather(&place, of),
+                    _ if align >= size => self.gather_narrow(&place, of),
+                    _ => self.load_each(&place, of),
+                }
+            })
+            .collect()
+    }
+
+    /// Neighbours side by side.
+    pub(super) fn load_row(&mut self, first: V, of: Scalar) -> Regs {
+        let ty = self.shape.register(of, Mode::Varying);
+        let masks = self.exec.clone().map(|masks| self.masks_for(of, &masks));
+        let bytes = u32::from(ty.lanes()) * of.size();
+        let regs: Regs = (0..self.shape.registers(of, Mode::Varying))
+            .map(|index| {
+                let addr = Addr::behind(first, (index as u32 * bytes).cast_signed());
+                let mask = masks.as_ref().map(|masks| masks[index]);
+                self.here(ty, VOp::LoadVector { mem: memory(of), addr, mask })
+            })
+            .collect();
+        self.note_zero_extended(of, &regs);
+        regs
+    }
+
+    /// The base of an address, and its indices: 32-bit numbers, or 64-bit ones.
+    fn indices(&mut self, address: &Address) -> (Option<V>, Regs, bool) {
+        match address {
+            Address::Uniform(base) => (Some(*base), self.number(Scalar::I32, Mode::Varying, 0), false),
+            Address::Linear(base, stride) => (Some(*base), self.steps(Scalar::I32, *stride), false),
+            Address::Based(base, offsets) => (Some(*base), offsets.clone(), false),
+            Address::Wide(regs) => (None, regs.clone(), true),
+            Address::Rows(base, _) => (Some(*base), self.number(Scalar::I32, Mode::Varying, 0), false),
+        }
+    }
+
+    /// Numbers of 32 or 64 bits from places of their own.
+    fn gather(&mut self, address: &Address, of: Scalar) -> Regs {
+        let ty = self.shape.register(of, Mode::Varying);
+        let masks = self.exec.clone().map(|masks| self.masks_for(of, &masks));
+        let (base, index) = self.indices_for(address, of);
+        index
+            .into_iter()
+            .enumerate()
+            .map(|(number, index)| {
+                let mask = masks.as_ref().map(|masks| masks[number]);
+                self.here(ty, VOp::Gather { elem: elem(of), base, index, scale: 1, mask })
+            })
+            .collect()
+    }
+
+    /// The indices of each register of an access.
+    fn indices_for(&mut self, address: &Address, of: Scalar) -> (Option<V>, Vec<SmallVec<[V; 2]>>) {
+        let (base, index, wide) = self.indices(address);
+        let parts = (self.shape.lanes32() / self.shape.lanes64()) as usize;
+        let lists = match (wide, elem(of).bits()) {
+            (false, 32) | (true, 64) => index.into_iter().map(|index| smallvec![index]).collect(),
+            (true, _) => index.chunks(parts).map(SmallVec::from_slice).collect(),
+            (false, _) => {
+                let index = self.widen(VCast::SExt, Scalar::I64, Mode::Varying, &index);
+                index.into_iter().map(|index| smallvec![index]).collect()
+            }
+        };
+        (base, lists)
+    }
+
+    /// Bytes or 16-bit words from aligned places of their own: the word of 32 bits around each, and of that the part.
+    fn gather_narrow(&mut self, address: &Address, of: Scalar) -> Regs {
+        let mode = Mode::Varying;
+        let (base, index, wide) = self.indices(address);
+        let (place, low) = if wide {
+            let low = self.bin_const(VBin::And, Scalar::I64, mode, &index, 3);
+            let place = self.bin_regs(VBin::Sub, Scalar::I64, mode, &index, &low);
+            (Address::Wide(place), self.narrow(VCast::Trunc, Scalar::I32, mode, &low))
+        } else {
+            let base = base.unwrap_or_else(|| self.i64(0));
+            let start = self.op(Register::I32, VOp::Cast(VCast::Trunc, base));
+            let start = self.splat(start, Scalar::I32);
+            let sum = self.bin_regs(VBin::Add, Scalar::I32, mode, &index, &start);
+            let low = self.bin_const(VBin::And, Scalar::I32, mode, &sum, 3);
+            let place = self.bin_regs(VBin::Sub, Scalar::I32, mode, &index, &low);
+            (Address::Based(base, place), low)
+        };
+        let words = self.gather(&place, Scalar::I32);
+        let by = self.bin_const(VBin::Shl, Scalar::I32, mode, &low, 3);
+        let shifted = self.bin_regs(VBin::LShr, Scalar::I32, mode, &words, &by);
+        self.zero_extend(of, mode, &shifted)
+    }
+
+    /// The addresses of all lanes in 64 bits.
+    pub(super) fn wide(&mut self, address: &Address) -> Regs {
+        let ty = Type::Ptr(Space::Generic);
+        let val = match address {
+            Address::Uniform(base) => Val::Uniform(smallvec![*base]),
+            Address::Linear(base, stride) => Val::Linear(*base, *stride),
+            Address::Based(base, offsets) => Val::Based(*base, offsets.clone()),
+            Address::Rows(base, offsets) => Val::Rows(*base, offsets.clone()),
+            Address::Wide(regs) => return regs.clone(),
+        };
+        self.comps_of(&val, ty, Mode::Varying).swap_remove(0)
+    }
+
+    /// Lane by lane.
+    fn load_each(&mut self, address: &Address, of: Scalar) -> Regs {
+        let addresses = self.wide(address);
+        let ty = Register::Scalar(elem(of));
+        self.each_lane(&[(Scalar::I64, addresses)], Some(of), &mut |this, scalars, _| {
+            Some(this.here(ty, VOp::Load(memory(of), Addr::of(scalars[0]))))
+        })
+    }
+
+    /// `store`
+    pub(super) fn store(&mut self, pointer: Value, value: Value) -> Lowered<()> {
+        let ty = self.ir_ty(value);
+        let (of, count) = (scalar(ty), u32::from(ty.lanes()));
+        let address = self.address(pointer);
+        if let Address::Uniform(base) = address
+            && (self.shape.lanes == 1 || matches!(self.val(value), Val::Uniform(_)))
+        {
+            let comps = self.comps(value, Mode::Uniform);
+            for (index, regs) in (0..count).zip(comps) {
+                let addr = Addr::behind(base, (index * of.size()).cast_signed());
+                self.b.effect(VOp::Store(memory(of), addr, regs[0]));
+            }
+            return Ok(());
+        }
+        if self.store_ordered(&address, value) || self.store_packed(&address, value) {
+            return Ok(());
+        }
+        let comps = self.comps(value, Mode::Varying);
+        match (&address, &*comps) {
+            (Address::Based(base, offsets), [regs]) if self.is_likely_row(pointer, of.size()) => {
+                let apart = &mut |this: &mut Self| this.store_varying(&address, of, &comps);
+                self.store_likely_row((*base, offsets), of, regs, apart);
+            }
+            _ => self.store_varying(&address, of, &comps),
+        }
+        Ok(())
+    }
+
+    fn store_varying(&mut self, address: &Address, of: Scalar, comps: &[Regs]) {
+        if let Address::Rows(..) = address {
+            for (index, regs) in (0_u32..).zip(comps) {
+                if let Address::Rows(base, offsets) = self.behind(address, index * of.size()) {
+                    let place = self.in_rows(base, offsets.as_ref(), of.size());
+                    if offsets.is_some() {
+                        self.store_varying(&place, of, std::slice::from_ref(regs));
+                    } else {
+                        self.store_own_row(&place, of, regs);
+                    }
+                }
+            }
+            return;
+        }
+        if self.store_together(address, of, comps) {
+            return;
+        }
+        let (size, total) = (of.size(), of.size() * comps.len() as u32);
+        let word = words(size, total);
+        if let Address::Linear(first, stride) = *address {
+            if let [regs] = comps
+                && stride == i64::from(size)
+            {
+                return self.store_row(first, of, regs);
+            }
+            if let Some(word) = word.filter(|word| stride == i64::from(word.size()) && total == word.size()) {
+                let wide = self.bitcast(of, word, Mode::Varying, comps);
+                return self.store_row(first, word, &wide[0]);
+            }
+        }
+        if !self.shape.isa.has_scatter() || matches!(address, Address::Uniform(_)) || size < 4 && word.is_none() {
+            return self.store_each(address, of, comps);
+        }
+        let word = word.unwrap_or(of);
+        let wide = if word == of { comps.iter().cloned().collect() } else { self.bitcast(of, word, Mode::Varying, comps) };
+        for (index, regs) in (0_u32..).zip(&wide) {
+            let place = self.behind(address, index * word.size());
+            self.scatter(&place, word, regs);
+        }
+    }
+
+    /// Does something as if all lanes were alive.
+    fn unmasked<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        let exec = self.exec.take();
+        let made = f(self);
+        self.exec = exec;
+        made
+    }
+
+    /// A row of private memory, which is there for all lanes and which nobody else writes: what lanes have that are not alive is stored again,
+    /// which some machines do much sooner than a store under a mask.
+    fn store_own_row(&mut self, place: &Address, of: Scalar, regs: &[V]) {
+        let merged = self.exec.clone().map(|masks| {
+            let old = self.unmasked(|this| this.load_varying(place, of, 1, of.size()).swap_remove(0));
+            self.select_regs(of, Mode::Varying, &masks, regs, &old)
+        });
+        let regs = merged.unwrap_or_else(|| SmallVec::from_slice(regs));
+        self.unmasked(|this| this.store_varying(place, of, std::slice::from_ref(&regs)));
+    }
+
+    /// Neighbours side by side.
+    pub(super) fn store_row(&mut self, first: V, of: Scalar, regs: &[V]) {
+        let masks = self.exec.clone().map(|masks| self.masks_for(of, &masks));
+        let bytes = u32::from(self.shape.register(of, Mode::Varying).lanes()) * of.size();
+        for (index, &value) in regs.iter().enumerate() {
+            let addr = Addr::behind(first, (index as u32 * bytes).cast_signed());
+            let mask = masks.as_ref().map(|masks| masks[index]);
+            self.b.effect(VOp::StoreVector { mem: memory(of), addr, value, mask });
+        }
+    }
+
+    fn scatter(&mut self, address: &Address, of: Scalar, regs: &[V]) {
+        let masks = self.exec.clone().map(|masks| self.masks_for(of, &masks));
+        let (base, lists) = self.indices_for(address, of);
+        for (number, (index, &value)) in lists.into_iter().zip(regs).enumerate() {
+            let mask = masks.as_ref().map(|masks| masks[number]);
+            self.b.effect(VOp::Scatter { elem: elem(of), base, index, scale: 1, value, mask });
+        }
+    }
+
+    fn store_each(&mut self, address: &Address, of: Scalar, comps: &[Regs]) {
+        let mut operands = vec![(Scalar::I64, self.wide(address))];
+        operands.extend(comps.iter().map(|regs| (of, regs.clone())));
+        self.each_lane(&operands, None, &mut |this, scalars, _| {
+            for (index, &value) in (0_u32..).zip(&scalars[1..]) {
+                let addr = Addr::behind(scalars[0], (index * of.size()).cast_signed());
+                this.b.effect(VOp::Store(memory(of), addr, value));
+            }
+            None
+        });
+    }
+
+    /// `copy` and `zero` (without a source).
+    pub(super) fn copy(&mut self, dst: Value, src: Option<Value>, size: u32) -> Lowered<()> {
+        let uniform = |this: &mut Self, value: Value| matches!(this.address(value), Address::Uniform(_));
+        let once = self.shape.lanes == 1 || uniform(self, dst) && src.is_none_or(|src| uniform(self, src));
+        if once {
+            let (dst, src) = (self.first(dst), src.map(|src| self.first(src)));
+            self.copy_bytes(dst, src, size);
+            return Ok(());
+        }
+        let mut operands = Vec::new();
+        for value in [Some(dst), src].into_iter().flatten() {
+            let address = self.address(value);
+            operands.push((Scalar::I64, self.wide(&address)));
+        }
+        self.each_lane(&operands, None, &mut |this, scalars, _| {
+            this.copy_bytes(scalars[0], scalars.get(1).copied(), size);
+            None
+        });
+        Ok(())
+    }
+
+    /// Copies or zeroes bytes at scalar addresses: all at once where they are few, else in a loop.
+    fn copy_bytes(&mut self, dst: V, src: Option<V>, size: u32) {
+        const FEW: u32 = 128;
+        let (dst, src, rest) = if size <= FEW { (dst, src, 0) } else { self.copy_loop(dst, src, size) };
+        let mut at = rest;
+        while at < size {
+            let (mem, ty) = match size - at {
+                8.. => (Mem::Elem(wgcl_codegen::vir::Elem::I64), Register::I64),
+                4..8 => (Mem::Elem(wgcl_codegen::vir::Elem::I32), Register::I32),
+                2..4 => (Mem::I16, Register::I32),
+                _ => (Mem::I8, Register::I32),
+            };
+            let disp = (at - rest).cast_signed();
+            let value = match src {
+                Some(src) => self.here(ty, VOp::Load(mem, Addr::behind(src, disp))),
+                None => self.bits(ty, 0),
+            };
+            self.b.effect(VOp::Store(mem, Addr::behind(dst, disp), value));
+            at += mem.bytes();
+        }
+    }
+
+    /// Whole words of 64 bits in a loop; what follows them.
+    fn copy_loop(&mut self, dst: V, src: Option<V>, size: u32) -> (V, Option<V>, u32) {
+        use wgcl_codegen::vir::{CmpOp, Cond, Elem, Target, Terminator};
+        let (header, exit) = (self.b.block(), self.b.block());
+        let (mem, whole, zero) = (Mem::Elem(Elem::I64), size / 8 * 8, self.i64(0));
+        self.open_loop(header, [zero]);
+        let depth = self.depth();
+        let at = self.block_param(header, Register::I64, depth);
+        let place = |base: V| Addr { base, index: Some((at, 1)), disp: 0 };
+        let value = src.map_or(zero, |src| self.here(Register::I64, VOp::Load(mem, place(src))));
+        self.b.effect(VOp::Store(mem, place(dst), value));
+        let (eight, end) = (self.i64(8), self.i64(u64::from(whole)));
+        let next = self.here(Register::I64, VOp::Bin(VBin::Add, at, eight));
+        self.b.end(Terminator::Branch(Cond::Cmp(CmpOp::ULt, next, end), Target::new(header, [next]), Target::new(exit, [])));
+        self.close_loop();
+        self.b.enter(exit);
+        let behind = |this: &mut Self, base: V| this.here(Register::I64, VOp::Bin(VBin::Add, base, end));
+        (behind(self, dst), src.map(|src| behind(self, src)), whole)
+    }
+
+    /// Whether all lanes go to one place.
+    pub(super) fn is_uniform(&self, value: Value) -> bool {
+        matches!(self.variation.kind(value), Kind::Uniform | Kind::Unknown)
+    }
+
+    /// The space of a pointer.
+    pub(super) fn space(&self, pointer: Value) -> Space {
+        match self.ir_ty(pointer) {
+            Type::Ptr(space) => space,
+            _ => Space::Generic,
+        }
+    }
+}
+
+/// The words that components make up which are narrower.
+pub(super) const fn words(size: u32, total: u32) -> Option<Scalar> {
+    match total {
+        8 if size < 8 => Some(Scalar::I64),
+        _ if size < 4 && total.is_multiple_of(4) => Some(Scalar::I32),
+        _ => None,
+    }
+}

@@ -1,0 +1,158 @@
+//! Vectors of work-items that lie side by side in memory stay in its order in registers.
+//!
+//! ```text
+//! memory      x0 y0 z0 w0  x1 y1 z1 w1 ...      a float4 of each work-item
+//! ordered     x0 y0 z0 w0  x1 y1 z1 w1 ...      as it is
+//! sorted      x0 x1 ...  y0 y1 ...  z0 ...      a register for each component
+//! ```
+//! What is done with each component alone can be done in either order, and sorting takes more shuffles than there are accesses. So sums, products and the like of ordered values stay ordered, are stored as they
+//! are, and are [sorted](super::interleaved_access) where somebody asks for a component.
+
+use smallvec::SmallVec;
+use wgcl_codegen::vir::{Addr, Block, Op as VOp, Type as Register, Value as V};
+
+use super::access::{Address, memory};
+use super::shape::Mode;
+use super::value::{Comps, Regs, Val, scalar};
+use super::vectorizer::{Lower, Lowered};
+use crate::ir::{Op, Scalar, Type, Value};
+
+/// The most components.
+const MOST: u32 = 16;
+
+/// A value of several components in the order of memory.
+#[derive(Clone, Debug)]
+pub(super) struct Ordered {
+    /// As many as there are components, each with the registers of one: of `n` components, memory has register `i` of number `p` at place `i * n + p`.
+    vectors: Comps,
+    /// The number of loops around its definition, and the block.
+    home: (u32, Block),
+}
+
+/// Whether work-items have components at an address that fill memory without gaps, as numbers that fill their registers.
+fn fills(address: &Address, of: Scalar, count: u32) -> Option<V> {
+    let whole = of.size() >= 4 && (2..=MOST).contains(&count) && count.is_power_of_two();
+    match *address {
+        Address::Linear(first, stride) if whole && stride == i64::from(of.size() * count) => Some(first),
+        _ => None,
+    }
+}
+
+impl Lower<'_> {
+    /// Loads the components of all work-items as they stand in memory; whether that was done.
+    pub(super) fn load_ordered(&mut self, result: Value, address: &Address) -> bool {
+        let ty = self.ir_ty(result);
+        let (of, count) = (scalar(ty), u32::from(ty.lanes()));
+        let Some(first) = fills(address, of, count).filter(|_| self.exec.is_none() && self.shape.lanes > 1) else { return false };
+        let register = self.shape.register(of, Mode::Varying);
+        let mut vectors: Comps = SmallVec::from_elem(Regs::new(), count as usize);
+        for index in 0..self.shape.registers(of, Mode::Varying) as u32 {
+            for part in 0..count {
+                let addr = self.row_part(first, of, index * count + part);
+                vectors[part as usize].push(self.here(register, VOp::LoadVector { mem: memory(of), addr, mask: None }));
+            }
+        }
+        self.define_ordered(result, vectors);
+        true
+    }
+
+    /// Stores an ordered value as it is; whether that was done.
+    pub(super) fn store_ordered(&mut self, address: &Address, value: Value) -> bool {
+        let ty = self.ir_ty(value);
+        let (of, count) = (scalar(ty), u32::from(ty.lanes()));
+        let Some(first) = fills(address, of, count).filter(|_| self.exec.is_none()) else { return false };
+        let Some(ordered) = self.ordered.get(&value) else { return false };
+        let vectors = ordered.vectors.clone();
+        for index in 0..self.shape.registers(of, Mode::Varying) as u32 {
+            for (part, regs) in (0..).zip(&vectors) {
+                let addr = self.row_part(first, of, index * count + part);
+                self.b.effect(VOp::StoreVector { mem: memory(of), addr, value: regs[index as usize], mask: None });
+            }
+        }
+        true
+    }
+
+    /// Where a vector of a row stands.
+    fn row_part(&self, first: V, of: Scalar, number: u32) -> Addr {
+        let bytes = u32::from(self.shape.register(of, Mode::Varying).lanes()) * of.size();
+        Addr::behind(first, (number * bytes).cast_signed())
+    }
+
+    fn define_ordered(&mut self, result: Value, vectors: Comps) {
+        let home = (self.depth(), self.b.current());
+        self.values[result.index()] = None;
+        self.ordered.insert(result, Ordered { vectors, home });
+    }
+
+    /// Computes in the order of memory what is done with each component alone, if an operand is there in it and the others can be; whether that was done.
+    pub(super) fn compute_ordered(&mut self, op: &Op, result: Value) -> Lowered<bool> {
+        let ty = self.ir_ty(result);
+        let operands: SmallVec<[Value; 3]> = match op {
+            Op::Un(_, a) => SmallVec::from_slice(&[*a]),
+            Op::Bin(_, a, b) => SmallVec::from_slice(&[*a, *b]),
+            Op::Math(_, args) => args.iter().copied().collect(),
+            _ => return Ok(false),
+        };
+        let is_ordered = |value: &Value| self.ordered.contains_key(value);
+        if self.exec.is_some() || !operands.iter().any(is_ordered) || operands.iter().any(|&operand| self.ir_ty(operand) != ty) {
+            return Ok(false);
+        }
+        let lists: Option<SmallVec<[Comps; 3]>> = operands.iter().map(|&operand| self.in_order(operand, ty)).collect();
+        let Some(lists) = lists else { return Ok(false) };
+        let (of, mode) = (scalar(ty), Mode::Varying);
+        let vectors: Lowered<Comps> = (0..usize::from(ty.lanes()))
+            .map(|part| {
+                let args: SmallVec<[&[V]; 3]> = lists.iter().map(|list| &list[part][..]).collect();
+                match op {
+                    Op::Un(op, _) => Ok(self.unary(*op, of, mode, args[0])),
+                    Op::Bin(op, ..) => self.binary(*op, of, mode, args[0], args[1]),
+                    Op::Math(op, _) => self.math(*op, of, mode, &args),
+                    _ => Ok(Regs::new()),
+                }
+            })
+            .collect();
+        self.define_ordered(result, vectors?);
+        Ok(true)
+    }
+
+    /// An operand in the order of memory: it is there in it, or is the same for all work-items.
+    fn in_order(&mut self, value: Value, ty: Type) -> Option<Comps> {
+        if let Some(ordered) = self.ordered.get(&value) {
+            return Some(ordered.vectors.clone());
+        }
+        if !self.is_uniform(value) {
+            return None;
+        }
+        let of = scalar(ty);
+        let components: SmallVec<[V; 4]> = self.comps(value, Mode::Varying).into_iter().map(|regs| regs[0]).collect();
+        let count = self.shape.registers(of, Mode::Varying);
+        if components.iter().all(|component| *component == components[0]) {
+            return Some(components.iter().map(|&component| SmallVec::from_elem(component, count)).collect());
+        }
+        // The same for every register of a component, since all components are there in each.
+        let mixed = self.mix(self.shape.register(of, Mode::Varying), &components);
+        Some(mixed.into_iter().map(|vector| SmallVec::from_elem(vector, count)).collect())
+    }
+
+    /// The registers of each component of an ordered value, which are made where the value was.
+    pub(super) fn sorted(&mut self, value: Value) -> Option<Comps> {
+        let ordered = self.ordered.get(&value)?;
+        let (vectors, home) = (ordered.vectors.clone(), ordered.home);
+        let register = self.shape.register(scalar(self.ir_ty(value)), Mode::Varying);
+        let sorted = self.at(home, |this| this.sort_vectors(register, &vectors));
+        self.values[value.index()] = Some(Val::Varying(sorted.clone()));
+        Some(sorted)
+    }
+
+    /// The registers of each component.
+    fn sort_vectors(&mut self, register: Register, vectors: &Comps) -> Comps {
+        let mut sorted: Comps = SmallVec::from_elem(Regs::new(), vectors.len());
+        for index in 0..vectors[0].len() {
+            let list: Vec<V> = vectors.iter().map(|regs| regs[index]).collect();
+            for (regs, vector) in sorted.iter_mut().zip(self.sort(register, &list)) {
+                regs.push(vector);
+            }
+        }
+        sorted
+    }
+}

@@ -1,0 +1,514 @@
+//! Element-wise operations: integers, floats, comparisons, selections.
+//!
+//! Narrow integers lie in 32 bits whose upper ones mean nothing; what depends on them extends first ([`Lower::zero_extend`], [`Lower::sign_extend`]). Halves are computed as
+//! floats and rounded back, which for sums, products, quotients and square roots is the same as rounding once.
+
+use std::mem::offset_of;
+
+use smallvec::smallvec;
+use wgcl_codegen::Isa;
+use wgcl_codegen::vir::{
+    BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Rounding, TernOp, Type as Register, UnOp as VUn, Value as V,
+};
+
+use super::abi::LaunchContext;
+use super::shape::{Mode, elem};
+use super::value::{Regs, scalar};
+use super::vectorizer::{Extended, Lower, Lowered};
+use crate::internal::internal;
+use crate::ir::{BinOp, CmpOp, MathOp, Scalar, Type, UnOp, Value};
+
+impl Lower<'_> {
+    /// An operation of two registers each, of numbers that fill their registers.
+    pub(super) fn bin_regs(&mut self, op: VBin, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
+        let ty = self.shape.register(of, mode);
+        self.zip(ty, a, b, |a, b| VOp::Bin(op, a, b))
+    }
+
+    /// An operation of one register each.
+    pub(super) fn un_regs(&mut self, op: VUn, of: Scalar, mode: Mode, a: &[V]) -> Regs {
+        let ty = self.shape.register(of, mode);
+        self.map(ty, a, |a| VOp::Un(op, a))
+    }
+
+    /// A constant in all registers of a number.
+    pub(super) fn number(&mut self, of: Scalar, mode: Mode, bits: u64) -> Regs {
+        let value = self.bits(self.shape.register(of, mode), bits);
+        smallvec![value; self.shape.registers(of, mode)]
+    }
+
+    /// An operation with a constant.
+    pub(super) fn bin_const(&mut self, op: VBin, of: Scalar, mode: Mode, a: &[V], bits: u64) -> Regs {
+        let b = self.number(of, mode, bits);
+        self.bin_regs(op, of, mode, a, &b)
+    }
+
+    /// The registers of a narrow integer with zeros above it.
+    pub(super) fn zero_extend(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
+        self.extend(of, mode, regs, false)
+    }
+
+    /// The registers of a narrow integer with its sign above it.
+    pub(super) fn sign_extend(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
+        self.extend(of, mode, regs, true)
+    }
+
+    pub(super) fn extend(&mut self, of: Scalar, mode: Mode, regs: &[V], signed: bool) -> Regs {
+        let bits = of.bits();
+        if of == Scalar::Bool || bits >= 32 {
+            return regs.into();
+        }
+        let known = Extended { bits, signed };
+        if regs.iter().all(|reg| self.extended.get(reg) == Some(&known)) {
+            return regs.into();
+        }
+        let made = if signed {
+            let up = u64::from(32 - bits);
+            let high = self.bin_const(VBin::Shl, Scalar::I32, mode, regs, up);
+            self.bin_const(VBin::AShr, Scalar::I32, mode, &high, up)
+        } else {
+            self.bin_const(VBin::And, Scalar::I32, mode, regs, of.mask())
+        };
+        self.extended.extend(made.iter().map(|&reg| (reg, known)));
+        made
+    }
+
+    /// Notes that registers of a narrow number have zeros above it.
+    pub(super) fn note_zero_extended(&mut self, of: Scalar, regs: &[V]) {
+        let known = Extended { bits: of.bits(), signed: false };
+        if of.bits() < 32 {
+            self.extended.extend(regs.iter().map(|&reg| (reg, known)));
+        }
+    }
+
+    /// The masks of 64-bit lanes for masks of 32-bit lanes, one for each register of `of`.
+    pub(super) fn masks_for(&mut self, of: Scalar, masks: &[V]) -> Regs {
+        if elem(of).bits() == 32 {
+            return masks.into();
+        }
+        let (ty, parts) = (self.shape.mask64(), self.shape.lanes32() / self.shape.lanes64());
+        let mut wide = Regs::new();
+        for &mask in masks {
+            for part in 0..parts {
+                wide.push(self.op(ty, VOp::MaskPart(mask, part as u8)));
+            }
+        }
+        wide
+    }
+
+    /// Masks of 32-bit lanes of those of 64-bit lanes.
+    pub(super) fn join_masks(&mut self, masks: &[V]) -> Regs {
+        let parts = (self.shape.lanes32() / self.shape.lanes64()) as usize;
+        let ty = self.shape.register(Scalar::Bool, Mode::Varying);
+        masks.chunks(parts).map(|chunk| self.op(ty, VOp::MaskJoin(chunk.into()))).collect()
+    }
+
+    /// Chooses registers: the condition is a `bool` of the same mode, a mask for 32-bit lanes each.
+    pub(super) fn select_regs(&mut self, of: Scalar, mode: Mode, cond: &[V], yes: &[V], no: &[V]) -> Regs {
+        if yes == no {
+            return yes.into();
+        }
+        let ty = self.shape.register(of, mode);
+        if mode == Mode::Uniform {
+            return smallvec![self.op(ty, VOp::Select(cond[0], yes[0], no[0]))];
+        }
+        if of == Scalar::Bool {
+            let (a, b) = (self.bin_regs(VBin::And, of, mode, yes, cond), self.bin_regs(VBin::AndNot, of, mode, no, cond));
+            return self.bin_regs(VBin::Or, of, mode, &a, &b);
+        }
+        let cond = self.masks_for(of, cond);
+        yes.iter().zip(no).zip(&cond).map(|((&yes, &no), &cond)| self.op(ty, VOp::Select(cond, yes, no))).collect()
+    }
+
+    /// Compares registers of numbers that fill them; a `bool` of the same mode.
+    pub(super) fn compare_regs(&mut self, op: VCmp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
+        let ty = self.shape.register(of, mode).compared();
+        let masks = self.zip(ty, a, b, |a, b| VOp::Cmp(op, a, b));
+        if mode == Mode::Varying && elem(of).bits() == 64 { self.join_masks(&masks) } else { masks }
+    }
+
+    fn compare_const(&mut self, op: VCmp, of: Scalar, mode: Mode, a: &[V], bits: u64) -> Regs {
+        let b = self.number(of, mode, bits);
+        self.compare_regs(op, of, mode, a, &b)
+    }
+
+    /// The complement of a `bool`.
+    pub(super) fn not(&mut self, mode: Mode, a: &[V]) -> Regs {
+        match mode {
+            Mode::Uniform => self.bin_const(VBin::Xor, Scalar::I32, mode, a, 1),
+            Mode::Varying => self.not_masks(a),
+        }
+    }
+
+    /// A half's bits as a float, and back.
+    pub(super) fn half_to_float(&mut self, mode: Mode, regs: &[V]) -> Regs {
+        let ty = self.shape.register(Scalar::F32, mode);
+        self.map(ty, regs, |reg| VOp::Un(VUn::HalfToFloat, reg))
+    }
+
+    pub(super) fn float_to_half(&mut self, mode: Mode, regs: &[V]) -> Regs {
+        let ty = self.shape.register(Scalar::F16, mode);
+        let made = self.map(ty, regs, |reg| VOp::Un(VUn::FloatToHalf, reg));
+        self.note_zero_extended(Scalar::F16, &made);
+        made
+    }
+
+    /// [`UnOp`] of one component.
+    pub(super) fn unary(&mut self, op: UnOp, of: Scalar, mode: Mode, a: &[V]) -> Regs {
+        match op {
+            UnOp::Not if of == Scalar::Bool => self.not(mode, a),
+            UnOp::Not => self.un_regs(VUn::Not, of, mode, a),
+            UnOp::Neg => self.un_regs(VUn::Neg, of, mode, a),
+            UnOp::FNeg => self.bin_const(VBin::Xor, of, mode, a, 1 << (of.bits() - 1)),
+        }
+    }
+
+    /// [`BinOp`] of one component.
+    pub(super) fn binary(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Lowered<Regs> {
+        if of.is_float() {
+            return self.float_binary(op, of, mode, a, b);
+        }
+        let direct = match op {
+            BinOp::Add => Some(VBin::Add),
+            BinOp::Sub => Some(VBin::Sub),
+            BinOp::Mul => Some(VBin::Mul),
+            BinOp::And => Some(VBin::And),
+            BinOp::Or => Some(VBin::Or),
+            BinOp::Xor => Some(VBin::Xor),
+            _ => None,
+        };
+        if let Some(op) = direct {
+            let made = self.bin_regs(op, of, mode, a, b);
+            if matches!(op, VBin::And | VBin::Or | VBin::Xor) {
+                self.keep_extended(of, a, b, &made);
+            }
+            return Ok(made);
+        }
+        Ok(match op {
+            BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotate => self.shift(op, of, mode, a, b),
+            BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax => {
+                let signed = matches!(op, BinOp::SMin | BinOp::SMax);
+                let (a, b) = (self.extend(of, mode, a, signed), self.extend(of, mode, b, signed));
+                let op = match op {
+                    BinOp::SMin => VBin::SMin,
+                    BinOp::SMax => VBin::SMax,
+                    BinOp::UMin => VBin::UMin,
+                    _ => VBin::UMax,
+                };
+                let made = self.bin_regs(op, of, mode, &a, &b);
+                self.keep_extended(of, &a, &b, &made);
+                made
+            }
+            BinOp::SMulHi | BinOp::UMulHi => self.multiply_high(op == BinOp::SMulHi, of, mode, a, b),
+            BinOp::SAddSat | BinOp::SSubSat | BinOp::UAddSat | BinOp::USubSat => self.saturating(op, of, mode, a, b),
+            BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem => self.divide(op, of, mode, a, b),
+            _ => return Err(internal!("{op:?} of {of}")),
+        })
+    }
+
+    /// Where both operands have the same above the number, so has a bitwise result.
+    fn keep_extended(&mut self, of: Scalar, a: &[V], b: &[V], made: &[V]) {
+        if of.bits() >= 32 || of == Scalar::Bool {
+            return;
+        }
+        for ((a, b), &made) in a.iter().zip(b).zip(made) {
+            if let (Some(&a), Some(&b)) = (self.extended.get(a), self.extended.get(b))
+                && a == b
+            {
+                self.extended.insert(made, a);
+            }
+        }
+    }
+
+    fn shift(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
+        let bits = of.bits();
+        let amount = self.bin_const(VBin::And, of, mode, b, u64::from(bits - 1));
+        match op {
+            BinOp::Shl => self.bin_regs(VBin::Shl, of, mode, a, &amount),
+            BinOp::LShr => {
+                let a = self.zero_extend(of, mode, a);
+                let made = self.bin_regs(VBin::LShr, of, mode, &a, &amount);
+                self.note_zero_extended(of, &made);
+                made
+            }
+            BinOp::AShr => {
+                let a = self.sign_extend(of, mode, a);
+                self.bin_regs(VBin::AShr, of, mode, &a, &amount)
+            }
+            _ if bits >= 32 => self.bin_regs(VBin::Rotl, of, mode, a, &amount),
+            _ => {
+                // Twice the number, one above the other: its upper half is what comes around.
+                let a = self.zero_extend(of, mode, a);
+                let above = self.bin_const(VBin::Shl, of, mode, &a, u64::from(bits));
+                let both = self.bin_regs(VBin::Or, of, mode, &a, &above);
+                let turned = self.bin_regs(VBin::Shl, of, mode, &both, &amount);
+                self.bin_const(VBin::LShr, of, mode, &turned, u64::from(bits))
+            }
+        }
+    }
+
+    pub(super) fn multiply_high(&mut self, signed: bool, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
+        match of.bits() {
+            bits @ (8 | 16) => {
+                let (a, b) = (self.extend(of, mode, a, signed), self.extend(of, mode, b, signed));
+                let product = self.bin_regs(VBin::Mul, of, mode, &a, &b);
+                self.bin_const(VBin::LShr, of, mode, &product, u64::from(bits))
+            }
+            64 if mode == Mode::Varying => self.multiply_high_long(signed, a, b),
+            _ => self.bin_regs(if signed { VBin::MulHiS } else { VBin::MulHiU }, of, mode, a, b),
+        }
+    }
+
+    /// Of 64-bit lanes, from four products of their halves. With sign, each operand is taken off once for the other's sign.
+    fn multiply_high_long(&mut self, signed: bool, a: &[V], b: &[V]) -> Regs {
+        let (of, mode, half) = (Scalar::I64, Mode::Varying, u64::from(u32::MAX));
+        let upper = |this: &mut Self, x: &[V]| match this.same_constant(x) {
+            Some(bits) => this.number(of, mode, bits >> 32),
+            None => this.bin_const(VBin::LShr, of, mode, x, 32),
+        };
+        let (a_high, b_high) = (upper(self, a), upper(self, b));
+        let product = |this: &mut Self, x: &[V], y: &[V]| this.bin_regs(VBin::MulWideU, of, mode, x, y);
+        let (low, high) = (product(self, a, b), product(self, &a_high, &b_high));
+        let (cross, other) = (product(self, a, &b_high), product(self, &a_high, b));
+        let carried = self.bin_const(VBin::LShr, of, mode, &low, 32);
+        // A product and a half of one fit 64 bits.
+        let middle = self.bin_regs(VBin::Add, of, mode, &cross, &carried);
+        let middle_low = self.bin_const(VBin::And, of, mode, &middle, half);
+        let rest = self.bin_regs(VBin::Add, of, mode, &other, &middle_low);
+        let (up, more) = (self.bin_const(VBin::LShr, of, mode, &middle, 32), self.bin_const(VBin::LShr, of, mode, &rest, 32));
+        let sum = self.bin_regs(VBin::Add, of, mode, &high, &up);
+        let mut sum = self.bin_regs(VBin::Add, of, mode, &sum, &more);
+        if signed {
+            for (x, y) in [(a, b), (b, a)] {
+                let sign = self.bin_const(VBin::AShr, of, mode, x, 63);
+                let taken = self.bin_regs(VBin::And, of, mode, &sign, y);
+                sum = self.bin_regs(VBin::Sub, of, mode, &sum, &taken);
+            }
+        }
+        sum
+    }
+
+    fn saturating(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
+        let signed = matches!(op, BinOp::SAddSat | BinOp::SSubSat);
+        let adds = matches!(op, BinOp::SAddSat | BinOp::UAddSat);
+        let direct = if adds { VBin::Add } else { VBin::Sub };
+        let bits = of.bits();
+        if bits < 32 {
+            let (a, b) = (self.extend(of, mode, a, signed), self.extend(of, mode, b, signed));
+            let sum = self.bin_regs(direct, of, mode, &a, &b);
+            let (least, most) = if signed { (-(1_i64 << (bits - 1)), (1_i64 << (bits - 1)) - 1) } else { (0, (1_i64 << bits) - 1) };
+            let word = |number: i64| number.cast_unsigned() & u64::from(u32::MAX);
+            let low = self.bin_const(VBin::SMax, Scalar::I32, mode, &sum, word(least));
+            return self.bin_const(VBin::SMin, Scalar::I32, mode, &low, word(most));
+        }
+        let sum = self.bin_regs(direct, of, mode, a, b);
+        if !signed {
+            // Sums that wrap are less than what they are sums of; differences that wrap are of a less and a more.
+            let (wraps, limit) = if adds {
+                (self.compare_regs(VCmp::ULt, of, mode, &sum, a), of.mask())
+            } else {
+                (self.compare_regs(VCmp::ULt, of, mode, a, b), 0)
+            };
+            let limit = self.number(of, mode, limit);
+            return self.select_regs(of, mode, &wraps, &limit, &sum);
+        }
+        // A sum overflows where its sign is that of neither operand; a difference where the operands' signs differ and its own is not the first's.
+        let by_a = self.bin_regs(VBin::Xor, of, mode, a, &sum);
+        let other = if adds { self.bin_regs(VBin::Xor, of, mode, b, &sum) } else { self.bin_regs(VBin::Xor, of, mode, a, b) };
+        let both = self.bin_regs(VBin::And, of, mode, &by_a, &other);
+        let overflows = self.compare_const(VCmp::SLt, of, mode, &both, 0);
+        let sign = self.bin_const(VBin::AShr, of, mode, a, u64::from(bits - 1));
+        let limit = self.bin_const(VBin::Xor, of, mode, &sign, of.mask() >> 1);
+        self.select_regs(of, mode, &overflows, &limit, &sum)
+    }
+
+    fn float_binary(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Lowered<Regs> {
+        if of == Scalar::F16 {
+            let (a, b) = (self.half_to_float(mode, a), self.half_to_float(mode, b));
+            let made = self.float_binary(op, Scalar::F32, mode, &a, &b)?;
+            return Ok(self.float_to_half(mode, &made));
+        }
+        Ok(match op {
+            BinOp::FAdd => self.bin_regs(VBin::FAdd, of, mode, a, b),
+            BinOp::FSub => self.bin_regs(VBin::FSub, of, mode, a, b),
+            BinOp::FMul => self.bin_regs(VBin::FMul, of, mode, a, b),
+            BinOp::FDiv => self.bin_regs(VBin::FDiv, of, mode, a, b),
+            BinOp::FMin | BinOp::FMax => {
+                let made = self.bin_regs(if op == BinOp::FMin { VBin::FMin } else { VBin::FMax }, of, mode, a, b);
+                let is_nan = self.compare_regs(VCmp::FNe, of, mode, b, b);
+                self.select_regs(of, mode, &is_nan, a, &made)
+            }
+            _ => return Err(internal!("{op:?} of {of}")),
+        })
+    }
+
+    /// [`CmpOp`] of one component.
+    pub(super) fn compare(&mut self, op: CmpOp, ty: Type, mode: Mode, a: &[V], b: &[V]) -> Regs {
+        let of = scalar(ty);
+        if of == Scalar::F16 {
+            let (a, b) = (self.half_to_float(mode, a), self.half_to_float(mode, b));
+            return self.compare_regs(compared(op), Scalar::F32, mode, &a, &b);
+        }
+        if of == Scalar::Bool && mode == Mode::Varying {
+            let differ = self.bin_regs(VBin::Xor, of, mode, a, b);
+            return if op == CmpOp::Ne { differ } else { self.not_masks(&differ) };
+        }
+        let signed = matches!(op, CmpOp::SLt | CmpOp::SLe | CmpOp::SGt | CmpOp::SGe);
+        let (a, b) = (self.extend(of, mode, a, signed), self.extend(of, mode, b, signed));
+        self.compare_regs(compared(op), of, mode, &a, &b)
+    }
+
+    /// [`MathOp`] of one component.
+    pub(super) fn math(&mut self, op: MathOp, of: Scalar, mode: Mode, args: &[&[V]]) -> Lowered<Regs> {
+        if of.is_float() { self.float_math(op, of, mode, args) } else { self.integer_math(op, of, mode, args[0]) }
+    }
+
+    fn integer_math(&mut self, op: MathOp, of: Scalar, mode: Mode, a: &[V]) -> Lowered<Regs> {
+        let unused = u64::from(32_u32.saturating_sub(of.bits()));
+        Ok(match op {
+            MathOp::SAbs => {
+                let a = self.sign_extend(of, mode, a);
+                let negative = self.un_regs(VUn::Neg, of, mode, &a);
+                self.bin_regs(VBin::SMax, of, mode, &a, &negative)
+            }
+            MathOp::Clz => {
+                let a = self.zero_extend(of, mode, a);
+                let zeros = self.un_regs(VUn::Clz, of, mode, &a);
+                if unused == 0 { zeros } else { self.bin_const(VBin::Sub, of, mode, &zeros, unused) }
+            }
+            MathOp::Ctz => {
+                // The bits below the lowest that is set; for narrow numbers one is set above them.
+                let a = if unused == 0 { a.into() } else { self.bin_const(VBin::Or, of, mode, a, 1 << of.bits()) };
+                let less = self.bin_const(VBin::Sub, of, mode, &a, 1);
+                let below = self.bin_regs(VBin::AndNot, of, mode, &less, &a);
+                self.un_regs(VUn::Popcnt, of, mode, &below)
+            }
+            MathOp::Popcount => {
+                let a = self.zero_extend(of, mode, a);
+                self.un_regs(VUn::Popcnt, of, mode, &a)
+            }
+            MathOp::ReverseBits => {
+                let mut value: Regs = a.into();
+                let masks: &[(u64, u64)] =
+                    &[(1, 0x5555_5555_5555_5555), (2, 0x3333_3333_3333_3333), (4, 0x0f0f_0f0f_0f0f_0f0f), (8, 0x00ff_00ff_00ff_00ff)];
+                let wide = if of.bits() == 64 { Scalar::I64 } else { Scalar::I32 };
+                for &(by, mask) in masks {
+                    let mask = mask & wide.mask();
+                    let high = self.bin_const(VBin::LShr, wide, mode, &value, by);
+                    let high = self.bin_const(VBin::And, wide, mode, &high, mask);
+                    let low = self.bin_const(VBin::And, wide, mode, &value, mask);
+                    let low = self.bin_const(VBin::Shl, wide, mode, &low, by);
+                    value = self.bin_regs(VBin::Or, wide, mode, &high, &low);
+                }
+                if wide == Scalar::I32 {
+                    value = self.bin_const(VBin::Rotl, wide, mode, &value, 16);
+                } else {
+                    let mask = 0x0000_ffff_0000_ffff;
+                    let high = self.bin_const(VBin::LShr, wide, mode, &value, 16);
+                    let high = self.bin_const(VBin::And, wide, mode, &high, mask);
+                    let low = self.bin_const(VBin::And, wide, mode, &value, mask);
+                    let low = self.bin_const(VBin::Shl, wide, mode, &low, 16);
+                    value = self.bin_regs(VBin::Or, wide, mode, &high, &low);
+                    value = self.bin_const(VBin::Rotl, wide, mode, &value, 32);
+                }
+                if unused == 0 { value } else { self.bin_const(VBin::LShr, wide, mode, &value, unused) }
+            }
+            _ => return Err(internal!("{op:?} of {of}")),
+        })
+    }
+
+    fn float_math(&mut self, op: MathOp, of: Scalar, mode: Mode, args: &[&[V]]) -> Lowered<Regs> {
+        if op == MathOp::FAbs {
+            return Ok(self.bin_const(VBin::And, of, mode, args[0], of.mask() >> 1));
+        }
+        if of == Scalar::F16 {
+            let args: Vec<Regs> = args.iter().map(|arg| self.half_to_float(mode, arg)).collect();
+            if op == MathOp::Fma {
+                // Products of halves are exact in doubles, and the sum is rounded so close that rounding again changes nothing.
+                let args: Vec<Regs> = args.iter().map(|arg| self.widen(VCast::FToF, Scalar::F64, mode, arg)).collect();
+                let made = self.fused(Scalar::F64, mode, &args[0], &args[1], &args[2]);
+                return Ok(self.double_to_half(mode, &made));
+            }
+            let args: Vec<&[V]> = args.iter().map(|arg| &arg[..]).collect();
+            let made = self.float_math(op, Scalar::F32, mode, &args)?;
+            return Ok(self.float_to_half(mode, &made));
+        }
+        Ok(match op {
+            MathOp::Floor => self.un_regs(VUn::Round(Rounding::Down), of, mode, args[0]),
+            MathOp::Ceil => self.un_regs(VUn::Round(Rounding::Up), of, mode, args[0]),
+            MathOp::FTrunc => self.un_regs(VUn::Round(Rounding::Zero), of, mode, args[0]),
+            MathOp::Rint => self.un_regs(VUn::Round(Rounding::NearestEven), of, mode, args[0]),
+            MathOp::Sqrt => self.un_regs(VUn::Sqrt, of, mode, args[0]),
+            MathOp::RSqrt => {
+                let root = self.un_regs(VUn::Sqrt, of, mode, args[0]);
+                self.reciprocal(of, mode, &root)
+            }
+            MathOp::Fma => self.fused(of, mode, args[0], args[1], args[2]),
+            MathOp::FMulAdd if self.fused => self.fused(of, mode, args[0], args[1], args[2]),
+            MathOp::FMulAdd => {
+                let product = self.bin_regs(VBin::FMul, of, mode, args[0], args[1]);
+                self.bin_regs(VBin::FAdd, of, mode, &product, args[2])
+            }
+            MathOp::NativeRecip => self.reciprocal(of, mode, args[0]),
+            MathOp::NativeDivide => self.bin_regs(VBin::FDiv, of, mode, args[0], args[1]),
+            _ => return self.native(op, of, mode, args),
+        })
+    }
+
+    fn reciprocal(&mut self, of: Scalar, mode: Mode, value: &[V]) -> Regs {
+        let one = self.number(of, mode, if of == Scalar::F64 { 1_f64.to_bits() } else { u64::from(1_f32.to_bits()) });
+        self.bin_regs(VBin::FDiv, of, mode, &one, value)
+    }
+
+    /// `a * b + c` with one rounding.
+    pub(super) fn fused(&mut self, of: Scalar, mode: Mode, a: &[V], b: &[V], c: &[V]) -> Regs {
+        let ty = self.shape.register(of, mode);
+        if of == Scalar::F64 && self.shape.isa == Isa::Sse42 {
+            let function = self.launch_address(offset_of!(LaunchContext, fused));
+            let bits = [a, b, c].map(|regs| self.op(Register::I64, VOp::Cast(VCast::Bitcast, regs[0])));
+            let made = self.here(Register::I64, VOp::CallHelper(function, bits.into_iter().collect()));
+            return smallvec![self.op(ty, VOp::Cast(VCast::Bitcast, made))];
+        }
+        a.iter().zip(b).zip(c).map(|((&a, &b), &c)| self.op(ty, VOp::Tern(TernOp::Fma, a, b, c))).collect()
+    }
+
+    /// Element-wise operations of an IR value.
+    pub(super) fn element_wise(
+        &mut self,
+        result: Value,
+        operands: &[Value],
+        mode: Mode,
+        mut op: impl FnMut(&mut Self, &[&[V]]) -> Lowered<Regs>,
+    ) -> Lowered<super::value::Comps> {
+        let lists: Vec<super::value::Comps> = operands.iter().map(|&operand| self.comps(operand, mode)).collect();
+        let count = usize::from(self.ir_ty(result).lanes());
+        (0..count)
+            .map(|index| {
+                let args: Vec<&[V]> = lists.iter().map(|list| &list[if list.len() == 1 { 0 } else { index }][..]).collect();
+                op(self, &args)
+            })
+            .collect()
+    }
+}
+
+/// A comparison of numbers that fill their registers.
+const fn compared(op: CmpOp) -> VCmp {
+    match op {
+        CmpOp::Eq => VCmp::Eq,
+        CmpOp::Ne => VCmp::Ne,
+        CmpOp::SLt => VCmp::SLt,
+        CmpOp::SLe => VCmp::SLe,
+        CmpOp::SGt => VCmp::SGt,
+        CmpOp::SGe => VCmp::SGe,
+        CmpOp::ULt => VCmp::ULt,
+        CmpOp::ULe => VCmp::ULe,
+        CmpOp::UGt => VCmp::UGt,
+        CmpOp::UGe => VCmp::UGe,
+        CmpOp::FEq => VCmp::FEq,
+        CmpOp::FNe => VCmp::FNe,
+        CmpOp::FLt => VCmp::FLt,
+        CmpOp::FLe => VCmp::FLe,
+        CmpOp::FGt => VCmp::FGt,
+        CmpOp::FGe => VCmp::FGe,
+    }
+}

@@ -1,0 +1,250 @@
+//! Atomic operations. Work-group memory is touched by one thread only, so there they are ordinary loads and stores.
+//!
+//! * Where all lanes mean one place, integers that can be combined in any order are, and one operation is made of the sum: what each lane finds there is what the first found, combined with
+//!   those of the lanes before it.
+//! * Halves are compared and exchanged: two bytes are what the processor can exchange as well as four and eight.
+//! * Otherwise a lane at a time. An atomic operation waits until it has the line of memory for itself, and the next one begins behind it; so all lanes' lines are asked for before the first.
+
+use smallvec::smallvec;
+use wgcl_codegen::vir::{
+    Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V,
+};
+
+use super::access::memory;
+use super::collective::Fold;
+use super::shape::{Mode, elem};
+use super::uniformity::Kind;
+use super::value::{Regs, Val};
+use super::vectorizer::{Lower, Lowered};
+use crate::internal::internal;
+use crate::ir::{AtomicOp, BinOp, Scalar, Space, Value};
+
+/// What is done with the scalars of one lane; the result, if there is one.
+type ForScalars<'f, 'a> = dyn FnMut(&mut Lower<'a>, &[V]) -> Lowered<Option<V>> + 'f;
+
+/// How the values of several lanes become one, if it does not matter in what order they come.
+fn combined(op: AtomicOp, of: Scalar) -> Option<Fold> {
+    let op = match op {
+        AtomicOp::Sub => BinOp::Add,
+        AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => return None,
+        op => operation(op)?,
+    };
+    Some(Fold { op, of })
+}
+
+/// What is done with the old value and the new one; `None` for what only moves values.
+const fn operation(op: AtomicOp) -> Option<BinOp> {
+    Some(match op {
+        AtomicOp::Xchg | AtomicOp::Store | AtomicOp::Load => return None,
+        AtomicOp::Add => BinOp::Add,
+        AtomicOp::Sub => BinOp::Sub,
+        AtomicOp::And => BinOp::And,
+        AtomicOp::Or => BinOp::Or,
+        AtomicOp::Xor => BinOp::Xor,
+        AtomicOp::SMin => BinOp::SMin,
+        AtomicOp::SMax => BinOp::SMax,
+        AtomicOp::UMin => BinOp::UMin,
+        AtomicOp::UMax => BinOp::UMax,
+        AtomicOp::FAdd => BinOp::FAdd,
+        AtomicOp::FMin => BinOp::FMin,
+        AtomicOp::FMax => BinOp::FMax,
+    })
+}
+
+/// The memory format of a scalar's bits.
+const fn bits_in_memory(of: Scalar) -> Mem {
+    match memory(of) {
+        Mem::Elem(elem) => Mem::Elem(elem.int()),
+        short => short,
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// `atomic`
+    pub(super) fn atomic(&mut self, result: Option<Value>, op: AtomicOp, pointer: Value, value: Option<Value>, of: Scalar) -> Lowered<()> {
+        let alone = matches!(self.space(pointer), Space::Local | Space::Private);
+        if let (Some(value), Some(fold)) = (value, combined(op, of))
+            && self.shape.lanes > 1
+            && self.is_uniform(pointer)
+        {
+            return self.atomic_of_all(result, (op, fold), pointer, value, alone);
+        }
+        if op != AtomicOp::Load && !alone {
+            self.prefetch_lines(pointer);
+        }
+        let operands: Vec<Value> = std::iter::once(pointer).chain(value).collect();
+        self.one_by_one(result, &operands, of, &mut |this, scalars| {
+            let value = scalars.get(1).copied();
+            this.atomic_scalar(op, scalars[0], value, of, alone)
+        })
+    }
+
+    /// One operation for all lanes, on one place.
+    fn atomic_of_all(
+        &mut self,
+        result: Option<Value>,
+        (op, fold): (AtomicOp, Fold),
+        pointer: Value,
+        value: Value,
+        alone: bool,
+    ) -> Lowered<()> {
+        let values = self.of_those_here(fold, value);
+        let all = self.reduced(fold, &values)?;
+        let place = self.first(pointer);
+        let old = self.atomic_scalar(op, place, Some(all), fold.of, alone)?;
+        let (Some(result), Some(old)) = (result, old) else { return Ok(()) };
+        let found = self.splat(old, fold.of);
+        if self.wanted[result.index()] == 0 {
+            self.varying(result, smallvec![found]);
+            return Ok(());
+        }
+        let sums = self.scanned(fold, &values, self.shape.lanes)?;
+        let neutral = self.number(fold.of, Mode::Varying, fold.op.neutral(fold.of));
+        let before = self.moved(fold.of, &sums, Some(&neutral), &|lane| lane.checked_sub(1))?;
+        let then = if op == AtomicOp::Sub { BinOp::Sub } else { fold.op };
+        let made = self.binary(then, fold.of, Mode::Varying, &found, &before)?;
+        self.varying(result, smallvec![made]);
+        Ok(())
+    }
+
+    /// Asks for the lines of memory to which the lanes' pointers lead.
+    fn prefetch_lines(&mut self, pointer: Value) {
+        if self.shape.lanes == 1 || self.is_uniform(pointer) {
+            return;
+        }
+        let pointers = self.regs(pointer, Mode::Varying);
+        let mark = self.frame.mark();
+        let at = self.spill(Scalar::I64, &pointers);
+        for lane in 0..self.shape.lanes {
+            let place = self.frame_addr(at + lane * Scalar::I64.size());
+            let place = self.here(Register::I64, VOp::Load(Mem::Elem(Elem::I64), place));
+            self.b.effect(VOp::PrefetchWrite(Addr::of(place)));
+        }
+        self.frame.release(mark);
+    }
+
+    /// `compare and exchange`
+    pub(super) fn compare_exchange(&mut self, result: Option<Value>, [pointer, expected, desired]: [Value; 3], of: Scalar) -> Lowered<()> {
+        let ty = Register::Scalar(elem(of).int());
+        self.prefetch_lines(pointer);
+        self.one_by_one(result, &[pointer, expected, desired], of, &mut |this, scalars| {
+            let (expected, desired) = (this.int_scalar(of, scalars[1]), this.int_scalar(of, scalars[2]));
+            let expected = this.low_bits(of, expected);
+            let op = VOp::AtomicCompareExchange(bits_in_memory(of), Addr::of(scalars[0]), expected, desired);
+            let old = this.here(ty, op);
+            Ok(Some(this.float_scalar(of, old)))
+        })
+    }
+
+    /// Does something with the scalars of each lane that is alive, or once where there is but one lane.
+    fn one_by_one(&mut self, result: Option<Value>, operands: &[Value], of: Scalar, f: &mut ForScalars<'_, 'a>) -> Lowered<()> {
+        if self.shape.lanes == 1 {
+            let scalars: Vec<V> = operands.iter().map(|&operand| self.first(operand)).collect();
+            if let (Some(made), Some(result)) = (f(self, &scalars)?, result) {
+                self.define(result, Val::Uniform(smallvec![made]));
+            }
+            return Ok(());
+        }
+        let lists: Vec<(Scalar, Regs)> =
+            operands.iter().map(|&operand| (super::value::scalar(self.ir_ty(operand)), self.regs(operand, Mode::Varying))).collect();
+        let mut failed = None;
+        let wanted = result.filter(|result| self.wanted[result.index()] > 0);
+        let made = self.each_lane(&lists, wanted.map(|_| of), &mut |this, scalars, _| match f(this, scalars) {
+            Ok(made) => made,
+            Err(error) => {
+                failed = Some(error);
+                None
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if let Some(result) = result {
+            debug_assert_eq!(self.variation.kind(result), Kind::Varying, "each lane has its own");
+            let made = if wanted.is_some() { made } else { self.number(of, Mode::Varying, 0) };
+            self.varying(result, smallvec![made]);
+        }
+        Ok(())
+    }
+
+    /// A number of two bytes without what stands above them in its register.
+    fn low_bits(&mut self, of: Scalar, value: V) -> V {
+        if of.size() != 2 {
+            return value;
+        }
+        let mask = self.bits(Register::I32, of.mask());
+        self.here(Register::I32, VOp::Bin(VBin::And, value, mask))
+    }
+
+    /// A float's bits.
+    fn int_scalar(&mut self, of: Scalar, value: V) -> V {
+        if elem(of).is_float() { self.here(Register::Scalar(elem(of).int()), VOp::Cast(VCast::Bitcast, value)) } else { value }
+    }
+
+    fn float_scalar(&mut self, of: Scalar, value: V) -> V {
+        if elem(of).is_float() { self.here(Register::Scalar(elem(of)), VOp::Cast(VCast::Bitcast, value)) } else { value }
+    }
+
+    fn atomic_scalar(&mut self, op: AtomicOp, pointer: V, value: Option<V>, of: Scalar, alone: bool) -> Lowered<Option<V>> {
+        let (addr, ty, mem) = (Addr::of(pointer), Register::Scalar(elem(of)), memory(of));
+        let operand = || value.ok_or_else(|| internal!("{op:?} without a value"));
+        // Loads and additions of aligned words are whole on every machine of this kind; stores of other orders than relaxed are exchanges.
+        if op == AtomicOp::Load {
+            return Ok(Some(self.here(ty, VOp::Load(mem, addr))));
+        }
+        let value = operand()?;
+        if alone {
+            let old = if op == AtomicOp::Store { None } else { Some(self.here(ty, VOp::Load(mem, addr))) };
+            let new = match old {
+                Some(old) => self.update(op, of, old, value)?,
+                None => value,
+            };
+            self.b.effect(VOp::Store(mem, addr, new));
+            return Ok(old);
+        }
+        let int = Mem::Elem(elem(of).int());
+        let int_ty = Register::Scalar(elem(of).int());
+        match op {
+            _ if of.size() == 2 => self.retry(op, pointer, value, of).map(Some),
+            AtomicOp::Store | AtomicOp::Xchg => {
+                let bits = self.int_scalar(of, value);
+                let old = self.here(int_ty, VOp::AtomicExchange(int, addr, bits));
+                Ok((op == AtomicOp::Xchg).then(|| self.float_scalar(of, old)))
+            }
+            AtomicOp::Add => Ok(Some(self.here(int_ty, VOp::AtomicAdd(int, addr, value)))),
+            AtomicOp::Sub => {
+                let zero = self.bits(int_ty, 0);
+                let negative = self.here(int_ty, VOp::Bin(VBin::Sub, zero, value));
+                Ok(Some(self.here(int_ty, VOp::AtomicAdd(int, addr, negative))))
+            }
+            _ => self.retry(op, pointer, value, of).map(Some),
+        }
+    }
+
+    /// What an operation makes of the old value.
+    fn update(&mut self, op: AtomicOp, of: Scalar, old: V, value: V) -> Lowered<V> {
+        let Some(bin) = operation(op) else { return Ok(if op == AtomicOp::Load { old } else { value }) };
+        Ok(self.binary(bin, of, Mode::Uniform, &[old], &[value])?[0])
+    }
+
+    /// Compares and exchanges until nobody has come in between.
+    fn retry(&mut self, op: AtomicOp, pointer: V, value: V, of: Scalar) -> Lowered<V> {
+        let (addr, mem) = (Addr::of(pointer), bits_in_memory(of));
+        let ty = Register::Scalar(elem(of).int());
+        let first = self.here(ty, VOp::Load(mem, addr));
+        let (header, exit) = (self.b.block(), self.b.block());
+        self.open_loop(header, [first]);
+        let depth = self.depth();
+        let old = self.block_param(header, ty, depth);
+        let number = self.float_scalar(of, old);
+        let new = self.update(op, of, number, value)?;
+        let new = self.int_scalar(of, new);
+        let seen = self.here(ty, VOp::AtomicCompareExchange(mem, addr, old, new));
+        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::Eq, seen, old), Target::new(exit, [seen]), Target::new(header, [seen])));
+        self.close_loop();
+        self.b.enter(exit);
+        let depth = self.depth();
+        let old = self.block_param(exit, ty, depth);
+        Ok(self.float_scalar(of, old))
+    }
+}

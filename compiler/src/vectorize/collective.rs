@@ -1,0 +1,397 @@
+//! What the lanes of a chunk do together: the functions of subgroups, and those of work-groups that are one chunk.
+//!
+//! A subgroup is a chunk, so that its work-items run in lockstep, and the mask of those that are alive says who is here. Who is not is given a number that changes nothing; then vectors
+//! are combined with themselves, moved by halves:
+//!
+//! ```text
+//! reduction   x0 x1 x2 x3  +  x2 x3 x0 x1  =  two sums, twice;   + the same moved by one  =  the sum in all lanes
+//! scan        x0 x1 x2 x3  +   0 x0 x1 x2  =  sums of two;       + the same moved by two  =  the sums up to each lane
+//! ```
+//! What comes out for all lanes alike is a scalar.
+
+use smallvec::{SmallVec, smallvec};
+use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Mem, Op as VOp, Type as Register, UnOp as VUn, Value as V};
+
+use super::shape::{Mode, elem};
+use super::uniformity::Kind;
+use super::value::{Comps, Regs, Val, scalar};
+use super::vectorizer::{Lower, Lowered};
+use crate::internal::internal;
+use crate::ir::{BinOp, Function, GroupOp, Module, Op, Scalar, Value, WorkItem};
+
+/// Whether work-items can tell which subgroup they are in.
+pub(super) fn sees_subgroups(module: &Module) -> bool {
+    let sees = |function: &Function| {
+        let mut found = false;
+        function.body.walk(&mut |inst| {
+            found |= match inst.op {
+                Op::Group { sub, .. } => sub,
+                Op::WorkItem(question) => {
+                    matches!(question, WorkItem::SubgroupSize | WorkItem::SubgroupLocalId | WorkItem::SubgroupId | WorkItem::NumSubgroups)
+                }
+                _ => false,
+            }
+        });
+        found
+    };
+    module.functions.iter().any(sees)
+}
+
+/// A reduction or scan.
+#[derive(Clone, Copy)]
+pub(super) struct Fold {
+    pub op: BinOp,
+    pub of: Scalar,
+}
+
+impl Lower<'_> {
+    /// `group`: what comes of it for the lanes that are here.
+    pub(super) fn collective(&mut self, result: Option<Value>, sub: bool, op: GroupOp, args: &[Value]) -> Lowered<()> {
+        // In lockstep, and memory is read and written in order.
+        let Some(result) = result else { return Ok(()) };
+        let &value = args.first().ok_or_else(|| internal!("{op:?} of nothing"))?;
+        let made = if !sub && self.group.is_some() {
+            self.scan_on(result, op, value)?
+        } else if self.shape.lanes == 1 {
+            self.alone(op, value)
+        } else {
+            self.together(result, op, value, args.get(1).copied())?
+        };
+        self.define(result, made);
+        Ok(())
+    }
+
+    /// An operation of a single work-item.
+    fn alone(&mut self, op: GroupOp, value: Value) -> Val {
+        let of = scalar(self.ir_ty(value));
+        match op {
+            GroupOp::ScanExclusive(op) | GroupOp::ActiveExclusive(op) => {
+                Val::Uniform(SmallVec::from_slice(&self.number(of, Mode::Uniform, op.identity(of))))
+            }
+            GroupOp::Ballot => {
+                let (own, zero) = (self.first(value), self.i32(0));
+                Val::Uniform(smallvec![own, zero, zero, zero])
+            }
+            _ => self.val(value),
+        }
+    }
+
+    fn together(&mut self, result: Value, op: GroupOp, value: Value, other: Option<Value>) -> Lowered<Val> {
+        let operand = || other.ok_or_else(|| internal!("{op:?} of one operand"));
+        let uniform = |scalar: V| Val::Uniform(smallvec![scalar]);
+        Ok(match op {
+            GroupOp::All | GroupOp::Any | GroupOp::BroadcastFirst | GroupOp::Broadcast | GroupOp::Shuffle if self.is_uniform(value) => {
+                self.val(value)
+            }
+            GroupOp::All => {
+                let bits = self.flags(value, true);
+                let zero = self.i32(0);
+                uniform(self.op(Register::I32, VOp::Cmp(VCmp::Eq, bits, zero)))
+            }
+            GroupOp::Any => {
+                let bits = self.flags(value, false);
+                let zero = self.i32(0);
+                uniform(self.op(Register::I32, VOp::Cmp(VCmp::Ne, bits, zero)))
+            }
+            GroupOp::Ballot => {
+                let (bits, zero) = (self.flags(value, false), self.i32(0));
+                Val::Uniform(smallvec![bits, zero, zero, zero])
+            }
+            GroupOp::BroadcastFirst => uniform(self.of_first(value)),
+            GroupOp::Broadcast => {
+                let index = self.same(operand()?);
+                uniform(self.of_lane(value, index))
+            }
+            GroupOp::Shuffle if self.is_uniform(operand()?) => {
+                let index = self.first(operand()?);
+                uniform(self.of_lane(value, index))
+            }
+            GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::ShuffleUp | GroupOp::ShuffleDown => {
+                Val::Varying(smallvec![self.shuffled(op, value, operand()?)?])
+            }
+            GroupOp::Reduce(_) => self.reduction(result, op, value, None)?,
+            GroupOp::ActiveReduce(_) => self.reduction(result, op, value, other)?,
+            GroupOp::ScanInclusive(op) => Val::Varying(smallvec![self.scan(op, value, None, true)?]),
+            GroupOp::ScanExclusive(op) => Val::Varying(smallvec![self.scan(op, value, None, false)?]),
+            GroupOp::ActiveInclusive(op) => Val::Varying(smallvec![self.scan(op, value, other, true)?]),
+            GroupOp::ActiveExclusive(op) => Val::Varying(smallvec![self.scan(op, value, other, false)?]),
+            GroupOp::Barrier => return Err(internal!("a barrier with a result")),
+        })
+    }
+
+    // Who is here
+
+    /// The lanes that are here and for which a `bool` is true, or `not`, as bits.
+    pub(super) fn flags(&mut self, value: Value, not: bool) -> V {
+        let masks = self.regs(value, Mode::Varying);
+        let (own, here) = (self.mask_bits(&masks), self.live_bits());
+        let op = if not { VBin::AndNot } else { VBin::And };
+        self.op(Register::I32, VOp::Bin(op, here, own))
+    }
+
+    /// The number of the first lane that is here.
+    fn first_lane(&mut self) -> V {
+        if self.exec.is_none() {
+            return self.i32(0);
+        }
+        let bits = self.live_bits();
+        self.op(Register::I32, VOp::Un(VUn::Ctz, bits))
+    }
+
+    fn of_first(&mut self, value: Value) -> V {
+        let lane = self.first_lane();
+        self.of_lane(value, lane)
+    }
+
+    /// What is the same for all that are here, though that is not known.
+    pub(super) fn same(&mut self, value: Value) -> V {
+        if self.is_uniform(value) { self.first(value) } else { self.of_first(value) }
+    }
+
+    /// The registers of a value, in which who is not here has what changes nothing.
+    pub(super) fn of_those_here(&mut self, fold: Fold, value: Value) -> Regs {
+        let regs = self.regs(value, Mode::Varying);
+        match self.exec.clone() {
+            None => regs,
+            Some(masks) => {
+                let others = self.number(fold.of, Mode::Varying, fold.op.neutral(fold.of));
+                self.select_regs(fold.of, Mode::Varying, &masks, &regs, &others)
+            }
+        }
+    }
+
+    // Lanes of others
+
+    /// What a value is in the lane of a number, of which only the bits that count are looked at.
+    fn of_lane(&mut self, value: Value, lane: V) -> V {
+        let (of, last) = (scalar(self.ir_ty(value)), self.shape.lanes - 1);
+        if let Val::Linear(first, stride) = self.val(value) {
+            let lane = if of == Scalar::I64 { self.op(Register::I64, VOp::Cast(VCast::ZExt, lane)) } else { lane };
+            let ty = self.shape.register(of, Mode::Uniform);
+            let by = self.bits(ty, stride.cast_unsigned() & of.mask());
+            let more = self.op(ty, VOp::Bin(VBin::Mul, lane, by));
+            return self.op(ty, VOp::Bin(VBin::Add, first, more));
+        }
+        let regs = self.regs(value, Mode::Varying);
+        if let Some(lane) = self.constant_bits(lane) {
+            return self.known_lane(of, &regs, lane as u32 & last);
+        }
+        let mark = self.frame.mark();
+        let at = self.spill(of, &regs);
+        let last = self.i32(last);
+        let lane = self.op(Register::I32, VOp::Bin(VBin::And, lane, last));
+        let index = self.op(Register::I64, VOp::Cast(VCast::ZExt, lane));
+        let addr = Addr { index: Some((index, elem(of).bytes() as u8)), ..self.frame_addr(at) };
+        let made = self.here(self.shape.register(of, Mode::Uniform), VOp::Load(Mem::Elem(elem(of)), addr));
+        self.frame.release(mark);
+        made
+    }
+
+    /// The lane of a number that is known.
+    pub(super) fn known_lane(&mut self, of: Scalar, regs: &[V], lane: u32) -> V {
+        let each = u32::from(self.b.ty(regs[0]).lanes());
+        let ty = self.shape.register(of, Mode::Uniform);
+        self.op(ty, VOp::Extract(regs[(lane / each) as usize], (lane % each) as u8))
+    }
+
+    /// `shuffle` and its relatives.
+    fn shuffled(&mut self, op: GroupOp, value: Value, other: Value) -> Lowered<Regs> {
+        let (of, lanes) = (scalar(self.ir_ty(value)), self.shape.lanes);
+        let (regs, last) = (self.regs(value, Mode::Varying), lanes - 1);
+        let by = self.variation.definitions().scalar(other).map(|by| by as u32);
+        if let Some(by) = by {
+            return self
+                .moved(of, &regs, None, &|lane| Some(last & if op == GroupOp::ShuffleXor { lane ^ by } else { turned(op, lane, by) }));
+        }
+        let index = self.regs(other, Mode::Varying);
+        let own = self.steps(Scalar::I32, 1);
+        let index = match op {
+            GroupOp::ShuffleXor => self.bin_regs(VBin::Xor, Scalar::I32, Mode::Varying, &own, &index),
+            GroupOp::ShuffleUp => self.bin_regs(VBin::Sub, Scalar::I32, Mode::Varying, &own, &index),
+            GroupOp::ShuffleDown => self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &own, &index),
+            _ => index,
+        };
+        Ok(self.permuted(of, &regs, &index))
+    }
+
+    /// Each lane what another one has, by numbers of which only the bits that count are looked at.
+    fn permuted(&mut self, of: Scalar, regs: &[V], index: &[V]) -> Regs {
+        let mode = Mode::Varying;
+        if elem(of).bits() == 64 {
+            // The words of all lanes, each in one register.
+            let words = self.bitcast(of, Scalar::I32, mode, &[regs.into()]);
+            let words: Comps = words.iter().map(|word| self.permuted(Scalar::I32, word, index)).collect();
+            return self.bitcast(Scalar::I32, of, mode, &words).swap_remove(0);
+        }
+        let ty = self.shape.register(of, mode);
+        let Some((&first, others)) = regs.split_first() else { return Regs::new() };
+        let from_first: Regs = index.iter().map(|&index| self.op(ty, VOp::Permute(first, index))).collect();
+        if others.is_empty() {
+            return from_first;
+        }
+        // Which register it is, say the bits above those that a permutation looks at.
+        let each = u32::from(ty.lanes());
+        let which = self.bin_const(VBin::And, Scalar::I32, mode, index, (self.shape.lanes - each).into());
+        (each..).step_by(each as usize).zip(others).fold(from_first, |made, (begin, &other)| {
+            let from_other: Regs = index.iter().map(|&index| self.op(ty, VOp::Permute(other, index))).collect();
+            let begin = self.number(Scalar::I32, mode, begin.into());
+            let is_other = self.compare_regs(VCmp::Eq, Scalar::I32, mode, &which, &begin);
+            self.select_regs(of, mode, &is_other, &from_other, &made)
+        })
+    }
+
+    /// Each lane what another one has, whose number is known; without one what stands in `fill`, or anything.
+    pub(super) fn moved(&mut self, of: Scalar, regs: &[V], fill: Option<&Regs>, from: &dyn Fn(u32) -> Option<u32>) -> Lowered<Regs> {
+        let ty = self.shape.register(of, Mode::Varying);
+        let each = u32::from(ty.lanes());
+        let sources: SmallVec<[V; 4]> = regs.iter().copied().chain(fill.into_iter().flatten().copied()).collect();
+        // Where each lane comes from, counted through all of them: `fill` has it at its own place.
+        let place = |lane: u32| from(lane).unwrap_or(if fill.is_some() { self.shape.lanes + lane } else { lane });
+        let places: Vec<u32> = (0..self.shape.lanes).map(place).collect();
+        places.chunks(each as usize).map(|places| self.picked(&sources, ty, places)).collect()
+    }
+
+    /// A register of lanes of one or two others.
+    fn picked(&mut self, sources: &[V], ty: Register, places: &[u32]) -> Lowered<V> {
+        let each = u32::from(ty.lanes());
+        let mut used: SmallVec<[V; 2]> = SmallVec::new();
+        let mut lanes = Vec::with_capacity(places.len());
+        for place in places {
+            let source = *sources.get((place / each) as usize).ok_or_else(|| internal!("a lane that there is not"))?;
+            let index = used.iter().position(|&known| known == source).unwrap_or_else(|| {
+                used.push(source);
+                used.len() - 1
+            });
+            lanes.push((index as u32 * each + place % each) as u8);
+        }
+        match used[..] {
+            [whole] if (0..).zip(&lanes).all(|(lane, &from)| lane == from) => Ok(whole),
+            [one] => Ok(self.op(ty, VOp::Shuffle(one, one, lanes.into()))),
+            [one, other] => Ok(self.op(ty, VOp::Shuffle(one, other, lanes.into()))),
+            _ => Err(internal!("lanes of {} vectors", used.len())),
+        }
+    }
+
+    // Combinations
+
+    fn reduction(&mut self, result: Value, op: GroupOp, value: Value, cluster: Option<Value>) -> Lowered<Val> {
+        let op = op.combines().ok_or_else(|| internal!("{op:?} combines nothing"))?;
+        let fold = Fold { op, of: scalar(self.ir_ty(value)) };
+        let regs = self.of_those_here(fold, value);
+        if !self.is_uniform(result) {
+            let cluster = cluster.ok_or_else(|| internal!("a reduction that varies"))?;
+            return Ok(Val::Varying(smallvec![self.reduced_in_clusters(fold, &regs, cluster)?]));
+        }
+        Ok(Val::Uniform(smallvec![self.reduced(fold, &regs)?]))
+    }
+
+    /// All lanes combined.
+    pub(super) fn reduced(&mut self, fold: Fold, regs: &[V]) -> Lowered<V> {
+        let mut sum = Regs::from_slice(regs);
+        let mut step = self.shape.lanes / 2;
+        while step > 0 {
+            let other = self.moved(fold.of, &sum, None, &|lane| Some(lane ^ step))?;
+            sum = self.binary(fold.op, fold.of, Mode::Varying, &sum, &other)?;
+            step /= 2;
+        }
+        Ok(self.known_lane(fold.of, &sum, 0))
+    }
+
+    /// Those of each so many lanes, which are a power of two.
+    fn reduced_in_clusters(&mut self, fold: Fold, regs: &[V], cluster: Value) -> Lowered<Regs> {
+        let known = self.variation.definitions().scalar(cluster).map(|size| size as u32);
+        let mut sum = Regs::from_slice(regs);
+        let mut step = 1;
+        while step < known.unwrap_or(self.shape.lanes).min(self.shape.lanes) {
+            let other = self.moved(fold.of, &sum, None, &|lane| Some(lane ^ step))?;
+            let more = self.binary(fold.op, fold.of, Mode::Varying, &sum, &other)?;
+            sum = if known.is_some() {
+                more
+            } else {
+                let (size, own) = (self.regs(cluster, Mode::Varying), self.number(Scalar::I32, Mode::Varying, u64::from(step)));
+                let inside = self.compare_regs(VCmp::UGt, Scalar::I32, Mode::Varying, &size, &own);
+                self.select_regs(fold.of, Mode::Varying, &inside, &more, &sum)
+            };
+            step *= 2;
+        }
+        Ok(sum)
+    }
+
+    fn scan(&mut self, op: BinOp, value: Value, cluster: Option<Value>, inclusive: bool) -> Lowered<Regs> {
+        let lanes = self.shape.lanes;
+        let size = match cluster {
+            None => lanes,
+            Some(size) => self.variation.definitions().scalar(size).ok_or_else(|| internal!("a scan of unknown clusters"))? as u32,
+        };
+        let size = size.clamp(1, lanes);
+        let fold = Fold { op, of: scalar(self.ir_ty(value)) };
+        let regs = self.of_those_here(fold, value);
+        let sums = self.scanned(fold, &regs, size)?;
+        if inclusive {
+            return Ok(sums);
+        }
+        let identity = self.number(fold.of, Mode::Varying, op.identity(fold.of));
+        let before = self.moved(fold.of, &sums, Some(&identity), &|lane| earlier(lane, 1, size))?;
+        if self.exec.is_none() || op.neutral(fold.of) == op.identity(fold.of) {
+            return Ok(before);
+        }
+        // Whether anybody is here of those before.
+        let bits = self.live_bits();
+        let (bits, ty) = (self.splat(bits, Scalar::I32), self.shape.register(Scalar::I32, Mode::Varying));
+        let each = u32::from(ty.lanes());
+        let those = |lane: u32| u64::from(((1_u32 << lane) - 1) & !((1 << (lane / size * size)) - 1));
+        let others: Regs = (0..lanes / each).map(|index| self.lanes(ty, (index * each..(index + 1) * each).map(those).collect())).collect();
+        let others = self.bin_regs(VBin::And, Scalar::I32, Mode::Varying, &bits, &others);
+        let zero = self.number(Scalar::I32, Mode::Varying, 0);
+        let none = self.compare_regs(VCmp::Eq, Scalar::I32, Mode::Varying, &others, &zero);
+        Ok(self.select_regs(fold.of, Mode::Varying, &none, &identity, &before))
+    }
+
+    /// Each lane combined with all before it of its cluster of so many.
+    pub(super) fn scanned(&mut self, fold: Fold, regs: &[V], size: u32) -> Lowered<Regs> {
+        let neutral = self.number(fold.of, Mode::Varying, fold.op.neutral(fold.of));
+        let mut sums = Regs::from_slice(regs);
+        let mut step = 1;
+        while step < size {
+            let before = self.moved(fold.of, &sums, Some(&neutral), &|lane| earlier(lane, step, size))?;
+            sums = self.binary(fold.op, fold.of, Mode::Varying, &before, &sums)?;
+            step *= 2;
+        }
+        Ok(sums)
+    }
+}
+
+/// The lane so many before, if it is in the same cluster of a size.
+const fn earlier(lane: u32, step: u32, size: u32) -> Option<u32> {
+    if lane % size >= step { Some(lane - step) } else { None }
+}
+
+/// The lane that is so many before or behind, or the one of the number itself.
+const fn turned(op: GroupOp, lane: u32, by: u32) -> u32 {
+    match op {
+        GroupOp::ShuffleUp => lane.wrapping_sub(by),
+        GroupOp::ShuffleDown => lane.wrapping_add(by),
+        _ => by,
+    }
+}
+
+/// How what an operation of a group gives varies among the lanes of a chunk. `of`: how values vary, `constant`: what they are, if that is known.
+pub(super) fn kind(
+    (sub, op, args): (bool, GroupOp, &[Value]),
+    lanes: u32,
+    of: impl Fn(Value) -> Kind,
+    constant: impl Fn(Value) -> Option<i64>,
+) -> Kind {
+    match (op, args) {
+        (GroupOp::Shuffle, &[value, index]) if sub => match (of(value), of(index)) {
+            (Kind::Uniform, _) | (_, Kind::Uniform) => Kind::Uniform,
+            (Kind::Unknown, _) | (_, Kind::Unknown) => Kind::Unknown,
+            _ => Kind::Varying,
+        },
+        (GroupOp::ActiveReduce(_), &[_, cluster]) if constant(cluster).is_some_and(|size| size >= i64::from(lanes)) => Kind::Uniform,
+        (GroupOp::All | GroupOp::Any | GroupOp::Reduce(_) | GroupOp::Broadcast | GroupOp::BroadcastFirst | GroupOp::Ballot, _) => {
+            Kind::Uniform
+        }
+        _ => Kind::Varying,
+    }
+}

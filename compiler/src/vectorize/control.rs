@@ -1,0 +1,799 @@
+//! Control flow: jumps where all lanes go the same way, masks where they part.
+//!
+//! # Masks
+//! `exec` says which lanes are alive here; a region is entered only if one is. A construct that splits runs each of its regions under the mask of those that take it, and jumps
+//! over a region that no lane takes:
+//!
+//! ```text
+//! if %c { A } else { B }        m = exec & c;  if any(m) { A under m };  n = exec & !c;  if any(n) { B under n };  results = select(c, A's, B's)
+//! break %v                      out = select(exec, v, out);  alive = alive & !exec;  nobody is left in the region
+//! continue %v                   next = select(exec, v, next);                        nobody is left in the region
+//! return                        running = running & !exec;  alive = alive & !exec of all loops around
+//! ```
+//! Behind a construct in which lanes may have left, those that have not go on, and if there are none the rest of the region is jumped over.
+//! A loop that splits turns while any lane is alive. Values that lanes carry who have left are never seen, so the parameters of loops need no masks.
+//!
+//! # Slots
+//! `alive`, `out`, `next` and `running` change in nested regions that may be jumped over. They are [`Lower::slots`]; where ways meet, those that differ become parameters.
+
+use std::ops::Range;
+
+use smallvec::{SmallVec, smallvec};
+use wgcl_codegen::vir::{BinOp, Block, CmpOp, Cond, Op as VOp, Target, Terminator, Type as Register, UnOp, Value as V};
+
+use super::shape::Mode;
+use super::uniformity::{Kind, yielded};
+use super::value::{Comps, Regs, Val, scalar};
+use super::vectorizer::{Lower, Lowered};
+use crate::internal::internal;
+use crate::ir::{Inst, Op, Region, Scalar, Type, Value};
+
+/// How a region ended.
+pub(super) enum End {
+    /// In `yield`, with what it yields coerced to the kinds of the results.
+    Yield(SmallVec<[V; 4]>),
+    /// All lanes have left: by a jump, so that the current block has ended, or, in constructs that split, with no lane alive.
+    Left,
+}
+
+/// A loop around the current place.
+pub(super) struct LoopState {
+    /// Whether it splits.
+    splits: bool,
+    /// Where turns begin.
+    header: Block,
+    /// Where it is left.
+    exit: Block,
+    params: Vec<(Kind, Type)>,
+    results: Vec<(Kind, Type)>,
+    /// Slots of the masks of the lanes that have not left, and of what those that have left brought. Only if it splits.
+    alive: Range<usize>,
+    out: Range<usize>,
+    /// Slots of the next turn's parameters, where several `continue`s give them.
+    next: Option<Range<usize>>,
+    /// The lanes that are alive in its own region are all that have not left it: nobody waits for the next turn.
+    together: bool,
+    /// Whether its body returns: only then slots of what is around it change in it.
+    returns: bool,
+}
+
+/// What a region yields, unless all its lanes leave.
+type Given = Option<SmallVec<[V; 4]>>;
+
+/// A way through a construct that splits: its region, the lanes that take it and what it gives.
+struct Way<'a> {
+    region: &'a Region,
+    masks: Regs,
+    registers: Given,
+}
+
+impl<'a> Way<'a> {
+    fn new(region: &'a Region, masks: Regs, registers: Given) -> Way<'a> {
+        Way { region, masks, registers }
+    }
+}
+
+/// Where a way ends, with what it gives, who is left there, and the slots.
+type WayEnd = (Block, SmallVec<[V; 4]>, Regs, Vec<V>);
+
+/// What becomes of a region in which no lane is left.
+#[derive(Clone, Copy)]
+enum Empty {
+    /// The way on meets the other one at the end of the region.
+    Meet,
+    /// The loop, whose own region it is, has no lane left.
+    LeaveLoop,
+}
+
+impl<'a> Lower<'a> {
+    fn kinds(&self, values: &[Value]) -> Vec<(Kind, Type)> {
+        values.iter().map(|&value| (self.variation.kind(value), self.ir_ty(value))).collect()
+    }
+
+    fn coerce_all(&mut self, values: &[Value], to: &[(Kind, Type)]) -> SmallVec<[V; 4]> {
+        values.iter().zip(to).flat_map(|(&value, &(kind, _))| self.coerce(value, kind)).collect()
+    }
+
+    fn types(&self, of: &[(Kind, Type)]) -> SmallVec<[Register; 4]> {
+        of.iter().flat_map(|&(kind, ty)| self.coerced_types(kind, ty)).collect()
+    }
+
+    fn define_all(&mut self, values: &[Value], of: &[(Kind, Type)], registers: &[V]) {
+        let mut rest = registers;
+        for (&value, &(kind, ty)) in values.iter().zip(of) {
+            let (own, others) = rest.split_at(self.coerced_types(kind, ty).len());
+            let val = self.rebuild(kind, ty, own);
+            self.define(value, val);
+            rest = others;
+        }
+    }
+
+    fn undefs(&mut self, types: &[Register]) -> SmallVec<[V; 4]> {
+        types.iter().map(|&ty| self.undef(ty)).collect()
+    }
+
+    /// Lowers a region. `results`: of the construct whose region it is.
+    pub(super) fn region(&mut self, region: &'a Region, results: &[(Kind, Type)]) -> Lowered<End> {
+        self.rest(&region.insts, results, Empty::Meet)
+    }
+
+    fn rest(&mut self, insts: &'a [Inst], results: &[(Kind, Type)], empty: Empty) -> Lowered<End> {
+        for (index, inst) in insts.iter().enumerate() {
+            match &inst.op {
+                Op::Yield(values) => return Ok(End::Yield(self.coerce_all(values, results))),
+                Op::Break(values) => return self.leave(values).map(|()| End::Left),
+                Op::Continue(values) => return self.go_on(values).map(|()| End::Left),
+                Op::Return(values) => return self.do_return(values).map(|()| End::Left),
+                Op::Unreachable => return self.unreachable().map(|()| End::Left),
+                _ => self.instruction(inst)?,
+            }
+            if self.b.is_ended() {
+                // A loop that nobody leaves, or a choice whose regions all jump.
+                return Ok(End::Left);
+            }
+            if let [Inst { op: Op::Unreachable, .. }] = insts[index + 1..]
+                && self.split_depth > 0
+                && all_jump(inst)
+            {
+                self.exec = Some(self.no_lanes());
+                return Ok(End::Left);
+            }
+            if self.may_part(inst) && !insts[index + 1..].is_empty() {
+                return self.rest_if_any(&insts[index + 1..], results, empty);
+            }
+        }
+        Err(internal!("a region without an end"))
+    }
+
+    /// Lowers an instruction that is no terminator.
+    pub(super) fn instruction(&mut self, inst: &'a Inst) -> Lowered<()> {
+        match &inst.op {
+            Op::If { cond, then, els } => self.choice(inst, *cond, [then, els]),
+            Op::Switch { selector, cases, default } => self.switch(inst, *selector, cases, default),
+            Op::Loop { init, params, body, .. } => self.do_loop(inst, init, params, body),
+            _ => self.operation(inst),
+        }
+    }
+
+    /// Whether lanes may be gone behind an instruction, without a jump: those that return, and those that leave a loop that splits.
+    pub(super) fn may_part(&self, inst: &Inst) -> bool {
+        let returned = (self.split_depth > 0 || self.variation.splits(inst)) && inst.op.regions().into_iter().any(returns);
+        returned || self.loops.last().is_some_and(|state| state.splits) && jumps(inst)
+    }
+
+    /// What follows an instruction behind which perhaps no lane is left.
+    fn rest_if_any(&mut self, insts: &'a [Inst], results: &[(Kind, Type)], empty: Empty) -> Lowered<End> {
+        let Some(masks) = self.exec.clone() else { return self.rest(insts, results, empty) };
+        // Nothing but the end follows: it does no harm.
+        if let [Inst { op: Op::Yield(_), .. }] = insts {
+            return self.rest(insts, results, empty);
+        }
+        let (some, none) = (self.b.block(), self.b.block());
+        let any = self.any(&masks);
+        let before = self.slots.clone();
+        self.b.end(Terminator::Branch(any, Target::new(some, []), Target::new(none, [])));
+        self.b.enter(some);
+        let end = self.rest(insts, results, empty)?;
+        if let (Empty::LeaveLoop, Some(state)) = (empty, self.loops.last()) {
+            // The region of a loop ends in a jump, one way or the other.
+            let (exit, out) = (state.exit, state.out.clone());
+            let after = std::mem::replace(&mut self.slots, before);
+            if !self.b.is_ended() {
+                return Err(internal!("the region of a loop that goes on"));
+            }
+            self.b.enter(none);
+            let args = self.exit_args(out);
+            self.jump(exit, args);
+            self.slots = after;
+            return Ok(End::Left);
+        }
+        if self.b.is_ended() && self.split_depth == 0 {
+            // They have returned, and so have those that were gone before: nothing splits around here.
+            let exit = self.exit;
+            self.b.enter(none);
+            self.jump(exit, []);
+            return Ok(End::Left);
+        }
+        if self.b.is_ended() {
+            return Err(internal!("a jump out of a construct that splits"));
+        }
+        // The two ways meet.
+        let meet = self.b.block();
+        let (types, zero) = (self.types(results), self.no_lanes());
+        let (mut there, mut missing): (SmallVec<[V; 4]>, SmallVec<[V; 4]>) = Default::default();
+        let nobody = matches!(end, End::Left);
+        if let End::Yield(values) = end {
+            there.extend(values.into_iter().chain(self.exec_masks()));
+            missing.extend(self.undefs(&types).into_iter().chain(zero.iter().copied()));
+        }
+        let own = there.len();
+        let changed: Vec<usize> = (0..before.len()).filter(|&slot| before[slot] != self.slots[slot]).collect();
+        there.extend(changed.iter().map(|&slot| self.slots[slot]));
+        missing.extend(changed.iter().map(|&slot| before[slot]));
+        let kinds = self.types_of(&there);
+        self.jump(meet, there);
+        self.b.enter(none);
+        self.jump(meet, missing);
+        self.b.enter(meet);
+        let depth = self.depth();
+        let params: SmallVec<[V; 8]> = kinds.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
+        self.slots = before;
+        for (&slot, &param) in changed.iter().zip(&params[own..]) {
+            self.slots[slot] = param;
+        }
+        if nobody {
+            self.exec = Some(zero);
+            return Ok(End::Left);
+        }
+        self.exec = Some(SmallVec::from_slice(&params[types.len()..own]));
+        Ok(End::Yield(SmallVec::from_slice(&params[..types.len()])))
+    }
+
+    fn no_lanes(&mut self) -> Regs {
+        let mask = self.shape.register(Scalar::Bool, Mode::Varying);
+        let none = self.bits(mask, 0);
+        smallvec![none; self.shape.registers(Scalar::Bool, Mode::Varying)]
+    }
+
+    /// Whether a lane of masks is on.
+    pub(super) fn any(&mut self, masks: &[V]) -> Cond {
+        Cond::Any(self.union(masks))
+    }
+
+    /// The masks of several registers as one whose lanes are on where any is.
+    pub(super) fn union(&mut self, masks: &[V]) -> V {
+        let ty = self.b.ty(masks[0]);
+        masks[1..].iter().fold(masks[0], |sum, &mask| self.op(ty, VOp::Bin(BinOp::Or, sum, mask)))
+    }
+
+    fn mask_bin(&mut self, op: BinOp, a: &[V], b: &[V]) -> Regs {
+        let ty = self.shape.register(Scalar::Bool, Mode::Varying);
+        self.zip(ty, a, b, |a, b| VOp::Bin(op, a, b))
+    }
+
+    /// Takes the lanes that are alive out of the slots of masks.
+    fn drop_lanes(&mut self, slots: Range<usize>) {
+        let masks = self.exec_masks();
+        let old: Regs = SmallVec::from_slice(&self.slots[slots.clone()]);
+        let new = self.mask_bin(BinOp::AndNot, &old, &masks);
+        self.slots[slots].copy_from_slice(&new);
+    }
+
+    /// Puts values into slots for the lanes that are alive.
+    fn blend_slots(&mut self, slots: Range<usize>, of: &[(Kind, Type)], values: &[V]) {
+        let masks = self.exec_masks();
+        let old: Vec<V> = self.slots[slots.clone()].to_vec();
+        let mut at = 0;
+        for &(kind, ty) in of {
+            let count = self.coerced_types(kind, ty).len();
+            let (new, old) = (&values[at..at + count], &old[at..at + count]);
+            let merged = if kind == Kind::Varying { self.blend(scalar(ty), &masks, new, old) } else { new.to_vec() };
+            self.slots[slots.start + at..slots.start + at + count].copy_from_slice(&merged);
+            at += count;
+        }
+    }
+
+    /// Components of a varying value, chosen by masks.
+    fn blend(&mut self, of: Scalar, masks: &[V], yes: &[V], no: &[V]) -> Vec<V> {
+        let count = self.shape.registers(of, Mode::Varying);
+        let mut merged = Vec::with_capacity(yes.len());
+        for (yes, no) in yes.chunks(count).zip(no.chunks(count)) {
+            merged.extend(self.select_regs(of, Mode::Varying, masks, yes, no));
+        }
+        merged
+    }
+
+    /// `break`
+    fn leave(&mut self, values: &[Value]) -> Lowered<()> {
+        let state = self.loops.last().ok_or_else(|| internal!("a break outside of loops"))?;
+        let (splits, exit, results, out, alive) = (state.splits, state.exit, state.results.clone(), state.out.clone(), state.alive.clone());
+        let values = self.coerce_all(values, &results);
+        if splits {
+            self.blend_slots(out, &results, &values);
+            self.drop_lanes(alive);
+            self.exec = Some(self.no_lanes());
+        } else {
+            self.jump(exit, values);
+        }
+        Ok(())
+    }
+
+    /// `continue`
+    fn go_on(&mut self, values: &[Value]) -> Lowered<()> {
+        let state = self.loops.last().ok_or_else(|| internal!("a continue outside of loops"))?;
+        let (splits, header, params, next) = (state.splits, state.header, state.params.clone(), state.next.clone());
+        let together = state.together;
+        let values = self.coerce_all(values, &params);
+        if !splits {
+            self.jump(header, values);
+        } else if let Some(next) = next {
+            self.blend_slots(next, &params, &values);
+            self.exec = Some(self.no_lanes());
+        } else if together {
+            let args = self.header_args(values);
+            self.jump(header, args);
+        } else {
+            return Err(internal!("a continue without a place for what it gives"));
+        }
+        Ok(())
+    }
+
+    fn do_return(&mut self, values: &[Value]) -> Lowered<()> {
+        if !values.is_empty() {
+            self.store_results(values)?;
+        }
+        let Some(running) = self.running.clone().filter(|_| self.split_depth > 0) else {
+            self.jump(self.exit, []);
+            return Ok(());
+        };
+        self.drop_lanes(running);
+        let loops: Vec<Range<usize>> = self.loops.iter().filter(|state| state.splits).map(|state| state.alive.clone()).collect();
+        loops.into_iter().for_each(|alive| self.drop_lanes(alive));
+        self.exec = Some(self.no_lanes());
+        Ok(())
+    }
+
+    fn unreachable(&mut self) -> Lowered<()> {
+        if self.split_depth == 0 || self.running.is_none() {
+            self.b.end(Terminator::Unreachable);
+            return Ok(());
+        }
+        self.do_return(&[])
+    }
+
+    /// `if`
+    fn choice(&mut self, inst: &'a Inst, cond: Value, [then, els]: [&'a Region; 2]) -> Lowered<()> {
+        let results = self.kinds(&inst.results);
+        if !self.variation.splits(inst) {
+            let cond = self.first(cond);
+            let (yes, no) = (self.b.block(), self.b.block());
+            self.b.end(Terminator::Branch(Cond::NonZero(cond), Target::new(yes, []), Target::new(no, [])));
+            let parts = self.may_part(inst);
+            return self.meet(&inst.results, &results, &[(yes, then), (no, els)], parts);
+        }
+        let masks = self.regs(cond, Mode::Varying);
+        let exec = self.exec.clone();
+        let (yes, no) = match &exec {
+            Some(exec) => (self.mask_bin(BinOp::And, exec, &masks), self.mask_bin(BinOp::AndNot, exec, &masks)),
+            None => (masks.clone(), self.not_masks(&masks)),
+        };
+        let leaves = [then, els].into_iter().any(exits_of);
+        let (first, first_left) = self.under(then, yes, &results)?;
+        let (second, second_left) = self.under(els, no.clone(), &results)?;
+        let merged = self.merge(&results, &[Way::new(els, no, second), Way::new(then, masks, first)]);
+        self.define_all(&inst.results, &results, &merged);
+        self.exec = if leaves { Some(self.mask_bin(BinOp::Or, &first_left, &second_left)) } else { exec };
+        Ok(())
+    }
+
+    pub(super) fn not_masks(&mut self, masks: &[V]) -> Regs {
+        let ty = self.shape.register(Scalar::Bool, Mode::Varying);
+        self.map(ty, masks, |mask| VOp::Un(UnOp::Not, mask))
+    }
+
+    /// What ways give: where it varies, what a later one does goes before. What does not vary is given by one way alone, while the others leave, or is the same value, from outside, in
+    /// all: a way that nobody takes has nothing in its registers.
+    fn merge(&mut self, results: &[(Kind, Type)], ways: &[Way<'a>]) -> Vec<V> {
+        let given: Vec<(&Way<'a>, &'a [Value], &[V])> = ways
+            .iter()
+            .filter_map(|way| way.registers.as_ref().map(|registers| (way, yielded(way.region).unwrap_or_default(), registers.as_slice())))
+            .collect();
+        let mut merged = Vec::with_capacity(results.len());
+        let mut at = 0;
+        for (index, &(kind, ty)) in results.iter().enumerate() {
+            let own = at..at + self.coerced_types(kind, ty).len();
+            at = own.end;
+            match given.as_slice() {
+                [] => merged.extend(self.undefs(&self.coerced_types(kind, ty))),
+                [(_, _, registers)] => merged.extend_from_slice(&registers[own]),
+                [(_, _, first), others @ ..] if kind == Kind::Varying => {
+                    let first = first[own.clone()].to_vec();
+                    merged.extend(
+                        others
+                            .iter()
+                            .fold(first, |sum, (way, _, registers)| self.blend(scalar(ty), &way.masks, &registers[own.clone()], &sum)),
+                    );
+                }
+                [(_, values, _), ..] => merged.extend(self.coerce(values[index], kind)),
+            }
+        }
+        merged
+    }
+
+    /// Runs a region for the lanes of masks, and jumps over it if there are none. What it yields, and who is left at its end.
+    fn under(&mut self, region: &'a Region, masks: Regs, results: &[(Kind, Type)]) -> Lowered<(Given, Regs)> {
+        self.split_depth += 1;
+        let made = if is_cheap(region) { self.straight(region, masks, results) } else { self.skipped(region, masks, results) };
+        self.split_depth -= 1;
+        made
+    }
+
+    /// A region that may as well be run for nobody.
+    fn straight(&mut self, region: &'a Region, masks: Regs, results: &[(Kind, Type)]) -> Lowered<(Given, Regs)> {
+        self.exec = Some(masks);
+        Ok(match self.region(region, results)? {
+            End::Yield(values) => (Some(values), self.exec_masks()),
+            End::Left => (None, self.no_lanes()),
+        })
+    }
+
+    fn skipped(&mut self, region: &'a Region, masks: Regs, results: &[(Kind, Type)]) -> Lowered<(Given, Regs)> {
+        let (inside, meet) = (self.b.block(), self.b.block());
+        let (depth, leaves) = (self.depth(), exits_of(region));
+        let before = self.slots.clone();
+        let any = self.any(&masks);
+        let entry = self.b.current();
+        self.b.enter(inside);
+        self.exec = Some(masks.clone());
+        let end = self.region(region, results)?;
+        let left = matches!(end, End::Left);
+        let (types, mut there) = match end {
+            End::Yield(values) => (self.types(results), values),
+            End::Left => Default::default(),
+        };
+        let mut missing = self.undefs(&types);
+        if leaves && !left {
+            there.extend(self.exec_masks());
+            missing.extend(masks.iter().copied());
+        }
+        let changed: Vec<usize> = (0..before.len()).filter(|&slot| before[slot] != self.slots[slot]).collect();
+        there.extend(changed.iter().map(|&slot| self.slots[slot]));
+        missing.extend(changed.iter().map(|&slot| before[slot]));
+        let kinds = self.types_of(&there);
+        if self.b.is_ended() {
+            return Err(internal!("a jump out of a construct that splits"));
+        }
+        self.jump(meet, there);
+        let behind = self.b.current();
+        self.b.enter(entry);
+        self.b.end(Terminator::Branch(any, Target::new(inside, []), Target::new(meet, missing)));
+        self.b.enter(behind);
+        self.b.enter(meet);
+        let params: SmallVec<[V; 8]> = kinds.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
+        self.slots = before;
+        let own = params.len() - changed.len();
+        for (&slot, &param) in changed.iter().zip(&params[own..]) {
+            self.slots[slot] = param;
+        }
+        let after = match (leaves, left) {
+            (false, _) => masks,
+            (true, false) => SmallVec::from_slice(&params[types.len()..own]),
+            (true, true) => self.no_lanes(),
+        };
+        Ok(((!left).then(|| SmallVec::from_slice(&params[..types.len()])), after))
+    }
+
+    /// Regions that all lanes take together, one of them; they meet behind.
+    fn meet(&mut self, values: &[Value], results: &[(Kind, Type)], ways: &[(Block, &'a Region)], leaves: bool) -> Lowered<()> {
+        let (before, exec, depth) = (self.slots.clone(), self.exec.clone(), self.depth());
+        let mut ends: Vec<WayEnd> = Vec::new();
+        for &(block, region) in ways {
+            self.b.enter(block);
+            self.slots = before.clone();
+            self.exec = exec.clone();
+            let end = self.region(region, results)?;
+            if self.b.is_ended() {
+                continue;
+            }
+            let types = self.types(results);
+            let given = match end {
+                End::Yield(values) => values,
+                End::Left => self.undefs(&types),
+            };
+            let masks = if leaves { self.exec_masks() } else { Regs::new() };
+            ends.push((self.b.current(), given, masks, self.slots.clone()));
+        }
+        self.exec = exec;
+        self.slots = before.clone();
+        let Some((_, first, masks, _)) = ends.first() else { return Ok(()) };
+        let (own, alive) = (first.len(), masks.len());
+        let changed: Vec<usize> = (0..before.len()).filter(|&slot| ends.iter().any(|end| end.3[slot] != before[slot])).collect();
+        let mut kinds = self.types(results);
+        kinds.extend(self.types_of(masks));
+        kinds.extend(self.types_of(&changed.iter().map(|&slot| before[slot]).collect::<Vec<_>>()));
+        let meet = self.b.block();
+        for (block, values, masks, slots) in ends {
+            self.b.enter(block);
+            let args = values.into_iter().chain(masks).chain(changed.iter().map(|&slot| slots[slot]));
+            self.jump(meet, args.collect::<Vec<_>>());
+        }
+        self.b.enter(meet);
+        let params: SmallVec<[V; 8]> = kinds.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
+        self.define_all(values, results, &params[..own]);
+        if leaves {
+            self.exec = Some(SmallVec::from_slice(&params[own..own + alive]));
+        }
+        for (&slot, &param) in changed.iter().zip(&params[own + alive..]) {
+            self.slots[slot] = param;
+        }
+        Ok(())
+    }
+
+    /// `switch`
+    fn switch(&mut self, inst: &'a Inst, selector: Value, cases: &'a [(Vec<u64>, Region)], default: &'a Region) -> Lowered<()> {
+        let results = self.kinds(&inst.results);
+        let of = scalar(self.ir_ty(selector));
+        if !self.variation.splits(inst) {
+            let selector = self.regs(selector, Mode::Uniform);
+            let selector = self.zero_extend(of, Mode::Uniform, &selector);
+            let ty = self.shape.register(of, Mode::Uniform);
+            let mut ways = Vec::new();
+            for (values, region) in cases {
+                let block = self.b.block();
+                for &value in values {
+                    let (next, value) = (self.b.block(), self.bits(ty, value));
+                    self.b.end(Terminator::Branch(Cond::Cmp(CmpOp::Eq, selector[0], value), Target::new(block, []), Target::new(next, [])));
+                    self.b.enter(next);
+                }
+                ways.push((block, region));
+            }
+            let otherwise = self.b.block();
+            self.jump(otherwise, []);
+            ways.push((otherwise, default));
+            let parts = self.may_part(inst);
+            return self.meet(&inst.results, &results, &ways, parts);
+        }
+        let lanes = self.regs(selector, Mode::Varying);
+        let lanes = self.zero_extend(of, Mode::Varying, &lanes);
+        let exec = self.exec.clone();
+        let mut others = self.exec_masks();
+        let mut left = self.no_lanes();
+        let mut ways = Vec::new();
+        let leaves = exits(inst);
+        let ty = self.shape.register(of, Mode::Varying);
+        for (values, region) in cases {
+            let mut hit = self.no_lanes();
+            for &value in values {
+                let value = self.bits(ty, value);
+                let value: Regs = smallvec![value; lanes.len()];
+                let equal = self.compare_regs(CmpOp::Eq, of, Mode::Varying, &lanes, &value);
+                hit = self.mask_bin(BinOp::Or, &hit, &equal);
+            }
+            let own = self.mask_bin(BinOp::And, &others, &hit);
+            others = self.mask_bin(BinOp::AndNot, &others, &hit);
+            let (values, after) = self.under(region, own.clone(), &results)?;
+            left = self.mask_bin(BinOp::Or, &left, &after);
+            ways.push(Way::new(region, own, values));
+        }
+        let (values, after) = self.under(default, others.clone(), &results)?;
+        left = self.mask_bin(BinOp::Or, &left, &after);
+        ways.push(Way::new(default, others, values));
+        let merged = self.merge(&results, &ways);
+        self.define_all(&inst.results, &results, &merged);
+        self.exec = if leaves { Some(left) } else { exec };
+        Ok(())
+    }
+
+    /// What goes to the header of the innermost loop, which splits: parameters, masks, what those that left have brought, and what returns change around.
+    fn header_args(&mut self, params: SmallVec<[V; 4]>) -> Vec<V> {
+        let mut args = params.to_vec();
+        let Some(state) = self.loops.last() else { return args };
+        args.extend_from_slice(&self.slots[state.alive.clone()]);
+        args.extend_from_slice(&self.slots[state.out.clone()]);
+        args.extend_from_slice(&self.slots[..self.outer_slots()]);
+        args
+    }
+
+    /// Slots of the constructs around the innermost loop: they change in it only if it returns, but that costs nothing where it does not.
+    fn outer_slots(&self) -> usize {
+        self.loops.last().map_or(0, |state| if state.returns { state.alive.start } else { 0 })
+    }
+
+    fn exit_args(&mut self, out: Range<usize>) -> Vec<V> {
+        let outer = self.outer_slots();
+        self.slots[out].iter().chain(&self.slots[..outer]).copied().collect()
+    }
+
+    /// `loop`
+    fn do_loop(&mut self, inst: &'a Inst, init: &'a [Value], params: &'a [Value], body: &'a Region) -> Lowered<()> {
+        if self.variation.splits(inst) { self.split_loop(inst, init, params, body) } else { self.plain_loop(inst, init, params, body) }
+    }
+
+    fn plain_loop(&mut self, inst: &'a Inst, init: &[Value], params: &[Value], body: &'a Region) -> Lowered<()> {
+        let (kinds, results) = (self.kinds(params), self.kinds(&inst.results));
+        let (header, exit) = (self.b.block(), self.b.block());
+        let args = self.coerce_all(init, &kinds);
+        self.open_loop(header, args);
+        let depth = self.depth();
+        let registers: Vec<V> = self.types(&kinds).into_iter().map(|ty| self.block_param(header, ty, depth)).collect();
+        self.define_all(params, &kinds, &registers);
+        let state = LoopState {
+            splits: false,
+            header,
+            exit,
+            params: kinds,
+            results: results.clone(),
+            alive: 0..0,
+            out: 0..0,
+            next: None,
+            together: true,
+            returns: false,
+        };
+        self.loops.push(state);
+        let exec = self.exec.clone();
+        let end = self.region(body, &[])?;
+        if !self.b.is_ended() || !matches!(end, End::Left) {
+            return Err(internal!("the body of a loop goes on"));
+        }
+        self.loops.pop();
+        self.close_loop();
+        self.exec = exec;
+        self.b.enter(exit);
+        let depth = self.depth();
+        let registers: Vec<V> = self.types(&results).into_iter().map(|ty| self.block_param(exit, ty, depth)).collect();
+        self.define_all(&inst.results, &results, &registers);
+        Ok(())
+    }
+
+    fn split_loop(&mut self, inst: &'a Inst, init: &[Value], params: &[Value], body: &'a Region) -> Lowered<()> {
+        let (kinds, results) = (self.kinds(params), self.kinds(&inst.results));
+        let (header, exit, outer_depth) = (self.b.block(), self.b.block(), self.depth());
+        let (exec, before) = (self.exec.clone(), self.slots.clone());
+        let masks = self.exec_masks();
+        let (param_types, out_types) = (self.types(&kinds), self.types(&results));
+        let start = self.slots.len();
+        let alive = start..start + masks.len();
+        let out = alive.end..alive.end + out_types.len();
+        let several = count_continues(body) > 1 || !ends_in_continue(body);
+        let next = several.then(|| out.end..out.end + param_types.len());
+        let returns = returns(body);
+        let state = LoopState {
+            splits: true,
+            header,
+            exit,
+            params: kinds.clone(),
+            results: results.clone(),
+            alive: alive.clone(),
+            out: out.clone(),
+            next: next.clone(),
+            together: !several,
+            returns,
+        };
+        self.loops.push(state);
+        let undefined = self.undefs(&out_types);
+        self.slots.extend(masks);
+        self.slots.extend(undefined);
+        if let Some(next) = &next {
+            let undefined = self.undefs(&param_types);
+            debug_assert_eq!(undefined.len(), next.len(), "a slot each parameter");
+            self.slots.extend(undefined);
+        }
+        let given = self.coerce_all(init, &kinds);
+        let args = self.header_args(given);
+        let types = self.types_of(&args);
+        self.open_loop(header, args);
+        let depth = self.depth();
+        let registers: Vec<V> = types.iter().map(|&ty| self.block_param(header, ty, depth)).collect();
+        let (own, rest) = registers.split_at(param_types.len());
+        self.define_all(params, &kinds, own);
+        let carried = alive.len() + out.len();
+        self.slots[alive.start..out.end].copy_from_slice(&rest[..carried]);
+        self.slots[..rest.len() - carried].copy_from_slice(&rest[carried..]);
+        self.exec = Some(SmallVec::from_slice(&self.slots[alive.clone()]));
+        self.split_depth += 1;
+        let empty = if several { Empty::Meet } else { Empty::LeaveLoop };
+        self.rest(&body.insts, &[], empty)?;
+        if several && !self.b.is_ended() {
+            let next: SmallVec<[V; 4]> = SmallVec::from_slice(&self.slots[next.unwrap_or(0..0)]);
+            let masks: Regs = SmallVec::from_slice(&self.slots[alive.clone()]);
+            let any = self.any(&masks);
+            let (again, done) = (self.header_args(next), self.exit_args(out.clone()));
+            self.b.end(Terminator::Branch(any, Target::new(header, again), Target::new(exit, done)));
+        }
+        self.split_depth -= 1;
+        if !self.b.is_ended() {
+            // Nobody goes on: all leave in the first turn.
+            let done = self.exit_args(out.clone());
+            self.jump(exit, done);
+        }
+        let exit_types: Vec<Register> = out_types.iter().copied().chain(self.types_of(&before[..self.outer_slots()])).collect();
+        self.loops.pop();
+        self.close_loop();
+        self.b.enter(exit);
+        let registers: Vec<V> = exit_types.iter().map(|&ty| self.block_param(exit, ty, outer_depth)).collect();
+        self.slots = before;
+        for (slot, &register) in registers[out_types.len()..].iter().enumerate() {
+            self.slots[slot] = register;
+        }
+        self.define_all(&inst.results, &results, &registers[..out_types.len()]);
+        self.exec = match (returns, self.running.clone()) {
+            (true, Some(running)) => {
+                let running: Regs = SmallVec::from_slice(&self.slots[running]);
+                Some(match exec {
+                    Some(exec) => self.mask_bin(BinOp::And, &exec, &running),
+                    None => running,
+                })
+            }
+            _ => exec,
+        };
+        Ok(())
+    }
+
+    /// Components of an IR value from registers of a varying one.
+    pub(super) fn varying(&mut self, value: Value, comps: Comps) {
+        self.define(value, Val::Varying(comps));
+    }
+}
+
+/// Whether lanes may leave an instruction other than at its end: a jump out of it, or a return.
+fn exits(inst: &Inst) -> bool {
+    match &inst.op {
+        Op::Loop { body, .. } => returns(body),
+        op => op.regions().into_iter().any(exits_of),
+    }
+}
+
+/// Whether an instruction has jumps out of it, or to its next turn, that belong to the innermost loop around it.
+pub(super) fn jumps(inst: &Inst) -> bool {
+    let jump = |inst: &Inst| matches!(inst.op, Op::Break(_) | Op::Continue(_)) || jumps(inst);
+    !matches!(inst.op, Op::Loop { .. }) && inst.op.regions().into_iter().any(|region| region.insts.iter().any(jump))
+}
+
+/// Whether a region may be left other than by `yield`.
+fn exits_of(region: &Region) -> bool {
+    region.insts.iter().any(|inst| match &inst.op {
+        Op::Break(_) | Op::Continue(_) | Op::Return(_) | Op::Unreachable => true,
+        _ => exits(inst),
+    })
+}
+
+/// Whether a region may return.
+pub(super) fn returns(region: &Region) -> bool {
+    let ends = |(index, inst): (usize, &Inst)| match inst.op {
+        Op::Return(_) => true,
+        // Behind a choice whose regions all jump nobody gets there.
+        Op::Unreachable => !index.checked_sub(1).and_then(|before| region.insts.get(before)).is_some_and(all_jump),
+        _ => inst.op.regions().into_iter().any(returns),
+    };
+    region.insts.iter().enumerate().any(ends)
+}
+
+/// Whether it is a choice from which nobody goes on to what follows it.
+fn all_jump(inst: &Inst) -> bool {
+    let jumps = |region: &Region| region.insts.last().is_some_and(|last| matches!(last.op, Op::Break(_) | Op::Continue(_) | Op::Return(_)));
+    matches!(inst.op, Op::If { .. } | Op::Switch { .. }) && inst.op.regions().into_iter().all(jumps)
+}
+
+/// Whether a function may return before its end.
+pub(super) fn returns_early(body: &Region) -> bool {
+    body.insts.iter().any(|inst| inst.op.regions().into_iter().any(returns))
+}
+
+/// `continue`s of the loop whose body it is.
+fn count_continues(region: &Region) -> u32 {
+    region
+        .insts
+        .iter()
+        .map(|inst| match &inst.op {
+            Op::Continue(_) => 1,
+            Op::Loop { .. } => 0,
+            op => op.regions().into_iter().map(count_continues).sum(),
+        })
+        .sum()
+}
+
+fn ends_in_continue(body: &Region) -> bool {
+    matches!(body.insts.last(), Some(Inst { op: Op::Continue(_), .. }))
+}
+
+/// Whether a region only computes, and little: a jump over it would cost more.
+fn is_cheap(region: &Region) -> bool {
+    const FEW: usize = 12;
+    region.insts.len() <= FEW
+        && region.insts.iter().all(|inst| match &inst.op {
+            Op::Yield(_) | Op::Break(_) | Op::Continue(_) | Op::Return(_) => true,
+            Op::Un(..)
+            | Op::Const(_)
+            | Op::Cmp(..)
+            | Op::Cast(..)
+            | Op::Select(..)
+            | Op::Extract(..)
+            | Op::Construct(_)
+            | Op::PtrAdd(..) => true,
+            Op::Bin(op, ..) => !matches!(
+                op,
+                crate::ir::BinOp::SDiv | crate::ir::BinOp::UDiv | crate::ir::BinOp::SRem | crate::ir::BinOp::URem | crate::ir::BinOp::FDiv
+            ),
+            _ => false,
+        })
+}

@@ -1,0 +1,258 @@
+//! Conversions between numbers, and between the 32- and the 64-bit lanes of vectors.
+
+use smallvec::smallvec;
+use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Value as V};
+
+use super::shape::{Mode, elem};
+use super::uniformity::keeps_pointer;
+use super::value::{Comps, Regs, scalar};
+use super::vectorizer::{Lower, Lowered};
+use crate::internal::internal;
+use crate::ir::{CastOp, Scalar, Space, Type};
+
+impl Lower<'_> {
+    /// Numbers in 32 bits as numbers of 64 bits.
+    pub(super) fn widen(&mut self, cast: VCast, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
+        let ty = self.shape.register(to, mode);
+        if mode == Mode::Uniform {
+            return smallvec![self.op(ty, VOp::Cast(cast, regs[0]))];
+        }
+        let parts = (self.shape.lanes32() / self.shape.lanes64()) as u8;
+        let mut wide = Regs::new();
+        for &reg in regs {
+            for part in 0..parts {
+                wide.push(self.op(ty, VOp::Widen(cast, reg, part)));
+            }
+        }
+        wide
+    }
+
+    /// Numbers of 64 bits as numbers in 32 bits.
+    pub(super) fn narrow(&mut self, cast: VCast, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
+        let ty = self.shape.register(to, mode);
+        if mode == Mode::Uniform {
+            return smallvec![self.op(ty, VOp::Cast(cast, regs[0]))];
+        }
+        let parts = (self.shape.lanes32() / self.shape.lanes64()) as usize;
+        regs.chunks(parts).map(|chunk| self.op(ty, VOp::Narrow(cast, chunk.into()))).collect()
+    }
+
+    /// Between registers of one size.
+    fn same_size(&mut self, cast: VCast, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
+        let ty = self.shape.register(to, mode);
+        self.map(ty, regs, |reg| VOp::Cast(cast, reg))
+    }
+
+    /// [`CastOp`] of an IR value.
+    pub(super) fn cast(&mut self, op: CastOp, from: Type, to: Type, mode: Mode, comps: &Comps) -> Lowered<Comps> {
+        let (had, has) = (scalar(from), scalar(to));
+        match op {
+            CastOp::Bitcast => Ok(self.bitcast(had, has, mode, comps)),
+            CastOp::SpaceCast if !keeps_pointer(from, to) => Ok(smallvec![self.named(to, mode, &comps[0])]),
+            CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => {
+                let resized = |this: &mut Self, regs: &Regs| match (elem(had).bits(), elem(has).bits()) {
+                    (64, 32) => this.narrow(VCast::Trunc, has, mode, regs),
+                    (32, 64) => this.widen(VCast::ZExt, has, mode, regs),
+                    _ => regs.clone(),
+                };
+                Ok(comps.iter().map(|regs| resized(self, regs)).collect())
+            }
+            _ => comps.iter().map(|regs| self.cast_one(op, had, has, mode, regs)).collect(),
+        }
+    }
+
+    /// A generic pointer as one of a named space: null where it leads elsewhere. What is neither work-group nor private memory of the thread is global.
+    fn named(&mut self, to: Type, mode: Mode, regs: &[V]) -> Regs {
+        let local = (0, self.frame.local.size);
+        let (start, size) = self.frame.private_range;
+        let inside = match to {
+            Type::Ptr(Space::Local) => self.within(mode, regs, local),
+            Type::Ptr(Space::Private) => self.within(mode, regs, (start, size)),
+            Type::Ptr(Space::Global) => {
+                let (local, private) = (self.within(mode, regs, local), self.within(mode, regs, (start, size)));
+                let of = if mode == Mode::Uniform { Scalar::I32 } else { Scalar::Bool };
+                let either = self.bin_regs(VBin::Or, of, mode, &local, &private);
+                self.not(mode, &either)
+            }
+            _ => return regs.into(),
+        };
+        let null = self.number(Scalar::I64, mode, 0);
+        self.select_regs(Scalar::I64, mode, &inside, regs, &null)
+    }
+
+    /// Whether addresses are in so many bytes of the arena from one on.
+    fn within(&mut self, mode: Mode, regs: &[V], (start, size): (u32, u32)) -> Regs {
+        let start = self.arena_at(start);
+        let start = if mode == Mode::Uniform { smallvec![start] } else { self.splat(start, Scalar::I64) };
+        let offset = self.bin_regs(VBin::Sub, Scalar::I64, mode, regs, &start);
+        let size = self.number(Scalar::I64, mode, u64::from(size));
+        self.compare_regs(VCmp::ULt, Scalar::I64, mode, &offset, &size)
+    }
+
+    fn cast_one(&mut self, op: CastOp, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Lowered<Regs> {
+        Ok(match op {
+            CastOp::Trunc if from == Scalar::I64 => self.narrow(VCast::Trunc, to, mode, regs),
+            CastOp::Trunc => regs.into(),
+            CastOp::ZExt | CastOp::SExt if from == Scalar::Bool => {
+                let (yes, no) = (self.number(to, mode, if op == CastOp::ZExt { 1 } else { to.mask() }), self.number(to, mode, 0));
+                self.select_regs(to, mode, regs, &yes, &no)
+            }
+            CastOp::ZExt | CastOp::SExt => {
+                let signed = op == CastOp::SExt;
+                let regs = if signed { self.sign_extend(from, mode, regs) } else { self.zero_extend(from, mode, regs) };
+                let cast = if signed { VCast::SExt } else { VCast::ZExt };
+                if to == Scalar::I64 && from != Scalar::I64 { self.widen(cast, to, mode, &regs) } else { regs }
+            }
+            CastOp::SToF | CastOp::UToF => self.integer_to_float(op == CastOp::SToF, from, to, mode, regs),
+            CastOp::FToS | CastOp::FToU => self.float_to_integer(op == CastOp::FToS, from, to, mode, regs),
+            CastOp::FToF => self.between_floats(from, to, mode, regs),
+            _ => return Err(internal!("{op:?} from {from} to {to}")),
+        })
+    }
+
+    fn integer_to_float(&mut self, signed: bool, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
+        if to == Scalar::F16 {
+            // What a float does not hold exactly is infinite as a half.
+            let floats = self.integer_to_float(signed, from, Scalar::F32, mode, regs);
+            return self.float_to_half(mode, &floats);
+        }
+        if from == Scalar::Bool {
+            let one = if to == Scalar::F64 { 1_f64.to_bits() } else { u64::from(1_f32.to_bits()) };
+            let (yes, no) = (self.number(to, mode, one), self.number(to, mode, 0));
+            return self.select_regs(to, mode, regs, &yes, &no);
+        }
+        let regs = if signed { self.sign_extend(from, mode, regs) } else { self.zero_extend(from, mode, regs) };
+        let cast = if signed || from.bits() < 32 { VCast::SToF } else { VCast::UToF };
+        match (from, to) {
+            (Scalar::I64, _) if mode == Mode::Varying && !self.shape.isa.converts_i64() => {
+                let ty = wgcl_codegen::vir::Type::Scalar(elem(to));
+                self.scalars(from, mode, &[&regs], to, &mut |this, of| this.here(ty, VOp::Cast(cast, of[0])))
+            }
+            (Scalar::I64, Scalar::F32) => self.narrow(cast, to, mode, &regs),
+            (Scalar::I64, _) | (_, Scalar::F32) => self.same_size(cast, to, mode, &regs),
+            _ => self.widen(cast, to, mode, &regs),
+        }
+    }
+
+    fn float_to_integer(&mut self, signed: bool, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
+        if from == Scalar::F16 {
+            let floats = self.half_to_float(mode, regs);
+            return self.float_to_integer(signed, Scalar::F32, to, mode, &floats);
+        }
+        let cast = if signed || to.bits() < 32 { VCast::FToS } else { VCast::FToU };
+        match (from, to) {
+            (_, Scalar::I64) if mode == Mode::Varying && !self.shape.isa.converts_i64() => {
+                let ty = wgcl_codegen::vir::Type::I64;
+                self.scalars(from, mode, &[regs], to, &mut |this, of| this.here(ty, VOp::Cast(cast, of[0])))
+            }
+            (Scalar::F32, Scalar::I64) => self.widen(cast, to, mode, regs),
+            (Scalar::F32, _) | (_, Scalar::I64) => self.same_size(cast, to, mode, regs),
+            _ => self.narrow(cast, to, mode, regs),
+        }
+    }
+
+    fn between_floats(&mut self, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
+        match (from, to) {
+            (Scalar::F32, Scalar::F64) => self.widen(VCast::FToF, to, mode, regs),
+            (Scalar::F64, Scalar::F32) => self.narrow(VCast::FToF, to, mode, regs),
+            (Scalar::F16, Scalar::F32) => self.half_to_float(mode, regs),
+            (Scalar::F32, Scalar::F16) => self.float_to_half(mode, regs),
+            (Scalar::F16, Scalar::F64) => {
+                let floats = self.half_to_float(mode, regs);
+                self.widen(VCast::FToF, to, mode, &floats)
+            }
+            (Scalar::F64, Scalar::F16) => self.double_to_half(mode, regs),
+            _ => regs.into(),
+        }
+    }
+
+    /// Doubles as halves, rounded once: first to the odd one of the neighbours among the floats, which have more than two bits beyond a half's.
+    pub(super) fn double_to_half(&mut self, mode: Mode, regs: &[V]) -> Regs {
+        let near = self.narrow(VCast::FToF, Scalar::F32, mode, regs);
+        let back = self.widen(VCast::FToF, Scalar::F64, mode, &near);
+        let size = self.bin_const(VBin::And, Scalar::F64, mode, regs, u64::MAX >> 1);
+        let back_size = self.bin_const(VBin::And, Scalar::F64, mode, &back, u64::MAX >> 1);
+        let above = self.compare_regs(VCmp::FGt, Scalar::F64, mode, &back_size, &size);
+        let differs = self.compare_regs(VCmp::FNe, Scalar::F64, mode, &back_size, &size);
+        let infinity = self.number(Scalar::F64, mode, f64::INFINITY.to_bits());
+        let finite = self.compare_regs(VCmp::FLt, Scalar::F64, mode, &back_size, &infinity);
+        let inexact = self.both(mode, &differs, &finite);
+        let bits = self.same_size(VCast::Bitcast, Scalar::I32, mode, &near);
+        let less = self.bin_const(VBin::Sub, Scalar::I32, mode, &bits, 1);
+        let toward_zero = self.select_regs(Scalar::I32, mode, &above, &less, &bits);
+        let odd = self.bin_const(VBin::Or, Scalar::I32, mode, &toward_zero, 1);
+        let chosen = self.select_regs(Scalar::I32, mode, &inexact, &odd, &bits);
+        let floats = self.same_size(VCast::Bitcast, Scalar::F32, mode, &chosen);
+        self.float_to_half(mode, &floats)
+    }
+
+    /// Conjunction of `bool`s.
+    pub(super) fn both(&mut self, mode: Mode, a: &[V], b: &[V]) -> Regs {
+        let of = if mode == Mode::Uniform { Scalar::I32 } else { Scalar::Bool };
+        self.bin_regs(VBin::And, of, mode, a, b)
+    }
+
+    /// Registers of a number as the integer of its size, in registers of that size.
+    pub(super) fn as_integer(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
+        match of {
+            Scalar::F32 => self.same_size(VCast::Bitcast, Scalar::I32, mode, regs),
+            Scalar::F64 => self.same_size(VCast::Bitcast, Scalar::I64, mode, regs),
+            _ => regs.into(),
+        }
+    }
+
+    /// The other way.
+    pub(super) fn of_integer(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
+        match of {
+            Scalar::F32 | Scalar::F64 => self.same_size(VCast::Bitcast, of, mode, regs),
+            _ => regs.into(),
+        }
+    }
+
+    /// The same bits as components of another type.
+    pub(super) fn bitcast(&mut self, from: Scalar, to: Scalar, mode: Mode, comps: &[Regs]) -> Comps {
+        let ints: Comps = comps.iter().map(|regs| self.as_integer(from, mode, regs)).collect();
+        let (had, has) = (from.bits(), to.bits());
+        let made: Comps = if had == has {
+            ints
+        } else if had < has {
+            ints.chunks((has / had) as usize).map(|parts| self.put_together(from, to, mode, parts)).collect()
+        } else {
+            ints.iter().flat_map(|regs| self.take_apart(from, to, mode, regs)).collect()
+        };
+        made.iter().map(|regs| self.of_integer(to, mode, regs)).collect()
+    }
+
+    /// Narrow integers, lowest first, as one wide one.
+    fn put_together(&mut self, from: Scalar, to: Scalar, mode: Mode, parts: &[Regs]) -> Regs {
+        let (had, wide) = (from.bits(), to.bits() == 64);
+        let of = if wide { Scalar::I64 } else { Scalar::I32 };
+        let int = Scalar::int_of_size(had / 8).unwrap_or(Scalar::I32);
+        let mut sum: Option<Regs> = None;
+        for (index, part) in (0_u64..).zip(parts) {
+            let part = self.zero_extend(int, mode, part);
+            let part = if wide { self.widen(VCast::ZExt, of, mode, &part) } else { part };
+            let part = if index == 0 { part } else { self.bin_const(VBin::Shl, of, mode, &part, index * u64::from(had)) };
+            sum = Some(match sum {
+                Some(sum) => self.bin_regs(VBin::Or, of, mode, &sum, &part),
+                None => part,
+            });
+        }
+        let sum = sum.unwrap_or_default();
+        self.note_zero_extended(to, &sum);
+        sum
+    }
+
+    /// A wide integer as narrow ones, lowest first.
+    fn take_apart(&mut self, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Comps {
+        let (had, has) = (from.bits(), to.bits());
+        let of = if had == 64 { Scalar::I64 } else { Scalar::I32 };
+        let regs = if had < 32 { self.zero_extend(Scalar::int_of_size(had / 8).unwrap_or(Scalar::I32), mode, regs) } else { regs.into() };
+        (0..had / has)
+            .map(|index| {
+                let part = if index == 0 { regs.clone() } else { self.bin_const(VBin::LShr, of, mode, &regs, u64::from(index * has)) };
+                if had == 64 { self.narrow(VCast::Trunc, Scalar::I32, mode, &part) } else { part }
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,263 @@
+//! What the work-items of several chunks do together: functions of work-groups.
+//!
+//! ```text
+//! %1 = reduce add %0      for each chunk { ...; sums += %0 }      vectors of sums in memory, added to lane by lane
+//!                         %1 = the lanes of sums added up         once for the group
+//! %2 = scan add %1        for each chunk { %2 = sum + the chunk's scan; sum = the last of %2 }
+//! ```
+//! A reduction, a vote and a broadcast end the segment before them, as a barrier does, and the group agrees upon what comes of them. A scan ends nothing: chunks run in order, and each
+//! goes on from the sum of those before.
+
+use smallvec::smallvec;
+use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp, CmpOp as VCmp, Mem, Op as VOp, Type as Register, Value as V};
+
+use super::super::collective::Fold;
+use super::super::shape::{Mode, elem};
+use super::super::uniformity::Kind;
+use super::super::value::{Regs, Val, scalar};
+use super::super::vectorizer::{Lower, Lowered};
+use crate::internal::internal;
+use crate::ir::{GroupOp, Inst, Op, Scalar, Value};
+
+/// An operation of a work-group.
+#[derive(Clone, Copy)]
+pub(super) struct Collective {
+    pub op: GroupOp,
+    pub value: Value,
+    pub index: Option<Value>,
+    pub result: Value,
+}
+
+/// The operation of a work-group that an instruction is.
+pub(super) fn of(inst: &Inst) -> Option<Collective> {
+    let Op::Group { sub: false, op, args } = &inst.op else { return None };
+    Some(Collective { op: *op, value: *args.first()?, index: args.get(1).copied(), result: *inst.results.first()? })
+}
+
+impl Collective {
+    /// Whether each chunk knows what it gets when those before it have come.
+    pub(super) const fn is_scan(&self) -> bool {
+        matches!(self.op, GroupOp::ScanInclusive(_) | GroupOp::ScanExclusive(_))
+    }
+}
+
+impl Lower<'_> {
+    /// A reduction or scan of the group, and how its numbers lie in registers.
+    fn fold(&self, collective: &Collective) -> Lowered<(Fold, Mode)> {
+        let op = collective.op.combines().ok_or_else(|| internal!("{:?} combines nothing", collective.op))?;
+        let mode = if self.shape.lanes == 1 { Mode::Uniform } else { Mode::Varying };
+        Ok((Fold { op, of: scalar(self.ir_ty(collective.value)) }, mode))
+    }
+
+    /// Makes the place of an operation, before the chunks come.
+    pub(super) fn prepare_collective(&mut self, collective: &Collective) -> Lowered<()> {
+        let of = scalar(self.ir_ty(collective.value));
+        let at = match collective.op {
+            GroupOp::All | GroupOp::Any => {
+                let at = self.frame.scratch(4);
+                self.clear_word(at);
+                at
+            }
+            // The index, and behind it what every work-item has.
+            GroupOp::Broadcast => {
+                let at = self.frame.scratch(64 + elem(of).bytes() * self.shape.chunks() * self.shape.lanes);
+                self.clear_word(at);
+                at
+            }
+            GroupOp::Reduce(op) => {
+                let (_, mode) = self.fold(collective)?;
+                let bytes = elem(of).bytes() * self.shape.lanes;
+                let at = self.frame.scratch(bytes * self.rows_of_sums());
+                let none = self.number(of, mode, op.neutral(of));
+                for row in 0..self.rows_of_sums() {
+                    self.store_at(of, mode, self.frame_addr(at + row * bytes), &none);
+                }
+                at
+            }
+            GroupOp::ScanInclusive(op) | GroupOp::ScanExclusive(op) => {
+                let at = self.frame.scratch(elem(of).bytes());
+                let none = self.number(of, Mode::Uniform, op.neutral(of));
+                self.store_at(of, Mode::Uniform, self.frame_addr(at), &none);
+                at
+            }
+            op => return Err(internal!("{op:?} of a work-group")),
+        };
+        self.group_state()?.slots.collectives.insert(collective.result, at);
+        Ok(())
+    }
+
+    fn collective_place(&mut self, result: Value) -> Lowered<u32> {
+        self.group_state()?.slots.collectives.get(&result).copied().ok_or_else(|| internal!("{result} has no place"))
+    }
+
+    fn store_at(&mut self, of: Scalar, mode: Mode, addr: Addr, regs: &[V]) {
+        let mem = Mem::Elem(elem(of));
+        if mode == Mode::Uniform {
+            self.b.effect(VOp::Store(mem, addr, regs[0]));
+            return;
+        }
+        let bytes = elem(of).bytes() * u32::from(self.shape.register(of, mode).lanes());
+        for (index, &value) in (0_u32..).zip(regs) {
+            let addr = Addr { disp: addr.disp + (index * bytes).cast_signed(), ..addr };
+            self.b.effect(VOp::StoreVector { mem, addr, value, mask: None });
+        }
+    }
+
+    fn load_at(&mut self, of: Scalar, mode: Mode, addr: Addr) -> Regs {
+        let (mem, ty) = (Mem::Elem(elem(of)), self.shape.register(of, mode));
+        if mode == Mode::Uniform {
+            return smallvec![self.here(ty, VOp::Load(mem, addr))];
+        }
+        let bytes = elem(of).bytes() * u32::from(ty.lanes());
+        (0..self.shape.registers(of, mode) as u32)
+            .map(|index| {
+                let addr = Addr { disp: addr.disp + (index * bytes).cast_signed(), ..addr };
+                self.here(ty, VOp::LoadVector { mem, addr, mask: None })
+            })
+            .collect()
+    }
+
+    /// Vectors of sums that chunks add to in turn: one that has just been stored is not there at once.
+    fn rows_of_sums(&self) -> u32 {
+        const ROWS: u32 = 4;
+        if self.shape.chunks() >= 2 * ROWS { ROWS } else { 1 }
+    }
+
+    /// Where a chunk finds the sums to which it adds.
+    fn own_sums(&mut self, of: Scalar, at: u32) -> Addr {
+        let (rows, addr) = (self.rows_of_sums(), self.frame_addr(at));
+        if rows == 1 {
+            return addr;
+        }
+        let (linear, last) = (self.linear(), self.i32((rows - 1) * self.shape.lanes));
+        let row = self.op(Register::I32, VOp::Bin(VBin::And, linear, last));
+        let row = self.op(Register::I64, VOp::Cast(CastOp::ZExt, row));
+        Addr { index: Some((row, elem(of).bytes() as u8)), ..addr }
+    }
+
+    /// What a chunk brings.
+    pub(super) fn bring(&mut self, collective: &Collective) -> Lowered<()> {
+        let at = self.collective_place(collective.result)?;
+        match collective.op {
+            GroupOp::All | GroupOp::Any => {
+                let not = collective.op == GroupOp::All;
+                let bits = if self.shape.lanes > 1 {
+                    self.flags(collective.value, not)
+                } else {
+                    let own = self.first(collective.value);
+                    let one = self.i32(1);
+                    if not { self.op(Register::I32, VOp::Bin(VBin::Xor, own, one)) } else { own }
+                };
+                self.add_to_word(at, bits);
+            }
+            GroupOp::Broadcast => {
+                let index = collective.index.ok_or_else(|| internal!("a broadcast from nowhere"))?;
+                let index = self.same(index);
+                let addr = self.frame_addr(at);
+                self.b.effect(VOp::Store(Mem::Elem(elem(Scalar::I32)), addr, index));
+                let kind = if self.shape.lanes > 1 { Kind::Varying } else { Kind::Uniform };
+                let registers = self.coerce(collective.value, kind);
+                let ty = self.ir_ty(collective.value);
+                self.store_place(kind, ty, at + 64, &registers, false);
+            }
+            _ => {
+                let (fold, mode) = self.fold(collective)?;
+                let own =
+                    if mode == Mode::Varying { self.of_those_here(fold, collective.value) } else { self.regs(collective.value, mode) };
+                let addr = self.own_sums(fold.of, at);
+                let sums = self.load_at(fold.of, mode, addr);
+                let sums = self.binary(fold.op, fold.of, mode, &sums, &own)?;
+                self.store_at(fold.of, mode, addr, &sums);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the group makes of what all chunks have brought.
+    pub(super) fn gathered(&mut self, collective: &Collective) -> Lowered<()> {
+        let at = self.collective_place(collective.result)?;
+        let of = scalar(self.ir_ty(collective.value));
+        let made = match collective.op {
+            GroupOp::All | GroupOp::Any => {
+                let (bits, zero) = (self.load_word(at), self.i32(0));
+                let op = if collective.op == GroupOp::All { VCmp::Eq } else { VCmp::Ne };
+                self.op(Register::I32, VOp::Cmp(op, bits, zero))
+            }
+            GroupOp::Broadcast => {
+                let (index, last) = (self.load_word(at), self.i32(self.shape.items() - 1));
+                let inside = self.op(Register::I32, VOp::Cmp(VCmp::ULt, index, last));
+                let index = self.op(Register::I32, VOp::Select(inside, index, last));
+                let index = self.op(Register::I64, VOp::Cast(CastOp::ZExt, index));
+                let addr = Addr { index: Some((index, elem(of).bytes() as u8)), ..self.frame_addr(at + 64) };
+                self.here(self.shape.register(of, Mode::Uniform), VOp::Load(Mem::Elem(elem(of)), addr))
+            }
+            _ => {
+                let (fold, mode) = self.fold(collective)?;
+                let mut sums = self.load_at(of, mode, self.frame_addr(at));
+                for row in 1..self.rows_of_sums() {
+                    let addr = self.frame_addr(at + row * elem(of).bytes() * self.shape.lanes);
+                    let more = self.load_at(of, mode, addr);
+                    sums = self.binary(fold.op, of, mode, &sums, &more)?;
+                }
+                if mode == Mode::Uniform { sums[0] } else { self.reduced(fold, &sums)? }
+            }
+        };
+        self.define(collective.result, Val::Uniform(smallvec![made]));
+        Ok(())
+    }
+
+    /// A scan of the group, for one of its chunks.
+    pub(in super::super) fn scan_on(&mut self, result: Value, op: GroupOp, value: Value) -> Lowered<Val> {
+        let at = self.collective_place(result)?;
+        let collective = Collective { op, value, index: None, result };
+        let (fold, mode) = self.fold(&collective)?;
+        let of = fold.of;
+        let sum = self.load_at(of, Mode::Uniform, self.frame_addr(at))[0];
+        let (before, sums, last) = if mode == Mode::Uniform {
+            let own = self.regs(value, mode);
+            let sums = self.binary(fold.op, of, mode, &[sum], &own)?;
+            let last = sums[0];
+            (smallvec![sum], sums, last)
+        } else {
+            let own = self.of_those_here(fold, value);
+            let own = self.scanned(fold, &own, self.shape.lanes)?;
+            let before = self.splat(sum, of);
+            let sums = self.binary(fold.op, of, mode, &before, &own)?;
+            // Of scalars alone, so that the next chunk waits for nothing else.
+            let own = self.known_lane(of, &own, self.shape.lanes - 1);
+            let last = self.binary(fold.op, of, Mode::Uniform, &[sum], &[own])?[0];
+            (before, sums, last)
+        };
+        self.store_at(of, Mode::Uniform, self.frame_addr(at), &[last]);
+        let made = match op {
+            GroupOp::ScanExclusive(_) => self.those_before(fold, mode, &before, &sums)?,
+            _ => sums,
+        };
+        Ok(if mode == Mode::Uniform { Val::Uniform(smallvec![made[0]]) } else { Val::Varying(smallvec![made]) })
+    }
+
+    /// The sums of all before each work-item, from those of all before the chunk and those up to each: for the first of all what comes of nothing.
+    fn those_before(&mut self, fold: Fold, mode: Mode, before: &Regs, sums: &[V]) -> Lowered<Regs> {
+        let of = fold.of;
+        let shifted = if mode == Mode::Uniform {
+            before.clone()
+        } else {
+            // Only lane 0 has nobody before it here, and `before` is the same in all lanes.
+            self.moved(of, sums, Some(before), &|lane| lane.checked_sub(1))?
+        };
+        let identity = fold.op.identity(of);
+        if fold.op.neutral(of) == identity {
+            return Ok(shifted);
+        }
+        let linear = self.linear();
+        let identity = self.number(of, mode, identity);
+        let (own, zero) = if mode == Mode::Uniform {
+            (Regs::from_slice(&[linear]), self.number(Scalar::I32, mode, 0))
+        } else {
+            let (first, steps) = (self.splat(linear, Scalar::I32), self.steps(Scalar::I32, 1));
+            (self.bin_regs(VBin::Add, Scalar::I32, mode, &first, &steps), self.number(Scalar::I32, mode, 0))
+        };
+        let is_first = self.compare_regs(VCmp::Eq, Scalar::I32, mode, &own, &zero);
+        Ok(self.select_regs(of, mode, &is_first, &identity, &shifted))
+    }
+}

@@ -1,0 +1,457 @@
+//! What runs at the level of the group, and which segments there are.
+
+use rustc_hash::FxHashSet;
+
+use super::super::shape::Shape;
+use super::super::uniformity::{Kind, Variation};
+use super::collective::{self, Collective};
+use crate::analysis::divergence::{Divergence, Question, StableLoads};
+use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
+
+/// What happens one after the other at the level of the group.
+pub(super) enum Node<'a> {
+    /// The group agrees upon it: computed once.
+    Level(&'a Inst),
+    /// What comes of what the segment before has brought together.
+    Gathered(Collective),
+    /// For each chunk.
+    Segment(Segment<'a>),
+    /// A choice that the group agrees upon.
+    Choice {
+        results: &'a [Value],
+        cond: Value,
+        ways: [Vec<Node<'a>>; 2],
+    },
+    /// A choice that each work-item makes.
+    Parted {
+        cond: Value,
+        ways: [Vec<Node<'a>>; 2],
+    },
+    Loop(Loop<'a>),
+    Break(&'a [Value]),
+    Continue(&'a [Value]),
+    Yield(&'a [Value]),
+    Return,
+}
+
+/// A loop at the level of the group.
+pub(super) struct Loop<'a> {
+    pub init: &'a [Value],
+    pub params: &'a [Value],
+    pub results: &'a [Value],
+    pub body: Vec<Node<'a>>,
+    /// Whether all leave it together.
+    pub together: bool,
+    /// Tells it from others.
+    pub number: usize,
+}
+
+/// What runs for each chunk.
+#[derive(Default)]
+pub(super) struct Segment<'a> {
+    pub insts: Vec<&'a Inst>,
+    pub tail: Vec<Tail<'a>>,
+}
+
+/// What a segment ends with.
+pub(super) enum Tail<'a> {
+    /// Values become those of other values.
+    Put(&'a [Value], &'a [Value]),
+    /// Masks of a choice.
+    Masks(Value),
+    /// What the group does together with what each chunk brings.
+    Bring(Collective),
+    /// Masks of a loop that is going to begin.
+    Enter(usize),
+    /// Those that are here leave the innermost loop, or its turn.
+    Leave { turn_only: bool },
+    /// Those that are here are done.
+    Return,
+}
+
+/// The plan of a kernel.
+pub(super) struct Plan<'a> {
+    pub nodes: Vec<Node<'a>>,
+    level: Vec<bool>,
+    /// Values that need a place in memory.
+    places: Vec<Value>,
+    definitions: FxHashSet<Value>,
+}
+
+struct Planner<'a> {
+    function: &'a Function,
+    variation: &'a Variation<'a>,
+    divergence: Divergence<'a>,
+    level: Vec<bool>,
+    changed: bool,
+    numbers: usize,
+    /// Whether work-items tell that they have come to a barrier.
+    tells: bool,
+}
+
+/// What is around a region.
+#[derive(Clone, Copy, Default)]
+struct Around<'a> {
+    /// The results of the construct whose region it is.
+    results: &'a [Value],
+    /// Parameters and results of the innermost loop of the group, and whether all leave it together.
+    turn: Option<(&'a [Value], &'a [Value], bool)>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn of((function, body): (&'a Function, &'a Region), variation: &'a Variation<'a>, shape: Shape, tells: bool) -> Self {
+        let question = Question { group: shape.group, zero_offset: false, stable: StableLoads::Constant };
+        let divergence = Divergence::of(function, body, question);
+        let level = vec![true; function.values.len()];
+        let mut planner = Planner { function, variation, divergence, level, changed: true, numbers: 0, tells };
+        while std::mem::take(&mut planner.changed) {
+            planner.levels(body, Around::default());
+        }
+        let mut nodes = planner.region(body, Around::default());
+        end_at_last(&mut nodes);
+        let mut plan = Self { nodes, level: planner.level, places: Vec::new(), definitions: FxHashSet::default() };
+        plan.find_places(variation);
+        plan
+    }
+
+    /// By value, whether the group agrees upon it.
+    pub(super) fn levels(&self) -> Vec<bool> {
+        self.level.clone()
+    }
+
+    /// Values that need a place in memory.
+    pub(super) fn places(&self) -> Vec<Value> {
+        self.places.clone()
+    }
+
+    fn find_places(&mut self, variation: &Variation<'_>) {
+        let mut places: Vec<Value> = Vec::new();
+        let mut needed: FxHashSet<Value> = FxHashSet::default();
+        let nodes = std::mem::take(&mut self.nodes);
+        self.look(&nodes, variation, &mut needed, &mut places);
+        self.nodes = nodes;
+        places.extend(needed);
+        places.sort_unstable();
+        places.dedup();
+        places.retain(|value| !self.level[value.index()]);
+        self.places = places;
+    }
+
+    fn look(&mut self, nodes: &[Node<'a>], variation: &Variation<'_>, needed: &mut FxHashSet<Value>, own: &mut Vec<Value>) {
+        for node in nodes {
+            match node {
+                Node::Segment(segment) => {
+                    let defined = segment.defined();
+                    for value in segment.read() {
+                        if !defined.contains(&value) && !self.level[value.index()] {
+                            remade_from(variation, value, &mut |value| {
+                                needed.insert(value);
+                            });
+                        }
+                    }
+                    for tail in &segment.tail {
+                        if let Tail::Put(_, to) = tail {
+                            own.extend_from_slice(to);
+                        }
+                    }
+                    self.definitions.extend(defined);
+                }
+                Node::Choice { ways, .. } | Node::Parted { ways, .. } => ways.iter().for_each(|way| self.look(way, variation, needed, own)),
+                Node::Loop(node) => {
+                    own.extend_from_slice(node.params);
+                    own.extend_from_slice(node.results);
+                    self.look(&node.body, variation, needed, own);
+                }
+                _ => {}
+            }
+        }
+        needed.retain(|value| !self.level[value.index()]);
+    }
+}
+
+impl<'a> Segment<'a> {
+    /// Values that are defined in it and may be used behind it.
+    pub(super) fn defined(&self) -> FxHashSet<Value> {
+        self.insts.iter().flat_map(|inst| inst.results.iter().copied()).collect()
+    }
+
+    /// Values that it uses, those of nested regions and its own included.
+    pub(super) fn read(&self) -> FxHashSet<Value> {
+        let mut read = FxHashSet::default();
+        for inst in &self.insts {
+            inst.op.for_each_operand(|value| {
+                read.insert(value);
+            });
+            for region in inst.op.regions() {
+                region.walk(&mut |inst| {
+                    inst.op.for_each_operand(|value| {
+                        read.insert(value);
+                    })
+                });
+                // What is defined in a nested region is used there only.
+                region.walk(&mut |inst| {
+                    inst.results.iter().for_each(|result| {
+                        read.remove(result);
+                    });
+                    if let Op::Loop { params, .. } = &inst.op {
+                        params.iter().for_each(|param| {
+                            read.remove(param);
+                        });
+                    }
+                });
+            }
+            if let Op::Loop { params, .. } = &inst.op {
+                params.iter().for_each(|param| {
+                    read.remove(param);
+                });
+            }
+        }
+        for tail in &self.tail {
+            match tail {
+                Tail::Put(from, _) => read.extend(from.iter().copied()),
+                Tail::Masks(cond) => {
+                    read.insert(*cond);
+                }
+                Tail::Bring(collective) => read.extend([Some(collective.value), collective.index].into_iter().flatten()),
+                _ => {}
+            }
+        }
+        read
+    }
+}
+
+/// Whether a value is computed again where it is used: ids, addresses, and what is uniform or linear and made of those.
+pub(super) fn is_remade(variation: &Variation<'_>, value: Value) -> bool {
+    match variation.definitions().get(value) {
+        Some(Op::Const(_) | Op::WorkItem(_) | Op::VarAddr(_) | Op::GlobalAddr(_)) => true,
+        Some(Op::PtrAdd(..)) if variation.is_in_rows(value) => true,
+        Some(op) => op.is_pure() && matches!(variation.kind(value), Kind::Uniform | Kind::Linear(_)),
+        None => false,
+    }
+}
+
+/// Calls `f` for what must be in memory so that a value can be had.
+fn remade_from(variation: &Variation<'_>, value: Value, f: &mut dyn FnMut(Value)) {
+    if !is_remade(variation, value) {
+        return f(value);
+    }
+    if let Some(op) = variation.definitions().get(value) {
+        op.for_each_operand(|operand| remade_from(variation, operand, f));
+    }
+}
+
+/// Whether a region waits for others.
+fn waits(region: &Region) -> bool {
+    super::super::kernel::has_barrier(region)
+}
+
+impl<'a> Planner<'a> {
+    fn is_level(&self, value: Value) -> bool {
+        self.level[value.index()]
+    }
+
+    fn lower(&mut self, value: Value) {
+        self.changed |= std::mem::replace(&mut self.level[value.index()], false);
+    }
+
+    fn keep(&mut self, value: Value, holds: bool) {
+        let uniform = matches!(self.variation.kind(value), Kind::Uniform | Kind::Unknown);
+        if !(holds && uniform && self.divergence.is_same(value)) {
+            self.lower(value);
+        }
+    }
+
+    /// Whether an instruction runs at the level of the group.
+    fn is_grouped(&self, inst: &Inst, around: Around<'a>) -> bool {
+        match &inst.op {
+            Op::Barrier(_) | Op::Group { sub: false, .. } => true,
+            Op::If { cond, .. } => {
+                let leaves = around.turn.is_some() && super::super::control::jumps(inst);
+                let returns = self.is_level(*cond) && inst.op.regions().into_iter().any(super::super::control::returns);
+                leaves || returns || inst.op.regions().into_iter().any(waits)
+            }
+            // A switch that leaves a loop of the group is made of choices before it gets here.
+            op => op.regions().into_iter().any(waits),
+        }
+    }
+
+    /// Whether all leave a loop of the group together.
+    fn leave_together(&self, body: &'a Region, around: Around<'a>) -> bool {
+        body.insts.iter().all(|inst| match &inst.op {
+            Op::If { cond, then, els } if self.is_grouped(inst, around) => {
+                let jumps = super::super::control::jumps(inst);
+                (!jumps || self.is_level(*cond)) && self.leave_together(then, around) && self.leave_together(els, around)
+            }
+            _ => true,
+        })
+    }
+
+    fn levels(&mut self, region: &'a Region, around: Around<'a>) {
+        for inst in &region.insts {
+            match &inst.op {
+                Op::If { cond, then, els } if self.is_grouped(inst, around) => {
+                    let cond = self.is_level(*cond);
+                    for way in [then, els] {
+                        self.levels(way, Around { results: &inst.results, ..around });
+                    }
+                    inst.results.iter().for_each(|&result| self.keep(result, cond));
+                }
+                Op::Loop { init, params, body, .. } if self.is_grouped(inst, around) => {
+                    let turn = (&params[..], &inst.results[..]);
+                    let together = self.leave_together(body, Around { results: &[], turn: Some((turn.0, turn.1, true)) });
+                    for (&param, &init) in params.iter().zip(init) {
+                        let holds = together && self.is_level(init);
+                        self.keep(param, holds);
+                    }
+                    inst.results.iter().for_each(|&result| self.keep(result, together));
+                    self.levels(body, Around { results: &[], turn: Some((turn.0, turn.1, together)) });
+                }
+                Op::Yield(values) => self.give(values, around.results),
+                Op::Break(values) => self.give(values, around.turn.map_or(&[], |turn| turn.1)),
+                Op::Continue(values) => self.give(values, around.turn.map_or(&[], |turn| turn.0)),
+                // The group agrees upon what comes of it, whoever is here.
+                Op::Group { sub: false, .. } if collective::of(inst).is_some_and(|collective| !collective.is_scan()) => {}
+                op => {
+                    let stable = match *op {
+                        Op::Load { ptr, volatile: false, .. } => self.function.ty(ptr) == Type::Ptr(Space::Constant),
+                        // Each work-item has its own.
+                        Op::VarAddr(_) => false,
+                        _ => op.is_pure(),
+                    };
+                    let mut holds = stable && op.regions().is_empty();
+                    op.for_each_operand(|value| {
+                        holds &= self.is_level(value) || matches!(self.variation.definitions().get(value), Some(Op::Const(_)))
+                    });
+                    inst.results.iter().for_each(|&result| self.keep(result, holds));
+                    for nested in op.regions() {
+                        self.not_level(nested);
+                    }
+                    if let Op::Loop { params, .. } = op {
+                        params.iter().for_each(|&param| self.lower(param));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is inside of a segment is computed there.
+    fn not_level(&mut self, region: &Region) {
+        region.walk(&mut |inst| {
+            inst.results.iter().for_each(|&result| self.lower(result));
+            if let Op::Loop { params, .. } = &inst.op {
+                params.iter().for_each(|&param| self.lower(param));
+            }
+        });
+    }
+
+    fn give(&mut self, from: &[Value], to: &[Value]) {
+        for (&from, &to) in from.iter().zip(to) {
+            if !self.is_level(from) {
+                self.lower(to);
+            }
+        }
+    }
+
+    fn region(&mut self, region: &'a Region, around: Around<'a>) -> Vec<Node<'a>> {
+        let mut nodes = Vec::new();
+        let mut pending = Segment::default();
+        for inst in &region.insts {
+            match &inst.op {
+                Op::Barrier(_) => {
+                    if self.tells {
+                        pending.insts.push(inst);
+                    }
+                    flush(&mut nodes, &mut pending);
+                }
+                Op::Group { sub: false, .. } => match collective::of(inst) {
+                    Some(collective) if !collective.is_scan() => {
+                        pending.tail.push(Tail::Bring(collective));
+                        flush(&mut nodes, &mut pending);
+                        nodes.push(Node::Gathered(collective));
+                    }
+                    _ => pending.insts.push(inst),
+                },
+                Op::If { cond, then, els } if self.is_grouped(inst, around) => {
+                    let level = self.is_level(*cond);
+                    if !level {
+                        pending.tail.push(Tail::Masks(*cond));
+                    }
+                    flush(&mut nodes, &mut pending);
+                    let inside = Around { results: &inst.results, ..around };
+                    let ways = [self.region(then, inside), self.region(els, inside)];
+                    nodes.push(if level {
+                        Node::Choice { results: &inst.results, cond: *cond, ways }
+                    } else {
+                        Node::Parted { cond: *cond, ways }
+                    });
+                }
+                Op::Loop { init, params, body, .. } if self.is_grouped(inst, around) => {
+                    let turn = |together| Around { results: &[], turn: Some((&params[..], &inst.results[..], together)) };
+                    let together = self.leave_together(body, turn(true));
+                    let number = self.numbers;
+                    self.numbers += 1;
+                    pending.tail.push(Tail::Put(init, params));
+                    if !together {
+                        pending.tail.push(Tail::Enter(number));
+                    }
+                    flush(&mut nodes, &mut pending);
+                    let body = self.region(body, turn(together));
+                    nodes.push(Node::Loop(Loop { init, params, results: &inst.results, body, together, number }));
+                }
+                Op::Yield(values) => {
+                    pending.tail.push(Tail::Put(values, around.results));
+                    flush(&mut nodes, &mut pending);
+                    nodes.push(Node::Yield(values));
+                }
+                Op::Break(values) => {
+                    let turn = around.turn;
+                    pending.tail.push(Tail::Put(values, turn.map_or(&[], |turn| turn.1)));
+                    if turn.is_some_and(|turn| !turn.2) {
+                        pending.tail.push(Tail::Leave { turn_only: false });
+                    }
+                    flush(&mut nodes, &mut pending);
+                    nodes.push(Node::Break(values));
+                }
+                Op::Continue(values) => {
+                    let turn = around.turn;
+                    pending.tail.push(Tail::Put(values, turn.map_or(&[], |turn| turn.0)));
+                    if turn.is_some_and(|turn| !turn.2) {
+                        pending.tail.push(Tail::Leave { turn_only: true });
+                    }
+                    flush(&mut nodes, &mut pending);
+                    nodes.push(Node::Continue(values));
+                }
+                Op::Return(_) | Op::Unreachable => {
+                    pending.tail.push(Tail::Return);
+                    flush(&mut nodes, &mut pending);
+                    nodes.push(Node::Return);
+                }
+                _ if !inst.results.is_empty() && inst.results.iter().all(|&result| self.is_level(result)) => nodes.push(Node::Level(inst)),
+                Op::Const(_) => {}
+                _ => pending.insts.push(inst),
+            }
+        }
+        nodes
+    }
+}
+
+/// Whoever gets to the end of the kernel need not write down that he did.
+fn end_at_last(nodes: &mut Vec<Node<'_>>) {
+    let [.., Node::Segment(segment), Node::Return] = &mut nodes[..] else { return };
+    if matches!(segment.tail.last(), Some(Tail::Return)) {
+        segment.tail.pop();
+    }
+    if segment.tail.is_empty() && segment.insts.is_empty() {
+        let at = nodes.len() - 2;
+        nodes.remove(at);
+    }
+}
+
+/// A segment ends here, if there is anything in it.
+fn flush<'a>(nodes: &mut Vec<Node<'a>>, pending: &mut Segment<'a>) {
+    let segment = std::mem::take(pending);
+    let nothing = segment.tail.iter().all(|tail| matches!(tail, Tail::Put([], _) | Tail::Put(_, [])));
+    if !segment.insts.is_empty() || !nothing {
+        nodes.push(Node::Segment(segment));
+    }
+}

@@ -1,0 +1,426 @@
+//! Segments: loops over the chunks of a group, and what they leave in memory for each other.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V};
+
+use super::super::shape::{Mode, elem};
+use super::super::uniformity::Kind;
+use super::super::value::{Regs, scalar};
+use super::super::vectorizer::{Lower, Lowered};
+use super::collective;
+use super::plan::{Loop, Segment, Tail, is_remade};
+use crate::internal::internal;
+use crate::ir::{Scalar, Type, Value};
+
+/// Where things lie in memory.
+#[derive(Default)]
+pub(super) struct Slots {
+    level: Vec<bool>,
+    /// Values that have a place. No place is used for anything else while the group runs: loops come back.
+    places: FxHashMap<Value, u32>,
+    choices: FxHashMap<Value, ([u32; 2], [u32; 2])>,
+    loops: FxHashMap<usize, (u32, u32, u32)>,
+    /// Where chunks put together what the group does, by its result.
+    pub(super) collectives: FxHashMap<Value, u32>,
+}
+
+impl Slots {
+    pub(super) fn new(level: Vec<bool>, places: FxHashMap<Value, u32>) -> Self {
+        Self { level, places, ..Self::default() }
+    }
+
+    pub(super) fn is_level(&self, value: Value) -> bool {
+        self.level[value.index()]
+    }
+
+    /// The masks of both ways of a choice, and the words that say whether anybody takes them.
+    pub(super) fn choice(&self, cond: Value) -> Option<([u32; 2], [u32; 2])> {
+        self.choices.get(&cond).copied()
+    }
+
+    /// The masks of those that are in a loop and of those that are in its turn, and the word that says whether anybody is.
+    pub(super) fn parted(&self, node: &Loop<'_>) -> Option<(u32, u32, u32)> {
+        self.loops.get(&node.number).copied()
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// A place for a number of each chunk.
+    pub(super) fn mask_array(&mut self) -> u32 {
+        let bytes = 4 * self.shape.chunks() * self.shape.lanes;
+        self.frame.scratch(bytes)
+    }
+
+    /// A loop over the chunks.
+    pub(super) fn each_chunk(&mut self, body: impl FnOnce(&mut Self, V) -> Lowered<()>) -> Lowered<()> {
+        let (values, splats, fixed) = (self.values.clone(), self.splats.clone(), self.fixed_loads.clone());
+        let (variables, rows) = (self.frame.variables, self.frame.rows);
+        self.chunks(|this| {
+            let linear = this.items.linear.ok_or_else(|| internal!("no chunk"))?;
+            body(this, linear)
+        })?;
+        (self.values, self.splats, self.fixed_loads) = (values, splats, fixed);
+        (self.frame.variables, self.frame.rows) = (variables, rows);
+        self.items.linear = None;
+        (self.exec, self.running, self.split_depth) = (None, None, 0);
+        self.slots.clear();
+        Ok(())
+    }
+
+    /// Loads the word of the chunk in an array of masks.
+    pub(super) fn load_item(&mut self, array: u32) -> V {
+        let addr = self.item_addr(array, Elem::I32);
+        self.here(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr))
+    }
+
+    pub(super) fn store_item(&mut self, array: u32, bits: V) {
+        let addr = self.item_addr(array, Elem::I32);
+        self.b.effect(VOp::Store(Mem::Elem(Elem::I32), addr, bits));
+    }
+
+    pub(super) fn store_all_lanes(&mut self, array: u32) -> Lowered<()> {
+        let bits = self.live_bits();
+        self.store_item(array, bits);
+        Ok(())
+    }
+
+    pub(super) fn load_word(&mut self, at: u32) -> V {
+        let addr = self.frame_addr(at);
+        self.here(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr))
+    }
+
+    pub(super) fn clear_word(&mut self, at: u32) {
+        let (addr, zero) = (self.frame_addr(at), self.i32(0));
+        self.b.effect(VOp::Store(Mem::Elem(Elem::I32), addr, zero));
+    }
+
+    /// Sets bits of a word.
+    pub(super) fn add_to_word(&mut self, at: u32, bits: V) {
+        let old = self.load_word(at);
+        let new = self.here(Register::I32, VOp::Bin(VBin::Or, old, bits));
+        let addr = self.frame_addr(at);
+        self.b.effect(VOp::Store(Mem::Elem(Elem::I32), addr, new));
+    }
+
+    /// Takes bits out of the word of the chunk.
+    fn take_from_item(&mut self, array: u32, bits: V) {
+        let old = self.load_item(array);
+        let new = self.here(Register::I32, VOp::Bin(VBin::AndNot, old, bits));
+        self.store_item(array, new);
+    }
+
+    /// Makes places for what a segment's end needs, before it begins.
+    fn prepare(&mut self, segment: &Segment<'a>) -> Lowered<()> {
+        for tail in &segment.tail {
+            match tail {
+                Tail::Masks(cond) => {
+                    let masks = [self.mask_array(), self.mask_array()];
+                    let flags = [self.frame.scratch(4), self.frame.scratch(4)];
+                    flags.into_iter().for_each(|flag| self.clear_word(flag));
+                    self.group_state()?.slots.choices.insert(*cond, (masks, flags));
+                }
+                Tail::Enter(number) => {
+                    let made = (self.mask_array(), self.mask_array(), self.frame.scratch(4));
+                    self.group_state()?.slots.loops.insert(*number, made);
+                }
+                Tail::Bring(collective) => self.prepare_collective(collective)?,
+                _ => {}
+            }
+        }
+        for collective in segment.insts.iter().filter_map(|inst| collective::of(inst)) {
+            self.prepare_collective(&collective)?;
+        }
+        Ok(())
+    }
+
+    /// Lowers a segment.
+    pub(super) fn segment(&mut self, segment: &Segment<'a>) -> Lowered<()> {
+        self.prepare(segment)?;
+        let (mask, live) = {
+            let state = self.group_state()?;
+            (state.masks.last().copied(), state.live)
+        };
+        self.each_chunk(|this, _| {
+            let latch = this.exit;
+            this.begin_segment(mask, live)?;
+            let defined = segment.defined();
+            let mut read: Vec<Value> = segment.read().into_iter().filter(|value| !defined.contains(value)).collect();
+            read.sort_unstable();
+            for value in read {
+                this.restore(value)?;
+            }
+            for inst in &segment.insts {
+                this.instruction(inst)?;
+                if this.b.is_ended() {
+                    break;
+                }
+                if this.shape.lanes > 1 && this.may_part(inst) {
+                    this.note_returned(live);
+                    this.unless_nobody(latch);
+                }
+            }
+            if !this.b.is_ended() {
+                let mut kept: Vec<Value> = defined.into_iter().collect();
+                kept.sort_unstable();
+                for value in kept {
+                    if this.group_state()?.slots.places.contains_key(&value) {
+                        this.keep(value, value, false)?;
+                    }
+                }
+                this.tail(&segment.tail, live)?;
+            }
+            if this.exit != latch {
+                // Where the only lane returns.
+                if !this.b.is_ended() {
+                    this.jump(latch, []);
+                }
+                let returned = std::mem::replace(&mut this.exit, latch);
+                this.b.enter(returned);
+                if let Some(live) = live {
+                    let zero = this.i32(0);
+                    this.store_item(live, zero);
+                }
+                this.jump(latch, []);
+            }
+            Ok(())
+        })
+    }
+
+    /// The address of what belongs to the chunk, of which each work-item has so many bytes from a byte of the arena on.
+    fn of_chunk(&mut self, at: u32, bytes: u32) -> Lowered<V> {
+        let linear = self.items.linear.ok_or_else(|| internal!("no chunk"))?;
+        let index = self.op(Register::I64, VOp::Cast(CastOp::ZExt, linear));
+        let (start, bytes) = (self.arena_at(at), self.i64(u64::from(bytes)));
+        let offset = self.op(Register::I64, VOp::Bin(VBin::Mul, index, bytes));
+        Ok(self.op(Register::I64, VOp::Bin(VBin::Add, start, offset)))
+    }
+
+    /// Those that are here: none, and the chunk is passed over.
+    fn begin_segment(&mut self, mask: Option<u32>, live: Option<u32>) -> Lowered<()> {
+        let latch = self.exit;
+        if self.frame.private.stride > 0 {
+            self.frame.variables = self.of_chunk(self.frame.private_range.0, self.frame.private.stride)?;
+        }
+        if self.frame.private.rows > 0 {
+            self.frame.rows = self.of_chunk(self.frame.rows_at, self.frame.private.rows)?;
+        }
+        let mut bits: Option<V> = None;
+        for array in [mask, live].into_iter().flatten() {
+            let own = self.load_item(array);
+            bits = Some(match bits {
+                Some(bits) => self.here(Register::I32, VOp::Bin(VBin::And, bits, own)),
+                None => own,
+            });
+        }
+        if let Some(bits) = bits {
+            let some = self.b.block();
+            self.b.end(Terminator::Branch(Cond::NonZero(bits), Target::new(some, []), Target::new(latch, [])));
+            self.b.enter(some);
+            if self.shape.lanes > 1 {
+                self.exec = Some(self.masks_of(bits));
+            }
+        }
+        if live.is_some() {
+            if self.shape.lanes > 1 {
+                self.split_depth = 1;
+                self.begin_running();
+            } else {
+                self.exit = self.b.block();
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down who has returned.
+    fn note_returned(&mut self, live: Option<u32>) {
+        if let (Some(live), Some(running)) = (live, self.running.clone()) {
+            let running: Regs = SmallVec::from_slice(&self.slots[running]);
+            // Those that are not here were not in `running`, but may be alive.
+            let own = self.mask_bits(&running);
+            let masks: Regs = self.began.clone().unwrap_or(running);
+            let all = self.mask_bits(&masks);
+            let gone = self.here(Register::I32, VOp::Bin(VBin::AndNot, all, own));
+            self.take_from_item(live, gone);
+        }
+    }
+
+    /// Goes on if a lane is left.
+    fn unless_nobody(&mut self, latch: wgcl_codegen::vir::Block) {
+        if let Some(masks) = self.exec.clone() {
+            let some = self.b.block();
+            let any = self.any(&masks);
+            self.b.end(Terminator::Branch(any, Target::new(some, []), Target::new(latch, [])));
+            self.b.enter(some);
+        }
+    }
+
+    /// A place for a value: a number of each work-item, for each component.
+    pub(super) fn new_place(&mut self, value: Value) -> u32 {
+        let ty = self.ir_ty(value);
+        let bytes = self.array_bytes(scalar(ty)) * u32::from(ty.lanes());
+        self.frame.scratch(bytes)
+    }
+
+    fn place_of(&mut self, value: Value) -> Lowered<Option<u32>> {
+        Ok(self.group_state()?.slots.places.get(&value).copied())
+    }
+
+    /// Brings a value back that another segment has made.
+    fn restore(&mut self, value: Value) -> Lowered<()> {
+        if self.values[value.index()].is_some() || self.group_state()?.slots.is_level(value) {
+            return Ok(());
+        }
+        if is_remade(self.variation, value) {
+            if let Some(op) = self.variation.definitions().get(value) {
+                let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
+                op.for_each_operand(|operand| operands.push(operand));
+                for operand in operands {
+                    self.restore(operand)?;
+                }
+                if !matches!(op, crate::ir::Op::Const(_)) {
+                    self.with_result(op, value)?;
+                }
+            }
+            return Ok(());
+        }
+        let Some(at) = self.place_of(value)? else { return Ok(()) };
+        let (kind, ty) = (self.variation.kind(value), self.ir_ty(value));
+        let registers = self.load_place(kind, ty, at);
+        let val = self.rebuild(kind, ty, &registers);
+        self.define(value, val);
+        Ok(())
+    }
+
+    /// Bytes of a component's array.
+    fn array_bytes(&self, of: Scalar) -> u32 {
+        elem(of).bytes() * self.shape.chunks() * self.shape.lanes
+    }
+
+    fn load_place(&mut self, kind: Kind, ty: Type, at: u32) -> Vec<V> {
+        let of = scalar(ty);
+        let mut registers = Vec::new();
+        for component in 0..u32::from(ty.lanes()) {
+            let addr = self.item_addr(at + component * self.array_bytes(of), elem(of));
+            if kind != Kind::Varying {
+                registers.push(self.here(self.shape.register(of, Mode::Uniform), VOp::Load(Mem::Elem(elem(of)), addr)));
+            } else if of == Scalar::Bool {
+                let bits = self.here(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr));
+                registers.extend(self.masks_of(bits));
+            } else {
+                let register = self.shape.register(of, Mode::Varying);
+                let bytes = elem(of).bytes() * u32::from(register.lanes());
+                for index in 0..self.shape.registers(of, Mode::Varying) as u32 {
+                    let addr = Addr { disp: addr.disp + (index * bytes).cast_signed(), ..addr };
+                    registers.push(self.here(register, VOp::LoadVector { mem: Mem::Elem(elem(of)), addr, mask: None }));
+                }
+            }
+        }
+        registers
+    }
+
+    /// Stores a value to the place of another, or its own; only for those that are here if `masked`.
+    fn keep(&mut self, from: Value, to: Value, masked: bool) -> Lowered<()> {
+        let Some(at) = self.place_of(to)? else { return Ok(()) };
+        let (kind, ty) = (self.variation.kind(to), self.ir_ty(to));
+        let registers = self.coerce(from, kind);
+        self.store_place(kind, ty, at, &registers, masked);
+        Ok(())
+    }
+
+    pub(super) fn store_place(&mut self, kind: Kind, ty: Type, at: u32, registers: &[V], masked: bool) {
+        let of = scalar(ty);
+        let count = if kind == Kind::Varying { self.shape.registers(of, Mode::Varying) } else { 1 };
+        let masks = self.exec.clone().filter(|_| masked);
+        for (component, regs) in (0_u32..).zip(registers.chunks(count)) {
+            let addr = self.item_addr(at + component * self.array_bytes(of), elem(of));
+            if kind != Kind::Varying {
+                self.b.effect(VOp::Store(Mem::Elem(elem(of)), addr, regs[0]));
+            } else if of == Scalar::Bool {
+                let mut bits = self.mask_bits(regs);
+                if let Some(masks) = &masks {
+                    let here = self.mask_bits(masks);
+                    let old = self.here(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr));
+                    let others = self.here(Register::I32, VOp::Bin(VBin::AndNot, old, here));
+                    let own = self.here(Register::I32, VOp::Bin(VBin::And, bits, here));
+                    bits = self.here(Register::I32, VOp::Bin(VBin::Or, others, own));
+                }
+                self.b.effect(VOp::Store(Mem::Elem(Elem::I32), addr, bits));
+            } else {
+                let bytes = elem(of).bytes() * u32::from(self.shape.register(of, Mode::Varying).lanes());
+                let masks = masks.as_ref().map(|masks| self.masks_for(of, masks));
+                for (index, &value) in regs.iter().enumerate() {
+                    let addr = Addr { disp: addr.disp + (index as u32 * bytes).cast_signed(), ..addr };
+                    let mask = masks.as_ref().map(|masks| masks[index]);
+                    self.b.effect(VOp::StoreVector { mem: Mem::Elem(elem(of)), addr, value, mask });
+                }
+            }
+        }
+    }
+
+    /// What a segment ends with.
+    fn tail(&mut self, tail: &[Tail<'a>], live: Option<u32>) -> Lowered<()> {
+        for tail in tail {
+            match *tail {
+                Tail::Put(from, to) => self.put_all(from, to)?,
+                Tail::Masks(cond) => {
+                    let (masks, flags) = self.group_state()?.slots.choice(cond).ok_or_else(|| internal!("a choice without masks"))?;
+                    let here = self.live_bits();
+                    let own = if self.shape.lanes == 1 {
+                        self.first(cond)
+                    } else {
+                        let regs = self.regs(cond, Mode::Varying);
+                        self.mask_bits(&regs)
+                    };
+                    for (index, op) in [VBin::And, VBin::AndNot].into_iter().enumerate() {
+                        let bits = self.here(Register::I32, VOp::Bin(op, here, own));
+                        self.store_item(masks[index], bits);
+                        self.add_to_word(flags[index], bits);
+                    }
+                }
+                Tail::Bring(ref collective) => self.bring(collective)?,
+                Tail::Enter(number) => {
+                    let (alive, ..) =
+                        self.group_state()?.slots.loops.get(&number).copied().ok_or_else(|| internal!("a loop without masks"))?;
+                    let bits = self.live_bits();
+                    self.store_item(alive, bits);
+                }
+                Tail::Leave { turn_only } => {
+                    let bits = self.live_bits();
+                    let state = self.group_state()?;
+                    let Some((alive, depth)) = state.loops.last().and_then(|state| state.alive) else { continue };
+                    let arrays: Vec<u32> = state.masks[depth..].to_vec();
+                    arrays.into_iter().for_each(|array| self.take_from_item(array, bits));
+                    if !turn_only {
+                        self.take_from_item(alive, bits);
+                    }
+                }
+                Tail::Return => {
+                    if let Some(live) = live {
+                        let bits = self.live_bits();
+                        self.take_from_item(live, bits);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Values become those of others, all at once.
+    fn put_all(&mut self, from: &[Value], to: &[Value]) -> Lowered<()> {
+        let mut stores = Vec::new();
+        for (&from, &to) in from.iter().zip(to) {
+            if self.group_state()?.slots.is_level(to) {
+                continue;
+            }
+            let Some(at) = self.place_of(to)? else { continue };
+            let (kind, ty) = (self.variation.kind(to), self.ir_ty(to));
+            let registers = self.coerce(from, kind);
+            stores.push((kind, ty, at, registers));
+        }
+        for (kind, ty, at, registers) in stores {
+            self.store_place(kind, ty, at, &registers, true);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! Kernels of which two vectors of work-items run side by side, so that one computes while the other waits for its results or for memory; and what is the same for all of them is fetched, counted and
+//! tested once for twice as many.
+//!
+//! That pays in loops which work-items leave together, or nearly so because they count to the same bound, as long as everything that lives in them has registers. Where they leave one by one, more
+//! lanes wait for the last.
+
+use rustc_hash::FxHashMap;
+
+use super::gather_bound::{has_loop, parts};
+use super::shape::{Shape, elem};
+use super::uniformity::{Kind, Variation};
+use super::value::scalar;
+use crate::analysis::loops::{Counted, PlainLoop};
+use crate::ir::{Function, Inst, Op, Region, Value};
+
+/// Vectors of fewer lanes are busy computing.
+const LEAST_LANES: u32 = 8;
+
+/// Lanes that have a bit each in a word.
+const MOST_LANES: u32 = 32;
+
+/// The shape for a kernel with loops: twice the lanes where its innermost loops have registers for them.
+pub(super) fn interleaved(function: &Function, shape: Shape, variation: &Variation<'_>) -> Shape {
+    let lanes = shape.lanes * 2;
+    let fills_vectors = shape.lanes * 4 == shape.isa.vector_bytes();
+    if !fills_vectors || shape.lanes < LEAST_LANES || lanes > MOST_LANES || !shape.group[usize::from(shape.axis)].is_multiple_of(lanes) {
+        return shape;
+    }
+    let registers = if shape.isa.vector_bytes() == 64 { 32 } else { 16 };
+    if pays(function, &function.body, variation, registers) { Shape { lanes, ..shape } } else { shape }
+}
+
+/// Whether all loops of a region that contain no others do with half of the registers.
+fn pays(function: &Function, region: &Region, variation: &Variation<'_>, registers: usize) -> bool {
+    region.insts.iter().all(|inst| match &inst.op {
+        Op::Call(..) => false,
+        Op::Loop { params, body, .. } => {
+            let inside = || {
+                if has_loop(body) { pays(function, body, variation, registers) } else { fits(params, body, variation, registers) }
+            };
+            (!parts(body, variation) || is_counted(function, &inst.op, variation)) && inside()
+        }
+        op => op.regions().into_iter().all(|region| pays(function, region, variation, registers)),
+    })
+}
+
+/// Whether a loop ends where a counter gets to a bound that is the same for all, by steps that are.
+fn is_counted(function: &Function, op: &Op, variation: &Variation<'_>) -> bool {
+    let is_uniform = |value: Value| matches!(variation.kind(value), Kind::Uniform | Kind::Unknown);
+    let counted = PlainLoop::of(op).and_then(|plain| Counted::of(function, &plain));
+    counted.is_some_and(|counted| is_uniform(counted.bound) && is_uniform(counted.step.1))
+}
+
+/// Whether twice of what lives in a loop at any time has registers.
+fn fits(params: &[Value], body: &Region, variation: &Variation<'_>, registers: usize) -> bool {
+    let mut lives = Lives::default();
+    lives.region(body);
+    // What comes from outside, or goes on to the next turn, lives all the time.
+    for value in params.iter().chain(&lives.outer(params)) {
+        lives.spans.insert(*value, (0, lives.at));
+    }
+    let mut changes = vec![0_isize; lives.at + 2];
+    for (&value, &(from, to)) in &lives.spans {
+        let size = size(value, variation).cast_signed();
+        changes[from] += size;
+        changes[to + 1] -= size;
+    }
+    let (mut alive, mut most) = (0, 0);
+    for change in changes {
+        alive += change;
+        most = most.max(alive);
+    }
+    most.unsigned_abs() * 2 <= registers
+}
+
+/// The registers of a vector of work-items that a value takes.
+fn size(value: Value, variation: &Variation<'_>) -> usize {
+    if variation.kind(value) != Kind::Varying {
+        return 0;
+    }
+    let ty = variation.ty(value);
+    usize::from(ty.lanes()) * if elem(scalar(ty)).bits() == 64 { 2 } else { 1 }
+}
+
+/// Where in a loop's body, counted in instructions, values are defined and used last.
+#[derive(Default)]
+struct Lives {
+    at: usize,
+    spans: FxHashMap<Value, (usize, usize)>,
+    /// Values that were used before they were defined: those of outside.
+    before: Vec<Value>,
+}
+
+impl Lives {
+    fn region(&mut self, region: &Region) {
+        region.insts.iter().for_each(|inst| self.inst(inst));
+    }
+
+    fn inst(&mut self, inst: &Inst) {
+        self.at += 1;
+        let at = self.at;
+        inst.op.for_each_operand(|value| match self.spans.get_mut(&value) {
+            Some(span) => span.1 = at,
+            None => self.before.push(value),
+        });
+        inst.op.regions().into_iter().for_each(|nested| self.region(nested));
+        for &result in &inst.results {
+            self.spans.insert(result, (self.at, self.at));
+        }
+    }
+
+    fn outer(&self, params: &[Value]) -> Vec<Value> {
+        self.before.iter().copied().filter(|value| !params.contains(value)).collect()
+    }
+}

@@ -1,0 +1,284 @@
+//! Components of neighbours that lie one behind the other in memory: whole vectors are loaded and stored, and their lanes sorted by component.
+//!
+//! ```text
+//! memory      x0 y0 x1 y1  x2 y2 x3 y3        two vectors
+//! registers   x0 x1 x2 x3  y0 y1 y2 y3        a shuffle each
+//! ```
+//! For `n` components that takes `n` accesses and `n log n` shuffles, which is a third of what a gather or scatter of each component takes.
+
+use smallvec::SmallVec;
+use wgcl_codegen::vir::{Addr, CastOp, Elem, Mem, Op as VOp, Type as Register, Value as V};
+
+use super::access::{Address, memory};
+use super::shape::{Mode, elem};
+use super::value::{Comps, Regs};
+use super::vectorizer::Lower;
+use crate::ir::Scalar;
+
+/// The most words a work-item.
+const MOST: u32 = 16;
+/// Stores of single lanes that are written out one after the other.
+const WRITTEN_OUT: u32 = 64;
+
+/// What is accessed as what: words of a scalar, so many from one work-item to the next.
+#[derive(Clone, Copy)]
+struct Words {
+    of: Scalar,
+    step: u32,
+}
+
+/// The words that make up components, where neighbours are so many bytes apart.
+fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
+    let total = of.size() * count;
+    let unit = if of.size() >= 4 { of } else { Scalar::I32 };
+    let step = u32::try_from(stride).ok()? / unit.size();
+    let fits = i64::from(step * unit.size()) == stride && total.is_multiple_of(unit.size()) && total / unit.size() <= step;
+    (fits && step.is_power_of_two() && (2..=MOST).contains(&step)).then_some(Words { of: unit, step })
+}
+
+impl Lower<'_> {
+    /// Loads components together, where that can be done and touches nothing beyond memory: whole steps, or what is aligned so that no page is left.
+    pub(super) fn load_together(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Option<Comps> {
+        let Address::Linear(first, stride) = *address else { return None };
+        if self.exec.is_some() {
+            return None;
+        }
+        let words = words(of, count, stride)?;
+        if of.size() * count != words.step * words.of.size() && i64::from(align) < stride {
+            return None;
+        }
+        let ty = self.shape.register(words.of, Mode::Varying);
+        let bytes = u32::from(ty.lanes()) * words.of.size();
+        let mut sorted: Vec<Regs> = vec![Regs::new(); words.step as usize];
+        for index in 0..self.shape.registers(words.of, Mode::Varying) as u32 {
+            let list: Vec<V> = (0..words.step)
+                .map(|part| {
+                    let addr = Addr::behind(first, ((index * words.step + part) * bytes).cast_signed());
+                    self.here(ty, VOp::LoadVector { mem: memory(words.of), addr, mask: None })
+                })
+                .collect();
+            for (regs, value) in sorted.iter_mut().zip(self.sort(ty, &list)) {
+                regs.push(value);
+            }
+        }
+        sorted.truncate((of.size() * count / words.of.size()) as usize);
+        Some(if of == words.of { sorted.into_iter().collect() } else { self.bitcast(words.of, of, Mode::Varying, &sorted) })
+    }
+
+    /// Stores components together, or a lane after the other without a loop; whether that was done.
+    pub(super) fn store_together(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
+        let count = comps.len() as u32;
+        let Address::Linear(first, stride) = *address else { return self.store_apart(address, of, comps) };
+        // Side by side as numbers, or as the words that narrow components make up.
+        let total = of.size() * count;
+        let in_row = stride == i64::from(total) && (count == 1 || of.size() < 4 && matches!(total, 4 | 8));
+        if self.exec.is_some() || in_row {
+            return false;
+        }
+        let words = words(of, count, stride).filter(|words| of.size() * count == words.step * words.of.size());
+        let Some(words) = words else { return self.store_written_out(first, stride, of, comps) };
+        let comps: Comps = if of == words.of { comps.iter().cloned().collect() } else { self.bitcast(of, words.of, Mode::Varying, comps) };
+        let ty = self.shape.register(words.of, Mode::Varying);
+        let bytes = u32::from(ty.lanes()) * words.of.size();
+        for index in 0..self.shape.registers(words.of, Mode::Varying) {
+            let list: Vec<V> = comps.iter().map(|regs| regs[index]).collect();
+            for (part, value) in (0_u32..).zip(self.mix(ty, &list)) {
+                let addr = Addr::behind(first, ((index as u32 * words.step + part) * bytes).cast_signed());
+                self.b.effect(VOp::StoreVector { mem: memory(words.of), addr, value, mask: None });
+            }
+        }
+        true
+    }
+
+    /// Stores far apart: a lane at a time by way of memory, which machines do sooner than a scatter.
+    fn store_written_out(&mut self, first: V, stride: i64, of: Scalar, comps: &[Regs]) -> bool {
+        let Some(stride) = i32::try_from(stride).ok().filter(|stride| stride.unsigned_abs() <= 1 << 20) else { return false };
+        self.each_written_out(of, comps, &mut |_, lane| Addr::behind(first, stride * lane.cast_signed()))
+    }
+
+    /// The same to addresses of which nothing is known.
+    fn store_apart(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
+        let Address::Based(base, offsets) = address else { return false };
+        if self.exec.is_some() || !self.may_be_written_out(comps) {
+            return false;
+        }
+        let mark = self.frame.mark();
+        let offsets = self.widen(CastOp::SExt, Scalar::I64, Mode::Varying, offsets);
+        let places = self.spill(Scalar::I64, &offsets);
+        let stored = self.each_written_out(of, comps, &mut |this, lane| {
+            let from = this.frame_addr(places + lane * Scalar::I64.size());
+            let offset = this.here(Register::I64, VOp::Load(memory(Scalar::I64), from));
+            Addr { base: *base, index: Some((offset, 1)), disp: 0 }
+        });
+        self.frame.release(mark);
+        stored
+    }
+
+    /// Whether the lanes of components are few enough.
+    fn may_be_written_out(&self, comps: &[Regs]) -> bool {
+        comps.len() as u32 * self.shape.lanes <= WRITTEN_OUT
+    }
+
+    /// Stores the components of each lane to a place, if they are few; whether they are.
+    fn each_written_out(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) -> bool {
+        if !self.may_be_written_out(comps) {
+            return false;
+        }
+        let (size, total) = (of.size(), of.size() * comps.len() as u32);
+        if size < 4
+            && let Some(word) = super::access::words(size, total)
+        {
+            let wide = self.bitcast(of, word, Mode::Varying, comps);
+            return self.each_written_out(word, &wide, place);
+        }
+        if size >= 4 && comps.len() > 1 && total.is_power_of_two() {
+            self.write_out_mixed(of, comps, place);
+            return true;
+        }
+        let (mark, element) = (self.frame.mark(), elem(of));
+        let spilled: SmallVec<[u32; 4]> = comps.iter().map(|regs| self.spill(of, regs)).collect();
+        for lane in 0..self.shape.lanes {
+            let to = place(self, lane);
+            for (component, &at) in (0_u32..).zip(&spilled) {
+                let from = self.frame_addr(at + lane * element.bytes());
+                let value = self.here(Register::Scalar(element), VOp::Load(Mem::Elem(element), from));
+                let disp = to.disp + (component * of.size()).cast_signed();
+                self.b.effect(VOp::Store(memory(of), Addr { disp, ..to }, value));
+            }
+        }
+        self.frame.release(mark);
+        true
+    }
+
+    /// The components of each lane side by side, so that they are copied at once, eight or sixteen bytes at a time.
+    fn write_out_mixed(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) {
+        let (ty, total) = (self.shape.register(of, Mode::Varying), of.size() * comps.len() as u32);
+        let bytes = u32::from(ty.lanes()) * of.size();
+        let mark = self.frame.mark();
+        let at = self.frame.scratch(total * self.shape.lanes);
+        for index in 0..self.shape.registers(of, Mode::Varying) {
+            let list: Vec<V> = comps.iter().map(|regs| regs[index]).collect();
+            for (part, value) in (index as u32 * list.len() as u32..).zip(self.mix(ty, &list)) {
+                self.b.effect(VOp::StoreVector { mem: memory(of), addr: self.frame_addr(at + part * bytes), value, mask: None });
+            }
+        }
+        let (elem, register) = if total == 8 { (Elem::I64, Register::I64) } else { (Elem::I32, Register::Vector(Elem::I32, 4)) };
+        let mem = Mem::Elem(elem);
+        for lane in 0..self.shape.lanes {
+            let to = place(self, lane);
+            for piece in (0..total).step_by(16) {
+                let (from, to) = (self.frame_addr(at + lane * total + piece), Addr { disp: to.disp + piece.cast_signed(), ..to });
+                if total == 8 {
+                    let value = self.here(register, VOp::Load(mem, from));
+                    self.b.effect(VOp::Store(mem, to, value));
+                } else {
+                    let value = self.here(register, VOp::LoadVector { mem, addr: from, mask: None });
+                    self.b.effect(VOp::StoreVector { mem, addr: to, value, mask: None });
+                }
+            }
+        }
+        self.frame.release(mark);
+    }
+
+    fn shuffle(&mut self, ty: Register, a: V, b: V, lanes: impl Iterator<Item = u8>) -> V {
+        self.op(ty, VOp::Shuffle(a, b, lanes.collect()))
+    }
+
+    /// Lanes in the order of memory, `n` vectors of them, by their number modulo `n`.
+    pub(super) fn sort(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+        if self.shape.isa.shuffles_any() {
+            return self.sort_within(ty, list, ty.lanes());
+        }
+        let (list, quarter) = (self.halves_apart(ty, list), quarter(ty));
+        let groups = list.len() / usize::from(quarter);
+        if groups < 2 {
+            return self.sort_within(ty, &list, quarter);
+        }
+        let group = |first: usize| list.iter().copied().skip(first).step_by(groups).collect::<Vec<V>>();
+        (0..groups).flat_map(|first| self.sort_within(ty, &group(first), quarter)).collect()
+    }
+
+    /// The other way.
+    pub(super) fn mix(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+        if self.shape.isa.shuffles_any() {
+            return self.mix_within(ty, list, ty.lanes());
+        }
+        let quarter = quarter(ty);
+        let mixed: Vec<Vec<V>> = list.chunks(usize::from(quarter)).map(|group| self.mix_within(ty, group, quarter)).collect();
+        let list: Vec<V> = (0..mixed[0].len()).flat_map(|row| mixed.iter().map(move |group| group[row])).collect();
+        self.halves_together(ty, &list)
+    }
+
+    /// Sixteen bytes of the first half of vectors and of the second half side by side: what is done within sixteen bytes is then done for the lanes of either half.
+    fn halves_apart(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+        let (lanes, half) = (ty.lanes(), ty.lanes() / 2);
+        if lanes == quarter(ty) {
+            return list.to_vec();
+        }
+        let (first, second) = list.split_at(list.len() / 2);
+        let pairs: Vec<(V, V)> = first.iter().copied().zip(second.iter().copied()).collect();
+        let mut apart = Vec::with_capacity(list.len());
+        for (a, b) in pairs {
+            for from in [0, half] {
+                apart.push(self.shuffle(ty, a, b, (0..half).chain(lanes..lanes + half).map(|lane| lane + from)));
+            }
+        }
+        apart
+    }
+
+    /// The other way.
+    fn halves_together(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+        let (lanes, half) = (ty.lanes(), ty.lanes() / 2);
+        if lanes == quarter(ty) {
+            return list.to_vec();
+        }
+        let mut together = Vec::with_capacity(list.len());
+        for from in [0, half] {
+            for pair in list.chunks(2) {
+                together.push(self.shuffle(ty, pair[0], pair[1], (0..half).chain(lanes..lanes + half).map(|lane| lane + from)));
+            }
+        }
+        together
+    }
+
+    /// As [`Self::sort`] of each so many lanes by themselves.
+    fn sort_within(&mut self, ty: Register, list: &[V], within: u8) -> Vec<V> {
+        if list.len() < 2 {
+            return list.to_vec();
+        }
+        let lanes = ty.lanes();
+        let half = |this: &mut Self, odd: u8| {
+            let pick = |lane: u8| {
+                let (part, from) = (lane / within * within, 2 * (lane % within) + odd);
+                part + from % within + if from < within { 0 } else { lanes }
+            };
+            let pairs: Vec<V> = list.chunks(2).map(|pair| this.shuffle(ty, pair[0], pair[1], (0..lanes).map(pick))).collect();
+            this.sort_within(ty, &pairs, within)
+        };
+        let (even, odd) = (half(self, 0), half(self, 1));
+        even.into_iter().zip(odd).flat_map(|(even, odd)| [even, odd]).collect()
+    }
+
+    /// As [`Self::mix`] of each so many lanes by themselves.
+    fn mix_within(&mut self, ty: Register, list: &[V], within: u8) -> Vec<V> {
+        if list.len() < 2 {
+            return list.to_vec();
+        }
+        let lanes = ty.lanes();
+        let every_other = |from: usize| list.iter().copied().skip(from).step_by(2).collect::<Vec<V>>();
+        let (even, odd) = (self.mix_within(ty, &every_other(0), within), self.mix_within(ty, &every_other(1), within));
+        let mut mixed = Vec::with_capacity(list.len());
+        for (&even, &odd) in even.iter().zip(&odd) {
+            for upper in [0, within / 2] {
+                let pick = |lane: u8| lane / within * within + upper + lane % within / 2 + if lane % 2 == 1 { lanes } else { 0 };
+                mixed.push(self.shuffle(ty, even, odd, (0..lanes).map(pick)));
+            }
+        }
+        mixed
+    }
+}
+
+/// Lanes of sixteen bytes.
+fn quarter(ty: Register) -> u8 {
+    ty.elem().map_or(4, |elem| (16 / elem.bytes()) as u8)
+}

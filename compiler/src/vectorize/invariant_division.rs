@@ -1,0 +1,116 @@
+//! Divisions of vectors by numbers that are the same for all work-items, but known only at run time: rows of matrices, widths of images, tables of hashes.
+//!
+//! What stands for the division, a factor and two shifts, is found once where the divisor is (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994, figure 4.1):
+//!
+//! ```text
+//! l = ceil(log2 d)    m = floor(2^32 * (2^l - d) / d) + 1    s = min(l, 1)    t = l - s
+//! h = upper half of m * n       n / d = (h + ((n - h) >> s)) >> t
+//! ```
+
+use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Type as Register, UnOp as VUn, Value as V};
+
+use super::shape::Mode;
+use super::value::Regs;
+use super::vectorizer::Lower;
+use crate::ir::{BinOp, Scalar};
+
+/// What stands for a division by a number, all of them scalars of 32 bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Divisor {
+    factor: V,
+    shifts: [V; 2],
+    /// All ones if the number is negative, where divisions by it have signs.
+    sign: Option<V>,
+}
+
+impl Lower<'_> {
+    /// The scalar that all lanes of registers are.
+    pub(super) fn same_scalar(&self, regs: &[V]) -> Option<V> {
+        let (first, others) = regs.split_first()?;
+        let alike = others.iter().all(|reg| reg == first);
+        alike.then(|| self.splats.iter().find(|(_, made)| *made == first).map(|(&scalar, _)| scalar)).flatten()
+    }
+
+    /// Divides 32-bit numbers by a scalar; by 0 that gives anything.
+    pub(super) fn divide_by_scalar(&mut self, op: BinOp, a: &[V], divisor: V) -> Regs {
+        let (of, mode) = (Scalar::I32, Mode::Varying);
+        let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
+        let Divisor { factor, shifts, sign } = self.divisor(divisor, signed);
+        let quotient = if let Some(sign) = sign {
+            // Of the sizes, and then the sign.
+            let own = self.bin_const(VBin::AShr, of, mode, a, 31);
+            let size = self.with_sign(a, &own);
+            let quotient = self.quotient(&size, factor, shifts);
+            let sign = self.splat(sign, of);
+            let both = self.bin_regs(VBin::Xor, of, mode, &own, &sign);
+            self.with_sign(&quotient, &both)
+        } else {
+            self.quotient(a, factor, shifts)
+        };
+        if matches!(op, BinOp::SDiv | BinOp::UDiv) {
+            return quotient;
+        }
+        let divisor = self.splat(divisor, of);
+        let product = self.bin_regs(VBin::Mul, of, mode, &quotient, &divisor);
+        self.bin_regs(VBin::Sub, of, mode, a, &product)
+    }
+
+    /// Numbers negated where a sign is all ones, and as they are where it is 0.
+    fn with_sign(&mut self, numbers: &[V], sign: &[V]) -> Regs {
+        let flipped = self.bin_regs(VBin::Xor, Scalar::I32, Mode::Varying, numbers, sign);
+        self.bin_regs(VBin::Sub, Scalar::I32, Mode::Varying, &flipped, sign)
+    }
+
+    fn quotient(&mut self, a: &[V], factor: V, shifts: [V; 2]) -> Regs {
+        let (of, mode) = (Scalar::I32, Mode::Varying);
+        let factor = self.splat(factor, of);
+        let [first, second] = shifts.map(|shift| self.splat(shift, of));
+        let high = self.multiply_high(false, of, mode, a, &factor);
+        let rest = self.bin_regs(VBin::Sub, of, mode, a, &high);
+        let part = self.bin_regs(VBin::LShr, of, mode, &rest, &first);
+        let sum = self.bin_regs(VBin::Add, of, mode, &part, &high);
+        self.bin_regs(VBin::LShr, of, mode, &sum, &second)
+    }
+
+    /// What stands for a division, made where the divisor is, so that all who ask have the same.
+    fn divisor(&mut self, number: V, signed: bool) -> Divisor {
+        if let Some(&known) = self.divisors.get(&(number, signed)) {
+            return known;
+        }
+        let home = self.home(number);
+        let made = self.at(home, |this| this.make_divisor(number, signed));
+        self.divisors.insert((number, signed), made);
+        made
+    }
+
+    fn make_divisor(&mut self, number: V, signed: bool) -> Divisor {
+        let (narrow, wide) = (Register::I32, Register::I64);
+        let bin = |this: &mut Self, ty: Register, op: VBin, a: V, b: V| this.here(ty, VOp::Bin(op, a, b));
+        let (one, zero) = (self.i32(1), self.i32(0));
+        let (mut size, mut sign) = (number, None);
+        if signed {
+            let by = self.i32(31);
+            let own = bin(self, narrow, VBin::AShr, number, by);
+            let flipped = bin(self, narrow, VBin::Xor, number, own);
+            size = bin(self, narrow, VBin::Sub, flipped, own);
+            sign = Some(own);
+        }
+        // A scalar division by 0 would trap.
+        let is_zero = self.here(narrow, VOp::Cmp(VCmp::Eq, size, zero));
+        let size = self.here(narrow, VOp::Select(is_zero, one, size));
+        let less = bin(self, narrow, VBin::Sub, size, one);
+        let zeros = self.here(narrow, VOp::Un(VUn::Clz, less));
+        let all = self.i32(32);
+        let log = bin(self, narrow, VBin::Sub, all, zeros);
+        let first = bin(self, narrow, VBin::UMin, log, one);
+        let second = bin(self, narrow, VBin::Sub, log, first);
+        let [size, log] = [size, log].map(|value| self.here(wide, VOp::Cast(VCast::ZExt, value)));
+        let (unit, half) = (self.i64(1), self.i64(32));
+        let power = bin(self, wide, VBin::Shl, unit, log);
+        let more = bin(self, wide, VBin::Sub, power, size);
+        let more = bin(self, wide, VBin::Shl, more, half);
+        let factor = bin(self, wide, VBin::UDiv, more, size);
+        let factor = bin(self, wide, VBin::Add, factor, unit);
+        Divisor { factor: self.here(narrow, VOp::Cast(VCast::Trunc, factor)), shifts: [first, second], sign }
+    }
+}

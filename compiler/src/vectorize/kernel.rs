@@ -1,0 +1,327 @@
+//! A kernel: its groups, their chunks, and the work-items of a chunk all at once.
+
+use std::cell::RefCell;
+use std::mem::offset_of;
+
+use wgcl_codegen::vir;
+use wgcl_codegen::vir::{
+    Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Cond, Elem, Module, Op as VOp, Target, Terminator, Type as Register, Value as V,
+};
+
+use super::Style;
+use super::abi::{ArgPlaces, LaunchContext, WorkerContext};
+use super::calls::CallFrame;
+use super::collective::sees_subgroups;
+use super::frame::{Frame, LocalMemory};
+use super::locks;
+use super::private::PrivateMemory;
+use super::sanitize::Site;
+use super::shape::{Mode, Shape, subgroup_size};
+use super::uniformity::Variation;
+use super::vectorizer::{Begin, Lower, Lowered};
+use super::work_items::Items;
+use crate::analysis::calls::callees_first;
+use crate::internal::internal;
+use crate::ir::{self, Func, Op, Region, Scalar};
+use crate::launch::KernelKey;
+use crate::printf::Table;
+
+/// What is made of a kernel before it is machine code.
+pub(super) struct Made {
+    pub module: Module,
+    /// The kernel's number in it.
+    pub entry: usize,
+    /// Bytes of the arena.
+    pub arena: u32,
+    pub args: ArgPlaces,
+    pub local_memory: u32,
+    pub private_memory: u32,
+    pub lanes: u32,
+    pub printed: Table,
+    pub sites: Vec<Site>,
+}
+
+/// Whether the work-items of function 0 of a module are better off one by one: see [`super::gather_bound`].
+pub(super) fn goes_alone(module: &ir::Module, key: &KernelKey, style: Style) -> bool {
+    let (kernel, group) = (&module.functions[0], key.local_size);
+    let shape = Shape::of(style.isa, group, u32::MAX);
+    if style.checked || shape.lanes < 4 || sees_subgroups(module) || locks::has(kernel) || !super::gather_bound::has_loop(&kernel.body) {
+        return false;
+    }
+    let private = PrivateMemory::of(kernel, shape.lanes);
+    super::gather_bound::only_gathers(kernel, &Variation::of(kernel, shape, &private, false))
+}
+
+/// How work-items become the lanes of vectors.
+fn shape_of(module: &ir::Module, kernel: &ir::Function, key: &KernelKey, style: Style) -> Shape {
+    let shape = chunks_of(module, kernel, key.local_size, style);
+    if key.zero_offset { shape.without_offset(key.enqueued_local_size[0]) } else { shape }
+}
+
+fn chunks_of(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style { isa, checked }: Style) -> Shape {
+    if checked {
+        return Shape::alone(isa, group);
+    }
+    if sees_subgroups(module) {
+        let usual = subgroup_size(isa);
+        return Shape::of_subgroups(isa, group, kernel.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual)));
+    }
+    let shape = super::dimension::turned(kernel, Shape::of(isa, group, if locks::has(kernel) { 1 } else { u32::MAX }));
+    if !super::gather_bound::has_loop(&kernel.body) {
+        return super::subword_packing::widened(kernel, shape);
+    }
+    if shape.lanes < 4 {
+        return shape;
+    }
+    let private = PrivateMemory::of(kernel, shape.lanes);
+    super::interleave::interleaved(kernel, shape, &Variation::of(kernel, shape, &private, false))
+}
+
+/// Lowers function 0 of a module, and what it calls; `alone` if each work-item is to be a chunk.
+pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, (style, alone): (Style, bool)) -> Lowered<Made> {
+    let mut kernel = module.functions[0].clone();
+    let shape = if alone { Shape::alone(style.isa, key.local_size) } else { shape_of(module, &kernel, key, style) };
+    let printed = Table::new(module, 8);
+    let local = LocalMemory::of(&module.globals, &key.local_args);
+    let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;
+    let sites = RefCell::default();
+    let sites_of = style.checked.then_some(&sites);
+    let mut calls = vec![CallFrame::default(); module.functions.len()];
+    let mut made = Module::default();
+    let mut end = local.size;
+    for &func in order.iter().filter(|func| func.0 != 0) {
+        let function = &module.functions[func.index()];
+        let mut call = CallFrame::of(function, &shape, end);
+        let private = PrivateMemory::of(function, shape.lanes);
+        let variables = call.end;
+        let frame = Frame::new(local.clone(), private.clone(), variables, shape.lanes);
+        let variation = Variation::of(function, shape, &private, false);
+        let begin =
+            Begin { module, function, shape, variation: &variation, fused, printed: &printed, calls: &calls, sites: sites_of, frame };
+        let (code, frame) = called(begin, &call, variables, key)?;
+        end = frame.size();
+        call.func = Some(vir::Func(made.functions.len() as u32));
+        made.functions.push(code);
+        calls[func.index()] = call;
+    }
+    let by_groups = shape.chunks() > 1 && has_barrier(&kernel.body);
+    if by_groups {
+        super::group::switches::expand(&mut kernel);
+    }
+    let private = PrivateMemory::of(&kernel, shape.lanes);
+    let copies = if by_groups { shape.chunks() * shape.lanes } else { shape.lanes };
+    let variables = end.next_multiple_of(64);
+    let frame = Frame::new(local.clone(), private.clone(), variables, copies);
+    let parted = by_groups && super::control::returns_early(&kernel.body);
+    let variation = Variation::of(&kernel, shape, &private, parted);
+    let begin =
+        Begin { module, function: &kernel, shape, variation: &variation, fused, printed: &printed, calls: &calls, sites: sites_of, frame };
+    let args = ArgPlaces::of(&kernel);
+    let (code, frame) = entered(begin, args.clone(), variables, key, by_groups)?;
+    let entry = made.functions.len();
+    made.functions.push(code);
+    Ok(Made {
+        module: made,
+        entry,
+        arena: frame.size(),
+        args,
+        local_memory: local.own,
+        private_memory: private.stride + private.rows,
+        lanes: shape.lanes,
+        printed,
+        sites: sites.into_inner(),
+    })
+}
+
+/// Whether work-items of a group wait in a region for each other, at a barrier or for what others bring to what they do together.
+pub(super) fn has_barrier(region: &Region) -> bool {
+    let mut found = false;
+    region.walk(&mut |inst| found |= matches!(inst.op, Op::Barrier(_) | Op::Group { sub: false, .. }));
+    found
+}
+
+/// A function that is called: `(launch, arena)`.
+fn called(begin: Begin<'_>, call: &CallFrame, variables: u32, key: &KernelKey) -> Lowered<(vir::Function, Frame)> {
+    let function = begin.function;
+    let mut lower = Lower::new(begin, vec![Register::I64, Register::I64]);
+    let launch = lower.here(Register::I64, VOp::Param(0));
+    let base = lower.here(Register::I64, VOp::Param(1));
+    lower.begin(launch, base, ArgPlaces::default(), key);
+    lower.own_call = Some(call.clone());
+    lower.frame.variables = lower.arena_at(variables);
+    lower.frame.rows = lower.arena_at(lower.frame.rows_at);
+    lower.begin_called(call);
+    if lower.shape.lanes > 1 {
+        lower.split_depth = 1;
+        lower.begin_running();
+    }
+    lower.region(&function.body, &[])?;
+    lower.leave_function();
+    Ok(lower.finish())
+}
+
+/// The kernel: `(launch, worker, first, end)`.
+fn entered(begin: Begin<'_>, args: ArgPlaces, variables: u32, key: &KernelKey, by_groups: bool) -> Lowered<(vir::Function, Frame)> {
+    let function = begin.function;
+    let mut lower = Lower::new(begin, vec![Register::I64; 4]);
+    let params: Vec<V> = (0..4).map(|index| lower.here(Register::I64, VOp::Param(index))).collect();
+    let [launch, worker, first, end] = params[..] else { return Err(internal!("four parameters")) };
+    let base = lower.fixed(worker, Register::I64, offset_of!(WorkerContext, arena) as i32);
+    lower.begin(launch, base, args, key);
+    lower.frame.variables = lower.arena_at(variables);
+    lower.frame.rows = lower.arena_at(lower.frame.rows_at);
+    lower.kernel_params(&key.samplers)?;
+    let done = lower.groups(first, end, |this| {
+        if by_groups { this.by_groups(&function.body) } else { this.chunks(|this| this.whole(&function.body)) }
+    })?;
+    lower.b.enter(done);
+    lower.b.end(Terminator::Return(None));
+    Ok(lower.finish())
+}
+
+impl<'a> Lower<'a> {
+    /// The address of a byte of the arena.
+    pub(super) fn arena_at(&mut self, at: u32) -> V {
+        let by = self.i64(u64::from(at));
+        self.op(Register::I64, VOp::Bin(VBin::Add, self.frame.base, by))
+    }
+
+    fn begin(&mut self, launch: V, base: V, args: ArgPlaces, key: &KernelKey) {
+        self.frame.base = base;
+        self.items = Items { launch: Some(launch), args, enqueued: key.enqueued_local_size, ..Items::default() };
+    }
+
+    /// Ends a function that is called where all its lanes meet.
+    fn leave_function(&mut self) {
+        let exit = self.exit;
+        if !self.b.is_ended() {
+            self.jump(exit, []);
+        }
+        self.b.enter(exit);
+        self.b.end(Terminator::Return(None));
+    }
+
+    /// The lanes that are alive now are those that have not returned.
+    pub(super) fn begin_running(&mut self) {
+        let (start, masks) = (self.slots.len(), self.exec_masks());
+        self.began = Some(masks.clone());
+        self.running = Some(start..start + masks.len());
+        self.slots.extend(masks);
+    }
+
+    /// The loop over the groups of the range; the block behind it.
+    fn groups(&mut self, first: V, end: V, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<vir::Block> {
+        let count = [0, 1, 2].map(|dimension: usize| self.launch_word(offset_of!(LaunchContext, group_count) + 4 * dimension));
+        let base = [0, 1, 2].map(|dimension: usize| self.launch_word(offset_of!(LaunchContext, group_base) + 4 * dimension));
+        let wide = count.map(|count| self.op(Register::I64, VOp::Cast(VCast::ZExt, count)));
+        // A range may be empty, and counts are not 0 where it is not.
+        let (start, header, inside, done) = (self.b.block(), self.b.block(), self.b.block(), self.b.block());
+        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULt, first, end), Target::new(start, []), Target::new(done, [])));
+        self.b.enter(start);
+        let mut rest = first;
+        let mut at = Vec::new();
+        for (dimension, &size) in wide.iter().enumerate() {
+            let id = if dimension == 2 { rest } else { self.here(Register::I64, VOp::Bin(VBin::URem, rest, size)) };
+            at.push(self.here(Register::I32, VOp::Cast(VCast::Trunc, id)));
+            if dimension < 2 {
+                rest = self.here(Register::I64, VOp::Bin(VBin::UDiv, rest, size));
+            }
+        }
+        self.open_loop(header, [first, at[0], at[1], at[2]]);
+        let depth = self.depth();
+        let number = self.block_param(header, Register::I64, depth);
+        let at = [0, 1, 2].map(|_: usize| self.block_param(header, Register::I32, depth));
+        self.jump(inside, []);
+        self.b.enter(inside);
+        let mut ids = at;
+        for (id, base) in ids.iter_mut().zip(base) {
+            *id = self.op(Register::I32, VOp::Bin(VBin::Add, *id, base));
+        }
+        self.items.group = Some(ids);
+        self.check_group();
+        body(self)?;
+        self.check_end();
+        // The next group: dimension 0 first, and on to the next dimension where it ends.
+        let (one, zero) = (self.i32(1), self.i32(0));
+        let mut next = at;
+        let mut carry = one;
+        for dimension in 0..3 {
+            let more = self.here(Register::I32, VOp::Bin(VBin::Add, at[dimension], carry));
+            let full = self.here(Register::I32, VOp::Cmp(VCmp::Eq, more, count[dimension]));
+            next[dimension] = self.here(Register::I32, VOp::Select(full, zero, more));
+            carry = self.here(Register::I32, VOp::Select(full, carry, zero));
+        }
+        let unit = self.i64(1);
+        let number = self.here(Register::I64, VOp::Bin(VBin::Add, number, unit));
+        let again = Target::new(header, [number, next[0], next[1], next[2]]);
+        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULt, number, end), again, Target::new(done, [])));
+        self.close_loop();
+        Ok(done)
+    }
+
+    /// A loop over the chunks of a group.
+    pub(super) fn chunks(&mut self, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<()> {
+        let latch = self.b.block();
+        let zero = self.i32(0);
+        self.exit = latch;
+        if self.shape.chunks() == 1 {
+            self.items.linear = Some(zero);
+            self.begin_chunk();
+            body(self)?;
+            if !self.b.is_ended() {
+                self.jump(latch, []);
+            }
+            self.b.enter(latch);
+            return Ok(());
+        }
+        let (header, behind) = (self.b.block(), self.b.block());
+        self.open_loop(header, [zero]);
+        let depth = self.depth();
+        let linear = self.block_param(header, Register::I32, depth);
+        self.items.linear = Some(linear);
+        self.begin_chunk();
+        body(self)?;
+        if !self.b.is_ended() {
+            self.jump(latch, []);
+        }
+        self.b.enter(latch);
+        let (step, end) = (self.i32(self.shape.lanes), self.i32(self.shape.items()));
+        let next = self.here(Register::I32, VOp::Bin(VBin::Add, linear, step));
+        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULt, next, end), Target::new(header, [next]), Target::new(behind, [])));
+        self.close_loop();
+        self.b.enter(behind);
+        Ok(())
+    }
+
+    /// All lanes are alive, but those of the last chunk that are no work-items.
+    fn begin_chunk(&mut self) {
+        self.exec = None;
+        self.packed.clear();
+        self.ordered.clear();
+        self.slots.clear();
+        self.running = None;
+        self.split_depth = 0;
+        if self.shape.has_rest() {
+            let linear = self.items.linear.unwrap_or_else(|| self.i32(0));
+            let (first, steps) = (self.splat(linear, Scalar::I32), self.steps(Scalar::I32, 1));
+            let ids = self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &first, &steps);
+            let end = self.number(Scalar::I32, Mode::Varying, u64::from(self.shape.items()));
+            self.exec = Some(self.compare_regs(VCmp::ULt, Scalar::I32, Mode::Varying, &ids, &end));
+        }
+    }
+
+    /// A kernel without barriers, or of a single chunk.
+    fn whole(&mut self, body: &'a Region) -> Lowered<()> {
+        if self.shape.lanes > 1 && super::control::returns_early(body) {
+            self.begin_running();
+        }
+        self.region(body, &[]).map(drop)
+    }
+
+    /// A word of the arena that belongs to a work-item, or to the chunk whose first it is: `at + linear * bytes`.
+    pub(super) fn item_addr(&mut self, at: u32, element: Elem) -> Addr {
+        let linear = self.items.linear.unwrap_or_else(|| self.i32(0));
+        let index = self.op(Register::I64, VOp::Cast(VCast::ZExt, linear));
+        Addr { base: self.frame.base, index: Some((index, element.bytes() as u8)), disp: at.cast_signed() }
+    }
+}

@@ -1,0 +1,171 @@
+//! Kernels as machine code of the CPU: one lane of a vector is one work-item.
+//!
+//! ```text
+//! Specialised ─ NATIVE ─▶ ir ─ variation ─ kernel, control, group ─▶ vector IR ─ codegen ─▶ NativeKernel
+//! ```
+//! [`abi`] is what generated code and the device that runs it agree upon. [`shape`] puts work-items into vectors, along the dimension that [`dimension`] finds, [`uniformity`] finds what is the same for all lanes of one; [`vectorizer`] places
+//! instructions, [`control`] makes jumps and masks of control flow, [`kernel`] the loops over groups and chunks around it. Rows of narrow numbers
+//! are computed [side by side](subword_packing) where that is possible, vectors of work-items [in the order of memory](aos_values), loops that do little but gather go without vectors ([`gather_bound`]), and others run two at a time ([`interleave`]). What work-items do together is in [`collective`]; what vectors cannot do is done
+//! [lane by lane](scalarize). Accesses may [ask](sanitize) before they are made.
+
+pub mod abi;
+mod access;
+mod aos_values;
+mod approximate;
+mod arith;
+mod atomics;
+mod calls;
+mod collective;
+mod control;
+mod convert;
+mod dimension;
+mod divide;
+mod frame;
+mod gather_bound;
+mod group;
+mod interleave;
+mod interleaved_access;
+mod invariant_division;
+mod kernel;
+mod locks;
+mod ops;
+mod printf;
+mod private;
+pub mod sanitize;
+mod scalarize;
+mod shape;
+mod speculative_contiguous;
+mod subword_packing;
+mod uniformity;
+mod value;
+mod vectorizer;
+mod work_items;
+
+use wgcl_codegen::{Isa, vir};
+
+use crate::ir;
+use crate::launch::{LaunchError, LaunchKey, LaunchResult};
+use crate::specialise::prepared;
+use crate::target::Target;
+use crate::timing::stage;
+use abi::NativeKernel;
+
+/// How a kernel is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// The instructions that it may use.
+    pub isa: Isa,
+    /// Whether its accesses ask before they are made ([`sanitize`]).
+    pub checked: bool,
+}
+
+impl Style {
+    /// The usual one.
+    pub const fn of(isa: Isa) -> Self {
+        Self { isa, checked: false }
+    }
+}
+
+/// Work-items of the subgroups of a kernel that requires no size: those of a vector of 32-bit lanes, or each for itself.
+pub const fn subgroup_size(style: Style) -> u32 {
+    if style.checked { 1 } else { shape::subgroup_size(style.isa) }
+}
+
+/// The sizes of subgroups that a kernel may require, each the bit of that value.
+pub const fn subgroup_sizes(style: Style) -> u32 {
+    if style.checked { 1 } else { shape::subgroup_sizes(style.isa) }
+}
+
+/// Makes the machine code of a kernel for one launch key. Of the key's binding nothing is asked.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<NativeKernel> {
+    let made = vectorise(module, kernel, key, target, style)?;
+    let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
+    let code =
+        stage("machine code", || wgcl_codegen::compile(&made.module, style.isa)).map_err(|error| internal("codegen", error.to_string()))?;
+    Ok(NativeKernel {
+        entry: code.entries.get(made.entry).copied().unwrap_or(0),
+        stack: code.stack,
+        code: code.bytes,
+        arena: u64::from(made.arena),
+        args: made.args,
+        local_memory: made.local_memory,
+        private_memory: made.private_memory,
+        lanes: made.lanes,
+        sites: made.sites,
+        prints: !made.printed.is_empty(),
+        printed: made.printed,
+    })
+}
+
+/// The vector IR of a kernel, for those who want to see it.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn vector_ir(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<vir::Module> {
+    vectorise(module, kernel, key, target, style).map(|made| made.module)
+}
+
+fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<kernel::Made> {
+    let far = key.clone().changed(|key| key.kernel.far = true);
+    let prepare = |key| stage("specialise", || prepared(module, kernel, key, target, style.checked, None));
+    let mut specialised = prepare(key)?;
+    let alone = kernel::goes_alone(&specialised, &key.kernel, style);
+    if alone && !key.kernel.far {
+        // Where there are no vectors offsets of 64 bits cost nothing, and those of 32 bits have to be extended for every access.
+        specialised = prepare(&far)?;
+    }
+    let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
+    let lower = || kernel::lower(&specialised, &key.kernel, target.language.fused_fma, (style, alone));
+    let made = stage("vectors", lower).map_err(|defect| internal("vectors", defect.to_string()))?;
+    if cfg!(debug_assertions) {
+        vir::verify(&made.module).map_err(|error| internal("vectors", format!("{error}\n{}", made.module)))?;
+    }
+    Ok(made)
+}
+
+/// The machine code of a kernel as text.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn assembly(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<String> {
+    let made = vectorise(module, kernel, key, target, style)?;
+    let internal = |message| LaunchError::Internal { kernel: kernel.to_owned(), stage: "codegen", message };
+    wgcl_codegen::compile(&made.module, style.isa).map(|code| wgcl_codegen::disassemble(&code)).map_err(|error| internal(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Style, vector_ir};
+    use crate::build::build;
+    use crate::launch::LaunchKey;
+    use crate::options::{Source, parse_options};
+    use crate::target::Target;
+    use wgcl_codegen::Isa;
+
+    /// The vector IR of a kernel `k` that reaches memory objects of more than 2 GiB.
+    fn far(body: &str, zero_offset: bool) -> String {
+        let text = format!("kernel void k(global const double *x, global double *z, long n) {{ {body} }}");
+        let (options, target) = (parse_options("").expect("no options"), Target::cpu());
+        let program = build(&Source { text, ..Source::default() }, &options, &target).program.expect("it builds");
+        let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]);
+        let key = key.changed(|key| (key.kernel.far, key.kernel.zero_offset) = (true, zero_offset));
+        vector_ir(&program.module, "k", &key, &target, Style::of(Isa::Avx512)).expect("vectors").to_string()
+    }
+
+    #[test]
+    fn signed_indices_stay_rows_in_large_buffers() {
+        let loops = "int at = get_local_size(0) * get_group_id(0) + get_local_id(0), step = get_global_size(0);
+            for (long i = at; i < n; i += step) z[i] = x[i] * 2;";
+        for (body, zero_offset, rows) in [
+            (loops, false, true),
+            ("int i = get_global_id(0); z[i] = x[i] * 2;", true, true),
+            ("int i = get_global_id(0); z[i] = x[i] * 2;", false, false),
+        ] {
+            let ir = far(body, zero_offset);
+            assert_eq!(ir.contains("load_vector.f64") && !ir.contains("gather") && !ir.contains("scatter"), rows, "{body}\n{ir}");
+        }
+    }
+}

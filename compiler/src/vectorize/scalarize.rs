@@ -1,0 +1,145 @@
+//! What vectors cannot do is done lane by lane: operands go to memory, and a loop takes one lane that is alive after the other.
+
+use smallvec::SmallVec;
+use wgcl_codegen::vir::{
+    Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, UnOp as VUn,
+    Value as V,
+};
+
+use super::shape::{Mode, elem};
+use super::value::Regs;
+use super::vectorizer::Lower;
+use crate::ir::Scalar;
+
+/// What is done for a lane: its operands as scalars, and its number as an `i64`; the result, if there is one.
+pub(super) type OneLane<'f, 'a> = dyn FnMut(&mut Lower<'a>, &[V], V) -> Option<V> + 'f;
+
+impl<'a> Lower<'a> {
+    /// An operation on scalars for all lanes that are alive; of uniform values just once. `of` is what the operands are.
+    pub(super) fn scalars(
+        &mut self,
+        of: Scalar,
+        mode: Mode,
+        operands: &[&[V]],
+        result: Scalar,
+        f: &mut dyn FnMut(&mut Self, &[V]) -> V,
+    ) -> Regs {
+        if mode == Mode::Uniform {
+            let scalars: SmallVec<[V; 4]> = operands.iter().map(|regs| regs[0]).collect();
+            return SmallVec::from_iter([f(self, &scalars)]);
+        }
+        let operands: Vec<(Scalar, Regs)> = operands.iter().map(|regs| (of, Regs::from_slice(regs))).collect();
+        self.each_lane(&operands, Some(result), &mut |this, of, _| Some(f(this, of)))
+    }
+
+    /// The lanes that are alive as the low bits of an `i32`, that of lane 0 lowest.
+    pub(super) fn live_bits(&mut self) -> V {
+        let Some(masks) = self.exec.clone() else {
+            let lanes = self.shape.lanes;
+            return self.i32(if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 });
+        };
+        self.mask_bits(&masks)
+    }
+
+    /// Masks as the low bits of an `i32`.
+    pub(super) fn mask_bits(&mut self, masks: &[V]) -> V {
+        let mut sum = None;
+        for (index, &mask) in (0_u32..).zip(masks) {
+            let bits = self.op(Register::I32, VOp::MaskBits(mask));
+            sum = Some(match sum {
+                None => bits,
+                Some(sum) => {
+                    let by = self.i32(index * self.shape.lanes32());
+                    let high = self.op(Register::I32, VOp::Bin(VBin::Shl, bits, by));
+                    self.op(Register::I32, VOp::Bin(VBin::Or, sum, high))
+                }
+            });
+        }
+        sum.unwrap_or_else(|| self.i32(0))
+    }
+
+    /// Writes registers side by side to a place of their own in memory; the byte of the frame at which they are.
+    pub(super) fn spill(&mut self, of: Scalar, regs: &[V]) -> u32 {
+        let element = elem(of);
+        let bytes = element.bytes() * self.shape.lanes;
+        let at = self.frame.scratch(bytes);
+        let lanes = u32::from(self.b.ty(regs[0]).lanes());
+        for (index, &value) in (0_u32..).zip(regs) {
+            let addr = self.frame_addr(at + index * lanes * element.bytes());
+            self.b.effect(VOp::StoreVector { mem: Mem::Elem(element), addr, value, mask: None });
+        }
+        at
+    }
+
+    /// Reads what [`Self::spill`] or lanes of their own have written.
+    pub(super) fn reload(&mut self, of: Scalar, at: u32) -> Regs {
+        let ty = self.shape.register(of, Mode::Varying);
+        let (element, lanes) = (elem(of), u32::from(ty.lanes()));
+        (0..self.shape.registers(of, Mode::Varying) as u32)
+            .map(|index| {
+                let addr = self.frame_addr(at + index * lanes * element.bytes());
+                self.here(ty, VOp::LoadVector { mem: Mem::Elem(element), addr, mask: None })
+            })
+            .collect()
+    }
+
+    /// The address of a byte of the frame.
+    pub(super) fn frame_addr(&self, at: u32) -> Addr {
+        Addr::behind(self.frame.base, at.cast_signed())
+    }
+
+    /// Does something for each lane that is alive, the first first. A `bool` among the operands or as a result is an `i32` of 0 or 1 there.
+    pub(super) fn each_lane(&mut self, operands: &[(Scalar, Regs)], result: Option<Scalar>, f: &mut OneLane<'_, 'a>) -> Regs {
+        let mark = self.frame.mark();
+        let mut places: Vec<(Elem, u32)> = Vec::new();
+        for (of, regs) in operands {
+            let (of, regs) = if *of == Scalar::Bool { (Scalar::I32, self.bool_to_int(regs)) } else { (*of, regs.clone()) };
+            places.push((elem(of), self.spill(of, &regs)));
+        }
+        let to = result.map(|of| (elem(of), self.frame.scratch(elem(of).bytes() * self.shape.lanes)));
+        let bits = self.live_bits();
+        let (header, body, exit) = (self.b.block(), self.b.block(), self.b.block());
+        self.open_loop(header, [bits]);
+        let depth = self.depth();
+        let bits = self.block_param(header, Register::I32, depth);
+        self.b.end(Terminator::Branch(Cond::NonZero(bits), Target::new(body, []), Target::new(exit, [])));
+        self.b.enter(body);
+        let lane = self.op(Register::I32, VOp::Un(VUn::Ctz, bits));
+        let lane = self.op(Register::I64, VOp::Cast(VCast::ZExt, lane));
+        let scalars: SmallVec<[V; 4]> = places
+            .iter()
+            .map(|&(element, at)| {
+                let addr = Addr { index: Some((lane, element.bytes() as u8)), ..self.frame_addr(at) };
+                self.here(Register::Scalar(element), VOp::Load(Mem::Elem(element), addr))
+            })
+            .collect();
+        let made = f(self, &scalars, lane);
+        if let (Some((element, at)), Some(value)) = (to, made) {
+            let addr = Addr { index: Some((lane, element.bytes() as u8)), ..self.frame_addr(at) };
+            self.b.effect(VOp::Store(Mem::Elem(element), addr, value));
+        }
+        let one = self.i32(1);
+        let less = self.here(Register::I32, VOp::Bin(VBin::Sub, bits, one));
+        let rest = self.here(Register::I32, VOp::Bin(VBin::And, bits, less));
+        self.jump(header, [rest]);
+        self.close_loop();
+        self.b.enter(exit);
+        let made = match (to, result) {
+            (Some((_, at)), Some(Scalar::Bool)) => {
+                let ints = self.reload(Scalar::I32, at);
+                let zero = self.number(Scalar::I32, Mode::Varying, 0);
+                self.compare_regs(VCmp::Ne, Scalar::I32, Mode::Varying, &ints, &zero)
+            }
+            (Some((_, at)), Some(of)) => self.reload(of, at),
+            _ => Regs::new(),
+        };
+        self.frame.release(mark);
+        made
+    }
+
+    /// Masks as numbers.
+    pub(super) fn bool_to_int(&mut self, masks: &[V]) -> Regs {
+        let (one, zero) = (self.number(Scalar::I32, Mode::Varying, 1), self.number(Scalar::I32, Mode::Varying, 0));
+        self.select_regs(Scalar::I32, Mode::Varying, masks, &one, &zero)
+    }
+}

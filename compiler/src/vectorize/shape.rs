@@ -1,0 +1,207 @@
+//! Which work-items are the lanes of vectors, and which registers a value takes.
+//!
+//! Work-items run in *chunks* of consecutive linear local ids, or of neighbours along another dimension ([`super::dimension`]). A number of 32 bits (or fewer) for all work-items of a chunk takes `lanes / W` registers, one of 64 bits
+//! twice as many, `W` being the lanes of 32 bits of a vector. Where a chunk lies in one row of the group, ids grow by one from lane to lane along [`Shape::axis`] and
+//! are the same along the other dimensions.
+
+use wgcl_codegen::Isa;
+use wgcl_codegen::vir::{Elem, Type};
+
+use crate::ir::Scalar;
+
+/// How the work-items of a group are put into vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// The instruction set.
+    pub isa: Isa,
+    /// Work-items of a chunk: 1, or a power of two from 4 on.
+    pub lanes: u32,
+    /// Work-items of a group in each dimension.
+    pub group: [u32; 3],
+    /// The dimension along which the lanes of a chunk lie.
+    pub axis: u8,
+    /// Whether all lanes of each chunk lie along the axis.
+    pub in_row: bool,
+    /// Whether the global id of each chunk's first lane is a multiple of the lanes, along dimension 0.
+    pub aligned: bool,
+}
+
+/// Work-items of the subgroups of a kernel that requires no size: those of a vector of 32-bit lanes.
+pub(super) const fn subgroup_size(isa: Isa) -> u32 {
+    match isa.vector_bytes() / 4 {
+        0 => 1,
+        lanes => lanes,
+    }
+}
+
+/// The sizes that a kernel may require, each the bit of that value: from four work-items to two vectors.
+pub(super) const fn subgroup_sizes(isa: Isa) -> u32 {
+    match subgroup_size(isa) {
+        1 => 1,
+        lanes => (4 * lanes - 1) & !3,
+    }
+}
+
+/// Registers of scalars or of vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// One number for all lanes.
+    Uniform,
+    /// A number each lane.
+    Varying,
+}
+
+impl Shape {
+    /// The best shape for groups of a size; `widest` limits the lanes of a chunk.
+    pub(super) fn of(isa: Isa, group: [u32; 3], widest: u32) -> Self {
+        let group = group.map(|size| size.max(1));
+        let axis = (0_u8..3).find(|&axis| group[usize::from(axis)] > 1).unwrap_or(0);
+        let (items, row) = (items(group), group[usize::from(axis)]);
+        let most = (isa.vector_bytes() / 4).min(widest);
+        let wide = |lanes: u32| Self { isa, lanes, group, axis, in_row: row == items || row.is_multiple_of(lanes), aligned: false };
+        let widths = || [16, 8, 4].into_iter().filter(|&lanes| lanes <= most);
+        let whole = widths().find(|&lanes| row.is_multiple_of(lanes));
+        // Rows that vectors do not divide: vectors across rows, the last one not full.
+        let part = || widths().rev().find(|&lanes| lanes >= items).or_else(|| widths().next()).filter(|_| items > 2);
+        let lanes = whole.or_else(part);
+        lanes.map_or(Self { isa, lanes: 1, group, axis, in_row: true, aligned: false }, wide)
+    }
+
+    /// The shape in which every work-item is a chunk, and a subgroup.
+    pub(super) fn alone(isa: Isa, group: [u32; 3]) -> Self {
+        Self::of(isa, group, 1)
+    }
+
+    /// The shape for groups of a size whose chunks are subgroups of so many work-items: all have as many, but for the last of a group.
+    pub(super) fn of_subgroups(isa: Isa, group: [u32; 3], lanes: u32) -> Self {
+        let group = group.map(|size| size.max(1));
+        let axis = (0_u8..3).find(|&axis| group[usize::from(axis)] > 1).unwrap_or(0);
+        let row = group[usize::from(axis)];
+        Self { isa, lanes, group, axis, in_row: row == items(group) || row.is_multiple_of(lanes), aligned: false }
+    }
+
+    /// The same for launches without an offset, whose groups have so many work-items in dimension 0 but for the last ones.
+    pub(super) fn without_offset(self, enqueued: u32) -> Self {
+        let aligned = self.axis == 0 && self.group[0].is_multiple_of(self.lanes) && enqueued.is_multiple_of(self.lanes);
+        Self { aligned, ..self }
+    }
+
+    /// Work-items that lie between two whose ids differ by one along a dimension: those of the axis come first, the others in their order.
+    pub(super) fn below(&self, dimension: u8) -> u32 {
+        let comes_first = |other: u8| dimension != self.axis && (other == self.axis || other < dimension);
+        (0..3).filter(|&other| comes_first(other)).map(|other| self.group[usize::from(other)]).product()
+    }
+
+    /// Work-items of a group.
+    pub(super) fn items(&self) -> u32 {
+        items(self.group)
+    }
+
+    /// Chunks of a group.
+    pub(super) fn chunks(&self) -> u32 {
+        self.items().div_ceil(self.lanes)
+    }
+
+    /// Whether the last chunk of a group is not full.
+    pub(super) fn has_rest(&self) -> bool {
+        !self.items().is_multiple_of(self.lanes)
+    }
+
+    /// Lanes of a register of 32-bit lanes.
+    pub(super) fn lanes32(&self) -> u32 {
+        self.lanes.min((self.isa.vector_bytes() / 4).max(1))
+    }
+
+    /// Lanes of a register of 64-bit lanes.
+    pub(super) fn lanes64(&self) -> u32 {
+        self.lanes.min((self.isa.vector_bytes() / 8).max(1))
+    }
+
+    /// Registers that one component of a scalar takes.
+    pub(super) fn registers(&self, scalar: Scalar, mode: Mode) -> usize {
+        if mode == Mode::Uniform {
+            return 1;
+        }
+        (self.lanes / if elem(scalar).bits() == 64 { self.lanes64() } else { self.lanes32() }) as usize
+    }
+
+    /// The type of each of those registers. A `bool` that is the same for all is an `i32`, one of its own for each lane a mask.
+    pub(super) fn register(&self, scalar: Scalar, mode: Mode) -> Type {
+        match mode {
+            Mode::Uniform => Type::Scalar(elem(scalar)),
+            Mode::Varying if scalar == Scalar::Bool => Type::mask(self.lanes32() as u8, 32),
+            Mode::Varying => self.vector(elem(scalar)),
+        }
+    }
+
+    /// The type of vectors of an element.
+    pub(super) fn vector(&self, elem: Elem) -> Type {
+        Type::Vector(elem, (if elem.bits() == 64 { self.lanes64() } else { self.lanes32() }) as u8)
+    }
+
+    /// The type of masks for vectors of 64-bit lanes.
+    pub(super) fn mask64(&self) -> Type {
+        Type::mask(self.lanes64() as u8, 64)
+    }
+}
+
+/// What a number is in a register: narrow integers and halves lie in 32 bits, of which the upper ones mean nothing.
+pub(super) const fn elem(scalar: Scalar) -> Elem {
+    match scalar {
+        Scalar::Bool | Scalar::I8 | Scalar::I16 | Scalar::F16 | Scalar::I32 => Elem::I32,
+        Scalar::I64 => Elem::I64,
+        Scalar::F32 => Elem::F32,
+        Scalar::F64 => Elem::F64,
+    }
+}
+
+fn items(group: [u32; 3]) -> u32 {
+    group.iter().fold(1_u32, |product, &size| product.saturating_mul(size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shape, subgroup_size, subgroup_sizes};
+    use wgcl_codegen::Isa;
+
+    #[test]
+    fn vectors_divide_rows_where_they_can() {
+        let of = |isa, group| {
+            let shape = Shape::of(isa, group, u32::MAX);
+            (shape.lanes, shape.axis, shape.in_row)
+        };
+        assert_eq!(of(Isa::Avx512, [64, 1, 1]), (16, 0, true));
+        assert_eq!(of(Isa::Avx2, [64, 1, 1]), (8, 0, true));
+        assert_eq!(of(Isa::Avx512, [8, 8, 1]), (8, 0, true));
+        assert_eq!(of(Isa::Avx512, [1, 64, 1]), (16, 1, true));
+        assert_eq!(of(Isa::Avx512, [5, 5, 1]), (16, 0, false));
+        assert_eq!(of(Isa::Avx512, [7, 1, 1]), (8, 0, true));
+        assert_eq!(of(Isa::Avx512, [100, 1, 1]), (4, 0, true));
+        assert_eq!(of(Isa::Avx512, [1, 1, 1]), (1, 0, true));
+        assert_eq!(of(Isa::Sse42, [64, 1, 1]), (1, 0, true));
+    }
+
+    #[test]
+    fn global_ids_are_aligned_where_vectors_divide_all_groups_of_dimension_0() {
+        let of = |group, enqueued| Shape::of(Isa::Avx512, group, u32::MAX).without_offset(enqueued).aligned;
+        assert!(of([64, 1, 1], 64) && of([8, 8, 1], 8) && of([32, 1, 1], 64));
+        assert!(!of([7, 1, 1], 7) && !of([16, 1, 1], 20) && !of([1, 64, 1], 1));
+    }
+
+    #[test]
+    fn subgroups_are_vectors_or_what_a_kernel_requires() {
+        let required = |isa, group, lanes| {
+            let shape = Shape::of_subgroups(isa, group, lanes);
+            (shape.lanes, shape.in_row, shape.chunks(), shape.has_rest())
+        };
+        let of = |isa, group| required(isa, group, subgroup_size(isa));
+        assert_eq!(of(Isa::Avx512, [64, 1, 1]), (16, true, 4, false));
+        assert_eq!(of(Isa::Avx512, [8, 8, 1]), (16, false, 4, false));
+        assert_eq!(of(Isa::Avx512, [3, 1, 1]), (16, true, 1, true));
+        assert_eq!(of(Isa::Avx2, [20, 1, 1]), (8, true, 3, true));
+        assert_eq!(of(Isa::Sse42, [20, 1, 1]), (1, true, 20, false));
+        assert_eq!(required(Isa::Avx512, [40, 1, 1], 32), (32, true, 2, true));
+        assert_eq!(required(Isa::Avx512, [8, 8, 1], 4), (4, true, 16, false));
+        assert_eq!([Isa::Avx512, Isa::Avx2, Isa::Sse42].map(subgroup_sizes), [4 | 8 | 16 | 32, 4 | 8 | 16, 1]);
+    }
+}

@@ -1,0 +1,106 @@
+//! Rows that are rows nearly everywhere: indices that are limited to what is there, as at the borders of images, or begin anew now and then.
+//!
+//! ```text
+//! a[clamp(x + 1, 0, n - 1)]       neighbours side by side, but for the last one of a row
+//! a[i / n * stride + i % n]       the same, where n is no less than a vector has lanes
+//! ```
+//! Whether the places are side by side is asked when the code runs: a comparison and a jump take a fraction of the time of a gather or of stores lane by lane.
+
+use wgcl_codegen::vir::{
+    BinOp as VBin, Block, CastOp as VCast, CmpOp as VCmp, Cond, Op as VOp, Target, Terminator, Type as Register, Value as V,
+};
+
+use super::shape::Mode;
+use super::uniformity::Kind;
+use super::value::Regs;
+use super::vectorizer::Lower;
+use crate::ir::{BinOp, CastOp, Op, Scalar, Value};
+
+/// Operations that are looked through from a pointer on.
+const FAR: u32 = 12;
+
+impl Lower<'_> {
+    /// Whether a pointer grows by so many bytes from lane to lane where nothing limits it.
+    pub(super) fn is_likely_row(&self, pointer: Value, size: u32) -> bool {
+        self.exec.is_none() && self.stride_unlimited(pointer, FAR) == Some(i64::from(size))
+    }
+
+    fn stride_unlimited(&self, value: Value, far: u32) -> Option<i64> {
+        match self.variation.kind(value) {
+            Kind::Uniform | Kind::Unknown => return Some(0),
+            Kind::Linear(stride) => return Some(stride),
+            Kind::Varying => {}
+        }
+        let (far, definitions) = (far.checked_sub(1)?, self.variation.definitions());
+        let of = |value: Value| self.stride_unlimited(value, far);
+        // One of two is a limit.
+        let either = |a: Value, b: Value| match (of(a)?, of(b)?) {
+            (0, stride) | (stride, 0) => Some(stride),
+            (a, b) => (a == b).then_some(a),
+        };
+        match definitions.get(value)? {
+            Op::PtrAdd(a, b) | Op::Bin(BinOp::Add, a, b) => of(*a)?.checked_add(of(*b)?),
+            Op::Bin(BinOp::Sub, a, b) => of(*a)?.checked_sub(of(*b)?),
+            Op::Bin(BinOp::Shl, a, by) => of(*a)?.checked_mul(1 << definitions.scalar(*by)?.min(32)),
+            Op::Bin(BinOp::Mul, a, by) => match definitions.scalar(*by) {
+                Some(by) => of(*a)?.checked_mul(i64::try_from(by).ok()?),
+                None => ((of(*a)?, of(*by)?) == (0, 0)).then_some(0),
+            },
+            // Bits of a number and others, mostly.
+            Op::Bin(BinOp::Or | BinOp::Xor, a, b) => of(*a)?.checked_add(of(*b)?),
+            // Neighbours have the same quotient, mostly, and so remainders that are neighbours.
+            Op::Bin(BinOp::UDiv | BinOp::SDiv | BinOp::LShr | BinOp::AShr, a, by) => (of(*a).is_some() && of(*by)? == 0).then_some(0),
+            Op::Bin(BinOp::URem | BinOp::SRem | BinOp::And, _, by)
+                if definitions.scalar(*by).is_some_and(|by| by < u64::from(self.shape.lanes)) =>
+            {
+                None
+            }
+            Op::Bin(BinOp::URem | BinOp::SRem, a, by) => of(*a).filter(|_| of(*by) == Some(0)),
+            Op::Bin(BinOp::And | BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax, a, b) | Op::Select(_, a, b) => either(*a, *b),
+            Op::Cast(CastOp::SExt | CastOp::ZExt | CastOp::Trunc, a) => of(*a),
+            _ => None,
+        }
+    }
+
+    /// Numbers at offsets from a place: a row where they are side by side, else what `apart` loads.
+    pub(super) fn load_likely_row(&mut self, base: V, offsets: &[V], of: Scalar, apart: &mut dyn FnMut(&mut Self) -> Regs) -> Regs {
+        let (place, alone, meet) = self.if_row(base, offsets, of);
+        let regs = self.load_row(place, of);
+        self.jump(meet, regs);
+        self.b.enter(alone);
+        let regs = apart(self);
+        let types = self.types_of(&regs);
+        self.jump(meet, regs);
+        self.b.enter(meet);
+        let depth = self.depth();
+        let regs: Regs = types.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
+        self.note_zero_extended(of, &regs);
+        regs
+    }
+
+    /// Stores numbers at offsets from a place: as a row where they are side by side, else as `apart` does.
+    pub(super) fn store_likely_row(&mut self, (base, offsets): (V, &[V]), of: Scalar, regs: &[V], apart: &mut dyn FnMut(&mut Self)) {
+        let (place, alone, meet) = self.if_row(base, offsets, of);
+        self.store_row(place, of, regs);
+        self.jump(meet, Regs::new());
+        self.b.enter(alone);
+        apart(self);
+        self.jump(meet, Regs::new());
+        self.b.enter(meet);
+    }
+
+    /// Enters the block for offsets that are side by side. Gives the first place, the block for the others, and the one in which the two meet.
+    fn if_row(&mut self, base: V, offsets: &[V], of: Scalar) -> (V, Block, Block) {
+        let first = self.op(Register::I32, VOp::Extract(offsets[0], 0));
+        let (start, steps) = (self.splat(first, Scalar::I32), self.steps(Scalar::I32, i64::from(of.size())));
+        let row = self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &start, &steps);
+        let same = self.compare_regs(VCmp::Eq, Scalar::I32, Mode::Varying, offsets, &row);
+        let mask = self.b.ty(same[0]);
+        let same = same[1..].iter().fold(same[0], |all, &mask_of| self.op(mask, VOp::Bin(VBin::And, all, mask_of)));
+        let (together, alone, meet) = (self.b.block(), self.b.block(), self.b.block());
+        self.b.end(Terminator::Branch(Cond::All(same), Target::new(together, []), Target::new(alone, [])));
+        self.b.enter(together);
+        let by = self.here(Register::I64, VOp::Cast(VCast::SExt, first));
+        (self.here(Register::I64, VOp::Bin(VBin::Add, base, by)), alone, meet)
+    }
+}

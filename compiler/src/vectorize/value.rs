@@ -1,0 +1,204 @@
+//! Values of the IR as registers of the vector IR.
+
+use smallvec::{SmallVec, smallvec};
+use wgcl_codegen::vir::{BinOp, CastOp, Op, Type as Register, Value as V};
+
+use super::shape::{Mode, elem};
+use super::uniformity::Kind;
+use super::vectorizer::Lower;
+use crate::ir::{self, Scalar, Type, Value};
+
+/// The registers of one component for all lanes of a chunk.
+pub(super) type Regs = SmallVec<[V; 2]>;
+/// The registers of each component.
+pub(super) type Comps = SmallVec<[Regs; 4]>;
+
+/// What an IR value is in registers.
+#[derive(Clone, Debug)]
+pub(super) enum Val {
+    /// The same for all lanes: a scalar each component.
+    Uniform(SmallVec<[V; 4]>),
+    /// That of lane 0, and by how much it grows from lane to lane.
+    Linear(V, i64),
+    /// Anything.
+    Varying(Comps),
+    /// A pointer: a uniform address, and byte offsets from it as 32-bit numbers with sign.
+    Based(V, Regs),
+    /// A pointer into a variable that lies element by element: the address of the element at offset 0, and byte offsets as 32-bit numbers that count as if the lane's elements lay
+    /// side by side. Used by accesses only.
+    Rows(V, Option<Regs>),
+}
+
+/// What an IR value consists of: pointers are numbers of 64 bits.
+pub(super) const fn scalar(ty: Type) -> Scalar {
+    match ty {
+        Type::Scalar(scalar) | Type::Vector(scalar, _) => scalar,
+        Type::Ptr(_) | Type::Void => Scalar::I64,
+    }
+}
+
+impl Lower<'_> {
+    /// The type of an IR value.
+    pub(super) fn ir_ty(&self, value: Value) -> Type {
+        self.function.ty(value)
+    }
+
+    /// What an IR value is. Constants are made where they are asked for.
+    pub(super) fn val(&mut self, value: Value) -> Val {
+        if let Some(val) = &self.values[value.index()] {
+            return val.clone();
+        }
+        if let Some(sorted) = self.sorted(value) {
+            return Val::Varying(sorted);
+        }
+        match self.variation.definitions().get(value) {
+            Some(ir::Op::Const(constant)) => {
+                let constant = constant.clone();
+                Val::Uniform(self.constant(&constant, self.ir_ty(value), Mode::Uniform).into_iter().map(|regs| regs[0]).collect())
+            }
+            // What was computed on a path that is never taken.
+            _ => {
+                let ty = self.ir_ty(value);
+                let undef = self.undef(self.shape.register(scalar(ty), Mode::Uniform));
+                Val::Uniform(smallvec![undef; usize::from(ty.lanes())])
+            }
+        }
+    }
+
+    /// A constant in all registers that it takes.
+    fn constant(&mut self, constant: &ir::Const, ty: Type, mode: Mode) -> Comps {
+        let scalar = scalar(ty);
+        let (register, count) = (self.shape.register(scalar, mode), self.shape.registers(scalar, mode));
+        (0..usize::from(ty.lanes()))
+            .map(|lane| {
+                let bits = match constant {
+                    ir::Const::Bits(bits) => Some(*bits),
+                    ir::Const::Lanes(lanes) => lanes.get(lane).copied(),
+                    ir::Const::Null => Some(0),
+                    ir::Const::Undef => None,
+                };
+                let value = match bits {
+                    Some(bits) => self.bits(register, bits),
+                    None => self.undef(register),
+                };
+                smallvec![value; count]
+            })
+            .collect()
+    }
+
+    /// The registers of each component in a mode. A value that is not uniform has no uniform registers: that is a defect, and gives lane 0.
+    pub(super) fn comps(&mut self, value: Value, mode: Mode) -> Comps {
+        if self.values[value.index()].is_none()
+            && let Some(ir::Op::Const(constant)) = self.variation.definitions().get(value)
+        {
+            let constant = constant.clone();
+            return self.constant(&constant, self.ir_ty(value), mode);
+        }
+        let (val, ty) = (self.val(value), self.ir_ty(value));
+        self.comps_of(&val, ty, mode)
+    }
+
+    /// The same of what a value of a type is.
+    pub(super) fn comps_of(&mut self, val: &Val, ty: Type, mode: Mode) -> Comps {
+        let scalar = scalar(ty);
+        match (val, mode) {
+            (Val::Uniform(list), Mode::Uniform) => list.iter().map(|value| smallvec![*value]).collect(),
+            (Val::Uniform(list), Mode::Varying) => list.iter().map(|value| self.splat(*value, scalar)).collect(),
+            (Val::Linear(first, _) | Val::Based(first, _) | Val::Rows(first, _), Mode::Uniform) => smallvec![smallvec![*first]],
+            (Val::Rows(first, _), Mode::Varying) => smallvec![self.splat(*first, scalar)],
+            (Val::Linear(first, stride), Mode::Varying) => {
+                let (first, steps) = (self.splat(*first, scalar), self.steps(scalar, *stride));
+                smallvec![self.bin_regs(BinOp::Add, scalar, Mode::Varying, &first, &steps)]
+            }
+            (Val::Varying(comps), Mode::Varying) => comps.clone(),
+            (Val::Varying(comps), Mode::Uniform) => {
+                let register = self.shape.register(scalar, Mode::Uniform);
+                comps.clone().iter().map(|regs| smallvec![self.op(register, Op::Extract(regs[0], 0))]).collect()
+            }
+            (Val::Based(base, offsets), Mode::Varying) => {
+                let base = self.splat(*base, Scalar::I64);
+                let wide = self.widen(CastOp::SExt, Scalar::I64, Mode::Varying, offsets);
+                smallvec![self.bin_regs(BinOp::Add, Scalar::I64, Mode::Varying, &base, &wide)]
+            }
+        }
+    }
+
+    /// The registers of a value of one component.
+    pub(super) fn regs(&mut self, value: Value, mode: Mode) -> Regs {
+        self.comps(value, mode).swap_remove(0)
+    }
+
+    /// A uniform value of one component, or that of lane 0 of a linear one.
+    pub(super) fn first(&mut self, value: Value) -> V {
+        self.regs(value, Mode::Uniform)[0]
+    }
+
+    /// A uniform scalar in all lanes. It is made where the scalar is, so that all who ask have the same.
+    pub(super) fn splat(&mut self, value: V, of: Scalar) -> Regs {
+        let count = self.shape.registers(of, Mode::Varying);
+        if self.shape.lanes == 1 {
+            return smallvec![value];
+        }
+        if let Some(&made) = self.splats.get(&value) {
+            return smallvec![made; count];
+        }
+        let register = self.shape.register(of, Mode::Varying);
+        let made = if of == Scalar::Bool {
+            // 0 or 1 becomes no lane or all of them.
+            let lanes = self.beside(value, self.shape.vector(elem(Scalar::I32)), Op::Splat(value));
+            let zero = self.bits(self.shape.vector(elem(Scalar::I32)), 0);
+            self.beside(lanes, register, Op::Cmp(wgcl_codegen::vir::CmpOp::Ne, lanes, zero))
+        } else {
+            self.beside(value, register, Op::Splat(value))
+        };
+        self.splats.insert(value, made);
+        smallvec![made; count]
+    }
+
+    /// What linear values are more than that of lane 0.
+    pub(super) fn steps(&mut self, of: Scalar, stride: i64) -> Regs {
+        let register = self.shape.register(of, Mode::Varying);
+        let lanes = u32::from(register.lanes());
+        let mask = of.mask();
+        (0..self.shape.registers(of, Mode::Varying) as u32)
+            .map(|index| {
+                let lane = |lane: u32| (stride.wrapping_mul(i64::from(index * lanes + lane))).cast_unsigned() & mask;
+                self.lanes(register, (0..lanes).map(lane).collect())
+            })
+            .collect()
+    }
+
+    /// What a value must be for a kind: what is handed over where control flow meets.
+    pub(super) fn coerce(&mut self, value: Value, kind: Kind) -> SmallVec<[V; 4]> {
+        match kind {
+            Kind::Uniform | Kind::Unknown => self.comps(value, Mode::Uniform).into_iter().flatten().collect(),
+            Kind::Linear(_) => smallvec![self.first(value)],
+            Kind::Varying => self.comps(value, Mode::Varying).into_iter().flatten().collect(),
+        }
+    }
+
+    /// The types of what [`Self::coerce`] gives.
+    pub(super) fn coerced_types(&self, kind: Kind, ty: Type) -> SmallVec<[Register; 4]> {
+        let scalar = scalar(ty);
+        match kind {
+            Kind::Uniform | Kind::Unknown => smallvec![self.shape.register(scalar, Mode::Uniform); usize::from(ty.lanes())],
+            Kind::Linear(_) => smallvec![self.shape.register(scalar, Mode::Uniform)],
+            Kind::Varying => {
+                let count = self.shape.registers(scalar, Mode::Varying) * usize::from(ty.lanes());
+                smallvec![self.shape.register(scalar, Mode::Varying); count]
+            }
+        }
+    }
+
+    /// Puts together what was handed over.
+    pub(super) fn rebuild(&self, kind: Kind, ty: Type, registers: &[V]) -> Val {
+        match kind {
+            Kind::Uniform | Kind::Unknown => Val::Uniform(SmallVec::from_slice(registers)),
+            Kind::Linear(stride) => Val::Linear(registers[0], stride),
+            Kind::Varying => {
+                let count = self.shape.registers(scalar(ty), Mode::Varying);
+                Val::Varying(registers.chunks(count).map(SmallVec::from_slice).collect())
+            }
+        }
+    }
+}
