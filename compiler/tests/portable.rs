@@ -243,7 +243,7 @@ fn devices() -> [(Format, Target); 4] {
     [(Format::Msl, Target::metal()), (Format::Hlsl, Target::dx12()), (Format::Glsl, Target::gles()), (Format::Wgsl, Target::webgpu())]
 }
 
-/// Leaves a text where `WGCL_TEST_SHADERS` wants it, for other compilers (`scripts/foreign`): `FOLDER/FORMAT/FILE.KERNEL.BUILD`.
+/// Leaves a text where `WGCL_TEST_SHADERS` wants it, for other compilers (`scripts/check-shaders`): `FOLDER/FORMAT/FILE.KERNEL.BUILD`.
 fn keep(text: &str, format: Format, name: &str) {
     let Some(folder) = std::env::var_os("WGCL_TEST_SHADERS") else { return };
     let folder = PathBuf::from(folder).join(format!("{format:?}").to_lowercase());
